@@ -1,6 +1,5 @@
 """What stands behind the door; it is loaded when it is first used."""
 
-from abstain.evaluation._chosen import DEFAULT_METRICS as DEFAULT_METRICS
 from abstain.evaluation._compare import compare as compare
 from abstain.evaluation._comparison import Comparison as Comparison
 from abstain.evaluation._evaluate import evaluate as evaluate
@@ -15,13 +14,14 @@ from abstain.evaluation._judge import LADDER as LADDER
 from abstain.evaluation._judge import RISK as RISK
 from abstain.evaluation._judge import by_column as by_column
 from abstain.evaluation._judge import rows_of as rows_of
-from abstain.evaluation._planned import explained as explained
+from abstain.evaluation._measure import DEFAULT_METRICS as DEFAULT_METRICS
 from abstain.evaluation._result import Evaluation as Evaluation
 from abstain.evaluation._result import Measurement as Measurement
 from abstain.evaluation._result import ScoreSummary as ScoreSummary
 from abstain.evaluation._select import Choice as Choice
 from abstain.evaluation._select import Selection as Selection
 from abstain.evaluation._select import select as select
+from abstain.evaluation._sources import explained as explained
 from abstain.evaluation._tune import Candidate as Candidate
 from abstain.evaluation._tune import Tuning as Tuning
 from abstain.evaluation._tune import tune as tune

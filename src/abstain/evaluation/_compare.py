@@ -12,8 +12,8 @@ from abstain._checks import generator, one_of, whole
 from abstain._typing import ArrayLike, IntArray
 from abstain.blocks import TieBlocks
 from abstain.evaluation._comparison import Comparison
-from abstain.evaluation._planned_pair import compared
-from abstain.evaluation._scanned_pair import refuse_draws, together
+from abstain.evaluation._counted import counted_panel, refuse_draws
+from abstain.evaluation._few_labels import compared_pool
 from abstain.inference import (
     Adjust,
     Asked,
@@ -175,7 +175,7 @@ def compare(
     refuse_without_frame("compare", columns, loss=loss, scores=scores)
     if plan is not None:
         given = {"sample_weight": sample_weight, "strata": strata, "clusters": clusters, "paired_runs": paired_runs}
-        return compared(loss, scores, chosen, level, plan, given)
+        return compared_pool(loss, scores, chosen, level, plan, given)
     given_scores: Any = scores
     checked = panel(loss, given_scores, sample_weight, strata, clusters, paired_runs)
     if method == "permutation" and max(checked.n_runs) > 1:
@@ -209,7 +209,7 @@ def _of_frame(
     rng: np.random.Generator,
 ) -> Comparison:
     """Return the comparison of rows that an engine holds."""
-    counted, fingerprint = together(frame, loss, scores, apart, columns)
+    counted, fingerprint = counted_panel(frame, loss, scores, apart, columns)
     refuse_draws(metric, method, counted)
     tests = paired(metric, counted, level=level, adjust=adjust, method=method, rng=rng)
     found = _said(metric, Asked(counted, level), tests, adjust)

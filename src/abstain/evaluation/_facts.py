@@ -35,7 +35,7 @@ def of_evaluation(evaluation: Evaluation) -> Iterator[Facts]:
         return
     answers = facts.get("answers")
     if answers is not None:
-        yield {"about": "answers", "share": answers["counts"]["abstained"] / answers["n"], "n": answers["n"]}
+        yield {"about": "answers", "share": answers.counts["abstained"] / answers.n, "n": answers.n}
     yield from _doubts(evaluation)
     yield _rows(evaluation)
     named = list(judged.whole) if len(judged.whole) <= 3 else [judged.best]

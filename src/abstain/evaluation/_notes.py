@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from abstain.evaluation import _planned_words
+from abstain._result import number as shown
 from abstain.outputs import sentence
 
 if TYPE_CHECKING:
+    from abstain.evaluation._provenance import Provenance
     from abstain.evaluation._result import Evaluation
 
 #: Why a metric of its kind has no interval; other reasons lie in the data.
@@ -21,8 +22,8 @@ PLACES = 4
 def notes(evaluation: Evaluation) -> list[str]:
     """Return what a reader must know beside the numbers: ties, missing scores, undefined values."""
     lines = _understood(evaluation)
-    if "few_labels" in evaluation.provenance:
-        lines += _planned_words.notes(evaluation.provenance)
+    if evaluation.provenance.few_labels is not None:
+        lines += _of_few_labels(evaluation.provenance)
     for entry in evaluation.summaries:
         if entry.group is not None:  # a group is part of the whole, of which the same has been said
             continue
@@ -107,3 +108,36 @@ def _counted(number: int) -> str:
 
 def _was(number: int) -> str:
     return "were" if number > 1 else "was"
+
+
+def few_labels_headline(facts: Provenance) -> str:
+    """Return one line that says what is known of the pool."""
+    few = facts.few_labels
+    assert few is not None
+    assert facts.mean_loss is not None
+    how = "labelled at random" if few.design == "at random" else f"labelled by plan ({few.design})"
+    seen = f"{few.errors} error{'s' * (few.errors != 1)} seen"
+    return f"{facts.n} rows, {few.labelled} {how}, {seen} · 0/1 loss {shown(facts.mean_loss)}"
+
+
+def _of_few_labels(facts: Provenance) -> list[str]:
+    """Return whom the intervals are about, and what plain evaluation of the labelled rows would need."""
+    few = facts.few_labels
+    assert few is not None
+    if few.labelled == facts.n and few.target == "pool":
+        return ["every row is labelled: these are the values of this pool, and nothing is estimated"]
+    if few.target == "pool":
+        about = 'all rows of this pool, labelled or not; target="population" for what they were drawn from'
+    else:
+        about = "the population that these rows were drawn from"
+    lines = [f"intervals are about {about}"]
+    needs = {name: count for name, count in few.plain_needs.items() if math.isfinite(count)}
+    if needs:
+        listed = ", ".join(f"{count:,.0f} ({name})" for name, count in needs.items())
+        lines.append(
+            f"labels that plain evaluation of uniformly drawn rows would need for these widths: about {listed}"
+        )
+    if few.one_more_error:
+        listed = ", ".join(f"{name} {shown(value)}" for name, value in few.one_more_error.items())
+        lines.append(f"had the most confident labelled row been wrong, too, these would be: {listed}")
+    return lines

@@ -1,22 +1,110 @@
-"""Where an evaluation came from: what every kind of it says of its rows, options and versions."""
+"""Where an evaluation came from: its rows, options and versions, and what was noticed about them."""
 
 from __future__ import annotations
 
 import platform
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
+from abstain._typing import FloatArray
 from abstain._version import __version__
+from abstain.evaluation._answers import Answers
+
+#: Options that stand in a record also where they are None.
+_OPTIONS = ("level", "fit")
 
 
-def provenance(
-    *, fingerprint: str, n: int, mean_loss: float, binary_loss: bool, weighted: bool, clustered: bool, nan_policy: str,
-    level: float | None, n_resamples: int = 0, fit: str | None = None,
-) -> dict[str, Any]:  # fmt: skip
-    """Return hash and sizes of the rows, options and versions as plain values."""
-    return {
-        "fingerprint": fingerprint, "n": n, "mean_loss": mean_loss, "binary_loss": binary_loss, "weighted": weighted,
-        "clustered": clustered, "nan_policy": nan_policy, "level": level, "n_resamples": n_resamples, "fit": fit,
-        "abstain": __version__, "numpy": np.__version__, "python": platform.python_version(),
-    }  # fmt: skip
+class _Record(Mapping[str, Any]):
+    """Named fields that are read as a mapping, too; a field that is None is not in it."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in iter(self):
+            raise KeyError(name)
+        return getattr(self, name)
+
+    def __iter__(self) -> Iterator[str]:
+        names = [each.name for each in fields(self)]  # type: ignore[arg-type]
+        return (name for name in names if name in _OPTIONS or getattr(self, name) is not None)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+@dataclass(frozen=True, eq=False)
+class FewLabels(_Record):
+    """How the labelled rows of a pool were chosen, and what they say.
+
+    ``plain_needs``: by metric how many labels of uniformly drawn rows give as narrow an interval; ``one_more_error``:
+    its value if the most confident labelled row had been wrong, too.
+    """
+
+    labelled: int
+    errors: int
+    design: str
+    stages: Sequence[int]
+    target: str
+    digest: str | None
+    plain_needs: Mapping[str, float]
+    one_more_error: Mapping[str, float]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Provenance(_Record):
+    """Hash and sizes of the rows, options and versions; it can be read by name, as a mapping, too.
+
+    What follows ``understood`` is there where it was noticed: ``understood``: what the columns were taken for;
+    ``origin``: notes of reading them; ``scanned``: the engine that counted the rows; ``answers``: of a model that
+    abstains; ``clipped``: by how much a score leaves [0, 1]; ``judged_by_passes``: rows whose passes predict otherwise;
+    ``no_score``: why there is none; ``copied_rows``; ``few_labels``; ``models``: of several models that of each.
+    """
+
+    nan_policy: str
+    level: float | None
+    n_resamples: int = 0
+    fit: str | None = None
+    fingerprint: str | None = None
+    n: int | None = None
+    mean_loss: float | None = None
+    binary_loss: bool | None = None
+    weighted: bool | None = None
+    clustered: bool | None = None
+    same_samples: bool = True
+    understood: Mapping[str, str] | None = None
+    origin: Sequence[str] | None = None
+    scanned: Mapping[str, Any] | None = None
+    answers: Answers | None = None
+    clipped: Mapping[str, float] | None = None
+    judged_by_passes: Mapping[str, int] | None = None
+    no_score: str | None = None
+    copied_rows: str | None = None
+    few_labels: FewLabels | None = None
+    models: Mapping[str, Provenance] | None = None
+    abstain: str = __version__
+    numpy: str = np.__version__
+    python: str = platform.python_version()
+
+    @classmethod
+    def of(
+        cls,
+        fingerprint: str,
+        loss: FloatArray,
+        weight: Any,
+        clusters: Any,
+        times: FloatArray | None = None,
+        **facts: Any,
+    ) -> Provenance:
+        """Return it with what follows from the columns; ``times``: how many rows each loss stands for."""
+        mass = weight if times is None else times if weight is None else times * weight
+        seen = loss if times is None or mass is None else loss[mass > 0.0]
+        return cls(
+            fingerprint=fingerprint,
+            n=len(loss) if times is None else int(times.sum()),
+            mean_loss=float(np.average(loss, weights=mass)),
+            binary_loss=bool(((seen == 0.0) | (seen == 1.0)).all()),
+            weighted=weight is not None,
+            clustered=clusters is not None,
+            **facts,
+        )

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from abstain._checks import closest
 from abstain._result import Result, Table, Verdict, number, plain
+from abstain.blocks import TieBlocks
 from abstain.curve import RiskCoverageCurve
-from abstain.evaluation import _notes, _planned_words, _tables
+from abstain.evaluation import _notes, _tables
+from abstain.evaluation._provenance import Provenance
 
 if TYPE_CHECKING:
     from abstain.evaluation._judge import Judged
@@ -105,6 +106,21 @@ class ScoreSummary:
     largest_tie: int
     curve: RiskCoverageCurve = field(repr=False)
 
+    @classmethod
+    def of(cls, score: str, group: str | None, blocks: TieBlocks, curve: RiskCoverageCurve) -> ScoreSummary:
+        """Return what the table of a score says."""
+        return cls(
+            score,
+            group,
+            blocks.n,
+            blocks.n_rejected,
+            blocks.n_dropped,
+            blocks.total_weight,
+            blocks.distinct_share,
+            blocks.largest_tie,
+            curve,
+        )
+
     @property
     def saturated(self) -> bool:
         """Whether ties are heavy enough to move results: one tie holds 1 % of the rows, or half are not distinct."""
@@ -121,7 +137,7 @@ class Evaluation(Result):
         For all samples and then for each group: every score with every metric.
     summaries : tuple of ScoreSummary
         One per score and group; none for a group without a sample that counts.
-    provenance : mapping
+    provenance : Provenance
         Hashes of the input and of what scores were fitted on, sizes, options, versions.
 
     Examples
@@ -146,7 +162,7 @@ class Evaluation(Result):
 
     measurements: tuple[Measurement, ...]
     summaries: tuple[ScoreSummary, ...]
-    provenance: Mapping[str, Any]
+    provenance: Provenance
 
     # ------------------------------------------------------------------ look-ups
 
@@ -191,7 +207,7 @@ class Evaluation(Result):
 
     def _known(self, score: str | None, group: str | None) -> str:
         if not self.scores:
-            raise KeyError(f"no score here: {self.provenance.get('no_score', 'none was evaluated')}")
+            raise KeyError(f"no score here: {self.provenance.no_score or 'none was evaluated'}")
         score = self.scores[0] if score is None else score
         if score not in self.scores:
             raise KeyError(f"no score {score!r} here; {closest(score, self.scores)}")
@@ -231,17 +247,16 @@ class Evaluation(Result):
     def headline(self) -> str:
         """Return one line that says what was evaluated."""
         facts = self.provenance
-        if "few_labels" in facts:
-            return _planned_words.headline(facts)
-        if "models" in facts:
-            sizes = sorted({each["n"] for each in facts["models"].values()})
-            return (
-                f"{len(facts['models'])} models · {' to '.join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))} samples"
-            )
-        loss = "0/1 loss" if facts["binary_loss"] else "mean loss"
-        weighted = " · weighted" if facts["weighted"] else ""
-        samples = f"{facts['n']} sample{'s' * (facts['n'] != 1)}"
-        return f"{samples} · {loss} {number(facts['mean_loss'])}{weighted}"
+        if facts.few_labels is not None:
+            return _notes.few_labels_headline(facts)
+        if facts.models is not None:
+            sizes = sorted({each["n"] for each in facts.models.values()})
+            samples = " to ".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))
+            return f"{len(facts.models)} models · {samples} samples"
+        assert facts.mean_loss is not None
+        loss = "0/1 loss" if facts.binary_loss else "mean loss"
+        weighted = " · weighted" if facts.weighted else ""
+        return f"{facts.n} sample{'s' * (facts.n != 1)} · {loss} {number(facts.mean_loss)}{weighted}"
 
     def tables(self) -> list[Table]:
         """Return the table of all samples, then one per score for the groups."""

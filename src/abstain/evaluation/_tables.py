@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING
 
 from abstain._result import Column, Estimate, Row, Table, arrow
-from abstain.evaluation import _answers
 
 if TYPE_CHECKING:
     from abstain.evaluation._result import Evaluation, Measurement, ScoreSummary
@@ -19,7 +18,7 @@ COMMON = 0.8
 
 def tables(evaluation: Evaluation) -> list[Table]:
     """Return the states of answers, if some have none; the table of all samples; one per score for the groups."""
-    answers = [_answers.table(evaluation.provenance["answers"])] if "answers" in evaluation.provenance else []
+    answers = [evaluation.provenance.answers.table()] if evaluation.provenance.answers else []
     if not evaluation.scores:
         return answers
     groups = [_by_group(evaluation, score) for score in evaluation.scores if len(evaluation.groups) > 1]

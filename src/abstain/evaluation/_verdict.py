@@ -103,8 +103,8 @@ def _of_rows(evaluation: Evaluation) -> Iterator[Caveat]:
     """Yield caveats of the rows and of each score, before anything is certified."""
     judged, facts = evaluation.judged, evaluation.provenance
     answers = facts.get("answers")
-    if answers is not None and answers["counts"]["abstained"]:
-        yield Caveat.of("model_abstains", share=answers["counts"]["abstained"] / answers["n"], n=answers["n"])
+    if answers is not None and answers.counts["abstained"]:
+        yield Caveat.of("model_abstains", share=answers.counts["abstained"] / answers.n, n=answers.n)
     yield from _doubtful(evaluation)
     blocks = next(iter(judged.whole.values())).curve.blocks
     errors = round(float(blocks.loss.sum()))

@@ -293,7 +293,7 @@ def checks(evaluation: Evaluation, source: Source) -> tuple[Part, ...]:
     rows.append(("copies of whole rows", copies[0] if copies else "no unusual number"))
     answers = facts.get("answers")
     if answers is not None:
-        rows += [(f"answers {state}", f"{count} of {answers['n']}") for state, count in answers["counts"].items()]
+        rows += [(f"answers {state}", f"{count} of {answers.n}") for state, count in answers.counts.items()]
     else:
         rows.append(("abstained, unscored", "the rows have no such states"))
     rows += [("not certified", text) for text in evaluation.judged.voided]
