@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import generator, one_of, whole
-from abstain._typing import ArrayLike, IntArray
-from abstain.blocks import TieBlocks
-from abstain.evaluation._comparison import Comparison
+from abstain._typing import ArrayLike
+from abstain.evaluation._comparison import Comparison, compared
 from abstain.evaluation._counted import counted_panel, refuse_draws
 from abstain.evaluation._few_labels import compared_pool
 from abstain.inference import (
@@ -19,18 +18,11 @@ from abstain.inference import (
     Asked,
     Losses,
     Method,
-    Paired,
-    Panel,
     Scores,
     as_metric,
     check_level,
-    components,
-    letter_groups,
-    min_ranks,
     paired,
     panel,
-    panel_of,
-    rank_sets,
 )  # fmt: skip
 from abstain.metrics import Metric
 from abstain.outputs import refuse_without_frame
@@ -193,7 +185,7 @@ def compare(
         n_permutations=n_permutations,
         rng=generator(rng),
     )
-    return _said(chosen, Asked(checked, level), tests, adjust)
+    return compared(chosen, Asked(checked, level), tests, adjust)
 
 
 def _of_frame(
@@ -212,87 +204,5 @@ def _of_frame(
     counted, fingerprint = counted_panel(frame, loss, scores, apart, columns)
     refuse_draws(metric, method, counted)
     tests = paired(metric, counted, level=level, adjust=adjust, method=method, rng=rng)
-    found = _said(metric, Asked(counted, level), tests, adjust)
+    found = compared(metric, Asked(counted, level), tests, adjust)
     return replace(found, fingerprint=fingerprint, asked=None)  # counts, of which nothing more can be drawn
-
-
-def compare_tables(tables: Mapping[str, TieBlocks], metric: str, level: float) -> Comparison:
-    """Return what ``compare`` says of scores on the same rows, from their tables, which kept their rows."""
-    chosen, columns = as_metric(metric), panel_of(tables)
-    tests = paired(chosen, columns, level=level, rng=generator(0))
-    return _said(chosen, Asked(columns, level), tests, "holm")
-
-
-def _said(chosen: Metric, asked: Asked, tests: Paired, adjust: str) -> Comparison:
-    """Return tests of all pairs as a comparison, best first."""
-    columns, level = asked.panel, asked.level
-    order = _best_first(tests)
-    letters = letter_groups(tests.significant[np.ix_(order, order)])
-    place = {tests.estimates.names[k]: position for position, k in enumerate(order)}
-    pairs = [each if place[each.a] < place[each.b] else each.swapped() for each in tests.differences]
-    pairs.sort(key=lambda each: (place[each.a], place[each.b]))
-    by_name = dict(zip((columns.names[k] for k in order), letters, strict=True))
-    sets = rank_sets(tests, level, columns.paired, generator(0))
-    return Comparison(
-        metric=chosen.spec,
-        identifier=chosen.identifier,
-        label=chosen.label,
-        direction=chosen.direction,
-        method=tests.estimates.route if not tests.swapped else f"permutation, {tests.estimates.route}",
-        adjust=adjust,
-        level=level,
-        n=columns.n,
-        n_runs=columns.n_runs,
-        paired_runs=columns.paired,
-        n_clusters=tests.estimates.n_clusters,
-        table=tuple(_rows(tests, columns, order, letters, sets)),
-        differences=tuple(pairs),
-        letters={name: by_name[name] for name in columns.names},
-        fingerprint=columns.fingerprint,
-        same_loss=columns.same_loss,
-        asked=asked,
-    )
-
-
-def _best_first(tests: Paired) -> list[int]:
-    """Return positions by estimate, equal ones in the order given."""
-    sign = 1.0 if tests.estimates.metric.direction == "lower" else -1.0
-    result: list[int] = np.argsort(sign * tests.estimates.means, kind="stable").tolist()
-    return result
-
-
-def _rows(
-    tests: Paired, columns: Panel, order: list[int], letters: list[str], sets: tuple[IntArray, IntArray]
-) -> list[dict[str, Any]]:
-    """Return one plain dict per score, best first; equal estimates have the same, smallest rank."""
-    estimates, times = tests.estimates, columns.times
-    means = estimates.means[order].tolist()
-    sign = 1.0 if estimates.metric.direction == "lower" else -1.0
-    ranks = min_ranks(sign * estimates.means[None, order])[0].astype(int).tolist()
-    rows = []
-    for position, k in enumerate(order):
-        interval = estimates.intervals[k]
-        parts = components(estimates.values[k], estimates.terms[k], estimates.df[k], estimates.times)
-        rows.append(
-            {
-                "name": columns.names[k],
-                "rank": ranks[position],
-                "estimate": means[position],
-                "low": interval.low,
-                "high": interval.high,
-                "standard_error": interval.standard_error,
-                "error_test": float(np.sqrt(parts.test)),
-                "error_runs": float(np.sqrt(parts.seed)),
-                "df": interval.df,
-                "mean_loss": float(
-                    np.average(columns.loss[k][0], weights=times) if times is not None else np.mean(columns.loss[k])
-                ),
-                "n_runs": columns.n_runs[k],
-                "letters": letters[position],
-                "set_low": int(sets[0][k]),
-                "set_high": int(sets[1][k]),
-                "interval": interval.method,
-                "warning": interval.warning,
-            }
-        )
-    return rows

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain._checks import closest
+from abstain._checks import closest, generator
 from abstain._result import (
     Better,
     Caveat,
@@ -26,7 +26,23 @@ from abstain._result import (
     plain,
 )  # fmt: skip
 from abstain._version import __version__
-from abstain.inference import Asked, Beside, Difference, steps, without_room
+from abstain.blocks import TieBlocks
+from abstain.inference import (
+    Asked,
+    Beside,
+    Difference,
+    Paired,
+    as_metric,
+    components,
+    letter_groups,
+    min_ranks,
+    paired,
+    panel_of,
+    rank_sets,
+    steps,
+    without_room,
+)
+from abstain.metrics import Metric
 
 if TYPE_CHECKING:
     from abstain.plots import ForestDisplay
@@ -268,3 +284,67 @@ def _by(apart: float, other: float, direction: str) -> str:
 
 def _p(value: float) -> str:
     return "—" if math.isnan(value) else "< 0.0001" if value < 1e-4 else f"{value:.4f}"
+
+
+def compare_tables(tables: Mapping[str, TieBlocks], metric: str, level: float) -> Comparison:
+    """Return what ``compare`` says of scores on the same rows, from their tables, which kept their rows."""
+    chosen, columns = as_metric(metric), panel_of(tables)
+    tests = paired(chosen, columns, level=level, rng=generator(0))
+    return compared(chosen, Asked(columns, level), tests, "holm")
+
+
+def compared(chosen: Metric, asked: Asked, tests: Paired, adjust: str) -> Comparison:
+    """Return tests of all pairs as a comparison, best first."""
+    columns, level, estimates = asked.panel, asked.level, tests.estimates
+    sign = 1.0 if chosen.direction == "lower" else -1.0
+    order: list[int] = np.argsort(sign * estimates.means, kind="stable").tolist()  # equal ones in the order given
+    ranks = min_ranks(sign * estimates.means[None, order])[0].astype(int).tolist()
+    letters = letter_groups(tests.significant[np.ix_(order, order)])
+    set_low, set_high = rank_sets(tests, level, columns.paired, generator(0))
+    rows = []
+    for position, k in enumerate(order):
+        interval, mass = estimates.intervals[k], columns.times
+        parts = components(estimates.values[k], estimates.terms[k], estimates.df[k], estimates.times)
+        mean_loss = np.mean(columns.loss[k]) if mass is None else np.average(columns.loss[k][0], weights=mass)
+        rows.append(
+            {
+                "name": columns.names[k],
+                "rank": ranks[position],
+                "estimate": float(estimates.means[k]),
+                "low": interval.low,
+                "high": interval.high,
+                "standard_error": interval.standard_error,
+                "error_test": float(np.sqrt(parts.test)),
+                "error_runs": float(np.sqrt(parts.seed)),
+                "df": interval.df,
+                "mean_loss": float(mean_loss),
+                "n_runs": columns.n_runs[k],
+                "letters": letters[position],
+                "set_low": int(set_low[k]),
+                "set_high": int(set_high[k]),
+                "interval": interval.method,
+                "warning": interval.warning,
+            }
+        )
+    place = {columns.names[k]: position for position, k in enumerate(order)}
+    pairs = [each if place[each.a] < place[each.b] else each.swapped() for each in tests.differences]
+    pairs.sort(key=lambda each: (place[each.a], place[each.b]))
+    return Comparison(
+        metric=chosen.spec,
+        identifier=chosen.identifier,
+        label=chosen.label,
+        direction=chosen.direction,
+        method=estimates.route if not tests.swapped else f"permutation, {estimates.route}",
+        adjust=adjust,
+        level=level,
+        n=columns.n,
+        n_runs=columns.n_runs,
+        paired_runs=columns.paired,
+        n_clusters=estimates.n_clusters,
+        table=tuple(rows),
+        differences=tuple(pairs),
+        letters={name: letters[place[name]] for name in columns.names},
+        fingerprint=columns.fingerprint,
+        same_loss=columns.same_loss,
+        asked=asked,
+    )

@@ -92,7 +92,7 @@ class Judged:
         sizes = {0 if each is None or each.times is not None else len(each.loss) for each in known.values()}
         if not self.comparable or len(tables) < 2 or len(sizes) > 1 or sizes == {0}:
             return None
-        from abstain.evaluation._compare import compare_tables
+        from abstain.evaluation._comparison import compare_tables
 
         return compare_tables(tables, BY, self.level)
 

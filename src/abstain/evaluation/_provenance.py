@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -17,20 +17,26 @@ from abstain.evaluation._answers import Answers
 _OPTIONS = ("level", "fit")
 
 
+def _versions() -> dict[str, str]:
+    return {"abstain": __version__, "numpy": np.__version__, "python": platform.python_version()}
+
+
 class _Record(Mapping[str, Any]):
     """Named fields that are read as a mapping, too; a field that is None is not in it."""
 
+    def _values(self) -> dict[str, Any]:
+        values = {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
+        values |= values.pop("versions", {})
+        return {name: value for name, value in values.items() if value is not None or name in _OPTIONS}
+
     def __getitem__(self, name: str) -> Any:
-        if name not in iter(self):
-            raise KeyError(name)
-        return getattr(self, name)
+        return self._values()[name]
 
     def __iter__(self) -> Iterator[str]:
-        names = [each.name for each in fields(self)]  # type: ignore[arg-type]
-        return (name for name in names if name in _OPTIONS or getattr(self, name) is not None)
+        return iter(self._values())
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)
+        return len(self._values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,9 +88,7 @@ class Provenance(_Record):
     copied_rows: str | None = None
     few_labels: FewLabels | None = None
     models: Mapping[str, Provenance] | None = None
-    abstain: str = __version__
-    numpy: str = np.__version__
-    python: str = platform.python_version()
+    versions: Mapping[str, str] = field(default_factory=_versions)
 
     @classmethod
     def of(
