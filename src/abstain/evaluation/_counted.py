@@ -34,9 +34,7 @@ def counted(
         raise TypeError("groups of a file or frame are names of its columns")
     names = [groups] if isinstance(groups, str) else list(dict.fromkeys(groups or []))
     wanted = None if scores is None else list(dict.fromkeys([scores] if isinstance(scores, str) else scores))
-    found = count(
-        source, wanted, names, columns, external=lambda head: external(head, wanted), default=scores_.default
-    )
+    found = count(source, wanted, names, columns, external=lambda head: external(head, wanted), default=scores_.default)
     every = []
     for name, rows in found.by_score.items():
         split = {group: rows.group(group, MOST_GROUPS) for group in names}
