@@ -121,6 +121,12 @@ def test_every_kind_leads_with_its_verdict_and_a_chart(name: str) -> None:
         assert 2 <= len([each for each in lead.board.numbers if each.value]) <= 4
 
 
+def test_the_rule_names_the_score_of_the_policy() -> None:
+    """A threshold of bare arrays does not know the name of its score; whoever saves the policy does."""
+    found, page = made("threshold")
+    assert page.lead.rule == f"Answer if msp ≥ {found.printed}; refer the rest for review."
+
+
 def test_a_verdict_of_no_offers_no_rule_and_no_policy() -> None:
     """A score that says nothing of errors: the page does not say where to answer, and saves nothing."""
     _, page = made("useless")

@@ -41,6 +41,8 @@ def build(result: Result, source: Source | None = None, title: str | None = None
     verdict = source.verdict or result.verdict
     if verdict is not None and source.gains and source.verdict is None:
         verdict = with_gains(verdict, source.gains)
+    if verdict is not None and not verdict.score and len(source.policies) == 1:
+        verdict = verdict.but(score=next(iter(source.policies)))
     board, shown = contents(result, source, verdict)
     lead = plain_lead(result.headline() or title or usual, board) if verdict is None else lead_of(verdict, board)
     about = getattr(import_module(f"abstain.report.{module}"), "about", type(result).headline)(result)
