@@ -114,8 +114,8 @@ def _row(policy: Policy, row: Mapping[str, Any], groups: Any, second: Any, decli
     refused = None
     if said is not None and said[1] in given:
         refused = said_declined_by([given[said[1]]], *said)
-    name = None if policy.group is None else [given.get(policy.group)]
-    return decisions(policy, score, name, other[0] if other else None, refused)[0]
+    limit = limits_of(policy, None if policy.group is None else [given.get(policy.group)])
+    return decisions(policy, score, limit, other[0] if other else None, refused)[0]
 
 
 def _score_of_row(policy: Policy, part: Score, row: Mapping[str, Any]) -> FloatArray:
@@ -170,7 +170,7 @@ def _frame(policy: Policy, rows: Any, groups: Any, second: Any, declined: Any) -
         groups = column(policy.group).to_list()
     if said is not None and declined is None:
         declined = said_declined_by(column(said[1]).to_list(), *said)
-    return decisions(policy, score_of(policy.first), groups, other, declined)
+    return decisions(policy, score_of(policy.first), limits_of(policy, groups), other, declined)
 
 
 def _numbers(values: Any, name: str) -> FloatArray:
@@ -221,8 +221,8 @@ def _arrays(policy: Policy, rows: Any, groups: Any, second: Any, declined: Any) 
         raise TypeError(f"this policy has a second score, {other.score!r}; give second=, or rows by column")
     if policy.group is not None and groups is None:
         raise TypeError(f"this policy has one threshold per {policy.group}; give groups=")
-    single = groups is None or isinstance(groups, str | bool | int | float)
-    found = decisions(policy, score, [groups] if single and policy.group else groups, two, declined)
+    single = isinstance(groups, str | bool | int | float)
+    found = decisions(policy, score, limits_of(policy, [groups] if single else groups), two, declined)
     return found if many else found[0]
 
 
@@ -248,15 +248,12 @@ def _matrix(policy: Policy, array: Any, names: list[str]) -> tuple[Any, bool]:
     return matrix, many
 
 
-def decisions(
-    policy: Policy, score: FloatArray, groups: ArrayLike | None, second: FloatArray | None, declined: Any
-) -> Decisions:
-    """Decide rows by their scores; each may have a group, a second score, and that the model declined it."""
+def decisions(policy: Policy, score: FloatArray, limit: Any, second: FloatArray | None, declined: Any) -> Decisions:
+    """Decide rows by their scores and thresholds (NaN: unknown group), second scores, and what the model declined."""
     if declined is not None:
         declined = np.atleast_1d(np.asarray(declined))
         if declined.dtype != bool:
             raise TypeError(f"declined must hold truth values, got {declined.dtype}")
-    limit: Any = policy.thresholds[""] if policy.group is None else limits_of(policy.thresholds, groups)
     columns = {"scores": score, "groups": limit if np.ndim(limit) else None, "declined": declined}
     same_length(**columns, second=second)
     codes = np.where(score >= limit, ACCEPTED, _plain.BELOW).astype(np.int8)
@@ -288,12 +285,16 @@ def group_column(groups: ArrayLike) -> Any:
     return np.array([_plain.group_name(value) for value in column])
 
 
-def limits_of(thresholds: Mapping[str, float], groups: Any) -> FloatArray:
+def limits_of(policy: Policy, groups: Any) -> Any:
+    """Return the threshold, or that of each row by its group."""
+    return policy.thresholds[""] if policy.group is None else limits_by_group(policy.thresholds, groups)
+
+
+def limits_by_group(thresholds: Mapping[str, float], groups: Any) -> FloatArray:
     """Return the threshold of each row; NaN for an unknown group, or none."""
     if hasattr(groups, "to_list"):
-        values = groups.to_list()
-    else:
-        values = np.asarray(groups).tolist() if not isinstance(groups, list | tuple) else groups
+        groups = groups.to_list()
+    values = groups if isinstance(groups, list | tuple) else np.asarray(groups).tolist()
     known: dict[Any, float] = {}
     for value in set(values):
         name = _plain.group_name(value)
@@ -305,5 +306,5 @@ def accept_by_group(thresholds: Mapping[str, float], scores: FloatArray, groups:
     """Return the accept mask of rows of groups; unknown groups, NaN scores and infinite thresholds reject."""
     column = group_column(groups)
     same_length(confidence=scores, groups=column)
-    limits = limits_of(thresholds, column)
+    limits = limits_by_group(thresholds, column)
     return np.asarray((scores >= limits) & (limits < np.inf))

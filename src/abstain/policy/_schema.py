@@ -46,11 +46,7 @@ _GUARANTEE = {
     },
     "required": ["risk", "delta", "max_loss", "statement"],
 }
-_ABOUT = {
-    "description": "model, created, author, note.",
-    "type": "object",
-    "additionalProperties": {"type": "string"},
-}
+_ABOUT = {"description": "model, created, author, note.", "type": "object", "additionalProperties": {"type": "string"}}
 _READING = {
     "description": "How files are read: arguments of read_outputs.",
     "type": "object",
@@ -90,11 +86,7 @@ def schema() -> dict[str, Any]:
         },
         "objective": {"description": "What was asked for.", "type": "object"},
         "guarantee": _GUARANTEE,
-        "calibration": {
-            "type": "object",
-            "properties": {"n": {"type": "integer", "minimum": 1}},
-            "required": ["n"],
-        },
+        "calibration": {"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}, "required": ["n"]},
         "reading": _READING,
         "classes": {
             "description": "In the order of their columns.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +12,23 @@ import numpy as np
 from abstain._checks import closest, listed, with_row
 from abstain._extras import need
 from abstain._files import without_formulas, write_file
-from abstain.outputs import Scan, declined, scan, spoken
-from abstain.policy import TRUTH, Policy, group_name, span
-from abstain.thresholds._shift import moved, other_share, usual
+from abstain._typing import FloatArray
+from abstain.outputs import Scan, scan, spoken
+from abstain.policy import (
+    ACCEPTED,
+    DECLINED,
+    MISSING,
+    TRUTH,
+    UNKNOWN,
+    Policy,
+    Score,
+    compute,
+    decisions,
+    group_name,
+    said_declined_by,
+    span,
+)
+from abstain.thresholds._shift import moved, other_share, usual_scores
 
 _KINDS = (".csv", ".tsv", ".parquet", ".jsonl")
 
@@ -57,26 +72,22 @@ def apply_policy(
     Returns
     -------
     Applied
-        With ``n``, ``n_accepted``, ``n_unscored`` and ``n_declined``: rows without a score are rejected, and those that
-        the model itself declined, where the policy knows the column that says so (``reading``). ``notes`` say if most
-        scores lie where hardly any of the calibration rows did, as after a change of units, or if the share of accepted
-        rows is not that of calibration. ``n_unknown_group`` rows
-        have no group, or one that was not calibrated: they are rejected.
+        Rows without a score, those of no group that was calibrated, and those that the model itself declined, where
+        the policy knows the column that says so, are rejected and counted. ``notes`` say if most scores lie where
+        hardly any of the calibration rows did, as after a change of units, or if another share of rows is accepted.
 
     Raises
     ------
     ValueError
-        A column of the score or group, or that of what the model declined, is missing or cannot be read; the new column
-        exists; an unknown extension.
+        A column of the policy is missing or cannot be read; the new column exists; an unknown extension.
     ImportError
         polars is missing.
 
     Notes
     -----
-    polars streams CSV and Parquet in batches and keeps only a part of them: 1, 4 and 16 million rows of a Parquet file
-    with 16 columns took 0.22, 0.44 and 0.68 GB; other files are held in memory. A confidence in words or per cent is
-    read as :func:`read_outputs` reads it. A policy with ``inputs`` computes its score from them, with its temperature;
-    a finished column of that name is then not used.
+    polars streams CSV and Parquet in batches; other files are held in memory. A confidence in words or per cent is read
+    as :func:`read_outputs` reads it. A policy with ``inputs`` computes its score from them, with its temperature; a
+    finished column of that name is then not used.
 
     Examples
     --------
@@ -100,299 +111,297 @@ def apply_policy(
         raise ValueError(str(error) if str(error).startswith(f"{name}: ") else f"{name}: {error}") from None
     if os.path.exists(out) and os.path.samefile(name, out):
         raise ValueError(f"{out}: is the input itself; write the decided rows to another file")
-    return _Rows(rows, name, policy, column).decide(out, kind)
+    return _File(rows, name, policy, column).decide(out, kind)
 
 
-class _Rows:
+class _File:
     """The rows of a file on their way to a decision."""
 
     def __init__(self, rows: Scan, name: str, policy: Policy, column: str) -> None:
         self.rows, self.name, self.policy, self.column = rows, name, policy, column
-        #: columns of the policy that are fields of objects
-        self.inner: list[str] = []
+        self.declined = policy.said_declined()
         #: values of a confidence in words or per cent, by the text that says them
-        self.said: dict[str, float] = {}
-        #: whether the score could not be computed from what the classes hold
-        self.no_score = False
-        #: the same rows with the second score of the policy, as if that were the only one
-        self.second = None if policy.second is None else _Rows(rows, name, policy.of_second(), column)
+        self.words: dict[str, float] = {}
+        #: the score that could not be computed from what the classes hold
+        self.failed: Score | None = None
+        self.frame, self.schema, self.inner = rows.frame, rows.frame.collect_schema(), list[str]()
 
-    def decide(self, out: str, kind: str) -> Applied:
-        """Write the rows with their decisions, and count them."""
+    def _open_objects(self) -> None:
+        """Give the columns of the policy that are fields of objects (``probability.values``) columns of their own."""
         import polars as pl
 
-        frame = self.rows.frame
-        try:
-            schema = frame.collect_schema()
-            nested = [each for each, dtype in schema.items() if dtype.is_nested()]
-            if kind in (".csv", ".tsv") and nested:
-                shown = f"{nested[0]!r} of {schema[nested[0]]}"
-                raise ValueError(f"{out}: a CSV has no place for column {shown}; use .parquet")
-            frame, schema = self._opened(pl, frame, schema)
-            score, refused, decided = _columns(pl, self, schema)
-            self._within(frame, score)
-            written, original = frame.with_columns(decided.alias(self.column)).drop(self.inner), self.rows.original
-            if original is not None and kind in (".parquet", ".jsonl"):  # objects and lists as they were
-                # in one chunk: polars before 1.38 does not write objects that lie in several
-                written = original.with_columns(written.select(self.column).collect().to_series()).rechunk().lazy()
-            _write(written, out, kind, self.rows.separator)
-            # a second pass: one pass for both holds more of the file in memory, and takes as long
-            low, high = usual(self.policy)
-            each = {
-                "accepted": decided, "unscored": (score.is_null() | score.is_nan()) & ~refused, "refused": refused,
-                "below": (score < low) & ~refused, "above": (score > high) & score.is_not_nan() & ~refused,
-                "strange": _strange(pl, self, schema) & ~refused,
-            }  # fmt: skip
-            counts = frame.select(pl.len(), *(value.fill_null(False).sum().alias(key) for key, value in each.items()))
-            n, accepted, unscored, n_refused, below, above, strange = map(
-                int, counts.collect(engine="streaming").row(0)
-            )
-            odd = moved(n - unscored - n_refused, below, above, low, high)
-            notes = (*_not_told(self.policy, schema), *(odd or other_share(self.policy, n - n_refused, accepted)))
-            return Applied(n, accepted, unscored, n_refused, strange, notes)
-        except (pl.exceptions.PolarsError, ValueError, TypeError) as error:
-            parts = [each for each in (self, self.second) if each is not None and each.no_score]
-            cause = parts[0]._unusable(pl) if parts else None
-            if cause is None and not isinstance(error, pl.exceptions.PolarsError):
-                raise
-            if isinstance(error, pl.exceptions.InvalidOperationError):
-                if self._spoken(pl):
-                    return self.decide(out, kind)
-                cause = _no_number(pl, self)
-            cause = cause or self.rows.flaw(self.name)
-            raise ValueError(f"{self.name}: {cause or str(error).strip().splitlines()[0]}; repair the file") from None
-
-    def _opened(self, pl: Any, frame: Any, schema: Any) -> tuple[Any, Any]:
-        """Give the columns of the policy that are fields of objects (``probability.values``) columns of their own."""
-        self.inner = []
-        for wanted in [each for each in _wanted(self.policy) if each not in schema and "." in each]:
+        schema = self.schema
+        for wanted in [each for each in self._columns() if each not in schema and "." in each]:
             outer, *fields = wanted.split(".")
             kind, value = schema.get(outer), pl.col(outer)
             for field in fields:
                 inside = dict(kind) if isinstance(kind, pl.Struct) else {}
                 kind, value = inside.get(field), value.struct.field(field)
             if kind is not None:
-                frame = frame.with_columns(value.alias(wanted))
+                self.frame = self.frame.with_columns(value.alias(wanted))
                 self.inner.append(wanted)
-        return frame, frame.collect_schema()
+        self.schema = self.frame.collect_schema()
 
-    def _unusable(self, pl: Any) -> str | None:
-        """Return why no score can be computed, with the row of the file: all of its classes at once."""
-        self.no_score = False
-        frame, schema = self._opened(pl, self.rows.frame, self.rows.frame.collect_schema())
-        source, matrix = _classes(pl, self, schema)
-        try:
-            self.policy.confidence(matrix(frame.select(source.alias("classes")).collect()["classes"]))
-        except (ValueError, TypeError) as error:
-            columns = next(iter((self.policy.inputs or {}).values()))
-            return f"column{'s' * (len(columns) > 1)} {listed(columns, 4)}: {with_row(str(error))}"
-        return None
+    def _columns(self) -> list[str]:
+        """Return the columns that decide."""
+        scores = [column for part in self.policy.parts for column in part.columns]
+        return [*scores, *(self.declined or ())[1:], *([] if self.policy.group is None else [self.policy.group])]
 
-    def score(self, pl: Any, values: Any) -> Any:
-        """Return the score of a part of the rows; note if there is none."""
+    def decide(self, out: str, kind: str) -> Applied:
+        """Write the rows with their decisions, and count them."""
+        import polars as pl
+
         try:
-            return pl.Series(self.policy.confidence(values), dtype=pl.Float64)
+            nested = [each for each, dtype in self.schema.items() if dtype.is_nested() and each not in self.inner]
+            if kind in (".csv", ".tsv") and nested:
+                shown = f"{nested[0]!r} of {self.schema[nested[0]]}"
+                raise ValueError(f"{out}: a CSV has no place for column {shown}; use .parquet")
+            self._open_objects()
+            decided = self._decided()
+            code, score = decided.struct.field("code"), decided.struct.field("score")
+            self._refuse_beyond_scale(score)
+            self._write(code == ACCEPTED, out, kind)
+            # a second pass: one pass for both holds more of the file in memory, and takes as long
+            low, high = usual_scores(self.policy)
+            answered = code != DECLINED
+            counts = self.frame.select(
+                pl.len(),
+                (code == ACCEPTED).sum().alias("accepted"),
+                ((score.is_nan() | (code == MISSING)) & answered).sum().alias("unscored"),
+                (code == DECLINED).sum().alias("declined"),
+                (code == UNKNOWN).sum().alias("unknown"),
+                ((score < low) & answered).sum().alias("below"),
+                ((score > high) & score.is_not_nan() & answered).sum().alias("above"),
+            )
+            found = map(int, counts.collect(engine="streaming").row(0))
+            n, accepted, unscored, declined, unknown, below, above = found
+            odd = moved(n - unscored - declined, below, above, low, high)
+            notes = (*self._without_verdicts(), *(odd or other_share(self.policy, n - declined, accepted)))
+            return Applied(n, accepted, unscored, declined, unknown, notes)
+        except (pl.exceptions.PolarsError, ValueError, TypeError) as error:
+            cause = self._unusable()
+            if cause is None and not isinstance(error, pl.exceptions.PolarsError):
+                raise
+            if isinstance(error, pl.exceptions.InvalidOperationError):
+                if self._learned_words():
+                    return self.decide(out, kind)
+                cause = self._no_number()
+            cause = cause or self.rows.flaw(self.name) or str(error).strip().splitlines()[0]
+            raise ValueError(f"{self.name}: {cause}; repair the file") from None
+
+    # ------------------------------------------------------------------ the decision, as an expression
+
+    def _decided(self) -> Any:
+        """Return the reason and the score of every row, as one expression."""
+        import polars as pl
+
+        policy, schema = self.policy, self.schema
+        if policy.group is not None:
+            self._require(policy.group)
+        if self.column in schema or (self.rows.original is not None and self.column in self.rows.original.columns):
+            raise ValueError(f"{self.name}: column {self.column!r} exists already; name another one")
+        each = [
+            value.alias(f"{place} {column}")
+            for place, part in enumerate(policy.parts)
+            for column, value in zip(part.columns, self._inputs(part), strict=True)
+        ]
+        if policy.group is not None:
+            names = list(policy.thresholds)
+            limits = [policy.thresholds[name] for name in names]
+            limit = self._group().replace_strict(names, limits, default=None, return_dtype=pl.Float64)
+            each.append(limit.alias("limit"))
+        if self.declined is not None and self._says_declined():
+            self._require(self.declined[1], "says what the model itself declined, and the guarantee is about the rest")
+            each.append(pl.col(self.declined[1]).alias("declined"))
+        kind = pl.Struct({"code": pl.Int8, "score": pl.Float64})
+        return pl.struct(each).map_batches(self._decide_batch, return_dtype=kind, is_elementwise=True)
+
+    def _decide_batch(self, batch: Any) -> Any:
+        import polars as pl
+
+        policy, columns = self.policy, batch.struct
+        score, *other = [
+            self._score(part, [columns.field(f"{place} {column}") for column in part.columns])
+            for place, part in enumerate(policy.parts)
+        ]
+        limit: Any = policy.thresholds.get("")
+        if policy.group is not None:
+            limit = columns.field("limit").to_numpy()
+        declined = None
+        if self.declined is not None and self._says_declined():
+            declined = said_declined_by(columns.field("declined"), *self.declined)
+        found = decisions(policy, score, limit, other[0] if other else None, declined)
+        return pl.DataFrame({"code": found.codes, "score": found.score}).to_struct()
+
+    def _score(self, part: Score, columns: list[Any]) -> FloatArray:
+        if part.inputs is None:
+            values: FloatArray = columns[0].to_numpy()
+            return -values if part.uncertainty else values
+        try:
+            return compute(part.score, next(iter(part.inputs)), _matrix(columns), part.temperature)
         except (ValueError, TypeError):
-            self.no_score = True
+            self.failed = part
             raise
 
-    def _within(self, frame: Any, score: Any) -> None:
-        """Refuse a number beyond the scale of a confidence in words or per cent, before anything is written."""
-        levels = self.policy.reading.get("confidence_levels")
-        if levels is not None:
-            low, high = span(list(levels))
-            out = frame.select(score.filter((score < low) | (score > high)).first().alias("out"))
-            value = out.collect(engine="streaming").item()
-            if value is not None:
+    def _inputs(self, part: Score) -> Iterator[Any]:
+        """Yield the columns of a score as numbers, or the one column that holds lists."""
+        import polars as pl
+
+        scaled = "" if part.temperature is None else f" with temperature {part.temperature:g}"
+        finished = f", not taken from the column {part.score!r}" if part.score in self.schema else ""
+        for column in part.columns:
+            if part.inputs is not None and column not in self.schema:
                 raise ValueError(
-                    f"{self.name}: column {self.policy.score!r} holds {value:g}, outside [{low:g}, {high:g}], the "
-                    "scale of calibration; write it as the calibration file had it"
+                    f"{self.name}: column {column!r} is missing: the policy's score {part.score!r} is computed from "
+                    f"{listed(part.columns, 4)}{scaled}{finished}; write them, or choose a threshold on a column"
                 )
+            self._require(column)
+            kind = self.schema[column]
+            if isinstance(kind, pl.List | pl.Array) and part.inputs is not None and len(part.columns) == 1:
+                yield pl.col(column)
+            elif len(part.columns) == 1 and "logits" in (part.inputs or {}):
+                raise ValueError(
+                    f"{self.name}: column {column!r} must hold lists, one number per class; convert it first"
+                )
+            else:
+                yield self._number(column)
 
-    def _spoken(self, pl: Any) -> bool:
-        """Learn what a confidence in words or per cent means; whether there is one that was not known before."""
-        score, schema = self.policy.score, self.rows.frame.collect_schema()
-        if self.policy.inputs is not None or self.said or schema[score] != pl.String:
-            return False
-        texts = self.rows.frame.select(_text(pl, score).alias(score)).unique().collect()[score].drop_nulls().to_list()
-        try:
-            self.said = dict(
-                zip(texts, map(float, spoken(texts, levels=self.policy.reading.get("confidence_levels"))), strict=True)
-            )
-        except ValueError:
-            return False
-        return bool(self.said)
+    def _number(self, column: str) -> Any:
+        """Return a column as Float64; an empty text is a missing number."""
+        import polars as pl
 
+        kind = self.schema[column]
+        if not (kind.is_numeric() or kind == pl.String):
+            raise ValueError(f"{self.name}: column {column!r} must be numeric, but it is {kind}; convert it first")
+        if kind != pl.String:
+            return pl.col(column).cast(pl.Float64)
+        if self.words and column == self.policy.score:
+            texts, values = list(self.words), list(self.words.values())
+            return _text(column).replace_strict(texts, values, default=None, return_dtype=pl.Float64)
+        return self._decimal(column).cast(pl.Float64)
 
-def _write(frame: Any, out: str, kind: str, separator: str) -> None:
-    if kind in (".csv", ".tsv"):
-        separator = "\t" if kind == ".tsv" else "," if separator == "\t" else separator
-        write_file(out, lambda file: without_formulas(frame).sink_csv(file, separator=separator))
-    else:
+    def _decimal(self, column: str) -> Any:
+        """Return numbers in a text with a point, where the file has a comma."""
+        text = _text(column)
+        return text.str.replace(",", ".", literal=True) if self.rows.decimal_comma else text
+
+    def _group(self) -> Any:
+        """Return the groups by the names that calibration gave them; polars writes numbers like 1e-5 otherwise."""
+        import polars as pl
+
+        def named(rows: Any) -> Any:
+            return pl.Series([group_name(value) for value in rows.to_numpy()], dtype=pl.String)
+
+        group = str(self.policy.group)
+        column = pl.col(group)
+        if self.schema[group].is_float():
+            return column.map_batches(named, return_dtype=pl.String, is_elementwise=True)
+        text = column.cast(pl.String)
+        return pl.when(text.is_in(TRUTH)).then(text.str.to_lowercase()).otherwise(text)
+
+    def _says_declined(self) -> bool:
+        """Whether a column says which rows the model itself declined; that of verdicts may be missing."""
+        return self.declined is not None and (self.declined[0] != "correct" or self.declined[1] in self.schema)
+
+    def _require(self, column: str, why: str = "") -> None:
+        if column not in self.schema:
+            reason = f"{column!r} {why}; " if why else ""
+            near = closest(column, self.schema.names())
+            raise ValueError(f"{self.name}: column {column!r} of the policy is missing; {reason}{near}")
+
+    def _write(self, accepted: Any, out: str, kind: str) -> None:
+        frame, original = self.frame.with_columns(accepted.alias(self.column)).drop(self.inner), self.rows.original
+        if kind in (".csv", ".tsv"):
+            comma = "," if self.rows.separator == "\t" else self.rows.separator
+            separator = "\t" if kind == ".tsv" else comma
+            write_file(out, lambda file: without_formulas(frame).sink_csv(file, separator=separator))
+            return
+        if original is not None:  # objects and lists as they were
+            # in one chunk: polars before 1.38 does not write objects that lie in several
+            frame = original.with_columns(frame.select(self.column).collect().to_series()).rechunk().lazy()
         write_file(out, frame.sink_parquet if kind == ".parquet" else frame.sink_ndjson)
 
+    # ------------------------------------------------------------------ what is wrong, or odd
 
-def _wanted(policy: Policy) -> list[str]:
-    """Return the columns that decide."""
-    scored = [policy.score] if policy.inputs is None else next(iter(policy.inputs.values()))
-    other = [] if policy.second is None else _wanted(policy.of_second())
-    return [*scored, *other, *(policy.said_declined() or ())[1:], *([] if policy.group is None else [policy.group])]
+    def _refuse_beyond_scale(self, score: Any) -> None:
+        """Refuse a number beyond the scale of a confidence in words or per cent, before anything is written."""
+        levels = self.policy.levels
+        if levels is None:
+            return
+        low, high = span(levels)
+        out = self.frame.select(score.filter((score < low) | (score > high)).first().alias("out"))
+        value = out.collect(engine="streaming").item()
+        if value is not None:
+            raise ValueError(
+                f"{self.name}: column {self.policy.score!r} holds {value:g}, outside [{low:g}, {high:g}], the "
+                "scale of calibration; write it as the calibration file had it"
+            )
 
+    def _unusable(self) -> str | None:
+        """Return why no score can be computed, with the row of the file: all of its classes at once."""
+        part = self.failed
+        if part is None:
+            return None
+        columns = [value.alias(name) for name, value in zip(part.columns, self._inputs(part), strict=True)]
+        try:
+            self._score(part, self.frame.select(columns).collect().get_columns())
+        except (ValueError, TypeError) as error:
+            return f"column{'s' * (len(columns) > 1)} {listed(part.columns, 4)}: {with_row(str(error))}"
+        return None
 
-def _not_told(policy: Policy, schema: Any) -> list[str]:
-    """Say if the verdicts that told at calibration what the model declined are not in the file."""
-    part, name = policy.said_declined() or ("", "")
-    if part != "correct" or name in schema:
-        return []
-    return [
-        f"at calibration {name!r} said which rows the model itself declined, and it is not in this file: the promise "
-        "is about the rows that the model answers, so reject the others"
-    ]
+    def _learned_words(self) -> bool:
+        """Learn what a confidence in words or per cent means; whether there is one that was not known before."""
+        import polars as pl
 
+        score = self.policy.score
+        if self.policy.inputs is not None or self.words or self.schema[score] != pl.String:
+            return False
+        texts = self.frame.select(_text(score).alias(score)).unique().collect()[score].drop_nulls().to_list()
+        try:
+            values = spoken(texts, levels=self.policy.levels)
+        except ValueError:
+            return False
+        self.words = dict(zip(texts, map(float, values), strict=True))
+        return bool(self.words)
 
-def _refused(pl: Any, rows: _Rows, schema: Any) -> Any:
-    """Return whether the model itself declined a row, as the policy remembers how that is said."""
-    part, column = rows.policy.said_declined() or ("", "")
-    if not part or (part == "correct" and column not in schema):
-        return pl.lit(False)
-    if column not in schema:
-        raise ValueError(
-            f"{rows.name}: column {column!r} is missing, which said at calibration what the model itself declined, and "
-            f"the promise is about what it answers; write this column, false where it answers; "
-            f"{closest(column, schema.names())}"
-        )
-    return pl.col(column).map_batches(
-        lambda values: pl.Series(declined(values, f"column {column!r}", part, strict=False), dtype=pl.Boolean),
-        return_dtype=pl.Boolean, is_elementwise=True,
-    )  # fmt: skip
+    def _no_number(self) -> str | None:
+        """Return the first text of a deciding column that is no number."""
+        import polars as pl
 
+        for column in self.policy.first.columns:
+            if self.schema[column] == pl.String:
+                value = self._decimal(column)
+                bad = value.is_not_null() & value.cast(pl.Float64, strict=False).is_null()
+                wanted = bad.arg_true().first().alias("row"), value.filter(bad).first()
+                row, first = self.frame.select(*wanted).collect().row(0)
+                if row is not None:
+                    return f"column {column!r} must hold numbers, but data row {row + 1} holds {first!r}"
+        return None
 
-def _columns(pl: Any, rows: _Rows, schema: Any) -> tuple[Any, Any, Any]:
-    """Return three expressions: the score, whether the model itself declined, and whether a row is accepted."""
-    name, policy, column = rows.name, rows.policy, rows.column
-    if policy.group is not None:
-        _require(policy.group, name, schema)
-    if column in schema or (rows.rows.original is not None and column in rows.rows.original.columns):
-        raise ValueError(f"{name}: column {column!r} exists already; name another one")
-    if policy.inputs is None:
-        _require(policy.score, name, schema)
-        score = _number(pl, rows, schema, policy.score)
-    else:
-        score = _computed(pl, rows, schema)
-    score = -score if "uncertainty" in policy.reading else score
-    if rows.second is not None:  # -inf where the second score is too low, nothing where it is missing
-        other, _, reached = _columns(pl, rows.second, schema)
-        score = pl.when(reached).then(score).when(other.is_not_null() & other.is_not_nan()).then(float("-inf"))
-    refused = _refused(pl, rows, schema)
-    limit: Any = pl.lit(policy.thresholds.get(""), dtype=pl.Float64)
-    if policy.group is not None:
-        names = list(policy.thresholds)
-        limit = _names(pl, schema, policy.group).replace_strict(
-            names, [policy.thresholds[each] for each in names], default=None, return_dtype=pl.Float64
-        )  # fmt: skip
-    reachable = limit < float("inf")
-    return score, refused, (score.is_not_nan() & (score >= limit) & reachable & ~refused).fill_null(False)
-
-
-def _strange(pl: Any, rows: _Rows, schema: Any) -> Any:
-    """Return which rows have no group, or one that was not calibrated."""
-    if rows.policy.group is None:
-        return pl.lit(False)
-    return ~_names(pl, schema, rows.policy.group).is_in(list(rows.policy.thresholds)).fill_null(False)
+    def _without_verdicts(self) -> list[str]:
+        """Say if the verdicts that told at calibration what the model declined are not in the file."""
+        if self.declined is None or self._says_declined():
+            return []
+        return [
+            f"at calibration {self.declined[1]!r} said which rows the model itself declined, and it is not in this "
+            "file: the guarantee is about the rows that the model answers, so reject the others"
+        ]
 
 
-def _names(pl: Any, schema: Any, group: str) -> Any:
-    """Return the groups by the names that calibration gave them; polars writes numbers like 1e-5 otherwise."""
-    if schema[group].is_float():
-        return pl.col(group).map_batches(
-            lambda rows: pl.Series([group_name(value) for value in rows.to_numpy()], dtype=pl.String),
-            return_dtype=pl.String, is_elementwise=True,
-        )  # fmt: skip
-    text = pl.col(group).cast(pl.String)
-    return pl.when(text.is_in(TRUTH)).then(text.str.to_lowercase()).otherwise(text)
-
-
-def _require(wanted: str, name: str, schema: Any) -> None:
-    if wanted not in schema:
-        raise ValueError(f"{name}: column {wanted!r} of the policy is missing; {closest(wanted, schema.names())}")
-
-
-def _no_number(pl: Any, rows: _Rows) -> str | None:
-    """Return the first text of a deciding column that is no number."""
-    frame, policy = rows.rows.frame, rows.policy
-    schema = frame.collect_schema()
-    for column in [policy.score] if policy.inputs is None else next(iter(policy.inputs.values())):
-        if schema[column] == pl.String:
-            value = _decimal(_text(pl, column), rows)
-            bad = value.is_not_null() & value.cast(pl.Float64, strict=False).is_null()
-            row, first = frame.select(bad.arg_true().first().alias("row"), value.filter(bad).first()).collect().row(0)
-            if row is not None:
-                return f"column {column!r} must hold numbers, but data row {row + 1} holds {first!r}"
-    return None
-
-
-def _text(pl: Any, column: str) -> Any:
+def _text(column: str) -> Any:
     """Return a column of text, empty as missing; `when` streams, `replace` would hold the column."""
+    import polars as pl
+
     value = pl.col(column).str.strip_chars()
     return pl.when(value != "").then(value)
 
 
-def _number(pl: Any, rows: _Rows, schema: Any, column: str) -> Any:
-    """Return a column as Float64; an empty text is a missing number."""
-    kind = schema[column]
-    if not (kind.is_numeric() or kind == pl.String):
-        raise ValueError(f"{rows.name}: column {column!r} must be numeric, but it is {kind}; convert it first")
-    if kind != pl.String:
-        return pl.col(column).cast(pl.Float64)
-    text = _text(pl, column)
-    if rows.said:
-        return text.replace_strict(list(rows.said), list(rows.said.values()), default=None, return_dtype=pl.Float64)
-    return _decimal(text, rows).cast(pl.Float64)
-
-
-def _decimal(text: Any, rows: _Rows) -> Any:
-    """Return numbers in a text with a point, where the file has a comma."""
-    return text.str.replace(",", ".", literal=True) if rows.rows.decimal_comma else text
-
-
-def _computed(pl: Any, rows: _Rows, schema: Any) -> Any:
-    """Return the score that the policy computes from the columns of the classes, or from one column of lists."""
-    source, matrix = _classes(pl, rows, schema)
-    return source.map_batches(lambda batch: rows.score(pl, matrix(batch)), return_dtype=pl.Float64, is_elementwise=True)
-
-
-def _classes(pl: Any, rows: _Rows, schema: Any) -> tuple[Any, Any]:
-    """Return the columns of the classes, and what makes a matrix of some rows of them."""
-    name, policy = rows.name, rows.policy
-    columns = next(iter((policy.inputs or {}).values()))
-    for wanted in columns:
-        if wanted not in schema:
-            scaled = "" if policy.temperature is None else f" with temperature {policy.temperature:g}"
-            finished = f", not taken from the column {policy.score!r}" if policy.score in schema else ""
-            raise ValueError(
-                f"{name}: column {wanted!r} is missing: the policy's score {policy.score!r} is computed from "
-                f"{listed(columns, 4)}{scaled}{finished}; write these columns, or choose a threshold on a column"
-            )
-    if len(columns) == 1 and not _is_single_probability(policy, schema[columns[0]]):
-        if not isinstance(schema[columns[0]], pl.List | pl.Array):
-            raise ValueError(f"{name}: column {columns[0]!r} must hold lists, one number per class; convert it first")
-        return pl.col(columns[0]), _lists
-    return pl.struct([_number(pl, rows, schema, each).alias(each) for each in columns]), _struct
-
-
-def _is_single_probability(policy: Policy, dtype: Any) -> bool:
-    """Whether the one column of the policy is the probability of the second of two classes."""
-    return "probabilities" in (policy.inputs or {}) and not dtype.is_nested()
-
-
-def _struct(rows: Any) -> Any:
-    return rows.struct.unnest().to_numpy()
-
-
-def _lists(rows: Any) -> Any:
-    """Return lists of one length as a matrix; a missing list is a row of NaN."""
+def _matrix(columns: list[Any]) -> Any:
+    """Return columns of numbers, or one column of lists of one length, as a matrix; a missing list is a row of NaN."""
     import polars as pl
 
-    lists = rows.cast(pl.List(pl.Float64))
+    if not columns[0].dtype.is_nested():
+        return np.column_stack([column.to_numpy() for column in columns])
+    lists = columns[0].cast(pl.List(pl.Float64))
     width = lists.list.len().max()
-    return lists.list.to_array(width).to_numpy() if width else np.full((len(rows), 1), np.nan)
+    return lists.list.to_array(width).to_numpy() if width else np.full((len(lists), 1), np.nan)

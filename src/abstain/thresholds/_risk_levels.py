@@ -52,10 +52,7 @@ class Promise:
         delta = float(f"{self.delta * self.tried:.12g}")
         together = f" for all {self.tried} guarantees that were tried at once"
         words = statement(self.risk, delta, self.found.calibration, together=together)
-        return (
-            replace(objective, delta=delta),
-            replace(guarantee, delta=delta, multiplicity="all", statement=words),
-        )
+        return (replace(objective, delta=delta), replace(guarantee, delta=delta, multiplicity="all", statement=words))
 
 
 def ladder(blocks: TieBlocks, risks: Sequence[float], delta: float, tried: int = 1) -> tuple[Promise, ...]:

@@ -13,7 +13,7 @@ _FEWEST = 20
 _LEAST = 0.01
 
 
-def usual(policy: Policy) -> tuple[float, float]:
+def usual_scores(policy: Policy) -> tuple[float, float]:
     """Return between which scores about eight in ten calibration rows lie; infinite where that was not kept."""
     edges = [edge for one in policy.calibration.each.values() for edge, _ in one.bins]
     return (min(edges), max(edges)) if edges else (-np.inf, np.inf)
