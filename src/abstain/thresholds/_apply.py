@@ -85,7 +85,7 @@ def apply_policy(
 
     Notes
     -----
-    polars streams CSV and Parquet in batches; other files are held in memory. A confidence in words or per cent is read
+    polars streams CSV and Parquet; other files are held in memory. A confidence in words or per cent is read
     as :func:`read_outputs` reads it. A policy with ``inputs`` computes its score from them, with its temperature; a
     finished column of that name is then not used.
 
@@ -158,20 +158,24 @@ class _File:
                 raise ValueError(f"{out}: a CSV has no place for column {shown}; use .parquet")
             self._open_objects()
             decided = self._decided()
-            code, score = decided.struct.field("code"), decided.struct.field("score")
-            self._refuse_beyond_scale(score)
-            self._write(code == ACCEPTED, out, kind)
+            self._refuse_beyond_scale(decided.struct.field("score"))
+            self._write(decided.struct.field("code") == ACCEPTED, out, kind)
             # a second pass: one pass for both holds more of the file in memory, and takes as long
             low, high = usual_scores(self.policy)
+            code, score = pl.col("code"), pl.col("score")
             answered = code != DECLINED
-            counts = self.frame.select(
-                pl.len(),
-                (code == ACCEPTED).sum().alias("accepted"),
-                ((score.is_nan() | (code == MISSING)) & answered).sum().alias("unscored"),
-                (code == DECLINED).sum().alias("declined"),
-                (code == UNKNOWN).sum().alias("unknown"),
-                ((score < low) & answered).sum().alias("below"),
-                ((score > high) & score.is_not_nan() & answered).sum().alias("above"),
+            counts = (
+                self.frame.select(decided.alias("decided"))
+                .unnest("decided")
+                .select(
+                    pl.len(),
+                    (code == ACCEPTED).sum().alias("accepted"),
+                    ((score.is_nan() | (code == MISSING)) & answered).sum().alias("unscored"),
+                    (code == DECLINED).sum().alias("declined"),
+                    (code == UNKNOWN).sum().alias("unknown"),
+                    ((score < low) & answered).sum().alias("below"),
+                    ((score > high) & score.is_not_nan() & answered).sum().alias("above"),
+                )
             )
             found = map(int, counts.collect(engine="streaming").row(0))
             n, accepted, unscored, declined, unknown, below, above = found
