@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import polars as pl
 import pytest
 
 import abstain
-from abstain.policy import Policy, schema
+from abstain.policy import KEPT, REASONS, Policy, SecondScore, schema
 from tests.policy.policies import CLASSES, KINDS, fitted, logits, make, matrix_of, rows_of
 
 N = 10_000
@@ -182,3 +183,14 @@ def test_random_rows_are_near_the_threshold() -> None:
     near = np.abs(score - policy.thresholds[""]) < 1e-3
     assert 0 < policy.decide(logits(N, 11)).accepted[near].mean() < 1
     assert matrix_of(rows_of("msp_logits", 3, 11), CLASSES).shape == (3, 4)
+
+
+def test_the_schema_names_what_the_library_knows(tmp_path: Path) -> None:
+    """Format, reasons, and the arguments by which files are read: the schema is a file."""
+    make("column")[0].save(tmp_path / "p.json")
+    found, content = schema(), json.loads((tmp_path / "p.json").read_text())
+    assert found["properties"]["format"]["const"] == content["format"]
+    assert found["description"] == f"Reasons of decisions: {', '.join(REASONS)}."
+    assert found["properties"]["reading"]["propertyNames"]["enum"] == list(KEPT)
+    assert found["required"] == sorted(found["properties"]) == sorted(content)
+    assert set(found["properties"]["second"]["required"]) == {each.name for each in fields(SecondScore)}

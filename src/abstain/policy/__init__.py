@@ -15,6 +15,7 @@ from abstain.policy._decide import decisions as decisions
 from abstain.policy._decide import group_column as group_column
 from abstain.policy._decide import said_declined_by as said_declined_by
 from abstain.policy._file import load_policy as load_policy
+from abstain.policy._file import schema
 from abstain.policy._plain import ACCEPTED as ACCEPTED
 from abstain.policy._plain import DECLINED as DECLINED
 from abstain.policy._plain import MISSING as MISSING
@@ -25,8 +26,8 @@ from abstain.policy._plain import Decision
 from abstain.policy._plain import group_name as group_name
 from abstain.policy._plain import span as span
 from abstain.policy._policy import Policy
+from abstain.policy._reading import KEPT as KEPT
 from abstain.policy._reading import ScoreReading, score_reading
-from abstain.policy._schema import schema
 from abstain.policy._scores import compute
 from abstain.policy._scores import inputs_of as inputs_of
 

@@ -92,6 +92,25 @@ def load_policy(
     return policy
 
 
+def schema() -> dict[str, Any]:
+    """Return the JSON schema (2020-12) of the file that :meth:`Policy.save` writes, for programs without this library.
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> import abstain
+    >>> sorted(abstain.policy.schema()["required"])[:4]
+    ['about', 'calibration', 'classes', 'digest']
+    """
+    from importlib.resources import files
+
+    found: dict[str, Any] = json.loads(files(__package__).joinpath("policy.schema.json").read_text("utf-8"))
+    return found
+
+
 def _no_constant(word: str) -> None:
     raise ValueError(f"{word} is no JSON number")
 

@@ -35,14 +35,7 @@ _KINDS = (".csv", ".tsv", ".parquet", ".jsonl")
 
 @dataclass(frozen=True)
 class Applied:
-    """How many rows were written, accepted, without a score, declined by the model, of no known group; and notes.
-
-    Examples
-    --------
-    >>> from abstain.thresholds import Applied
-    >>> Applied(n=3, n_accepted=1, n_unscored=1).n_accepted
-    1
-    """
+    """How many rows were written, accepted, without a score, declined by the model, of no known group; and notes."""
 
     n: int
     n_accepted: int
@@ -63,11 +56,10 @@ def apply_policy(
     source : str or path
         A file of any kind that :func:`read_outputs` reads.
     output : str or path
-        ``.csv``, ``.tsv``, ``.parquet`` or ``.jsonl``. The output appears only when it is complete. A CSV has the
-        separator that ``source`` has, but for tabs, which belong to ``.tsv``; texts that a spreadsheet would run as
-        a formula get an apostrophe in front.
+        ``.csv``, ``.tsv``, ``.parquet`` or ``.jsonl``; it appears only when it is complete. A CSV has the separator of
+        ``source``, but for tabs; texts that a spreadsheet would run as a formula get an apostrophe in front.
     column : str
-        Name of the new column of booleans.
+        Name of the new column.
 
     Returns
     -------
@@ -80,8 +72,6 @@ def apply_policy(
     ------
     ValueError
         A column of the policy is missing or cannot be read; the new column exists; an unknown extension.
-    ImportError
-        polars is missing.
 
     Notes
     -----
@@ -120,10 +110,8 @@ class _File:
     def __init__(self, rows: Scan, name: str, policy: Policy, column: str) -> None:
         self.rows, self.name, self.policy, self.column = rows, name, policy, column
         self.declined = policy.said_declined()
-        #: values of a confidence in words or per cent, by the text that says them
-        self.words: dict[str, float] = {}
-        #: the score that could not be computed from what the classes hold
-        self.failed: Score | None = None
+        self.words: dict[str, float] = {}  # values of a confidence in words or per cent
+        self.failed: Score | None = None  # the score that could not be computed
         self.frame, self.schema, self.inner = rows.frame, rows.frame.collect_schema(), list[str]()
 
     def _open_objects(self) -> None:
@@ -160,7 +148,7 @@ class _File:
             decided = self._decided()
             self._refuse_beyond_scale(decided.struct.field("score"))
             self._write(decided.struct.field("code") == ACCEPTED, out, kind)
-            # a second pass: one pass for both holds more of the file in memory, and takes as long
+            # counted in a second pass: one pass for both holds more of the file in memory, and takes as long
             low, high = usual_scores(self.policy)
             code, score = pl.col("code"), pl.col("score")
             answered = code != DECLINED
@@ -279,7 +267,7 @@ class _File:
             raise ValueError(f"{self.name}: column {column!r} must be numeric, but it is {kind}; convert it first")
         if kind != pl.String:
             return pl.col(column).cast(pl.Float64)
-        if self.words and column == self.policy.score:
+        if self.words:  # which only a finished score has
             texts, values = list(self.words), list(self.words.values())
             return _text(column).replace_strict(texts, values, default=None, return_dtype=pl.Float64)
         return self._decimal(column).cast(pl.Float64)
@@ -393,7 +381,7 @@ class _File:
 
 
 def _text(column: str) -> Any:
-    """Return a column of text, empty as missing; `when` streams, `replace` would hold the column."""
+    """Return a column of text, empty as missing; `replace` would hold the column."""
     import polars as pl
 
     value = pl.col(column).str.strip_chars()
