@@ -16,7 +16,7 @@ The quick form takes about two minutes on an idle core, the full one about fifte
 - ``wrong``: intervals where nearly all rows are wrong.
 - ``compare``: two models, two scores, planned.
 - ``judge``: judges that agree with the truth in a stated share, and a coin.
-- ``zone``: certificates from a zone beside the walk over labels of the whole pool; false ones where truth is known.
+- ``region``: certificates from a region beside the walk over labels of the whole pool; false ones where truth is known.
 - ``stop``: looks every 100 labels, until the interval is short or a question is answered.
 """
 
@@ -31,16 +31,16 @@ from typing import Any
 
 import numpy as np
 from benchmarks import few_labels_pools
-from benchmarks.few_labels_decisions import price, stop, zone  # noqa: F401  (found by name)
+from benchmarks.few_labels_decisions import price, region, stop  # noqa: F401  (found by name)
 from benchmarks.few_labels_pools import Form, geometric, pairs, pools, ratio, share, uniform, value_of
 
 import abstain
 from abstain import pool as room
-from abstain.pool import Sample, _design, _stages
+from abstain.pool import Sample, _sampling
 from abstain.pool._pair import FLOOR, contrast
 
 SIZES = (100, 200, 400, 1000)
-PARTS = "exact,coverage,price,useless,population,adaptive,wrong,compare,judge,zone,stop"
+PARTS = "exact,coverage,price,useless,population,adaptive,wrong,compare,judge,region,stop"
 
 
 # ---------------------------------------------------------------------- exact
@@ -66,7 +66,7 @@ def exact(form: Form, data: dict[str, Any]) -> None:
         count, chance, values = np.zeros(500), np.zeros(500), np.empty((draws, 2))
         for k in range(draws):
             even = design != "planned"
-            rows = _stages.drawn(plan.pool, plan.probability[0], np.arange(500), plan.sizes[0], k, even=even)
+            rows = _sampling.drawn(plan.pool, plan.probability[0], np.arange(500), plan.sizes[0], k, even=even)
             stage = np.zeros(500, int)
             stage[rows] = 1
             drawn = replace(plan, stage=stage)
@@ -231,7 +231,7 @@ def _two_stages(plan: Any, metric: Any, loss: np.ndarray, rng: np.random.Generat
     """Return value and ends from one draw of both stages."""
     seeds = rng.integers(2**31, size=2).tolist()
     stage = np.zeros(plan.n, int)
-    rows = _stages.drawn(plan.pool, plan.probability[0], np.arange(plan.n), plan.sizes[0], seeds[0], even=even)
+    rows = _sampling.drawn(plan.pool, plan.probability[0], np.arange(plan.n), plan.sizes[0], seeds[0], even=even)
     stage[rows] = 1
     second = replace(plan, stage=stage).extend(np.where(stage > 0, loss, np.nan), seed=seeds[1])
     sample = room.sample_of(second, np.where(second.stage > 0, loss, np.nan))
@@ -281,10 +281,10 @@ def compare(form: Form, data: dict[str, Any], folder: str) -> None:
             order = np.argsort(plan.pool.block, kind="stable")
             truth = value_of(metric, losses[0], scores[0]) - value_of(metric, losses[1], scores[1])
             for n in sizes:
-                rng, chance = np.random.default_rng(n), _stages.mixed(size, n, FLOOR)
+                rng, chance = np.random.default_rng(n), _sampling.mixed(size, n, FLOOR)
                 few, plain = np.empty((runs, 3)), np.empty(runs)
                 for r in range(runs):
-                    rows = _design.spread(order, chance, rng)
+                    rows = _sampling.spread(order, chance, rng)
                     one = Sample(
                         plan.pool, rows, losses[0][rows], np.zeros(n, int), chance[rows], np.ones(plan.n, bool), (n,)
                     )
@@ -322,7 +322,7 @@ def judge(form: Form, data: dict[str, Any]) -> None:
                 plan = abstain.plan_labels(score, n=n, judge=word, design=design, seed=0)
                 few, bare, plain = np.empty((runs, 3)), np.empty(runs), np.empty(runs)
                 for r in range(runs):
-                    rows = _stages.drawn(
+                    rows = _sampling.drawn(
                         plan.pool, plan.probability[0], np.arange(plan.n), n, 9 * r, even=design == "uniform"
                     )
                     one = Sample(
@@ -353,7 +353,7 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", default=os.environ.get("ABSTAIN_DATA", ""))
     parser.add_argument("--full", action="store_true")
     parser.add_argument(
-        "--only", default="exact,coverage,price,useless,population,adaptive,wrong,compare,judge,zone,stop"
+        "--only", default="exact,coverage,price,useless,population,adaptive,wrong,compare,judge,region,stop"
     )
     parser.add_argument("--pools", default="")
     parser.add_argument("--draws", type=int, help="draws of a cell, instead of those of the form")

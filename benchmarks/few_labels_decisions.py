@@ -19,8 +19,8 @@ def _attainable(loss: np.ndarray, score: np.ndarray, limit: float) -> float:
     return float(curve.coverage[good].max()) if good.any() else 0.0
 
 
-def zone(form: Form, data: dict[str, Any]) -> None:
-    """Certified coverage from a zone, beside labels of the whole pool; then false certificates."""
+def region(form: Form, data: dict[str, Any]) -> None:
+    """Certified coverage from a region, beside labels of the whole pool; then false certificates."""
     runs = form.draws(200, 40)
     cases = [
         ("llama3_8b_mmlu", 0.1, 400),
@@ -33,11 +33,11 @@ def zone(form: Form, data: dict[str, Any]) -> None:
             continue
         loss, score = data[name]
         reach = _attainable(loss, score, limit)
-        plan = abstain.plan_labels(score, n=n, zone=min(1.0, 1.1 * reach), seed=0)
-        whole, rng = abstain.plan_labels(score, n=n, zone=1.0, seed=0), np.random.default_rng(7)
+        plan = abstain.plan_labels(score, n=n, region=min(1.0, 1.1 * reach), seed=0)
+        whole, rng = abstain.plan_labels(score, n=n, region=1.0, seed=0), np.random.default_rng(7)
         found = {}
         for label, each, size in (
-            ("zone", plan, n),
+            ("region", plan, n),
             *((f"whole pool x{f:.2f}", whole, round(n / f)) for f in (1.0, 0.6)),
         ):
             frame, values = np.flatnonzero(each.frame), []
@@ -48,7 +48,7 @@ def zone(form: Form, data: dict[str, Any]) -> None:
                 stage = np.zeros(each.n, int)
                 stage[rng.choice(frame, size, replace=False)] = 1
                 drawn = replace(each, stage=stage, probability=chance[None, :])
-                done = room.certify_zone(drawn, np.where(stage > 0, loss, np.nan), risk=limit, delta=0.05)
+                done = room.certify_region(drawn, np.where(stage > 0, loss, np.nan), risk=limit, delta=0.05)
                 accepted = score >= done.threshold
                 values.append((done.coverage, accepted.any() and loss[accepted].mean() > limit))
             found[label] = np.array(values, float)
@@ -75,7 +75,7 @@ def zone(form: Form, data: dict[str, Any]) -> None:
             )
             falls.append(bool(done.attainable) and true > 0.05)
         print(
-            f"  false certificates in a zone of .4, {kind} risk, limit .05, delta .05: {share(np.array(falls))} %",
+            f"  false certificates in a region of .4, {kind} risk, limit .05, delta .05: {share(np.array(falls))} %",
             flush=True,
         )
 
@@ -83,7 +83,7 @@ def zone(form: Form, data: dict[str, Any]) -> None:
 def stop(form: Form, data: dict[str, Any]) -> None:
     """Looks every 100 labels: coverage where the width stops, wrong answers where a question does."""
     runs, looks, metric = form.draws(200, 30), 10, abstain.metrics.get("augrc")
-    levels = [room.look_level(k + 1, looks) for k in range(looks)]
+    levels = [room.interim_level(k + 1, looks) for k in range(looks)]
     for name, (loss, score) in data.items():
         pool = room.Pool.of(score)
         if pool.n < 1300 or loss.mean() < 0.03:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import abstain
-from abstain.pool import Sample, _design
+from abstain.pool import Sample
 
 Column = np.ndarray[Any, Any]
 
@@ -141,7 +141,7 @@ def geometric(ratios: list[float]) -> float:
 
 def uniform(pool: Any, loss: np.ndarray, n: int, rng: np.random.Generator) -> Sample:
     """Draw n rows alike and label them."""
-    rows = _design.uniform(np.arange(pool.n), n, rng)
+    rows = np.sort(rng.choice(pool.n, n, replace=False))
     return Sample(pool, rows, loss[rows], np.zeros(n, int), np.full(n, n / pool.n), np.ones(pool.n, bool), (n,))
 
 

@@ -45,7 +45,7 @@ ROOF = {"sklearn", "cli", "nn", "abstain", "__main__"}
 NEIGHBOURS = {
     ("outputs", "losses"): "saved outputs without a loss column compute it",
     ("datasets", "outputs"): "a data set is read as Outputs",
-    ("pool", "thresholds"): "labels of a zone certify a threshold",
+    ("pool", "thresholds"): "labels of a region certify a threshold",
     ("scores", "metrics"): "the p of the p-norm score is that of the least AURC",
 }
 

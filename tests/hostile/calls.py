@@ -94,7 +94,7 @@ LEFT_OUT = {
     "abstain.read_outputs", "abstain.write_outputs", "abstain.metrics.register",
     "abstain.scores.load", "abstain.scores.pass_predictions", "abstain.scores.recover_head",
     "abstain.apply_policy", "abstain.monitoring.load_monitor", "abstain.monitoring.update_monitor",
-    "abstain.joint.protocol", "abstain.pool.load_plan", "abstain.pool.certify_zone",
+    "abstain.joint.protocol", "abstain.pool.load_plan", "abstain.pool.certify_region",
     "abstain.summaries.summarize_joint",
 }  # fmt: skip
 

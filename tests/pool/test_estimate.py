@@ -10,9 +10,9 @@ import pytest
 
 import abstain
 from abstain.pool import Sample
-from abstain.pool import _design as design
-from abstain.pool import _risk as risk
-from abstain.pool._pool import Pool
+from abstain.pool._estimate import stage_weights
+from abstain.pool._pool import Pool, expit, fit
+from abstain.pool._sampling import proportional, spread
 
 RNG = np.random.default_rng(5)
 N = 600
@@ -85,12 +85,12 @@ def test_inclusion_probabilities_are_exact() -> None:
     order = np.argsort(-SCORE[:60], kind="stable")
     size = np.linspace(0.2, 3.0, 60)
     size[7] = 200.0
-    probability = design.proportional(size, 15)
+    probability = proportional(size, 15)
     assert probability.sum() == pytest.approx(15.0)
     assert probability[7] == 1.0
     rng, count, draws = np.random.default_rng(0), np.zeros(60), 4000
     for _ in range(draws):
-        rows = design.spread(order, probability, rng)
+        rows = spread(order, probability, rng)
         assert len(rows) == len(set(rows.tolist())) == 15
         count[rows] += 1.0
     z = (count - draws * probability) / np.sqrt(np.maximum(draws * probability * (1.0 - probability), 1e-9))
@@ -270,7 +270,7 @@ def test_the_risk_model_fits_where_newton_would_swing() -> None:
     features = np.stack([np.ones(400), z, z * z - 1.0], axis=1)
     for rate in (0.0, 0.02, 0.5, 0.97, 1.0):
         loss = (np.arange(400) % 100 < 100 * rate).astype(float)
-        fitted = risk.expit(features @ risk.fit(features, loss, np.ones(400)))
+        fitted = expit(features @ fit(features, loss, np.ones(400)))
         assert np.all(np.isfinite(fitted))
         assert abs(fitted.mean() - rate) < 0.02
 
@@ -337,7 +337,7 @@ def test_later_stages_of_an_adaptive_plan_count_more_and_remain_unbiased() -> No
             shares.append(sample.shares)
     assert mean == pytest.approx(metric.of(loss, score), abs=1e-12)
     assert np.ptp(shares, axis=0).max() == 0.0
-    assert shares[0][1] > design.shares([2, 1], 6)[1]
+    assert shares[0][1] > stage_weights([2, 1], 6)[1]
     plans = [abstain.plan_labels(SCORE, n=40, design=kind, seed=0) for kind in ("uniform", "adaptive")]
     assert [plan.leaning for plan in plans] == [False, True]
     assert not abstain.plan_labels(SCORE, n=40, design="adaptive", error_rate=0.3, seed=0).leaning

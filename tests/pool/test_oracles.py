@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from scipy.stats import norm
 
 import abstain
-from abstain.pool import _risk as risk
+from abstain.pool._pool import fit
 from tests.pool.test_estimate import evaluated
 
 
@@ -18,7 +18,7 @@ from tests.pool.test_estimate import evaluated
 def test_levels_are_those_of_the_printed_tables(looks: int, constant: float) -> None:
     """O'Brien and Fleming's constants at 5 %, as Jennison and Turnbull (2000, table 2.3) print them."""
     for look in range(1, looks + 1):
-        bound = -norm.ppf(0.5 - 0.5 * abstain.pool.look_level(look, looks))
+        bound = -norm.ppf(0.5 - 0.5 * abstain.pool.interim_level(look, looks))
         assert bound == pytest.approx(constant * np.sqrt(looks / look), abs=0.0006 * np.sqrt(looks / look))
 
 
@@ -36,7 +36,7 @@ def test_the_risk_model_is_at_the_posterior_mode(share: float) -> None:
         return float(0.5 * np.sum(((b - [-2.0, -0.8, 0.0]) / [3.0, 0.7, 0.25]) ** 2) - likelihood)
 
     best = minimize(minus_log_posterior, np.zeros(3), tol=1e-12).x
-    assert risk.fit(x, loss, weight) == pytest.approx(best, abs=1e-4)
+    assert fit(x, loss, weight) == pytest.approx(best, abs=1e-4)
 
 
 @pytest.mark.filterwarnings("ignore:confidence is higher where the loss is higher")

@@ -58,8 +58,8 @@ REFUSED = {
     ),
     "probabilities": (lambda: abstain.plan_labels(SCORE, n=5, metric="brier_score"), "brier_score"),
     "unknown design": (lambda: abstain.plan_labels(SCORE, n=5, design="clever"), "design='clever' is not known"),
-    "zone too small": (lambda: abstain.plan_labels(np.zeros(9), n=5, zone=0.5), "zone=0.5 holds no whole tie"),
-    "zone above 1": (lambda: abstain.plan_labels(SCORE, n=5, zone=60), r"zone must lie in \(0, 1\]"),
+    "region too small": (lambda: abstain.plan_labels(np.zeros(9), n=5, region=0.5), "region=0.5 holds no whole tie"),
+    "region above 1": (lambda: abstain.plan_labels(SCORE, n=5, region=60), r"region must lie in \(0, 1\]"),
     "labels without a plan": (
         lambda: abstain.evaluate(loss=LABELS, confidence=SCORE),
         r"340 of 400 rows have no label: if they were never labelled, say how the others were chosen: plan=",
@@ -135,7 +135,7 @@ REFUSED |= {
         lambda: abstain.plan_labels(SCORE, n=5, compare=SCORE[:9]),
         "400 rows, but 9 scores",
     ),
-    "compare and zone": (lambda: abstain.plan_labels(SCORE, n=5, compare=SCORE, zone=0.5), "without zone="),
+    "compare and zone": (lambda: abstain.plan_labels(SCORE, n=5, compare=SCORE, region=0.5), "without region="),
     "compare AUROC": (
         lambda: abstain.plan_labels(SCORE, n=5, compare=SCORE, metric="auroc_f"),
         "auroc_f is no sum over rows",
@@ -245,7 +245,7 @@ def test_the_same_seed_draws_the_same_rows() -> None:
     assert np.array_equal(again.stage, PLAN.stage)
     assert again.digest == PLAN.digest
     free = abstain.plan_labels(SCORE, n=60, ids=IDS)
-    known = abstain.plan_labels(SCORE, n=60, ids=IDS, seed=free.facts["seeds"][0])
+    known = abstain.plan_labels(SCORE, n=60, ids=IDS, seed=free.facts.seeds[0])
     assert np.array_equal(free.stage, known.stage)
 
 
@@ -256,7 +256,7 @@ def test_a_width_is_met() -> None:
     plan = abstain.plan_labels(score, halfwidth=0.012, error_rate=0.15, seed=0)
     known = np.where(plan.stage > 0, loss, np.nan)
     entry = abstain.evaluate(loss=known, confidence=score, plan=plan, metrics="augrc").measurements[0]
-    assert plan.facts["expected_halfwidth"] <= 0.012
+    assert plan.facts.expected.halfwidth <= 0.012
     assert 0.008 < 0.5 * (entry.high - entry.low) < 0.016
 
 

@@ -86,8 +86,8 @@ def _plan() -> Any:
 
 
 def _zone() -> Any:
-    plan = abstain.plan_labels(SCORES["good"], n=120, zone=0.5, seed=0)
-    return abstain.pool.certify_zone(plan, np.where(plan.stage > 0, LOSS, np.nan), risk=0.1, delta=0.1)
+    plan = abstain.plan_labels(SCORES["good"], n=120, region=0.5, seed=0)
+    return abstain.pool.certify_region(plan, np.where(plan.stage > 0, LOSS, np.nan), risk=0.1, delta=0.1)
 
 
 #: The class by its name, and how to make one.
@@ -129,5 +129,5 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "StudyResults": _study_results,
     "SummaryResult": lambda: abstain.summaries.Summary().update(LOSS, SCORES["plain"]).result(),
     "Tuning": _tuning,
-    "ZoneCertificate": _zone,
+    "RegionCertificate": _zone,
 }

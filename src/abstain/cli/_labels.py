@@ -36,7 +36,7 @@ from abstain.cli._show import check_destinations, print_result
 @click.option("--error-rate", type=float, help="Expected error rate, for the expected half-width.")
 @click.option("--judge", help="Column in which a cheap judge says 1 (the model is wrong) or 0.")
 @click.option("--compare", "other", type=Path, help="Outputs of a second model on the same rows: plan to compare both.")
-@click.option("--zone", type=float, help="Draw only from the most confident share of the rows.")
+@click.option("--region", "--zone", "region", type=float, help="Draw only from the most confident share of the rows.")
 @click.option("--score", help="Score to compute from logits or probabilities.  [default: confidence, else msp]")
 @click.option("--level", default=0.95, show_default=True, help="Of the interval that is planned for.")
 @click.option("--nan-policy", default="raise", show_default=True, type=click.Choice(["raise", "reject"]),
@@ -59,7 +59,7 @@ def plan_command(
     from abstain.pool import load_plan, places, plan_labels
 
     if before is not None:
-        _alone(("halfwidth", "metric", "design", "error_rate", "judge", "other", "zone", "level", "nan_policy"))
+        _alone(("halfwidth", "metric", "design", "error_rate", "judge", "other", "region", "level", "nan_policy"))
     check_destinations({"output": output}, [each for each in (file, before, other) if each is not None])
     _known(file, judge)
     extra = [score] if score is not None and score.split("(")[0] not in scores.names() else []

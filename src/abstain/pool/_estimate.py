@@ -20,10 +20,18 @@ from functools import cached_property
 
 import numpy as np
 
+from abstain._checks import UnmetNeed
 from abstain._typing import BoolArray, FloatArray, IntArray
 from abstain.blocks import TieBlocks
-from abstain.pool import _design, _risk
-from abstain.pool._pool import Pool
+from abstain.inference import gradient
+from abstain.metrics import Metric
+from abstain.pool._pool import Pool, expit, fit
+
+#: Part of the variance of an even stage that a later one of an adaptive plan is taken to have: .5 to .7 on real pools.
+LEANING = 0.75
+#: A metric is a function of so many linear ones at most: area, error rate and one more.
+MOST_PARTS = 3
+_TABLES = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +69,7 @@ class Sample:
     @cached_property
     def shares(self) -> FloatArray:
         """Weights of the stages."""
-        return _design.shares(list(self.sizes), int(self.frame.sum()), self.leaning)
+        return stage_weights(list(self.sizes), int(self.frame.sum()), self.leaning)
 
     @cached_property
     def expansion(self) -> FloatArray:
@@ -83,8 +91,8 @@ class Sample:
     def risk(self) -> FloatArray:
         """Guess of every row's loss, fitted on the labelled ones."""
         features = self.pool.features
-        coefficients = _risk.fit(features[self.rows], self.loss, self.expansion)
-        return _risk.expit(features @ coefficients)
+        coefficients = fit(features[self.rows], self.loss, self.expansion)
+        return expit(features @ coefficients)
 
     @cached_property
     def estimated(self) -> TieBlocks:
@@ -99,19 +107,101 @@ class Sample:
         correction = self.expansion * (self.loss - risk[rows])
         return pool.table(pool.sums(risk) + pool.sums(correction, rows))
 
-    def variance(self, per_loss: FloatArray, risk: FloatArray | None = None) -> float:
-        """Return the design variance of the sum of ``per_loss`` times the losses (Deville's, for fixed sizes)."""
+    def variance(self, per_loss: FloatArray) -> float:
+        """Return the design variance of the sum of ``per_loss`` times the losses."""
         if self.complete:
             return 0.0
-        risk = self.risk if risk is None else risk
-        terms = per_loss[self.rows] * (self.loss - risk[self.rows]) / self.probability
-        p, total = self.pool.features.shape[1], 0.0
+        terms = per_loss[self.rows] * (self.loss - self.risk[self.rows])
+        return self.variance_of(terms, fitted=self.pool.features.shape[1])
+
+    def variance_of(self, terms: FloatArray, fitted: float) -> float:
+        """Return the design variance of a sum over rows from its labelled terms (Deville's, for fixed sizes).
+
+        ``fitted``: parameters of the guess that the terms are left from.
+        """
+        total = 0.0
+        for share, factor, centred in self.centred(terms):
+            n = float(np.count_nonzero(factor))
+            freedom = max(n - 1.0 - fitted * n / self.n, 1.0)
+            total += share**2 * n / freedom * float(factor @ centred**2)
+        return total
+
+    def centred(self, terms: FloatArray) -> list[tuple[float, FloatArray, FloatArray]]:
+        """Return weight, finite-population factors and centred expanded terms of each stage that is no census."""
+        found = []
         for k, share in enumerate(self.shares):
             mine = self.stage == k
-            x, f = terms[mine], 1.0 - self.probability[mine]
-            n = float(np.count_nonzero(f))
-            if share == 0.0 or n == 0.0:
-                continue
-            centre = float(f @ x) / float(f.sum())
-            total += share**2 * n / max(n - 1.0 - p * n / self.n, 1.0) * float(f @ (x - centre) ** 2)
-        return total
+            factor, expanded = 1.0 - self.probability[mine], terms[mine] / self.probability[mine]
+            if share > 0.0 and factor.any():
+                found.append((float(share), factor, expanded - float(factor @ expanded) / float(factor.sum())))
+        return found
+
+
+def stage_weights(sizes: list[int], rows: int, leaning: bool = False) -> FloatArray:
+    """Return the fixed weights of the stages: of uniform stages they make the sample that was drawn at once.
+
+    A stage that labels n of the M rows left has a variance in proportion to M (M - n) / n, and less if it leans to
+    where labels help. How much less must not be learnt from the labels, or the weights would go with the errors: so it
+    is a fixed part of those of all stages but the first. A stage that labels all is exact and alone counts.
+    """
+    left: FloatArray = rows - np.concatenate([[0.0], np.cumsum(sizes)])
+    if left[-1] == 0:
+        return np.asarray(np.eye(len(sizes))[-1])
+    weight = np.asarray(sizes) / (left[:-1] * left[1:])
+    weight[1:] /= LEANING if leaning else 1.0
+    return np.asarray(weight / weight.sum())
+
+
+# ---------------------------------------------------------------------- what an error in each row adds to a metric
+
+
+def per_block(metric: Metric, table: TieBlocks) -> FloatArray:
+    """Return the derivative of the metric with respect to the loss sum of each block, the scores held."""
+    if metric.attribution is not None:
+        return metric.attribution_of(table)[1]
+    return metric.smooth.gradient_of(table).loss
+
+
+def per_row(metric: Metric, table: TieBlocks, pool: Pool) -> FloatArray:
+    """Return what one more error in a row adds to the metric: of shape (n_rows,)."""
+    return per_block(metric, table)[pool.block]
+
+
+def plain_variance(metric: Metric, pool: Pool, risk: FloatArray) -> float:
+    """Return n times the variance of plain evaluation of n uniformly drawn rows, where this is the risk."""
+    derivative = gradient(metric, pool.table(pool.sums(risk)))
+    a, b = derivative.weight[pool.block], derivative.loss[pool.block]
+    return pool.n * float(np.sum((a + b * risk) ** 2 + b * b * risk * (1.0 - risk)))
+
+
+def _parts(metric: Metric) -> int:
+    """Return of how many linear metrics this one is a function: so many dimensions its derivatives span.
+
+    With f = h(L_1(s), ..., L_k(s)) every derivative with respect to the loss sums s is a combination of the k weights
+    of L_1 to L_k, wherever it is taken; and a function whose derivatives lie in k dimensions is one of k linear forms.
+    """
+    rng = np.random.default_rng(0)
+    n = 24
+    score, count = np.linspace(0.99, 0.02, n), rng.integers(2, 9, n).astype(float)
+    tables = [TieBlocks(score, count, count * rng.uniform(0.05, 0.95, n), count, binary=True) for _ in range(_TABLES)]
+    found = np.stack([per_block(metric, table) for table in tables])
+    size = np.linalg.svd(found, compute_uv=False)
+    return int(np.count_nonzero(size > 1e-9 * size[0]))
+
+
+def require(metric: Metric) -> None:
+    """Refuse, by name, a metric whose value does not follow from sums over the pool."""
+    why = ""
+    if metric.input != "blocks":
+        why = "takes class probabilities or scores of two data sets, not one score"
+    elif metric.attribution is None and (
+        metric.inference_kind not in ("smooth", "quantile") or metric.smooth.gradient is None
+    ):
+        why = "is no function of sums of losses"
+    elif _parts(metric) > MOST_PARTS:
+        why = "is a function of the whole curve, not of a few sums of losses"
+    if why:
+        raise UnmetNeed(
+            f"{metric.name} {why}, so a few labels of a pool do not estimate it; ask for augrc, aurc, sele, risk, "
+            "selective_risk(coverage=...), auroc_f or the like"
+        )

@@ -18,10 +18,9 @@ import numpy as np
 from abstain._checks import Undefined
 from abstain._quantiles import t_quantile
 from abstain._typing import FloatArray
-from abstain.inference import OneMore, gradient, limited, worse_ends
+from abstain.inference import OneMore, limited, worse_ends
 from abstain.metrics import Metric, Relative, parse
-from abstain.pool import _weights
-from abstain.pool._estimate import Sample
+from abstain.pool._estimate import Sample, per_row, plain_variance
 
 #: Fewer errors, right predictions, or rows against the judge than these are too few to tell much.
 FEW = 5
@@ -64,11 +63,11 @@ def _estimate(metric: Metric, sample: Sample, level: float | None, target: str) 
         return _nothing(f"no {kind} is among the {sample.n} labelled rows; label more")
     try:
         value = float(metric.value(table, **metric.options))
-        per_loss = _weights.per_row(metric, table, sample.pool)
+        per_loss = per_row(metric, table, sample.pool)
     except Undefined as why:
         return _nothing(str(why))
     _covered(metric, sample, per_loss)
-    plain = plain_variance(metric, sample)
+    plain = plain_variance(metric, sample.pool, sample.risk)
     variance = sample.variance(per_loss) + (plain / sample.pool.n if target == "population" else 0.0)
     value = _possible(metric, sample, per_loss, value)
     if level is None:
@@ -93,7 +92,7 @@ def one_more(metric: Metric, sample: Sample) -> float | None:
     """
     if sample.errors >= FEW or not _linear(metric) or sample.complete:
         return None
-    per_loss = _weights.per_row(metric, sample.estimated, sample.pool)
+    per_loss = per_row(metric, sample.estimated, sample.pool)
     right = np.flatnonzero((per_loss[sample.rows] != 0.0) & (sample.loss == 0.0))
     if not right.size:
         return None
@@ -127,15 +126,6 @@ def _covered(metric: Metric, sample: Sample, per_loss: FloatArray) -> None:
             f"the plan draws no label from {np.count_nonzero(missed)} rows that {metric.label} counts (inclusion "
             "probability 0); plan labels for this metric, or evaluate one that these rows do not enter"
         )
-
-
-def plain_variance(metric: Metric, sample: Sample) -> float:
-    """Return n times the variance of plain evaluation of n uniformly drawn rows, by the fitted risk."""
-    pool, risk = sample.pool, sample.risk
-    table = pool.table(pool.sums(risk))
-    derivative = gradient(metric, table)
-    a, b = derivative.weight[pool.block], derivative.loss[pool.block]
-    return pool.n * float(np.sum((a + b * risk) ** 2 + b * b * risk * (1.0 - risk)))
 
 
 def _linear(metric: Metric) -> bool:

@@ -19,9 +19,8 @@ from abstain._checks import UnmetNeed
 from abstain._quantiles import t_quantile, t_tails
 from abstain._typing import BoolArray, FloatArray
 from abstain.metrics import Metric
-from abstain.pool import _risk, _weights
-from abstain.pool._estimate import Sample
-from abstain.pool._pool import Pool
+from abstain.pool._estimate import Sample, per_row
+from abstain.pool._pool import Pool, expit, fit, generic
 
 #: Where predictions differ: how often A alone is wrong, B alone, and both.
 ALONE, BOTH = 0.45, 0.1
@@ -59,7 +58,7 @@ class Pair:
                 f"{metric.name} is no sum over rows, so a plan does not compare two of it; ask for augrc, aurc, sele, "
                 "risk or a risk at a coverage"
             )
-        first, second = (_weights.per_row(metric, pool.table(pool.blocks.loss), pool) for pool in (self.a, self.b))
+        first, second = (per_row(metric, pool.table(pool.blocks.loss), pool) for pool in (self.a, self.b))
         return first, second
 
     def sizes(self, metric: Metric, error_rate: float | None) -> FloatArray:
@@ -67,7 +66,7 @@ class Pair:
         first, second = self.weights(metric)
         share = float(self.differs.mean())
         known = SHARED * share if error_rate is None and share > 0.0 else error_rate
-        risk = _risk.generic(self.rank, known)
+        risk = generic(self.rank, known)
         risk = LEVELLED * risk.mean() + (1.0 - LEVELLED) * risk
         square = (first - second) ** 2
         apart = ALONE * (first**2 + second**2) + BOTH * square
@@ -98,7 +97,7 @@ def contrast(metric: Metric, pair: Pair, sample: Sample, other: FloatArray, leve
     shares = _tuned(sample, d, guess[rows])
     value = shares * float(guess.sum()) + float(sample.expansion @ (d - shares * guess[rows]))
     unseen = (sample.expansion - 1.0) * np.where(pair.differs[rows], 0.0, first[rows] - second[rows])
-    variance = _variance(sample, d - shares * guess[rows]) + float(np.mean(unseen**2))
+    variance = sample.variance_of(d - shares * guess[rows], FITTED) + float(np.mean(unseen**2))
     error, df = math.sqrt(variance), max(DF * sample.n, 1.0)
     reach = t_quantile(level, df) * error
     p = 1.0 if value == 0.0 else 0.0 if error == 0.0 else t_tails(value / error, df)
@@ -116,44 +115,24 @@ def _guess(pair: Pair, first: FloatArray, second: FloatArray, sample: Sample, ot
     risk = np.full(len(z), 0.1)
     if (~apart).any():
         mine = rows[~apart]
-        risk = _risk.expit(features @ _risk.fit(features[mine], sample.loss[~apart], weight[~apart]))
+        risk = expit(features @ fit(features[mine], sample.loss[~apart], weight[~apart]))
     guess: FloatArray = (first - second) * risk
     if apart.any():
         gap = pair.a.rank - pair.b.rank
         wrong = []
         for sign, loss in ((1.0, sample.loss), (-1.0, other)):
             line = np.stack([np.ones(len(z)), sign * gap], axis=1)
-            fitted = _risk.fit(line[rows[apart]], 1.0 - loss[apart], weight[apart], _MEANS, _SPREADS)
-            wrong.append(1.0 - _risk.expit(line @ fitted))
+            fitted = fit(line[rows[apart]], 1.0 - loss[apart], weight[apart], _MEANS, _SPREADS)
+            wrong.append(1.0 - expit(line @ fitted))
         guess = np.where(pair.differs, first * wrong[0] - second * wrong[1], guess)
     return guess
 
 
-def _centred(sample: Sample, terms: FloatArray) -> list[tuple[float, FloatArray, FloatArray]]:
-    """Return share, finite-population factors and centred expanded terms, stage by stage."""
-    found = []
-    expanded = terms / sample.probability
-    for k, share in enumerate(sample.shares):
-        mine = sample.stage == k
-        x, f = expanded[mine], 1.0 - sample.probability[mine]
-        if share > 0.0 and f.sum() > 0.0:
-            found.append((float(share), f, x - float(f @ x) / float(f.sum())))
-    return found
-
-
 def _tuned(sample: Sample, d: FloatArray, guess: FloatArray) -> float:
     """Return how much of the guess to use, in [0, 1]: a poor one is worth nothing, and would cost labels."""
-    both = zip(_centred(sample, d), _centred(sample, guess), strict=True)
+    both = zip(sample.centred(d), sample.centred(guess), strict=True)
     cross = square = 0.0
     for (share, f, x), (_, _, y) in both:
         cross += share**2 * float(f @ (x * y))
         square += share**2 * float(f @ (y * y))
     return min(max(cross / square, 0.0), 1.0) if square > 0.0 else 0.0
-
-
-def _variance(sample: Sample, terms: FloatArray) -> float:
-    total = 0.0
-    for share, f, x in _centred(sample, terms):
-        n = float(np.count_nonzero(f))
-        total += share**2 * n / max(n - 1.0 - FITTED * n / sample.n, 1.0) * float(f @ (x * x))
-    return total

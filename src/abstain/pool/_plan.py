@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import math
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -14,9 +15,11 @@ from abstain._result import Column, Result, Row, Table, plain
 from abstain._typing import BoolArray, FloatArray, IntArray
 from abstain._version import __version__
 from abstain.metrics import Metric, parse
-from abstain.pool import _plan_file, _stages, _words
+from abstain.pool import _plan_file, _sampling
+from abstain.pool._interval import FEW
 from abstain.pool._pair import Pair
 from abstain.pool._pool import Pool
+from abstain.pool._sampling import PlanFacts
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,7 +44,7 @@ class LabelPlan(Result):
         The score to compare with, of a second model or of the same one.
     differs : ndarray of shape (n_rows,), optional
         Whether the predictions of the two models differ.
-    facts : mapping
+    facts : PlanFacts
         Seeds, level, expected half-width, and what else the plan was made from.
 
     Examples
@@ -60,11 +63,11 @@ class LabelPlan(Result):
     probability: FloatArray
     metric: str
     design: str
-    ids: Any = None
-    judge: FloatArray | None = None
-    other: FloatArray | None = None
-    differs: BoolArray | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    ids: Any
+    judge: FloatArray | None
+    other: FloatArray | None
+    differs: BoolArray | None
+    facts: PlanFacts
 
     # ------------------------------------------------------------------ what was drawn
 
@@ -86,7 +89,7 @@ class LabelPlan(Result):
     @property
     def leaning(self) -> bool:
         """Whether the first stage is even and later ones lean to where labels help, so that these count more."""
-        return self.design == "adaptive" and not _stages.early(self.design, self.facts["error_rate"])
+        return self.design == "adaptive" and not _sampling.early(self.design, self.facts.error_rate)
 
     @property
     def rows_to_label(self) -> IntArray:
@@ -133,7 +136,7 @@ class LabelPlan(Result):
     @cached_property
     def digest(self) -> str:
         """SHA-256 (hex) of ids, scores, judge and where predictions differ: of the pool, not of what was drawn."""
-        return _stages.digest(self.confidence, self.judge, self.other, self.differs, self.ids)
+        return digest_of(self.confidence, self.judge, self.other, self.differs, self.ids)
 
     def name_of(self, row: int) -> str:
         """Return how a message calls a row."""
@@ -165,7 +168,7 @@ class LabelPlan(Result):
         ValueError
             A planned row without a label; n larger than what is left; losses that are not 0/1.
         """
-        return _stages.extended(self, loss, n, seed)
+        return _sampling.extended(self, loss, n, seed)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the plan as .parquet, .csv or .json, a row per row of the pool (all of it or nothing).
@@ -194,7 +197,35 @@ class LabelPlan(Result):
 
     def notes(self) -> list[str]:
         """Return what is expected of the labels, from what, and how to draw the same rows again."""
-        return _words.of_plan(self)
+        facts, hope = self.facts, self.facts.expected
+        if self.n_stages > 1:
+            source = "by the labels so far"
+        elif facts.error_rate is not None:
+            source = f"at an error rate of {facts.error_rate:.3g} and a usual score"
+        else:
+            source = "for a usual score (state the error rate if it is known)"
+        total = int(self.planned.size) + facts.held_back
+        need = "" if hope.plain == math.inf else f"; plain evaluation would need about {hope.plain:,.0f} labels for it"
+        width = f"{hope.halfwidth:.3g} at level {facts.level:g}"
+        lines = [f"expected half-width with {total} labels: {width}, {source}{need}"]
+        if hope.errors < FEW - 0.05 and hope.room > 0.0:
+            more = math.ceil(total * FEW / hope.errors - 1e-6)
+            remedy = f"; {more:,} labels would show {FEW}" if more <= np.count_nonzero(self.frame) else ""
+            lines.append(
+                f"about {hope.errors:.2g} errors are expected among {total} labels: {100 * hope.room:.0f} % of this "
+                f"half-width is room for one that none of them shows{remedy}"
+            )
+        if facts.held_back:
+            lines.append(f"{facts.held_back} labels are held back: extend the plan once these rows have their losses")
+        if len(self.pool.blocks) == 1:
+            lines.append("all scores are equal: they say nothing of the rows, and ranks save no label")
+        if left_out := self.n - int(np.count_nonzero(self.frame)):
+            why = f"are never drawn: {self.measure().label} does not count them"
+            if facts.region is not None:
+                why = f"lie outside the region of {facts.region:g}"
+            lines.append(f"{left_out} rows {why}")
+        lines.append(f"seed {', '.join(map(str, facts.seeds))} · pool {self.digest[:12]}")
+        return lines
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows to label: id, place in the pool (from 1), stage, probability, confidence."""
@@ -211,7 +242,87 @@ class LabelPlan(Result):
         """Return plain Python values: what the plan was made from, and the rows to label."""
         made = {"metric": self.metric, "design": self.design, "n": self.n, "sizes": list(self.sizes)}
         return {
-            **plain({**made, **self.facts, "digest": self.digest, "to_label": self.rows()}),
+            **plain({**made, **self.facts.to_dict(), "digest": self.digest, "to_label": self.rows()}),
             "notes": self.notes(),
             "abstain": __version__,
         }
+
+
+def digest_of(confidence: FloatArray, judge: Any, other: Any, differs: Any, ids: Any) -> str:
+    """Return the SHA-256 (hex) of what is known of a pool before any label."""
+    found = hashlib.sha256(np.ascontiguousarray(confidence + 0.0).tobytes())
+    if judge is not None:
+        found.update(b"judge" + np.ascontiguousarray(judge).tobytes())
+    if other is not None and differs is not None:
+        found.update(b"other" + np.ascontiguousarray(other + 0.0).tobytes() + differs.tobytes())
+    if ids is not None:
+        found.update("\x1f".join(map(str, ids)).encode())
+    return found.hexdigest()
+
+
+def load_plan(path: str | os.PathLike[str]) -> LabelPlan:
+    """Read a plan that :meth:`LabelPlan.save` wrote.
+
+    Parameters
+    ----------
+    path : path
+        A .parquet, .csv or .json file.
+
+    Returns
+    -------
+    LabelPlan
+
+    Raises
+    ------
+    FileNotFoundError
+        No such file.
+    ValueError
+        No plan; one that was changed since it was written.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, numpy as np, abstain
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "plan.json"
+    >>> abstain.plan_labels(np.linspace(0, 1, 100), n=10, seed=0).save(file)
+    >>> abstain.pool.load_plan(file).headline()
+    'Label 10 of 100 rows · uniform · for AUGRC'
+    """
+    name, kind = os.fspath(path), _plan_file.kind_of(path)
+    if not os.path.isfile(name):
+        raise FileNotFoundError(f"{name}: no such file; abstain.plan_labels(...).save(path) writes one")
+    try:
+        made, rows = _plan_file.read(name, kind)
+        n_stages = sum(column.startswith("probability_") for column in rows)
+        probability = np.array([_plan_file.numbers(rows[f"probability_{k + 1}"]) for k in range(n_stages)])
+        judge = _plan_file.numbers(rows["judge"]) if "judge" in rows else None
+        ids = np.array([str(each) for each in rows["id"]]) if made["ids"] else None
+        stage = np.array(rows["stage"], dtype=np.int64)
+        score, facts = _plan_file.numbers(rows["confidence"]), PlanFacts.of_dict(made["facts"])
+        other = _plan_file.numbers(rows["other"]) if "other" in rows else None
+        differs = np.array(rows["differs"], dtype=bool) if "differs" in rows else None
+        plan = LabelPlan(score, stage, probability, made["metric"], made["design"], ids, judge, other, differs, facts)
+    except _plan_file.MovedRows as error:
+        raise ValueError(f"{name}: {error}") from None
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+        raise ValueError(
+            f"{name}: is no plan of labels ({why}); give the file that abstain.plan_labels(...).save(path) writes"
+        ) from None
+    if plan.digest != made["digest"] or not _sound(plan):
+        raise ValueError(
+            f"{name}: was changed since it was written: ids, scores, stages or probabilities are not those that were "
+            "drawn; write the plan again"
+        )
+    return plan
+
+
+def _sound(plan: LabelPlan) -> bool:
+    """Whether every stage drew what its probabilities add up to, and no row that could not be drawn."""
+    drawn = [plan.stage == k + 1 for k in range(plan.n_stages)]
+    sums = [
+        abs(chance.sum() - rows.sum()) < 1e-6 * len(chance)
+        for chance, rows in zip(plan.probability, drawn, strict=True)
+    ]
+    could = [bool(np.all(chance[rows] > 0.0)) for chance, rows in zip(plan.probability, drawn, strict=True)]
+    inside = bool(np.all((plan.probability >= 0.0) & (plan.probability <= 1.0)))
+    return inside and all(sums) and all(could) and bool(plan.stage.max() <= plan.n_stages)

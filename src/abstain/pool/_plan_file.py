@@ -26,7 +26,7 @@ def save(plan: LabelPlan, path: str | os.PathLike[str]) -> None:
     """Write a plan as .parquet, .csv or .json."""
     kind = kind_of(path)
     made = {
-        "metric": plan.metric, "design": plan.design, "facts": dict(plan.facts), "digest": plan.digest,
+        "metric": plan.metric, "design": plan.design, "facts": plan.facts.to_dict(), "digest": plan.digest,
         "ids": plan.ids is not None, "escaped": kind == ".csv",
     }  # fmt: skip
     columns: dict[str, Any] = {

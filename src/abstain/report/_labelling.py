@@ -38,10 +38,10 @@ def chart(plan: LabelPlan) -> Chart:
 
 
 def _numbers(plan: LabelPlan) -> tuple[Number, ...]:
-    half = plan.facts.get("expected_halfwidth")
+    half = plan.facts.expected.halfwidth
     return (
         Number("Rows to label now", f"{len(plan.rows_to_label):,}", f"of {plan.n:,}"),
         Number("Share of the pool", share(len(plan.rows_to_label) / plan.n)),
         Number("Stage", str(plan.n_stages)),
-        *([] if half is None else [Number(f"Expected half-width of {plan.metric}", f"{half:.3g}")]),
+        Number(f"Expected half-width of {plan.metric}", f"{half:.3g}"),
     )

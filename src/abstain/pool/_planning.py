@@ -1,22 +1,22 @@
-"""``plan_labels`` and ``load_plan``: a plan from the scores of a pool, or from its file."""
+"""``plan_labels``: which rows of a pool to label, from its scores."""
 
 from __future__ import annotations
 
-import math
-import os
+import warnings
 from typing import Any, Literal, get_args
 
 import numpy as np
 
-from abstain._checks import inside, one_of, positive
-from abstain._typing import ArrayLike
+from abstain._checks import inside, one_of, positive, vector
+from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from abstain.inference import as_metric
 from abstain.metrics import Metric
-from abstain.pool import _expect, _names, _plan_file, _stages, _weights
-from abstain.pool._pair import FLOOR, Pair
-from abstain.pool._plan import LabelPlan
-from abstain.pool._pool import Pool
-from abstain.pool._stages import Design
+from abstain.pool import _pair, _sampling
+from abstain.pool._estimate import require
+from abstain.pool._labels import row_names
+from abstain.pool._plan import LabelPlan, digest_of
+from abstain.pool._pool import Pool, guessed
+from abstain.pool._sampling import Design, PlanFacts, weights
 
 
 def plan_labels(
@@ -29,11 +29,12 @@ def plan_labels(
     error_rate: float | None = None,
     judge: ArrayLike | None = None,
     compare: Any = None,
-    zone: float | None = None,
+    region: float | None = None,
     ids: ArrayLike | None = None,
     level: float = 0.95,
     nan_policy: Literal["raise", "reject"] = "raise",
     seed: int | None = None,
+    zone: float | None = None,
 ) -> LabelPlan:
     r"""Plan which rows of a pool to label, where all scores are known and each label costs.
 
@@ -62,8 +63,8 @@ def plan_labels(
     compare : array-like of shape (n_rows,), or (confidence, predictions, predictions), optional
         The second score of the same model; or that of a second model with the predictions of the first and the second.
         ``abstain.compare(..., plan=plan)`` then tests which is better from the labels of the same few rows.
-    zone : float in (0, 1], optional
-        Draw only from the most confident share of the pool, for a certificate there.
+    region : float in (0, 1], optional
+        Draw only from this share of the pool, the most confident rows, for a certificate there.
     ids : array-like of shape (n_rows,), optional
         Names of the rows, to find labels by: text, numbers, dates or UUIDs, each once. They are found again where a
         frame or file spells such a number or date otherwise.
@@ -74,6 +75,8 @@ def plan_labels(
     seed : int, optional
         Of the draw; default a new one, which the plan records. The same seed draws the same rows of the same pool, and
         independently of another: a seed may serve for every week's pool.
+    zone : float, optional
+        Former name of ``region``, which warns.
 
     Returns
     -------
@@ -105,8 +108,11 @@ def plan_labels(
     >>> abstain.plan_labels(score, halfwidth=0.01, error_rate=0.1, seed=1).rows_to_label.size
     572
     """
+    if zone is not None:
+        warnings.warn("zone= is now region=", FutureWarning, stacklevel=2)
+        region = zone
     chosen = as_metric(metric)
-    _weights.require(chosen)
+    require(chosen)
     if design is not None:
         one_of(design, get_args(Design), "design")
     one_of(nan_policy, ("raise", "reject"), "nan_policy")
@@ -114,119 +120,116 @@ def plan_labels(
     level = inside(level, "level", 0.95)
     if (n is None) == (halfwidth is None):
         raise TypeError("give exactly one of n (labels that can be paid) and halfwidth (width that is wanted)")
-    column = _stages.scores(confidence, nan_policy)
-    names = None if ids is None else _names.row_names(ids, len(column))
-    word = None if judge is None else _stages.judged(judge, len(column))
+    column = scores(confidence, nan_policy)
+    names = None if ids is None else row_names(ids, len(column))
+    word = None if judge is None else judged(judge, len(column))
     if design == "planned" and word is None and compare is None:
         raise ValueError('design="planned" needs to know something of the rows: give judge= or compare=')
     pool = Pool.of(column, word)
-    other, differs = (None, None) if compare is None else _stages.second(compare, len(column), nan_policy)
-    if other is not None and (design == "adaptive" or zone is not None or word is not None):
-        raise ValueError('compare= goes with design="planned" or "uniform", without zone= and judge=')
+    other, differs = (None, None) if compare is None else second(compare, len(column), nan_policy)
+    if other is not None and (design == "adaptive" or region is not None or word is not None):
+        raise ValueError('compare= goes with design="planned" or "uniform", without region= and judge=')
     rate = None if error_rate is None else inside(error_rate, "error_rate", 0.1)
-    risk = _stages.guessed(pool, rate)
-    among = _stages.drawable(chosen, pool, risk, zone)
+    risk = guessed(pool, rate)
+    among = drawable(chosen, pool, risk, region)
     square = None
     if other is not None and differs is not None:
-        square = Pair(pool, Pool.of(other), differs).sizes(chosen, rate) ** 2
+        square = _pair.Pair(pool, Pool.of(other), differs).sizes(chosen, rate) ** 2
         among = np.arange(pool.n)
     if halfwidth is not None and square is not None:
         raise ValueError("halfwidth= does not plan comparisons yet; give n=, and extend the plan until it is narrow")
     if halfwidth is not None:
-        n = _expect.needed(chosen, pool, risk, among, positive(halfwidth, "halfwidth"), level)
-    n = _stages.enough(n, len(among), pool.n)
-    first = max(1, round(_stages.FIRST * n)) if design == "adaptive" else n
-    tempered = _stages.early(design, rate)
+        n = _sampling.needed(chosen, pool, risk, among, positive(halfwidth, "halfwidth"), level)
+    n = _sampling.enough(n, len(among), pool.n)
+    first = max(1, round(_sampling.FIRST * n)) if design == "adaptive" else n
+    tempered = _sampling.early(design, rate)
     probability = np.zeros(pool.n)
     if square is not None and design == "planned":
-        probability = _stages.mixed(np.sqrt(square), first, FLOOR)
+        probability = _sampling.mixed(np.sqrt(square), first, _pair.FLOOR)
     elif design == "planned":
-        probability[among] = _stages.mixed(_stages.sizes(chosen, pool, risk)[among], first)
+        probability[among] = _sampling.mixed(_sampling.sizes(chosen, pool, risk)[among], first)
     elif tempered:
-        probability[among] = _stages.mixed(_stages.best(chosen, pool, risk)[among], first, _stages.CAUTIOUS)
+        probability[among] = _sampling.mixed(_sampling.best(chosen, pool, risk)[among], first, _sampling.CAUTIOUS)
     else:
         probability[among] = first / len(among)
-    known = _stages.seed_of(seed)
-    rows = _stages.drawn(
-        pool, probability, among, first, known, even=design != "planned" and not tempered,
-        digest=_stages.digest(column, word, other, differs, names),
-    )  # fmt: skip
+    known = _sampling.seed_of(seed)
+    rows = _sampling.drawn(
+        pool,
+        probability,
+        among,
+        first,
+        known,
+        even=design != "planned" and not tempered,
+        digest=digest_of(column, word, other, differs, names),
+    )
     stage = np.zeros(pool.n, dtype=np.int64)
     stage[rows] = 1
-    hoped = probability * (n / first) if first < n else probability
     if square is None:
-        hope = _expect.expected(chosen, pool, risk, np.minimum(hoped, 1.0), level)
+        hoped = np.minimum(probability * (n / first), 1.0)
+        hope = _sampling.expected(chosen, pool, risk, hoped, level)
     else:
-        hope = _expect.Expected(_expect.of_difference(square, probability, level), math.inf, math.inf, 0.0)
-    facts = {
-        "seeds": [known], "level": level, "error_rate": rate, "held_back": n - first, "zone": zone, **hope.facts(),
-    }  # fmt: skip
+        hope = _sampling.of_difference(square, probability, level)
+    facts = PlanFacts((known,), level, error_rate, n - first, region, hope)
     return LabelPlan(column, stage, probability[None, :], chosen.spec, design, names, word, other, differs, facts)
 
 
-def load_plan(path: str | os.PathLike[str]) -> LabelPlan:
-    """Read a plan that :meth:`LabelPlan.save` wrote.
+# ---------------------------------------------------------------------- what is given
 
-    Parameters
-    ----------
-    path : path
-        A .parquet, .csv or .json file.
 
-    Returns
-    -------
-    LabelPlan
-
-    Raises
-    ------
-    FileNotFoundError
-        No such file.
-    ValueError
-        No plan; one that was changed since it was written.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile, numpy as np, abstain
-    >>> file = pathlib.Path(tempfile.mkdtemp()) / "plan.json"
-    >>> abstain.plan_labels(np.linspace(0, 1, 100), n=10, seed=0).save(file)
-    >>> abstain.pool.load_plan(file).headline()
-    'Label 10 of 100 rows · uniform · for AUGRC'
-    """
-    name, kind = os.fspath(path), _plan_file.kind_of(path)
-    if not os.path.isfile(name):
-        raise FileNotFoundError(f"{name}: no such file; abstain.plan_labels(...).save(path) writes one")
-    try:
-        made, rows = _plan_file.read(name, kind)
-        n_stages = sum(column.startswith("probability_") for column in rows)
-        probability = np.array([_plan_file.numbers(rows[f"probability_{k + 1}"]) for k in range(n_stages)])
-        judge = _plan_file.numbers(rows["judge"]) if "judge" in rows else None
-        ids = np.array([str(each) for each in rows["id"]]) if made["ids"] else None
-        stage = np.array(rows["stage"], dtype=np.int64)
-        score, facts = _plan_file.numbers(rows["confidence"]), made["facts"]
-        other = _plan_file.numbers(rows["other"]) if "other" in rows else None
-        differs = np.array(rows["differs"], dtype=bool) if "differs" in rows else None
-        plan = LabelPlan(score, stage, probability, made["metric"], made["design"], ids, judge, other, differs, facts)
-    except _plan_file.MovedRows as error:
-        raise ValueError(f"{name}: {error}") from None
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+def scores(confidence: ArrayLike, nan_policy: str) -> FloatArray:
+    """Return the scores of a pool; one that is missing is refused or ranked last."""
+    column: FloatArray = np.array(vector(confidence, "confidence", np, None), dtype=np.float64) + 0.0
+    missing = np.isnan(column)
+    if missing.any() and nan_policy == "raise":
         raise ValueError(
-            f"{name}: is no plan of labels ({why}); give the file that abstain.plan_labels(...).save(path) writes"
-        ) from None
-    if plan.digest != made["digest"] or not _sound(plan):
-        raise ValueError(
-            f"{name}: was changed since it was written: ids, scores, stages or probabilities are not those that were "
-            "drawn; write the plan again"
+            f"confidence is NaN in {int(missing.sum())} of {len(column)} rows (first: row {int(np.argmax(missing)) + 1}"
+            "); "
+            'give nan_policy="reject" to rank these last, or leave them out of the pool'
         )
-    return plan
+    column[missing] = -np.inf
+    return column
 
 
-def _sound(plan: LabelPlan) -> bool:
-    """Whether every stage drew what its probabilities add up to, and no row that could not be drawn."""
-    drawn = [plan.stage == k + 1 for k in range(plan.n_stages)]
-    sums = [
-        abs(chance.sum() - rows.sum()) < 1e-6 * len(chance)
-        for chance, rows in zip(plan.probability, drawn, strict=True)
-    ]
-    could = [bool(np.all(chance[rows] > 0.0)) for chance, rows in zip(plan.probability, drawn, strict=True)]
-    inside = bool(np.all((plan.probability >= 0.0) & (plan.probability <= 1.0)))
-    return inside and all(sums) and all(could) and bool(plan.stage.max() <= plan.n_stages)
+def judged(judge: ArrayLike, n: int) -> FloatArray:
+    """Return what a judge says of every row."""
+    word: FloatArray = np.array(vector(judge, "judge", np, None), dtype=np.float64)
+    if len(word) != n:
+        raise ValueError(f"judge must hold one value per row: {n} rows, but {len(word)} values")
+    bad = ~((word >= 0.0) & (word <= 1.0))
+    if bad.any():
+        raise ValueError(
+            f"judge is no number in [0, 1] in {int(bad.sum())} of {n} rows (first: row {int(np.argmax(bad)) + 1}); ask "
+            "it of every row: 1 = the model is wrong, 0 = right"
+        )
+    return word
+
+
+def drawable(metric: Metric, pool: Pool, risk: FloatArray, region: float | None) -> IntArray:
+    """Return the rows that the metric counts, or the most confident ones where a region is named."""
+    if region is None:
+        return np.flatnonzero(weights(metric, pool, risk) != 0.0)
+    if not isinstance(region, int | float) or not 0.0 < region <= 1.0:
+        raise ValueError(f"region must lie in (0, 1], the most confident share of the pool, got {region!r}")
+    inside_region = pool.blocks.cumulative_weight <= region * pool.n + 1e-9
+    if not inside_region.any():
+        first = pool.blocks.cumulative_weight[0] / pool.n
+        raise ValueError(
+            f"region={region:g} holds no whole tie: the most confident {first:.4g} of the rows share one score; give "
+            "at least that"
+        )
+    return np.flatnonzero(inside_region[pool.block])
+
+
+def second(compare: Any, n: int, nan_policy: str) -> tuple[FloatArray, BoolArray]:
+    """Return the second score, and where the predictions differ: nowhere, if they are those of one model."""
+    three = isinstance(compare, tuple) and len(compare) == 3
+    column = scores(compare[0] if three else compare, nan_policy)
+    if len(column) != n:
+        raise ValueError(f"compare must hold one score per row: {n} rows, but {len(column)} scores")
+    if not three:
+        return column, np.zeros(n, dtype=bool)
+    first, other = (np.asarray(each) for each in compare[1:])
+    if first.shape != (n,) or other.shape != (n,):
+        raise ValueError(f"compare=(confidence, predictions, predictions) needs {n} predictions of each model, got "
+                         f"{first.shape} and {other.shape}")  # fmt: skip
+    return column, np.asarray(first != other)

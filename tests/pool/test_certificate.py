@@ -1,0 +1,96 @@
+"""Certificates from the labels of a region, and levels for decisions at several interim analyses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import abstain
+from abstain.pool import certify_region, interim_level
+
+RNG = np.random.default_rng(6)
+SCORE = RNG.random(4000)
+LOSS = (RNG.random(4000) < 0.9 * (1.0 - SCORE)).astype(float)
+
+
+def labelled_region(n: int, region: float, seed: int, loss: Any = LOSS, score: Any = SCORE, **promise: float) -> Any:
+    """Label n rows of a region and certify."""
+    plan = abstain.plan_labels(score, n=n, region=region, seed=seed)
+    return certify_region(plan, np.where(plan.stage > 0, loss, np.nan), **{"risk": 0.1, "delta": 0.05, **promise})
+
+
+def test_a_zone_certifies_more_than_the_whole_pool() -> None:
+    """Where a fifth can be accepted, labels of that part certify more than twice as many of the whole pool."""
+    part = [labelled_region(200, 0.25, seed).coverage for seed in range(10)]
+    whole = [labelled_region(400, 1.0, seed).coverage for seed in range(10)]
+    assert np.mean(part) > np.mean(whole) + 0.02
+
+
+def test_what_is_accepted_is_a_share_of_the_pool_and_lies_in_the_zone() -> None:
+    """Coverage counts all rows of the pool; the same threshold decides; nothing certified accepts nothing."""
+    found = labelled_region(400, 0.25, 3)
+    assert found.coverage == np.mean(found.threshold <= SCORE) > 0.05
+    assert found.threshold >= np.quantile(SCORE, 0.74)
+    assert LOSS[found.threshold <= SCORE].mean() < 0.1
+    nothing = labelled_region(40, 0.25, 1, risk=0.01)
+    assert (nothing.coverage, nothing.threshold) == (0.0, np.inf)
+    assert nothing.headline().startswith("Nothing certified: risk at most 0.01, from 40 labels")
+
+
+def test_false_certificates_are_rare() -> None:
+    """Where every threshold is just above the limit, about one promise in twenty is false."""
+    false, runs = 0, 150
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        score, loss = rng.random(1000), (rng.random(1000) < 0.0502).astype(float)
+        false += labelled_region(300, 0.4, seed, loss, score, risk=0.05).coverage > 0.0
+    assert false / runs < 0.05 + 3.0 * np.sqrt(0.05 * 0.95 / runs)
+
+
+def test_a_certificate_needs_rows_drawn_alike() -> None:
+    """Rows drawn with unequal chances are no sample of the region."""
+    plan = abstain.plan_labels(SCORE, n=100, judge=LOSS, design="planned", seed=0)
+    with pytest.raises(ValueError, match="a certificate needs rows drawn alike"):
+        certify_region(plan, np.where(plan.stage > 0, LOSS, np.nan), risk=0.1, delta=0.05)
+
+
+def test_a_second_stage_in_the_zone() -> None:
+    """More labels of the same region are one larger sample."""
+    plan = abstain.plan_labels(SCORE, n=100, region=0.25, seed=0)
+    plan = plan.extend(np.where(plan.stage > 0, LOSS, np.nan), n=300, seed=1)
+    found = certify_region(plan, np.where(plan.stage > 0, LOSS, np.nan), risk=0.1, delta=0.05)
+    assert found.n == 400
+    assert found.coverage > 0.03
+
+
+def test_levels_of_looks_keep_the_level_together() -> None:
+    """Sums of normal steps leave the bounds of any analysis as often as was said; one analysis is the usual level."""
+    assert interim_level(1, 1) == pytest.approx(0.95, abs=1e-9)
+    levels = [interim_level(k, 10) for k in range(1, 11)]
+    assert sorted(levels, reverse=True) == levels
+    steps = np.random.default_rng(0).normal(size=(40_000, 10)).cumsum(axis=1) / np.sqrt(np.arange(1, 11))
+    from scipy.stats import norm
+
+    left = np.any(np.abs(steps) > norm.ppf(0.5 + 0.5 * np.array(levels)), axis=1).mean()
+    assert abs(left - 0.05) < 0.004
+
+
+@pytest.mark.parametrize(("analysis", "analyses"), [(0, 3), (4, 3), (1, 51), (1.5, 3)])
+def test_an_analysis_is_one_of_those_announced(analysis: Any, analyses: Any) -> None:
+    """An analysis that was not announced is refused."""
+    with pytest.raises(ValueError, match="analys"):
+        interim_level(analysis, analyses)
+
+
+def test_former_names_warn_and_work() -> None:
+    """Names of version 0.2 are found for one more release."""
+    for name, new in (("look_level", "interim_level"), ("certify_zone", "certify_region")):
+        with pytest.warns(FutureWarning, match=f"abstain.pool.{name} is now abstain.pool.{new}"):
+            assert getattr(abstain.pool, name) is getattr(abstain.pool, new)
+    with pytest.raises(AttributeError, match="no attribute 'other'"):
+        _ = abstain.pool.other
+    with pytest.warns(FutureWarning, match="zone= is now region="):
+        plan = abstain.plan_labels(SCORE, n=20, zone=0.4, seed=0)
+    assert plan.facts.region == 0.4
