@@ -17,8 +17,8 @@ from unittest import mock
 import numpy as np
 
 from abstain import _fast, joint
-from abstain.joint._grid import grid_f1, quantiles
 from abstain.joint._problem import Problem, problem
+from abstain.joint._quadrants import grid_f1, quantiles
 
 ROUNDS = 5
 

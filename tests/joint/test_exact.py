@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import abstain
 from abstain.joint._ds_aurc import area
 from abstain.joint._ds_f1 import exact
-from abstain.joint._levels import frontier, stairs
+from abstain.joint._frontier import frontier, stairs
 from abstain.joint._problem import problem
 from abstain.joint._quadrants import stable_order
 from tests.joint import references as slow

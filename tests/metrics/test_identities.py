@@ -348,3 +348,19 @@ def test_equal_tables_give_equal_values_whatever_built_them() -> None:
     assert metrics.get("auroc_f")(ends) == 0.5
     with pytest.raises(abstain.UnmetNeed, match="0/1 loss"):
         metrics.get("auroc_f")(halves)
+
+
+def test_normalised_areas_of_sums_are_undefined_where_all_losses_are_equal() -> None:
+    """From sums as from tables; losses that are all 1 up to the rounding of their weights are all equal, too."""
+    blocks = abstain.TieBlocks.from_samples([0, 1, 0, 0, 1], [0.9, 0.8, 0.7, 0.6, 0.5])
+    mean_rank = float((blocks.weight * (blocks.cumulative_loss - 0.5 * blocks.loss)).sum())
+    selective = float((blocks.weight * blocks.selective_risk).sum())
+    nothing, everything = (3.0, 0.0, 0.0, 0.0), (3.0, 3.0 * (1.0 - 1e-15), 3.0, 4.5)
+    sums = abstain.metrics.Sums(*np.array([(5.0, 2.0, selective, mean_rank), nothing, everything]).T)
+    for name in ("naurc", "naugrc"):
+        form = abstain.metrics.get(name).from_sums
+        assert form is not None
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found = form.formula(sums)
+        assert found[0] == pytest.approx(abstain.metrics.get(name)(blocks), rel=1e-12)
+        assert np.isnan(found[1:]).all()

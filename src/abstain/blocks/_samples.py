@@ -28,7 +28,7 @@ from abstain._checks import (
 )
 from abstain._sums import ones, turned
 from abstain._typing import ArrayLike, BoolArray, FloatArray, NanPolicy
-from abstain.blocks import _kernels
+from abstain.blocks import _order
 from abstain.blocks._order import by_score
 from abstain.blocks._parts import Moments, Samples, Unsorted
 
@@ -76,8 +76,12 @@ def of_columns(
     oracle: bool,
     moments: bool,
     failed: Any | None,
+    times: FloatArray | None = None,
 ) -> TieBlocks:
-    """Apply the NaN policy to checked columns, and group by score; ``failed``: which losses are 1 of 0/1 losses."""
+    """Apply the NaN policy to checked columns, and group by score; ``failed``: which losses are 1 of 0/1 losses.
+
+    ``times``: how many equal rows an entry stands for, where an engine counted them (None: each is one row).
+    """
     if weights is not None:
         failed = _failures_that_count(losses, weights, xp) if failed is None else failed
 
@@ -85,14 +89,17 @@ def of_columns(
     if weights is not None:  # a row of weight 0 is none, and needs no score
         scores = xp.where(unscored & (weights == 0.0), -xp.inf, scores)
         unscored = unscored & (weights > 0.0)
-    n_unscored = int(xp.count_nonzero(unscored))
+    n_unscored = int(xp.count_nonzero(unscored) if times is None else times[unscored].sum())
     if n_unscored and nan_policy == "raise":
         remedy = 'pass nan_policy="reject" (ranked last, never accepted) or nan_policy="drop" (left out)'
+        if times is not None:  # no position of a row is known
+            raise ValueError(f"it is null or NaN in {n_unscored} rows; {remedy}")
         refuse(unscored, scores, "confidence", "holds NaN", remedy, xp)
     if n_unscored and nan_policy == "drop":
-        if n_unscored == scores.shape[0]:
+        if bool(xp.all(unscored)):
             raise ValueError('confidence is NaN for every sample; nan_policy="drop" leaves nothing to evaluate')
         losses, scores = losses[~unscored], scores[~unscored]
+        times = None if times is None else times[~unscored]
         failed = failures(losses, xp)
         if weights is not None:
             weights = weights[~unscored]
@@ -100,14 +107,16 @@ def of_columns(
     elif n_unscored:
         scores = xp.where(unscored, -xp.inf, scores)
 
-    if keep_samples:  # what is kept must not change with the caller's arrays
+    if keep_samples and times is None:  # what is kept must not change with the caller's arrays
         losses = _fixed(losses, xp)
         weights = None if weights is None else _fixed(weights, xp)
-    return _group(
-        make, xp, losses, failed, scores, weights, keep_samples, oracle, moments,
-        n_rejected=n_unscored if nan_policy == "reject" else 0,
-        n_dropped=n_unscored if nan_policy == "drop" else 0,
-    )  # fmt: skip
+    if times is not None and bool((times == 1.0).all()):  # nothing is repeated: these are the rows themselves
+        times = None
+    table = _group(make, xp, losses, failed, scores, weights, keep_samples, oracle, moments, times)
+    if not n_unscored:
+        return table
+    rejected = nan_policy == "reject"
+    return replace(table, n_rejected=n_unscored) if rejected else replace(table, n_dropped=n_unscored)
 
 
 def _fixed(column: Any, xp: Any) -> Any:
@@ -130,39 +139,43 @@ def _group(
     keep_samples: Keep,
     oracle: bool,
     moments: bool,
-    **unscored: Any,
+    times: FloatArray | None = None,
 ) -> TieBlocks:
     """Group checked columns by score; ``failed`` says which losses are 1, where all others are 0."""
-    binary = failed is not None
-    if xp is np and failed is not None and weight is None and (not keep_samples or keep_samples == "unsorted"):
+    alike = weight is None and times is None
+    if xp is np and failed is not None and alike and (not keep_samples or keep_samples == "unsorted"):
         samples = Unsorted(loss, _fixed(score, xp)) if keep_samples else None
         values, count, loss_sum = _packed_failures(score, failed) or _sorted_failures(score + 0.0, failed)
         second = Moments(count, loss_sum, loss_sum) if moments else None
-        table = make(values, count, loss_sum, count, binary=True, moments=second, samples=samples, **unscored)
+        table = make(values, count, loss_sum, count, binary=True, moments=second, samples=samples)
         return _whole(table, score.size)
 
     order, ranked = by_score(xp, score)
     plain = loss if failed is None else failed  # truth values are gathered several times faster
-    columns = [plain] if weight is None else [weight * loss, weight]
-    if moments:
-        square = loss**2 if weight is None else (weight * loss) ** 2
-        columns += [square] if weight is None else [square, weight**2, weight**2 * loss]
+    mass = weight if times is None else times if weight is None else times * weight
+    columns = [plain] if mass is None else [mass * loss, mass]
+    columns += [] if times is None else [times]
+    if moments:  # of rows that are given one by one
+        columns += [loss**2] if weight is None else [weight**2, weight**2 * loss, (weight * loss) ** 2]
     values, block, count, sums = _sorted_blocks(xp, order, ranked, columns)
-    loss_sum, weight_sum = sums[0], count if weight is None else sums[1]
     second = None
     if moments:
-        second = Moments(count, loss_sum, sums[1]) if weight is None else Moments(sums[3], sums[4], sums[2])
+        second = Moments(count, *sums) if weight is None else Moments(*sums[2:])
+    best = None
+    if oracle and not _stays_binary(xp, loss, failed, weight, keep_samples):
+        best = _group(make, xp, loss, failed, -loss, weight, keep_samples, False, moments, times)
     table = make(
-        values, weight_sum, loss_sum, count,
-        binary=binary,
+        score=values,
+        weight=count if mass is None else sums[1],
+        loss=sums[0],
+        count=count if times is None else sums[2],
+        binary=failed is not None,
         frequencies=weight is None or bool(xp.all(weight == xp.floor(weight))),
         moments=second,
-        samples=Samples(order, loss, weight, block) if keep_samples else None,
-        _oracle=_group(make, xp, loss, failed, -loss, weight, keep_samples, False, moments)
-        if oracle and not _stays_binary(xp, loss, failed, weight, keep_samples) else None,
-        **unscored,
-    )  # fmt: skip
-    return _whole(table, loss.shape[0]) if weight is None else without_empty(table)
+        samples=Samples(order, loss, weight, block, times=times) if keep_samples else None,
+        _oracle=best,
+    )
+    return _whole(table, loss.shape[0]) if alike else without_empty(table)
 
 
 def failures(loss: Any, xp: Any) -> Any | None:
@@ -195,7 +208,7 @@ def _whole(table: TieBlocks, n: int) -> TieBlocks:
 
 def _packed_failures(score: FloatArray, failed: BoolArray) -> tuple[FloatArray, FloatArray, FloatArray] | None:
     """Group 0/1 losses as :func:`_sorted_failures` does, by one sort between compiled loops; None where none pays."""
-    pack, unpack = (_fast.kernel(each, score.size, _kernels.PAYS) for each in (_kernels.pack, _kernels.unpack))
+    pack, unpack = (_fast.kernel(each, score.size, _order.PAYS) for each in (_order.pack, _order.unpack))
     if pack is None or unpack is None:
         return None
     key = np.empty(score.size, dtype=np.int64)
@@ -280,10 +293,8 @@ def without_empty(table: TieBlocks) -> TieBlocks:
         renumbered = xp.asarray(renumbered, device=array_api_compat.device(samples.order))
         block = renumbered if samples.sorted_block is None else xp.take(renumbered, samples.sorted_block)
         samples = replace(samples, sorted_block=block, before=before)
-    return replace(
-        table, score=table.score[kept], weight=table.weight[kept], loss=table.loss[kept], count=table.count[kept],
-        moments=second, samples=samples,
-    )  # fmt: skip
+    columns = {name: getattr(table, name)[kept] for name in ("score", "weight", "loss", "count")}
+    return replace(table, **columns, moments=second, samples=samples)
 
 
 def reweight(table: TieBlocks, sample_weight: ArrayLike) -> TieBlocks:
@@ -316,5 +327,5 @@ def reweight(table: TieBlocks, sample_weight: ArrayLike) -> TieBlocks:
         moments=second,
         samples=Samples(old.order, old.loss, weight, sorted_block),
         _oracle=None if table._oracle is None else reweight(table._oracle, weight),
-    )  # fmt: skip
+    )
     return without_empty(fresh)

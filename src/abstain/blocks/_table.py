@@ -209,10 +209,12 @@ class TieBlocks:
     def _of_counted(
         cls, loss: FloatArray, score: FloatArray, weight: FloatArray | None, times: FloatArray, nan_policy: NanPolicy
     ) -> TieBlocks:
-        """Build the table from rows that an engine counted: checked, equal ones kept once with how often they occur."""
-        from abstain.blocks import _counted
+        """Build the table, and keep its entries, from checked rows that an engine counted: equal ones are one entry.
 
-        return _counted.build(cls, loss, score, weight, times, nan_policy)
+        Entries that are equal may occur again: they add up, as rows do.
+        """
+        failed = _samples.failures(loss, np)
+        return _samples.of_columns(cls, np, loss, score, weight, nan_policy, True, True, False, failed, times)
 
     def merge(self, *others: TieBlocks) -> TieBlocks:
         """Return the table of all rows behind this table and the others (disjoint parts of one data set).

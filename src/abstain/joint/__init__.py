@@ -15,12 +15,11 @@ from abstain.joint._evaluate import JointEvaluation, evaluate
 from abstain.joint._frontier import JointOperatingPoint, RiskCoverageFrontier
 from abstain.joint._grounds import grounds_of as grounds_of  # for the verdict
 from abstain.joint._grounds import with_gains as with_gains
-from abstain.joint._intervals import confidence_intervals
 from abstain.joint._null import NullGain, null_gain
 from abstain.joint._problem import Thresholds
 from abstain.joint._protocol import ProtocolResult, Record, ScoredRun, protocol
 from abstain.joint._single import augrc, aurc, aurc_optimum, f1, scod_risk
-from abstain.joint._transfer import Transfer, transfer
+from abstain.joint._splits import Transfer, confidence_intervals, transfer
 
 __all__ = [
     "AreaResult",

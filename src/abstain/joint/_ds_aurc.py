@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from abstain._checks import one_of
 from abstain._typing import ArrayLike
-from abstain.joint._frontier import OPERATORS, RiskCoverageFrontier
-from abstain.joint._levels import frontier, single_frontier, stairs
+from abstain.joint._frontier import OPERATORS, RiskCoverageFrontier, frontier, single_frontier, stairs
 from abstain.joint._problem import Compared, Problem, problem
 from abstain.metrics import register
 
@@ -152,7 +151,7 @@ def ds_aurc(
     data = problem(id_loss, id_confidence, id_detector, ood_confidence, ood_detector, prevalence)
     one_of(operator, OPERATORS, "operator")
     if one_of(method, ("exact", "grid"), "method") == "grid":
-        from abstain.joint._grid import binned_aurc, steps
+        from abstain.joint._quadrants import binned_aurc, steps
 
         if operator != "at_least":
             raise TypeError(f'operator={operator!r} is an option of method="exact"; bins have none')

@@ -159,7 +159,7 @@ def ds_f1(
         if T is not None:
             raise TypeError(f'T={T!r} is an option of method="grid"; the exact method needs none')
         return exact(data)
-    from abstain.joint._grid import grid_f1, steps
+    from abstain.joint._quadrants import grid_f1, steps
 
     return point(data, grid_f1(data, steps(T, "T")), f"ds_f1/grid-{T}")
 

@@ -14,12 +14,11 @@ from abstain._result import Column, Estimate, Result, Row, Table, arrow, number,
 from abstain._typing import ArrayLike, FloatArray
 from abstain._version import __version__
 from abstain.inference import Interval
-from abstain.joint import _grid, _intervals, _null, _transfer
+from abstain.joint import _null, _quadrants, _splits
 from abstain.joint._detection import BACKWARD, auroc, backward
 from abstain.joint._ds_aurc import AreaResult, areas
 from abstain.joint._ds_f1 import F1Point, exact
-from abstain.joint._frontier import RiskCoverageFrontier
-from abstain.joint._levels import single_frontier
+from abstain.joint._frontier import RiskCoverageFrontier, single_frontier
 from abstain.joint._problem import Problem, Thresholds, problem
 from abstain.joint._single import aurc_optimum, of_single
 
@@ -145,11 +144,11 @@ class JointEvaluation(Result):
 
     def f1_surface(self, T: int = 200) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return T quantiles of the confidence and of the detector, descending, and F1 of every pair of them."""
-        return _grid.surface(self.problem, whole(T, "T"))
+        return _quadrants.surface(self.problem, whole(T, "T"))
 
     def pairs(self, T: int = 100) -> tuple[FloatArray, FloatArray]:
         """Return coverage and selective risk of all pairs of T quantiles of each score that accept an ID sample."""
-        return _grid.points(self.problem, whole(T, "T"))
+        return _quadrants.points(self.problem, whole(T, "T"))
 
     # ------------------------------------------------------------------ guards
 
@@ -183,9 +182,9 @@ class JointEvaluation(Result):
         return _null.of_all(self.problem, self.n_permutations, np.random.default_rng(self.seed))
 
     @cached_property
-    def transfer(self) -> _transfer.Transfer:
+    def transfer(self) -> _splits.Transfer:
         """F1 of thresholds from one half of the data on the other."""
-        return _transfer.of_problem(self.problem, 0.5, self.n_splits, np.random.default_rng(self.seed))
+        return _splits.transfer_of(self.problem, 0.5, self.n_splits, np.random.default_rng(self.seed))
 
     def confidence_intervals(self, level: float = 0.95, n_splits: int = 50) -> dict[str, Interval]:
         """Return intervals of all metrics and gains, see :func:`confidence_intervals`.
@@ -201,7 +200,7 @@ class JointEvaluation(Result):
         -------
         dict of str to Interval
         """
-        return _intervals.of_problem(self.problem, level, n_splits, np.random.default_rng(self.seed))
+        return _splits.intervals_of(self.problem, level, n_splits, np.random.default_rng(self.seed))
 
     # ------------------------------------------------------------------ as a result
 

@@ -19,7 +19,7 @@ from abstain.blocks import TieBlocks
 from abstain.joint import _detection, _grounds
 from abstain.joint._ds_aurc import areas
 from abstain.joint._ds_f1 import exact
-from abstain.joint._levels import single_frontier
+from abstain.joint._frontier import single_frontier
 from abstain.joint._problem import Problem, errors, problem
 from abstain.joint._single import aurc as single_aurc
 from abstain.joint._tables import LAYOUTS, RECORDED

@@ -12,8 +12,7 @@ from abstain._sums import inner
 from abstain._typing import ArrayLike, FloatArray
 from abstain.blocks import TieBlocks
 from abstain.joint._ds_f1 import F1Point, exact
-from abstain.joint._frontier import OPERATORS
-from abstain.joint._levels import single_frontier
+from abstain.joint._frontier import OPERATORS, single_frontier
 from abstain.joint._problem import Problem, Thresholds, errors, single
 from abstain.metrics import register
 

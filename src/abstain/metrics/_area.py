@@ -255,11 +255,6 @@ def log_weights(blocks: TieBlocks) -> FloatArray:
     return np.asarray(np.log1p(blocks.total_weight) - mean_log(end - blocks.weight, end))
 
 
-def rank_area(blocks: TieBlocks, weights: Callable[[TieBlocks], FloatArray]) -> float:
-    """(1/n) sum_i weight(rank_i) l_i."""
-    return inner(weights(blocks), blocks.loss) / blocks.total_weight
-
-
 # ---------------------------------------------------------------------- trapezoid
 
 

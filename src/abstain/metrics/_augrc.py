@@ -139,9 +139,8 @@ def _unbiased(blocks: TieBlocks) -> float:
 
 
 def _unbiased_of_sums(sums: Sums) -> FloatArray:
-    n = sums.weight
-    value: FloatArray = (n * augrc_of_sums(sums) - 0.5 * sums.loss / n) / (n - 1.0)
-    return np.where(n >= 2.0, value, np.nan)
+    value = (sums.weight * augrc_of_sums(sums) - 0.5 * sums.loss / sums.weight) / (sums.weight - 1.0)
+    return np.where(sums.weight >= 2.0, value, np.nan)
 
 
 @register(

@@ -8,6 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from abstain._checks import UnmetNeed, one_of
+from abstain._sums import inner
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import TieBlocks
 from abstain.metrics import _area as area
@@ -37,7 +38,7 @@ def aurc_value(blocks: TieBlocks, estimator: Estimator = "plugin", coverage_rang
         raise UnmetNeed(f'estimator="{estimator}" has no partial area; use "plugin", "interpolated" or "trapezoid"')
     area.require_counts(blocks, f'estimator="{estimator}"')
     weights = area.harmonic_weights if estimator == "harmonic" else area.log_weights
-    return area.rank_area(blocks, weights)
+    return inner(weights(blocks), blocks.loss) / blocks.total_weight
 
 
 def aurc_gradient(blocks: TieBlocks, estimator: Estimator = "plugin", coverage_range: Range = FULL) -> Gradient:

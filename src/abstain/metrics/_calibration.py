@@ -155,10 +155,6 @@ def _ece_gradient(blocks: TieBlocks, bins: int = 15, binning: Binning = "equal_w
     return Gradient((sign * (1.0 - blocks.score) - _ece(blocks, bins, binning)) / T, -sign / T)
 
 
-def _mce(blocks: TieBlocks, bins: int = 15, binning: Binning = "equal_width") -> float:
-    return float(np.max(np.abs(_curve(blocks, bins, binning).gap)))
-
-
 @register(
     title="ECE",
     value=_ece,
@@ -203,7 +199,7 @@ def ece(
 
 @register(
     title="MCE",
-    value=_mce,
+    value=lambda blocks, bins=15, binning="equal_width": np.max(np.abs(_curve(blocks, bins, binning).gap)),
     direction="lower",
     needs={"unit_score", "unit_loss"},
     inference="none",

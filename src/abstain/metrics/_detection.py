@@ -15,25 +15,22 @@ from abstain.metrics._facts import Tail
 __all__ = ["auroc_f", "fpr95_error", "fpr95_success"]
 
 
-def right_and_wrong(blocks: TieBlocks) -> tuple[FloatArray, FloatArray]:
-    """Weight of correct and of wrong predictions per block."""
-    return blocks.weight - blocks.loss, blocks.loss
+# ---------------------------------------------------------------------- AUROC
 
 
-def _both_present(right: FloatArray, wrong: FloatArray) -> None:
+def _right_and_wrong(blocks: TieBlocks) -> tuple[FloatArray, FloatArray]:
+    """Weight of correct and of wrong predictions per block; both must occur."""
+    right, wrong = blocks.weight - blocks.loss, blocks.loss
     if not wrong.any():
         raise Undefined("there is no failure to detect: every loss is 0")
     if not right.any():
         raise Undefined("there is no correct prediction to accept: every loss is 1")
-
-
-# ---------------------------------------------------------------------- AUROC
+    return right, wrong
 
 
 def auroc_f_value(blocks: TieBlocks) -> float:
     """AUROC of failure detection of a table."""
-    right, wrong = right_and_wrong(blocks)
-    _both_present(right, wrong)
+    right, wrong = _right_and_wrong(blocks)
     pairs, above = float(right.sum()) * float(wrong.sum()), np.cumsum(right)
     right *= 0.5
     above -= right
@@ -86,21 +83,14 @@ def _fpr_at(positive: FloatArray, negative: FloatArray, recall: float) -> float:
     return float(np.cumsum(negative)[int(np.argmax(reached))]) / float(negative.sum()) if target > 0.0 else 0.0
 
 
-def _fpr95_success(blocks: TieBlocks, recall: float = 0.95) -> float:
-    right, wrong = right_and_wrong(blocks)
-    _both_present(right, wrong)
-    return _fpr_at(right, wrong, recall)
-
-
 def _fpr95_error(blocks: TieBlocks, recall: float = 0.95) -> float:
-    right, wrong = right_and_wrong(blocks)
-    _both_present(right, wrong)
+    right, wrong = _right_and_wrong(blocks)
     return _fpr_at(wrong[::-1], right[::-1], recall)
 
 
 @register(
     title=lambda recall: f"FPR at {100.0 * recall:g} % recall (positive = correct)",
-    value=_fpr95_success,
+    value=lambda blocks, recall=0.95: _fpr_at(*_right_and_wrong(blocks), recall),
     few_errors=lambda recall: Tail("right", min(recall, 1.0 - recall)),
     direction="lower",
     needs={"binary"},

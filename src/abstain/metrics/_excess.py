@@ -24,14 +24,6 @@ from abstain.metrics._reference import (
 __all__ = ["e_augrc", "e_aurc", "naugrc", "naurc"]
 
 
-def _e_aurc(blocks: TieBlocks, estimator: Estimator = "plugin") -> float:
-    return aurc_value(blocks, estimator) - aurc_optimal_value(blocks, estimator)
-
-
-def _e_aurc_gradient(blocks: TieBlocks, estimator: Estimator = "plugin") -> Gradient:
-    return moved(aurc_gradient(blocks, estimator), aurc_optimal_gradient(blocks, estimator).scaled(-1.0))
-
-
 def _worst(p: float, **_: object) -> float:
     """All errors on top; the most for an error rate of one half."""
     p = min(p, 0.5)
@@ -44,17 +36,15 @@ def _best_aurc(sums: Sums) -> FloatArray:
     return mu + np.where(mu < 1.0, (1.0 - mu) * np.log1p(-mu), 0.0)
 
 
-def _e_aurc_of_sums(sums: Sums) -> FloatArray:
-    return aurc_of_sums(sums) - _best_aurc(sums)
-
-
 @register(
     title="e-AURC",
-    value=_e_aurc,
-    gradient=_e_aurc_gradient,
+    value=lambda blocks, estimator="plugin": aurc_value(blocks, estimator) - aurc_optimal_value(blocks, estimator),
+    gradient=lambda blocks, estimator="plugin": moved(
+        aurc_gradient(blocks, estimator), aurc_optimal_gradient(blocks, estimator).scaled(-1.0)
+    ),
     worst=_worst,
     smooth_twin=smooth,
-    from_sums=FromSums(_e_aurc_of_sums, selective=True, binary=True),
+    from_sums=FromSums(lambda sums: aurc_of_sums(sums) - _best_aurc(sums), selective=True, binary=True),
     direction="lower",
     range=(-0.5, 1.0),
     needs={"oracle"},
@@ -103,30 +93,18 @@ def e_aurc(
     """
 
 
-def _e_augrc(blocks: TieBlocks) -> float:
-    return augrc_value(blocks) - augrc_optimal_value(blocks)
-
-
-def _e_augrc_gradient(blocks: TieBlocks) -> Gradient:
-    return moved(augrc_gradient(blocks), augrc_optimal_gradient(blocks).scaled(-1.0))
-
-
 def _best_augrc(sums: Sums) -> FloatArray:
     """AUGRC of the best ranking of 0/1 losses: mu^2 / 2."""
     result: FloatArray = 0.5 * (sums.loss / sums.weight) ** 2
     return result
 
 
-def _e_augrc_of_sums(sums: Sums) -> FloatArray:
-    return augrc_of_sums(sums) - _best_augrc(sums)
-
-
 @register(
     title="e-AUGRC",
-    value=_e_augrc,
-    gradient=_e_augrc_gradient,
+    value=lambda blocks: augrc_value(blocks) - augrc_optimal_value(blocks),
+    gradient=lambda blocks: moved(augrc_gradient(blocks), augrc_optimal_gradient(blocks).scaled(-1.0)),
     worst=lambda p: min(p, 0.5) * (1.0 - min(p, 0.5)),
-    from_sums=FromSums(_e_augrc_of_sums, binary=True),
+    from_sums=FromSums(lambda sums: augrc_of_sums(sums) - _best_augrc(sums), binary=True),
     direction="lower",
     range=(0.0, 0.25),
     needs={"oracle"},
@@ -195,17 +173,17 @@ def _naurc_gradient(blocks: TieBlocks, estimator: Estimator = "plugin") -> Gradi
     return _normalised_gradient(ratio, span, own, best, aurc_gradient(blocks.constant, estimator))
 
 
-def _naurc_of_sums(sums: Sums) -> FloatArray:
-    return _normalised_of_sums(sums, aurc_of_sums(sums), _best_aurc(sums), sums.loss / sums.weight)
-
-
 @register(
     title="NAURC",
     value=_naurc,
     gradient=_naurc_gradient,
     few_errors=Relative(0.5),
     smooth_twin=smooth,
-    from_sums=FromSums(_naurc_of_sums, selective=True, binary=True),
+    from_sums=FromSums(
+        lambda sums: _normalised_of_sums(sums, aurc_of_sums(sums), _best_aurc(sums), sums.loss / sums.weight),
+        selective=True,
+        binary=True,
+    ),
     direction="lower",
     range=(-np.inf, np.inf),
     needs={"oracle"},
@@ -259,10 +237,8 @@ def _naugrc(blocks: TieBlocks) -> float:
 
 def _naugrc_gradient(blocks: TieBlocks) -> Gradient:
     span = 0.5 * blocks.mean_loss - augrc_optimal_value(blocks)
-    return _normalised_gradient(
-        _naugrc(blocks), span, augrc_gradient(blocks), augrc_optimal_gradient(blocks),
-        augrc_gradient(blocks.constant),
-    )  # fmt: skip
+    own, best = augrc_gradient(blocks), augrc_optimal_gradient(blocks)
+    return _normalised_gradient(_naugrc(blocks), span, own, best, augrc_gradient(blocks.constant))
 
 
 def _naugrc_of_sums(sums: Sums) -> FloatArray:

@@ -16,9 +16,18 @@ from abstain.metrics._gradient import Gradient
 __all__ = ["aupr_error", "aupr_success", "average_precision_error", "average_precision_success"]
 
 
-def _recall_precision(positive: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Positives found per step and precision after it, going from the surest block down."""
-    return positive, np.cumsum(positive) / np.cumsum(weight)
+def _success(blocks: TieBlocks) -> tuple[FloatArray, FloatArray]:
+    """Right weight and weight of each block, the most confident first."""
+    return blocks.weight - blocks.loss, blocks.weight
+
+
+def _error(blocks: TieBlocks) -> tuple[FloatArray, FloatArray]:
+    """Wrong weight and weight of each block, the least confident first."""
+    return blocks.loss[::-1], blocks.weight[::-1]
+
+
+def _no_positive() -> Undefined:
+    return Undefined("there is no positive, so recall is 0/0 at every threshold")
 
 
 def _average_precision(positive: FloatArray, weight: FloatArray, zero_division: float) -> float:
@@ -26,46 +35,41 @@ def _average_precision(positive: FloatArray, weight: FloatArray, zero_division: 
     zero_division = real(zero_division, "zero_division", "or NaN")
     if total == 0.0:
         if np.isnan(zero_division):
-            raise Undefined("there is no positive, so recall is 0/0 at every threshold")
+            raise _no_positive()
         return zero_division
-    found, precision = _recall_precision(positive, weight)
-    return inner(found, precision) / total
+    return inner(positive, np.cumsum(positive) / np.cumsum(weight)) / total
 
 
 def _average_precision_gradient(positive: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Derivatives with respect to the positive weight and to the whole weight of each block."""
     total = float(positive.sum())
     if total == 0.0:
-        raise Undefined("there is no positive, so recall is 0/0 at every threshold")
-    found, precision = _recall_precision(positive, weight)
+        raise _no_positive()
     accepted = np.cumsum(weight)
-    value = inner(found, precision) / total
-    by_positive = (precision + from_below(found / accepted) - value) / total
-    return by_positive, -from_below(found * precision / accepted) / total
-
-
-def _ap_success(blocks: TieBlocks, zero_division: float = np.nan) -> float:
-    return _average_precision(blocks.weight - blocks.loss, blocks.weight, zero_division)
+    precision = np.cumsum(positive) / accepted
+    value = inner(positive, precision) / total
+    by_positive = (precision + from_below(positive / accepted) - value) / total
+    return by_positive, -from_below(positive * precision / accepted) / total
 
 
 def _ap_success_gradient(blocks: TieBlocks, zero_division: float = np.nan) -> Gradient:
-    by_positive, by_weight = _average_precision_gradient(blocks.weight - blocks.loss, blocks.weight)
+    by_positive, by_weight = _average_precision_gradient(*_success(blocks))
     return Gradient(by_positive + by_weight, -by_positive)
 
 
 def average_precision_error_value(blocks: TieBlocks, zero_division: float = np.nan) -> float:
     """Average precision of failures of a table."""
-    return _average_precision(blocks.loss[::-1], blocks.weight[::-1], zero_division)
+    return _average_precision(*_error(blocks), zero_division)
 
 
 def _ap_error_gradient(blocks: TieBlocks, zero_division: float = np.nan) -> Gradient:
-    by_positive, by_weight = _average_precision_gradient(blocks.loss[::-1], blocks.weight[::-1])
+    by_positive, by_weight = _average_precision_gradient(*_error(blocks))
     return Gradient(by_weight[::-1], by_positive[::-1])
 
 
 @register(
     title="Average precision (success)",
-    value=_ap_success,
+    value=lambda blocks, zero_division=np.nan: _average_precision(*_success(blocks), zero_division),
     gradient=_ap_success_gradient,
     direction="higher",
     needs={"binary"},
@@ -166,22 +170,14 @@ def average_precision_error(
 
 def _pr_area(positive: FloatArray, weight: FloatArray) -> float:
     if not positive.any():
-        raise Undefined("there is no positive, so recall is 0/0 at every threshold")
-    found, precision = _recall_precision(positive, weight)
-    return inner(found, precision + np.append(1.0, precision[:-1])) / (2.0 * float(positive.sum()))
-
-
-def _aupr_success(blocks: TieBlocks) -> float:
-    return _pr_area(blocks.weight - blocks.loss, blocks.weight)
-
-
-def _aupr_error(blocks: TieBlocks) -> float:
-    return _pr_area(blocks.loss[::-1], blocks.weight[::-1])
+        raise _no_positive()
+    precision = np.cumsum(positive) / np.cumsum(weight)
+    return inner(positive, precision + np.append(1.0, precision[:-1])) / (2.0 * float(positive.sum()))
 
 
 @register(
     title="PR area (success)",
-    value=_aupr_success,
+    value=lambda blocks: _pr_area(*_success(blocks)),
     direction="higher",
     needs={"binary"},
     inference="bootstrap",
@@ -222,7 +218,7 @@ def aupr_success(
 
 @register(
     title="PR area (error)",
-    value=_aupr_error,
+    value=lambda blocks: _pr_area(*_error(blocks)),
     direction="higher",
     needs={"binary"},
     inference="bootstrap",

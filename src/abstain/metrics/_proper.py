@@ -37,25 +37,12 @@ def _logs(blocks: TieBlocks, clip: float) -> tuple[FloatArray, FloatArray]:
         if_right = -np.log(np.maximum(blocks.score, clip))
         if_wrong = -np.log(np.maximum(1.0 - blocks.score, clip))
     # a block without such samples must not turn 0 * inf into NaN
-    if_right[blocks.loss == blocks.weight] = np.minimum(if_right, np.finfo(float).max)[blocks.loss == blocks.weight]
-    if_wrong[blocks.loss == 0.0] = np.minimum(if_wrong, np.finfo(float).max)[blocks.loss == 0.0]
-    return if_right, if_wrong
-
-
-def _brier_confidence(blocks: TieBlocks) -> float:
-    return _mean(blocks, *_squares(blocks))
-
-
-def _brier_confidence_gradient(blocks: TieBlocks) -> Gradient:
-    return _mean_gradient(blocks, *_squares(blocks))
-
-
-def _nll_confidence(blocks: TieBlocks, clip: float = CLIP) -> float:
-    return _mean(blocks, *_logs(blocks, clip))
-
-
-def _nll_confidence_gradient(blocks: TieBlocks, clip: float = CLIP) -> Gradient:
-    return _mean_gradient(blocks, *_logs(blocks, clip))
+    largest = np.finfo(np.float64).max
+    none_right, none_wrong = blocks.loss == blocks.weight, blocks.loss == 0.0
+    return (
+        np.where(none_right, np.minimum(if_right, largest), if_right),
+        np.where(none_wrong, np.minimum(if_wrong, largest), if_wrong),
+    )
 
 
 def _without_limit(blocks: TieBlocks, clip: float = CLIP) -> str | None:
@@ -68,8 +55,8 @@ def _without_limit(blocks: TieBlocks, clip: float = CLIP) -> str | None:
 
 @register(
     title="Brier (confidence)",
-    value=_brier_confidence,
-    gradient=_brier_confidence_gradient,
+    value=lambda blocks: _mean(blocks, *_squares(blocks)),
+    gradient=lambda blocks: _mean_gradient(blocks, *_squares(blocks)),
     direction="lower",
     needs={"unit_score", "binary"},
     scale="log",
@@ -100,9 +87,9 @@ def brier_confidence(
 
 @register(
     title="NLL (confidence)",
-    value=_nll_confidence,
+    value=lambda blocks, clip=CLIP: _mean(blocks, *_logs(blocks, clip)),
     doubt=_without_limit,
-    gradient=_nll_confidence_gradient,
+    gradient=lambda blocks, clip=CLIP: _mean_gradient(blocks, *_logs(blocks, clip)),
     direction="lower",
     range=(0.0, -np.log(CLIP)),
     needs={"unit_score", "binary"},
@@ -158,22 +145,14 @@ def _brier_terms(data: Predictions) -> FloatArray:
     return np.maximum(terms, 0.0, out=terms)  # a sum of squares, but for rounding
 
 
-def _brier_score(data: Predictions) -> float:
-    return float(np.average(_brier_terms(data), weights=data.sample_weight))
-
-
 def _nll_terms(data: Predictions, clip: float = CLIP) -> FloatArray:
     with np.errstate(divide="ignore"):
         return np.maximum(-np.log(np.maximum(_true(data), fraction(clip, "clip", below_one=True))), 0.0)
 
 
-def _nll(data: Predictions, clip: float = CLIP) -> float:
-    return float(np.average(_nll_terms(data, clip), weights=data.sample_weight))
-
-
 @register(
     title="Brier score",
-    value=_brier_score,
+    value=lambda data: np.average(_brier_terms(data), weights=data.sample_weight),
     terms=_brier_terms,
     input="probabilities",
     direction="lower",
@@ -203,7 +182,7 @@ def brier_score(labels: ArrayLike, probabilities: ArrayLike, *, sample_weight: A
 
 @register(
     title="NLL",
-    value=_nll,
+    value=lambda data, clip=CLIP: np.average(_nll_terms(data, clip), weights=data.sample_weight),
     terms=_nll_terms,
     input="probabilities",
     direction="lower",

@@ -148,17 +148,9 @@ def _loss_only(loss: ArrayLike, sample_weight: ArrayLike | None) -> TieBlocks:
 # ---------------------------------------------------------------------- achievable
 
 
-def _aurc_achievable(blocks: TieBlocks) -> float:
-    return aurc_value(RiskCoverageCurve(blocks).hull().blocks, "interpolated")
-
-
-def _augrc_achievable(blocks: TieBlocks) -> float:
-    return augrc_value(RiskCoverageCurve(blocks).hull().blocks)
-
-
 @register(
     title="AURC (achievable)",
-    value=_aurc_achievable,
+    value=lambda blocks: aurc_value(RiskCoverageCurve(blocks).hull().blocks, "interpolated"),
     direction="lower",
     inference="none",
     multi_threshold=True,
@@ -197,7 +189,7 @@ def aurc_achievable(
 
 @register(
     title="AUGRC (achievable)",
-    value=_augrc_achievable,
+    value=lambda blocks: augrc_value(RiskCoverageCurve(blocks).hull().blocks),
     direction="lower",
     range=(0.0, 0.5),
     inference="none",

@@ -1,0 +1,67 @@
+"""What a study makes of its rows, against a data frame and against choices written by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import abstain
+from abstain import study
+
+
+def _outputs(wrong: np.ndarray, ids: np.ndarray | None = None) -> abstain.Outputs:
+    """Return outputs of two classes whose predictions fail on these rows; the confidence is a fixed column."""
+    score = np.linspace(0.5, 1.0, wrong.size)
+    return abstain.Outputs(labels=wrong.astype(int), predictions=np.zeros(wrong.size, int), confidence=score, ids=ids)
+
+
+def test_means_over_runs_are_those_of_a_data_frame(tmp_path: Path) -> None:
+    """Mean, deviation and, for runs without an error of their own, its standard error: deviation / root of runs."""
+    for model, errors in (("sure", (0, 60, 0, 60, 60)), ("mixed", (5, 9, 20))):
+        for seed, number in enumerate(errors):
+            made = _outputs(np.arange(60) < number)
+            study.add_outputs(tmp_path, made, model=model, run=f"seed{seed}", set="test")
+    results = study.evaluate(tmp_path, metrics="risk")
+    frame = pl.DataFrame(results.rows(), infer_schema_length=None).group_by("model")
+    expected = {
+        row["model"]: row
+        for row in frame.agg(
+            pl.col("value").mean().alias("mean"), pl.col("value").std(ddof=1).alias("deviation"), pl.len().alias("runs")
+        ).to_dicts()
+    }
+    for mean in results.means("risk"):
+        row = expected[mean.model]
+        assert (mean.value, mean.deviation) == pytest.approx((row["mean"], row["deviation"]))
+        assert mean.n_runs == row["runs"]
+    sure = next(each for each in results.means("risk") if each.model == "sure")
+    assert sure.test_error == 0.0
+    assert sure.training_error == pytest.approx(expected["sure"]["deviation"] / np.sqrt(5.0))
+
+
+def test_models_share_their_rows_set_by_set(tmp_path: Path) -> None:
+    """Two models on one order of rows in one set and on another order in a second: only the first is the same."""
+    wrong, ids = np.arange(40) % 3 == 0, np.array([f"row{k}" for k in range(40)])
+    for model in ("a", "b"):
+        study.add_outputs(tmp_path, _outputs(wrong, ids), model=model, set="alike", role="test")
+        order = np.arange(40) if model == "a" else np.arange(40)[::-1]
+        study.add_outputs(tmp_path, _outputs(wrong[order], ids[order]), model=model, set="turned", role="test")
+    results = study.evaluate(tmp_path, metrics="augrc")
+    of = {(each.model, each.set): each for each in results.means("augrc")}
+    assert results.same_rows(of["a", "alike"], of["b", "alike"])
+    assert not results.same_rows(of["a", "turned"], of["b", "turned"])
+    assert results.same_rows(of["a", "turned"], of["a", "turned"])
+
+
+def test_chosen_settings_stand_in_their_row_and_column() -> None:
+    """Families and scores are rows, data sets columns; what was not chosen there is a dash."""
+    made = [("one", "dg", "res", "2"), ("two", "dg", "res", "6"), ("one", "ce", "msp", "9")]
+    choices = [
+        study.SettingChoice(data, family, score, "augrc", f"{family}-x={x}", {"x": x}, 0.1, 3)
+        for data, family, score, x in made
+    ]
+    table = study.SettingSelection(tuple(choices)).table("augrc", "x")
+    assert [column.title for column in table.columns] == ["", "one", "two"]
+    assert [tuple(row) for row in table.rows] == [("dg res", "2", "6"), ("ce msp", "9", "—")]
