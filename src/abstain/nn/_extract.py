@@ -94,7 +94,9 @@ def _answers(model: nn.Module, head: nn.Linear | None, inputs: Any, labels: Any)
             handle.remove()
     if seen:
         row["features"] = host(seen[-1])
-    return row if labels is None else row | {"labels": np.asarray(torch.as_tensor(labels).cpu())}
+    if labels is not None:
+        row["labels"] = np.asarray(labels.cpu() if isinstance(labels, Tensor) else labels)
+    return row
 
 
 def _identity(model: nn.Module, loader: Any, first: tuple[Any, Any], *settings: Any) -> str:

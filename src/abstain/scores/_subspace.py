@@ -74,9 +74,7 @@ def fit_residual(outputs: Outputs, *, dim: int | None = None) -> dict[str, Any]:
     origin, values, vectors = _axes(outputs)
     outside, total = float(np.sum(np.maximum(values[: width - dim], 0.0))), float(np.sum(np.maximum(values, 0.0)))
     if not outside > 1e-14 * total:
-        raise ValueError(
-            f"dim={dim} principal directions leave nothing of the fit data (rank {_rank(values)}); lower dim"
-        )
+        raise ValueError(f"dim={dim} directions leave nothing of the fit data (rank {_rank(values)}); lower dim")
     state = {"origin": origin, "n_features": np.int64(width)}
     if dim >= width / 4:
         single = features.dtype in (np.float16, np.float32)

@@ -183,9 +183,7 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         fit_params = self._routed(params)
         if self.prefit or isinstance(inner, FrozenEstimator):
             if fit_params:
-                raise TypeError(
-                    f"a prefit classifier is not fitted, so it takes no {', '.join(fit_params)}; leave it out"
-                )
+                raise TypeError(f"a prefit classifier is not fitted, it takes no {', '.join(fit_params)}; leave it out")
             check_is_fitted(inner)
             self.estimator_, rows = inner, np.arange(len(y))
             confidence, predicted = confidence_of(inner, X, self.confidence_score), inner.predict(X)

@@ -80,9 +80,7 @@ def selective_scorer(metric: str, *, confidence_score: Any = "msp", **options: A
     """
     found = metrics.get(metric, **options)
     if found.input != "blocks":
-        raise ValueError(
-            f"{metric} is no metric of a reject option: it needs class probabilities, not scores and losses"
-        )
+        raise ValueError(f"{metric} is no metric of a reject option: it needs class probabilities, not scores")
     return _Scorer(found, confidence_score)
 
 

@@ -151,10 +151,16 @@ def test_draws_repeat_by_seed():
     assert torch.equal(X, before)
 
 
+def one_operation(x: torch.Tensor, name: str, level: float) -> torch.Tensor:
+    """One operation on all images, at a level in [0, 1] of its largest."""
+    n = len(x)
+    return operations.Drawn(np.zeros(n, dtype=int), np.full(n, level), np.ones(n), (name,)).apply(x)
+
+
 def test_operations_by_hand():
     """Posterize, solarize, autocontrast, brightness and a translation by whole pixels on known values."""
     x = torch.tensor([0.0, 51.0, 102.0, 204.0]).reshape(1, 1, 2, 2) / 255.0
-    apply = operations.apply_operation
+    apply = one_operation
     assert (apply(x, "posterize", 0.0) * 255).flatten().tolist() == pytest.approx([0, 48, 96, 192])
     assert (apply(x, "solarize", 0.25) * 255).flatten().tolist() == pytest.approx([0, 51, 102, 51])
     assert (apply(x, "autocontrast", 1.0) * 255).flatten().tolist() == pytest.approx([0, 63.75, 127.5, 255])
@@ -173,9 +179,9 @@ def test_operations_agree_with_pillow():
     x = torch.tensor(values).permute(2, 0, 1)[None] / 255.0
     picture = image.fromarray(values)
     for name, reference in (("equalize", ops.equalize(picture)), ("autocontrast", ops.autocontrast(picture))):
-        ours = (operations.apply_operation(x, name, 1.0)[0].permute(1, 2, 0) * 255).numpy()
+        ours = (one_operation(x, name, 1.0)[0].permute(1, 2, 0) * 255).numpy()
         assert np.abs(ours - np.asarray(reference)).max() <= 1.001
-    turned = (operations.apply_operation(x, "rotate", 0.5)[0].permute(1, 2, 0) * 255).numpy()
+    turned = (one_operation(x, "rotate", 0.5)[0].permute(1, 2, 0) * 255).numpy()
     reference = np.asarray(picture.rotate(15, resample=image.Resampling.BILINEAR), dtype=float)
     assert np.abs(turned - reference)[3:-3, 3:-3].max() <= 1.5
 

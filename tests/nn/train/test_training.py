@@ -331,7 +331,7 @@ def test_a_full_disk(task, tiny, tmp_path):
     said = str(refused.value)
     last = folder / "ce" / "seed0" / "checkpoints" / "main" / "last.ckpt"
     assert said.startswith(f"{last}: cannot be written (")
-    assert said.endswith("make room and repeat: the training goes on from the last epoch")
+    assert said.endswith("free some space and repeat: the training goes on from the last epoch")
     for where in (folder, tmp_path / "whole"):
         train.fit(tiny("ce"), task, where, **QUIET)
     one, other = (weights(each / "ce" / "seed0") for each in (folder, tmp_path / "whole"))

@@ -12,7 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from abstain._checks import one_of, whole
-from abstain.nn.data._images import Images, pillow
+from abstain.nn._libraries import pillow
+from abstain.nn.data._images import Images
 from abstain.nn.ingredients._terms import check_pictures
 
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from abstain._checks import whole
-from abstain._extras import lacking
+from abstain.nn._libraries import pillow
 
 #: Label of a picture that belongs to none of the model's classes.
 OOD = -1
@@ -155,15 +155,6 @@ def fitted(picture: Any, size: int, resize: int, image: Any) -> Any:
         picture = picture.crop((left, top, left + size, top + size))
     values = np.array(picture, dtype=np.uint8)
     return values[None] if values.ndim == 2 else np.ascontiguousarray(values.transpose(2, 0, 1))
-
-
-def pillow(what: str) -> Any:
-    """Return ``PIL.Image``, or say what to install."""
-    try:
-        from PIL import Image
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(lacking(what, "Pillow", extra="train"), name="PIL") from error
-    return Image
 
 
 def synthetic(

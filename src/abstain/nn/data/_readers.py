@@ -6,7 +6,6 @@ import gzip
 import io
 import struct
 import zipfile
-from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,8 @@ import numpy as np
 import torch
 
 from abstain._checks import closest
-from abstain.nn.data._images import Files, Images, fitted, pillow
+from abstain.nn._libraries import library, pillow
+from abstain.nn.data._images import Files, Images, fitted
 
 Pair = tuple[Images, Images]
 PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".ppm", ".tif", ".tiff")
@@ -166,10 +166,7 @@ def files_of(paths: list[Path], size: int | None) -> Any:
 
 def read_hugging_face(name: str, size: int | None = None) -> Pair:
     """Read a data set of the Hugging Face hub that has pictures and labels; needs their library ``datasets``."""
-    try:
-        datasets = import_module("datasets")
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(f"hf:{name} needs datasets; pip install datasets", name="datasets") from error
+    datasets = library("datasets", f"hf:{name}")
     image = pillow(f"hf:{name}")
     found = datasets.load_dataset(name)
     test = next((part for part in ("test", "validation", "valid") if part in found), None)
@@ -191,15 +188,7 @@ def read_hugging_face(name: str, size: int | None = None) -> Pair:
 
 def read_torchvision(name: str, root: Path) -> Pair:
     """Read a data set of torchvision that is on the disk already; needs torchvision."""
-    try:
-        datasets = import_module("torchvision.datasets")
-    except ImportError as error:
-        message = f"torchvision:{name} needs torchvision; pip install torchvision"
-        raise ModuleNotFoundError(message, name="torchvision") from error
-    except RuntimeError as error:  # built for another PyTorch
-        raise ImportError(
-            f"torchvision is installed but cannot be loaded ({error}); install that of this PyTorch"
-        ) from None
+    datasets = library("torchvision.datasets", f"torchvision:{name}")
     if not hasattr(datasets, name):
         raise ValueError(f"torchvision has no data set {name!r}; {closest(name, datasets.__all__)}")
     kind = getattr(datasets, name)
@@ -208,9 +197,7 @@ def read_torchvision(name: str, root: Path) -> Pair:
     except RuntimeError:
         raise FileNotFoundError(f"torchvision:{name}: is not complete in {root} (ABSTAIN_DATA); put it there") from None
     except TypeError:
-        raise ValueError(
-            f"torchvision:{name} is not asked for by train=; give a folder or an npz of its pictures"
-        ) from None
+        raise ValueError(f"torchvision:{name} has no train=; give a folder or an npz of its images") from None
     parts = []
     for which, split in (("train", train), ("test", test)):
         labels = split.targets if hasattr(split, "targets") else split.labels

@@ -221,15 +221,12 @@ def _shifted_set(entry: str, train: Images, size: int | None) -> TestSet:
     """Pictures of the same classes, labelled as the training pictures are."""
     images = load(entry, size=size or train.shape[1])[1]
     if images.shape != train.shape:
-        raise ValueError(
-            f"data {entry!r}: pictures are {images.shape}, those of {train.name} {train.shape}; give size="
-        )
+        raise ValueError(f"data {entry!r}: images are {images.shape}, those of {train.name} {train.shape}; give size=")
     if images.class_names is not None and train.class_names is not None:
-        unknown = [name for name in images.class_names if name not in train.class_names]
-        if unknown:
-            raise ValueError(
-                f"data {entry!r}: class {unknown[0]!r} is not in {train.name}; {closest(unknown[0], train.class_names)}"
-            )
+        for name in images.class_names:
+            if name not in train.class_names:
+                near = closest(name, train.class_names)
+                raise ValueError(f"data {entry!r}: class {name!r} is not in {train.name}; {near}")
         place = torch.tensor([train.class_names.index(name) for name in images.class_names])
         images = replace(images, labels=place[images.labels], class_names=train.class_names)
     return _fixed(f"shifted-{_label(entry)}", "shift", images, {"kind": "sub-class"})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -42,37 +42,29 @@ class Drawn(NamedTuple):
     def apply(self, x: Tensor, active: Tensor | None = None) -> Tensor:
         """Return the changed pictures; ``active`` (n,) leaves them as they are where it is False."""
         chosen = np.ones(len(x), dtype=bool) if active is None else active.cpu().numpy()
-        result = x.clone()
-        moved = chosen & np.isin(self.which, [k for k, name in enumerate(self.operations) if name in GEOMETRIC])
+        result, names_of = x.clone(), np.array(self.operations)[self.which]
+        moved = chosen & np.isin(names_of, GEOMETRIC)
         if moved.any():
             rows = torch.as_tensor(np.flatnonzero(moved), device=x.device)
-            names = [self.operations[index] for index in self.which[moved]]
-            result[rows] = _move(x[rows], names, self.level[moved] * self.sign[moved])
-        for index, name in enumerate(self.operations):
-            rows_of_it = np.flatnonzero(chosen & (self.which == index))
-            if name in GEOMETRIC or not len(rows_of_it):
-                continue
+            result[rows] = _move(x[rows], names_of[moved], self.level[moved] * self.sign[moved])
+        for name in dict.fromkeys(names_of[chosen & ~moved]):
+            rows_of_it = np.flatnonzero(chosen & (names_of == name))
             rows = torch.as_tensor(rows_of_it, device=x.device)
             strength = torch.as_tensor(self.level[rows_of_it], device=x.device, dtype=x.dtype)
             result[rows] = _POINTWISE[name](x[rows], strength[:, None, None, None])
         return result
 
 
-def apply_operation(x: Tensor, name: str, level: float, sign: float = 1.0) -> Tensor:
-    """Apply one operation to all pictures, at a level in [0, 1] of its largest."""
-    if name in GEOMETRIC:
-        return _move(x, [name] * len(x), np.full(len(x), sign * level))
-    return _POINTWISE[name](x, torch.full((len(x), 1, 1, 1), level, dtype=x.dtype, device=x.device))
+def _move(x: Tensor, names: Sequence[str], level: np.ndarray) -> Tensor:
+    """Rotate by up to 30 degrees, shear by up to .3, or translate by up to a third; black comes in from outside.
 
-
-def _move(x: Tensor, names: list[str], level: np.ndarray) -> Tensor:
-    """Rotate by up to 30 degrees, shear by up to .3, or translate by up to a third; black comes in from outside."""
+    Rotation and shear are about the centre; the authors' code shears about the upper left corner.
+    """
     n, _, height, width = x.shape
     matrix = np.tile(np.eye(2, 3), (n, 1, 1))
     for row, (name, each) in enumerate(zip(names, level, strict=True)):
         if name == "rotate":
-            angle = np.deg2rad(30.0 * each)
-            slope = height / width
+            angle, slope = np.deg2rad(30.0 * each), height / width
             matrix[row, :, :2] = [[np.cos(angle), -np.sin(angle) * slope], [np.sin(angle) / slope, np.cos(angle)]]
         elif name == "shear_x":
             matrix[row, 0, 1] = 0.3 * each
@@ -123,10 +115,6 @@ def _solarize(x: Tensor, level: Tensor) -> Tensor:
     return torch.where(value >= bound, 255 - value, value).to(x.dtype) / 255.0
 
 
-def _factor(level: Tensor) -> Tensor:
-    return 1.8 * level + 0.1
-
-
 def _grey(x: Tensor) -> Tensor:
     if x.shape[1] != 3:
         return x.mean(dim=1, keepdim=True)
@@ -135,20 +123,9 @@ def _grey(x: Tensor) -> Tensor:
 
 
 def _blend(base: Tensor, x: Tensor, level: Tensor) -> Tensor:
-    factor = _factor(level)
+    """Go from a base towards the image and beyond it, by a factor that grows with the level."""
+    factor = 1.8 * level + 0.1
     return (base * (1.0 - factor) + x * factor).clamp(0.0, 1.0)
-
-
-def _color(x: Tensor, level: Tensor) -> Tensor:
-    return _blend(_grey(x), x, level)
-
-
-def _contrast(x: Tensor, level: Tensor) -> Tensor:
-    return _blend(_grey(x).mean(dim=(2, 3), keepdim=True), x, level)
-
-
-def _brightness(x: Tensor, level: Tensor) -> Tensor:
-    return _blend(torch.zeros_like(x), x, level)
 
 
 def _sharpness(x: Tensor, level: Tensor) -> Tensor:
@@ -169,9 +146,9 @@ _POINTWISE: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "equalize": _equalize,
     "posterize": _posterize,
     "solarize": _solarize,
-    "color": _color,
-    "contrast": _contrast,
-    "brightness": _brightness,
+    "color": lambda x, level: _blend(_grey(x), x, level),
+    "contrast": lambda x, level: _blend(_grey(x).mean(dim=(2, 3), keepdim=True), x, level),
+    "brightness": lambda x, level: _blend(torch.zeros_like(x), x, level),
     "sharpness": _sharpness,
 }
 

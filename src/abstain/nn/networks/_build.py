@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from importlib import import_module
 from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
 
 from abstain._checks import one_of, whole
+from abstain.nn._libraries import library
 from abstain.nn.networks._network import Network, Normalise, adapt
 
 
@@ -253,11 +253,11 @@ def build(
     64
     """
     before = None if mean is None or std is None else Normalise(mean, std)
-    library, _, model = name.partition(":")
-    if model and library in LIBRARIES:
+    source, _, model = name.partition(":")
+    if model and source in LIBRARIES:
         if dropout or head != "linear" or width is not None:
-            raise ValueError(f"{name} is built by {library}; width, dropout and head are those of its own")
-        return adapt(_of_library(library, model, n_classes, pretrained), torch.zeros(1, *shape), before)
+            raise ValueError(f"{name} is built by {source}; width, dropout and head are those of its own")
+        return adapt(_of_library(source, model, n_classes, pretrained), torch.zeros(1, *shape), before)
     if pretrained:
         raise ValueError(f"there are no pretrained weights of {name!r}; name a model of timm or torchvision")
     one_of(name, NETWORKS, "network")
@@ -272,18 +272,11 @@ def build(
     return Network(module, n_features, n_classes, head=head, scale=scale, before=before)
 
 
-def _of_library(library: str, model: str, n_classes: int, pretrained: bool) -> nn.Module:
+def _of_library(name: str, model: str, n_classes: int, pretrained: bool) -> nn.Module:
     """Build a model of another library."""
-    try:
-        source = import_module("torchvision.models" if library == "torchvision" else "timm")
-    except ImportError as error:
-        raise ModuleNotFoundError(f"{library}:{model} needs {library}; pip install {library}", name=library) from error
-    except RuntimeError as error:  # torchvision that was built for another PyTorch
-        raise ImportError(
-            f"{library} is installed but cannot be loaded ({error}); install that of this PyTorch"
-        ) from None
+    source = library("torchvision.models" if name == "torchvision" else "timm", f"{name}:{model}")
     found: nn.Module
-    if library == "torchvision":
+    if name == "torchvision":
         found = source.get_model(model, weights="DEFAULT" if pretrained else None, num_classes=n_classes)
     else:
         found = source.create_model(model, pretrained=pretrained, num_classes=n_classes)

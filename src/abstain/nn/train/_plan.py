@@ -64,7 +64,7 @@ class Plan:
         free = shutil.disk_usage(place).free
         need = self.checkpoint_bytes + self.output_bytes
         if free < need:
-            raise OSError(f"{place}: {need / 1e9:.2g} GB are needed, {free / 1e9:.2g} GB are free; make room, or "
+            raise OSError(f"{place}: {need / 1e9:.2g} GB are needed, {free / 1e9:.2g} GB are free; free some space, or "
                           "set extract.train=false")  # fmt: skip
 
 
