@@ -69,11 +69,11 @@ def test_audit_says_what_a_policy_does(folder: Path, capsys: pytest.CaptureFixtu
     capsys.readouterr()
     assert run(["audit", "p.json", "test.csv", "--groups", "site"]) == 0
     shown = capsys.readouterr().out
-    assert "promise: " in shown
+    assert "guarantee: " in shown
     assert "\na " in shown
     assert "\nb " in shown
     assert run(["audit", "p.json", "spoiled.csv"]) == 1
-    assert "promise: refuted" in capsys.readouterr().out
+    assert "guarantee: violated" in capsys.readouterr().out
 
 
 def test_exports_decide_as_apply_does(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -28,7 +28,7 @@ def test_from_calibration_to_monitoring(tmp_path: Path, capsys: pytest.CaptureFi
     val, new = write(tmp_path / "val.csv", 3000, 0.05), write(tmp_path / "new.csv", 1000, 0.05, 1)
     chosen = ["threshold", str(val), "--loss", "err", "--confidence", "msp", "--risk", "0.05", "--delta", "0.05"]
     assert run([*chosen, "-o", str(policy)]) == 0
-    assert "promise: with probability at least 0.95" in capsys.readouterr().out
+    assert "guarantee: with probability at least 0.95" in capsys.readouterr().out
     assert run(["monitor", str(policy), str(val), "--loss", "err"]) == 0
     assert capsys.readouterr().err.startswith("note: these are the rows on which the threshold was chosen")
     assert run(["apply", str(policy), str(new), "-o", str(decided)]) == 0
@@ -77,7 +77,7 @@ def test_groups(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert abs(pl.read_parquet(tmp_path / "out.parquet")["accepted"].mean() - 0.5) < 0.01
     said = " ".join(capsys.readouterr().err.split())
     assert f"{val}: confidence `msp` · loss `err` (0 to 1) · groups `site` " in said
-    assert "accepted if 'msp' reaches the threshold of its 'site'; nothing is promised" in said
+    assert "accepted if 'msp' reaches the threshold of its 'site'; nothing is guaranteed" in said
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def test_what_the_model_declined_is_not_accepted(folder: Path, capsys: pytest.Ca
     share = f"{accepted.sum()} accepted ({accepted.mean():.4g})"
     assert shown == f"800 rows: {share}, {n} declined by the model itself, 0 without a score\n"
     assert "wrote out.jsonl" in said
-    assert "promise: with probability at least 0.95" in said
+    assert "guarantee: with probability at least 0.95" in said
     assert run(["monitor", "p.json", "new.jsonl"]) == 0
     assert f"accepted {accepted.sum()} of {800 - n}" in " ".join(capsys.readouterr().out.split())
     pl.DataFrame(answers(1)).drop("declined").write_ndjson("none.jsonl")
@@ -143,10 +143,10 @@ def test_a_promise_about_clusters_is_tested_as_one(folder: Path, capsys: pytest.
     assert (seen.promise_broken, seen.n) == (False, 1100)
     means = pl.DataFrame(new).group_by("patient").agg(pl.col("error").mean())["error"]
     assert seen.risk == pytest.approx(float(means.mean()))
-    with pytest.raises(ValueError, match="the promise is about clusters"):
+    with pytest.raises(ValueError, match="the guarantee is about clusters"):
         monitor(policy, new["error"], new["confidence"])
     rows = abstain.choose_threshold(np.zeros(800), np.arange(800), risk=0.1, delta=0.05)
-    with pytest.raises(ValueError, match="the promise is about rows"):
+    with pytest.raises(ValueError, match="the guarantee is about rows"):
         monitor(rows.policy(score="s"), new["error"], new["confidence"], clusters=new["patient"])
     pl.DataFrame(new).drop("patient").write_csv("none.csv")
     assert run(["monitor", "p.json", "none.csv", "--loss", "error"]) == 2

@@ -22,8 +22,8 @@ def test_an_audit_says_why_it_cannot_be_told() -> None:
     few = np.zeros(60)
     few[0] = 1.0
     seen = abstain.audit(found, few, np.full(60, 2.0), clusters=np.arange(60) // 1)
-    assert seen.keeps_promise is None
-    assert "Cannot be told: the interval" in str(seen)
+    assert seen.satisfied is None
+    assert "Undecided: the interval" in str(seen)
     assert seen.reason is not None
     plain = abstain.choose_threshold(loss, score, risk=0.05, delta=0.05)
     told = abstain.audit(plain, [0, 1, 0, 0], np.full(4, 2.0))

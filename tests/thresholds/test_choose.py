@@ -106,7 +106,7 @@ def test_empirical_and_certified_are_different_types() -> None:
     assert type(certified) is abstain.CertifiedThreshold
     assert empirical.guarantee() is None
     assert certified.guarantee().risk == 0.05
-    assert "promise: with probability at least 0.95" in str(certified)
+    assert "guarantee: with probability at least 0.95" in str(certified)
 
 
 @pytest.mark.parametrize(("largest", "weight"), [(1.0, np.tile([0.5, 1.5], 50)), (0.5, None)])
@@ -122,10 +122,10 @@ def test_equal_losses_above_the_limit_break_the_promise() -> None:
     """Losses without spread refute a promise when there are enough of them for a bound; few of them cannot tell."""
     score = np.arange(1000.0)
     found = abstain.choose_threshold(0.1 * np.ones(1000), score, risk=0.3, delta=0.05, max_loss=1.0)
-    assert abstain.audit(found, [0.5] * 50, [2000.0] * 50).keeps_promise is False
-    assert abstain.audit(found, [0.5] * 5, [2000.0] * 5).keeps_promise is None
-    assert abstain.audit(found, [0.2] * 50, [2000.0] * 50).keeps_promise is None
-    assert abstain.audit(found, [0.2] * 500, [2000.0] * 500).keeps_promise is True
+    assert abstain.audit(found, [0.5] * 50, [2000.0] * 50).satisfied is False
+    assert abstain.audit(found, [0.5] * 5, [2000.0] * 5).satisfied is None
+    assert abstain.audit(found, [0.2] * 50, [2000.0] * 50).satisfied is None
+    assert abstain.audit(found, [0.2] * 500, [2000.0] * 500).satisfied is True
 
 
 def test_a_loss_that_may_be_graded_has_one_test_whatever_the_rows_hold() -> None:
@@ -162,18 +162,18 @@ def test_an_audit_rarely_refutes_a_promise_that_holds() -> None:
     rng = np.random.default_rng(0)
     for n in (2, 5, 20, 200):
         seen = [abstain.audit(found, rng.choice([0.0, 0.0505], n, p=[0.1, 0.9]), np.full(n, 2000.0)) for _ in range(40)]
-        assert sum(each.keeps_promise is False for each in seen) <= 1
+        assert sum(each.satisfied is False for each in seen) <= 1
 
 
 def test_an_audit_has_three_answers() -> None:
     """Two errors among six rows are no proof of a promise, nor is nothing at all; enough good rows are."""
     found = abstain.choose_threshold(np.zeros(1000), np.arange(1000.0), risk=0.05, delta=0.05)
     few = abstain.audit(found, [1.0, 1.0, 0.0, 0.0, 0.0, 0.0], np.full(6, 2000.0))
-    assert few.keeps_promise is None
-    assert "promise: cannot be told" in str(few)
-    assert abstain.audit(found, np.zeros(60), np.full(60, -1.0)).keeps_promise is None
-    assert abstain.audit(found, np.zeros(200), np.full(200, 2000.0)).keeps_promise is True
-    assert abstain.audit(found, np.arange(200) < 30, np.full(200, 2000.0)).keeps_promise is False
+    assert few.satisfied is None
+    assert "guarantee: undecided" in str(few)
+    assert abstain.audit(found, np.zeros(60), np.full(60, -1.0)).satisfied is None
+    assert abstain.audit(found, np.zeros(200), np.full(200, 2000.0)).satisfied is True
+    assert abstain.audit(found, np.arange(200) < 30, np.full(200, 2000.0)).satisfied is False
 
 
 def test_verdicts_of_groups_allow_for_their_number() -> None:
@@ -181,7 +181,7 @@ def test_verdicts_of_groups_allow_for_their_number() -> None:
     rng, site = np.random.default_rng(5), np.repeat(np.arange(10), 500)
     found = abstain.choose_threshold(np.zeros(5000), np.arange(5000.0), risk=0.05, delta=0.05, groups=site)
     score = np.full(5000, 1e9) + np.arange(5000)
-    seen = [abstain.audit(found, rng.random(5000) < 0.05, score, groups=site).keeps_promise for _ in range(100)]
+    seen = [abstain.audit(found, rng.random(5000) < 0.05, score, groups=site).satisfied for _ in range(100)]
     assert sum(each is False for each in seen) <= 9
 
 
@@ -301,7 +301,7 @@ def test_reporting_on_calibration_rows_warns() -> None:
     with pytest.warns(ReusedCalibrationWarning, match="optimistic"):
         audit(found, LOSS[::-1], SCORE[::-1])
     seen = audit(found, [0, 1, 1, 0], [0.95, 0.85, 0.1, np.nan])
-    assert (seen.n, seen.n_accepted, seen.risk, seen.keeps_promise) == (4, 2, 0.5, None)
+    assert (seen.n, seen.n_accepted, seen.risk, seen.satisfied) == (4, 2, 0.5, None)
 
 
 def test_reuse_is_noticed_with_groups_and_weights() -> None:
@@ -323,10 +323,10 @@ def test_an_audit_by_group() -> None:
     loss = (np.arange(300) % 100 < 15) * (new == "b")
     seen = audit(found, loss, score, groups=new)
     assert (seen.n, seen.n_accepted, seen.risk) == (300, 200, 0.075)
-    assert {name: (each.n_accepted, each.keeps_promise) for name, each in seen.groups.items()} == {
+    assert {name: (each.n_accepted, each.satisfied) for name, each in seen.groups.items()} == {
         "a": (100, True), "b": (100, False), "c": (0, None)
     }  # fmt: skip
-    assert seen.keeps_promise is False
+    assert seen.satisfied is False
     with pytest.raises(TypeError, match="give groups="):
         audit(found, loss, score)
 

@@ -121,7 +121,7 @@ def test_a_pair_is_audited_as_one_score() -> None:
     accepted = found.accept(confidence, second)
     assert seen.n_accepted == accepted.sum()
     assert seen.risk == pytest.approx(loss[accepted].mean())
-    assert seen.keeps_promise is not False
+    assert seen.satisfied is not False
     with pytest.raises(TypeError, match="this policy has two scores"):
         found.policy(score="c", second="o").accept(confidence)
 

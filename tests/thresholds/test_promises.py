@@ -119,18 +119,18 @@ def test_a_promise_about_clusters_is_tested_with_clusters(test) -> None:
     loss, score = (rng.random(3000) < 0.03) * 1.0, rng.random(3000)
     found = abstain.choose_threshold(loss, score, risk=0.06, delta=DELTA, clusters=cluster)
     policy = found.policy(score="s")
-    with pytest.raises(ValueError, match=r"the promise is about clusters .* give clusters="):
+    with pytest.raises(ValueError, match=r"the guarantee is about clusters .* give clusters="):
         test(policy, loss[:50], score[:50])
     rows = abstain.choose_threshold(loss, score, risk=0.06, delta=DELTA).policy(score="s")
-    with pytest.raises(ValueError, match="the promise is about rows"):
+    with pytest.raises(ValueError, match="the guarantee is about rows"):
         test(rows, loss, score + 2.0, clusters=cluster)
     large = np.r_[np.ones(2000), np.zeros(280)]  # one large cluster is always wrong, and 28 small ones never
     seen = test(policy, large, np.full(2280, 2.0), clusters=np.r_[np.zeros(2000), 1 + np.arange(280) // 10])
     assert seen.risk == pytest.approx(1 / 29)
-    assert getattr(seen, "keeps_promise", None) is None  # 29 clusters cannot tell
+    assert getattr(seen, "satisfied", None) is None  # 29 clusters cannot tell
     assert not getattr(seen, "promise_broken", False)
     wrong = test(policy, np.ones(400), np.full(400, 2.0), clusters=np.arange(400) % 40)
-    assert not getattr(wrong, "keeps_promise", False)
+    assert not getattr(wrong, "satisfied", False)
     assert getattr(wrong, "promise_broken", True)
 
 

@@ -56,13 +56,13 @@ def apply_command(policy: Path, file: Path, output: Path, column: str, edited: b
     strange = "" if known.group is None else f", {done.n_unknown_group} of no group that has a threshold"
     counts = f"{done.n} rows: {done.n_accepted} accepted{share}{refused}, {done.n_unscored} without a score{strange}"
     click.echo(counts)
-    promise = "nothing is promised" if known.guarantee is None else f"promise: {known.guarantee.statement}"
+    guarantee = "nothing is guaranteed" if known.guarantee is None else f"guarantee: {known.guarantee.statement}"
     score = f"minus {known.score!r}" if "uncertainty" in known.reading else repr(known.score)
     group = known.group
     by = f" reaches the threshold of its {group!r}" if group is not None else f" >= {known.thresholds['']!r}"
     if known.second is not None:
         by += f" and {'minus ' * known.second.uncertainty}{known.second.score!r} >= {known.second.threshold!r}"
-    understood.append(f"{policy}: a row is accepted if {score}{by}; {promise}")
+    understood.append(f"{policy}: a row is accepted if {score}{by}; {guarantee}")
     if model is None and "model" in known.about:
         understood.append(
             f"{policy} was made for the model {known.about['model']!r}, and {file} does not say which one scored it: "
@@ -97,7 +97,7 @@ def audit_command(
     with about(file):
         seen = audit(known, outputs.loss_per_sample(), level=level, **rows)
     show_found(seen, as_json)
-    if seen.keeps_promise is False:
+    if seen.satisfied is False:
         context.exit(1)
 
 

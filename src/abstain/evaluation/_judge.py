@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from abstain.evaluation._comparison import Comparison
     from abstain.evaluation._result import Evaluation, ScoreSummary
     from abstain.inference import GroupComparison
-    from abstain.thresholds import Promise
+    from abstain.thresholds import RiskLevel
 
 #: Risks that are certified for every score, fixed before any data: delta is shared by all of them.
 LADDER = (0.01, 0.02, 0.05, 0.1, 0.2)
@@ -44,7 +44,7 @@ class Judged:
 
     def __init__(self, evaluation: Evaluation) -> None:
         self._evaluation = evaluation
-        self._promises: dict[str, tuple[Promise, ...]] = {}
+        self._promises: dict[str, tuple[RiskLevel, ...]] = {}
         self.voided: list[str] = []
 
     @cached_property
@@ -96,7 +96,7 @@ class Judged:
 
         return compare_tables(tables, BY, self.level)
 
-    def promises(self, score: str) -> tuple[Promise, ...]:
+    def promises(self, score: str) -> tuple[RiskLevel, ...]:
         """Return what can be promised of a score: for each risk of the ladder the threshold that was certified."""
         if score not in self._promises:
             self._promises[score] = self._certified(score)
@@ -116,20 +116,20 @@ class Judged:
             point = curve.at(coverage=COVERAGE)
         return None if point.reason is not None else (point, None)
 
-    def _certified(self, score: str) -> tuple[Promise, ...]:
+    def _certified(self, score: str) -> tuple[RiskLevel, ...]:
         blocks = written_out(self.whole[score].curve.blocks)
         if not _counted(blocks) or not blocks.binary or not self.independent:
             return ()
         if self.copies:
             self.voided = self.copies
             return ()
-        from abstain.thresholds import ladder
+        from abstain.thresholds import certify_levels
 
         blocks._let_go()  # the order of the rows takes as much memory
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             tried = len(LADDER) * len(self.whole)
-            found = ladder(blocks, LADDER, DELTA / tried, tried)
+            found = certify_levels(blocks, LADDER, DELTA / tried, tried)
         if caught:
             self.voided = [str(caught[0].message)]
             return ()
@@ -171,7 +171,7 @@ class Judged:
         return mean, mean - width, mean + width
 
 
-def nearest(promises: Sequence[Promise]) -> Promise | None:
+def nearest(promises: Sequence[RiskLevel]) -> RiskLevel | None:
     """Return the promise of the risk that the verdict speaks of, else of the next larger one, else of the largest."""
     kept = [each for each in promises if each.attained]
     return next((each for each in kept if each.risk >= RISK), kept[-1] if kept else None)

@@ -22,7 +22,7 @@ ROUNDING = 1e-3
 LOG2_E, LN2_HIGH, LN2_LOW = 1.4426950408889634, 0.693147180369123816490, 1.90821492927058770002e-10
 #: 1/13!, 1/12!, ..., 1/1!, 1/0!
 TAYLOR = tuple(1.0 / math.factorial(k) for k in range(13, -1, -1))
-#: Below, an exponential is 0: beside a 1 it changes no sum.
+#: Below, an exponential is 0: added to 1 it changes no sum.
 LEAST = -690.0
 #: Spellings of truth values: NumPy's and pandas', and that of spreadsheets; polars and JSON use small letters.
 TRUTH = ("True", "False", "TRUE", "FALSE")

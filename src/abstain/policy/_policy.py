@@ -32,7 +32,7 @@ KEYS = ("score", "inputs", "temperature", "group", "thresholds", "objective", "g
 
 @dataclass(frozen=True)
 class Policy:
-    """Accept if score >= threshold, with what was promised and on what rows; see :func:`abstain.load_policy`.
+    """Accept if score >= threshold, with what is guaranteed and on what rows; see :func:`abstain.load_policy`.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Policy:
     reading : Columns
         How the calibration file was read, as arguments of :func:`abstain.read_outputs`. With ``abstained`` (or
         ``correct``, whose words say so) rows that the model itself declined are rejected; with ``uncertainty`` the
-        score is minus its column; with ``clusters`` rows that share its values are watched as one. With
+        score is minus its column; with ``clusters`` rows that share its values are monitored as one. With
         ``confidence_levels`` the score is said in words, or in per cent (``["%"]``): texts are read as at calibration,
         and numbers beyond the scale are refused.
     classes : list of str or None

@@ -53,7 +53,7 @@ def source(policy: Policy) -> str:
         why = "what the model declined is said in words" if words else f"its score {policy.score!r} needs the library"
         raise ValueError(f"this policy cannot leave the library: {why}; write the score, or yes and no, as a column")
     facts = [f"Score: {policy.score}; rows: {policy.calibration.n} of calibration."]
-    facts += [] if policy.guarantee is None else [f"Promise: {policy.guarantee.statement}."]
+    facts += [] if policy.guarantee is None else [f"Guarantee: {policy.guarantee.statement}."]
     facts += [f"{name.capitalize()}: {text}" for name, text in policy.about.items()]
     head = _HEAD.format(version=__version__, facts="\n".join(facts).replace("\\", "\\\\").replace('"""', "'''"))
     code = inspect.getsource(_plain)

@@ -32,7 +32,7 @@ def no_columns() -> Columns:
 
 @dataclass(frozen=True)
 class ScoreReading:
-    """How new files hold one score: what a policy needs beside its threshold; see :func:`score_reading`.
+    """How new files hold one score: what a policy needs in addition to its threshold; see :func:`score_reading`.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def _finished(reading: Reading) -> str:
 
 
 def _no_score(score: str | None, reading: Reading) -> str:
-    """Return why nothing tells how sure each row is, and what does."""
+    """Return why nothing gives a confidence of each row, and what would."""
     from abstain.scores import names
 
     if score is not None and score.partition("(")[0] not in names():

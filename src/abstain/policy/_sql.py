@@ -96,7 +96,7 @@ class _Part:
             raise ValueError(f"the margin of {len(self.columns)} classes is too long for SQL; write it as a column")
 
     def missing(self) -> list[str]:
-        """Return what tells that the score is missing."""
+        """Return the conditions that show that the score is missing."""
         found = [f"{' OR '.join(f'{_name(column)} IS NULL' for column in self.columns)}"]
         if self.dialect != "sqlite":  # which holds no NaN
             beyond = ">" if self.part.inputs is None else ">="
@@ -112,7 +112,7 @@ class _Part:
         return _number(value)
 
     def wrong(self) -> list[str]:
-        """Return what tells that columns hold no probabilities, which ``decide`` refuses."""
+        """Return the conditions that show that columns hold no probabilities, which ``decide`` refuses."""
         if self.part.inputs is None:
             return []
         slack = 0.0 if len(self.raw) == 1 else ROUNDING

@@ -20,7 +20,7 @@ from abstain.evaluation import rows_of
 from abstain.inference import clopper_pearson, risk_band
 from abstain.report._page import Slider
 from abstain.report._source import Source, today
-from abstain.thresholds import Promise
+from abstain.thresholds import RiskLevel
 
 #: Thresholds of one score to choose from: this many at even steps of coverage, and so many in geometric steps.
 EVEN, GEOMETRIC = 400, 100
@@ -42,7 +42,7 @@ class Measured:
     """
 
     curve: RiskCoverageCurve
-    certified: tuple[Promise, ...] = ()
+    certified: tuple[RiskLevel, ...] = ()
     exact: bool = False
     independent: bool = True
     starts: tuple[float, ...] = ()
@@ -50,7 +50,7 @@ class Measured:
     but: Mapping[float, str] = field(default_factory=dict)
 
     @property
-    def attained(self) -> list[Promise]:
+    def attained(self) -> list[RiskLevel]:
         """What was certified, the smallest risk first."""
         return sorted((each for each in self.certified if each.attained), key=lambda each: each.risk)
 
@@ -117,7 +117,7 @@ def _score(name: str, measured: Measured, level: float, source: Source, *, saved
     }
 
 
-def _certified(each: Promise, measured: Measured) -> dict[str, str]:
+def _certified(each: RiskLevel, measured: Measured) -> dict[str, str]:
     """Return what a page says and saves of a certified threshold."""
     objective, guarantee = each.chosen()
     but = measured.but.get(each.risk, "")

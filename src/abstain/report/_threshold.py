@@ -21,7 +21,7 @@ from abstain.thresholds import (
     CertifiedThreshold,
     EmpiricalThreshold,
     GroupThresholds,
-    Promise,
+    RiskLevel,
     certified_instead,
     each_errs,
 )
@@ -82,11 +82,11 @@ def _measured(found: Any, loss: Any, score: Any, source: Source, *, tried: int =
     return Measured(curve, certified, blocks.binary and not source.dependent, not source.dependent, starts, but=but)
 
 
-def _certified(found: EmpiricalThreshold | CertifiedThreshold) -> tuple[Promise, ...]:
+def _certified(found: EmpiricalThreshold | CertifiedThreshold) -> tuple[RiskLevel, ...]:
     """Return the guarantee of a threshold, if it has one, as the slider marks it."""
     if not isinstance(found, CertifiedThreshold) or not found.attainable:
         return ()
-    return (Promise(found.risk_limit, found.delta, True, found.threshold, found.coverage, lambda: found),)
+    return (RiskLevel(found.risk_limit, found.delta, True, found.threshold, found.coverage, lambda: found),)
 
 
 def _of_groups(found: GroupThresholds, source: Source) -> tuple[Board, list[Section]]:
@@ -138,7 +138,7 @@ def _chosen(found: Any, source: Source) -> tuple[Part, ...]:
     if not isinstance(found, GroupThresholds):
         return (*map(Grid, tables), *([Prose(notes, "note")] if notes else []))
     lost = sum(not one.attainable for one in found.groups.values())
-    guaranteed = tuple(note for note in notes if note.startswith(("promise: ", "guarantee: ")))
+    guaranteed = tuple(note for note in notes if note.startswith("guarantee: "))
     more = tuple(note for note in notes if note not in guaranteed)
     parts: list[Part] = [Grid(tables[0]), *([Prose(guaranteed, "note")] if guaranteed else [])]
     if lost:

@@ -22,9 +22,9 @@ from abstain.thresholds._procedures import separate_group_thresholds as separate
 from abstain.thresholds._procedures import sgr_threshold as sgr_threshold
 from abstain.thresholds._results import CertifiedThreshold as CertifiedThreshold
 from abstain.thresholds._results import EmpiricalThreshold as EmpiricalThreshold
-from abstain.thresholds._risk_levels import Promise as Promise
+from abstain.thresholds._risk_levels import RiskLevel as RiskLevel
 from abstain.thresholds._risk_levels import certified_instead as certified_instead
-from abstain.thresholds._risk_levels import ladder as ladder
+from abstain.thresholds._risk_levels import certify_levels as certify_levels
 from abstain.thresholds._row_warnings import CopiedRowsWarning as CopiedRowsWarning
 from abstain.thresholds._row_warnings import ReusedCalibrationWarning as ReusedCalibrationWarning
 from abstain.thresholds._row_warnings import ReusedSelectionWarning as ReusedSelectionWarning

@@ -267,7 +267,7 @@ class _File:
             raise ValueError(f"{self.name}: column {column!r} must be numeric, but it is {kind}; convert it first")
         if kind != pl.String:
             return pl.col(column).cast(pl.Float64)
-        if self.words:  # which only a finished score has
+        if self.words and column == self.policy.score:
             texts, values = list(self.words), list(self.words.values())
             return _text(column).replace_strict(texts, values, default=None, return_dtype=pl.Float64)
         return self._decimal(column).cast(pl.Float64)
@@ -371,7 +371,7 @@ class _File:
         return None
 
     def _without_verdicts(self) -> list[str]:
-        """Say if the verdicts that told at calibration what the model declined are not in the file."""
+        """Say if the verdicts that said at calibration what the model declined are not in the file."""
         if self.declined is None or self._says_declined():
             return []
         return [

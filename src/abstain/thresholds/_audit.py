@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -21,9 +22,9 @@ from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold, 
 from abstain.thresholds._row_warnings import warn_if_reused
 from abstain.thresholds._sample import cluster_numbers, read
 
-#: What is said of a promise.
-VERDICT = {True: "kept", False: "refuted", None: "cannot be told"}
-#: The promised risk and the largest loss.
+#: What is said of a guarantee.
+ANSWERS = {True: "satisfied", False: "violated", None: "undecided"}
+#: The limit of the risk, and the largest loss.
 Limit = tuple[float, float] | None
 
 
@@ -31,13 +32,13 @@ Limit = tuple[float, float] | None
 class Audit(Result):
     """Coverage and risk of a fixed threshold on new rows, with pointwise intervals: exact for counts, else approximate.
 
-    ``keeps_promise``: True if the upper end of an interval of the risk is at most the promised risk, False if the lower
-    end is above it, and where losses are not 0/1 only if the Hoeffding-Bentkus bound says so, too, which no population
-    breaks. None: these rows cannot tell, or nothing is promised. Of several promises False if any is refuted, True if
-    all are kept. ``groups``: the same of each group of the rows; empty without groups. Verdicts of G groups are from
-    intervals at 1 - (1 - level)/G, so that any is false with probability 1 - level at most.
-    ``promised``: whether anything is. ``reason``: why it cannot be told whether the promise is kept. ``cost``: per
-    case, by the costs that chose the threshold, if any did.
+    ``satisfied``: True if the upper end of an interval of the risk is at most the limit of the guarantee, False if the
+    lower end is above it; where losses are not 0/1, only if the Hoeffding-Bentkus bound agrees, which holds for every
+    population. None: these rows cannot decide, or nothing is guaranteed. Of several guarantees False if any is
+    violated, True if all are satisfied. ``groups``: the same of each group of the rows; empty without groups. Answers
+    about G groups are from intervals at 1 - (1 - level)/G, so that any is false with probability 1 - level at most.
+    ``guaranteed``: whether anything is. ``reason``: why these rows cannot decide. ``cost``: per case, by the costs that
+    chose the threshold, if any did.
 
     Examples
     --------
@@ -57,20 +58,26 @@ class Audit(Result):
     risk: float
     risk_interval: tuple[float, float]
     level: float
-    keeps_promise: bool | None
+    satisfied: bool | None
     groups: Mapping[str, Audit] = field(default_factory=dict)
-    promised: bool = True
+    guaranteed: bool = True
     reason: str | None = None
     cost: float | None = None
 
     @property
+    def keeps_promise(self) -> bool | None:
+        """The former name of ``satisfied``."""
+        warnings.warn("Audit.keeps_promise is now Audit.satisfied", FutureWarning, stacklevel=2)
+        return self.satisfied
+
+    @property
     def verdict(self) -> Verdict:
         """Whether these rows satisfy the guarantee, violate it, or cannot decide."""
-        status = {True: Status.SATISFIED, False: Status.VIOLATED, None: Status.UNDECIDED}[self.keeps_promise]
-        failed = [name for name, each in self.groups.items() if each.keeps_promise is False]
+        status = {True: Status.SATISFIED, False: Status.VIOLATED, None: Status.UNDECIDED}[self.satisfied]
+        failed = [name for name, each in self.groups.items() if each.satisfied is False]
         caveats = [Caveat.of("groups_missing", how="groups=")] if not self.groups else []
         return Verdict(
-            status if self.promised else Status.MEASURED, coverage=self.coverage, risk=self.risk, n=self.n,
+            status if self.guaranteed else Status.MEASURED, coverage=self.coverage, risk=self.risk, n=self.n,
             n_accepted=self.n_accepted, coverage_interval=self.coverage_interval, risk_interval=self.risk_interval,
             confidence=self.level, reason=f"in {', '.join(failed)}" if failed else self.reason or "",
             caveats=tuple(caveats),
@@ -78,34 +85,34 @@ class Audit(Result):
 
     def headline(self) -> str:
         """Return the verdict."""
-        if not self.promised:
-            return "this policy promises nothing: its coverage and risk on these rows"
-        return f"promise: {VERDICT[self.keeps_promise]}"
+        if not self.guaranteed:
+            return "this policy guarantees nothing: its coverage and risk on these rows"
+        return f"guarantee: {ANSWERS[self.satisfied]}"
 
     def tables(self) -> list[Table]:
         """Return all rows, then each group."""
         columns = [Column("Rows"), Column("n"), Column("accepted"), Column("Coverage"), Column("Risk")]
         rows: list[Row] = [
             (name, each.n, each.n_accepted, Estimate(each.coverage, *each.coverage_interval),
-             Estimate(each.risk, *each.risk_interval), VERDICT[each.keeps_promise] if self.promised else "none")
+             Estimate(each.risk, *each.risk_interval), ANSWERS[each.satisfied] if self.guaranteed else "none")
             for name, each in {"all": self, **self.groups}.items()
         ]  # fmt: skip
         notes = [f"In brackets: pointwise {100.0 * self.level:g} % intervals."]
         if self.cost is not None:
             notes.append(f"By the costs that chose the threshold, a case cost {number(self.cost)}.")
         if len(self.groups) > 1:
-            notes.append(f"Verdicts of {len(self.groups)} groups allow for their number.")
+            notes.append(f"Answers about {len(self.groups)} groups allow for their number.")
         for name, each in {"": self, **self.groups}.items():
-            if self.promised and each.reason is not None and each.keeps_promise is None:
-                notes.append(f"{f'{name}: cannot' if name else 'Cannot'} be told: {each.reason}.")
-        return [Table([*columns, Column("Promise", left=True)], rows, notes=notes)]
+            if self.guaranteed and each.reason is not None and each.satisfied is None:
+                notes.append(f"{f'{name}: undecided' if name else 'Undecided'}: {each.reason}.")
+        return [Table([*columns, Column("Guarantee", left=True)], rows, notes=notes)]
 
     def rows(self) -> list[dict[str, Any]]:
         """Return all rows, then each group, a dict each."""
         return [
             {"group": name, "n": each.n, "n_accepted": each.n_accepted, "coverage": each.coverage,
              "coverage_low": each.coverage_interval[0], "coverage_high": each.coverage_interval[1], "risk": each.risk,
-             "risk_low": each.risk_interval[0], "risk_high": each.risk_interval[1], "keeps_promise": each.keeps_promise}
+             "risk_low": each.risk_interval[0], "risk_high": each.risk_interval[1], "satisfied": each.satisfied}
             for name, each in [(None, self), *self.groups.items()]
         ]  # fmt: skip
 
@@ -130,10 +137,10 @@ def audit(
     groups : array-like of shape (n_samples,), optional
         Needed where there is one threshold per group; with a single threshold, its effect in each group is shown.
     clusters : array-like of shape (n_samples,), optional
-        What rows depend on each other; needed for a promise about clusters. The risk is then that of the promise, each
-        cluster with an accepted row counting once, and intervals are those of clusters (approximate).
+        What rows depend on each other; needed for a guarantee about clusters. The risk is then that of the guarantee,
+        each cluster with an accepted row counting once, and intervals are those of clusters (approximate).
     level : float in (0, 1)
-        Of each interval by itself, and of all verdicts together.
+        Of each interval by itself, and of all answers together.
     nan_policy : {"raise", "reject", "drop"}
         A NaN score: an error; never accepted, stays in n; left out.
 
@@ -144,7 +151,8 @@ def audit(
     Raises
     ------
     ValueError, TypeError
-        Bad columns; ``groups`` missing; a promise about clusters without ``clusters``, or ``clusters`` with any other.
+        Bad columns; ``groups`` missing; a guarantee about clusters without ``clusters``, or ``clusters`` with any
+        other.
 
     Examples
     --------
@@ -166,15 +174,15 @@ def audit(
     else:
         accepted, grouped = threshold.accept(scores), False
     marks = np.where(np.isnan(scores), np.nan, accepted.astype(np.float64))
-    promise = threshold.guarantee if isinstance(threshold, Policy) else threshold.guarantee()
-    limit = None if promise is None else (promise.risk, promise.max_loss)
+    guarantee = threshold.guarantee if isinstance(threshold, Policy) else threshold.guarantee()
+    limit = None if guarantee is None else (guarantee.risk, guarantee.max_loss)
     check_clusters(threshold, clusters)
     unit = None if clusters is None else cluster_numbers(clusters, len(losses))
     total = _audited(losses, marks, (level, level), nan_policy, limit, unit)
     cost = None
     if not isinstance(threshold, GroupThresholds):
         cost = threshold.objective.cost_per_case(total.coverage, total.risk)
-    total = replace(total, promised=promise is not None, cost=cost)
+    total = replace(total, guaranteed=guarantee is not None, cost=cost)
     if groups is None:
         return total
     column = group_column(groups)
@@ -185,24 +193,24 @@ def audit(
         str(name): _audited(losses[mine], marks[mine], levels, nan_policy, limit, None if unit is None else unit[mine])
         for name, mine in ((name, column == name) for name in names)
     }
-    verdicts = [one.keeps_promise for one in each.values()] if grouped else [total.keeps_promise]
-    kept = next((v for v in (False, None) if v in verdicts), True)
-    return replace(total, keeps_promise=kept, groups=each, reason="not of every group" if grouped else total.reason)
+    answers = [one.satisfied for one in each.values()] if grouped else [total.satisfied]
+    satisfied = next((one for one in (False, None) if one in answers), True)
+    return replace(total, satisfied=satisfied, groups=each, reason="not of every group" if grouped else total.reason)
 
 
 def check_clusters(threshold: Threshold | GroupThresholds | Policy, clusters: ArrayLike | None) -> None:
-    """Refuse a promise about clusters for single rows, and clusters for a promise about rows."""
-    promise = threshold.guarantee if isinstance(threshold, Policy) else threshold.guarantee()
+    """Refuse a guarantee about clusters for single rows, and clusters for a guarantee about rows."""
+    guarantee = threshold.guarantee if isinstance(threshold, Policy) else threshold.guarantee()
     about = threshold.calibration.clustered
-    if promise is not None and about and clusters is None:
+    if guarantee is not None and about and clusters is None:
         raise ValueError(
-            "the promise is about clusters (patients, documents, prompts), and rows as if they were independent are no "
-            "evidence for or against it; give clusters="
+            "the guarantee is about clusters (patients, documents, prompts), and rows as if they were independent are "
+            "no evidence for or against it; give clusters="
         )
-    if promise is not None and not about and clusters is not None:
+    if guarantee is not None and not about and clusters is not None:
         raise ValueError(
-            "the promise is about rows, and was certified as if they were independent; certify with clusters=, or give "
-            "one row per cluster"
+            "the guarantee is about rows, and was certified as if they were independent; certify with clusters=, or "
+            "give one row per cluster"
         )
 
 
@@ -210,7 +218,7 @@ def _audited(
     loss: FloatArray, marks: FloatArray, levels: tuple[float, float], nan_policy: NanPolicy, limit: Limit,
     unit: Any = None,
 ) -> Audit:  # fmt: skip
-    """Audit rows whose score was replaced by 1, accepted, or 0; levels of what is shown, and of the verdict."""
+    """Audit rows whose score was replaced by 1, accepted, or 0; levels of what is shown, and of the answer."""
     level, sure = levels
     sample = read(loss, marks, None, nan_policy, unit)
     point = RiskCoverageCurve(sample.blocks).at(threshold=1.0)
@@ -225,13 +233,13 @@ def _audited(
     error = None if exact else (1.0 - sure) / 2.0
     return Audit(
         sample.n, point.n_accepted, point.coverage, coverage_interval(sample, accepted, level), risk, ends, level,
-        _kept(judged, values, limit, error),
+        _satisfied(judged, values, limit, error),
         reason=_why(judged, values, limit, "clusters" if sample.cluster is not None else "rows"),
     )  # fmt: skip
 
 
 def _why(ends: tuple[float, float], values: FloatArray, limit: Limit, units: str) -> str | None:
-    """Return why these values may not tell whether a promise is kept; None where nothing is promised."""
+    """Return why these values may not decide whether a guarantee is satisfied; None where nothing is guaranteed."""
     if limit is None:
         return None
     if not values.size:
@@ -248,8 +256,8 @@ def _why(ends: tuple[float, float], values: FloatArray, limit: Limit, units: str
     )
 
 
-def _kept(ends: tuple[float, float], values: FloatArray, limit: Limit, error: float | None) -> bool | None:
-    """Judge a promise; ``error``: the level at which a bound must agree, None where the interval is exact."""
+def _satisfied(ends: tuple[float, float], values: FloatArray, limit: Limit, error: float | None) -> bool | None:
+    """Judge a guarantee; ``error``: the level at which a bound must agree, None where the interval is exact."""
     if limit is None or not values.size:
         return None
     risk, largest = limit

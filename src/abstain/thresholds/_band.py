@@ -4,15 +4,15 @@ Pins are ranks :math:`m_1 < \dots < m_J` that depend on n only. Pin j is the set
 :math:`s_j`, the score of the row of rank :math:`m_j + 1`. Given that score the k rows above it are an independent
 sample of all scores above it, so that each pin has an exact upper bound :math:`U_j` of its risk at level
 :math:`\delta/(2J)` (Clopper-Pearson for a 0/1 loss, else the Hoeffding-Bentkus test turned into a limit). With ties
-split by lots the share of scores above rank :math:`m + 1` is a uniform order statistic, hence
+split by randomization the share of scores above rank :math:`m + 1` is a uniform order statistic, hence
 :math:`C(s_{j-1}) / C(s_j)`, ties at :math:`s_{j-1}` included, is at least :math:`\rho_j`, the quantile of
 :math:`\mathrm{Beta}(m_{j-1} + 1, m_j - m_{j-1})` at the same level. Accepted loss and coverage only grow as the
 threshold falls:
 
 .. math:: R(\tau) = \frac{G(\tau)}{C(\tau)} \le \frac{U_j}{\rho_j} \quad\text{for } s_j < \tau \le s_{j-1}
 
-and all of this holds together with probability :math:`1 - \delta`, by the union bound. No row is set aside, no lot is
-drawn, and neither ties nor the order of the rows matter.
+and all of this holds together with probability :math:`1 - \delta`, by the union bound. No row is set aside, nothing is
+randomized, and neither ties nor the order of the rows matter.
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
 r"""Certificates for losses that are not 0/1, and for weights: one bet against every threshold at once.
 
-The values Y in [0, 1] have a mean above m where the promise is broken. Somebody who believes it kept bets, at every
-threshold :math:`\tau` with the same stakes :math:`\lambda_j < 1/(1 - m)`, on all rows that it accepts:
+The values Y in [0, 1] have a mean above m where the guarantee is violated. Somebody who believes that it is satisfied
+bets, at every threshold :math:`\tau` with the same stakes :math:`\lambda_j < 1/(1 - m)`, on all rows that it accepts:
 
 .. math:: L(\tau) = \frac1J \sum_j \prod_{g_i \ge \tau} \bigl(1 + \lambda_j (m - Y_i)\bigr).
 
-**The probability that** :math:`L(\tau) \ge 1/\delta` **at any threshold that breaks the promise is at most**
+**The probability that** :math:`L(\tau) \ge 1/\delta` **at any threshold that violates the guarantee is at most**
 :math:`\delta`. So the lowest threshold that reaches :math:`1/\delta` is certified: no starts, no shares, no order of
-the rows, no lots.
+the rows, no randomization.
 
-**Why.** Order the population from the most confident on, ties split by lots; A(u) is the integral of (mean of Y - m)
-over the most confident share u, and a promise is broken where A > 0. With N(u) of n rows above, and z the next zero of
-A, the rows below u are independent, so that
+**Why.** Order the population from the most confident on, ties split by randomization; A(u) is the integral of (mean of
+Y - m) over the most confident share u, and a guarantee is violated where A > 0. With N(u) of n rows above, and z the
+next zero of A, the rows below u are independent, so that
 
 .. math:: E[L_j(z) \mid \text{rows above } u] = L_j(u) \Bigl(1 + \frac{\lambda_j A(u)}{1 - u}\Bigr)^{n - N(u)}.
 

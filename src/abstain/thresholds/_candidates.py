@@ -1,4 +1,4 @@
-"""``choose_among``: several scores, or temperatures of one, and still one valid promise."""
+"""``choose_among``: several scores, or temperatures of one, and still one valid guarantee."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PART = 1 / 3
 
 @dataclass(frozen=True)
 class ChosenAmong:
-    """A certified threshold of one of several candidates, with a promise that allows for the choice.
+    """A certified threshold of one of several candidates, with a guarantee that allows for the choice.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class ChosenAmong:
     each : dict of str to CertifiedThreshold
         With ``"shared"`` the certificates of all candidates, each at its share: they hold together.
     seed : int or None
-        Of the lots that split the rows.
+        Of the random split of the rows.
 
     Examples
     --------
@@ -73,11 +73,11 @@ def choose_among(
     nan_policy: NanPolicy = "raise",
     rng: int | np.random.Generator | None = None,
 ) -> ChosenAmong:
-    r"""Certify the best of several scores: the promise allows for the choice.
+    r"""Certify the best of several scores: the guarantee allows for the choice.
 
     With K candidates, K <= 5 (2 below 1,000 rows), each is certified at :math:`\delta/K`, and the one with the largest
-    coverage is the answer: valid by the union bound, without lots. With more, a third of the rows, drawn by lot,
-    chooses by AUGRC, and the others certify at :math:`\delta`. The rule depends on K and n only.
+    coverage is the answer: valid by the union bound, without randomization. With more, a third of the rows, drawn at
+    random, chooses by AUGRC, and the others certify at :math:`\delta`. The rule depends on K and n only.
 
     Parameters
     ----------

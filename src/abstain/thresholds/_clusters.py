@@ -1,12 +1,12 @@
 r"""Certificates for dependent rows: patients with images, documents with fields, prompts with samples.
 
-Rows of one cluster depend on each other, clusters are an independent sample. The promise is about **a new cluster**: of
-those with an accepted row, the mean of a cluster's mean accepted loss,
+Rows of one cluster depend on each other, clusters are an independent sample. The guarantee is about **a new cluster**:
+of those with an accepted row, the mean of a cluster's mean accepted loss,
 
 .. math:: R_c(\tau) = E\bigl[\bar\ell_c(\tau) \mid \text{cluster } c \text{ has a row with } g \ge \tau\bigr],
 
 which is the expected loss of one of its accepted rows, drawn at random. Large clusters count no more than small ones; a
-promise about pooled rows would need a bound for the size of a cluster, and has almost no power.
+guarantee about pooled rows would need a bound for the size of a cluster, and has almost no power.
 
 At a threshold that was fixed before the losses were seen, the cluster means are independent values in [0, 1], and
 
@@ -20,16 +20,16 @@ shares :math:`\pi_s` that add up to 1, and let the others bet:
 .. math:: W_c(\tau) = \sum_{s \ge \tau} \pi_s \min_{\tau \le \tau' \le s} L_{-c}(\tau').
 
 Given c its starts are fixed and the others are a random sample. A walk from s that reaches any threshold that breaks
-the promise passes the highest such :math:`v_s \le s`, which is fixed. So where the promise is broken :math:`W_c` is
-nowhere above :math:`\sum_s \pi_s L_{-c}(v_s)`, whose mean is at most 1; and the mean of these sums over **all clusters
-in turn** has one, too. What one cluster adds to a product is at most :math:`1 + \lambda_j r`, hence
+the guarantee passes the highest such :math:`v_s \le s`, which is fixed. So where the guarantee is violated :math:`W_c`
+is nowhere above :math:`\sum_s \pi_s L_{-c}(v_s)`, whose mean is at most 1; and the mean of these sums over **all
+clusters in turn** has one, too. What one cluster adds to a product is at most :math:`1 + \lambda_j r`, hence
 
 .. math:: W(\tau) = \frac1n \sum_c \sum_{s \ge \tau} \pi_s \min_{\tau \le \tau' \le s} L'(\tau'),
    \qquad L'(\tau) = \frac1J \sum_j \frac{\prod_c (\dots)}{1 + \lambda_j r} \le L_{-c}(\tau) \text{ for every } c,
 
 is no larger than that mean. **The lowest threshold at which W reaches** :math:`1/\delta` **is certified**, with
-probability :math:`1 - \delta` (Markov). No lot is drawn; the order of rows and clusters does not matter. Formerly a
-random part of the clusters fixed the starts, which certified between 0 and .47 of the same 300 clusters.
+probability :math:`1 - \delta` (Markov). Nothing is randomized; the order of rows and clusters does not matter. Formerly
+a random part of the clusters fixed the starts, which certified between 0 and .47 of the same 300 clusters.
 
 Source: betting on means, Waudby-Smith & Ramdas (2024). Why not rows or cluster-robust t: benchmarks/certificates.py.
 """
@@ -46,7 +46,7 @@ from abstain.thresholds._p_values import fewest
 
 #: Where a cluster starts, as parts of its scored rows, and the shares; fixed (benchmarks/certificates.py).
 PARTS, SHARES = (0.1, 0.25), (1 / 3, 2 / 3)
-#: Largest logarithm that evidence is told from others at.
+#: Largest logarithm that evidence is distinguished from others at.
 HIGHEST = 600.0
 
 

@@ -1,4 +1,4 @@
-"""``conditional_threshold``: promises about a part of the rows: false negatives, precision, errors of a class."""
+"""``conditional_threshold``: guarantees about a part of the rows: false negatives, precision, errors of a class."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def conditional_threshold(
     clusters: ArrayLike | None = None,
     nan_policy: NanPolicy = "raise",
 ) -> CertifiedThreshold:
-    r"""Certify one threshold for all rows by a promise about the accepted rows of one kind.
+    r"""Certify one threshold for all rows by a guarantee about the accepted rows of one kind.
 
     .. math:: P\{E[\ell \mid g \ge \hat\tau, \text{where}] > \text{risk}\} \le \delta
 
     ================================  =====================================  =========================
-    promise about accepted rows       ``where``                              risk
+    guarantee about accepted rows     ``where``                              risk
     ================================  =====================================  =========================
     false negatives                   ``labels == 1``                        largest share missed
     false positives                   ``labels == 0``                        largest share of alarms
@@ -46,7 +46,7 @@ def conditional_threshold(
     loss, confidence : array-like of shape (n_samples,)
         Calibration rows, as in :func:`abstain.choose_threshold`; the loss is 1 for an error.
     where : array-like of bool of shape (n_samples,)
-        The rows of which the promise speaks. It may depend on label and prediction of a row, not on other rows.
+        The rows of which the guarantee speaks. It may depend on label and prediction of a row, not on other rows.
     what : str
         These rows in words, for the statement: "rows with y = 1".
     risk, delta, max_loss, clusters, nan_policy
@@ -65,7 +65,7 @@ def conditional_threshold(
     Notes
     -----
     Given how many calibration rows are of this kind, they are an independent sample of such rows, so the certificate of
-    :func:`abstain.choose_threshold` holds on them. One threshold for each kind needs ``groups=`` there; a promise for
+    :func:`abstain.choose_threshold` holds on them. One threshold for each kind needs ``groups=`` there; a guarantee for
     several kinds at once needs delta shared among as many calls, and one threshold each.
 
     References
@@ -85,14 +85,14 @@ def conditional_threshold(
     (True, True)
     """
     if not isinstance(what, str) or not what:
-        raise TypeError(f"what must say in words which rows the promise is about, got {what!r}")
+        raise TypeError(f"what must say in words which rows the guarantee is about, got {what!r}")
     kind = plain(where, "where", "one truth value per row")
     if kind.ndim != 1 or kind.dtype != bool:
         raise TypeError(f"where must hold one truth value per row, got {kind.dtype} of shape {kind.shape}")
     losses, scores = vector(loss, "loss", np, None), vector(confidence, "confidence", np, None)
     same_length(loss=losses, confidence=scores, where=kind)
     if not kind.any():
-        raise ValueError(f"where holds no row: nothing can be promised about {what}")
+        raise ValueError(f"where holds no row: nothing can be guaranteed about {what}")
     whole = read(losses, scores, None, nan_policy, clusters)
     mine = None if clusters is None else np.asarray(to_numpy(clusters))[kind]
     delta = failure_probability(delta)

@@ -5,7 +5,7 @@ r"""Conformal risk control of the generalized risk: the expected accepted loss p
 .. math:: \frac{n\,\hat G(\tau) + B}{n + 1} \le \alpha
 
 has :math:`E\{l\,1[g \ge \hat\tau]\} \le \alpha` for a new sample, whatever the distribution. The selective risk is not
-monotone, and no such statement holds for it. The promise is about the average over calibration sets, without a delta.
+monotone, and no such statement holds for it. The guarantee is about the average over calibration sets, without a delta.
 
 Source: Angelopoulos, Bates, Fisch, Lei & Schuster (2024), *Conformal risk control*, Theorem 1.
 """

@@ -1,17 +1,17 @@
 r"""The default procedure for 0/1 losses: a fallback test over nested accepted sets, exact for every population.
 
 1. A few *starts* are ranks :math:`m_1 < m_2 < \dots` that depend on n, limit and delta only, each with its share of
-   delta. No row is set aside, and no lot is drawn. A start begins at the last threshold that accepts at most
+   delta. No row is set aside, and nothing is randomized. A start begins at the last threshold that accepts at most
    :math:`m_s` rows, or at the highest threshold if a tie at the top is wider than that.
 2. Walk down through *every* attainable threshold. At a start its share is added to the level. A threshold passes if
    its p-value is at most the level. The first that fails sets the level to 0; the walk goes on at the next start.
 3. The lowest threshold that passed is the answer.
 
-**Why this holds.** A threshold *breaks* the promise if its risk exceeds the limit. N(t) is the number of rows at or
-above t. Given N(t), the errors among them are binomial, so that the p-value of a threshold that breaks the promise is
-at most x with probability at most x. Take one start, at rank m, and the first threshold v at or below it that breaks
-the promise: the answer is wrong only if v passes. Let a be the highest of the thresholds just above v that keep the
-promise, and v' the next one below v. The start leads to v in two ways.
+**Why this holds.** A threshold *violates* the guarantee if its risk exceeds the limit. N(t) is the number of rows at or
+above t. Given N(t), the errors among them are binomial, so that the p-value of a threshold that violates the guarantee
+is at most x with probability at most x. Take one start, at rank m, and the first threshold v at or below it that
+violates the guarantee: the answer is wrong only if v passes. Let a be the highest of the thresholds just above v that
+satisfy the guarantee, and v' the next one below v. The start leads to v in two ways.
 
 - It begins at v: :math:`N(v) \le m < N(v')`. Given these two counts the test at v is valid.
 - It begins above v: :math:`N(a) \le m < N(v)`. Given N(v) the test at v is valid, and a small N(a) makes its p-value
@@ -19,9 +19,9 @@ promise, and v' the next one below v. The start leads to v in two ways.
   above a mean more errors above v.
 
 (At the highest threshold there is no lower bound for m.) So one start makes the answer wrong with probability at most
-its share. Of several starts, those that lead to v add up: as long as no threshold that breaks the promise has passed,
-the level at v is at most the sum L of their shares. Given N(v) and N(v'), L is a falling step function of N(a), with
-the values :math:`x_1 < x_2 < \dots`, where at least :math:`x_i` means :math:`N(a) \le m_i`, and
+its share. Of several starts, those that lead to v add up: as long as no threshold that violates the guarantee has
+passed, the level at v is at most the sum L of their shares. Given N(v) and N(v'), L is a falling step function of N(a),
+with the values :math:`x_1 < x_2 < \dots`, where at least :math:`x_i` means :math:`N(a) \le m_i`, and
 
 .. math:: P(v \text{ passes}) = \sum_i P(x_{i-1} < p \le x_i,\ N(a) \le m_i).
 

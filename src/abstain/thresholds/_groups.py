@@ -30,7 +30,7 @@ class GroupThresholds(Result):
     delta : float or None
         Error probability that was asked for.
     multiplicity : {"all", "each"}
-        Whether it is that of all promises together or that of each.
+        Whether it is that of all guarantees together or that of each.
     fingerprint : str
         Of all calibration rows.
 
@@ -194,9 +194,9 @@ class GroupThresholds(Result):
         return [Table(columns, rows, notes=notes), *instead]
 
     def notes(self) -> list[str]:
-        """Return the promise, and for each group why its objective is not attainable."""
+        """Return the guarantee, and for each group why its objective is not attainable."""
         promised = self.guarantee()
-        lines = [] if promised is None else [f"promise: {promised.statement}"]
+        lines = [] if promised is None else [f"guarantee: {promised.statement}"]
         return lines + [
             f"{name}: {note}" for name, each in self.groups.items() if not each.attainable for note in each.notes()
         ]

@@ -1,4 +1,4 @@
-r"""Procedures and objectives of papers, each as published, beside the default of :func:`abstain.choose_threshold`.
+r"""Procedures and objectives of papers, each as published, next to the default of :func:`abstain.choose_threshold`.
 
 =================================  ====================================================================================
 function                           what controls multiplicity

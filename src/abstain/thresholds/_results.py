@@ -84,7 +84,7 @@ class Threshold(Result):
         self.policy(**options).save(path)
 
     def guarantee(self) -> Guarantee | None:
-        """Return what is promised, or None."""
+        """Return what is guaranteed, or None."""
         return None
 
     def about_answered(self) -> Self:
@@ -174,7 +174,7 @@ def _listed(cells: Row, notes: list[str], title: str = "") -> Table:
 
 @dataclass(frozen=True, repr=False)
 class EmpiricalThreshold(Threshold):
-    """A threshold that reached its objective *on the calibration rows*; nothing is promised about new ones.
+    """A threshold that reached its objective *on the calibration rows*; nothing is guaranteed about new ones.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ class EmpiricalThreshold(Threshold):
 
     See Also
     --------
-    abstain.CertifiedThreshold : the one with a promise.
+    abstain.CertifiedThreshold : the one with a guarantee.
 
     Examples
     --------
@@ -218,28 +218,28 @@ class EmpiricalThreshold(Threshold):
 
 @dataclass(frozen=True, repr=False)
 class CertifiedThreshold(Threshold):
-    r"""A threshold with a promise: :math:`P\{R(\hat\tau) > r^*\} \le \delta` over the draw of the calibration rows.
+    r"""A threshold with a guarantee: :math:`P\{R(\hat\tau) > r^*\} \le \delta` over the draw of the calibration rows.
 
     Parameters
     ----------
     threshold, printed, coverage, coverage_interval, full_risk, risk, risk_interval, n, n_accepted, procedure, objective, level, reason, best, calibration
-        As in :class:`EmpiricalThreshold`. With +inf nothing is accepted, and the promise holds trivially.
+        As in :class:`EmpiricalThreshold`. With +inf nothing is accepted, and the guarantee holds trivially.
     risk_limit : float
-        :math:`r^*`, the promised limit of the risk.
+        :math:`r^*`, the guaranteed limit of the risk.
     delta : float
-        Error probability of the promise.
+        Error probability of the guarantee.
     max_loss : float
         Largest possible loss.
     bound : str
         ``"binomial"``, ``"betting"`` or ``"hoeffding-bentkus"``.
     statement : str
-        The promise in words, with the population it speaks of.
+        The guarantee in words, with the population it speaks of.
     attained : tuple of Attained
         If the limit is not attainable: the smallest risk that these rows do certify, and the largest coverage at a few
-        larger ones. All of them hold together with probability 1 - delta, beside the promise that was asked for.
+        larger ones. All of them hold together with probability 1 - delta, in addition to the guarantee that was asked for.
     rows_needed : (int, int or None), or None
         Then also: a range of how many rows it takes at least if errors lie as in these, open above if perhaps no
-        number would do; a plan, and not sure even then.
+        number would do; a plan, and not certain even then.
     least : (int, float), or None
         Then also: how many rows a certificate takes without an error, and the least risk of any threshold that accepts
         as many. Where that is not below the limit it is not shown that more rows would do.
@@ -268,7 +268,7 @@ class CertifiedThreshold(Threshold):
     ranking: tuple[float, float, float] | None = None
 
     def guarantee(self) -> Guarantee | None:
-        """Return what is promised."""
+        """Return what is guaranteed."""
         if not self.attainable:
             return None
         return Guarantee(self.risk_limit, self.delta, self.max_loss, self.statement, self.procedure, self.bound)
@@ -353,16 +353,16 @@ class CertifiedThreshold(Threshold):
         return plan_of(None if useless or self.rows_needed is None else self.rows_needed[0], self.least)
 
     def notes(self) -> list[str]:
-        """Return the promise; or why there is none, and how many rows might do."""
+        """Return the guarantee; or why there is none, and how many rows might do."""
         if self.attainable:
-            return [f"promise: {self.statement}"]
+            return [f"guarantee: {self.statement}"]
         if self._whole() is not None:
             return ["not attainable by a threshold that passed its test; answering everything keeps the limit"]
         low, high = (self.rows_needed if self.plan()["needed"] is not None else None) or (None, None)
         if low is None or low <= self.n or (self.least is not None and self.least[1] >= self.risk_limit):
             return super().notes()  # the verdict says what it can
         many = f"{about(low)} rows, or many more" if high is None else f"{about(low)} to {about(high)} rows"
-        return [*super().notes(), f"at least about {many}, if errors lie as in these; not sure even then"]
+        return [*super().notes(), f"at least about {many}, if errors lie as in these; not certain even then"]
 
     def _instead(self) -> list[Table]:
         """Return what these rows do certify."""

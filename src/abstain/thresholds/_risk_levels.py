@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Promise:
+class RiskLevel:
     """A risk that was to be certified: at which threshold and coverage, if one passed; ``found`` says all else.
 
     ``delta``: of this one alone; ``tried``: among so many, of which one is chosen once all are known.
@@ -55,10 +55,10 @@ class Promise:
         return (replace(objective, delta=delta), replace(guarantee, delta=delta, multiplicity="all", statement=words))
 
 
-def ladder(blocks: TieBlocks, risks: Sequence[float], delta: float, tried: int = 1) -> tuple[Promise, ...]:
+def certify_levels(blocks: TieBlocks, risks: Sequence[float], delta: float, tried: int = 1) -> tuple[RiskLevel, ...]:
     """Certify each risk with probability 1 - delta, as ``choose_threshold`` does, on a table that kept its rows.
 
-    ``tried``: promises of which one will be chosen, those of other scores too; ``delta`` is that of each.
+    ``tried``: levels of which one will be chosen, those of other scores too; ``delta`` is that of each.
     Of 0/1 losses without weights. Rows of a selection warn; copies are for whoever knows more of the rows to notice.
     """
     sample = of_table(blocks)
@@ -69,7 +69,7 @@ def ladder(blocks: TieBlocks, risks: Sequence[float], delta: float, tried: int =
         each = search.default()
         accepted = float(blocks.cumulative_weight[blocks.score >= each.threshold][-1:].sum())
         found.append(
-            Promise(
+            RiskLevel(
                 risk,
                 delta,
                 attained=each.reason is None,
@@ -90,7 +90,9 @@ def _in_full(search: Search, found: Found) -> CertifiedThreshold:
     return certified(search, found)
 
 
-def certified_instead(found: EmpiricalThreshold | CertifiedThreshold, curve: RiskCoverageCurve) -> tuple[Promise, ...]:
+def certified_instead(
+    found: EmpiricalThreshold | CertifiedThreshold, curve: RiskCoverageCurve
+) -> tuple[RiskLevel, ...]:
     """Return what rows do certify in place of a limit that they do not, of which all hold together with its delta.
 
     What holds of all rows whatever their score is left out, since no threshold says it.
@@ -101,7 +103,7 @@ def certified_instead(found: EmpiricalThreshold | CertifiedThreshold, curve: Ris
         return ()
     lowest = float(curve.threshold[curve.threshold > -np.inf].min(initial=np.inf))
     return tuple(
-        Promise(one.risk, found.delta, True, one.threshold, one.coverage, partial(_other, found, curve, one))
+        RiskLevel(one.risk, found.delta, True, one.threshold, one.coverage, partial(_other, found, curve, one))
         for one in found.attained
         if one.threshold >= lowest
     )

@@ -2,7 +2,7 @@
 
 A row is its score with its loss, hashed. Of a set of rows the smallest hashes are kept: of another set those below the
 largest that was kept are a random part of it, and the share of them that was kept says how much the two have in common.
-Where scores tie, different rows look alike, and nothing can be told.
+Where scores tie, different rows look alike, and nothing can be said.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Hashes = npt.NDArray[np.uint64]
 
 #: Hashes that are kept of a set, and the fewest of another set that say anything.
 KEPT, FEWEST = 256, 8
-#: Rows that tie more often are not told apart: with so many different ones of all, other rows on the same grid of
+#: Rows that tie more often are not distinguished: with so many different ones of all, other rows on the same grid of
 #: rounded scores would share less than the part that a warning takes (1 - exp(-0.2)).
 DISTINCT = 0.9
 #: A sequence is known again if at most one in so many random orders of its rows is the same.
@@ -48,7 +48,7 @@ def unpacked(text: str) -> Hashes:
 
 
 def sketch(hashes: Hashes, kept: int = KEPT, rows: int | None = None) -> str:
-    """Return the smallest different hashes of rows as text; empty where rows tie too often to be told apart.
+    """Return the smallest different hashes of rows as text; empty where rows tie too often to be distinguished.
 
     ``rows``: how many there are, where equal ones are given once.
     """

@@ -92,7 +92,7 @@ def plan_certificate(
     Notes
     -----
     From 100 populations that agree with the pilot (Bayesian bootstrap of its rows with one more error at a random one)
-    a sample grows until it is certified; n, low and high are quantiles of its sizes. A plan is no promise.
+    a sample grows until it is certified; n, low and high are quantiles of its sizes. A plan is no guarantee.
 
     References
     ----------
@@ -159,7 +159,7 @@ def _coverage(score: Any, loss: Any, place: Any, limit: float, delta: float) -> 
 def rows_needed(sample: Sample, limit: float, delta: float) -> tuple[int, int | None] | None:
     """Return a range of how many rows like these a certificate takes; None if no number would do.
 
-    A plan, not a promise. The k errors above each threshold are taken for as few, and with an unseen one for as many,
+    A plan, not a guarantee. The k errors above each threshold are taken for as few, and with an unseen one for as many,
     as the population has there in eight of ten cases: gamma quantiles. The upper end is None if no number near
     would do.
     """

@@ -1,4 +1,4 @@
-"""What a threshold promises, in words."""
+"""What a threshold guarantees, in words."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def each_errs(delta: float) -> str:
 
 
 def plainly(promise: Mapping[str, Any]) -> str:
-    """Return what is promised without its probability: of right and wrong answers as the share of wrong ones."""
+    """Return what is guaranteed without its probability: of right and wrong answers as the share of wrong ones."""
     said = str(promise["statement"]).partition(", the mean loss of ")[2]
     what, _, limit = said.rpartition(" is at most ")
     if not what:  # of something else than a mean loss

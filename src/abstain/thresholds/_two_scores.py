@@ -1,19 +1,19 @@
 r"""``choose_pair``: two scores, such as a confidence and an OOD score, chosen, certified and deployed together.
 
-A row is accepted if both scores reach their thresholds. A fifth of the rows, drawn by lot, chooses the threshold of the
-second score, or that it lets all rows through; the others certify the threshold of the first score.
+A row is accepted if both scores reach their thresholds. A fifth of the rows, drawn at random, chooses the threshold of
+the second score, or that it lets all rows through; the others certify the threshold of the first score.
 
-**Why the promise holds.** Given the rows that chose, the second threshold :math:`\tau_2` is a number, and the first
+**Why the guarantee holds.** Given the rows that chose, the second threshold :math:`\tau_2` is a number, and the first
 score, -inf where the second one is below :math:`\tau_2`, is one score of a row. The other rows are independent draws
 from the population. So the certificate is that of one score.
 
 **With a prevalence** :math:`\pi` the population is :math:`(1 - \pi)` ID and :math:`\pi` OOD rows, however many of
-either are in the file. A fifth of either kind chooses. Of the others n rows are taken by lot: K OOD rows, K binomial
-with n and :math:`\pi`, and n - K ID rows. *In an order by lot they are n independent draws from that population*: to
+either are in the file. A fifth of either kind chooses. Of the others n rows are drawn at random: K OOD rows, K binomial
+with n and :math:`\pi`, and n - K ID rows. *In a random order they are n independent draws from that population*: to
 draw a row of it is to draw its kind, OOD with probability :math:`\pi`, then a row of that kind, and the rows of a kind
 are independent draws of it. So the certificate is that of one score, without weights. n is as large as leaves a
-probability of :math:`10^{-4}` that the lots ask for more rows of a kind than there are; then nothing is accepted, which
-breaks no promise. n and the choice depend on the numbers of rows only, not on K.
+probability of :math:`10^{-4}` that the draw asks for more rows of a kind than there are; then nothing is accepted,
+which violates no guarantee. n and the choice depend on the numbers of rows only, not on K.
 
 Bets with weights on all rows, at thresholds that the choosing rows had fixed, are valid, too, by the inequality of
 arithmetic and geometric means, but accepted half as much (0.31 instead of 0.60 in benchmarks/pairs.py).
@@ -39,7 +39,7 @@ from abstain.thresholds._results import CertifiedThreshold
 
 #: Part of the rows that chooses.
 PART = 1 / 5
-#: How often the lots of a prevalence may ask for more rows of a kind than there are.
+#: How often the draw for a prevalence may ask for more rows of a kind than there are.
 TOO_MANY = 1e-4
 #: Shares of the rows that the second score may reject; 0: it rejects none.
 SHARES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.13, 0.16, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7)
@@ -47,22 +47,22 @@ SHARES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.13, 0.16, 0.2, 0.25, 0.3, 0.
 
 @dataclass(frozen=True, repr=False)
 class ChosenPair(Result):
-    """Thresholds of two scores with a promise about what both accept.
+    """Thresholds of two scores with a guarantee about what both accept.
 
     Parameters
     ----------
     found : CertifiedThreshold
-        That of the first score, among the rows that the second one lets through; with the promise.
+        That of the first score, among the rows that the second one lets through; with the guarantee.
     second_threshold : float
         That of the second score; -inf lets all rows through.
     prevalence : float or None
-        Share of OOD rows in the population of the promise; None: rows as they were drawn.
+        Share of OOD rows in the population of the guarantee; None: rows as they were drawn.
     accepted_id, accepted_ood : float
         Share of the certifying ID and OOD rows that is accepted; NaN where ``is_ood`` was not given.
     n_chose : int
         Rows that chose the second threshold and the path; the others certified.
     seed : int or None
-        Of the lots that drew them.
+        Of the random draw of them.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class ChosenPair(Result):
         return np.asarray(self.found.accept(confidence) & (other >= self.second_threshold))
 
     def guarantee(self) -> Guarantee | None:
-        """Return what is promised, or None."""
+        """Return what is guaranteed, or None."""
         return self.found.guarantee()
 
     def policy(
@@ -153,7 +153,7 @@ class ChosenPair(Result):
         return [Table([Column(), Column(alike=False)], rows, notes=self.found.brackets())]
 
     def notes(self) -> list[str]:
-        """Return the promise, or why there is none."""
+        """Return the guarantee, or why there is none."""
         return self.found.notes()
 
     def rows(self) -> list[dict[str, Any]]:
@@ -175,10 +175,11 @@ def choose_pair(
     max_loss: float | None = None,
     rng: int | np.random.Generator | None = None,
 ) -> ChosenPair:
-    r"""Choose thresholds of two scores, such as a confidence and an OOD score, with a promise about what both accept.
+    r"""Choose thresholds of two scores, such as a confidence and an OOD score, with a guarantee about what both accept.
 
-    A fifth of the rows, drawn by lot, chooses the threshold of the second score: of a few quantiles, none at all among
-    them, the one with which the most can be accepted at the limit. The others certify the threshold of the first score.
+    A fifth of the rows, drawn at random, chooses the threshold of the second score: of a few quantiles, none at all
+    among them, the one with which the most can be accepted at the limit. The others certify the threshold of the first
+    score.
 
     Parameters
     ----------
@@ -186,23 +187,23 @@ def choose_pair(
         Loss >= 0 and both scores, of ID rows, or of ID and OOD rows. The loss of an OOD row is what accepting it costs,
         such as 1. A NaN score is never accepted.
     risk, delta : float
-        The promise :math:`P\{R(\hat\tau_1, \hat\tau_2) > \text{risk}\} \le \delta`.
+        The guarantee :math:`P\{R(\hat\tau_1, \hat\tau_2) > \text{risk}\} \le \delta`.
     is_ood : array-like of bool of shape (n_samples,), optional
         Which rows are out of distribution.
     prevalence : float in (0, 1), optional
-        Share of OOD rows where the pair will be used, with ``is_ood``. The promise is about that population, however
+        Share of OOD rows where the pair will be used, with ``is_ood``. The guarantee is about that population, however
         many rows of either kind are given. Default: rows as they were drawn.
     second_threshold : float, optional
         One that was fixed before the data were seen; without ``prevalence`` all rows then certify.
     max_loss : float, optional
         Largest possible loss; needed for losses that are not 0/1.
     rng : int or numpy.random.Generator, optional
-        Draws the rows that choose; default: from the system. Trying seeds voids the promise.
+        Draws the rows that choose; default: from the system. Trying seeds voids the guarantee.
 
     Returns
     -------
     ChosenPair
-        With the statement of the promise, which names its population.
+        With the statement of the guarantee, which names its population.
 
     Raises
     ------
@@ -211,13 +212,13 @@ def choose_pair(
 
     Notes
     -----
-    For the rows that certify the second threshold is fixed, so the promise is that of one score.
+    For the rows that certify the second threshold is fixed, so the guarantee is that of one score.
 
-    With a prevalence :math:`\pi`, n of them are taken by lot: K OOD rows, K binomial with n and :math:`\pi`, and n - K
-    ID rows. To draw a row of the population is to draw its kind, OOD with probability :math:`\pi`, and then a row of
+    With a prevalence :math:`\pi`, n of them are drawn at random: K OOD rows, K binomial with n and :math:`\pi`, and n -
+    K ID rows. To draw a row of the population is to draw its kind, OOD with probability :math:`\pi`, and then a row of
     that kind; so these are n independent draws from it, and the certificate holds as it stands, without weights. n is
     about the smaller of :math:`n_\text{ID}/(1 - \pi)` and :math:`n_\text{OOD}/\pi`, so that once in 10,000 files the
-    lots ask for more rows than there are; then nothing is accepted.
+    draw asks for more rows than there are; then nothing is accepted.
 
     Examples
     --------
@@ -244,13 +245,13 @@ def choose_pair(
         prevalence = _share(prevalence)
         _weights(outside, prevalence)  # refuses rows of one kind
     seed, chooses = None, np.zeros(len(losses), dtype=bool)
-    lots = np.random.default_rng(0)
+    draws = np.random.default_rng(0)
     if second_threshold is None or prevalence is not None:
         seed = int(generator(rng).integers(2**63))
-        lots = np.random.default_rng(seed)
+        draws = np.random.default_rng(seed)
     if second_threshold is None:
         apart = None if prevalence is None else outside
-        chooses = _chosen(len(losses), apart, lots)
+        chooses = _chosen(len(losses), apart, draws)
         weight = None if apart is None or prevalence is None else _weights(apart[chooses], prevalence)
         limit = _second(losses[chooses], first[chooses], other[chooses], weight, risk)
     else:
@@ -258,7 +259,7 @@ def choose_pair(
     rows = np.flatnonzero(~chooses)
     score = _through(first, other, limit)
     if prevalence is not None and outside is not None:
-        drawn = _of_the_world(rows, outside, prevalence, lots)
+        drawn = _of_prevalence(rows, outside, prevalence, draws)
         rows, score = (drawn, score) if drawn.size else (rows, np.full(len(score), -np.inf))
     certified = choose_threshold(
         losses[rows], score[rows], risk=risk, delta=delta, nan_policy="reject", max_loss=max_loss
@@ -286,7 +287,7 @@ def _share(prevalence: float) -> float:
 def _weights(outside: BoolArray | None, prevalence: float) -> FloatArray:
     """Return the weights that give OOD rows their share; they sum to the number of rows."""
     if outside is None:
-        raise TypeError("prevalence= needs is_ood=, which tells the rows apart")
+        raise TypeError("prevalence= needs is_ood=, which distinguishes the rows")
     n, n_ood = len(outside), int(np.sum(outside))
     if not 0 < n_ood < n:
         raise ValueError(f"prevalence= needs rows of both kinds, got {n_ood} OOD rows of {n}")
@@ -301,7 +302,7 @@ def _chosen(n: int, outside: BoolArray | None, rng: np.random.Generator) -> Bool
     return chooses
 
 
-def _of_the_world(rows: IntArray, outside: BoolArray, prevalence: float, rng: np.random.Generator) -> IntArray:
+def _of_prevalence(rows: IntArray, outside: BoolArray, prevalence: float, rng: np.random.Generator) -> IntArray:
     """Return those of these rows that make independent draws from the population of the prevalence; perhaps none."""
     from scipy.special import bdtr, bdtrc
 
@@ -346,7 +347,7 @@ def _second(loss: FloatArray, first: FloatArray, second: FloatArray, weight: Flo
 
 
 def _statement(delta: float, risk: float, outside: BoolArray | None, prevalence: float | None) -> str:
-    """Return the promise in words, with its population."""
+    """Return the guarantee in words, with its population."""
     population = ""
     if prevalence is not None:
         population = f", of ID rows and OOD rows at a prevalence of {prevalence:g},"
