@@ -1,0 +1,120 @@
+r"""Evidence against "the risk at this threshold is above the limit", for every threshold of a fixed grid at once.
+
+A row has the confidence c, the loss L in [0, 1] and the chance :math:`\pi` with which its label was drawn, :math:`\xi`
+says whether it was, and :math:`A_j` whether the threshold :math:`t_j` accepts it. With the limit :math:`\alpha`
+
+.. math:: X_j = \frac{\xi}{\pi} A_j (\alpha - L), \qquad E[X_j] \le 0 \iff R(t_j) \ge \alpha,
+
+so that :math:`M_j = \frac1K \sum_k \prod_i (1 + \lambda_k X_{ij})` is a test supermartingale where the risk at
+:math:`t_j` is not below the limit, as long as every stake is fixed before the label is seen and
+:math:`\lambda X > -1`. The stakes are
+
+.. math:: \lambda_k = q\,\frac{1 - \rho_k}{1 - \alpha},
+
+where q is the smallest chance of a label that is *in force*: it belongs to the policy of that time. The chance of a row
+itself depends on its confidence, and a stake that follows it would not keep the expectation. Without audits (q = 1) and
+with 0/1 losses a stake is the likelihood ratio of the error rate :math:`\rho_k \alpha` against :math:`\alpha`.
+
+**What is kept.** A row counts at all thresholds from its own *cell* on, the first threshold that accepts it. So one sum
+of logarithms for each stake and cell is the whole state, and a row costs as many operations as there are stakes.
+
+**Clusters.** With at most m rows each, :math:`X_j` is the sum over the rows of a cluster, divided by m. Its logarithm
+is spread over the cells of its rows, so that the sums over cells stay those of whole clusters.
+
+Sources: Waudby-Smith & Ramdas (2024), for bets; Xu, Karampatziakis & Mineiro (2024), for bets with chances of labels.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from abstain._typing import BoolArray, FloatArray, IntArray
+
+#: Error rates, as parts of the limit, against which the stakes are best: from clearly better to hardly better.
+RATES = np.array([0.4, 0.55, 0.7, 0.85])
+
+
+def cells(thresholds: FloatArray, confidence: FloatArray) -> IntArray:
+    """Return the position of the first of these falling thresholds that accepts each row; their number if none does."""
+    known = np.where(np.isnan(confidence), -np.inf, confidence)
+    return np.searchsorted(-thresholds, -known, side="left")
+
+
+def stakes(limit: float, smallest: float) -> FloatArray:
+    """Return the stakes where the smallest chance of a label in force is ``smallest``."""
+    return smallest * (1.0 - RATES) / (1.0 - limit)
+
+
+def log_factors(gain: FloatArray, limit: float, smallest: float) -> FloatArray:
+    """Return the logarithm of each factor, shape (stakes, rows); ``gain``: the X of a row where it is accepted."""
+    return np.log1p(stakes(limit, smallest)[:, np.newaxis] * gain)
+
+
+def by_cell(logs: FloatArray, cell: IntArray, n_cells: int) -> FloatArray:
+    """Return the sums of these logarithms for each stake and cell; rows that no threshold accepts are left out."""
+    return np.array([np.bincount(cell, weights=row, minlength=n_cells + 1)[:n_cells] for row in logs])
+
+
+def cluster_logs(gain: FloatArray, cell: IntArray, cluster: IntArray, limit: float, smallest: float) -> FloatArray:
+    """Return for each row by how much it changes the logarithm of its cluster's factor, once its cell is reached."""
+    order = np.lexsort((cell, cluster))
+    begins = np.flatnonzero(np.diff(cluster[order], prepend=-1))
+    total = np.cumsum(gain[order])
+    before = np.repeat(np.append(0.0, total)[begins], np.diff(np.append(begins, len(order))))
+    logs = log_factors(total - before, limit, smallest)
+    change = np.diff(logs, axis=1, prepend=0.0)
+    change[:, begins] = logs[:, begins]
+    found = np.empty_like(change)
+    found[:, order] = change
+    return found
+
+
+def log_evidence(sums: FloatArray) -> FloatArray:
+    """Return the logarithm of the evidence for each threshold, from the sums of each stake and cell."""
+    total = np.cumsum(sums, axis=1)
+    largest = total.max(axis=0)
+    return np.asarray(largest + np.log(np.exp(total - largest).mean(axis=0)))
+
+
+def start_weights(n: int) -> FloatArray:
+    """Return the share of delta of each of n thresholds: as 1, 1/2, 1/3, ... from the highest on."""
+    weight = 1.0 / np.arange(1.0, n + 1.0)
+    return weight / weight.sum()
+
+
+def certify(log_evidences: FloatArray, certified: BoolArray, log_bar: float) -> BoolArray:
+    r"""Return which thresholds are certified now, with those that were before; ``log_bar``: :math:`\log(1/\delta)`.
+
+    **Closed test.** For a set I of thresholds, "all of I have a risk not below the limit" is tested by
+    :math:`E_I = \sum_s w_s M_{f(s, I)}`, where f(s, I) is the first threshold of I from s on (no term if I has none).
+    That is a test supermartingale too, whatever the thresholds have to do with each other. A threshold is certified
+    if :math:`E_I \ge 1/\delta` for all I that hold it. The least favourable I is found from the highest threshold down.
+
+    **At any time.** Let I be all thresholds whose risk is not below the limit. With probability 1 - delta its
+    :math:`E_I` never reaches :math:`1/\delta` (Ville). Then none of them is certified first, so that those that were
+    certified are not in I and may be left out of the sets that are searched.
+
+    Sources: Marcus, Peritz & Gabriel (1976), closed tests; Vovk & Wang (2021), means of e-values; the weights of the
+    starts are those of the fallback procedure, Wiens (2003).
+    """
+    reached = np.cumsum(start_weights(len(log_evidences)))
+    value = np.exp(np.minimum(log_evidences, 700.0))
+    done = certified.copy()
+    while (value[~done] >= np.exp(log_bar)).any():  # no mean is above the largest value
+        least = _least_favourable(value, reached, done)
+        fresh = (least >= np.exp(log_bar)) & ~done
+        if not fresh.any():
+            break
+        done |= fresh
+    return done
+
+
+def _least_favourable(value: FloatArray, reached: FloatArray, done: BoolArray) -> FloatArray:
+    """Return the smallest E over the sets that end with each threshold and hold none that is done before it."""
+    least = np.empty(len(value))
+    open_ = np.where(done, np.inf, 0.0)
+    for j, here in enumerate(value):
+        alone = reached[j] * here
+        behind = least[:j] + open_[:j] + (reached[j] - reached[:j]) * here
+        least[j] = min(alone, behind.min(initial=np.inf))
+    return least

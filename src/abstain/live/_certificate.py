@@ -1,0 +1,520 @@
+"""``LiveCertificate``: a guarantee that may be issued again on any day, from the labels that a team has."""
+
+from __future__ import annotations
+
+import copy
+import math
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from abstain._checks import (
+    check_loss,
+    check_weight,
+    failure_probability,
+    flag,
+    fraction,
+    positive,
+    same_length,
+    vector,
+    whole,
+)
+from abstain._files import locked
+from abstain._typing import ArrayLike, FloatArray
+from abstain.live import _state
+from abstain.live._bets import cells
+from abstain.live._grid import Grid, Rows, Rules
+from abstain.live._result import Line, LiveCertification
+from abstain.monitoring._clock import Clock
+from abstain.policy import group_column
+from abstain.thresholds import cluster_numbers
+from abstain.thresholds._sketches import Hashes, named
+
+#: Thresholds of a grid that is made from scores, and the most that may be given.
+USUAL, MOST = 60, 200
+#: Rows that are counted at once, and lines of the history: of more the older half are joined in pairs.
+PIECE, LINES = 100_000, 128
+
+
+class LiveCertificate:
+    r"""A certified threshold that may be chosen again on any day, with one error probability for all days together.
+
+    With probability 1 - ``delta`` *no* threshold that is ever declared certified has a risk above ``risk``, however
+    often new labels are counted and policies are issued. A grid of thresholds is fixed before the first label. For
+    each there is a test supermartingale that grows while its risk is below the limit, and a closed test over all of
+    them decides which are certified (see ``Notes``).
+
+    **Threads.** One object may be used by several threads: a lock makes its methods wait for each other. Processes
+    share one file by :func:`update_live`.
+
+    **State.** At most 100 kB with 60 thresholds and up to 20 groups, whatever the number of rows and calls; with
+    ``clusters`` 11 bytes more for each cluster.
+
+    Parameters
+    ----------
+    risk : float
+        Limit of the mean loss of what is answered, in (0, ``max_loss``).
+    delta : float in (0, 1)
+        Probability that any threshold that is ever declared has a higher risk.
+    scores : array-like of shape (n_samples,), optional
+        Scores of rows like the coming ones, without labels: their quantiles are the grid.
+    thresholds : array-like of shape (n_thresholds,), optional
+        The grid itself, instead of ``scores``: at most 200 values, chosen before any label is seen.
+    max_loss : float > 0
+        Largest possible loss.
+    max_weight : float > 0
+        Largest possible ``sample_weight``.
+    max_cluster : int, optional
+        Largest possible number of rows of one cluster. Rows of a cluster may then depend on each other; the guarantee
+        stays one about the mean over rows. It costs as many rows as the largest cluster has more than a usual one.
+    groups : sequence of str, optional
+        One certificate for each of these groups, on one grid.
+    each : bool
+        ``delta`` holds for each group instead of for all together.
+    reserve : float in [0, 1)
+        Part of ``delta`` that is kept for groups that join later (:meth:`add_group`).
+    restarts : int
+        How often :meth:`restart` may begin anew; ``delta`` is shared equally by all beginnings.
+    maturity : float or timedelta, optional
+        Age in days, or the unit of ``time``, at which all labels of rows of that age are known; rows count at that
+        age. Needed where errors are known sooner than successes.
+    run_length : float > 1
+        Answered rows between false signals of the change detector, on average at least.
+
+    Notes
+    -----
+    **What is assumed.** Rows are drawn independently (or clusters are) from one population that does not change, and
+    each label is drawn with the stated chance, whatever the loss is. A change of the population makes old rows wrong:
+    the test of violation and the change detector run beside, and :meth:`restart` begins anew.
+
+    **What may depend on results.** When to look, when to issue a policy, how many labels to draw next, when to stop.
+    What may not: the grid, the limit, and the order of the rows of one call in place of the order in which they came,
+    if calls cut it where losses look good.
+
+    References
+    ----------
+    Ville (1939); Waudby-Smith & Ramdas (2024); Xu, Karampatziakis & Mineiro (2024); Vovk & Wang (2021).
+
+    Examples
+    --------
+    >>> import abstain
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> live = abstain.LiveCertificate(risk=0.05, delta=0.05, scores=rng.random(1000))
+    >>> for week in range(4):
+    ...     score = rng.random(1000)
+    ...     wrong = rng.random(1000) < 0.3 * (1 - score) ** 1.5
+    ...     now = live.update(score, wrong)
+    >>> round(now.coverage, 2), round(live.threshold, 2)
+    (0.42, 0.58)
+    """
+
+    def __init__(
+        self,
+        *,
+        risk: float,
+        delta: float = 0.05,
+        scores: ArrayLike | None = None,
+        thresholds: ArrayLike | None = None,
+        max_loss: float = 1.0,
+        max_weight: float = 1.0,
+        max_cluster: int | None = None,
+        groups: Sequence[str] | None = None,
+        each: bool = False,
+        reserve: float = 0.0,
+        restarts: int = 0,
+        maturity: Any = None,
+        run_length: float = 10_000.0,
+    ) -> None:
+        self.max_loss = positive(max_loss, "max_loss", "give the largest possible loss")
+        self.max_weight = positive(max_weight, "max_weight", "give the largest possible weight")
+        self.risk = positive(risk, "risk", "give the limit of the mean loss of what is answered")
+        if not self.risk < self.max_loss:
+            raise ValueError(f"risk must be below max_loss={self.max_loss:g}, got {risk!r}; every threshold attains it")
+        self.delta = failure_probability(delta)
+        self.thresholds = _grid(scores, thresholds)
+        self.max_cluster = None if max_cluster is None else whole(max_cluster, "max_cluster")
+        self.restarts = whole(restarts, "restarts", 0)
+        self.reserve = fraction(reserve, "reserve", below_one=True)
+        self.each = flag(each, "each")
+        self.run_length = positive(run_length, "run_length")
+        self.clock = Clock(maturity)
+        self.smallest = 1.0
+        self.period = 0
+        self.calls = 0
+        self.lines: list[Line] = []
+        self.sent = _state.Sent()
+        self.clusters: Hashes = np.zeros(0, dtype=np.uint64)
+        self.reserved = self.reserve
+        self.on_file: str | None = None
+        names = [""] if groups is None else [str(name) for name in groups]
+        if len(set(names)) < len(names) or not names:
+            raise ValueError(f"groups must be different names, got {groups!r}; name each group once")
+        self.named, self.grouped = tuple(names), groups is not None
+        share = self._whole_share() * (1.0 - self.reserve) / (1 if each else len(names))
+        self.groups = {name: Grid(self._rules(), share) for name in names}
+        self._lock = threading.RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        vars(self).update(state, _lock=threading.RLock())
+
+    def _rules(self) -> Rules:
+        return Rules(self.risk / self.max_loss, self.thresholds, self.run_length)
+
+    def _whole_share(self) -> float:
+        return self.delta / (self.restarts + 1)
+
+    # ------------------------------------------------------------------ count
+
+    def update(
+        self,
+        confidence: ArrayLike,
+        loss: ArrayLike,
+        *,
+        label_probability: ArrayLike | float = 1.0,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        clusters: ArrayLike | None = None,
+        time: ArrayLike | None = None,
+        as_of: Any = None,
+        again: bool = False,
+    ) -> LiveCertification:
+        """Count new rows, and return what is certified now.
+
+        Parameters
+        ----------
+        confidence, loss : array-like of shape (n_samples,)
+            All new rows, also those whose label was not drawn: their loss is NaN. They count for the coverage.
+        label_probability : float or array-like of shape (n_samples,)
+            The chance with which the label of a row was drawn, in (0, 1]; it was fixed before the loss was known and
+            does not depend on it. A row with chance 1 that the grid can accept needs its label. No chance may be below
+            the smallest one in force (:meth:`policy` with ``audit``).
+        sample_weight : array-like of shape (n_samples,), optional
+            In [0, ``max_weight``].
+        groups : array-like of shape (n_samples,), optional
+            Needed where the certificate has groups.
+        clusters : array-like of shape (n_samples,), optional
+            Needed with ``max_cluster``: which rows belong together. All rows of a cluster come in one call.
+        time : array-like of shape (n_samples,), optional
+            Dates or numbers: when each row was predicted; needed with ``maturity``. Rows that are too young have to
+            come again.
+        as_of : date or number, optional
+            The present, from which ages are counted; default the latest ``time``.
+        again : bool
+            Count rows although most of them, by score and loss, were counted before.
+
+        Returns
+        -------
+        LiveCertification
+
+        Raises
+        ------
+        ValueError
+            A loss above ``max_loss``; a missing label of a row that has to have one; a chance that is 0 or below the
+            smallest in force; rows that were counted before; a cluster that was counted before or is too large.
+            What was counted until then stays as it was.
+        """
+        with self._lock:
+            score, losses = vector(confidence, "confidence", np, None), vector(loss, "loss", np, None)
+            n = same_length(confidence=score, loss=losses)
+            check_loss(np.where(np.isnan(losses), 0.0, losses), np)
+            chance = self._chances(label_probability, n)
+            weight = self._weights(sample_weight, n)
+            if np.nanmax(losses, initial=0.0) > self.max_loss:
+                raise ValueError(
+                    f"max_loss={self.max_loss:g} is below a loss that occurs, {np.nanmax(losses):g}; give a true bound"
+                )
+            cell = cells(self.thresholds, score)
+            needed = (chance == 1.0) & (cell < len(self.thresholds))
+            names = self._groups_of(groups, n)
+            number = self._cluster_numbers(clusters, n)
+            clock = copy.copy(self.clock)
+            due, when, _ = clock.order(time, as_of, losses, needed, number)
+            known, sketch = self.sent.check(score[due], np.nan_to_num(losses[due], nan=-1.0), flag(again, "again"))
+            fresh = None if clusters is None else self._fresh(clusters, due)
+            # nothing was changed until here, and nothing can fail from here on
+            self.clock, self.calls = clock, self.calls + 1
+            self.sent.add(known, sketch)
+            self.clusters = self.clusters if fresh is None else np.union1d(self.clusters, fresh)
+            rows = Rows(
+                cell[due],
+                ~np.isnan(losses[due]),
+                np.nan_to_num(losses[due]) / self.max_loss,
+                weight[due] / self.max_weight,
+                chance[due],
+                None if number is None else number[due],
+                self.max_cluster or 1,
+            )
+            for name, one in self.groups.items():
+                mine = rows if names is None else rows.of(names[due] == name)
+                if len(mine.cell):
+                    one.take(mine, self.smallest)
+            self._remember(str(self.calls) if when is None or not len(due) else clock.shown(float(when[due[-1]])))
+            return self.result()
+
+    def _chances(self, given: ArrayLike | float, n: int) -> FloatArray:
+        if isinstance(given, str):
+            raise TypeError(f"label_probability must be a number or one for each row, got {given!r}")
+        chance = np.full(n, float(given)) if np.ndim(given) == 0 else vector(given, "label_probability", np, None)
+        same_length(confidence=np.empty(n), label_probability=chance)
+        bad = ~((chance > 0.0) & (chance <= 1.0))
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise ValueError(
+                f"label_probability[{row}] is {chance[row]:g}, and must be in (0, 1]; rows that can never be labelled "
+                "cannot be certified: label a part of them at random, or leave them out of what is answered"
+            )
+        low = chance < self.smallest * (1.0 - 1e-12)
+        if low.any():
+            row = int(np.argmax(low))
+            raise ValueError(
+                f"label_probability[{row}] is {chance[row]:g}, below the smallest chance in force, {self.smallest:g}; "
+                "stakes are fixed before labels are drawn: give audit= when the policy is issued (policy(audit=...))"
+            )
+        return chance
+
+    def _weights(self, given: ArrayLike | None, n: int) -> FloatArray:
+        if given is None:
+            return np.ones(n) * self.max_weight
+        weight: FloatArray = vector(given, "sample_weight", np, None)
+        same_length(confidence=np.empty(n), sample_weight=weight)
+        check_weight(weight, np)
+        if weight.max(initial=0.0) > self.max_weight:
+            raise ValueError(
+                f"max_weight={self.max_weight:g} is below a weight that occurs, {weight.max():g}; give a true bound"
+            )
+        return weight
+
+    def _groups_of(self, groups: ArrayLike | None, n: int) -> Any:
+        if self.grouped != (groups is not None):
+            raise ValueError(
+                "this certificate has groups; give groups=" if self.grouped else "this certificate has no groups; "
+                "name them when it is made (groups=)"
+            )  # fmt: skip
+        if groups is None:
+            return None
+        names = group_column(groups)
+        same_length(confidence=np.empty(n), groups=names)
+        new = sorted(set(np.unique(names).tolist()) - set(self.groups))
+        if new:
+            raise ValueError(f"groups: {new[0]!r} is not known; add_group({new[0]!r}) gives it a part of the reserve")
+        return names
+
+    def _cluster_numbers(self, clusters: ArrayLike | None, n: int) -> Any:
+        if (self.max_cluster is None) != (clusters is None):
+            raise ValueError(
+                "clusters= needs max_cluster, the largest size of a cluster, when the certificate is made"
+                if self.max_cluster is None
+                else "this certificate is about rows in clusters; give clusters="
+            )
+        if clusters is None:
+            return None
+        number = cluster_numbers(clusters, n)
+        largest = int(np.bincount(number).max(initial=0))
+        if self.max_cluster is not None and largest > self.max_cluster:
+            raise ValueError(
+                f"clusters: one has {largest} rows, above max_cluster={self.max_cluster}; leave rows beyond it out "
+                "by a rule that ignores losses, or make a certificate with a larger one"
+            )
+        return number
+
+    def _fresh(self, clusters: Any, due: Any) -> Hashes:
+        names, hashes = named(np.asarray(clusters)[due])
+        old = np.isin(hashes, self.clusters)
+        if old.any():
+            raise ValueError(
+                f"clusters: {names[int(np.argmax(old))]!r} was counted before ({int(old.sum())} such); all rows of a "
+                "cluster come in one call, when it is complete"
+            )
+        return hashes
+
+    def _remember(self, when: str) -> None:
+        grids = self.groups.values()
+        self.lines.append(
+            Line(
+                when,
+                sum(one.rows for one in grids),
+                sum(one.labels for one in grids),
+                None if self.grouped or math.isinf(self.threshold) else self.threshold,
+                self.covered(),
+                max(one.highest for one in grids),
+                any(one.changed_at is not None for one in grids),
+            )
+        )
+        if len(self.lines) > LINES:
+            half = LINES // 2
+            self.lines = self.lines[1:half:2] + self.lines[half:]
+
+    def covered(self) -> float:
+        """Return the share of all rows so far that the certified thresholds accept."""
+        total = sum(float(one.cases.sum()) for one in self.groups.values())
+        answered = sum(float(one.cases[: one.lowest + 1].sum()) for one in self.groups.values())
+        return answered / total if total else 0.0
+
+    def _one(self) -> Grid:
+        return next(iter(self.groups.values()))
+
+    # ------------------------------------------------------------------ what is certified
+
+    @property
+    def threshold(self) -> float:
+        """The lowest certified threshold; +inf if there is none. Of a certificate with groups see :meth:`result`."""
+        if self.grouped:
+            raise ValueError("each group has its own threshold; result().thresholds has them")
+        position = self._one().lowest
+        return math.inf if position < 0 else float(self.thresholds[position])
+
+    @property
+    def certified(self) -> dict[str, tuple[float, ...]]:
+        """All thresholds that were declared certified so far, for each group (without groups the only key is "")."""
+        return {name: tuple(self.thresholds[one.certified].tolist()) for name, one in self.groups.items()}
+
+    def result(self) -> LiveCertification:
+        """Return what is certified now."""
+        with self._lock:
+            return LiveCertification.of(self)
+
+    # ------------------------------------------------------------------ issue and change
+
+    def _issue(self, audit: float) -> None:
+        """Take the lowest certified thresholds as those in force, with this smallest chance of a label from now on."""
+        self.smallest = fraction(audit, "audit")
+        if not self.smallest > 0.0:
+            raise ValueError("audit must be above 0: what is answered and never labelled cannot be certified again")
+        for one in self.groups.values():
+            one.in_force = one.lowest
+
+    def add_group(self, name: str) -> None:
+        """Begin a certificate for one more group, with half of what is left of the reserve of ``delta``."""
+        with self._lock:
+            if not self.grouped or name in self.groups:
+                raise ValueError(f"{name!r} cannot join: " + ("it is a group already" if self.grouped else "no groups"))
+            if self.reserved <= 0.0:
+                raise ValueError("nothing is reserved for groups that join; give reserve= when the certificate is made")
+            self.reserved /= 2.0
+            self.groups[str(name)] = Grid(self._rules(), self._whole_share() * self.reserved)
+
+    def restart(self) -> None:
+        """Begin anew after a change: rows that were counted say nothing any more, and no threshold is certified.
+
+        What was declared before stays a statement about the rows before. ``delta`` is shared by all beginnings.
+        """
+        with self._lock:
+            if self.period >= self.restarts:
+                raise ValueError(
+                    f"restarts={self.restarts} were provided for, and delta is spent; make a new certificate, whose "
+                    "delta counts beside that of this one"
+                )
+            self.period += 1
+            self.groups = {name: Grid(self._rules(), one.share) for name, one in self.groups.items()}
+            self.lines = []
+
+    # ------------------------------------------------------------------ file
+
+    def options(self) -> dict[str, Any]:
+        """Return what was fixed at the start, in plain values."""
+        return {
+            "risk": self.risk,
+            "delta": self.delta,
+            "thresholds": self.thresholds.tolist(),
+            "max_loss": self.max_loss,
+            "max_weight": self.max_weight,
+            "max_cluster": self.max_cluster,
+            "groups": list(self.named) if self.grouped else None,
+            "each": self.each,
+            "reserve": self.reserve,
+            "restarts": self.restarts,
+            "maturity": self.clock.maturity,
+            "run_length": self.run_length,
+        }
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the state, all of it or nothing; refuse to replace that of another certificate, or a newer one."""
+        name = os.fspath(path)
+        with self._lock, locked(name):
+            _state.write(name, self)
+
+
+def _grid(scores: ArrayLike | None, thresholds: ArrayLike | None) -> FloatArray:
+    """Return the thresholds, falling."""
+    if (scores is None) == (thresholds is None):
+        raise TypeError("give scores (without labels, whose quantiles are the thresholds) or thresholds, one of them")
+    if thresholds is not None:
+        grid = np.unique(vector(thresholds, "thresholds", np, None))[::-1]
+        if not np.isfinite(grid).all() or not 0 < len(grid) <= MOST:
+            raise ValueError(f"thresholds must be 1 to {MOST} finite numbers, got {len(grid)}")
+        return np.ascontiguousarray(grid)
+    known: FloatArray = vector(scores, "scores", np, None)
+    finite = known[np.isfinite(known)]
+    if not finite.size:
+        raise ValueError("scores must hold numbers of rows like the coming ones; none is finite")
+    shares = 1.0 - np.arange(1, USUAL + 1) / USUAL
+    return np.ascontiguousarray(np.unique(np.quantile(finite, shares, method="lower"))[::-1])
+
+
+def load_live(path: str | os.PathLike[str]) -> LiveCertificate:
+    """Take up a certificate that :meth:`LiveCertificate.save` wrote.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    LiveCertificate
+
+    Raises
+    ------
+    FileNotFoundError
+        No such file.
+    ValueError
+        No live certificate, or one that was edited or damaged.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, abstain
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "live.json"
+    >>> abstain.LiveCertificate(risk=0.05, thresholds=[0.9, 0.8, 0.5]).save(file)
+    >>> abstain.live.load_live(file).threshold
+    inf
+    """
+    content = _state.read(os.fspath(path))
+    found = LiveCertificate(**content["options"])
+    _state.restore(found, content)
+    return found
+
+
+def update_live(path: str | os.PathLike[str], confidence: ArrayLike, loss: ArrayLike, **rows: Any) -> LiveCertification:
+    """Count new rows in the certificate of a file, which several processes may do at the same time.
+
+    Parameters
+    ----------
+    path : str or path
+        The file is locked, read, updated and written at once: rows of every process count, and count once.
+    confidence, loss, **rows
+        As for :meth:`LiveCertificate.update`.
+
+    Returns
+    -------
+    LiveCertification
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, abstain
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "live.json"
+    >>> abstain.LiveCertificate(risk=0.05, thresholds=[0.9, 0.8, 0.5]).save(file)
+    >>> abstain.live.update_live(file, [0.95, 0.4], [0, 1]).groups[""].rows
+    2
+    """
+    name = os.fspath(path)
+    with locked(name):
+        live = load_live(name)
+        found = live.update(confidence, loss, **rows)
+        _state.write(name, live)
+    return found

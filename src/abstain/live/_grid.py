@@ -1,0 +1,146 @@
+"""The certificate of one group: sums for every threshold of its grid, and what was certified so far."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from abstain._typing import BoolArray, FloatArray, IntArray
+from abstain.live import _bets
+from abstain.monitoring._evidence import Detector, Evidence
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What is fixed before the first label.
+
+    ``limit``: of the mean loss, as a part of the largest loss; ``thresholds``: falling; ``run_length``: answered rows
+    between false signals of the change detector.
+    """
+
+    limit: float
+    thresholds: FloatArray
+    run_length: float
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows that are due: the cell of each, whether its label was drawn, its loss and weight in [0, 1], and its chance.
+
+    ``cluster``: the number of its cluster, if rows come in clusters of at most ``size``.
+    """
+
+    cell: IntArray
+    drawn: BoolArray
+    loss: FloatArray
+    weight: FloatArray
+    chance: FloatArray
+    cluster: IntArray | None = None
+    size: int = 1
+
+    def of(self, chosen: BoolArray) -> Rows:
+        """Return the chosen rows."""
+        cluster = None if self.cluster is None else self.cluster[chosen]
+        return Rows(
+            self.cell[chosen],
+            self.drawn[chosen],
+            self.loss[chosen],
+            self.weight[chosen],
+            self.chance[chosen],
+            cluster,
+            self.size,
+        )
+
+
+@dataclass
+class Grid:
+    """The state of one group.
+
+    ``share``: of delta; ``sums``: logarithms of the bets for each stake and cell; ``cases``: weight of the rows for
+    each cell and, last, of those that no threshold accepts; ``labels``: how many labels were counted; ``wrong``: their
+    losses for each cell, weighted by chance; ``certified``: the thresholds that were declared; ``in_force``: position
+    of the threshold of the last policy, or -1.
+    """
+
+    rules: Rules
+    share: float
+    sums: FloatArray = field(init=False)
+    cases: FloatArray = field(init=False)
+    wrong: FloatArray = field(init=False)
+    certified: BoolArray = field(init=False)
+    labels: int = 0
+    rows: int = 0
+    in_force: int = -1
+    answered: int = 0
+    highest: float = 0.0
+    violated_at: int | None = None
+    changed_at: int | None = None
+    evidence: Evidence = field(init=False)
+    detector: Detector = field(init=False)
+
+    def __post_init__(self) -> None:
+        n = len(self.rules.thresholds)
+        self.sums = np.zeros((len(_bets.RATES), n))
+        self.cases, self.wrong = np.zeros(n + 1), np.zeros(n + 1)
+        self.certified = np.zeros(n, dtype=bool)
+        self.evidence = Evidence(self.rules.limit)
+        self.detector = Detector(self.rules.limit, self.rules.run_length)
+
+    def take(self, rows: Rows, smallest: float) -> None:
+        """Count rows; ``smallest``: the smallest chance of a label that was in force."""
+        n = len(self.rules.thresholds)
+        gain = np.where(rows.drawn, rows.weight * (self.rules.limit - rows.loss) / rows.chance, 0.0)
+        self._monitor(rows, gain, smallest)
+        if rows.cluster is None:
+            some = rows.drawn & (rows.cell < n)
+            logs = _bets.log_factors(gain[some], self.rules.limit, smallest)
+            self.sums += _bets.by_cell(logs, rows.cell[some], n)
+        else:
+            logs = _bets.cluster_logs(gain / rows.size, rows.cell, rows.cluster, self.rules.limit, smallest)
+            self.sums += _bets.by_cell(logs, rows.cell, n)
+        self.rows += len(rows.cell)
+        self.labels += int(rows.drawn.sum())
+        self.cases += np.bincount(rows.cell, weights=rows.weight, minlength=n + 1)
+        found = np.where(rows.drawn, rows.weight * rows.loss / rows.chance, 0.0)
+        self.wrong += np.bincount(rows.cell, weights=found, minlength=n + 1)
+        log_evidence = _bets.log_evidence(self.sums)
+        self.certified = _bets.certify(log_evidence, self.certified, -math.log(self.share))
+
+    def _monitor(self, rows: Rows, gain: FloatArray, smallest: float) -> None:
+        """Test the risk of what the policy in force answers, and look for a change of it, with every label in turn."""
+        mine = rows.drawn & (rows.cell <= self.in_force)
+        if not mine.any():
+            return
+        if rows.cluster is None:
+            values = self.rules.limit - smallest * gain[mine]
+        else:
+            number = np.unique(rows.cluster[mine], return_inverse=True)[1]
+            values = self.rules.limit - smallest * np.bincount(number, weights=gain[mine]) / rows.size
+        values = np.clip(values, 0.0, 1.0)
+        at_end = np.arange(len(values)) == 0
+        path = self.evidence.update(values, at_end)
+        _, signals = self.detector.update(values, at_end)
+        self.answered += int(mine.sum())
+        self.highest = max(self.highest, float(path[-1]))
+        if self.violated_at is None and self.highest >= -math.log(self.share):
+            self.violated_at = self.answered
+        if signals and self.changed_at is None:
+            self.changed_at = self.answered
+
+    @property
+    def lowest(self) -> int:
+        """The position of the lowest certified threshold, or -1."""
+        found = np.flatnonzero(self.certified)
+        return int(found[-1]) if found.size else -1
+
+    def coverage(self, position: int) -> float:
+        """Return the share of all rows so far that a threshold accepts."""
+        total = float(self.cases.sum())
+        return float(self.cases[: position + 1].sum()) / total if total else math.nan
+
+    def risk(self, position: int) -> float:
+        """Return the mean loss of what a threshold accepts, from the labels and their chances; NaN if it has none."""
+        accepted = float(self.cases[: position + 1].sum())
+        return float(self.wrong[: position + 1].sum()) / accepted if accepted else math.nan
