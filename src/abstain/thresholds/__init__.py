@@ -14,6 +14,7 @@ __all__ = [
     "Audit",
     "CopiedRowsWarning",
     "GroupThresholds",
+    "Reach",
     "ReusedCalibrationWarning",
     "ReusedSelectionWarning",
     "bonferroni_threshold",

@@ -20,6 +20,7 @@ from abstain.thresholds._procedures import fixed_sequence_threshold as fixed_seq
 from abstain.thresholds._procedures import prespecified_threshold as prespecified_threshold
 from abstain.thresholds._procedures import separate_group_thresholds as separate_group_thresholds
 from abstain.thresholds._procedures import sgr_threshold as sgr_threshold
+from abstain.thresholds._reach import Reach as Reach
 from abstain.thresholds._results import CertifiedThreshold as CertifiedThreshold
 from abstain.thresholds._results import EmpiricalThreshold as EmpiricalThreshold
 from abstain.thresholds._risk_levels import RiskLevel as RiskLevel

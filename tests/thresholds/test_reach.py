@@ -1,0 +1,90 @@
+"""How far a guarantee reaches, against populations that attain the worst case."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from abstain.thresholds import Reach
+from abstain.thresholds._reach import stricter
+
+RISKS = st.floats(1e-3, 0.45).flatmap(lambda limit: st.tuples(st.just(limit), st.floats(1e-4, 0.99).map(limit.__mul__)))
+SHARES = st.floats(0.05, 1.0)
+NEAR = 1e-6
+
+
+@given(RISKS, SHARES)
+def test_unseen_answers(risks: tuple[float, float], coverage: float) -> None:
+    """A mixture of answers with risk u and wrong ones attains the limit at the stated share, and exceeds it above."""
+    limit, upper = risks
+    reach = Reach(limit, upper, coverage)
+    for share, holds in ((reach.ood_share * (1 - NEAR), True), (reach.ood_share * (1 + NEAR), False)):
+        risk = (1 - share) * upper + share * 1.0
+        assert (risk <= limit) is holds
+        assert reach.with_ood(share) == pytest.approx(risk)
+
+
+@given(RISKS, SHARES, st.floats(0.05, 1.0))
+def test_unseen_cases(risks: tuple[float, float], coverage: float, rate: float) -> None:
+    """Of all cases the answered ones are those of calibration at its coverage, and unseen ones at their own rate."""
+    limit, upper = risks
+    edge = Reach(limit, upper, coverage).ood_cases(rate)
+    for share, holds in ((edge * (1 - NEAR), True), (edge * (1 + NEAR), False)):
+        wrong = (1 - share) * coverage * upper + share * rate
+        assert (wrong / ((1 - share) * coverage + share * rate) <= limit) is holds
+
+
+@given(RISKS)
+def test_density_ratio(risks: tuple[float, float]) -> None:
+    """Of densities within [1/G, G] on right and wrong answers the worst keeps the limit up to the stated G only."""
+    limit, upper = risks
+    edge = Reach(limit, upper, 0.5).density_ratio
+
+    def worst(ratio: float) -> float:
+        on_wrong = min(ratio, (1 - (1 - upper) / ratio) / upper)  # the right ones keep at least 1/G of theirs
+        return on_wrong * upper
+
+    assert worst(edge * (1 - NEAR)) <= limit < worst(edge * (1 + NEAR))
+
+
+@given(RISKS)
+def test_chi_square_and_total_variation(risks: tuple[float, float]) -> None:
+    """Moving probability from right to wrong answers costs exactly the stated divergence when it reaches the limit."""
+    limit, upper = risks
+    reach = Reach(limit, upper, 0.5)
+    chi = (limit - upper) ** 2 / upper + (limit - upper) ** 2 / (1 - upper)
+    assert reach.chi_square == pytest.approx(chi)
+    assert reach.total_variation == pytest.approx(0.5 * (abs(limit - upper) + abs(upper - limit)))
+
+
+@given(RISKS)
+def test_subgroups(risks: tuple[float, float]) -> None:
+    """A subgroup that holds every error keeps its own limit from the stated share on."""
+    limit, upper = risks
+    share = Reach(limit, upper, 0.5).subgroup(2 * limit)
+    assert upper / share <= 2 * limit * (1 + 1e-12)
+    assert upper / (share * (1 - NEAR)) > 2 * limit
+
+
+def test_no_slack_reaches_nowhere() -> None:
+    """A certificate whose only upper limit is its own limit holds for the calibrated population alone."""
+    reach = Reach(0.05, 0.05, 0.5)
+    assert (reach.ood_share, reach.ood_cases(), reach.density_ratio, reach.chi_square) == (0, 0, 1, 0)
+    assert "no room" in reach.sentence
+    assert Reach(0.05, 0.0, 0.5).density_ratio == math.inf
+
+
+@given(st.floats(0.01, 0.5), st.floats(0.0, 0.99))
+def test_stricter_limit_leaves_the_asked_room(limit: float, part: float) -> None:
+    """What is certified at the stricter limit keeps the limit when the stated share of wrong answers comes on top."""
+    share = part * limit
+    assert Reach(limit, stricter(limit, share), 0.5).with_ood(share) == pytest.approx(limit)
+
+
+def test_more_unseen_than_the_limit_is_refused() -> None:
+    """No certificate can make up for more wrong answers than the limit."""
+    with pytest.raises(ValueError, match="by themselves"):
+        stricter(0.05, 0.05)
