@@ -50,7 +50,7 @@ class LiveCertificate:
     **Threads.** One object may be used by several threads: a lock makes its methods wait for each other. Processes
     share one file by :func:`update_live`.
 
-    **State.** At most 100 kB with 60 thresholds and up to 20 groups, whatever the number of rows and calls; with
+    **State.** At most 50 kB and 5 kB a group with 60 thresholds, whatever the number of rows and calls; with
     ``clusters`` 11 bytes more for each cluster.
 
     Parameters

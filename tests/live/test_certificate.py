@@ -1,0 +1,313 @@
+"""A live certificate through its public class: what it counts, refuses, remembers, and begins anew."""
+
+from __future__ import annotations
+
+import json
+import math
+import multiprocessing
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from abstain.live import LiveCertificate, load_live, update_live
+
+GRID = [0.9, 0.7, 0.5, 0.3, 0.1]
+
+
+def rows(n: int, seed: int, scale: float = 0.3) -> tuple[np.ndarray, np.ndarray]:
+    """Return scores and losses whose error rate falls with the score."""
+    rng = np.random.default_rng(seed)
+    score = rng.random(n)
+    return score, (rng.random(n) < scale * (1 - score) ** 1.5).astype(float)
+
+
+def fresh(**options: Any) -> LiveCertificate:
+    """Return a certificate of 5 % on a small grid."""
+    return LiveCertificate(**({"risk": 0.05, "delta": 0.05, "thresholds": GRID} | options))
+
+
+def plain_certified(score: np.ndarray, loss: np.ndarray, chance: np.ndarray, smallest: float) -> list[float]:
+    """Return what one call certifies, with loops and fractions of nothing shared with the package."""
+    values = []
+    for threshold in GRID:
+        mean = 0.0
+        for rate in (0.4, 0.55, 0.7, 0.85):
+            log = 0.0
+            for c, one, p in zip(score, loss, chance, strict=True):
+                if c >= threshold and not math.isnan(one):
+                    log += math.log(1 + smallest * (1 - rate) / 0.95 * (0.05 - one) / p)
+            mean += math.exp(log) / 4
+        values.append(mean)
+    weight = [1 / (j + 1) for j in range(len(GRID))]
+    done: set[int] = set()
+    while True:
+        fresh_ones = set()
+        for j in range(len(GRID)):
+            sets = [[k for k in range(j) if mask >> k & 1 and k not in done] + [j] for mask in range(1 << j)]
+            totals = []
+            for members in sets:
+                total = 0.0
+                for s in range(len(GRID)):
+                    first = [k for k in members if k >= s]
+                    total += weight[s] / sum(weight) * values[first[0]] if first else 0.0
+                totals.append(total)
+            if j not in done and min(totals) >= 20:
+                fresh_ones.add(j)
+        if not fresh_ones:
+            return [GRID[j] for j in sorted(done)]
+        done |= fresh_ones
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_one_call_against_plain_loops(seed: int) -> None:
+    """What a call certifies follows from products and all subsets, with and without drawn labels."""
+    score, loss = rows(1500, seed)
+    rng = np.random.default_rng(seed)
+    chance = np.where(score > 0.5, 0.5, 1.0) if seed % 2 else np.ones(1500)
+    loss = np.where(rng.random(1500) < chance, loss, np.nan)
+    live = fresh()
+    live._issue(0.5 if seed % 2 else 1.0)
+    live.update(score, loss, label_probability=chance)
+    assert list(live.certified[""]) == plain_certified(score, loss, chance, 0.5 if seed % 2 else 1.0)
+
+
+def test_calls_and_orders_do_not_matter() -> None:
+    """The same rows in one call, in another order, or in several calls give the same evidence."""
+    score, loss = rows(2000, 1)
+    order = np.random.default_rng(0).permutation(2000)
+    whole, mixed, parts = fresh(), fresh(), fresh()
+    whole.update(score, loss)
+    mixed.update(score[order], loss[order])
+    for k in range(4):
+        parts.update(score[k::4], loss[k::4])
+    sums = [one.groups[""].sums for one in (whole, mixed, parts)]
+    np.testing.assert_allclose(sums[1], sums[0], rtol=1e-12)
+    np.testing.assert_allclose(sums[2], sums[0], rtol=1e-12)
+
+
+def test_certified_stays_certified() -> None:
+    """What was declared once stays declared, also if later rows look worse."""
+    live = fresh()
+    live.update(*rows(3000, 2))
+    before = live.certified[""]
+    assert before
+    live.update(*rows(3000, 3, scale=1.0))
+    assert set(before) <= set(live.certified[""])
+
+
+def test_coverage_and_risk_of_drawn_labels() -> None:
+    """Rows without a label count for the coverage, and labels by one over their chance for the risk."""
+    live = fresh(thresholds=[0.5])
+    live._issue(0.25)
+    score = np.array([0.9] * 8 + [0.1] * 2)
+    loss = np.array([1.0, 0.0] + [np.nan] * 6 + [1.0, 0.0])
+    live.update(score, loss, label_probability=np.where(score > 0.5, 0.25, 1.0))
+    one = live.groups[""]
+    assert (one.coverage(0), one.risk(0), one.rows, one.labels) == (0.8, 0.5, 10, 4)
+
+
+def test_weights_count_for_rows() -> None:
+    """A weight of 3 is worth that of three rows in coverage and risk."""
+    live = fresh(thresholds=[0.5], max_weight=3.0)
+    live.update([0.9, 0.9, 0.1], [1, 0, 0], sample_weight=[3, 1, 1])
+    one = live.groups[""]
+    assert (one.coverage(0), one.risk(0)) == (0.8, 0.75)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"label_probability": [1.0, 0.0]}, r"label_probability\[1\] is 0"),
+        ({"label_probability": [1.0, 0.5]}, r"below the smallest chance in force, 1"),
+        ({"loss": [0.0, np.nan]}, r"loss\[1\] is missing"),
+        ({"loss": [0.0, 2.0]}, "max_loss=1 is below"),
+        ({"sample_weight": [1.0, 2.0]}, "max_weight=1 is below"),
+        ({"groups": ["a", "b"]}, "has no groups"),
+        ({"clusters": ["a", "b"]}, "needs max_cluster"),
+        ({"confidence": [0.9]}, "2"),
+    ],
+)
+def test_refused_rows_change_nothing(given: dict[str, Any], message: str) -> None:
+    """A call that is refused names the reason, and leaves the state as it was."""
+    live = fresh()
+    live.update([0.95], [0])
+    before = json.dumps(live.options()), live.result().groups, live.groups[""].sums.copy()
+    with pytest.raises(ValueError, match=message):
+        live.update(**({"confidence": [0.9, 0.8], "loss": [0.0, 1.0]} | given))
+    assert (json.dumps(live.options()), live.result().groups) == before[:2]
+    assert (live.groups[""].sums == before[2]).all()
+
+
+def test_rows_count_once() -> None:
+    """A file that was counted before is refused, also in part and in another order."""
+    live = fresh()
+    score, loss = rows(300, 4)
+    live.update(score, loss)
+    with pytest.raises(ValueError, match="counted before"):
+        live.update(score, loss)
+    with pytest.raises(ValueError, match="counted before"):
+        live.update(score[::-1][:250], loss[::-1][:250])
+    assert live.update(score, loss, again=True).groups[""].rows == 600
+
+
+def test_missing_scores_are_answered_nowhere() -> None:
+    """A row without a score needs no label and lowers the coverage."""
+    live = fresh(thresholds=[0.5])
+    live.update([np.nan, 0.9], [np.nan, 0.0])
+    assert live.groups[""].coverage(0) == 0.5
+
+
+def test_young_rows_wait() -> None:
+    """With maturity a row counts when its label is due, and comes again until then."""
+    live = fresh(maturity=7)
+    live.update([0.9, 0.8], [0, np.nan], time=[0, 5], as_of=8)
+    assert live.groups[""].rows == 1
+    with pytest.raises(ValueError, match="too young"):
+        live.update([0.7], [0], time=[9], as_of=20)
+    live.update([0.8, 0.7], [1, 0], time=[5, 9], as_of=20)
+    assert (live.groups[""].rows, live.groups[""].labels) == (3, 3)
+
+
+def test_groups_share_delta_and_join() -> None:
+    """Each group has a threshold of its own; one that joins takes half of the reserve."""
+    live = fresh(groups=["good", "bad"], reserve=0.2)
+    assert [one.share for one in live.groups.values()] == pytest.approx([0.02, 0.02])
+    live.add_group("new")
+    assert live.groups["new"].share == pytest.approx(0.005)
+    score, _ = rows(6000, 5)
+    names = np.random.default_rng(1).choice(["good", "bad"], 6000)
+    wrong = np.random.default_rng(2).random(6000) < np.where(names == "good", 0.01, 0.2)
+    found = live.update(score, wrong, groups=names).thresholds
+    assert found["good"] == 0.1
+    assert found["bad"] == found["new"] == math.inf
+    with pytest.raises(ValueError, match="'other' is not known"):
+        live.update([0.5], [0], groups=["other"])
+
+
+def test_clusters_come_whole_and_once() -> None:
+    """A cluster is counted in one call; a larger one than declared is refused."""
+    live = fresh(max_cluster=2)
+    live.update([0.9, 0.8, 0.7], [0, 0, 1], clusters=["a", "a", "b"])
+    with pytest.raises(ValueError, match="'b' was counted before"):
+        live.update([0.6], [0], clusters=["b"])
+    with pytest.raises(ValueError, match="one has 3 rows"):
+        live.update([0.6] * 3, [0, 0, 1], clusters=["c"] * 3)
+
+
+def test_restart_begins_anew_with_a_share_of_delta() -> None:
+    """After a restart no row counts and nothing is certified; no more restarts than were provided for."""
+    live = fresh(restarts=1)
+    assert live.groups[""].share == pytest.approx(0.025)
+    live.update(*rows(4000, 6))
+    assert live.certified[""]
+    live.restart()
+    assert live.certified[""] == ()
+    assert live.result().groups[""].rows == 0
+    with pytest.raises(ValueError, match="restarts=1"):
+        live.restart()
+
+
+def test_a_change_is_signalled_and_a_violation_proved() -> None:
+    """When the answered rows get much worse the detector and the test of violation both say so."""
+    live = fresh()
+    live.update(*rows(4000, 7))
+    live._issue(1.0)
+    for week in range(8):
+        live.update(*rows(500, 70 + week, scale=1.0))
+    one = live.result().groups[""]
+    assert one.changed_at is not None
+    assert one.violated_at is not None
+
+
+def test_file_keeps_everything(tmp_path: Path) -> None:
+    """A certificate that was saved goes on as one that was not."""
+    options: dict[str, Any] = {"groups": ["a", "b"], "restarts": 1, "max_loss": 2.0, "risk": 0.1}
+    there, back = fresh(**options), fresh(**options)
+    for week in range(3):
+        score, loss = rows(700, week)
+        names = np.where(score > 0.4, "a", "b")
+        for live in (there, back):
+            live.update(score, 2 * loss, groups=names)
+            live._issue(0.5)
+        back.save(tmp_path / "live.json")
+        back = load_live(tmp_path / "live.json")
+    assert back.options() == there.options()
+    assert back.certified == there.certified
+    assert back.result().history == there.result().history
+    for name in ("a", "b"):
+        assert (back.groups[name].sums == there.groups[name].sums).all()
+        assert (back.groups[name].evidence.bets.gained == there.groups[name].evidence.bets.gained).all()
+
+
+def test_files_that_were_edited_or_of_others_are_refused(tmp_path: Path) -> None:
+    """A number that was changed by hand, another certificate, and a state that is older than its file."""
+    file = tmp_path / "live.json"
+    live = fresh()
+    live.save(file)
+    text = file.read_text()
+    file.write_text(text.replace('"risk": 0.05', '"risk": 0.06'))
+    with pytest.raises(ValueError, match="edited or damaged"):
+        load_live(file)
+    file.write_text(text)
+    with pytest.raises(ValueError, match="another certificate"):
+        fresh(risk=0.1).save(file)
+    update_live(file, [0.9], [0])
+    with pytest.raises(ValueError, match="has not counted"):
+        live.save(file)
+
+
+def test_state_is_small(tmp_path: Path) -> None:
+    """After many calls the file stays below 100 kB."""
+    rng = np.random.default_rng(0)
+    live = LiveCertificate(risk=0.05, scores=rng.random(500), groups=[f"g{k}" for k in range(10)])
+    for _ in range(700):
+        live.update(rng.random(40), rng.random(40) < 0.02, groups=rng.choice(list(live.groups), 40))
+    live.save(tmp_path / "live.json")
+    assert (tmp_path / "live.json").stat().st_size < 100_000
+
+
+def test_threads_lose_nothing() -> None:
+    """Sixteen threads that count parts at the same time give what one thread gives."""
+    score, loss = rows(3200, 8)
+    live, serial = fresh(), fresh()
+    threads = [threading.Thread(target=live.update, args=(score[k::16], loss[k::16])) for k in range(16)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    serial.update(score, loss)
+    np.testing.assert_allclose(live.groups[""].sums, serial.groups[""].sums, rtol=1e-12)
+    assert live.groups[""].rows == 3200
+
+
+def _count(name: str, k: int) -> None:
+    score, loss = rows(100, 100 + k)
+    update_live(name, score, loss)
+
+
+def test_processes_share_a_file(tmp_path: Path) -> None:
+    """Eight processes that update one file at the same time lose no row."""
+    file = tmp_path / "live.json"
+    fresh().save(file)
+    with multiprocessing.get_context("spawn").Pool(4) as pool:
+        pool.starmap(_count, [(str(file), k) for k in range(8)])
+    assert load_live(file).result().groups[""].rows == 800
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"risk": 1.0}, "below max_loss"),
+        ({"thresholds": []}, "empty"),
+        ({"thresholds": [np.nan]}, "thresholds"),
+        ({"groups": ["a", "a"]}, "different names"),
+        ({"reserve": 1.0}, "reserve"),
+    ],
+)
+def test_bad_options(options: dict[str, Any], message: str) -> None:
+    """What cannot be meant is refused when the certificate is made."""
+    with pytest.raises(ValueError, match=message):
+        fresh(**options)
