@@ -1,7 +1,8 @@
 """Live certificates: how often any threshold that was declared on any day exceeds the limit, and what is certified.
 
     python benchmarks/live.py violations [--streams 2000] [--days 200] [--cell NAME] [--output FOLDER]
-    python benchmarks/live.py coverage [--data FOLDER]
+    python benchmarks/live.py coverage [--data FOLDER] [--runs 40]
+    python benchmarks/live.py audits [--runs 40]
 
 A policy is issued every day. A threshold counts as a violation if its true risk is *not below* the limit. Streams are
 counted side by side with the bets and the closed test of the package; ``--one-by-one`` goes through the public class.
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -252,18 +254,122 @@ def violations(names: list[str], streams: int, days: int, rows: int, output: Pat
             print(f"{name:22} audits {100 * audit:3.0f} %: {100 * share:5.2f} % ({100 * error:.2f})", flush=True)
 
 
+def resampled(score: np.ndarray, loss: np.ndarray) -> Draw:
+    """Return a stream of rows that are drawn from a file with replacement."""
+
+    def draw(n: int, rng: np.random.Generator) -> dict[str, Any]:
+        at = rng.integers(0, len(score), n)
+        return {"confidence": score[at], "loss": loss[at]}
+
+    return draw
+
+
+def real(data: Path) -> dict[str, Draw]:
+    """Return streams of real outputs: MMLU, ImageNet, CIFAR-10, credit."""
+    import polars as pl
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.preprocessing import StandardScaler
+
+    rows = pl.read_parquet(data / "outputs/llm_mcqa_confidence.parquet").filter(
+        (pl.col("model") == "Llama3-70b") & (pl.col("dataset") == "mmlu") & ~pl.col("abstain_option")
+    )
+    rows = rows.filter(pl.col("prompt") == 1)
+    found = {"MMLU": resampled(rows["msp"].to_numpy(), (rows["grade"] != "Correct").to_numpy().astype(float))}
+    with np.load(data / "outputs/imagenet_val_msp.npz") as file:
+        found["ImageNet"] = resampled(file["conf"][0].astype(float), (file["pred"][0] != file["labels"]).astype(float))
+    with np.load(data / "outputs/cifar10_test_models.npz") as file:
+        probability = file["probs_cleanlab_cv"]
+        wrong = (probability.argmax(1) != file["labels"]).astype(float)
+        found["CIFAR-10"] = resampled(probability.max(1).astype(float), wrong)
+    table = pl.read_parquet(data / "tabular/credit_default_taiwan.parquet").to_numpy().astype(float)
+    x, y = StandardScaler().fit_transform(table[:, :-1]), table[:, -1]
+    order = np.random.default_rng(0).permutation(len(y))
+    model = LogisticRegression(max_iter=500).fit(x[order[:5000]], y[order[:5000]])
+    probability, rest = model.predict_proba(x[order[5000:]]), y[order[5000:]]
+    found["credit"] = resampled(probability.max(1), (model.classes_[probability.argmax(1)] != rest).astype(float))
+    return found
+
+
+def coverage(data: Path | None, runs: int) -> None:
+    """Print mean coverages of a live certificate beside certificates of one day, and of one at delta / 40."""
+    streams = {name: POPULATIONS[name]().draw for name in ("smooth", "like MMLU", "six levels")}
+    streams |= {} if data is None else real(data)
+    print(
+        f"limit {LIMIT} (credit .1), delta {DELTA}; coverage after n rows of a live certificate / one of that day on the"
+    )
+    print("same grid / one of that day on all thresholds / one of that day on the same grid at delta/40")
+    short = []
+    for name, draw in streams.items():
+        limit = 0.1 if name == "credit" else LIMIT
+        everything = draw(200_000, np.random.default_rng(1))["confidence"]
+        found: dict[int, list[list[float]]] = {2000: [], 5000: [], 20000: []}
+        for run in range(runs):
+            rng = np.random.default_rng([7, run])
+            live = LiveCertificate(risk=limit, delta=DELTA, scores=draw(2000, rng)["confidence"])
+            days = [draw(500, rng) for _ in range(40)]
+            for k, day in enumerate(days, 1):
+                live.update(**day, again=True)
+                if 500 * k not in found:
+                    continue
+                score, loss = (np.concatenate([each[key] for each in days[:k]]) for key in ("confidence", "loss"))
+                steps = np.append(live.thresholds, live.thresholds[-1] - 1.0)[_bets.cells(live.thresholds, score)]
+                thresholds = [live.threshold]
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # rows of a file come twice in a stream
+                    for values, delta in ((steps, DELTA), (score, DELTA), (steps, DELTA / 40)):
+                        one = abstain.choose_threshold(loss, values, risk=limit, delta=delta, nan_policy="reject")
+                        thresholds.append(one.threshold)
+                found[500 * k].append([float((everything >= t).mean()) for t in thresholds])
+        means = {n: np.mean(each, axis=0) for n, each in found.items()}
+        short.append([means[n][1] - means[n][0] for n in (5000, 20000)])
+        cells = "   ".join(f"{n:,}: " + " / ".join(f"{each:.3f}" for each in means[n]) for n in means)
+        print(f"{name:12} {cells}", flush=True)
+    below = np.mean(short, axis=0)
+    print(f"below one day, in the mean over populations: {below[0]:.3f} after 5,000, {below[1]:.3f} after 20,000 rows")
+
+
+def audits(runs: int) -> None:
+    """Print the coverage after 20,000 rows with audits of what is answered, and how many labels were spent."""
+    for name in ("smooth", "like MMLU", "six levels"):
+        population, cells = POPULATIONS[name](), []
+        everything = population.draw(200_000, np.random.default_rng(1))["confidence"]
+        for audit in AUDITS:
+            found, labels = [], []
+            for run in range(runs):
+                rng = np.random.default_rng([8, run])
+                live = LiveCertificate(risk=LIMIT, delta=DELTA, thresholds=population.thresholds)
+                for _ in range(40):
+                    day = population.draw(500, rng)
+                    chance = np.where(day["confidence"] >= live.threshold, audit, 1.0)
+                    loss = np.where(rng.random(500) < chance, day["loss"], np.nan)
+                    live.update(day["confidence"], loss, label_probability=chance, again=True)
+                    live._issue(audit)
+                found.append(float((everything >= live.threshold).mean()))
+                labels.append(live.groups[""].labels)
+            cells.append(f"audits {100 * audit:3.0f} %: {np.mean(found):.3f} ({np.mean(labels):,.0f} labels)")
+        print(f"{name:12} {'   '.join(cells)}", flush=True)
+
+
 def main() -> None:
     """Run what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["violations"])
+    parser.add_argument("what", choices=["violations", "coverage", "audits"])
     parser.add_argument("--streams", type=int, default=2000)
     parser.add_argument("--days", type=int, default=200)
     parser.add_argument("--rows", type=int, default=100)
     parser.add_argument("--cell", choices=list(POPULATIONS), action="append")
     parser.add_argument("--output", type=Path, default=Path("live-runs"))
+    parser.add_argument("--runs", type=int, default=40)
+    parser.add_argument("--data", type=Path, help="folder of saved outputs, for coverage")
     parser.add_argument("--one-by-one", action="store_true", help="through the public class, stream by stream")
     given = parser.parse_args()
     print(f"abstain {abstain.__version__}")
+    if given.what == "coverage":
+        coverage(given.data, given.runs)
+        return
+    if given.what == "audits":
+        audits(given.runs)
+        return
     violations(given.cell or list(POPULATIONS), given.streams, given.days, given.rows, given.output, given.one_by_one)
 
 

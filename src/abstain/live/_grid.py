@@ -58,10 +58,10 @@ class Rows:
 class Grid:
     """The state of one group.
 
-    ``share``: of delta; ``sums``: logarithms of the bets for each stake and cell; ``cases``: weight of the rows for
-    each cell and, last, of those that no threshold accepts; ``labels``: how many labels were counted; ``wrong``: their
-    losses for each cell, weighted by chance; ``certified``: the thresholds that were declared; ``in_force``: position
-    of the threshold of the last policy, or -1.
+    ``share``: of delta; ``sums``: logarithms of the bets for each stake and cell; ``counts``, ``cases``: rows of each
+    cell, and their weight, last of those that no threshold accepts; ``labels``: how many labels were counted;
+    ``wrong``: their losses for each cell, weighted by chance; ``certified``: the thresholds that were declared;
+    ``in_force``: position of the threshold of the last policy, or -1; ``answered``: labels of what it answered.
     """
 
     rules: Rules
@@ -71,12 +71,13 @@ class Grid:
     wrong: FloatArray = field(init=False)
     certified: BoolArray = field(init=False)
     labels: int = 0
-    rows: int = 0
     in_force: int = -1
     answered: int = 0
     highest: float = 0.0
     violated_at: int | None = None
     changed_at: int | None = None
+    graded: bool = False
+    counts: IntArray = field(init=False)
     evidence: Evidence = field(init=False)
     detector: Detector = field(init=False)
 
@@ -84,6 +85,7 @@ class Grid:
         n = len(self.rules.thresholds)
         self.sums = np.zeros((len(_bets.RATES), n))
         self.cases, self.wrong = np.zeros(n + 1), np.zeros(n + 1)
+        self.counts = np.zeros(n + 1, dtype=np.int64)
         self.certified = np.zeros(n, dtype=bool)
         self.evidence = Evidence(self.rules.limit)
         self.detector = Detector(self.rules.limit, self.rules.run_length)
@@ -100,7 +102,8 @@ class Grid:
         else:
             logs = _bets.cluster_logs(gain / rows.size, rows.cell, rows.cluster, self.rules.limit, smallest)
             self.sums += _bets.by_cell(logs, rows.cell, n)
-        self.rows += len(rows.cell)
+        self.counts += np.bincount(rows.cell, minlength=n + 1)
+        self.graded = self.graded or bool(((rows.loss != 0.0) & (rows.loss != 1.0)).any())
         self.labels += int(rows.drawn.sum())
         self.cases += np.bincount(rows.cell, weights=rows.weight, minlength=n + 1)
         found = np.where(rows.drawn, rows.weight * rows.loss / rows.chance, 0.0)
@@ -128,6 +131,15 @@ class Grid:
             self.violated_at = self.answered
         if signals and self.changed_at is None:
             self.changed_at = self.answered
+
+    @property
+    def rows(self) -> int:
+        """How many rows were counted."""
+        return int(self.counts.sum())
+
+    def accepted(self, position: int) -> int:
+        """Return how many rows a threshold accepts."""
+        return int(self.counts[: position + 1].sum())
 
     @property
     def lowest(self) -> int:

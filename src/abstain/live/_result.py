@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from abstain._result import Column, Result, Row, Table
+from abstain._result import Caveat, Column, Level, Result, Row, Status, Table, Verdict, readable
 
 if TYPE_CHECKING:
     from abstain.live._certificate import LiveCertificate
@@ -39,6 +39,7 @@ class LiveGroup:
     coverage: float
     risk: float
     rows: int
+    answered: int
     labels: int
     violated_at: int | None
     changed_at: int | None
@@ -57,7 +58,11 @@ class LiveCertification(Result):
     coverage : float
         Share of all rows so far that the certified thresholds accept.
     history : tuple of Line
-        After each call; of more than 128 the older half are joined in pairs.
+        After each call; of more than 128 every second of the older half is left out.
+    run_length : float
+        Answered rows between false signals of the change detector, on average at least.
+    graded : bool
+        Whether losses are others than 0 and 1.
     """
 
     risk: float
@@ -65,6 +70,8 @@ class LiveCertification(Result):
     groups: Mapping[str, LiveGroup]
     coverage: float
     history: tuple[Line, ...]
+    run_length: float
+    graded: bool
     _names = ("group",)
 
     @classmethod
@@ -78,16 +85,59 @@ class LiveCertification(Result):
                 coverage=one.coverage(position),
                 risk=math.nan if position < 0 else one.risk(position) * live.max_loss,
                 rows=one.rows,
+                answered=one.accepted(position),
                 labels=one.labels,
                 violated_at=one.violated_at,
                 changed_at=one.changed_at,
             )
-        return cls(live.risk, live.delta, groups, live.covered(), tuple(live.lines))
+        graded = live.max_loss != 1.0 or any(one.graded for one in live.groups.values())
+        return cls(live.risk, live.delta, groups, live.covered(), tuple(live.lines), live.run_length, graded)
 
     @property
     def thresholds(self) -> dict[str, float]:
         """The lowest certified threshold of each group; +inf if there is none."""
         return {name: one.threshold for name, one in self.groups.items()}
+
+    @property
+    def verdict(self) -> Verdict:
+        """What may be answered now, and whether something has changed."""
+        found = {name: one for name, one in self.groups.items() if one.threshold < math.inf}
+        violated = {name: one.violated_at for name, one in self.groups.items() if one.violated_at is not None}
+        one = next(iter(self.groups.values())) if list(self.groups) == [""] else None
+        n, answered = sum(each.rows for each in self.groups.values()), sum(each.answered for each in found.values())
+        reason = "" if found else f"{sum(each.labels for each in self.groups.values()):,} labels do not show it yet"
+        if violated:
+            reason = f"first seen after {min(violated.values()):,} labels of answered rows; restart the certificate"
+        status = Status.CERTIFIED if len(found) == len(self.groups) else Status.PARTLY
+        return Verdict(
+            Status.VIOLATED if violated else status if found else Status.NOT_CERTIFIED,
+            threshold=None if one is None or not found else one.threshold,
+            printed="" if one is None or not found else readable(one.threshold),
+            coverage=self.coverage,
+            risk=None if one is None or math.isnan(one.risk) else one.risk,
+            limit=self.risk,
+            confidence=1.0 - self.delta,
+            levels=tuple(
+                Level(self.risk, each.coverage, each.threshold, readable(each.threshold), name or None)
+                for name, each in found.items()
+            ),
+            caveats=tuple(self._caveats()),
+            reason=reason,
+            n=n,
+            n_accepted=answered,
+            graded=self.graded,
+        )
+
+    def _caveats(self) -> Iterator[Caveat]:
+        changed = [one.changed_at for one in self.groups.values() if one.changed_at is not None]
+        if changed:
+            yield Caveat.of("change", first=min(changed), since="", count=len(changed), run_length=self.run_length)
+        rejected = [name for name, one in self.groups.items() if name and one.threshold == math.inf]
+        if rejected and len(rejected) < len(self.groups):
+            reason = "their labels do not show it yet"
+            yield Caveat.of("groups_rejected", names=rejected, reason=reason)
+        if list(self.groups) == [""]:
+            yield Caveat.of("groups_missing", how="groups=")
 
     def headline(self) -> str:
         """Return the guarantee in one line."""

@@ -139,6 +139,7 @@ def restore(certificate: LiveCertificate, content: Mapping[str, Any]) -> None:
         certificate.groups[name] = one = Grid(rules, kept["share"])
         one.sums = numbers_of(kept["sums"]).reshape(one.sums.shape)
         one.cases, one.wrong = numbers_of(kept["cases"]), numbers_of(kept["wrong"])
+        one.counts = np.array(kept["counts"], dtype=np.int64)
         one.certified = np.array(kept["certified"], dtype=bool)
         for field_ in PLAIN:
             setattr(one, field_, kept[field_])
@@ -148,7 +149,7 @@ def restore(certificate: LiveCertificate, content: Mapping[str, Any]) -> None:
 
 
 #: Fields of a grid that are plain values.
-PLAIN = ("labels", "rows", "in_force", "answered", "highest", "violated_at", "changed_at")
+PLAIN = ("labels", "graded", "in_force", "answered", "highest", "violated_at", "changed_at")
 
 
 def _grid(one: Grid) -> dict[str, Any]:
@@ -157,6 +158,7 @@ def _grid(one: Grid) -> dict[str, Any]:
         "sums": text_of(one.sums),
         "cases": text_of(one.cases),
         "wrong": text_of(one.wrong),
+        "counts": one.counts.tolist(),
         "certified": [int(each) for each in one.certified],
         "evidence": _bets(one.evidence),
         "detector": _bets(one.detector),
