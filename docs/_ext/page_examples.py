@@ -133,3 +133,49 @@ def failures_of(page: Path, *, shell: bool = True, near: bool = False) -> tuple[
         runner.run(test, clear_globs=False, out=failures.append)
         names = test.globs
     return number, failures
+
+
+class _Collector(doctest.DocTestRunner):
+    """Keeps what examples print where it is not what the page says."""
+
+    def __init__(self) -> None:
+        super().__init__(optionflags=OPTIONS, verbose=False)
+        self.found: list[tuple[doctest.Example, str]] = []
+
+    def report_failure(self, out: Any, test: doctest.DocTest, example: doctest.Example, got: str) -> None:
+        """Keep the output."""
+        self.found.append((example, got))
+
+
+def rewritten(page: Path) -> str:
+    """Return the text of a page with the outputs that its examples print now; those that fit stay as they are."""
+    text, names, checker = page.read_text(encoding="utf-8"), dict[str, Any](), doctest.OutputChecker()
+    for kind, source, line in fences(text):
+        block = source
+        if kind == "console":
+            for command, expected in commands(source):
+                got = output_of(command, Path.cwd(), refused=expected.startswith("abstain: "))
+                if expected.strip() and not checker.check_output(expected, got, OPTIONS):
+                    end = "\n" if expected.endswith("\n\n") else ""
+                    block = block.replace(expected, got.rstrip() + "\n" + end, 1)
+        elif ">>> " not in source:
+            exec(compile(source, f"{page.name}:{line}", "exec"), names)
+        else:
+            runner = _Collector()
+            test = doctest.DocTestParser().get_doctest(source, names, f"{page.name}:{line}", str(page), line)
+            runner.run(test, clear_globs=False)
+            names = test.globs
+            for example, got in runner.found:
+                shown = re.sub(r"^$", "<BLANKLINE>", got.rstrip(), flags=re.MULTILINE) + "\n"
+                block = block.replace(example.want, shown, 1) if example.want else block
+        text = text.replace(source, block, 1)
+    return text
+
+
+if __name__ == "__main__":  # python docs/_ext/page_examples.py PAGE...: write the outputs of today into pages
+    import tempfile
+
+    for name in sys.argv[1:]:
+        page = Path(name).resolve()
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+            page.write_text(rewritten(page), encoding="utf-8")

@@ -63,3 +63,12 @@ def test_the_main_pages_have_examples() -> None:
         text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
         counts[name] = text.count(">>> ")
     assert {name: n for name, n in counts.items() if n < 3} == {}
+
+
+def test_outputs_are_written_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Outputs that changed are replaced, of Python and of commands; those that fit, with dots, stay."""
+    monkeypatch.chdir(tmp_path)
+    page = tmp_path / "page.md"
+    text = "```python\n>>> x = 1\n>>> x + 1\n{}\n>>> print('ab')\na...\n```\n\n```console\n$ abstain --version\n{}\n```\n"
+    page.write_text(text.format(3, "abstain 0.0"), encoding="utf-8")
+    assert page_examples.rewritten(page) == text.format(2, output_of("abstain --version", tmp_path).strip())
