@@ -29,6 +29,7 @@ FLOORS = {
     **dict.fromkeys(["joint", "pool", "thresholds"], 5),
     "evaluation": 6,
     "monitoring": 6,
+    "live": 7,
     "study": 7,
     "plots": 8,
     "report": 9,
