@@ -224,7 +224,7 @@ def many(population: Population, audit: float, days: int, rows: int, streams: in
             sums[:, :, k] += found.reshape(len(names), streams, n)
         smallest = audit
         path = np.cumsum(sums, axis=3)
-        high = np.exp(np.minimum(path, 700.0)).mean(axis=2).max(axis=2) >= math.exp(bar)
+        high = np.einsum("k,gskj->gsj", _bets.WEIGHTS, np.exp(np.minimum(path, 700.0))).max(axis=2) >= math.exp(bar)
         for g, s in zip(*np.nonzero(high), strict=True):
             certified[g, s] = _bets.certify(_bets.log_evidence(sums[g, s]), certified[g, s], bar)
             low = np.flatnonzero(certified[g, s])
@@ -294,10 +294,8 @@ def coverage(data: Path | None, runs: int) -> None:
     """Print mean coverages of a live certificate beside certificates of one day, and of one at delta / 40."""
     streams = {name: POPULATIONS[name]().draw for name in ("smooth", "like MMLU", "six levels")}
     streams |= {} if data is None else real(data)
-    print(
-        f"limit {LIMIT} (credit .1), delta {DELTA}; coverage after n rows of a live certificate / one of that day on the"
-    )
-    print("same grid / one of that day on all thresholds / one of that day on the same grid at delta/40")
+    print(f"limit {LIMIT} (credit .1), delta {DELTA}; coverage after n rows of a live certificate / one of that day on")
+    print("the same grid / one of that day on all thresholds / one of that day on the same grid at delta/40")
     short = []
     for name, draw in streams.items():
         limit = 0.1 if name == "credit" else LIMIT

@@ -14,18 +14,20 @@ from hypothesis import strategies as st
 from abstain.live import _bets as bets
 
 LIMIT = 0.2
+#: Rates against which the stakes are best, and weights of the bets.
+BETS = ((0.45, 0.3), (0.6, 0.3), (0.75, 0.3), (0.9, 0.08), (0.97, 0.02))
 
 
 def plain_evidence(rows: list[tuple[float, float, float]], threshold: float, smallest: float) -> float:
     """Mean over the stakes of the product of 1 + stake * X, one factor after the other."""
     products = []
-    for rate in (0.4, 0.55, 0.7, 0.85):
+    for rate, weight in BETS:
         product = 1.0
         for confidence, loss, chance in rows:
             gain = (LIMIT - loss) / chance if confidence >= threshold else 0.0
             product *= 1.0 + smallest * (1.0 - rate) / (1.0 - LIMIT) * gain
-        products.append(product)
-    return sum(products) / len(products)
+        products.append(weight * product)
+    return sum(products)
 
 
 @given(
@@ -59,7 +61,7 @@ def test_a_cluster_is_one_factor() -> None:
     found = np.cumsum(bets.by_cell(bets.cluster_logs(gain, cell, cluster, LIMIT, 1.0), cell, 3), axis=1)
     for j in range(3):
         sums = [gain[(cluster == k) & (cell <= j)].sum() for k in range(5)]
-        wanted = [sum(math.log(1 + (1 - rate) / (1 - LIMIT) * one) for one in sums) for rate in (0.4, 0.55, 0.7, 0.85)]
+        wanted = [sum(math.log(1 + (1 - rate) / (1 - LIMIT) * one) for one in sums) for rate, _ in BETS]
         assert found[:, j] == pytest.approx(wanted, rel=1e-9)
 
 
@@ -69,7 +71,7 @@ def test_expected_evidence_at_the_limit_is_one(chance: Fraction) -> None:
     total = 0.0
     outcomes = [(True, 1.0), (True, 0.0), (False, 0.0)]
     for three in itertools.product(outcomes, repeat=3):
-        weight, logs = 1.0, np.zeros((4, 1))
+        weight, logs = 1.0, np.zeros((5, 1))
         for drawn, loss in three:
             wrong = LIMIT if loss else 1 - LIMIT
             weight *= float(chance) * wrong if drawn else 1 - float(chance)

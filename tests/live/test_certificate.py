@@ -14,6 +14,7 @@ import pytest
 
 from abstain.live import LiveCertificate, load_live, update_live
 
+BETS = ((0.45, 0.3), (0.6, 0.3), (0.75, 0.3), (0.9, 0.08), (0.97, 0.02))
 GRID = [0.9, 0.7, 0.5, 0.3, 0.1]
 
 
@@ -34,12 +35,12 @@ def plain_certified(score: np.ndarray, loss: np.ndarray, chance: np.ndarray, sma
     values = []
     for threshold in GRID:
         mean = 0.0
-        for rate in (0.4, 0.55, 0.7, 0.85):
+        for rate, share in BETS:
             log = 0.0
             for c, one, p in zip(score, loss, chance, strict=True):
                 if c >= threshold and not math.isnan(one):
                     log += math.log(1 + smallest * (1 - rate) / 0.95 * (0.05 - one) / p)
-            mean += math.exp(log) / 4
+            mean += share * math.exp(log)
         values.append(mean)
     weight = [1 / (j + 1) for j in range(len(GRID))]
     done: set[int] = set()
@@ -146,9 +147,9 @@ def test_rows_count_once() -> None:
     live = fresh()
     score, loss = rows(300, 4)
     live.update(score, loss)
-    with pytest.raises(ValueError, match="counted before"):
+    with pytest.raises(ValueError, match="before"):
         live.update(score, loss)
-    with pytest.raises(ValueError, match="counted before"):
+    with pytest.raises(ValueError, match="before"):
         live.update(score[::-1][:250], loss[::-1][:250])
     assert live.update(score, loss, again=True).groups[""].rows == 600
 
@@ -260,13 +261,37 @@ def test_files_that_were_edited_or_of_others_are_refused(tmp_path: Path) -> None
 
 
 def test_state_is_small(tmp_path: Path) -> None:
-    """After many calls the file stays below 100 kB."""
+    """After more calls than are remembered the file stays below 100 kB."""
     rng = np.random.default_rng(0)
-    live = LiveCertificate(risk=0.05, scores=rng.random(500), groups=[f"g{k}" for k in range(10)])
-    for _ in range(700):
-        live.update(rng.random(40), rng.random(40) < 0.02, groups=rng.choice(list(live.groups), 40))
+    live = LiveCertificate(risk=0.05, scores=rng.random(500))
+    for _ in range(1050):
+        live.update(rng.random(80), rng.random(80) < 0.02)
     live.save(tmp_path / "live.json")
     assert (tmp_path / "live.json").stat().st_size < 100_000
+
+
+def test_a_policy_decides_as_certified() -> None:
+    """The policy answers from the certified threshold on, with the guarantee, and sets the chance that is in force."""
+    live = fresh()
+    live.update(*rows(4000, 9))
+    policy = live.policy(score="msp", audit=0.25)
+    assert policy.accept([live.threshold, np.nextafter(live.threshold, 0)]).tolist() == [True, False]
+    assert policy.guarantee is not None
+    assert (policy.guarantee.risk, policy.guarantee.delta) == (0.05, 0.05)
+    with pytest.raises(ValueError, match=r"below the smallest chance in force, 0\.25"):
+        live.update([0.9], [np.nan], label_probability=0.2)
+    live.update([0.9], [np.nan], label_probability=0.25)
+    grouped = fresh(groups=["a", "b"])
+    grouped.update(*rows(6000, 10), groups=np.where(np.arange(6000) % 2, "a", "b"))
+    found = grouped.policy(score="msp", group="kind")
+    assert dict(found.thresholds) == grouped.result().thresholds
+
+
+def test_nothing_certified_answers_nothing() -> None:
+    """A policy before the first certificate rejects every row and guarantees nothing."""
+    policy = fresh().policy(score="msp")
+    assert not policy.accept([1.0])[0]
+    assert policy.guarantee is None
 
 
 def test_threads_lose_nothing() -> None:

@@ -7,6 +7,7 @@ import math
 import os
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,10 +29,9 @@ from abstain.live import _state
 from abstain.live._bets import cells
 from abstain.live._grid import Grid, Rows, Rules
 from abstain.live._result import Line, LiveCertification
-from abstain.monitoring._clock import Clock
-from abstain.policy import group_column
-from abstain.thresholds import cluster_numbers
-from abstain.thresholds._sketches import Hashes, named
+from abstain.monitoring import Clock, SentRows
+from abstain.policy import Calibration, Guarantee, Objective, Policy, group_column
+from abstain.thresholds import Hashes, cluster_numbers, named
 
 #: Thresholds of a grid that is made from scores, and the most that may be given.
 USUAL, MOST = 60, 200
@@ -50,8 +50,8 @@ class LiveCertificate:
     **Threads.** One object may be used by several threads: a lock makes its methods wait for each other. Processes
     share one file by :func:`update_live`.
 
-    **State.** At most 50 kB and 5 kB a group with 60 thresholds, whatever the number of rows and calls; with
-    ``clusters`` 11 bytes more for each cluster.
+    **State.** At most 100 kB, and 6 kB for each group after the first, with 60 thresholds, whatever the number of rows
+    and calls; with ``clusters`` 11 bytes more for each cluster.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ class LiveCertificate:
         self.period = 0
         self.calls = 0
         self.lines: list[Line] = []
-        self.sent = _state.Sent()
+        self.sent = SentRows(partly=50)
         self.clusters: Hashes = np.zeros(0, dtype=np.uint64)
         self.reserved = self.reserve
         self.on_file: str | None = None
@@ -236,11 +236,11 @@ class LiveCertificate:
             number = self._cluster_numbers(clusters, n)
             clock = copy.copy(self.clock)
             due, when, _ = clock.order(time, as_of, losses, needed, number)
-            known, sketch = self.sent.check(score[due], np.nan_to_num(losses[due], nan=-1.0), flag(again, "again"))
+            known = self.sent.check(score[due], losses[due], flag(again, "again"))
             fresh = None if clusters is None else self._fresh(clusters, due)
             # nothing was changed until here, and nothing can fail from here on
             self.clock, self.calls = clock, self.calls + 1
-            self.sent.add(known, sketch)
+            self.sent.add(known)
             self.clusters = self.clusters if fresh is None else np.union1d(self.clusters, fresh)
             rows = Rows(
                 cell[due],
@@ -382,11 +382,36 @@ class LiveCertificate:
 
     # ------------------------------------------------------------------ issue and change
 
+    def policy(self, *, score: str, audit: float = 1.0, group: str | None = None, **about: Any) -> Policy:
+        """Return the policy of the lowest certified thresholds, and take it as the one in force.
+
+        Parameters
+        ----------
+        score : str
+            Column of the confidence score in new files, or the score that is computed; as for
+            :meth:`CertifiedThreshold.policy`, which also has the other arguments (``about``).
+        audit : float in (0, 1]
+            With which chance a label of an answered row will be drawn from now on (:meth:`Policy.decide` draws them);
+            what is not answered is reviewed. Bets are scaled by it, so a small chance costs time.
+        group : str, optional
+            Column of the groups, needed where the certificate has groups.
+
+        Returns
+        -------
+        Policy
+        """
+        with self._lock:
+            issued = Issued.of(self)
+            found = Policy.of(issued, score=score, group=group, **about)
+            self._issue(audit)
+            return found
+
     def _issue(self, audit: float) -> None:
         """Take the lowest certified thresholds as those in force, with this smallest chance of a label from now on."""
-        self.smallest = fraction(audit, "audit")
-        if not self.smallest > 0.0:
+        smallest = fraction(audit, "audit")
+        if not smallest > 0.0:
             raise ValueError("audit must be above 0: what is answered and never labelled cannot be certified again")
+        self.smallest = smallest
         for one in self.groups.values():
             one.in_force = one.lowest
 
@@ -439,6 +464,47 @@ class LiveCertificate:
         name = os.fspath(path)
         with self._lock, locked(name):
             _state.write(name, self)
+
+
+@dataclass(frozen=True)
+class Issued:
+    """The thresholds of a day, as a policy takes them."""
+
+    threshold: float
+    objective: Objective
+    calibration: Calibration
+    certified: Guarantee | None
+    groups: Mapping[str, Issued] | None = None
+
+    def guarantee(self) -> Guarantee | None:
+        """Return what is guaranteed, if anything is."""
+        return self.certified
+
+    @classmethod
+    def of(cls, live: LiveCertificate) -> Issued:
+        """Return what is certified now."""
+        each = {name: cls._of_grid(live, one) for name, one in live.groups.items()}
+        if not live.grouped:
+            return each[""]
+        first = next(iter(each.values()))
+        whole = Calibration(
+            n=sum(one.calibration.n for one in each.values()),
+            groups={name: one.calibration for name, one in each.items()},
+        )
+        found = next((one.certified for one in each.values() if one.certified is not None), None)
+        return cls(first.threshold, first.objective, whole, found, each)
+
+    @classmethod
+    def _of_grid(cls, live: LiveCertificate, one: Grid) -> Issued:
+        position = one.lowest
+        threshold = math.inf if position < 0 else float(live.thresholds[position])
+        calibration = Calibration(n=one.rows, n_accepted=one.accepted(position), coverage=one.coverage(position))
+        guarantee = None if position < 0 else Guarantee(
+            risk=live.risk, delta=live.delta, max_loss=live.max_loss, procedure="live", bound="betting",
+            statement=f"with probability at least {1.0 - live.delta:g} no threshold that is declared on any day has a "
+            f"mean loss of what is accepted above {live.risk:g}, as long as the population stays as it is",
+        )  # fmt: skip
+        return cls(threshold, Objective(risk=live.risk, delta=live.delta), calibration, guarantee)
 
 
 def _grid(scores: ArrayLike | None, thresholds: ArrayLike | None) -> FloatArray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from abstain._typing import BoolArray, FloatArray, IntArray
 from abstain.live import _bets
-from abstain.monitoring._evidence import Detector, Evidence
+from abstain.monitoring import Detector, Evidence
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The file of a live certificate: what it says it is, whether it says what was written, and rows counted before."""
+"""The file of a live certificate: what it says it is, and whether it says what was written."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,46 +16,13 @@ from abstain._files import write_text
 from abstain._typing import FloatArray
 from abstain.live._grid import Grid
 from abstain.live._result import Line
-from abstain.monitoring._clock import Clock
-from abstain.monitoring._evidence import Detector, Evidence
-from abstain.thresholds._sketches import FEWEST, digest, hashed, in_common, packed, sketch, unpacked
+from abstain.monitoring import Clock, Detector, Evidence
+from abstain.thresholds import packed, unpacked
 
 if TYPE_CHECKING:
     from abstain.live._certificate import LiveCertificate
 
 FORMAT = "abstain.live/1"
-#: Part of the rows of a call that were counted before, from which on it is refused; hashes that are kept of a call.
-PART, KEPT = 0.5, 32
-#: Calls that are recognised as a whole, and in part.
-CALLS, SKETCHES = 500, 52
-
-
-@dataclass
-class Sent:
-    """Which rows were counted before, by their scores and losses."""
-
-    digests: list[str] = field(default_factory=list)
-    sketches: list[str] = field(default_factory=list)
-
-    def check(self, scores: FloatArray, losses: FloatArray, again: bool) -> tuple[str, str]:
-        """Return what these rows are known by; refuse them if most were counted before."""
-        each = hashed(scores, losses)
-        name = digest(each)
-        if not again:
-            part = max((in_common(one, each, KEPT)[0] for one in self.sketches if len(each) >= FEWEST), default=0.0)
-            whole = bool(name) and name in self.digests
-            if whole or part >= PART:
-                much = "these" if whole else f"about {100 * part:.0f} % of these"
-                raise ValueError(
-                    f"{much} rows were counted before, by score and loss, and no row may count twice; give only new "
-                    "rows, or again=True if they only look alike"
-                )
-        return name, sketch(each, KEPT)
-
-    def add(self, name: str, sketched: str) -> None:
-        """Remember rows that were counted."""
-        self.digests = [*self.digests, *([name] if name else [])][-CALLS:]
-        self.sketches = [*self.sketches, *([sketched] if sketched else [])][-SKETCHES:]
 
 
 def text_of(values: FloatArray) -> str:
@@ -115,10 +82,9 @@ def content_of(certificate: LiveCertificate) -> dict[str, Any]:
             "calls": certificate.calls,
             "reserved": certificate.reserved,
             "clock": vars(certificate.clock),
-            "digests": certificate.sent.digests,
-            "sketches": certificate.sent.sketches,
+            "sent": certificate.sent.state(),
             "clusters": packed(certificate.clusters),
-            "lines": [asdict(line) for line in certificate.lines],
+            "lines": [list(astuple(line)) for line in certificate.lines],
             "groups": {name: _grid(one) for name, one in certificate.groups.items()},
         },
     }
@@ -130,9 +96,9 @@ def restore(certificate: LiveCertificate, content: Mapping[str, Any]) -> None:
     for name in ("smallest", "period", "calls", "reserved"):
         setattr(certificate, name, state[name])
     certificate.clock = Clock(**state["clock"])
-    certificate.sent = Sent(state["digests"], state["sketches"])
+    certificate.sent.restore(state["sent"])
     certificate.clusters = unpacked(state["clusters"])
-    certificate.lines = [Line(**line) for line in state["lines"]]
+    certificate.lines = [Line(*line) for line in state["lines"]]
     rules = next(iter(certificate.groups.values())).rules
     certificate.groups = {}
     for name, kept in state["groups"].items():

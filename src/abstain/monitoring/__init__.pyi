@@ -1,6 +1,9 @@
 """Names of the package; each is loaded when it is first used."""
 
+from abstain.monitoring._clock import Clock as Clock
 from abstain.monitoring._drift import Drift as Drift
+from abstain.monitoring._evidence import Detector as Detector
+from abstain.monitoring._evidence import Evidence as Evidence
 from abstain.monitoring._monitor import begun_monitor as begun_monitor
 from abstain.monitoring._monitor import in_frame as in_frame
 from abstain.monitoring._monitor import in_time_order as in_time_order
@@ -12,4 +15,5 @@ from abstain.monitoring._order import SortedRowsWarning as SortedRowsWarning
 from abstain.monitoring._periods import Break as Break
 from abstain.monitoring._periods import Period as Period
 from abstain.monitoring._result import Monitoring as Monitoring
+from abstain.monitoring._sent_rows import SentRows as SentRows
 from abstain.monitoring._stream import Monitor as Monitor

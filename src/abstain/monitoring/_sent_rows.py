@@ -10,7 +10,7 @@ import numpy as np
 from abstain._typing import FloatArray
 from abstain.thresholds._row_hashes import DISTINCT, FEWEST, Hashes, digest, distinct, hashed, packed, sketch, unpacked
 
-#: Calls of which a part is recognised, hashes that are kept of each, and calls that are recognised as a whole.
+#: Calls of which usually a part is recognised, hashes that are kept of each, and calls that are recognised as a whole.
 PARTLY, KEPT, WHOLE = 100, 64, 1000
 #: A call is refused if at least this part of its rows was sent before.
 PART = 0.5
@@ -24,12 +24,13 @@ class Known(NamedTuple):
 
 
 class SentRows:
-    """Recognise calls that were sent before: the last 1,000 as a whole, and a part of any of the last 100.
+    """Recognise calls that were sent before: the last 1,000 as a whole, and a part of any of the last ``partly``.
 
-    The memory is bounded: 71 kB, whatever the number of calls and rows.
+    The memory is bounded: with 100 of them 90 kB, whatever the number of calls and rows.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, partly: int = PARTLY) -> None:
+        self.partly = partly
         self.digests: list[str] = []
         self.hashes: list[Hashes] = []
 
@@ -52,7 +53,7 @@ class SentRows:
         if known.digest:
             self.digests = [*self.digests, known.digest][-WHOLE:]
         if len(known.hashes):
-            self.hashes = [*self.hashes, known.hashes][-PARTLY:]
+            self.hashes = [*self.hashes, known.hashes][-self.partly :]
 
     def _part(self, each: Hashes) -> float:
         """Return the largest part of these rows that one earlier call had, as far as its hashes say."""
