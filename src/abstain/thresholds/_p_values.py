@@ -65,7 +65,8 @@ def _hoeffding(n: FloatArray, mean: FloatArray, limit: float | FloatArray) -> Fl
     below = mean < limit
     mean = np.where(below, mean, 0.0)
     wrong = mean * np.log(np.where(mean > 0.0, mean, limit) / limit)
-    right = (1.0 - mean) * np.log1p(np.where(below, (limit - mean) / (1.0 - limit), 0.0))
+    with np.errstate(divide="ignore"):  # at a limit of 1 the bound is 0
+        right = (1.0 - mean) * np.log1p((limit - mean) / (1.0 - limit))
     return np.where(below, np.exp(-n * (wrong + right)), 1.0)
 
 

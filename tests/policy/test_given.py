@@ -1,0 +1,88 @@
+"""What is given next to the rows, a second score, and probabilities in the place of logits."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import abstain
+from abstain.policy import Calibration, Objective, Policy, SecondScore
+
+
+def two_scores(uncertainty: bool = False) -> Policy:
+    """Return a policy with a group, a second score and a column of what the model declined."""
+    return Policy(
+        score="s",
+        inputs=None,
+        temperature=None,
+        group="g",
+        thresholds={"a": 0.6, "b": 0.2},
+        objective=Objective(),
+        guarantee=None,
+        calibration=Calibration(n=9),
+        reading={"abstained": "d"},
+        second=SecondScore("t", None, None, uncertainty=uncertainty, threshold=-0.5 if uncertainty else 0.5),
+    )
+
+
+@pytest.mark.parametrize("form", ["row", "frame", "pandas"])
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({}, "accepted"),
+        ({"groups": "a"}, "below_threshold"),
+        ({"second": 0.4}, "below_second_threshold"),
+        ({"second": math.nan}, "missing_score"),
+        ({"declined": True}, "declined"),
+        ({"groups": "new"}, "unknown_group"),
+    ],
+)
+def test_what_is_given_takes_the_place_of_columns(form: str, given: dict[str, Any], reason: str) -> None:
+    """A row that is accepted by its own columns: group, second score and refusal may be given apart."""
+    row = {"s": 0.3, "t": 0.9, "g": "b", "d": False}
+    many = {name: np.array([value]) if name == "declined" else [value] for name, value in given.items()}
+    frame: Any = pl.DataFrame([row]) if form == "frame" else pd.DataFrame([row])
+    found = two_scores().decide(row, **given) if form == "row" else two_scores().decide(frame, **many)[0]
+    assert (found.reason, found.score) == (reason, 0.3)
+
+
+def test_a_second_score_that_is_an_uncertainty_is_minus_its_column() -> None:
+    """In a row, a frame and arrays, whether it is a column of theirs or given: 0.4 is sure enough, 0.6 is not."""
+    policy, rows = two_scores(uncertainty=True), [{"s": 0.9, "t": t, "g": "a", "d": False} for t in (0.4, 0.6)]
+    bare = [{**row, "t": None} for row in rows]
+    wanted = ["accepted", "below_second_threshold"]
+    assert [policy.decide(row).reason for row in rows] == wanted
+    assert [policy.decide(row, second=t).reason for row, t in zip(bare, (0.4, 0.6), strict=True)] == wanted
+    assert policy.decide(pl.DataFrame(rows)).reason.tolist() == wanted
+    assert policy.decide(pl.DataFrame(rows).drop("t"), second=[0.4, 0.6]).reason.tolist() == wanted
+    assert policy.decide([0.9, 0.9], ["a", "a"], second=[0.4, 0.6]).reason.tolist() == wanted
+
+
+@pytest.mark.parametrize(
+    ("rows", "refused"),
+    [
+        ([[0.3, 0.7]], False),  # two logits alone may well sum to 1
+        ([[0.3, 0.7], [0.25, 0.75]], True),
+        ([[0.2, 0.3, 0.5]], True),
+        ([[0.2, 0.3, 0.5], [0.2, 0.3, 0.6]], False),
+        ([[0.2, 0.3, 0.5], [0.2, 0.3, 0.50001]], False),
+        ([[0.2, 0.3, 0.5], [math.nan, 0.3, 0.7]], True),
+        ([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], False),  # whole numbers
+        ([[-0.5, 0.5, 1.0]], False),
+        ([[1.2, -0.2, 0.0]], False),
+    ],
+)
+def test_probabilities_in_the_place_of_logits_are_noticed(rows: list[list[float]], refused: bool) -> None:
+    columns = ["x", "y", "z"][: len(rows[0])]
+    policy = abstain.choose_threshold([0, 1], [0.9, 0.2], coverage=0.5).policy(score="max_logit", logits=columns)
+    for form in (rows, pl.DataFrame(dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True)))):
+        if refused:
+            with pytest.raises(ValueError, match="these are probabilities, not logits"):
+                policy.decide(form)
+        else:
+            assert len(policy.decide(form)) == len(rows)
