@@ -69,6 +69,8 @@ def test_outputs_are_written_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """Outputs that changed are replaced, of Python and of commands; those that fit, with dots, stay."""
     monkeypatch.chdir(tmp_path)
     page = tmp_path / "page.md"
-    text = "```python\n>>> x = 1\n>>> x + 1\n{}\n>>> print('ab')\na...\n```\n\n```console\n$ abstain --version\n{}\n```\n"
+    text = (
+        "```python\n>>> x = 1\n>>> x + 1\n{}\n>>> print('ab')\na...\n```\n\n```console\n$ abstain --version\n{}\n```\n"
+    )
     page.write_text(text.format(3, "abstain 0.0"), encoding="utf-8")
     assert page_examples.rewritten(page) == text.format(2, output_of("abstain --version", tmp_path).strip())

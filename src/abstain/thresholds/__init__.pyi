@@ -25,15 +25,11 @@ from abstain.thresholds._results import CertifiedThreshold as CertifiedThreshold
 from abstain.thresholds._results import EmpiricalThreshold as EmpiricalThreshold
 from abstain.thresholds._risk_levels import RiskLevel as RiskLevel
 from abstain.thresholds._risk_levels import certified_instead as certified_instead
-<<<<<<< HEAD
 from abstain.thresholds._risk_levels import certify_levels as certify_levels
-=======
-from abstain.thresholds._risk_levels import ladder as ladder
 from abstain.thresholds._row_hashes import Hashes as Hashes
 from abstain.thresholds._row_hashes import named as named
 from abstain.thresholds._row_hashes import packed as packed
 from abstain.thresholds._row_hashes import unpacked as unpacked
->>>>>>> 609277e (Issue policies from live certificates)
 from abstain.thresholds._row_warnings import CopiedRowsWarning as CopiedRowsWarning
 from abstain.thresholds._row_warnings import ReusedCalibrationWarning as ReusedCalibrationWarning
 from abstain.thresholds._row_warnings import ReusedSelectionWarning as ReusedSelectionWarning
