@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from math import nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain._checks import closest, plain, same_length, vector
+from abstain._checks import closest, plain, real, same_length, vector
 from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from abstain.policy import _plain
 from abstain.policy._contents import Score
@@ -28,6 +29,10 @@ class Decisions:
         Reasons by their place in ``REASONS``.
     score, threshold : ndarray of float
         As in :class:`Decision`, of every row.
+    label_probability : ndarray of float, optional
+        With audits, the chance with which each row was drawn for a label: 1 where it is not answered.
+    drawn : ndarray of bool, optional
+        Then also: which rows were drawn.
 
     Examples
     --------
@@ -40,10 +45,18 @@ class Decisions:
     Decisions(n=3, accepted=1, below_threshold=1, missing_score=1)
     """
 
-    __slots__ = ("codes", "score", "threshold")
+    __slots__ = ("codes", "drawn", "label_probability", "score", "threshold")
 
-    def __init__(self, codes: IntArray, score: FloatArray, threshold: FloatArray) -> None:
+    def __init__(
+        self,
+        codes: IntArray,
+        score: FloatArray,
+        threshold: FloatArray,
+        label_probability: FloatArray | None = None,
+        drawn: BoolArray | None = None,
+    ) -> None:
         self.codes, self.score, self.threshold = codes, score, threshold
+        self.label_probability, self.drawn = label_probability, drawn
 
     @property
     def accepted(self) -> BoolArray:
@@ -267,6 +280,38 @@ def decisions(policy: Policy, score: FloatArray, limit: Any, second: FloatArray 
     if declined is not None:
         codes[declined] = _plain.DECLINED
     return Decisions(codes, score, np.broadcast_to(np.asarray(limit, dtype=np.float64), score.shape))  # type: ignore[arg-type]
+
+
+# ---------------------------------------------------------------------- audits
+
+
+def with_audits(found: Decision | Decisions, ids: Any, audit: float, seed: Any) -> Decisions:
+    """Return the decisions with the rows that are drawn for a label, each by its identifier and the seed alone."""
+    chance = real(audit, "audit", "in (0, 1]")
+    if not 0.0 < chance <= 1.0:
+        raise ValueError(f"audit must be in (0, 1], got {audit!r}; give the share of answers to be labelled")
+    if ids is None:
+        raise TypeError("audit= needs ids=, a name of each row by which its draw can be repeated")
+    if isinstance(found, Decision):
+        code = REASONS.index(found.reason)
+        found = Decisions(np.array([code], dtype=np.int8), np.array([found.score]), np.array([found.threshold]))
+    names = [ids] if isinstance(ids, str | int) else np.asarray(ids).tolist()
+    if len(names) != len(found):
+        raise ValueError(f"ids has {len(names)} names for {len(found)} rows; give one for each")
+    probability = np.where(found.accepted, chance, 1.0)
+    drawn = _uniform(names, seed) < probability
+    return Decisions(found.codes, found.score, found.threshold, probability, drawn)
+
+
+def _uniform(names: list[Any], seed: Any) -> FloatArray:
+    """Return a number in [0, 1) for each name, the same whenever and wherever it is asked for."""
+    start = hashlib.sha256(f"{seed}\x1f".encode())
+    digests = []
+    for name in names:
+        one = start.copy()
+        one.update(str(name).encode("utf-8", "backslashreplace"))
+        digests.append(one.digest()[:8])
+    return np.frombuffer(b"".join(digests), dtype="<u8") / 2.0**64
 
 
 # ---------------------------------------------------------------------- groups

@@ -18,7 +18,7 @@ from abstain._files import write_text
 from abstain._typing import ArrayLike, BoolArray, FloatArray
 from abstain.policy import _plain
 from abstain.policy._contents import Calibration, Guarantee, Kind, Objective, Score, SecondScore
-from abstain.policy._decide import accept_by_group, decide
+from abstain.policy._decide import accept_by_group, decide, with_audits
 from abstain.policy._plain import Decision
 from abstain.policy._reading import as_calibrated, checked, mismatch, no_columns
 from abstain.policy._scores import compute, inputs_of, is_own
@@ -156,7 +156,15 @@ class Policy:
     # ------------------------------------------------------------------ decide
 
     def decide(
-        self, rows: Any, groups: ArrayLike | None = None, *, second: Any = None, declined: ArrayLike | None = None
+        self,
+        rows: Any,
+        groups: ArrayLike | None = None,
+        *,
+        second: Any = None,
+        declined: ArrayLike | None = None,
+        ids: Any = None,
+        audit: float | None = None,
+        seed: Any = 0,
     ) -> Any:
         """Decide a row, or many: answer or reject, with the reason, the score and the threshold.
 
@@ -174,6 +182,14 @@ class Policy:
             The values of the second score, unless a dict or frame holds them or they are computed from the same rows.
         declined : bool or array-like, optional
             Whether the model itself gave no answer, unless a dict or frame says so; default: it answered.
+        ids : text or sequence of text, optional
+            Names of the rows, needed with ``audit``.
+        audit : float in (0, 1], optional
+            Draw this share of the answers for a label; what is not answered is reviewed, and so always drawn. The
+            result is then :class:`Decisions` with ``drawn`` and ``label_probability``, which a live certificate takes.
+        seed : int or text
+            The draw of a row depends on its identifier and this alone, so it can be repeated. Nobody who can choose
+            identifiers should know it.
 
         Returns
         -------
@@ -188,6 +204,8 @@ class Policy:
         TypeError
             Text or a truth value in the place of a number; groups that are not given.
         """
+        if audit is not None:
+            return with_audits(decide(self, rows, groups, second, declined), ids, audit, seed)
         if type(rows) is float and self._bare and declined is None:  # as fast as can be: a service with finished scores
             threshold = self.thresholds[""]
             reason = _plain.reason_of(rows, threshold, 0.0, 0.0)
