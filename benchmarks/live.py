@@ -23,7 +23,8 @@ from typing import Any
 import numpy as np
 
 import abstain
-from abstain.live import LiveCertificate, _bets
+from abstain.live import LiveCertificate
+from abstain.thresholds import _grid_bets as _bets
 
 LIMIT, DELTA = 0.05, 0.05
 Draw = Callable[[int, np.random.Generator], dict[str, Any]]

@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from abstain import datasets as datasets
     from abstain import inference as inference
     from abstain import joint as joint
+    from abstain import live as live
     from abstain import losses as losses
     from abstain import metrics as metrics
     from abstain import monitoring as monitoring
@@ -52,6 +53,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from abstain.inference import confidence_interval as confidence_interval
     from abstain.inference import ranking_study as ranking_study
     from abstain.inference import standard_error as standard_error
+    from abstain.live import LiveCertificate as LiveCertificate
     from abstain.metrics._accepted import *
     from abstain.metrics._augrc import *
     from abstain.metrics._aurc import *
@@ -82,8 +84,8 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from abstain.thresholds import choose_threshold as choose_threshold
 
 _MODULES = (
-    "datasets", "inference", "joint", "losses", "metrics", "monitoring", "plots", "policy", "pool", "scores", "study",
-    "summaries", "thresholds",
+    "datasets", "inference", "joint", "live", "losses", "metrics", "monitoring", "plots", "policy", "pool",
+    "scores", "study", "summaries", "thresholds",
 )  # fmt: skip
 _WINGS = ("nn",)  # need an optional library, so `from abstain import *` leaves them out
 _HOMES = {
@@ -95,6 +97,7 @@ _HOMES = {
     "Evaluation": "evaluation",
     "Gate": "evaluation",
     "Interval": "inference",
+    "LiveCertificate": "live",
     "Measurement": "evaluation",
     "Moments": "blocks",
     "OperatingPoint": "curve",

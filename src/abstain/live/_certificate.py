@@ -7,14 +7,12 @@ import math
 import os
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from abstain._checks import (
     check_loss,
-    check_weight,
     failure_probability,
     flag,
     fraction,
@@ -24,17 +22,17 @@ from abstain._checks import (
     whole,
 )
 from abstain._files import locked
-from abstain._typing import ArrayLike, FloatArray
+from abstain._typing import ArrayLike
 from abstain.live import _state
-from abstain.live._bets import cells
+from abstain.live._columns import chances, names_of, numbers_of, weights
 from abstain.live._grid import Grid, Rows, Rules
+from abstain.live._issued import Issued
 from abstain.live._result import Line, LiveCertification
 from abstain.monitoring import Clock, SentRows
-from abstain.policy import Calibration, Guarantee, Objective, Policy, group_column
-from abstain.thresholds import Hashes, cluster_numbers, named
+from abstain.policy import Policy
+from abstain.thresholds import Hashes, named
+from abstain.thresholds._grid_bets import cells, grid_of
 
-#: Thresholds of a grid that is made from scores, and the most that may be given.
-USUAL, MOST = 60, 200
 #: Rows that are counted at once, and lines of the history: of more the older half are joined in pairs.
 PIECE, LINES = 100_000, 128
 
@@ -48,7 +46,7 @@ class LiveCertificate:
     them decides which are certified (see ``Notes``).
 
     **Threads.** One object may be used by several threads: a lock makes its methods wait for each other. Processes
-    share one file by :func:`update_live`.
+    share one file by :func:`abstain.live.update_live`.
 
     **State.** At most 100 kB, and 6 kB for each group after the first, with 60 thresholds, whatever the number of rows
     and calls; with ``clusters`` 11 bytes more for each cluster.
@@ -135,7 +133,7 @@ class LiveCertificate:
         if not self.risk < self.max_loss:
             raise ValueError(f"risk must be below max_loss={self.max_loss:g}, got {risk!r}; every threshold attains it")
         self.delta = failure_probability(delta)
-        self.thresholds = _grid(scores, thresholds)
+        self.thresholds = grid_of(scores, thresholds)
         self.max_cluster = None if max_cluster is None else whole(max_cluster, "max_cluster")
         self.restarts = whole(restarts, "restarts", 0)
         self.reserve = fraction(reserve, "reserve", below_one=True)
@@ -224,16 +222,16 @@ class LiveCertificate:
             score, losses = vector(confidence, "confidence", np, None), vector(loss, "loss", np, None)
             n = same_length(confidence=score, loss=losses)
             check_loss(np.where(np.isnan(losses), 0.0, losses), np)
-            chance = self._chances(label_probability, n)
-            weight = self._weights(sample_weight, n)
+            chance = chances(label_probability, n, self.smallest)
+            weight = weights(sample_weight, n, self.max_weight)
             if np.nanmax(losses, initial=0.0) > self.max_loss:
                 raise ValueError(
                     f"max_loss={self.max_loss:g} is below a loss that occurs, {np.nanmax(losses):g}; give a true bound"
                 )
             cell = cells(self.thresholds, score)
             needed = (chance == 1.0) & (cell < len(self.thresholds))
-            names = self._groups_of(groups, n)
-            number = self._cluster_numbers(clusters, n)
+            names = names_of(groups, n, list(self.groups) if self.grouped else None)
+            number = numbers_of(clusters, n, self.max_cluster)
             clock = copy.copy(self.clock)
             due, when, _ = clock.order(time, as_of, losses, needed, number)
             known = self.sent.check(score[due], losses[due], flag(again, "again"))
@@ -257,72 +255,6 @@ class LiveCertificate:
                     one.take(mine, self.smallest)
             self._remember(str(self.calls) if when is None or not len(due) else clock.shown(float(when[due[-1]])))
             return self.result()
-
-    def _chances(self, given: ArrayLike | float, n: int) -> FloatArray:
-        if isinstance(given, str):
-            raise TypeError(f"label_probability must be a number or one for each row, got {given!r}")
-        chance = np.full(n, float(given)) if np.ndim(given) == 0 else vector(given, "label_probability", np, None)
-        same_length(confidence=np.empty(n), label_probability=chance)
-        bad = ~((chance > 0.0) & (chance <= 1.0))
-        if bad.any():
-            row = int(np.argmax(bad))
-            raise ValueError(
-                f"label_probability[{row}] is {chance[row]:g}, and must be in (0, 1]; rows that can never be labelled "
-                "cannot be certified: label a part of them at random, or leave them out of what is answered"
-            )
-        low = chance < self.smallest * (1.0 - 1e-12)
-        if low.any():
-            row = int(np.argmax(low))
-            raise ValueError(
-                f"label_probability[{row}] is {chance[row]:g}, below the smallest chance in force, {self.smallest:g}; "
-                "stakes are fixed before labels are drawn: give audit= when the policy is issued (policy(audit=...))"
-            )
-        return chance
-
-    def _weights(self, given: ArrayLike | None, n: int) -> FloatArray:
-        if given is None:
-            return np.ones(n) * self.max_weight
-        weight: FloatArray = vector(given, "sample_weight", np, None)
-        same_length(confidence=np.empty(n), sample_weight=weight)
-        check_weight(weight, np)
-        if weight.max(initial=0.0) > self.max_weight:
-            raise ValueError(
-                f"max_weight={self.max_weight:g} is below a weight that occurs, {weight.max():g}; give a true bound"
-            )
-        return weight
-
-    def _groups_of(self, groups: ArrayLike | None, n: int) -> Any:
-        if self.grouped != (groups is not None):
-            raise ValueError(
-                "this certificate has groups; give groups=" if self.grouped else "this certificate has no groups; "
-                "name them when it is made (groups=)"
-            )  # fmt: skip
-        if groups is None:
-            return None
-        names = group_column(groups)
-        same_length(confidence=np.empty(n), groups=names)
-        new = sorted(set(np.unique(names).tolist()) - set(self.groups))
-        if new:
-            raise ValueError(f"groups: {new[0]!r} is not known; add_group({new[0]!r}) gives it a part of the reserve")
-        return names
-
-    def _cluster_numbers(self, clusters: ArrayLike | None, n: int) -> Any:
-        if (self.max_cluster is None) != (clusters is None):
-            raise ValueError(
-                "clusters= needs max_cluster, the largest size of a cluster, when the certificate is made"
-                if self.max_cluster is None
-                else "this certificate is about rows in clusters; give clusters="
-            )
-        if clusters is None:
-            return None
-        number = cluster_numbers(clusters, n)
-        largest = int(np.bincount(number).max(initial=0))
-        if self.max_cluster is not None and largest > self.max_cluster:
-            raise ValueError(
-                f"clusters: one has {largest} rows, above max_cluster={self.max_cluster}; leave rows beyond it out "
-                "by a rule that ignores losses, or make a certificate with a larger one"
-            )
-        return number
 
     def _fresh(self, clusters: Any, due: Any) -> Hashes:
         names, hashes = named(np.asarray(clusters)[due])
@@ -401,8 +333,7 @@ class LiveCertificate:
         Policy
         """
         with self._lock:
-            issued = Issued.of(self)
-            found = Policy.of(issued, score=score, group=group, **about)
+            found = Policy.of(Issued.of(self), score=score, group=group, **about)
             self._issue(audit)
             return found
 
@@ -464,123 +395,3 @@ class LiveCertificate:
         name = os.fspath(path)
         with self._lock, locked(name):
             _state.write(name, self)
-
-
-@dataclass(frozen=True)
-class Issued:
-    """The thresholds of a day, as a policy takes them."""
-
-    threshold: float
-    objective: Objective
-    calibration: Calibration
-    certified: Guarantee | None
-    groups: Mapping[str, Issued] | None = None
-
-    def guarantee(self) -> Guarantee | None:
-        """Return what is guaranteed, if anything is."""
-        return self.certified
-
-    @classmethod
-    def of(cls, live: LiveCertificate) -> Issued:
-        """Return what is certified now."""
-        each = {name: cls._of_grid(live, one) for name, one in live.groups.items()}
-        if not live.grouped:
-            return each[""]
-        first = next(iter(each.values()))
-        whole = Calibration(
-            n=sum(one.calibration.n for one in each.values()),
-            groups={name: one.calibration for name, one in each.items()},
-        )
-        found = next((one.certified for one in each.values() if one.certified is not None), None)
-        return cls(first.threshold, first.objective, whole, found, each)
-
-    @classmethod
-    def _of_grid(cls, live: LiveCertificate, one: Grid) -> Issued:
-        position = one.lowest
-        threshold = math.inf if position < 0 else float(live.thresholds[position])
-        calibration = Calibration(n=one.rows, n_accepted=one.accepted(position), coverage=one.coverage(position))
-        guarantee = None if position < 0 else Guarantee(
-            risk=live.risk, delta=live.delta, max_loss=live.max_loss, procedure="live", bound="betting",
-            statement=f"with probability at least {1.0 - live.delta:g} no threshold that is declared on any day has a "
-            f"mean loss of what is accepted above {live.risk:g}, as long as the population stays as it is",
-        )  # fmt: skip
-        return cls(threshold, Objective(risk=live.risk, delta=live.delta), calibration, guarantee)
-
-
-def _grid(scores: ArrayLike | None, thresholds: ArrayLike | None) -> FloatArray:
-    """Return the thresholds, falling."""
-    if (scores is None) == (thresholds is None):
-        raise TypeError("give scores (without labels, whose quantiles are the thresholds) or thresholds, one of them")
-    if thresholds is not None:
-        grid = np.unique(vector(thresholds, "thresholds", np, None))[::-1]
-        if not np.isfinite(grid).all() or not 0 < len(grid) <= MOST:
-            raise ValueError(f"thresholds must be 1 to {MOST} finite numbers, got {len(grid)}")
-        return np.ascontiguousarray(grid)
-    known: FloatArray = vector(scores, "scores", np, None)
-    finite = known[np.isfinite(known)]
-    if not finite.size:
-        raise ValueError("scores must hold numbers of rows like the coming ones; none is finite")
-    shares = 1.0 - np.arange(1, USUAL + 1) / USUAL
-    return np.ascontiguousarray(np.unique(np.quantile(finite, shares, method="lower"))[::-1])
-
-
-def load_live(path: str | os.PathLike[str]) -> LiveCertificate:
-    """Take up a certificate that :meth:`LiveCertificate.save` wrote.
-
-    Parameters
-    ----------
-    path : str or path
-
-    Returns
-    -------
-    LiveCertificate
-
-    Raises
-    ------
-    FileNotFoundError
-        No such file.
-    ValueError
-        No live certificate, or one that was edited or damaged.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile, abstain
-    >>> file = pathlib.Path(tempfile.mkdtemp()) / "live.json"
-    >>> abstain.LiveCertificate(risk=0.05, thresholds=[0.9, 0.8, 0.5]).save(file)
-    >>> abstain.live.load_live(file).threshold
-    inf
-    """
-    content = _state.read(os.fspath(path))
-    found = LiveCertificate(**content["options"])
-    _state.restore(found, content)
-    return found
-
-
-def update_live(path: str | os.PathLike[str], confidence: ArrayLike, loss: ArrayLike, **rows: Any) -> LiveCertification:
-    """Count new rows in the certificate of a file, which several processes may do at the same time.
-
-    Parameters
-    ----------
-    path : str or path
-        The file is locked, read, updated and written at once: rows of every process count, and count once.
-    confidence, loss, **rows
-        As for :meth:`LiveCertificate.update`.
-
-    Returns
-    -------
-    LiveCertification
-
-    Examples
-    --------
-    >>> import pathlib, tempfile, abstain
-    >>> file = pathlib.Path(tempfile.mkdtemp()) / "live.json"
-    >>> abstain.LiveCertificate(risk=0.05, thresholds=[0.9, 0.8, 0.5]).save(file)
-    >>> abstain.live.update_live(file, [0.95, 0.4], [0, 1]).groups[""].rows
-    2
-    """
-    name = os.fspath(path)
-    with locked(name):
-        live = load_live(name)
-        found = live.update(confidence, loss, **rows)
-        _state.write(name, live)
-    return found

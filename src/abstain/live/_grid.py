@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from abstain._typing import BoolArray, FloatArray, IntArray
-from abstain.live import _bets
 from abstain.monitoring import Detector, Evidence
+from abstain.thresholds import _grid_bets as _bets
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,8 @@ def _names(record: Any) -> list[str]:
 class Objective(Record):
     """What a threshold was chosen for: one of these, ``risk`` with ``delta`` where it is certified.
 
-    ``by_eye``: the threshold itself, which a person picked on a page.
+    ``by_eye``: the threshold itself, which a person picked on a page; ``ood_share``: share of what is accepted that may
+    be of an unseen kind and wrong.
 
     Examples
     --------
@@ -61,6 +62,7 @@ class Objective(Record):
     cost_review: float | None = None
     metric: str | None = None
     by_eye: float | None = None
+    ood_share: float | None = None
 
     def cost_per_case(self, coverage: float, risk: float) -> float | None:
         """Return what a case cost by the costs that chose the threshold; None where no costs did."""

@@ -26,6 +26,7 @@ __all__ = [
     "fixed_sequence_threshold",
     "plan_certificate",
     "prespecified_threshold",
+    "prior_threshold",
     "separate_group_thresholds",
     "sgr_threshold",
 ]

@@ -16,11 +16,12 @@ from abstain.curve import SLACK, OperatingPoint, RiskCoverageCurve
 from abstain.inference import as_metric, of_samples
 from abstain.outputs import refuse_without_frame
 from abstain.policy import Calibration, Objective, statement
-from abstain.thresholds._band import attained
+from abstain.thresholds._band import attained, band_of
 from abstain.thresholds._certify import Found, Search
 from abstain.thresholds._clusters import cluster_means, search_clusters
 from abstain.thresholds._groups import GroupThresholds
 from abstain.thresholds._intervals import LEVEL, coverage_interval, mean_interval, risk_interval
+from abstain.thresholds._reach import stricter
 from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold
 from abstain.thresholds._row_warnings import warn_of_groups, warn_of_rows
 from abstain.thresholds._rows_needed import least_risk, rows_needed
@@ -51,6 +52,7 @@ def choose_threshold(
     max_loss: float | None = None,
     sample_weight: ArrayLike | str | None = None,
     max_weight: float | None = None,
+    ood_share: float = 0.0,
     groups: ArrayLike | str | None = None,
     clusters: ArrayLike | str | None = None,
     nan_policy: NanPolicy = "raise",
@@ -85,6 +87,10 @@ def choose_threshold(
         Importance weights (known prevalence, covariate shift): the guarantee is about the weighted population.
     max_weight : float
         Largest possible weight; needed for certificates with weights.
+    ood_share : float in [0, 1)
+        Share of what is accepted that may be of a kind that these rows do not have, and all wrong (out of
+        distribution): the limit then holds with such rows among the new ones. Certified is the stricter limit
+        (risk - ood_share) / (1 - ood_share).
     groups : array-like of shape (n_samples,), optional
         One threshold per value: predicted classes, sites, … ``delta`` is the probability that the guarantee of *any*
         group fails.
@@ -161,6 +167,8 @@ def choose_threshold(
     else:
         refuse_without_frame("choose_threshold", columns, loss=loss, confidence=confidence)
         whole, each = in_memory(loss, confidence, sample_weight, groups, clusters, nan_policy)
+    if ood_share:
+        objective = replace(objective, ood_share=_unseen(ood_share, objective, max_loss))
     if groups is None:
         if delta is not None:
             warn_of_rows(whole)
@@ -229,13 +237,25 @@ def _pair(values: Any, name: str, parts: str) -> tuple[float, float]:
     return real(values[0], f"{name}[0]", ">= 0"), real(values[1], f"{name}[1]", ">= 0")
 
 
+def _unseen(share: float, objective: Objective, max_loss: float | None) -> float:
+    """Check the share of what is accepted that may be of an unseen kind."""
+    if objective.delta is None:
+        raise TypeError("ood_share= belongs to a certificate; give risk= with delta=, or leave it out")
+    share = fraction(share, "ood_share", below_one=True)
+    stricter((objective.risk or 0.0) / (max_loss or 1.0), share)
+    return share
+
+
 def _one(
     sample: Sample, objective: Objective, max_loss: float | None, max_weight: float | None
 ) -> EmpiricalThreshold | CertifiedThreshold:
     sample.refuse_infinite()
     if objective.risk is not None and objective.delta is not None:
-        search = Search(sample, objective.risk, objective.delta, max_loss, max_weight)
-        return certified(search, search.default() if sample.cluster is None else search_clusters(search))
+        largest = max_loss or 1.0
+        limit = largest * stricter(objective.risk / largest, objective.ood_share or 0.0)
+        search = Search(sample, limit, objective.delta, max_loss, max_weight)
+        found = certified(search, search.default() if sample.cluster is None else search_clusters(search))
+        return found.with_unseen(objective) if objective.ood_share else found
     return empirical(sample, objective, _point(sample.curve, objective))
 
 
@@ -293,6 +313,9 @@ def certified(search: Search, found: Found) -> CertifiedThreshold:
         return result
     exact = found.bound == "binomial"
     if result.attainable:
+        result = replace(
+            result, upper=float(band_of(sample, delta, search.largest, exact).upper_at([result.threshold])[0])
+        )
         more = exact and result.full_risk <= risk and result.coverage < 1.0  # whether it does more than all would
         return replace(result, ranking=_ranking(sample)) if more else result
     result = replace(result, attained=attained(sample, delta, search.largest, exact))

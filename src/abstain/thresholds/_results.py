@@ -35,6 +35,7 @@ from abstain._typing import ArrayLike, BoolArray
 from abstain.curve import OperatingPoint
 from abstain.policy import Calibration, Guarantee, Objective, Policy, statement
 from abstain.thresholds._band import Attained
+from abstain.thresholds._reach import Reach, stricter
 from abstain.thresholds._rows_needed import plan_of
 from abstain.thresholds._statements import each_errs, errs, loss_of, plainly
 
@@ -245,6 +246,10 @@ class CertifiedThreshold(Threshold):
         as many. Where that is not below the limit it is not shown that more rows would do.
     ranking : (float, float, float), or None
         Then also, of 0/1 losses: AUROC of failures with its 95 % interval. Around one half no threshold will do.
+    upper : float
+        Upper limit of the risk at the threshold, from a band that holds at all thresholds together with probability
+        1 - delta; NaN where there is none, as with weights and clusters. What it leaves below the limit is the
+        :attr:`reach`.
 
     Examples
     --------
@@ -255,6 +260,8 @@ class CertifiedThreshold(Threshold):
     >>> found = abstain.choose_threshold(wrong, score, risk=0.05, delta=0.05)
     >>> found.attainable, found.procedure, 0.5 < found.coverage < 0.8
     (True, 'fallback', True)
+    >>> abstain.choose_threshold(wrong, score, risk=0.05, delta=0.05, ood_share=0.02).coverage < found.coverage
+    True
     """  # noqa: E501
 
     risk_limit: float
@@ -266,6 +273,22 @@ class CertifiedThreshold(Threshold):
     rows_needed: tuple[int, int | None] | None = None
     least: tuple[int, float] | None = None
     ranking: tuple[float, float, float] | None = None
+    upper: float = math.nan
+
+    @property
+    def reach(self) -> Reach:
+        """How far the guarantee reaches beyond the population of these rows; see :class:`abstain.thresholds.Reach`."""
+        limit = self.risk_limit / self.max_loss
+        upper = limit if math.isnan(self.upper) else min(limit, self.upper / self.max_loss)
+        allowed = self.objective.ood_share
+        upper = upper if allowed is None else min(upper, stricter(limit, allowed))
+        return Reach(limit, upper, self.coverage_interval[0])
+
+    def with_unseen(self, objective: Objective) -> Self:
+        """Return the certificate of a stricter limit as one of the objective, whose share of unseen rows it bears."""
+        words = statement(objective.risk or 0.0, self.delta, self.calibration)
+        share = f", also if a share of {objective.ood_share:g} of it is of a kind that these rows do not have and wrong"
+        return replace(self, objective=objective, risk_limit=objective.risk or 0.0, statement=words + share)
 
     def guarantee(self) -> Guarantee | None:
         """Return what is guaranteed."""

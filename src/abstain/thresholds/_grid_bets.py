@@ -28,13 +28,33 @@ from __future__ import annotations
 
 import numpy as np
 
-from abstain._typing import BoolArray, FloatArray, IntArray
+from abstain._checks import vector
+from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
 
 #: Error rates, as parts of the limit, against which the stakes are best, and the weights of the bets. The first three
 #: decide within some 50,000 rows (chosen by simulation, benchmarks/live.py); the others are needed when a risk that
 #: lies closely below the limit is to be certified at all.
 RATES = np.array([0.45, 0.6, 0.75, 0.9, 0.97])
 WEIGHTS = np.array([0.3, 0.3, 0.3, 0.08, 0.02])
+#: Thresholds of a grid that is made from scores, and the most that may be given.
+USUAL, MOST = 60, 200
+
+
+def grid_of(scores: ArrayLike | None, thresholds: ArrayLike | None) -> FloatArray:
+    """Return the thresholds, falling."""
+    if (scores is None) == (thresholds is None):
+        raise TypeError("give scores (without labels, whose quantiles are the thresholds) or thresholds, one of them")
+    if thresholds is not None:
+        grid = np.unique(vector(thresholds, "thresholds", np, None))[::-1]
+        if not np.isfinite(grid).all() or not 0 < len(grid) <= MOST:
+            raise ValueError(f"thresholds must be 1 to {MOST} finite numbers, got {len(grid)}")
+        return np.ascontiguousarray(grid)
+    known: FloatArray = vector(scores, "scores", np, None)
+    finite = known[np.isfinite(known)]
+    if not finite.size:
+        raise ValueError("scores must hold numbers of rows like the coming ones; none is finite")
+    shares = 1.0 - np.arange(1, USUAL + 1) / USUAL
+    return np.ascontiguousarray(np.unique(np.quantile(finite, shares, method="lower"))[::-1])
 
 
 def cells(thresholds: FloatArray, confidence: FloatArray) -> IntArray:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstain.live import _bets as bets
+from abstain.thresholds import _grid_bets as bets
 
 LIMIT = 0.2
 #: Rates against which the stakes are best, and weights of the bets.

@@ -1,0 +1,79 @@
+"""The columns of rows that are to be counted, checked against what was fixed when the certificate was made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from abstain._checks import check_weight, same_length, vector
+from abstain._typing import ArrayLike, FloatArray, IntArray
+from abstain.policy import group_column
+from abstain.thresholds import cluster_numbers
+
+
+def chances(given: ArrayLike | float, n: int, smallest: float) -> FloatArray:
+    """Return the chance of each label; none may be 0, or below the smallest one in force."""
+    chance = np.full(n, float(given)) if np.ndim(given) == 0 else vector(given, "label_probability", np, None)  # type: ignore[arg-type]
+    same_length(confidence=np.empty(n), label_probability=chance)
+    bad = ~((chance > 0.0) & (chance <= 1.0))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(
+            f"label_probability[{row}] is {chance[row]:g}, and must be in (0, 1]; rows that can never be labelled "
+            "cannot be certified: label a part of them at random, or leave them out of what is answered"
+        )
+    low = chance < smallest * (1.0 - 1e-12)
+    if low.any():
+        row = int(np.argmax(low))
+        raise ValueError(
+            f"label_probability[{row}] is {chance[row]:g}, below the smallest chance in force, {smallest:g}; "
+            "stakes are fixed before labels are drawn: give audit= when the policy is issued (policy(audit=...))"
+        )
+    return chance
+
+
+def weights(given: ArrayLike | None, n: int, largest: float) -> FloatArray:
+    """Return the weight of each row; without weights each has the largest."""
+    if given is None:
+        return np.full(n, largest)
+    weight: FloatArray = vector(given, "sample_weight", np, None)
+    same_length(confidence=np.empty(n), sample_weight=weight)
+    check_weight(weight, np)
+    if weight.max(initial=0.0) > largest:
+        raise ValueError(f"max_weight={largest:g} is below a weight that occurs, {weight.max():g}; give a true bound")
+    return weight
+
+
+def names_of(groups: ArrayLike | None, n: int, known: list[str] | None) -> Any:
+    """Return the group of each row as text; None where the certificate has no groups."""
+    if known is None and groups is not None:
+        raise ValueError("this certificate has no groups; name them when it is made (groups=)")
+    if known is None:
+        return None
+    if groups is None:
+        raise ValueError("this certificate has groups; give groups=")
+    names = group_column(groups)
+    same_length(confidence=np.empty(n), groups=names)
+    new = sorted(set(np.unique(names).tolist()) - set(known))
+    if new:
+        raise ValueError(f"groups: {new[0]!r} is not known; add_group({new[0]!r}) gives it a part of the reserve")
+    return names
+
+
+def numbers_of(clusters: ArrayLike | None, n: int, largest: int | None) -> IntArray | None:
+    """Return the number of the cluster of each row; None where rows have no clusters."""
+    if largest is None and clusters is not None:
+        raise ValueError("clusters= needs max_cluster, the largest size of a cluster, when the certificate is made")
+    if largest is None:
+        return None
+    if clusters is None:
+        raise ValueError("this certificate is about rows in clusters; give clusters=")
+    number: IntArray = cluster_numbers(clusters, n)
+    size = int(np.bincount(number).max(initial=0))
+    if size > largest:
+        raise ValueError(
+            f"clusters: one has {size} rows, above max_cluster={largest}; leave rows beyond it out by a rule that "
+            "ignores losses, or make a certificate with a larger one"
+        )
+    return number
