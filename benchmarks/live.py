@@ -208,7 +208,7 @@ def many(population: Population, audit: float, days: int, rows: int, streams: in
     limit = LIMIT / population.options.get("max_loss", 1.0)
     sums = np.zeros((len(names), streams, len(_bets.RATES), n))
     certified = np.zeros((len(names), streams, n), dtype=bool)
-    force, smallest = np.full((len(names), streams), -1), 1.0
+    force, smallest = np.full((len(names), streams), -1), np.ones((len(names), streams))
     for _ in range(days):
         day = population.draw(streams * rows, rng)
         whose = np.repeat(np.arange(streams), rows)
@@ -220,16 +220,16 @@ def many(population: Population, audit: float, days: int, rows: int, streams: in
         gain = weight * (limit - day["loss"] * limit / LIMIT) / chance
         mine = drawn & (cell < n)
         place = (group * streams + whose) * n + cell
-        for k, log in enumerate(_bets.log_factors(gain[mine], limit, smallest)):
+        for k, log in enumerate(_bets.log_factors((smallest[group, whose] * gain)[mine], limit, 1.0)):
             found = np.bincount(place[mine], weights=log, minlength=len(names) * streams * n)
             sums[:, :, k] += found.reshape(len(names), streams, n)
-        smallest = audit
         path = np.cumsum(sums, axis=3)
         high = np.einsum("k,gskj->gsj", _bets.WEIGHTS, np.exp(np.minimum(path, 700.0))).max(axis=2) >= math.exp(bar)
         for g, s in zip(*np.nonzero(high), strict=True):
             certified[g, s] = _bets.certify(_bets.log_evidence(sums[g, s]), certified[g, s], bar)
             low = np.flatnonzero(certified[g, s])
             force[g, s] = low[-1] if low.size else -1
+        smallest = np.where(force >= 0, audit, 1.0)
     wrong = np.array([[population.risk(t, name) >= LIMIT * (1 - 1e-9) for t in grid] for name in names])
     return int((certified & wrong[:, np.newaxis]).any(axis=(0, 2)).sum())
 
@@ -295,11 +295,13 @@ def coverage(data: Path | None, runs: int) -> None:
     """Print mean coverages of a live certificate beside certificates of one day, and of one at delta / 40."""
     streams = {name: POPULATIONS[name]().draw for name in ("smooth", "like MMLU", "six levels")}
     streams |= {} if data is None else real(data)
-    print(f"limit {LIMIT} (credit .1), delta {DELTA}; coverage after n rows of a live certificate / one of that day on")
+    print(
+        f"limit {LIMIT} (credit .15), delta {DELTA}; coverage after n rows of a live certificate / one of that day on"
+    )
     print("the same grid / one of that day on all thresholds / one of that day on the same grid at delta/40")
     short = []
     for name, draw in streams.items():
-        limit = 0.1 if name == "credit" else LIMIT
+        limit = 0.15 if name == "credit" else LIMIT
         everything = draw(200_000, np.random.default_rng(1))["confidence"]
         found: dict[int, list[list[float]]] = {2000: [], 5000: [], 20000: []}
         for run in range(runs):

@@ -70,7 +70,7 @@ def test_one_call_against_plain_loops(seed: int) -> None:
     chance = np.where(score > 0.5, 0.5, 1.0) if seed % 2 else np.ones(1500)
     loss = np.where(rng.random(1500) < chance, loss, np.nan)
     live = fresh()
-    live._issue(0.5 if seed % 2 else 1.0)
+    live.groups[""].smallest = 0.5 if seed % 2 else 1.0
     live.update(score, loss, label_probability=chance)
     assert list(live.certified[""]) == plain_certified(score, loss, chance, 0.5 if seed % 2 else 1.0)
 
@@ -102,7 +102,7 @@ def test_certified_stays_certified() -> None:
 def test_coverage_and_risk_of_drawn_labels() -> None:
     """Rows without a label count for the coverage, and labels by one over their chance for the risk."""
     live = fresh(thresholds=[0.5])
-    live._issue(0.25)
+    live.groups[""].smallest = 0.25
     score = np.array([0.9] * 8 + [0.1] * 2)
     loss = np.array([1.0, 0.0] + [np.nan] * 6 + [1.0, 0.0])
     live.update(score, loss, label_probability=np.where(score > 0.5, 0.25, 1.0))
@@ -233,6 +233,7 @@ def test_file_keeps_everything(tmp_path: Path) -> None:
         for live in (there, back):
             live.update(score, 2 * loss, groups=names)
             live._issue(0.5)
+            live._issue(1.0)
         back.save(tmp_path / "live.json")
         back = load_live(tmp_path / "live.json")
     assert back.options() == there.options()

@@ -22,7 +22,7 @@ from abstain._checks import (
     whole,
 )
 from abstain._files import locked
-from abstain._typing import ArrayLike
+from abstain._typing import ArrayLike, FloatArray
 from abstain.live import _state
 from abstain.live._columns import chances, names_of, numbers_of, weights
 from abstain.live._grid import Grid, Rows, Rules
@@ -140,7 +140,6 @@ class LiveCertificate:
         self.each = flag(each, "each")
         self.run_length = positive(run_length, "run_length")
         self.clock = Clock(maturity)
-        self.smallest = 1.0
         self.period = 0
         self.calls = 0
         self.lines: list[Line] = []
@@ -222,15 +221,15 @@ class LiveCertificate:
             score, losses = vector(confidence, "confidence", np, None), vector(loss, "loss", np, None)
             n = same_length(confidence=score, loss=losses)
             check_loss(np.where(np.isnan(losses), 0.0, losses), np)
-            chance = chances(label_probability, n, self.smallest)
             weight = weights(sample_weight, n, self.max_weight)
             if np.nanmax(losses, initial=0.0) > self.max_loss:
                 raise ValueError(
                     f"max_loss={self.max_loss:g} is below a loss that occurs, {np.nanmax(losses):g}; give a true bound"
                 )
             cell = cells(self.thresholds, score)
-            needed = (chance == 1.0) & (cell < len(self.thresholds))
             names = names_of(groups, n, list(self.groups) if self.grouped else None)
+            chance = chances(label_probability, n, self._smallest(names))
+            needed = (chance == 1.0) & (cell < len(self.thresholds))
             number = numbers_of(clusters, n, self.max_cluster)
             clock = copy.copy(self.clock)
             due, when, _ = clock.order(time, as_of, losses, needed, number)
@@ -252,9 +251,16 @@ class LiveCertificate:
             for name, one in self.groups.items():
                 mine = rows if names is None else rows.of(names[due] == name)
                 if len(mine.cell):
-                    one.take(mine, self.smallest)
+                    one.take(mine)
             self._remember(str(self.calls) if when is None or not len(due) else clock.shown(float(when[due[-1]])))
             return self.result()
+
+    def _smallest(self, names: Any) -> FloatArray:
+        """Return the smallest chance of a label that is in force, for all rows or for each."""
+        if names is None:
+            return np.array([self._one().smallest])
+        each, number = np.unique(names, return_inverse=True)
+        return np.array([self.groups[name].smallest for name in each])[number]
 
     def _fresh(self, clusters: Any, due: Any) -> Hashes:
         names, hashes = named(np.asarray(clusters)[due])
@@ -342,9 +348,8 @@ class LiveCertificate:
         smallest = fraction(audit, "audit")
         if not smallest > 0.0:
             raise ValueError("audit must be above 0: what is answered and never labelled cannot be certified again")
-        self.smallest = smallest
         for one in self.groups.values():
-            one.in_force = one.lowest
+            one.issue(smallest)
 
     def add_group(self, name: str) -> None:
         """Begin a certificate for one more group, with half of what is left of the reserve of ``delta``."""
@@ -368,7 +373,10 @@ class LiveCertificate:
                     "delta counts beside that of this one"
                 )
             self.period += 1
+            smallest = {name: one.smallest for name, one in self.groups.items()}  # of the policy that is still in force
             self.groups = {name: Grid(self._rules(), one.share) for name, one in self.groups.items()}
+            for name, one in self.groups.items():
+                one.smallest = smallest[name]
             self.lines = []
 
     # ------------------------------------------------------------------ file

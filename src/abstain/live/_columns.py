@@ -12,9 +12,9 @@ from abstain.policy import group_column
 from abstain.thresholds import cluster_numbers
 
 
-def chances(given: ArrayLike | float, n: int, smallest: float) -> FloatArray:
+def chances(given: ArrayLike | float, n: int, smallest: FloatArray) -> FloatArray:
     """Return the chance of each label; none may be 0, or below the smallest one in force."""
-    chance = np.full(n, float(given)) if np.ndim(given) == 0 else vector(given, "label_probability", np, None)  # type: ignore[arg-type]
+    chance = np.full(n, float(given)) if np.ndim(given) == 0 else vector(given, "label_probability", np, None)
     same_length(confidence=np.empty(n), label_probability=chance)
     bad = ~((chance > 0.0) & (chance <= 1.0))
     if bad.any():
@@ -27,7 +27,8 @@ def chances(given: ArrayLike | float, n: int, smallest: float) -> FloatArray:
     if low.any():
         row = int(np.argmax(low))
         raise ValueError(
-            f"label_probability[{row}] is {chance[row]:g}, below the smallest chance in force, {smallest:g}; "
+            f"label_probability[{row}] is {chance[row]:g}, below the smallest chance in force, "
+            f"{np.broadcast_to(smallest, n)[row]:g}; "
             "stakes are fixed before labels are drawn: give audit= when the policy is issued (policy(audit=...))"
         )
     return chance

@@ -61,7 +61,8 @@ class Grid:
     ``share``: of delta; ``sums``: logarithms of the bets for each stake and cell; ``counts``, ``cases``: rows of each
     cell, and their weight, last of those that no threshold accepts; ``labels``: how many labels were counted;
     ``wrong``: their losses for each cell, weighted by chance; ``certified``: the thresholds that were declared;
-    ``in_force``: position of the threshold of the last policy, or -1; ``answered``: labels of what it answered.
+    ``in_force``: position of the threshold of the last policy, or -1; ``smallest``: the smallest chance of a label
+    since then; ``answered``: labels of what it answered.
     """
 
     rules: Rules
@@ -71,6 +72,7 @@ class Grid:
     wrong: FloatArray = field(init=False)
     certified: BoolArray = field(init=False)
     labels: int = 0
+    smallest: float = 1.0
     in_force: int = -1
     answered: int = 0
     highest: float = 0.0
@@ -90,17 +92,22 @@ class Grid:
         self.evidence = Evidence(self.rules.limit)
         self.detector = Detector(self.rules.limit, self.rules.run_length)
 
-    def take(self, rows: Rows, smallest: float) -> None:
-        """Count rows; ``smallest``: the smallest chance of a label that was in force."""
+    def issue(self, audit: float) -> None:
+        """Take the lowest certified threshold as the one in force; without one all rows are reviewed."""
+        self.in_force = self.lowest
+        self.smallest = audit if self.in_force >= 0 else 1.0
+
+    def take(self, rows: Rows) -> None:
+        """Count rows."""
         n = len(self.rules.thresholds)
         gain = np.where(rows.drawn, rows.weight * (self.rules.limit - rows.loss) / rows.chance, 0.0)
-        self._monitor(rows, gain, smallest)
+        self._monitor(rows, gain)
         if rows.cluster is None:
             some = rows.drawn & (rows.cell < n)
-            logs = _bets.log_factors(gain[some], self.rules.limit, smallest)
+            logs = _bets.log_factors(gain[some], self.rules.limit, self.smallest)
             self.sums += _bets.by_cell(logs, rows.cell[some], n)
         else:
-            logs = _bets.cluster_logs(gain / rows.size, rows.cell, rows.cluster, self.rules.limit, smallest)
+            logs = _bets.cluster_logs(gain / rows.size, rows.cell, rows.cluster, self.rules.limit, self.smallest)
             self.sums += _bets.by_cell(logs, rows.cell, n)
         self.counts += np.bincount(rows.cell, minlength=n + 1)
         self.graded = self.graded or bool(((rows.loss != 0.0) & (rows.loss != 1.0)).any())
@@ -111,16 +118,16 @@ class Grid:
         log_evidence = _bets.log_evidence(self.sums)
         self.certified = _bets.certify(log_evidence, self.certified, -math.log(self.share))
 
-    def _monitor(self, rows: Rows, gain: FloatArray, smallest: float) -> None:
+    def _monitor(self, rows: Rows, gain: FloatArray) -> None:
         """Test the risk of what the policy in force answers, and look for a change of it, with every label in turn."""
         mine = rows.drawn & (rows.cell <= self.in_force)
         if not mine.any():
             return
         if rows.cluster is None:
-            values = self.rules.limit - smallest * gain[mine]
+            values = self.rules.limit - self.smallest * gain[mine]
         else:
             number = np.unique(rows.cluster[mine], return_inverse=True)[1]
-            values = self.rules.limit - smallest * np.bincount(number, weights=gain[mine]) / rows.size
+            values = self.rules.limit - self.smallest * np.bincount(number, weights=gain[mine]) / rows.size
         values = np.clip(values, 0.0, 1.0)
         at_end = np.arange(len(values)) == 0
         path = self.evidence.update(values, at_end)

@@ -77,7 +77,6 @@ def content_of(certificate: LiveCertificate) -> dict[str, Any]:
     return {
         "options": certificate.options(),
         "state": {
-            "smallest": certificate.smallest,
             "period": certificate.period,
             "calls": certificate.calls,
             "reserved": certificate.reserved,
@@ -93,7 +92,7 @@ def content_of(certificate: LiveCertificate) -> dict[str, Any]:
 def restore(certificate: LiveCertificate, content: Mapping[str, Any]) -> None:
     """Take up what was kept."""
     state = content["state"]
-    for name in ("smallest", "period", "calls", "reserved"):
+    for name in ("period", "calls", "reserved"):
         setattr(certificate, name, state[name])
     certificate.clock = Clock(**state["clock"])
     certificate.sent.restore(state["sent"])
@@ -115,7 +114,7 @@ def restore(certificate: LiveCertificate, content: Mapping[str, Any]) -> None:
 
 
 #: Fields of a grid that are plain values.
-PLAIN = ("labels", "graded", "in_force", "answered", "highest", "violated_at", "changed_at")
+PLAIN = ("labels", "smallest", "graded", "in_force", "answered", "highest", "violated_at", "changed_at")
 
 
 def _grid(one: Grid) -> dict[str, Any]:

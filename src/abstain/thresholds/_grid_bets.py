@@ -102,7 +102,7 @@ def log_evidence(sums: FloatArray) -> FloatArray:
 def start_weights(n: int) -> FloatArray:
     """Return the share of delta of each of n thresholds: as 1, 1/2, 1/3, ... from the highest on."""
     weight = 1.0 / np.arange(1.0, n + 1.0)
-    return weight / weight.sum()
+    return np.asarray(weight / weight.sum())
 
 
 def certify(log_evidences: FloatArray, certified: BoolArray, log_bar: float) -> BoolArray:
