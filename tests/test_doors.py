@@ -12,6 +12,8 @@ PRIVATE = {
     ("cli._joint", "outputs._names"): "which columns mark rows out of distribution",
     ("cli._pair", "outputs._names"): "the same",
     ("evaluation._tune", "scores._fitted"): "a score and its fit, many settings at once",
+    ("live._certificate", "thresholds._grid_bets"): "bets on a fixed grid, which a live certificate repeats",
+    ("live._grid", "thresholds._grid_bets"): "the same",
     ("monitoring._sent_rows", "thresholds._row_hashes"): "rows that were given before, recognised by hashes",
     ("monitoring._stream", "thresholds._row_hashes"): "rows that were given before, recognised by hashes",
 }
@@ -36,6 +38,7 @@ PRIVATE_TESTS = {
     "pool/test_oracles.py": "the risk model",
     "scores/test_contract.py": "the catalogue of leaves, and pieces of any size",
     "scores/test_identities.py": "parts of two fits, and neighbours in pieces of any size",
+    "thresholds/test_grid_bets.py": "evidence of every threshold, and the closed test beside all subsets",
     "thresholds/test_certificates.py": "tests and searches, one by one",
     "monitoring/test_monitor.py": "the evidence of one stream",
 }

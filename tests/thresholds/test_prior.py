@@ -76,6 +76,8 @@ def test_a_share_of_unseen_rows_is_a_stricter_limit() -> None:
     assert "share of 0.02" in found.policy(score="msp").guarantee.statement
     with pytest.raises(TypeError, match="belongs to a certificate"):
         abstain.choose_threshold(wrong, score, risk=0.05, ood_share=0.02)
+    with pytest.raises(ValueError, match="by themselves"):
+        abstain.choose_threshold(wrong, score, risk=0.05, delta=0.05, ood_share=0.05)
 
 
 def test_reach_is_what_the_band_leaves() -> None:

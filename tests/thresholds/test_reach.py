@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstain.thresholds import Reach
-from abstain.thresholds._reach import stricter
 
 RISKS = st.floats(1e-3, 0.45).flatmap(lambda limit: st.tuples(st.just(limit), st.floats(1e-4, 0.99).map(limit.__mul__)))
 SHARES = st.floats(0.05, 1.0)
@@ -75,16 +74,3 @@ def test_no_slack_reaches_nowhere() -> None:
     assert (reach.ood_share, reach.ood_cases(), reach.density_ratio, reach.chi_square) == (0, 0, 1, 0)
     assert "no room" in reach.sentence
     assert Reach(0.05, 0.0, 0.5).density_ratio == math.inf
-
-
-@given(st.floats(0.01, 0.5), st.floats(0.0, 0.99))
-def test_stricter_limit_leaves_the_asked_room(limit: float, part: float) -> None:
-    """What is certified at the stricter limit keeps the limit when the stated share of wrong answers comes on top."""
-    share = part * limit
-    assert Reach(limit, stricter(limit, share), 0.5).with_ood(share) == pytest.approx(limit)
-
-
-def test_more_unseen_than_the_limit_is_refused() -> None:
-    """No certificate can make up for more wrong answers than the limit."""
-    with pytest.raises(ValueError, match="by themselves"):
-        stricter(0.05, 0.05)

@@ -1,7 +1,8 @@
 """Certificates that may be issued again on any day."""
 
-from abstain.live._certificate import LiveCertificate
+from abstain.live._certificate import LiveCertificate as LiveCertificate
 from abstain.live._file import load_live, update_live
 from abstain.live._result import LiveCertification, LiveGroup
 
-__all__ = ["LiveCertificate", "LiveCertification", "LiveGroup", "load_live", "update_live"]
+# LiveCertificate is public at the top of the package.
+__all__ = ["LiveCertification", "LiveGroup", "load_live", "update_live"]

@@ -24,13 +24,13 @@ from abstain._checks import (
 from abstain._files import locked
 from abstain._typing import ArrayLike, FloatArray
 from abstain.live import _state
-from abstain.live._columns import chances, names_of, numbers_of, weights
+from abstain.live._columns import chances, fresh_clusters, names_of, numbers_of, weights
 from abstain.live._grid import Grid, Rows, Rules
 from abstain.live._issued import Issued
 from abstain.live._result import Line, LiveCertification
 from abstain.monitoring import Clock, SentRows
 from abstain.policy import Policy
-from abstain.thresholds import Hashes, named
+from abstain.thresholds import Hashes
 from abstain.thresholds._grid_bets import cells, grid_of
 
 #: Rows that are counted at once, and lines of the history: of more the older half are joined in pairs.
@@ -234,7 +234,7 @@ class LiveCertificate:
             clock = copy.copy(self.clock)
             due, when, _ = clock.order(time, as_of, losses, needed, number)
             known = self.sent.check(score[due], losses[due], flag(again, "again"))
-            fresh = None if clusters is None else self._fresh(clusters, due)
+            fresh = None if clusters is None else fresh_clusters(clusters, due, self.clusters)
             # nothing was changed until here, and nothing can fail from here on
             self.clock, self.calls = clock, self.calls + 1
             self.sent.add(known)
@@ -261,16 +261,6 @@ class LiveCertificate:
             return np.array([self._one().smallest])
         each, number = np.unique(names, return_inverse=True)
         return np.array([self.groups[name].smallest for name in each])[number]
-
-    def _fresh(self, clusters: Any, due: Any) -> Hashes:
-        names, hashes = named(np.asarray(clusters)[due])
-        old = np.isin(hashes, self.clusters)
-        if old.any():
-            raise ValueError(
-                f"clusters: {names[int(np.argmax(old))]!r} was counted before ({int(old.sum())} such); all rows of a "
-                "cluster come in one call, when it is complete"
-            )
-        return hashes
 
     def _remember(self, when: str) -> None:
         grids = self.groups.values()

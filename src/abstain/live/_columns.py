@@ -9,7 +9,7 @@ import numpy as np
 from abstain._checks import check_weight, same_length, vector
 from abstain._typing import ArrayLike, FloatArray, IntArray
 from abstain.policy import group_column
-from abstain.thresholds import cluster_numbers
+from abstain.thresholds import Hashes, cluster_numbers, named
 
 
 def chances(given: ArrayLike | float, n: int, smallest: FloatArray) -> FloatArray:
@@ -78,3 +78,15 @@ def numbers_of(clusters: ArrayLike | None, n: int, largest: int | None) -> IntAr
             "ignores losses, or make a certificate with a larger one"
         )
     return number
+
+
+def fresh_clusters(clusters: Any, due: IntArray, counted: Hashes) -> Hashes:
+    """Return the hashes of the names of clusters; refuse one that was counted before."""
+    names, hashes = named(np.asarray(clusters)[due])
+    old = np.isin(hashes, counted)
+    if old.any():
+        raise ValueError(
+            f"clusters: {names[int(np.argmax(old))]!r} was counted before ({int(old.sum())} such); all rows of a "
+            "cluster come in one call, when it is complete"
+        )
+    return hashes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from math import isnan
@@ -222,3 +223,21 @@ def statement(risk: float, delta: float, calibration: Calibration, *, together: 
         f"with probability at least {1.0 - delta:g}{together} over the draw of the calibration {drawn}, the mean loss "
         f"of {what}{population} is at most {risk:g}"
     )
+
+
+def digest(content: Mapping[str, Any]) -> str:
+    """Return a hash of the content: it shows that a file was changed, not who wrote it."""
+    import hashlib
+
+    return hashlib.sha256(json.dumps(content, sort_keys=True, allow_nan=False).encode()).hexdigest()
+
+
+def about_of(model: str | None, author: str | None, note: str | None) -> dict[str, str]:
+    """Return who made a policy of what, and when."""
+    from datetime import UTC, datetime
+
+    given = {"model": model, "created": datetime.now(UTC).date().isoformat(), "author": author, "note": note}
+    for name, text in given.items():
+        if text is not None and (not isinstance(text, str) or not text.strip()):
+            raise TypeError(f"{name} must be text, got {text!r}")
+    return {name: text for name, text in given.items() if text is not None}

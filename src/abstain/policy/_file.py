@@ -9,8 +9,8 @@ from dataclasses import fields, replace
 from sys import float_info
 from typing import Any
 
-from abstain.policy._contents import Calibration, Guarantee, Objective, SecondScore
-from abstain.policy._policy import FORMAT, KEYS, Policy, digest
+from abstain.policy._contents import Calibration, Guarantee, Objective, SecondScore, digest
+from abstain.policy._policy import FORMAT, KEYS, Policy
 from abstain.policy._reading import checked
 from abstain.policy._scores import inputs_of
 

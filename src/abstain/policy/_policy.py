@@ -17,7 +17,7 @@ from abstain._checks import vector
 from abstain._files import write_text
 from abstain._typing import ArrayLike, BoolArray, FloatArray
 from abstain.policy import _plain
-from abstain.policy._contents import Calibration, Guarantee, Kind, Objective, Score, SecondScore
+from abstain.policy._contents import Calibration, Guarantee, Kind, Objective, Score, SecondScore, about_of, digest
 from abstain.policy._decide import accept_by_group, decide, with_audits
 from abstain.policy._plain import Decision
 from abstain.policy._reading import as_calibrated, checked, mismatch, no_columns
@@ -396,21 +396,3 @@ class Policy:
             "uncertainty": part.uncertainty,
             "levels": levels,
         }
-
-
-def digest(content: Mapping[str, Any]) -> str:
-    """Return a hash of the content: it shows that a file was changed, not who wrote it."""
-    import hashlib
-
-    return hashlib.sha256(json.dumps(content, sort_keys=True, allow_nan=False).encode()).hexdigest()
-
-
-def about_of(model: str | None, author: str | None, note: str | None) -> dict[str, str]:
-    """Return who made a policy of what, and when."""
-    from datetime import UTC, datetime
-
-    given = {"model": model, "created": datetime.now(UTC).date().isoformat(), "author": author, "note": note}
-    for name, text in given.items():
-        if text is not None and (not isinstance(text, str) or not text.strip()):
-            raise TypeError(f"{name} must be text, got {text!r}")
-    return {name: text for name, text in given.items() if text is not None}
