@@ -28,7 +28,7 @@ def test_a_dry_run_writes_nothing(tmp_path, capsys, monkeypatch):
     assert run(["train", "sure_plus", *shape, "-o", "study", "--set", "network.width=4", "--dry-run"]) == 0
     said = capsys.readouterr().out
     assert max(map(len, said.splitlines())) <= 80
-    for text in ("26 of 256, drawn from the test pictures", "resnet18, width 4, linear head", "a pass",
+    for text in ("26 of 256, drawn from the test images", "resnet18, width 4, linear head", "a pass",
                  "200 epochs, 400 steps of 6 forward-backward passes", "of checkpoints"):  # fmt: skip
         assert text in " ".join(said.split())  # where lines break hangs on the time that it estimates
     assert list(tmp_path.iterdir()) == []

@@ -26,7 +26,7 @@ EXTERNAL = {"confidence", "column"}
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_typical_sample_scores_higher_than_an_ambiguous_one(name):
-    """Sign: the centre of a class is surer than a faint mixture of two classes with noise where no class looks."""
+    """Sign: the centre of a class scores higher than a faint mixture of two classes with noise where no class looks."""
     sure = np.maximum(3.0 * WEIGHT[[0, 1, 2, 3]], 0.0)
     unsure = np.zeros((4, 10))
     unsure[:, :8] = 0.3 * (WEIGHT[[0, 1, 2, 3], :8] + WEIGHT[[1, 2, 3, 0], :8])

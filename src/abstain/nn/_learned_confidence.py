@@ -166,7 +166,7 @@ def reservation_confidence(logits: Tensor) -> Tensor:
     Returns
     -------
     Tensor of shape (...)
-        In (-inf, 0], higher = surer.
+        In (-inf, 0], higher = more confident.
 
     References
     ----------

@@ -42,7 +42,7 @@ def gradnorm(
     Returns
     -------
     Tensor of shape (n_samples,)
-        In [0, inf), higher = surer.
+        In [0, inf), higher = more confident.
 
     Raises
     ------
@@ -99,15 +99,15 @@ def odin(
     temperature : float
         T > 0.
     epsilon : float
-        Size of the step in the units of the picture before normalisation.
+        Size of the step in the units of the image before normalisation.
     std : float or Tensor, optional
         What inputs were divided by in normalisation, e.g. one number per channel of shape (3, 1, 1).
 
     Returns
     -------
     Tensor of shape (n_samples,)
-        Float64, higher = surer. At T = 1000 probabilities differ by about one per cent of 1/K: a float32 probability
-        would tie many of them.
+        Float64, higher = more confident. At T = 1000 probabilities differ by about one per cent of 1/K: a float32
+        probability would tie many of them.
 
     Raises
     ------
@@ -147,7 +147,7 @@ class GramStatistics:
     Parameters
     ----------
     layers : tuple of str
-        Names of the modules that are watched.
+        Names of the modules that are recorded.
     orders : tuple of int
     low, high : tuple of Tensor of shape (n_classes, n_orders, n_channels)
         One per call of a layer.
@@ -187,7 +187,7 @@ def _statistics(activation: Tensor, orders: Sequence[int]) -> Tensor:
 
 
 @contextmanager
-def _watched(model: nn.Module, names: Sequence[str], orders: Sequence[int]) -> Iterator[list[Tensor]]:
+def _recorded(model: nn.Module, names: Sequence[str], orders: Sequence[int]) -> Iterator[list[Tensor]]:
     """Collect statistics of what the named modules return, in order of their calls: one ReLU may serve a whole block.
 
     They are computed at once, since an activation that works in place overwrites what came before it.
@@ -236,7 +236,7 @@ def fit_gram(
     orders : sequence of int
         Powers of the activations.
     layers : sequence of str, optional
-        Names of modules to watch; default all ``Conv2d`` and ``ReLU`` modules. Functional ReLUs cannot be watched.
+        Names of modules to record; default all ``Conv2d`` and ``ReLU`` modules. Functional ReLUs cannot be recorded.
 
     Returns
     -------
@@ -245,7 +245,7 @@ def fit_gram(
     Raises
     ------
     ValueError
-        No layer to watch, or an unknown one; no batch; a class without a training sample.
+        No layer to record, or an unknown one; no batch; a class without a training sample.
 
     References
     ----------
@@ -268,7 +268,7 @@ def fit_gram(
     low: list[Tensor] = []
     high: list[Tensor] = []
     device = device_of(model)
-    with evaluation_mode(model), _watched(model, names, orders) as seen:
+    with evaluation_mode(model), _recorded(model, names, orders) as seen:
         for inputs, labels in train:
             seen.clear()
             model(inputs.to(device))
@@ -317,7 +317,7 @@ def gram_score(model: nn.Module, inputs: Tensor, statistics: GramStatistics) -> 
     Returns
     -------
     Tensor of shape (n_samples,)
-        Float64 in (-inf, 0], higher = surer; 0: inside all ranges.
+        Float64 in (-inf, 0], higher = more confident; 0: inside all ranges.
 
     References
     ----------
@@ -336,7 +336,7 @@ def gram_score(model: nn.Module, inputs: Tensor, statistics: GramStatistics) -> 
     >>> bool((near == 0).all()), bool((far < 0).all())
     (True, True)
     """
-    with evaluation_mode(model), _watched(model, statistics.layers, statistics.orders) as seen:
+    with evaluation_mode(model), _recorded(model, statistics.layers, statistics.orders) as seen:
         logits = in_float64(model(inputs.to(device_of(model))))
     predicted = logits.argmax(dim=-1)
     total = torch.zeros_like(logits[:, 0])

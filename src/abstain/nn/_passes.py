@@ -180,7 +180,7 @@ def passes_confidence(logits: Tensor, kind: str = "msp") -> Tensor:
     Returns
     -------
     Tensor of shape (n_samples,)
-        Float64, higher = surer.
+        Float64, higher = more confident.
 
     Raises
     ------

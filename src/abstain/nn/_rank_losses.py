@@ -40,7 +40,7 @@ def rank_weighted_loss(
     loss : Tensor of shape (..., n)
         Loss per sample, with gradient.
     confidence : Tensor of shape (..., n)
-        Confidence scores, higher = surer, from anything; no gradient passes. NaN is not looked for.
+        Confidence scores, higher = more confident, from anything; no gradient passes. NaN is not looked for.
     estimator : {"harmonic", "log", "plugin", "sele", "augrc"}
         Whose weights, see :func:`loss_weights`.
     ties : {"order", "exact"}

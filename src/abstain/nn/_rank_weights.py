@@ -179,7 +179,7 @@ def loss_weights(
     Parameters
     ----------
     confidence : Tensor of shape (..., n)
-        Confidence scores, higher = surer; each row of the last dimension is a batch of its own.
+        Confidence scores, higher = more confident; each row of the last dimension is a batch of its own.
     estimator : {"harmonic", "log", "plugin", "sele", "augrc"}
     ties : {"order", "exact"}
         ``"order"`` gives tied samples neighbouring ranks in no particular order. ``"exact"`` gives them the weight

@@ -1,4 +1,4 @@
-"""Confidence scoring functions: from saved outputs to one number per sample, higher = surer."""
+"""Confidence scoring functions: from saved outputs to one number per sample, higher = more confident."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def compute(name: str, outputs: Outputs, fit: Outputs | FittedScore | None = Non
     Returns
     -------
     ndarray of shape (n_samples,)
-        Higher = surer. Computed scores are never NaN; an external column may be, see ``nan_policy``.
+        Higher = more confident. Computed scores are never NaN; an external column may be, see ``nan_policy``.
 
     Raises
     ------

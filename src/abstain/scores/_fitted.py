@@ -76,7 +76,7 @@ class FittedScore:
         return self.entry.settings
 
     def score(self, outputs: Outputs) -> FloatArray:
-        """Return one float64 per sample, higher = surer.
+        """Return one float64 per sample, higher = more confident.
 
         Parameters
         ----------

@@ -39,7 +39,7 @@ REMEDIES = {
 
 @dataclass(frozen=True, eq=False)
 class Score:
-    """A confidence score: higher = surer, one float64 per sample, never NaN.
+    """A confidence score: higher = more confident, one float64 per sample, never NaN.
 
     Parameters
     ----------

@@ -67,7 +67,7 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         Whether the classifier is fitted already, and is taken as it is; all rows then calibrate, none that it was fit
         on. A ``FrozenEstimator`` is always taken so.
     per_class : bool
-        A threshold for each predicted class; with ``delta`` all promises hold together. A class that does not attain
+        A threshold for each predicted class; with ``delta`` all guarantees hold together. A class that does not attain
         the objective, or was never predicted on the calibration rows, is always rejected.
     confidence_score : {"msp", "margin", "neg_entropy"} or callable
         Confidence from the class probabilities; without ``predict_proba`` the margin of the decision function.

@@ -1,4 +1,4 @@
-"""Readers of pictures: every format, what is wrong with a file, and that no pickle is opened."""
+"""Readers of images: every format, what is wrong with a file, and that no pickle is opened."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LABELS = np.arange(6) % 3
 
 
 def png(path, picture):
-    """Write a picture without loss."""
+    """Write an image without loss."""
     path.parent.mkdir(parents=True, exist_ok=True)
     image.fromarray(picture).save(path)
 
@@ -101,7 +101,7 @@ def test_binary_cifar(tmp_path, hundred):
     assert test.labels.tolist() == [0, 1, 2, 3]
     assert torch.equal(test.pixels.reshape(4, -1), torch.from_numpy(pixels))
     (tmp_path / names[-1]).write_bytes(rows.tobytes()[:-1])
-    with pytest.raises(ValueError, match="are no whole number of pictures"):
+    with pytest.raises(ValueError, match="are no whole number of images"):
         data.load(str(tmp_path))
 
 
@@ -148,22 +148,22 @@ def test_large_pictures_are_decoded_when_they_are_needed(tmp_path):
     assert isinstance(test.pixels, data.Files)
     assert test.take([0, 2]).shape == (2, 3, 96, 96)
     assert len(test.select([2, 0])) == 2
-    with pytest.raises(ValueError, match=r"1.png: is no readable picture"):
+    with pytest.raises(ValueError, match=r"1.png: is no readable image"):
         test.take([1])
 
 
 def test_openood_lists(tmp_path):
-    """Paths with labels, -1 is out-of-distribution; a bad line and a missing picture are named."""
+    """Paths with labels, -1 is out-of-distribution; a bad line and a missing image are named."""
     for which in range(3):
-        png(tmp_path / "pictures" / f"{which} a.png", COLOUR[which])
+        png(tmp_path / "images" / f"{which} a.png", COLOUR[which])
     list_ = tmp_path / "test.txt"
-    list_.write_text("pictures/0 a.png 2\npictures/1 a.png -1\n\npictures/2 a.png 0\n")
+    list_.write_text("images/0 a.png 2\nimages/1 a.png -1\n\nimages/2 a.png 0\n")
     _, test = data.load(str(list_))
     assert test.labels.tolist() == [2, -1, 0]
-    list_.write_text("pictures/0 a.png\n")
+    list_.write_text("images/0 a.png\n")
     with pytest.raises(ValueError, match="line 1 is no path with a label"):
         data.load(str(list_))
-    list_.write_text("pictures/9.png 0\n")
+    list_.write_text("images/9.png 0\n")
     with pytest.raises(FileNotFoundError, match=r"9.png: no such file, but test.txt lists it"):
         data.load(str(list_))
 

@@ -1,4 +1,4 @@
-"""Sets that come with a shift: folders as WILDS and BREEDS have them, made here with few pictures."""
+"""Sets that come with a shift: folders as WILDS and BREEDS have them, made here with few images."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ image = pytest.importorskip("PIL.Image")
 
 
 def picture(path, value, size=8):
-    """Write a picture of one grey."""
+    """Write an image of one grey."""
     path.parent.mkdir(parents=True, exist_ok=True)
     image.fromarray(np.full((size, size, 3), value, dtype=np.uint8)).save(path)
 
@@ -28,7 +28,7 @@ def table(path, head, rows):
 
 
 def greys(images):
-    """Return the grey of each picture."""
+    """Return the grey of each image."""
     return images.take(range(len(images)))[:, 0, 0, 0].tolist()
 
 
@@ -61,12 +61,12 @@ def test_hospitals_of_camelyon(camelyon, monkeypatch):
     assert (task.sets[-1].name, task.sets[-1].role) == ("shifted-camelyon17-shift", "shift")
     assert task.sets[-1].shift == {"kind": "sub-class"}
     shutil.rmtree(camelyon / "patches" / "patient_017_node_1")
-    with pytest.raises(FileNotFoundError, match=r"patient_017.*unpack the pictures"):
+    with pytest.raises(FileNotFoundError, match=r"patient_017.*unpack the images"):
         data.load(str(camelyon) + ":shift")
 
 
 def test_camera_traps(tmp_path):
-    """Splits by their names: known traps for the test, new ones for the shift; all pictures lie in one folder."""
+    """Splits by their names: known traps for the test, new ones for the shift; all images lie in one folder."""
     splits = ["train", "train", "val", "id_val", "id_test", "test", "test"]
     rows = [(split, 100 + k, k % 3, f"{k}.jpg") for k, split in enumerate(splits)]
     folder = tmp_path / "iwildcam_v2.0"

@@ -10,7 +10,7 @@ from abstain.nn import data
 from abstain.nn.data import CLASS_NAMES, CORRUPTIONS, SUPER_CLASSES
 from abstain.nn.ingredients import mixing_set
 
-#: Pictures with edges and surfaces: dead leaves.
+#: Images with edges and surfaces: dead leaves.
 PICTURES = mixing_set(24, size=32, kind="leaves", seed=3).float() / 255.0
 
 
@@ -53,7 +53,7 @@ def test_noise_by_its_formula():
 
 
 def test_levels_are_sets_of_their_own():
-    """Five sets, every corruption of the same pictures, and the corruption of each row."""
+    """Five sets, every corruption of the same images, and the corruption of each row."""
     task = data.task("synthetic:n=50", corruptions=["fog", "snow"])
     levels = [each for each in task.sets if each.role == "shift"]
     assert [each.shift["level"] for each in levels] == [1, 2, 3, 4, 5]
@@ -84,7 +84,7 @@ def test_validation_is_carved_out_and_declared():
 
 
 def test_sub_class_shift():
-    """Labels are super-classes; held-out classes are in no training picture and all in the shift."""
+    """Labels are super-classes; held-out classes are in no training image and all in the shift."""
     train, test = data.synthetic(n=80, classes=6)
     groups = {"low": ["class0", "class1", "class2"], "high": ["class3", "class4"]}
     learnt, tested, shifted = data.hold_out(train, test, groups, ["class1", "class3"])

@@ -128,7 +128,7 @@ def test_batch_norm_statistics_in_the_second_pass(freeze):
 
 
 def test_sharpness_sends_the_same_mixed_batch_twice():
-    """A draw is made once: both passes of a step see the same mixed pictures."""
+    """A draw is made once: both passes of a step see the same mixed images."""
     x, y = torch.rand(6, 3), torch.arange(6) % 3
     model, seen = torch_nn.Linear(3, 3), []
     model.register_forward_pre_hook(lambda _, given: seen.append(given[0].clone()))

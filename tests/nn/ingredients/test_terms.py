@@ -25,7 +25,7 @@ def table(logits: torch.Tensor) -> np.ndarray:
 
 
 def test_mixup_by_hand():
-    """Mixed pictures, shares and loss with the draws of the same generator, worked in NumPy."""
+    """Mixed images, shares and loss with the draws of the same generator, worked in NumPy."""
     rng = np.random.default_rng(3)
     share, order = rng.beta(0.4, 0.4), rng.permutation(4)
     part = ingredients.Mixup(alpha=0.4).draw(X, Y, 3)[0]
@@ -80,7 +80,7 @@ def test_cutmix_cuts_with_its_chance():
 
 
 def test_augmix_is_a_convex_combination():
-    """With chains that change nothing the picture comes back; mixed pictures stay in [0, 1]."""
+    """With chains that change nothing the image comes back; mixed images stay in [0, 1]."""
     mixed = ingredients.AugMix().mixed(X, 0)
     assert float(mixed.min()) >= -1e-6
     assert float(mixed.max()) <= 1.0 + 1e-6
@@ -128,7 +128,7 @@ def test_pixmix_rounds(least, most):
 
 
 def test_pixmix_range_and_untouched_pictures():
-    """Mixed pictures lie in [0, 1]; with no round more than half come back as they were."""
+    """Mixed images lie in [0, 1]; with no round more than half come back as they were."""
     assert float(ingredients.PixMix(PICTURES).mixed(X, 1).min()) >= 0.0
     assert float(ingredients.PixMix(PICTURES).mixed(X, 1).max()) <= 1.0
     x = torch.rand(400, 3, 8, 8, generator=torch.Generator().manual_seed(0))
@@ -171,7 +171,7 @@ def test_operations_by_hand():
 
 
 def test_operations_agree_with_pillow():
-    """Equalize, autocontrast and rotation of random pictures, against the Python Imaging Library."""
+    """Equalize, autocontrast and rotation of random images, against the Python Imaging Library."""
     image = pytest.importorskip("PIL.Image")
     ops = pytest.importorskip("PIL.ImageOps")
     rng = np.random.default_rng(0)

@@ -44,7 +44,7 @@ def test_any_width_and_dropout(name, dropout):
 
 
 def test_rates_and_places_of_dropout():
-    """As FD-Shifts has them, counted; ResNet-50 for large pictures has the large stem."""
+    """As FD-Shifts has them, counted; ResNet-50 for large images has the large stem."""
 
     def rates(name, size=32):
         with torch.device("meta"):
@@ -89,7 +89,7 @@ def test_errors():
     """Unknown, too small, not square, constant channel, missing library."""
     for arguments, message in (
         (("resnet19", (3, 32, 32), 10), "network='resnet19' is not known; did you mean 'resnet18'"),
-        (("small", (3, 6, 6), 10), "pictures of 6 pixels are too small for small; it needs 7"),
+        (("small", (3, 6, 6), 10), "images of 6 pixels are too small for small; it needs 7"),
         (("resnet18", (3, 32, 30), 10), "32 x 30, but resnet18 wants square ones"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -9,7 +9,7 @@ from abstain.nn import data, train
 
 @pytest.fixture(scope="session")
 def task():
-    """Made-up pictures."""
+    """Synthetic images."""
     return data.task("synthetic:n=64,size=12")
 
 

@@ -48,7 +48,7 @@ OWN = [name for name in train.names() if ":" not in train.recipe(name).network.n
 
 @pytest.mark.parametrize("name", OWN)
 def test_every_recipe_trains(name, tmp_path):
-    """Two epochs per stage on made-up pictures: finite outputs of all sets, columns and head as declared."""
+    """Two epochs per stage on synthetic images: finite outputs of all sets, columns and head as declared."""
     recipe = small(name)
     run = train.fit(recipe, TASK, tmp_path, seed=1, **QUIET)
     study = read_study(tmp_path)

@@ -132,7 +132,7 @@ def test_both_passes_see_the_same_batch_and_batch_norm_moves_once(task, tiny, tm
 
 
 def test_sure_draws_anew_and_moves_batch_norm_twice(task, tiny, tmp_path):
-    """SURE as its repository has it: other mixed pictures in the second pass, statistics of both."""
+    """SURE as its repository has it: other mixed images in the second pass, statistics of both."""
     recipe, seen, counts = tiny("sure", "network.name=resnet18", "epochs=2"), [], []
 
     class Watch(lightning.Callback):
@@ -188,7 +188,7 @@ def test_schedules_by_hand(tiny):
 
 
 def test_recipes_learn(tmp_path):
-    """Cross-entropy on easy pictures classifies most of them; corruption makes it worse, level by level on the mean."""
+    """Cross-entropy on easy images classifies most of them; corruption makes it worse, level by level on the mean."""
     task = data.task("synthetic:n=600,size=16,classes=3", corruptions=["gaussian_noise", "contrast", "fog"])
     recipe = train.recipe(
         "ce", ["network.name=small", "epochs=12", "data.batch=32", "main.rate=0.05", "crop=0", "flip=false"]

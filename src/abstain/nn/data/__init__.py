@@ -1,4 +1,4 @@
-"""Pictures to train and test on: readers without pickle, splits that are declared, and shifts."""
+"""Images to train and test on: readers without pickle, splits that are declared, and shifts."""
 
 from abstain.nn.data._corruptions import CORRUPTIONS as CORRUPTIONS
 from abstain.nn.data._corruptions import corrupt, corrupted

@@ -46,7 +46,7 @@ def disc(radius: float, sigma: float) -> Tensor:
 
 
 def resampled(x: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
-    """Read each picture at real pixel positions (n, height, width), bilinearly."""
+    """Read each image at real pixel positions (n, height, width), bilinearly."""
     height, width = x.shape[2:]
     grid = torch.stack([(2.0 * columns + 1.0) / width - 1.0, (2.0 * rows + 1.0) / height - 1.0], dim=-1)
     found: Tensor = nn.functional.grid_sample(x, grid.to(x), padding_mode="reflection", align_corners=False)
@@ -61,7 +61,7 @@ def positions(x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def streaked(x: Tensor, radius: float, sigma: float, angle: Tensor) -> Tensor:
-    """Motion blur: a mean along a line from each pixel, its weights half a Gaussian; an angle per picture."""
+    """Motion blur: a mean along a line from each pixel, its weights half a Gaussian; an angle per image."""
     rows, columns = positions(x)
     steps = range(2 * math.ceil(radius) + 1)
     weights = [math.exp(-(step**2) / (2.0 * sigma**2)) for step in steps]
@@ -137,7 +137,7 @@ def _motion_blur(x: Tensor, c: Any, g: torch.Generator) -> Tensor:
 
 
 def _zoom_blur(x: Tensor, c: float, g: torch.Generator) -> Tensor:
-    """Mean of the picture and of its enlargements by 1, 1.01, ... up to c."""
+    """Mean of the image and of its enlargements by 1, 1.01, ... up to c."""
     factors = [1.0 + 0.01 * step for step in range(round((c - 1.0) * 100.0) + 1)]
     return torch.stack([x, *(zoomed(x, factor) for factor in factors)]).mean(dim=0)
 
@@ -217,7 +217,7 @@ def _jpeg_compression(x: Tensor, c: int, g: torch.Generator) -> Tensor:
 
 
 def _unit(x: Tensor) -> float:
-    """Lengths are those of pictures of 32 pixels, and grow with the picture."""
+    """Lengths are those of images of 32 pixels, and grow with the image."""
     return x.shape[2] / 32.0
 
 
@@ -258,7 +258,7 @@ def corrupt(x: Tensor, name: str, level: int, seed: int = 0) -> Tensor:
     Parameters
     ----------
     x : Tensor of shape (n, channels, height, width)
-        Pictures in [0, 1].
+        Images in [0, 1].
     name : str
         One of the fifteen: noise (``gaussian_noise``, ``shot_noise``, ``impulse_noise``), blur (``defocus_blur``,
         ``glass_blur``, ``motion_blur``, ``zoom_blur``), weather (``snow``, ``frost``, ``fog``, ``brightness``), digital
@@ -275,14 +275,14 @@ def corrupt(x: Tensor, name: str, level: int, seed: int = 0) -> Tensor:
     Raises
     ------
     ValueError
-        An unknown name or level; pictures out of range.
+        An unknown name or level; images out of range.
 
     Notes
     -----
-    Settings are those of the benchmark's version for CIFAR, lengths grow with the picture. Our own are: frost, which
+    Settings are those of the benchmark's version for CIFAR, lengths grow with the image. Our own are: frost, which
     is generated instead of pasted from photographs; clouds of fog, from octaves of noise; glass, where a pixel is read
     from a neighbour instead of changing places with it; and the settings of glass, motion, frost, elastic and pixelate,
-    so that every level changes pictures more than the one before. Numbers are comparable among models here, not with
+    so that every level changes images more than the one before. Numbers are comparable among models here, not with
     published ones for CIFAR-10-C.
 
     References
@@ -308,7 +308,7 @@ def corrupt(x: Tensor, name: str, level: int, seed: int = 0) -> Tensor:
 def corrupted(
     images: Images, level: int, names: Sequence[str] | None = None, *, per: int | None = None, seed: int = 0
 ) -> tuple[Images, list[str]]:
-    """Return a set of pictures under all corruptions of one level, and the corruption of each.
+    """Return a set of images under all corruptions of one level, and the corruption of each.
 
     Parameters
     ----------
@@ -319,7 +319,7 @@ def corrupted(
     names : sequence of str, optional
         Default all fifteen.
     per : int, optional
-        Pictures per corruption, the same ones for each: 1,000 in FD-Shifts (its first block of each class is meant
+        Images per corruption, the same ones for each: 1,000 in FD-Shifts (its first block of each class is meant
         to be stratified, but is not; here the choice is drawn). Default all.
     seed : int
 

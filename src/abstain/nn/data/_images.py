@@ -14,27 +14,27 @@ from torch import Tensor
 from abstain._checks import whole
 from abstain.nn._libraries import pillow
 
-#: Label of a picture that belongs to none of the model's classes.
+#: Label of an image that belongs to none of the model's classes.
 OOD = -1
 
 
 @dataclass(frozen=True, eq=False)
 class Images:
-    """Pictures as bytes, with class indices.
+    """Images as bytes, with class indices.
 
     Parameters
     ----------
     pixels : Tensor of shape (n, channels, height, width)
         Bytes, or a :class:`Files` that decodes them on demand.
     labels : Tensor of shape (n,)
-        Class indices; -1 for pictures that belong to no class of the model.
+        Class indices; -1 for images that belong to no class of the model.
     class_names : tuple of str, optional
     name : str
 
     Raises
     ------
     ValueError
-        Shapes that do not fit; no picture; labels beyond the class names.
+        Shapes that do not fit; no image; labels beyond the class names.
     TypeError
         Pixels that are no bytes.
 
@@ -57,7 +57,7 @@ class Images:
             shapes = f"pixels: {tuple(self.pixels.shape)}, labels: {tuple(self.labels.shape)}"
             raise ValueError(f"{self.name}: shapes do not fit ({shapes}); give (n, channels, height, width) and (n,)")
         if not len(self.labels):
-            raise ValueError(f"{self.name}: holds no picture; at least one is needed")
+            raise ValueError(f"{self.name}: holds no image; at least one is needed")
         if isinstance(self.pixels, Tensor) and self.pixels.dtype != torch.uint8:
             raise TypeError(f"{self.name}: pixels are {self.pixels.dtype}; give bytes from 0 to 255")
         if int(self.labels.min()) < OOD:
@@ -80,7 +80,7 @@ class Images:
         return len(self.class_names) if self.class_names is not None else int(self.labels.max()) + 1
 
     def take(self, index: Any) -> Tensor:
-        """Return the bytes of some pictures."""
+        """Return the bytes of some images."""
         found: Tensor = self.pixels[torch.as_tensor(index)]
         return found
 
@@ -90,7 +90,7 @@ class Images:
             yield self.take(rows).to(device).float() / 255.0, self.labels[rows].to(device)
 
     def select(self, index: Any, name: str | None = None) -> Images:
-        """Return some of the pictures."""
+        """Return some of the images."""
         rows = torch.as_tensor(index)
         pixels = self.pixels.select(rows) if isinstance(self.pixels, Files) else self.pixels[rows]
         return Images(pixels, self.labels[rows], self.class_names, name or self.name)
@@ -102,7 +102,7 @@ class Images:
 
 
 class Files:
-    """Pictures in files, decoded when rows are asked for: resized on the shorter side, cut in the centre.
+    """Images in files, decoded when rows are asked for: resized on the shorter side, cut in the centre.
 
     Parameters
     ----------
@@ -135,12 +135,12 @@ class Files:
         return Files([self.paths[int(row)] for row in index], self.size, self.resize, self.shape[1])
 
     def _decode(self, path: Path) -> Any:
-        image = pillow(f"{path}: decoding a picture")
+        image = pillow(f"{path}: decoding an image")
         try:
             with image.open(path) as opened:
                 picture = opened.convert("RGB" if self.shape[1] == 3 else "L")
         except (OSError, ValueError, SyntaxError) as error:
-            raise ValueError(f"{path}: is no readable picture ({error}); remove it or restore it") from None
+            raise ValueError(f"{path}: is no readable image ({error}); remove it or restore it") from None
         return fitted(picture, self.size, self.resize, image)
 
 
@@ -160,12 +160,12 @@ def fitted(picture: Any, size: int, resize: int, image: Any) -> Any:
 def synthetic(
     n: int = 600, classes: int = 4, size: int = 16, channels: int = 3, seed: int = 0
 ) -> tuple[Images, Images]:
-    """Return made-up training and test pictures: a smooth pattern per class, in noise.
+    """Return synthetic training and test images: a smooth pattern per class, in noise.
 
     Parameters
     ----------
     n : int
-        Pictures in each part.
+        Images in each part.
     classes, size, channels : int
         A paper's shapes, for a dry run: 32 and 3 with 100 classes for CIFAR-100.
     seed : int

@@ -1,4 +1,4 @@
-"""From a name or a folder to training and test pictures."""
+"""From a name or a folder to training and test images."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ KNOWN: dict[str, tuple[str, ...]] = {
     "iwildcam": ("iwildcam_v2.0", "iwildcam"),
     "breeds": ("breeds",),
 }
-#: Behind a name or folder: the pictures of the same classes from elsewhere that come with the set.
+#: Behind a name or folder: the images of the same classes from elsewhere that come with the set.
 SHIFT = ":shift"
 
 
@@ -46,7 +46,7 @@ def known() -> list[str]:
 
 
 def load(name: str, *, size: int | None = None) -> tuple[Images | None, Images]:
-    """Return training and test pictures of a data set; the first is None where only test pictures are there.
+    """Return training and test images of a data set; the first is None where only test images are there.
 
     Parameters
     ----------
@@ -54,9 +54,9 @@ def load(name: str, *, size: int | None = None) -> tuple[Images | None, Images]:
         A name (``"mnist"``, ``"fashion_mnist"``, ``"cifar10"``, ``"cifar100"``, ...), looked up below the folder that
         the environment variable ``ABSTAIN_DATA`` names; ``"synthetic"``; a file or a folder; ``"hf:NAME"`` with the
         library ``datasets``; ``"torchvision:NAME"`` with torchvision, which opens CIFAR's pickle itself. Sets that come
-        with a shift (``"camelyon17"``, ``"iwildcam"``, ``"breeds"``) give it under ``"NAME:shift"``, as test pictures.
+        with a shift (``"camelyon17"``, ``"iwildcam"``, ``"breeds"``) give it under ``"NAME:shift"``, as test images.
     size : int, optional
-        Height and width of pictures from folders; default the shorter side of the first.
+        Height and width of images from folders; default the shorter side of the first.
 
     Returns
     -------

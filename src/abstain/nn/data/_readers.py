@@ -1,4 +1,4 @@
-"""Readers of picture files, one per format; no pickle is ever opened."""
+"""Readers of image files, one per format; no pickle is ever opened."""
 
 from __future__ import annotations
 
@@ -124,12 +124,12 @@ def _cifar_rows(path: Path, labels: int) -> np.ndarray:
         raise FileNotFoundError(f"{path}: no such file; give the folder of the binary version of CIFAR")
     data = np.frombuffer(path.read_bytes(), dtype=np.uint8)
     if not data.size or data.size % (3072 + labels):
-        raise ValueError(f"{path}: {data.size} bytes are no whole number of pictures; fetch it again")
+        raise ValueError(f"{path}: {data.size} bytes are no whole number of images; fetch it again")
     return data.reshape(-1, 3072 + labels)
 
 
 def read_folder(folder: Path, size: int | None = None) -> Images:
-    """Read a folder with one folder per class; file names sort the pictures, folder names the classes."""
+    """Read a folder with one folder per class; file names sort the images, folder names the classes."""
     classes = sorted(entry.name for entry in folder.iterdir() if entry.is_dir())
     paths, labels = [], []
     for number, name in enumerate(classes):
@@ -137,12 +137,12 @@ def read_folder(folder: Path, size: int | None = None) -> Images:
         paths += inside
         labels += [number] * len(inside)
     if not paths:
-        raise ValueError(f"{folder}: holds no folder of pictures ({', '.join(PICTURES)}); make one folder per class")
+        raise ValueError(f"{folder}: holds no folder of images ({', '.join(PICTURES)}); make one folder per class")
     return Images(files_of(paths, size), whole(labels), tuple(classes), folder.name)
 
 
 def read_list(path: Path, root: Path, size: int | None = None) -> Images:
-    """Read an OpenOOD list: a line per picture, its path below ``root`` and its label; -1 is out-of-distribution."""
+    """Read an OpenOOD list: a line per image, its path below ``root`` and its label; -1 is out-of-distribution."""
     rows = [line.rsplit(maxsplit=1) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
     for number, row in enumerate(rows, 1):
         if len(row) != 2 or not row[1].removeprefix("-").isdecimal():
@@ -150,13 +150,13 @@ def read_list(path: Path, root: Path, size: int | None = None) -> Images:
     paths = [root / row[0] for row in rows]
     missing = next((each for each in paths if not each.is_file()), None)
     if missing is not None:
-        raise FileNotFoundError(f"{missing}: no such file, but {path.name} lists it; set the folder of the pictures")
+        raise FileNotFoundError(f"{missing}: no such file, but {path.name} lists it; set the folder of the images")
     return Images(files_of(paths, size), whole([int(row[1]) for row in rows]), None, path.stem)
 
 
 def files_of(paths: list[Path], size: int | None) -> Any:
-    """Small pictures are decoded at once, larger ones when they are needed; the size is the first one's."""
-    image = pillow("reading pictures")
+    """Small images are decoded at once, larger ones when they are needed; the size is the first one's."""
+    image = pillow("reading images")
     if size is None:
         with image.open(paths[0]) as first:
             size = min(first.size)
@@ -165,7 +165,7 @@ def files_of(paths: list[Path], size: int | None) -> Any:
 
 
 def read_hugging_face(name: str, size: int | None = None) -> Pair:
-    """Read a data set of the Hugging Face hub that has pictures and labels; needs their library ``datasets``."""
+    """Read a data set of the Hugging Face hub that has images and labels; needs their library ``datasets``."""
     datasets = library("datasets", f"hf:{name}")
     image = pillow(f"hf:{name}")
     found = datasets.load_dataset(name)

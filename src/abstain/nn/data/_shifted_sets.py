@@ -13,13 +13,13 @@ import numpy as np
 from abstain.nn.data._images import Images
 from abstain.nn.data._readers import PICTURES, files_of, whole
 
-#: Parts of a set: training pictures, test pictures like them, and pictures of the same classes from elsewhere.
+#: Parts of a set: training images, test images like them, and images of the same classes from elsewhere.
 PARTS = ("train", "test", "shift")
 HIERARCHY = ("class_hierarchy.txt", "dataset_class_info.json", "node_names.txt")
 
 
 class Rule(NamedTuple):
-    """How a table of WILDS names pictures and classes, and which of its splits the parts are."""
+    """How a table of WILDS names images and classes, and which of its splits the parts are."""
 
     columns: tuple[str, ...]
     path: str
@@ -41,7 +41,7 @@ IWILDCAM = Rule(
 
 
 def read_wilds(folder: Path, part: str, size: int | None = None) -> Images:
-    """Read a part of CAMELYON17-WILDS or iWildCam-WILDS as ``wilds`` unpacks them: ``metadata.csv`` and pictures.
+    """Read a part of CAMELYON17-WILDS or iWildCam-WILDS as ``wilds`` unpacks them: ``metadata.csv`` and images.
 
     CAMELYON17: ``test`` is the validation set of the training hospitals (its only other set of them), ``shift`` the
     test hospital; iWildCam: the test sets of known and of new camera traps.
@@ -75,7 +75,7 @@ def _there(paths: list[Path], folder: Path) -> list[Path]:
     """The paths, if the first and the last one exist: all of half a million are asked for when they are decoded."""
     for path in (paths[0], paths[-1]):
         if not path.is_file():
-            raise FileNotFoundError(f"{path}: no such file, but the table in {folder} lists it; unpack the pictures")
+            raise FileNotFoundError(f"{path}: no such file, but the table in {folder} lists it; unpack the images")
     return paths
 
 
@@ -96,7 +96,7 @@ def read_breeds(folder: Path, part: str, size: int | None = None) -> Images:
         paths += inside
         labels += [names.index(chosen[wnid])] * len(inside)
     if not paths:
-        raise ValueError(f"{where}: holds no picture of the {len(chosen)} classes; complete ImageNet")
+        raise ValueError(f"{where}: holds no image of the {len(chosen)} classes; complete ImageNet")
     return Images(files_of(paths, size), whole(labels), tuple(names), f"{folder.name} {part}")
 
 

@@ -22,10 +22,10 @@ CLASS_NAMES: dict[str, tuple[str, ...]] = {name: tuple(table["names"]) for name,
 def hold_out(
     train: Images, test: Images, groups: Mapping[str, Sequence[str]], held_out: Sequence[str]
 ) -> tuple[Images, Images, Images]:
-    """Return training and test pictures whose labels are super-classes, and the pictures of sub-classes held out.
+    """Return training and test images whose labels are super-classes, and the images of sub-classes held out.
 
     The model learns the super-classes without ever seeing some of their sub-classes; these, from training and test
-    pictures together, are the sub-class shift.
+    images together, are the sub-class shift.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def hold_out(
     ('low', 'high')
     """
     if train.class_names is None or test.class_names != train.class_names:
-        raise ValueError("sub-classes are named, but the pictures come without class names; give Images(class_names=)")
+        raise ValueError("sub-classes are named, but the images come without class names; give Images(class_names=)")
     names = list(train.class_names)
     flat = [name for group in groups.values() for name in group]
     for name in [*flat, *held_out]:
@@ -91,16 +91,16 @@ def hold_out(
 
 
 def ood(images: Images, like: Images, statistics: str = "id") -> Images:
-    """Return pictures of other data in the form that a model takes, without labels.
+    """Return images of other data in the form that a model takes, without labels.
 
     Parameters
     ----------
     images : Images
         Out-of-distribution images; resized to the model's size, channels averaged and repeated where they differ.
     like : Images
-        The model's training pictures.
+        The model's training images.
     statistics : {"id", "own"}
-        What pictures are normalised by. ``"id"``: as every input of the model is. ``"own"``, as FD-Shifts does: by
+        What images are normalised by. ``"id"``: as every input of the model is. ``"own"``, as FD-Shifts does: by
         their own mean and deviation per channel, so that a part of the shift is normalised away.
 
     Returns
@@ -142,12 +142,12 @@ def moments(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def statistics_of(images: Images, most: int = 10_000) -> tuple[torch.Tensor, torch.Tensor]:
-    """Mean and deviation of bytes per channel, of at most so many pictures spread over the set."""
+    """Mean and deviation of bytes per channel, of at most so many images spread over the set."""
     step = max(len(images) // most, 1)
     return moments(images.take(torch.arange(0, len(images), step)).float())
 
 
 def named(images: Images, data: str) -> Images:
-    """Return pictures with the usual class names of a data set, if they came without."""
+    """Return images with the usual class names of a data set, if they came without."""
     names = CLASS_NAMES.get(data)
     return images if images.class_names is not None or names is None else replace(images, class_names=names)

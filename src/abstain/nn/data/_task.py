@@ -31,7 +31,7 @@ class TestSet:
         See :class:`abstain.study.SavedSet`.
     n : int
     make : callable
-        Returns the pictures, and groups of them by name (the corruption of each).
+        Returns the images, and groups of them by name (the corruption of each).
     shift : dict
         See :class:`abstain.study.SavedSet`.
 
@@ -51,7 +51,7 @@ class TestSet:
 
 @dataclass(frozen=True)
 class Task:
-    """Training pictures, validation pictures and all sets to test on.
+    """Training images, validation images and all sets to test on.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class Task:
     splits: Mapping[str, str]
 
     def statistics(self) -> tuple[list[float], list[float]]:
-        """Mean and deviation per channel of the training pictures in [0, 1]."""
+        """Mean and deviation per channel of the training images in [0, 1]."""
         mean, std = statistics_of(self.train)
         return (mean / 255.0).tolist(), (std / 255.0).tolist()
 
@@ -100,20 +100,20 @@ def task(
         See :func:`load`.
     validation : str
         Where the validation set is carved from. ``"test:0.1"``: a tenth of the test set, drawn, the same for every run;
-        the rest is the test set. ``"first:1000"``: the first pictures of the test set, as FD-Shifts does.
+        the rest is the test set. ``"first:1000"``: the first images of the test set, as FD-Shifts does.
         ``"train:0.1"``: of the training set, as SURE does. A share below 1, or a number.
     corruptions : sequence of str
-        Of :func:`corrupt`; ``("all",)`` for the fifteen. Five sets, one per level; at most 1,000 pictures per
+        Of :func:`corrupt`; ``("all",)`` for the fifteen. Five sets, one per level; at most 1,000 images per
         corruption and level, the same ones everywhere.
     ood_data : sequence of str
-        Data sets of other classes; their test pictures are used. ``"name:semantic"`` or ``"name:non-semantic"`` notes
+        Data sets of other classes; their test images are used. ``"name:semantic"`` or ``"name:non-semantic"`` notes
         which kind of new-class shift it is.
     sub_classes : sequence of str
         Classes to hold out: the model learns the super-classes of the data set (CIFAR-10: animals and vehicles;
         CIFAR-100: its twenty; Fashion-MNIST: tops, shoes, other).
     shifted_data : sequence of str
         Data of the same classes from elsewhere: ``"camelyon17:shift"`` and the like, folders or lists;
-        their test pictures are used. Classes go by their names; a list without names has the class indices.
+        their test images are used. Classes go by their names; a list without names has the class indices.
     statistics : {"id", "own"}
         Of out-of-distribution data, see :func:`ood`.
     size : int, optional
@@ -139,9 +139,9 @@ def task(
     """
     train, test = load(data, size=size)
     if train is None:
-        raise ValueError(f"data {data!r} has test pictures only; give data with a training part")
+        raise ValueError(f"data {data!r} has test images only; give data with a training part")
     train, test = named(train, data), named(test, data)
-    splits = {"normalisation": "mean and deviation per channel of the training pictures, inside the network"}
+    splits = {"normalisation": "mean and deviation per channel of the training images, inside the network"}
     held: Images | None = None
     if sub_classes:
         if data not in SUPER_CLASSES:
@@ -154,13 +154,11 @@ def task(
         sets.append(_fixed("sub-class", "shift", held, {"kind": "sub-class", "held_out": list(sub_classes)}))
     if corruptions:
         sets += _corrupted_sets(test, corruptions)
-        splits["corruptions"] = (
-            "made in code from the test pictures; one set per level, compute a metric per level first"
-        )
+        splits["corruptions"] = "made in code from the test images; one set per level, compute a metric per level first"
     sets += [_shifted_set(entry, train, size) for entry in shifted_data]
     for entry in ood_data:
         sets.append(_ood_set(entry, train, statistics, size))
-        splits["foreign"] = f"test pictures of other data, normalised by their {statistics} statistics"
+        splits["foreign"] = f"test images of other data, normalised by their {statistics} statistics"
     return Task(data, train, chosen, tuple(sets), splits)
 
 
@@ -218,7 +216,7 @@ def _ood_set(entry: str, train: Images, statistics: str, size: int | None) -> Te
 
 
 def _shifted_set(entry: str, train: Images, size: int | None) -> TestSet:
-    """Pictures of the same classes, labelled as the training pictures are."""
+    """Images of the same classes, labelled as the training images are."""
     images = load(entry, size=size or train.shape[1])[1]
     if images.shape != train.shape:
         raise ValueError(f"data {entry!r}: images are {images.shape}, those of {train.name} {train.shape}; give size=")

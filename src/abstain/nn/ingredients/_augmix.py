@@ -14,7 +14,7 @@ from abstain._checks import generator, whole
 from abstain.nn._confidence import at_least_float32
 from abstain.nn.ingredients._terms import Part, Seed, check_pictures, check_positive, cross_entropy
 
-#: Moves: all of them are one resampling, with one matrix per picture.
+#: Moves: all of them are one resampling, with one matrix per image.
 GEOMETRIC = ("rotate", "shear_x", "shear_y", "translate_x", "translate_y")
 
 #: Those of AugMix, which share nothing with the corruptions of the robustness benchmark.
@@ -25,7 +25,7 @@ ALL_OPERATIONS = (*OPERATIONS, "color", "contrast", "brightness", "sharpness")
 
 
 class Drawn(NamedTuple):
-    """Which operation each picture gets, how strong (in [0, 1] of its largest) and to which side."""
+    """Which operation each image gets, how strong (in [0, 1] of its largest) and to which side."""
 
     which: np.ndarray
     level: np.ndarray
@@ -34,13 +34,13 @@ class Drawn(NamedTuple):
 
     @classmethod
     def at_random(cls, n: int, severity: float, operations: tuple[str, ...], rng: np.random.Generator) -> Drawn:
-        """Draw one operation for each of n pictures, at a level uniform in [.1, severity] tenths of its largest."""
+        """Draw one operation for each of n images, at a level uniform in [.1, severity] tenths of its largest."""
         which = rng.integers(len(operations), size=n)
         level = rng.uniform(0.1, severity, size=n) / 10.0
         return cls(which, level, np.where(rng.random(n) < 0.5, -1.0, 1.0), operations)
 
     def apply(self, x: Tensor, active: Tensor | None = None) -> Tensor:
-        """Return the changed pictures; ``active`` (n,) leaves them as they are where it is False."""
+        """Return the changed images; ``active`` (n,) leaves them as they are where it is False."""
         chosen = np.ones(len(x), dtype=bool) if active is None else active.cpu().numpy()
         result, names_of = x.clone(), np.array(self.operations)[self.which]
         moved = chosen & np.isin(names_of, GEOMETRIC)
@@ -129,7 +129,7 @@ def _blend(base: Tensor, x: Tensor, level: Tensor) -> Tensor:
 
 
 def _sharpness(x: Tensor, level: Tensor) -> Tensor:
-    """Blend with a smoothed picture; its border stays."""
+    """Blend with a smoothed image; its border stays."""
     if min(x.shape[2:]) < 3:
         return x
     channels = x.shape[1]
@@ -189,18 +189,18 @@ def jensen_shannon(*logits: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class AugMix:
-    r"""Cross-entropy of pictures mixed with augmented copies of themselves.
+    r"""Cross-entropy of images mixed with augmented copies of themselves.
 
     .. math:: (1 - m)\,x + m \sum_{j=1}^{3} w_j\,\text{chain}_j(x), \qquad
               w \sim \text{Dirichlet}(1, 1, 1), \quad m \sim \text{Beta}(1, 1)
 
-    each picture with its own draws, and chains of one to three random operations.
+    each image with its own draws, and chains of one to three random operations.
 
     Parameters
     ----------
     jsd : bool
         Add the loss of consistency: clean cross-entropy plus ``jsd_weight`` times :func:`jensen_shannon` of the clean
-        and two mixed pictures; three pictures per sample. False, as in OpenOOD: the mixed picture alone.
+        and two mixed images; three images per sample. False, as in OpenOOD: the mixed image alone.
     jsd_weight : float
         12 in the paper.
     severity : float
@@ -241,7 +241,7 @@ class AugMix:
         whole(self.depth, "depth", least=0, usual=0)
 
     def mixed(self, x: Tensor, rng: Seed = None) -> Tensor:
-        """Return one mixed picture of each."""
+        """Return one mixed image of each."""
         check_pictures(x, "AugMix")
         source, n = generator(rng), len(x)
         weights = torch.as_tensor(source.dirichlet([1.0] * self.width, size=n), dtype=x.dtype, device=x.device)
@@ -257,7 +257,7 @@ class AugMix:
         return (1.0 - share) * x + share * sums
 
     def draw(self, x: Tensor, y: Tensor, rng: Seed = None) -> tuple[Part, ...]:
-        """Return the mixed pictures, or the clean and two mixed ones."""
+        """Return the mixed images, or the clean and two mixed ones."""
         source, n = generator(rng), len(x)
         if not self.jsd:
             return (Part(self.mixed(x, source), lambda logits: cross_entropy(logits, y)),)

@@ -166,7 +166,7 @@ def reestimate_batch_norm(
     model : nn.Module
         Changed in place; all other layers stand in evaluation mode, so that dropout does not inflate the variance.
     batches : iterable
-        The training set in clean pictures, in batches as in training.
+        The training set in clean images, in batches as in training.
     read : callable
         ``read(batch) -> inputs``; default: the first of a pair.
 
@@ -207,7 +207,7 @@ def reestimate_batch_norm(
                 layer.track_running_stats = False
             for batch in batches:
                 inputs = read(batch)
-                for layer in layers:  # a batch of one picture without area has no variance
+                for layer in layers:  # a batch of one image without area has no variance
                     layer.train(len(inputs) > 1 or seen == 0)
                 model(inputs.to(place) if hasattr(inputs, "to") else inputs)
                 seen += 1

@@ -103,7 +103,7 @@ class RegMixup:
     eta : float
         Of the mixed loss.
     joined : bool
-        True: clean and mixed pictures in one forward pass over 2n, which share the statistics of batch norm, and the
+        True: clean and mixed images in one forward pass over 2n, which share the statistics of batch norm, and the
         loss :math:`(\ell_\text{clean} + \eta\,\ell_\text{mixed})/(1 + \eta)`, at eta = 1 the mean over 2n: the
         authors' code. False: two passes and the plain sum: SURE.
     weight : float
@@ -172,7 +172,7 @@ def cutmix(x: Tensor, y: Tensor, alpha: float = 1.0, rng: Seed = None) -> tuple[
     Raises
     ------
     ValueError
-        An alpha that is not positive; no pictures.
+        An alpha that is not positive; no images.
 
     References
     ----------
@@ -189,7 +189,7 @@ def cutmix(x: Tensor, y: Tensor, alpha: float = 1.0, rng: Seed = None) -> tuple[
     """
     check_positive(alpha=alpha)
     if x.ndim != 4:
-        raise ValueError(f"cutmix cuts pictures, but x has shape {tuple(x.shape)}; give (n, channels, height, width)")
+        raise ValueError(f"cutmix cuts images, but x has shape {tuple(x.shape)}; give (n, channels, height, width)")
     source = generator(rng)
     height, width = x.shape[2:]
     side = math.sqrt(1.0 - source.beta(alpha, alpha))

@@ -20,7 +20,7 @@ from abstain.nn.ingredients._terms import Part, Seed, check_pictures, check_posi
 
 _POINTS, _STEPS, _CHAINS = 20_000, 60, 500
 
-#: Raised whenever a seed gives other pictures, so that old files are not taken for new ones.
+#: Raised whenever a seed gives other images, so that old files are not taken for new ones.
 _VERSION = 1
 
 
@@ -33,17 +33,17 @@ def mixing_set(
     seed: int = 0,
     cache: str | os.PathLike[str] | None = None,
 ) -> Tensor:
-    """Return pictures to mix with: fractals and dead leaves, half of each, generated from a seed.
+    """Return images to mix with: fractals and dead leaves, half of each, generated from a seed.
 
     A fractal is the density of an iterated function system: two to eight affine maps, each a product of rotation,
     contraction (factors .1 to .95) and rotation, applied at random with chances proportional to their determinants; its
     logarithm coloured by a cosine palette. Dead leaves are discs of random size (density r^-3) that hide one another,
-    each with a colour and a linear shade; their spectrum falls like that of natural pictures.
+    each with a colour and a linear shade; their spectrum falls like that of natural images.
 
     Parameters
     ----------
     n : int
-        Number of pictures.
+        Number of images.
     size : int
         Height and width; 36, cropped to 32, as PixMix does.
     channels : int
@@ -51,9 +51,9 @@ def mixing_set(
     kind : {"both", "fractals", "leaves", "noise"}
         ``"noise"``, with a 1/f spectrum, has no edges: a control.
     seed : int
-        Picture i depends on the seed, its number and the kind alone.
+        Image i depends on the seed, its number and the kind alone.
     cache : str or path, optional
-        Folder in which to keep the pictures, as bytes, for the next run.
+        Folder in which to keep the images, as bytes, for the next run.
 
     Returns
     -------
@@ -127,7 +127,7 @@ def _rotations(angle: np.ndarray) -> np.ndarray:
 
 
 def _fractal(size: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw systems until one fills a tenth of the picture, ten times at most: some shrink to a few points."""
+    """Draw systems until one fills a tenth of the image, ten times at most: some shrink to a few points."""
     for _ in range(10):
         density = _density(size, rng)
         if (density > 0).mean() >= 0.1:
@@ -192,7 +192,7 @@ _KINDS: dict[str, Callable[[int, np.random.Generator], np.ndarray]] = {
 
 
 def _shares(beta: float, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Shares (a, b) of both pictures: a near 1 and b small, or, as often, a above 1 and b below 0."""
+    """Shares (a, b) of both images: a near 1 and b small, or, as often, a above 1 and b below 0."""
     inside = rng.random(n) < 0.5
     a = np.where(inside, rng.beta(beta, 1.0, n), 1.0 + rng.beta(1.0, beta, n))
     b = np.where(inside, rng.beta(1.0, beta, n), -rng.beta(1.0, beta, n))
@@ -200,7 +200,7 @@ def _shares(beta: float, n: int, rng: np.random.Generator) -> tuple[np.ndarray, 
 
 
 def mix_add(x: Tensor, other: Tensor, a: Tensor, b: Tensor) -> Tensor:
-    """Return (a u + b v + 1)/2 with u, v the pictures in [-1, 1]."""
+    """Return (a u + b v + 1)/2 with u, v the images in [-1, 1]."""
     return (a * (2.0 * x - 1.0) + b * (2.0 * other - 1.0) + 1.0) / 2.0
 
 
@@ -211,10 +211,10 @@ def mix_multiply(x: Tensor, other: Tensor, a: Tensor, b: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class PixMix:
-    """Cross-entropy of pictures mixed with others that belong to no class; beside :class:`Clean` it is RegPixMix.
+    """Cross-entropy of images mixed with others that belong to no class; beside :class:`Clean` it is RegPixMix.
 
-    A picture starts as it is, or after a random operation. Then, a random number of times, it is mixed by addition or
-    by multiplication (see the source) with a picture of the mixing set or with another augmentation of itself, and
+    An image starts as it is, or after a random operation. Then, a random number of times, it is mixed by addition or
+    by multiplication (see the source) with an image of the mixing set or with another augmentation of itself, and
     clipped to [0, 1].
 
     Parameters
@@ -226,7 +226,7 @@ class PixMix:
     least, most : int
         Bounds of the number of rounds, both included: 0 and 4 in the authors' code; the paper writes 1 to 4.
     beta : float
-        The larger, the more of the picture stays; 3 in the paper.
+        The larger, the more of the image stays; 3 in the paper.
     severity : float
         As for :class:`AugMix`.
     weight : float
@@ -237,7 +237,7 @@ class PixMix:
     Raises
     ------
     ValueError
-        Settings out of range; a mixing set smaller than the batch's pictures or of other channels.
+        Settings out of range; a mixing set smaller than the batch's images or of other channels.
 
     References
     ----------
@@ -276,18 +276,18 @@ class PixMix:
         return replace(self, pictures=images)
 
     def rounds(self, n: int, rng: Seed = None) -> np.ndarray:
-        """Draw how often each of n pictures is mixed: uniform over least, ..., most."""
+        """Draw how often each of n images is mixed: uniform over least, ..., most."""
         return generator(rng).integers(self.least, self.most + 1, size=n)
 
     def mixed(self, x: Tensor, rng: Seed = None) -> Tensor:
-        """Return the mixed pictures (n, channels, height, width)."""
+        """Return the mixed images (n, channels, height, width)."""
         check_pictures(x, "PixMix")
         source, n = generator(rng), len(x)
         rounds = self.rounds(n, source)
         most = int(rounds.max(initial=0))
         own = Drawn.at_random(n * (most + 1), self.severity, ALL_OPERATIONS, source)
         start, steps = _chance(n, source, x), [self._round(x, source) for _ in range(most)]
-        # the start and every round's own augmentation are operations on the picture itself: all that count at once
+        # the start and every round's own augmentation are operations on the image itself: all that count at once
         left = torch.as_tensor(rounds, device=x.device)[:, None, None, None]
         used = torch.cat([start, *(step.own & (left > done) for done, step in enumerate(steps))])
         changed = own.apply(x.repeat(most + 1, 1, 1, 1), used.flatten()).reshape(most + 1, *x.shape)
@@ -307,7 +307,7 @@ class PixMix:
         return _Round(others, own, a, b, _chance(len(x), rng, x))
 
     def _others(self, x: Tensor, rng: np.random.Generator) -> Tensor:
-        """Draw a picture of the mixing set per sample, and a random crop of each."""
+        """Draw an image of the mixing set per sample, and a random crop of each."""
         n, channels, height, width = x.shape
         pictures = self.with_images(x.shape[1:]).pictures
         assert isinstance(pictures, Tensor)
@@ -322,7 +322,7 @@ class PixMix:
         return found.to(x.dtype) if found.is_floating_point() else found.to(x.dtype) / 255.0
 
     def draw(self, x: Tensor, y: Tensor, rng: Seed = None) -> tuple[Part, ...]:
-        """Return the mixed pictures with their own labels."""
+        """Return the mixed images with their own labels."""
         return (Part(self.mixed(x, rng), lambda logits: cross_entropy(logits, y)),)
 
 
@@ -340,7 +340,7 @@ def windows(
 
 
 class _Round(NamedTuple):
-    """Draws of one round: pictures of the mixing set, whose turn is the picture itself, shares, and who adds."""
+    """Draws of one round: images of the mixing set, whose turn is the image itself, shares, and who adds."""
 
     others: Tensor
     own: Tensor
@@ -354,5 +354,5 @@ def _column(values: np.ndarray, x: Tensor) -> Tensor:
 
 
 def _chance(n: int, rng: np.random.Generator, x: Tensor) -> Tensor:
-    """A fair coin per picture."""
+    """A fair coin per image."""
     return torch.as_tensor(rng.random(n) < 0.5, device=x.device)[:, None, None, None]

@@ -95,7 +95,7 @@ def draw(terms: Iterable[Term], x: Tensor, y: Tensor, rng: Seed = None) -> Draw:
     terms : iterable of terms
         Such as :class:`Clean`, :class:`Mixup`, :class:`PixMix`.
     x : Tensor of shape (n_samples, ...)
-        The batch. Terms that edit pictures want (n, channels, height, width) in [0, 1].
+        The batch. Terms that edit images want (n, channels, height, width) in [0, 1].
     y : Tensor of shape (n_samples,)
         Class indices.
     rng : int or numpy.random.Generator, optional
@@ -109,7 +109,7 @@ def draw(terms: Iterable[Term], x: Tensor, y: Tensor, rng: Seed = None) -> Draw:
     Raises
     ------
     ValueError
-        No term; pictures out of range.
+        No term; images out of range.
 
     Examples
     --------
@@ -168,16 +168,16 @@ def mixed_cross_entropy(logits: Tensor, y: Tensor, other: Tensor, share: float) 
 
 
 def check_pictures(x: Tensor, who: str) -> None:
-    """Refuse what is no batch of pictures in [0, 1]."""
+    """Refuse what is no batch of images in [0, 1]."""
     if x.ndim != 4 or not x.is_floating_point():
         raise ValueError(
-            f"{who} edits pictures, but got {tuple(x.shape)} of {x.dtype}; "
+            f"{who} edits images, but got {tuple(x.shape)} of {x.dtype}; "
             "give floats of shape (n, channels, height, width) in [0, 1]"
         )
     least, most = (float(bound) for bound in torch.aminmax(x))
     if least < -1e-6 or most > 1.0 + 1e-6:
         raise ValueError(
-            f"{who} edits pictures in [0, 1], but got values from {least:.3g} to {most:.3g}; "
+            f"{who} edits images in [0, 1], but got values from {least:.3g} to {most:.3g}; "
             "normalise in the model instead, with abstain.nn.networks.Normalise"
         )
 

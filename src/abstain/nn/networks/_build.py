@@ -60,7 +60,7 @@ class Block(nn.Module):
 def resnet(
     channels: int, size: int, width: int, dropout: bool, *, depths: Sequence[int], bottleneck: bool
 ) -> tuple[nn.Module, int]:
-    """Body of a ResNet; pictures of less than 64 pixels get a 3 x 3 stem without pooling, as usual.
+    """Body of a ResNet; images of less than 64 pixels get a 3 x 3 stem without pooling, as usual.
 
     Dropout, where FD-Shifts has it: .1 after the stem, inside the blocks of stages 2 to 4, and before the head.
     """
@@ -113,7 +113,7 @@ def wide_resnet(channels: int, size: int, width: int, dropout: bool) -> tuple[nn
 
 
 def vgg(channels: int, size: int, width: int, dropout: bool, *, depths: Sequence[int]) -> tuple[nn.Module, int]:
-    """Body of VGG with batch norm (Simonyan & Zisserman 2015) for 32 x 32 pictures: widths 1, 2, 4, 8 and 8.
+    """Body of VGG with batch norm (Simonyan & Zisserman 2015) for 32 x 32 images: widths 1, 2, 4, 8 and 8.
 
     With dropout, as in FD-Shifts: .3 after the first convolution, .4 after the first of every other block, and
     dropout .5, a hidden layer and dropout .5 before the head, which the net without dropout does not have.
@@ -127,7 +127,7 @@ def vgg(channels: int, size: int, width: int, dropout: bool, *, depths: Sequence
             if dropout and number == 0:
                 layers.append(nn.Dropout(0.4 if stage else 0.3))
             inputs = outputs
-        if side > 1:  # smaller pictures are pooled as often as they can be
+        if side > 1:  # smaller images are pooled as often as they can be
             layers.append(nn.MaxPool2d(2))
             side //= 2
     layers += [nn.AdaptiveAvgPool2d(1), nn.Flatten()]
@@ -168,7 +168,7 @@ def small(channels: int, size: int, width: int, dropout: bool) -> tuple[nn.Modul
 #: body(channels, size, width, dropout) -> module and number of features
 Body = Callable[[int, int, int, bool], tuple[nn.Module, int]]
 
-#: name -> (body, published width, smallest picture)
+#: name -> (body, published width, smallest image)
 NETWORKS: dict[str, tuple[Body, int, int]] = {
     "small": (small, 16, 7),
     "svhn_net": (svhn_net, 32, 8),
@@ -211,14 +211,14 @@ def build(
     std: Sequence[float] | None = None,
     pretrained: bool = False,
 ) -> Network:
-    """Build a network by name, for pictures of a shape.
+    """Build a network by name, for images of a shape.
 
     Parameters
     ----------
     name : str
         One of :func:`names`, or ``"timm:NAME"`` or ``"torchvision:NAME"`` where the library is installed.
     shape : sequence of int
-        (channels, height, width) of the pictures.
+        (channels, height, width) of the images.
     n_classes : int
     width : int, optional
         Channels of the first stage; default the published number.
@@ -227,7 +227,7 @@ def build(
     head, scale
         See :class:`Network`.
     mean, std : sequence of float, optional
-        Per channel, of pictures in [0, 1]: the network normalises.
+        Per channel, of images in [0, 1]: the network normalises.
     pretrained : bool
         With the weights that timm or torchvision offer, which may be fetched from their servers; else random ones.
 
@@ -238,7 +238,7 @@ def build(
     Raises
     ------
     ValueError
-        An unknown name; pictures that are not square or too small.
+        An unknown name; images that are not square or too small.
 
     References
     ----------
@@ -264,9 +264,9 @@ def build(
     body, published, least = NETWORKS[name]
     channels, size = shape[0], shape[1]
     if shape[1] != shape[2]:
-        raise ValueError(f"pictures are {shape[1]} x {shape[2]}, but {name} wants square ones; crop or resize them")
+        raise ValueError(f"images are {shape[1]} x {shape[2]}, but {name} wants square ones; crop or resize them")
     if size < least:
-        raise ValueError(f"pictures of {size} pixels are too small for {name}; it needs {least}")
+        raise ValueError(f"images of {size} pixels are too small for {name}; it needs {least}")
     width = published if width is None else whole(width, "width", usual=published)
     module, n_features = body(channels, size, width, dropout)
     return Network(module, n_features, n_classes, head=head, scale=scale, before=before)

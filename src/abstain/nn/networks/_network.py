@@ -18,7 +18,7 @@ class Normalise(nn.Module):
     Parameters
     ----------
     mean, std : sequence of float
-        Of pictures in [0, 1].
+        Of images in [0, 1].
 
     Raises
     ------
@@ -44,7 +44,7 @@ class Normalise(nn.Module):
         self.register_buffer("std", torch.tensor(std)[:, None, None])
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return normalised pictures."""
+        """Return normalised images."""
         return (x - self.mean) / self.std
 
 
@@ -123,12 +123,12 @@ class CosineClassifier(nn.Module):
 
 
 class Network(nn.Module):
-    """Normalisation, a body from pictures to features, and a head from features to logits.
+    """Normalisation, a body from images to features, and a head from features to logits.
 
     Parameters
     ----------
     body : nn.Module
-        From pictures (n, channels, height, width) to features (n, n_features).
+        From images (n, channels, height, width) to features (n, n_features).
     n_features, n_classes : int
     head : {"linear", "cosine"} or nn.Module
         :class:`abstain.nn.ingredients.CosineClassifier` for ``"cosine"``; or any module from features to logits.
@@ -197,7 +197,7 @@ def adapt(model: nn.Module, sample: Tensor, before: nn.Module | None = None) -> 
     Parameters
     ----------
     model : nn.Module
-        From pictures to logits, for instance of torchvision or timm. Its final linear layer is replaced in place.
+        From images to logits, for instance of torchvision or timm. Its final linear layer is replaced in place.
     sample : Tensor
         A batch to find that layer with.
     before : nn.Module, optional

@@ -25,7 +25,7 @@ class NetworkSettings:
 
 @dataclass(frozen=True)
 class DataSettings:
-    """How pictures come to the network."""
+    """How images come to the network."""
 
     batch: int = 128  # all sources; over all processes together. The last, smaller batch of an epoch is left out
     crop: int = 4  # random crops after padding by this; CIFAR standard
@@ -34,7 +34,7 @@ class DataSettings:
     cutout_chance: float = 0.5  # FD-Shifts and F-SAM
     validation: str = "test:0.1"  # a tenth of the test set, as large as FD-Shifts' (first:1000); SURE: train:0.1
     statistics: str = "id"  # OOD data are normalised as all inputs are; own: as FD-Shifts does
-    workers: int = 0  # processes that decode pictures; needed for folders of large pictures only
+    workers: int = 0  # processes that decode images; needed for folders of large images only
 
 
 #: Terms of the loss by their name in a recipe.
@@ -135,7 +135,7 @@ class Extract:
     passes: int = 0  # Monte Carlo dropout passes; 50 in FD-Shifts
     odin: bool = False  # column odin: one pass with gradient more
     odin_temperature: float = 1000.0  # its authors
-    odin_epsilon: float = 0.0014  # its authors, in units of pictures in [0, 1]
+    odin_epsilon: float = 0.0014  # its authors, in units of images in [0, 1]
     gram: bool = False  # column gram: fitted on the training set
 
 

@@ -35,7 +35,7 @@ from abstain.nn.train._settings import DataSettings, Stage
 
 
 class Pictures(torch.utils.data.Dataset[Any]):
-    """A set of pictures that gives whole batches: bytes, labels and positions."""
+    """A set of images that gives whole batches: bytes, labels and positions."""
 
     def __init__(self, images: Images) -> None:
         self.images = images
@@ -70,7 +70,7 @@ class Order(torch.utils.data.Sampler[Any]):
 
 
 def augmented(pixels: Tensor, settings: DataSettings, rng: np.random.Generator) -> Tensor:
-    """Return pictures in [0, 1], cropped, flipped and cut as the settings say, one draw per picture."""
+    """Return images in [0, 1], cropped, flipped and cut as the settings say, one draw per image."""
     x = pixels.float() / 255.0
     n, _, height, width = x.shape
     if settings.crop or settings.flip:
@@ -290,7 +290,7 @@ def averaged(learner: Learner, module: StageModule) -> Learner:
 
 @torch.no_grad()
 def accuracy(learner: Learner, images: Images) -> float:
-    """Return the share of pictures that the network classifies right."""
+    """Return the share of images that the network classifies right."""
     device, right = next(learner.parameters()).device, 0
     with evaluation_mode(learner):
         for x, labels in images.batches(_BATCH, device):
@@ -299,7 +299,7 @@ def accuracy(learner: Learner, images: Images) -> float:
 
 
 def _reestimate(learner: Learner, module: StageModule) -> None:
-    """Batch norm of averaged weights, from one pass over the training set in clean pictures."""
+    """Batch norm of averaged weights, from one pass over the training set in clean images."""
     rng = np.random.default_rng([*module.key, 999])
     device, train = next(learner.parameters()).device, module.images
 
