@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from abstain._extras import need
-from abstain.outputs._cells import NO_NUMBER
 from abstain.outputs._csv import (
     bad_csv_row,
     csv_header,
@@ -23,6 +22,7 @@ from abstain.outputs._csv import (
     separator_of,
     without_mark,
 )
+from abstain.outputs._objects import NO_NUMBER, no_number
 
 #: Rows of Parquet that are read at once.
 ROWS = 1 << 18
@@ -116,8 +116,6 @@ class FrameColumns:
         nested = (pl.List, pl.Array)
         #: whether columns hold objects with fields of their own
         self.nested = any(_has_fields(pl, dtype) for dtype in self._schema.values())
-        #: columns of words
-        self.words = {name for name, dtype in self._schema.items() if dtype == pl.String}
         #: columns of a CSV as the file has them, where they were read as numbers
         self.written: dict[str, Any] = {}
         #: number of dimensions by column
@@ -129,6 +127,14 @@ class FrameColumns:
         texts = [name for name, dtype in self._schema.items() if dtype == self._polars.String]
         first = self._lazy.select(map(literal, texts)).head(1).collect() if texts else None
         return {name for name in texts if first is not None and first.height and is_list(first[name][0])}
+
+    def is_words(self, name: str) -> bool:
+        """Whether a column holds words."""
+        return bool(self._schema.get(name) == self._polars.String)
+
+    def is_truth(self, name: str) -> bool:
+        """Whether a column holds truth values by its type: those of a file may be words of a group."""
+        return False
 
     def close(self) -> None:
         """Nothing stays open."""
@@ -201,10 +207,7 @@ class FrameColumns:
         bad = (values.is_null() & ~texts.str.to_lowercase().is_in(list(NO_NUMBER)).fill_null(True)).to_numpy()
         if bad.any():
             row = int(np.argmax(bad))
-            raise ValueError(
-                f"column {column.name!r} must hold numbers, but data row {row + 1} holds {column[row]!r} "
-                f"({int(bad.sum())} such); repair these rows or choose another column"
-            )
+            raise no_number(column.name, row, column[row], int(bad.sum()))
         return values
 
     def _nested(self, column: Any) -> Any:

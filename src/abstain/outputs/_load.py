@@ -32,15 +32,16 @@ class LoadedColumns:
         words = {plan.single.get(name) for name in _WORDS} | set(plan.groups.values())
         extra = [*(_names.exact(name, self.source.columns, "where") for name in where), *opened.one_of]
         names = list(dict.fromkeys([*plan.columns(), *extra]))
-        texts = words | set(extra) | (set(getattr(self.source, "words", ())) & {plan.single.get("confidence")})
+        texts = words | set(extra)
+        if (sure := plan.single.get("confidence")) is not None and self.source.is_words(sure):
+            texts.add(sure)
         self.loaded = self.source.load(names, set(names) - texts)
         self.written = dict(self.source.written)
         self.kept: IntArray | None = None  # places in the file of the rows that count
         self.rows = _rows.chosen(self.loaded, where, self.source.columns)
         _rows.one_value(self.loaded, opened.one_of, self.rows, opened.hint)
         self.rest = tuple(name for name, ndim in self.source.columns.items() if ndim == 1 and name not in names)
-        flags: set[str] = getattr(self.source, "flags", set())
-        self.numbers = tuple(name for name in self.rest if name not in flags)  # what may be a confidence
+        self.numbers = tuple(name for name in self.rest if not self.source.is_truth(name))  # what may be a confidence
         self.unused = _names.unused(self.source.columns, [*names, "class_names", "passes", *plan.scores])
         self.unused_notes = self._of_unused()
         if self.rows is not None:

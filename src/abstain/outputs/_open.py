@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from abstain.outputs import _memory, readers
+from abstain.outputs import _objects, readers
+from abstain.outputs._arrays import ArrayColumns, NpzColumns, of_npy
 from abstain.outputs._csv import bad_csv_row, csv_header, decimal_comma, each_once, rows_of_csv, separator_of
 from abstain.outputs._frame import FrameColumns, polars, scan_parquet
-from abstain.outputs._memory import MemoryColumns
-from abstain.outputs._npz import NpzColumns
 
 #: What our own checks and the operating system raise, with words of their own.
 _OURS = (ValueError, TypeError, ImportError, OSError)
@@ -52,6 +51,7 @@ _FRAME = "read it with pandas or polars and give the frame to abstain.read_outpu
 #: What to do with files of other endings.
 INSTEAD = {
     **dict.fromkeys((".pt", ".pth", ".ckpt", ".safetensors", ".mat", ".h5", ".hdf5"), _TORCH),
+    **dict.fromkeys((".zst", ".bz2", ".xz", ".zip", ".7z"), "unpack it first, or compress it as .csv.gz"),
     **dict.fromkeys((".xlsx", ".xls", ".ods"), "save the sheet as CSV"),
     **dict.fromkeys((".arrow", ".feather", ".ipc", ".orc", ".avro", ".dta", ".sav", ".db", ".sqlite"), _FRAME),
 }
@@ -76,9 +76,9 @@ def name_of(source: Any) -> str:
 def open_source(source: Any) -> Source:
     """Open a file, or take a data frame or a dict of arrays."""
     if isinstance(source, Mapping):
-        return Source("", MemoryColumns(_arrays(source)))
+        return Source("", ArrayColumns(_arrays(source)))
     if not isinstance(source, str | os.PathLike):
-        return Source("", _memory.of_frame(source))
+        return Source("", ArrayColumns(_objects.of_frame(source)))
     name = os.fspath(source)
     regular(name)
     with damaged(name):
@@ -87,7 +87,7 @@ def open_source(source: Any) -> Source:
             reader, table = found
             return Source(
                 name,
-                MemoryColumns(table.columns),
+                ArrayColumns(table.columns),
                 (f"written by {reader.name}", *table.notes),
                 table.one_of,
                 table.hint,
@@ -97,11 +97,9 @@ def open_source(source: Any) -> Source:
 
 def _arrays(source: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns of a dict; lists of anything become columns, arrays and tensors stay what they are."""
-    from abstain.outputs import _cells
-
     found: dict[str, Any] = {}
     for name, values in source.items():
-        found |= _cells.columns(str(name), values) if isinstance(values, list | tuple) else {str(name): values}
+        found |= _objects.columns(str(name), values) if isinstance(values, list | tuple) else {str(name): values}
     return found
 
 
@@ -109,17 +107,18 @@ def _columns(name: str, kind: str) -> Any:
     if kind == "npz":
         return NpzColumns(name)
     if kind == "npy":
-        return _of_npy(name)
+        return of_npy(name)
     if kind == "json":
-        return _memory.of_json(name)
+        return ArrayColumns(_objects.of_json(name))
     try:
         import polars  # noqa: F401  (whether it is there)
     except ImportError:
         if kind != "parquet":
-            return _memory.of_csv(name) if kind == "csv" else _memory.of_json_lines(name)
+            read = _objects.of_csv if kind == "csv" else _objects.of_json_lines
+            return ArrayColumns(read(name))
         return _by_pandas(name)
     frame = FrameColumns(name, kind)
-    return frame if not frame.nested else _memory.of_frame(frame.collected())
+    return frame if not frame.nested else ArrayColumns(_objects.of_frame(frame.collected()))
 
 
 def _by_pandas(name: str) -> Any:
@@ -130,20 +129,7 @@ def _by_pandas(name: str) -> Any:
         frame = pd.read_parquet(name)
     except ImportError:
         return polars(f"reading {os.path.splitext(name)[1]} files")
-    return _memory.of_frame(frame)
-
-
-def _of_npy(name: str) -> MemoryColumns:
-    try:
-        array = np.load(name, allow_pickle=False)
-    except ValueError as error:
-        raise ValueError(f"cannot be read ({error}); save numbers, not Python objects") from None
-    if array.dtype.names:
-        return MemoryColumns({field: array[field] for field in array.dtype.names})
-    raise ValueError(
-        f"is one array of shape {array.shape} without names; save it with its labels: "
-        'np.savez("outputs.npz", labels=y, logits=z), or probabilities=p'
-    )
+    return ArrayColumns(_objects.of_frame(frame))
 
 
 def regular(name: str) -> None:

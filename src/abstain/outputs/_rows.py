@@ -9,7 +9,7 @@ import numpy as np
 
 from abstain import _checks
 from abstain._typing import BoolArray
-from abstain.outputs import _cells, _names, _states
+from abstain.outputs import _names, _objects, _states
 
 #: Which rows of a file with ``is_ood`` are read.
 Part = Literal["id", "ood"]
@@ -22,7 +22,7 @@ def taken(column: Any, rows: BoolArray, axis: int = 0) -> Any:
         return column.filter(rows)
     array = column.to_numpy() if hasattr(column, "to_numpy") else column
     if isinstance(array, list | tuple):
-        array = _cells.column(array)
+        array = _objects.column(array)
     return array[:, rows] if axis == 1 else array[rows]
 
 

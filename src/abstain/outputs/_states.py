@@ -9,7 +9,7 @@ import numpy as np
 
 from abstain._checks import closest
 from abstain._typing import BoolArray, FloatArray, IntArray
-from abstain.outputs import _cells
+from abstain.outputs import _objects
 
 #: The four states of an answer, by their number.
 STATES = ("correct", "wrong", "abstained", "unscored")
@@ -52,7 +52,7 @@ def graded(column: Any, name: str) -> tuple[IntArray, FloatArray, BoolArray]:
     missing : ndarray of bool
         No verdict, not even that there is none.
     """
-    values = _cells.column(_listed(column))
+    values = _objects.column(_listed(column))
     if values.dtype.kind in "biuf":
         return _numbers(values.astype(float), name)
     said = [None if value is None else _plain(str(value)) for value in values]
@@ -78,7 +78,7 @@ def abstains(word: str) -> bool:
 
 def truth(column: Any, name: str) -> BoolArray:
     """Return a column of yes and no, in any of the usual spellings; a missing value is no."""
-    values = _cells.column(_listed(column))
+    values = _objects.column(_listed(column))
     if values.dtype.kind in "biuf":
         numbers = values.astype(float)
         odd = ~np.isnan(numbers) & (numbers != 0) & (numbers != 1)

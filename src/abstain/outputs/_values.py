@@ -11,8 +11,8 @@ import numpy as np
 from abstain._checks import listed
 from abstain._classes import ROUNDING, is_text
 from abstain.outputs import _names, _rows
-from abstain.outputs._cells import lacks_number
 from abstain.outputs._names import Plan
+from abstain.outputs._objects import lacks_number
 
 
 def category(column: Any, written: Any | None) -> Any:

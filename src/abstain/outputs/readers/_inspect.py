@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from abstain.outputs._objects import column, text
 from abstain.outputs.readers._archive import member
-from abstain.outputs.readers._reader import Peek, Reader, Table, column, text
+from abstain.outputs.readers._reader import Peek, Reader, Table
 from abstain.outputs.readers._verbal import spoken
 
 #: Inspect's letters, and the words that the front door knows for them.

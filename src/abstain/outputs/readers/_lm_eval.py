@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from abstain.outputs.readers._reader import Peek, Reader, Table, column, text
+from abstain.outputs._objects import column, text
+from abstain.outputs.readers._reader import Peek, Reader, Table
 
 _INVALID = "[invalid]"  # what lm-eval's filters put where they find no answer
 _OWN = {

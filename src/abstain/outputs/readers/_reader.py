@@ -135,18 +135,3 @@ class Peek:
                     yield json.loads(line)
                 except ValueError as error:
                     raise ValueError(f"line {number} is no JSON object ({error}); write the file again") from None
-
-
-def text(values: Any) -> Any:
-    """Return values as a column of text, None where one is missing."""
-    return np.array([None if value is None else str(value) for value in values], dtype=object)
-
-
-def column(values: list[Any]) -> Any:
-    """Return values of one JSON field as a column: numbers where all are, truth values where all are, else text."""
-    kinds = {type(value) for value in values if value is not None}
-    if kinds == {bool} and None not in values:
-        return np.array(values)
-    if kinds and kinds <= {int, float}:
-        return np.array([np.nan if value is None else value for value in values], dtype=float)
-    return text(values)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from abstain._typing import FloatArray
-from abstain.outputs._cells import NO_NUMBER
+from abstain.outputs._objects import DECIMAL_COMMA, NO_NUMBER, POINTS
 
 #: Words from the least to the most sure; words of one entry mean the same. The third is the scale of estimative words
 #: that Tian et al. ("Just ask for calibration", EMNLP 2023) let models choose from.
@@ -84,6 +84,10 @@ def spoken(values: Sequence[Any], name: str = "confidence", levels: Sequence[str
             f"{name} mixes {first} ({values[at]!r}, data row {at + 1}) and {second} ({values[there]!r}, data row "
             f"{there + 1}); write one of them throughout"
         )
+    if "numbers with a decimal comma" in kinds:
+        raise ValueError(
+            f"{name} writes numbers with a decimal comma ({values[rows[0]]!r}, data row {rows[0] + 1}); {POINTS}"
+        )
     above = found > 1.0
     if above.any() and (fractions or set(kinds) != {"numbers"}):
         row = int(np.argmax(above))
@@ -118,6 +122,8 @@ def _measured(word: str) -> tuple[str, float]:
         return "shares", float(match[1]) / float(match[2]) if float(match[2]) else np.nan
     if _NUMBER.fullmatch(word):
         return "numbers", float(word)
+    if DECIMAL_COMMA.fullmatch(word):
+        return "numbers with a decimal comma", np.nan
     return "words", np.nan
 
 

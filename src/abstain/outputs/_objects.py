@@ -1,0 +1,228 @@
+"""Objects of JSON, rows of a frame and cells of a text as columns: numbers, truth values, text, or several columns."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+#: What programs write for a missing number, in lower case: of a column of numbers in a text file, nothing else.
+NO_NUMBER = frozenset({"", "nan", "na", "n/a", "<na>", "none", "null"})
+
+#: A number as many countries write it, and what to do where it stands between commas.
+DECIMAL_COMMA = re.compile(r"[-+]?\d*,\d+")
+NO_TABLE = "holds no table: give a list of objects, one per sample, or lists by name"
+POINTS = "write decimal points, or semicolons between the columns"
+
+
+def no_number(name: str, row: int, value: Any, number: int = 1) -> ValueError:
+    """Return the error that a column of numbers holds something else in some rows."""
+    comma = isinstance(value, str) and DECIMAL_COMMA.fullmatch(value.strip())
+    remedy = POINTS if comma else "repair these rows or choose another column"
+    more = f" ({number} such)" if number > 1 else ""
+    return ValueError(f"column {name!r} must hold numbers, but data row {row + 1} holds {value!r}{more}; {remedy}")
+
+
+def lacks_number(value: Any) -> bool:
+    """Whether a text stands for a missing number."""
+    return isinstance(value, str) and value.strip().lower() in NO_NUMBER
+
+
+def text(values: Iterable[Any]) -> Any:
+    """Return values as a column of text, None where one is missing."""
+    return np.array([None if _missing(value) else str(value) for value in values], dtype=object)
+
+
+def column(values: Sequence[Any]) -> Any:
+    """Return values as a column: truth values where all are, numbers where all are, else text."""
+    kinds = {_kind(value) for value in values if not _missing(value)}
+    if kinds == {"truth"} and not any(map(_missing, values)):
+        return np.array(values, dtype=bool)
+    if kinds and kinds <= {"number", "whole"}:
+        if kinds == {"whole"} and not any(map(_missing, values)):
+            return np.array(values)
+        return np.array([np.nan if _missing(value) else value for value in values], dtype=float)
+    return text(values)
+
+
+def columns(name: str, values: Sequence[Any]) -> dict[str, Any]:
+    """Return one field as columns: dicts one per key (``name.key``), lists of numbers a matrix, the rest as it is.
+
+    Lists of ``{"label": ..., "score": ...}``, which a text-classification pipeline writes with all its classes, become
+    one column ``prob_<label>`` per class; where classes are left out, as by its best one or few, ``name.best.label``
+    and ``name.best.score``.
+    """
+    some = next((value for value in values if not _missing(value)), None)
+    if isinstance(some, Mapping):
+        keys = dict.fromkeys(key for value in values if isinstance(value, Mapping) for key in value)
+        found: dict[str, Any] = {}
+        for key in keys:
+            inner = [value.get(key) if isinstance(value, Mapping) else None for value in values]
+            found |= columns(f"{name}.{key}", inner)
+        return found
+    if isinstance(some, list | tuple | np.ndarray) and len(some):
+        if isinstance(some[0], Mapping) and {"label", "score"} <= some[0].keys():
+            return _per_class(name, values)
+        if len(some) == 1 and isinstance(some[0], list | tuple | np.ndarray):  # one text, in a list of its own
+            return columns(name, [value if value is None else value[0] for value in values])
+        if _kind(some[0]) in ("number", "whole"):
+            return {name: _matrix(name, values)}
+    return {name: column(values)}
+
+
+def _missing(value: Any) -> bool:
+    """Whether a value is None, NaN or one of the missing values of pandas."""
+    if value is None or isinstance(value, list | tuple | Mapping | np.ndarray):
+        return value is None
+    return value is not True and value is not False and bool(value != value) if _plain(value) else True
+
+
+def _plain(value: Any) -> bool:
+    """Whether a value can be compared with itself; pandas.NA answers neither yes nor no."""
+    try:
+        return bool(value == value) or bool(value != value)
+    except TypeError:
+        return False
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, bool | np.bool_):
+        return "truth"
+    if isinstance(value, int | np.integer):
+        return "whole"
+    return "number" if isinstance(value, float | np.floating) else "text"
+
+
+def _matrix(name: str, values: Sequence[Any]) -> Any:
+    width = len(next(value for value in values if not _missing(value)))
+    odd = next((row for row, value in enumerate(values) if _missing(value) or len(value) != width), None)
+    if odd is not None:
+        entries = 0 if _missing(values[odd]) else len(values[odd])
+        raise ValueError(
+            f"column {name!r} must hold lists of one length, but data row {odd + 1} has {entries} entries and the "
+            f"first has {width}; repair these rows"
+        )
+    return np.array([list(value) for value in values], dtype=float)
+
+
+def _per_class(name: str, values: Sequence[Any]) -> dict[str, Any]:
+    rows = [{each["label"]: each["score"] for each in value} if value is not None else {} for value in values]
+    names = sorted({str(label) for row in rows for label in row})
+    if any(0 < len(row) < len(names) for row in rows):
+        best = [max(row, key=row.__getitem__) if row else None for row in rows]
+        score = [np.nan if word is None else row[word] for word, row in zip(best, rows, strict=True)]
+        return {f"{name}.best.label": text(best), f"{name}.best.score": np.array(score, dtype=float)}
+    return {f"prob_{label}": np.array([row.get(label, np.nan) for row in rows], dtype=float) for label in names}
+
+
+def of_frame(frame: Any) -> dict[str, Any]:
+    """Return the columns of a data frame of any library that Narwhals knows (pandas, polars, pyarrow, ...)."""
+    import narwhals as nw
+
+    try:
+        native = nw.from_native(frame)
+        table = native.collect() if isinstance(native, nw.LazyFrame) else native
+    except TypeError:
+        raise TypeError(
+            f"outputs are read from a file, a data frame or arrays by name, got {type(frame).__name__}; give "
+            "abstain.Outputs(...), a path, a frame, or labels=..., probabilities=..."
+        ) from None
+    names = list(table.columns)
+    if not len(table):
+        raise ValueError("the data frame has no rows; at least one sample is needed")
+    found: dict[str, Any] = {}
+    for name in names:
+        series = table[name].alias("column")  # some names are patterns to polars
+        plain = series.dtype.is_numeric() or series.dtype == nw.Boolean
+        if plain and not series.is_null().any():
+            found[str(name)] = series.to_numpy()
+        else:
+            found |= columns(str(name), series.to_list())
+    return found
+
+
+def of_json(path: str) -> dict[str, Any]:
+    """Return the columns of a JSON file: a list of objects, or columns by name as pandas writes them."""
+    with open(path, encoding="utf-8-sig") as file:
+        try:
+            data = json.load(file)
+        except ValueError as error:
+            raise ValueError(
+                f"is no readable JSON ({error}); write it again, or one object per line as .jsonl"
+            ) from None
+    if isinstance(data, dict) and isinstance(data.get("data"), list):
+        names = data.get("columns")
+        data = [dict(zip(names, row, strict=True)) for row in data["data"]] if isinstance(names, list) else data["data"]
+    if isinstance(data, dict):  # samples beside what says how they came about
+        tables = [each for each in data.values() if isinstance(each, list) and each and isinstance(each[0], dict)]
+        data = tables[0] if len(tables) == 1 else data
+    if not isinstance(data, list | dict) or not data:
+        raise ValueError(NO_TABLE)
+    entries = data if isinstance(data, list) else list(data.values())
+    if all(isinstance(row, dict) for row in entries):
+        if isinstance(data, list):
+            return _of_rows(data)
+        if all(name.isdecimal() for name in data) and not any(name.isdecimal() for name in entries[0]):
+            return _of_rows(entries)  # by row, with its name
+        return _of_lists({name: list(value.values()) for name, value in data.items()})
+    if isinstance(data, dict) and all(isinstance(value, list) for value in entries):
+        return _of_lists(data)
+    raise ValueError(NO_TABLE)
+
+
+def of_json_lines(path: str) -> dict[str, Any]:
+    """Return the columns of a file of one JSON object per line."""
+    from abstain.outputs.readers import Peek
+
+    return _of_rows(list(Peek(path).lines()))
+
+
+def _of_rows(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    names = dict.fromkeys(name for row in rows for name in row)
+    return _of_lists({name: [row.get(name) for row in rows] for name in names})
+
+
+def _of_lists(lists: Mapping[str, list[Any]]) -> dict[str, Any]:
+    if not lists or not next(iter(lists.values())):
+        raise ValueError("has no rows; at least one sample is needed")
+    found: dict[str, Any] = {}
+    for name, values in lists.items():
+        found |= columns(str(name), values)
+    return found
+
+
+def of_csv(path: str) -> dict[str, Any]:
+    """Return the columns of a CSV, read without a library: text stays text, and so do codes such as ``01``."""
+    from abstain.outputs._csv import open_text, separator_of
+
+    sign = separator_of(path)
+    with open_text(path) as file:
+        rows = [row for row in csv.reader(file, delimiter=sign) if row]
+    header, *body = rows or [[]]
+    odd = next((number for number, row in enumerate(body, 1) if len(row) != len(header)), None)
+    if odd is not None:
+        raise ValueError(f"data row {odd} has {len(body[odd - 1])} fields, the header has {len(header)}; repair it")
+    if not body:
+        raise ValueError("has no rows; at least one sample is needed")
+    if len(set(header)) < len(header):
+        raise ValueError("has two columns of one name; rename all but one")
+    return {name: _typed([row[k] for row in body]) for k, name in enumerate(header)}
+
+
+def _typed(values: list[str]) -> Any:
+    """Return numbers where all are written as such, and none is a code with a leading zero; else text."""
+    given = [value.strip() for value in values if value.strip()]
+    try:
+        numbers = [float(value) for value in given]
+    except ValueError:
+        numbers = []
+    codes = any(len(value) > 1 and value[0] == "0" and value.isdecimal() for value in given)
+    if not numbers or codes:
+        return np.array([value if value.strip() else None for value in values], dtype=object)
+    found = np.array([float(value) if value.strip() else np.nan for value in values])
+    whole = len(given) == len(values) and all(value.lstrip("-").isdecimal() for value in given)
+    return found.astype(np.int64) if whole else found
