@@ -34,13 +34,14 @@ def test_import_abstain_loads_no_other_library() -> None:
 
 
 def test_the_command_loads_the_library_when_a_command_is_called() -> None:
-    """Help is printed without NumPy and without any room of the package but the command's own and the ground."""
+    """Help is printed without NumPy, by the command's own modules, the ground and the declaration of columns."""
     code = "import contextlib, io, json, sys; from abstain.cli import run\n"
     code += "with contextlib.redirect_stdout(io.StringIO()): run(['--help'])\n"
     loaded = _fresh(code + "print(json.dumps(sorted(sys.modules)))")
     assert {"numpy", *NOT_LOADED} & set(loaded) == {"click"}
     rooms = {room(name) for name in loaded if name.startswith("abstain.")}
-    assert {name for name in rooms if FLOORS[name] > 0} == {"cli"}
+    assert {name for name in rooms if FLOORS[name] > 0} == {"cli", "outputs"}
+    assert [name for name in loaded if name.startswith("abstain.outputs.")] == ["abstain.outputs._arguments"]
 
 
 def test_an_evaluation_of_a_small_table_loads_little(tmp_path: Path) -> None:

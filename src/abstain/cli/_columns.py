@@ -1,4 +1,4 @@
-"""Options that say which column of a file is what, declared once for all commands."""
+"""Options that say which column of a file is what, as ``abstain.outputs.Columns`` declares them."""
 
 from __future__ import annotations
 
@@ -8,34 +8,10 @@ from typing import Any
 
 import click
 
+from abstain.outputs import described
+
 #: Arguments of ``read_outputs`` that are options of the commands, each with its help.
-COLUMNS = {
-    "labels": "Column of true classes.  [found by name: label, y, y_true, target, ...]",
-    "logits": "Columns or array of logits: a name or a pattern such as 'logit_*'.",
-    "probabilities": "Columns or array of class probabilities: a name or a pattern such as 'p_*'.",
-    "predictions": "Column of predicted classes.",
-    "confidence": "Column of confidence, higher = surer; numbers, per cent or words.",
-    "uncertainty": "Column of uncertainty, higher = less sure: its negative is the confidence.",
-    "positive_probability": "Column of the probability of the second of two classes.",
-    "loss": "Column of losses >= 0; default: 0/1 from labels and predictions.",
-    "correct": "Column of verdicts: 1 and 0, or words such as correct, wrong, abstained.",
-    "quality": "Column of qualities in [0, 1]: the loss is 1 minus it.",
-    "abstained": "Column that says which questions the model itself did not answer.",
-    "should_abstain": "Column that says which questions have no answer.",
-    "unscored": "What answers without a verdict are: wrong, or dropped.",
-    "is_ood": "Column that marks rows out of distribution; left out, but by 'joint'.",
-    "ood_label": "Label that marks rows out of distribution, such as -1.",
-    "abstain_class": "Class column that means 'I abstain' (Deep Gamblers): its place or name.",
-    "cost_matrix": "What wrong answers cost: 'ill=50,well=1', 'ill:well=50', or a CSV table, label x prediction.",
-    "task": "Of numbers or several labels per row: regression, regression-absolute, multilabel, multilabel-exact.",
-    "features": "Columns or array of features, for scores such as knn.",
-    "ids": "Column of sample identifiers.",
-    "clusters": "Column of clusters (patients, images, ...).",
-    "sample_weight": "Column of sample weights.",
-    "class_names": "Classes in the order of their columns, by commas; for labels that are text.",
-    "confidence_levels": "Words of confidence from least to most sure, by commas.",
-    "where": "Only rows whose column has this value, as COLUMN=VALUE; may be repeated.",
-}
+COLUMNS = described()
 
 #: Arguments that say which rows and classes count: they hold for every file of a call.
 ROWS = ("where", "is_ood", "ood_label", "abstain_class", "class_names")

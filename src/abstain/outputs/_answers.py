@@ -9,11 +9,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from abstain._checks import closest
 from abstain._classes import both, is_text
 from abstain._typing import BoolArray, FloatArray, IntArray
-from abstain.outputs import _rows, _states, _values
+from abstain.outputs import _states, _values
 from abstain.outputs._columns import numbers
 from abstain.outputs._names import Plan
+from abstain.outputs._objects import taken, values_of
 from abstain.outputs._states import ABSTAINED, CORRECT, UNSCORED, WRONG, States
 from abstain.outputs.readers import levels_of, spoken
 
@@ -48,7 +50,7 @@ class Answers:
         """Turn an uncertainty, or confidence in words, into a confidence."""
         said = self.fields.get("confidence")
         if said is not None and is_text(said):
-            texts = _rows.values_of(said)
+            texts = values_of(said)
             self.fields["confidence"] = spoken(texts, f"column {self.plan.single['confidence']!r}", levels)
             self.levels = levels_of(texts) if levels is None else list(levels)
             self.how["confidence"] = f"{self.quoted('confidence')}, read from text as ordered values with ties"
@@ -205,8 +207,8 @@ class Answers:
         labels, predictions = self.fields.get("labels"), self.fields.get("predictions")
         if predictions is None or labels is None or not is_text(predictions) or not is_text(labels):
             return None
-        said = _rows.values_of(predictions)
-        words = {word for word in set(said) - set(_rows.values_of(labels)) if word and _states.abstains(word)}
+        said = values_of(predictions)
+        words = {word for word in set(said) - set(values_of(labels)) if word and _states.abstains(word)}
         mask = np.array([word in words for word in said])
         if not mask.any() or mask.all():
             return None
@@ -265,9 +267,9 @@ class Answers:
             if part in ("class_names", "head") or column is None:
                 continue
             if part in ("scores", "groups", "score_predictions"):
-                self.fields[part] = {name: _rows.taken(each, kept) for name, each in column.items()}
+                self.fields[part] = {name: taken(each, kept) for name, each in column.items()}
             else:
-                self.fields[part] = _rows.taken(column, kept, axis=1 if part == "passes" else 0)
+                self.fields[part] = taken(column, kept, axis=1 if part == "passes" else 0)
         if last.any():
             for name in ("confidence",) if self.fields.get("confidence") is not None else ():
                 self.fields[name] = _ranked_last(self.fields[name], last)
@@ -299,3 +301,39 @@ def _is_number(word: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def put_last(fields: dict[str, Any], which: int | str) -> None:
+    """Make a class, by its place or name, the last one, and mark it as the unit; the labels are those of the rest."""
+    given = [name for name in ("logits", "probabilities", "passes") if fields.get(name) is not None]
+    if not given:
+        raise ValueError("abstain_class needs logits, probabilities or passes, with a column for it; give them")
+    width = int(np.shape(fields[given[0]])[-1])
+    names = None if fields.get("class_names") is None else list(fields["class_names"])
+    place = _place(which, names, width)
+    order = [k for k in range(width) if k != place] + [place]
+    for name in given:
+        fields[name] = np.asarray(fields[name])[..., order]
+    if names is not None:
+        fields["class_names"] = [names[k] for k in order if k < len(names)]
+    if fields.get("head") is not None:
+        fields["head"] = tuple(np.asarray(part)[order] for part in fields["head"])
+    fields["abstention_unit"] = True
+
+
+def _place(which: int | str, names: list[str] | None, width: int) -> int:
+    if names is not None and str(which) in names:
+        return names.index(str(which))
+    try:
+        place = int(which)
+    except ValueError:
+        hint = closest(str(which), names) if names else f"give its place, 0 to {width - 1}"
+        raise ValueError(f"abstain_class={which!r} is no class; {hint}") from None
+    if width < 3 or not 0 <= place < width:
+        raise ValueError(f"abstain_class={which!r} must be one of {width} classes, beside at least two others")
+    if names is None and place != width - 1:
+        raise ValueError(
+            f"abstain_class={place} is not the last of {width} classes, so it is open what the labels after it count; "
+            "give class_names=[...]"
+        )
+    return place

@@ -125,6 +125,19 @@ def positions(rows: ArrayLike | slice, n: int) -> Any:
     return index
 
 
+def require_loss(found: Mapping[str, Any], predictors: Sequence[str]) -> None:
+    """Refuse columns from which no loss follows."""
+    if found["loss"] is not None:
+        return
+    if found["labels"] is None:
+        raise ValueError(
+            "Outputs needs labels or a loss to tell right from wrong; "
+            "give one of them, or unlabelled=True for rows that have none"
+        )
+    if all(found[name] is None for name in predictors):
+        raise ValueError("labels alone give no loss; add logits, probabilities, predictions or a loss")
+
+
 def head(pair: Any, n_classes: int | None, n_features: int | None) -> tuple[FloatArray, FloatArray]:
     """Return weights W and bias b of the last layer, logits = features @ W.T + b."""
     try:
@@ -303,3 +316,65 @@ def _to_host(column: ArrayLike) -> Any:
     if isinstance(column, np.ndarray) or not array_api_compat.is_array_api_obj(column):
         return column
     return to_numpy(host(column))
+
+
+def owned(value: Any, given: Any) -> Any:
+    """Return an array, or a dict or pair of them, that shares no memory with what the caller gave; read-only.
+
+    Arrays of other outputs, which nobody can write to, are shared.
+    """
+    if isinstance(value, dict):
+        named = {str(name): column for name, column in given.items()} if isinstance(given, Mapping) else {}
+        return {name: owned(column, named.get(name)) for name, column in value.items()}
+    if isinstance(value, tuple) and all(isinstance(part, np.ndarray) for part in value):
+        return tuple(owned(part, other) for part, other in zip(value, given or value, strict=False))
+    if not isinstance(value, np.ndarray):
+        return value
+    root = value
+    while isinstance(root.base, np.ndarray):
+        root = root.base
+    ours = root.base is None and not root.flags.writeable
+    if not ours and _shared(value, given):
+        value = root = value.copy()
+    root.flags.writeable = value.flags.writeable = False
+    return value
+
+
+def _shared(value: Any, given: Any) -> bool:
+    """Whether two columns may lie in the same memory; what cannot be told may."""
+    if given is None or isinstance(given, list | tuple):
+        return False
+    try:
+        return bool(np.may_share_memory(value, np.asarray(given)))
+    except (TypeError, ValueError, RuntimeError):
+        return True
+
+
+def without_unit(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return checked matrices without their last column, and scores with minus the probability of that column.
+
+    The probabilities of the classes are divided by their sum, which logits do of themselves.
+    """
+    changed: dict[str, Any] = {}
+    scores: dict[str, FloatArray] = {}
+    if given["logits"] is not None:
+        changed["logits"] = given["logits"][:, :-1]
+        scores["neg_reservation"] = -np.exp(log_softmax(given["logits"])[:, -1])
+    if given["probabilities"] is not None:
+        changed["probabilities"] = _renormalised(given["probabilities"])
+        scores.setdefault("neg_reservation", -given["probabilities"][:, -1])
+    if given["passes"] is not None:
+        changed["passes"] = _renormalised(given["passes"])
+        unit: FloatArray = np.mean(given["passes"][..., -1], axis=0, dtype=np.float64)
+        scores["pass_neg_reservation"] = -unit
+    if not changed:
+        raise ValueError("abstention_unit=True needs logits, probabilities or passes, whose last column is the unit")
+    return changed | {"scores": scores}
+
+
+def _renormalised(p: Any) -> Any:
+    """Return the other columns divided by their sum; equal shares where nothing is left for them."""
+    rest = p[..., :-1]
+    total = rest.sum(axis=-1, keepdims=True)
+    equal = np.full_like(rest, 1.0 / rest.shape[-1])
+    return np.divide(rest, total, out=equal, where=total > 0.0)

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from abstain._typing import IntArray
-from abstain.outputs import _names, _rows, _states, _values
+from abstain._checks import listed
+from abstain._typing import BoolArray, IntArray
+from abstain.outputs import _names, _states, _values
 from abstain.outputs._answers import Answers
 from abstain.outputs._losses import Task
+from abstain.outputs._objects import taken, values_of
 from abstain.outputs._open import Source
 from abstain.outputs._reading import quoted
+
+#: Which rows of a file with ``is_ood`` are read.
+Part = Literal["id", "ood"]
 
 #: Columns without a part that are named beside those whose names say something.
 _MOST = 6
@@ -25,7 +30,7 @@ class LoadedColumns:
     """The columns that are planned, loaded, with the rows that count."""
 
     def __init__(
-        self, opened: Source, plan: _names.Plan, where: Mapping[str, Any], part: _rows.Part, drop: bool = False
+        self, opened: Source, plan: _names.Plan, where: Mapping[str, Any], part: Part, drop: bool = False
     ) -> None:
         self.source, self.plan, self.part, self.drop = opened.columns, plan, part, drop
         self.notes, self.said = list(opened.notes), ""
@@ -38,8 +43,8 @@ class LoadedColumns:
         self.loaded = self.source.load(names, set(names) - texts)
         self.written = dict(self.source.written)
         self.kept: IntArray | None = None  # places in the file of the rows that count
-        self.rows = _rows.chosen(self.loaded, where, self.source.columns)
-        _rows.one_value(self.loaded, opened.one_of, self.rows, opened.hint)
+        self.rows = chosen(self.loaded, where, self.source.columns)
+        one_value(self.loaded, opened.one_of, self.rows, opened.hint)
         self.rest = tuple(name for name, ndim in self.source.columns.items() if ndim == 1 and name not in names)
         self.numbers = tuple(name for name in self.rest if not self.source.is_truth(name))  # what may be a confidence
         self.unused = _names.unused(self.source.columns, [*names, "class_names", "passes", *plan.scores])
@@ -82,14 +87,14 @@ class LoadedColumns:
         """Return what to say of answers in words of which some are none, where nothing says what was declined."""
         if "abstained" in self.plan.single or not re.fullmatch(_names.TEXTS, _names.plain(name)):
             return ""
-        values = _rows.values_of(self.source.load([name], set())[name])
+        values = values_of(self.source.load([name], set())[name])
         n = sum(isinstance(value, str) and _states.abstains(value) for value in values)
         return f"{n} of `{name}` say that the model did not answer; give abstained={name!r} if so" if n else ""
 
     def _distinct(self, name: str) -> tuple[int, str, int]:
         """Return how many values a column takes, its first one, and its number of rows."""
         column = self.source.load([name], set())[name]
-        values = _rows.values_of(column if self.rows is None else _rows.taken(column, self.rows))
+        values = values_of(column if self.rows is None else taken(column, self.rows))
         return len(set(values)), str(values[0]), len(values)
 
     def in_file(self, message: str) -> str:
@@ -102,22 +107,22 @@ class LoadedColumns:
     def _keep(self, rows: Any) -> None:
         places = np.arange(len(rows)) if self.kept is None else self.kept
         self.kept = places[np.asarray(rows)]
-        self.loaded = {name: _rows.taken(column, rows) for name, column in self.loaded.items()}
-        self.written = {name: _rows.taken(column, rows) for name, column in self.written.items()}
+        self.loaded = {name: taken(column, rows) for name, column in self.loaded.items()}
+        self.written = {name: taken(column, rows) for name, column in self.written.items()}
 
     def answers(self, class_names: Sequence[str] | None, ood_label: Any, task: Task | None) -> Answers:
         """Return the fields, for the rows of the part."""
         passes = self.source.passes()
         if passes is not None and self.rows is not None:
-            passes = _rows.taken(passes, self.rows, axis=1)
+            passes = taken(passes, self.rows, axis=1)
         inside = self._inside(ood_label)
         if inside is not None:
             self._keep(inside)
-            passes = None if passes is None else _rows.taken(passes, inside, axis=1)
+            passes = None if passes is None else taken(passes, inside, axis=1)
         complete = self._complete() if self.drop else None
         if complete is not None:
             self._keep(complete)
-            passes = None if passes is None else _rows.taken(passes, complete, axis=1)
+            passes = None if passes is None else taken(passes, complete, axis=1)
         return Answers(_fields(self, passes, class_names, task), self.plan, self.notes)
 
     def _inside(self, ood_label: Any) -> Any:
@@ -127,11 +132,11 @@ class LoadedColumns:
             name = plan.single.pop("is_ood")
             column, name = self.loaded[name], f"`{name}`"
         elif ood_label is not None and "labels" in plan.single:
-            values = _rows.values_of(self.loaded[plan.single["labels"]])
-            column, name = np.array([_rows.same(value, ood_label) for value in values]), f"label {ood_label}"
+            values = values_of(self.loaded[plan.single["labels"]])
+            column, name = np.array([same(value, ood_label) for value in values]), f"label {ood_label}"
         else:
             return self._minus_one()
-        rows, others = _rows.inside(column, name, self.part)
+        rows, others = inside(column, name, self.part)
         if others:
             self.notes.append(f"{others} rows are {word} ({name}) and left out here")
         if self.part == "ood":
@@ -162,7 +167,7 @@ class LoadedColumns:
     def _minus_one(self) -> None:
         """Refuse a label of -1 that nothing explains."""
         name = self.plan.single.get("labels")
-        hit = None if name is None else _rows.minus_one(self.loaded[name])
+        hit = None if name is None else minus_one(self.loaded[name])
         if hit is not None:
             raise ValueError(
                 f"column {name!r} holds -1 in {int(hit.sum())} of {len(hit)} rows: if these are out of distribution "
@@ -192,3 +197,75 @@ def _fields(read: LoadedColumns, passes: Any, class_names: Sequence[str] | None,
 
 def _category(read: LoadedColumns, name: str) -> Any:
     return _values.category(read.loaded[name], read.written.get(name))
+
+
+def chosen(loaded: Mapping[str, Any], where: Mapping[str, Any], columns: Mapping[str, int]) -> BoolArray | None:
+    """Return the rows in which each named column has its value; None for all."""
+    mask: BoolArray | None = None
+    for name, wanted in where.items():
+        values = np.asarray(values_of(loaded[_names.exact(name, columns, "where")]), dtype=object)
+        known = {value: same(value, wanted) for value in set(values.tolist())}
+        hit = np.array([known[value] for value in values.tolist()])
+        if not hit.any():
+            seen = list(dict.fromkeys(map(str, values)))
+            raise ValueError(f"no row has {name} = {wanted!r}; it takes {listed(seen, 8)}")
+        mask = hit if mask is None else mask & hit
+        if not mask.any():
+            raise ValueError(f"no row has {' and '.join(f'{key} = {value!r}' for key, value in where.items())}")
+    return mask
+
+
+def one_value(loaded: Mapping[str, Any], names: tuple[str, ...], mask: BoolArray | None, hint: str = "") -> None:
+    """Refuse to read samples of several kinds as one: each of the columns must have a single value left."""
+    for name in names:
+        values = [str(value) for value in values_of(loaded[name])]
+        kept = values if mask is None else [value for value, keep in zip(values, mask, strict=True) if keep]
+        counts = {value: kept.count(value) for value in dict.fromkeys(kept)}
+        if len(counts) > 1:
+            seen = ", ".join(f"{value} ({count} rows)" for value, count in list(counts.items())[:8])
+            first = next(iter(counts))
+            raise ValueError(
+                f"column {name!r} takes {len(counts)} values, which are not samples of one evaluation: {seen}; choose "
+                f"one with where={{{name!r}: {first!r}}}{hint and f' ({hint})'}"
+            )
+
+
+def inside(column: Any, name: str, part: Part) -> tuple[BoolArray, int]:
+    """Return the rows of the part that is asked for, and how many are in the other."""
+    outside = _states.truth(column, name)
+    rows = outside if part == "ood" else ~outside
+    if not rows.any():
+        raise ValueError(
+            f"all rows are out of distribution ({name}): there is nothing to be right about; judge them together with "
+            "the test set: abstain joint TEST_FILE OOD_FILE"
+            if part == "id"
+            else f"no row is out of distribution ({name})"
+        )
+    return rows, int(np.sum(~rows))
+
+
+def minus_one(labels: Any) -> BoolArray | None:
+    """Return which labels are -1; None where none is, or where they are a class: beside +1 alone."""
+    values = np.asarray(values_of(labels), dtype=object)
+    numbers = [_number(value) for value in values]
+    hit = np.array([number == -1.0 for number in numbers])
+    given = {number for number in numbers if number is not None}
+    return hit if hit.any() and given != {-1.0, 1.0} else None
+
+
+def _number(value: Any) -> float | None:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return None if number != number else number
+
+
+def same(value: Any, wanted: Any) -> bool:
+    """Whether a value is the one that was written, perhaps as text."""
+    if value is None:
+        return False
+    if str(value) == str(wanted) or (isinstance(value, bool) and str(value).lower() == str(wanted).lower()):
+        return True
+    first, second = _number(value), _number(wanted)
+    return first is not None and first == second and not isinstance(value, bool)

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from abstain._typing import BoolArray
+
 #: What programs write for a missing number, in lower case: of a column of numbers in a text file, nothing else.
 NO_NUMBER = frozenset({"", "nan", "na", "n/a", "<na>", "none", "null"})
 
@@ -117,6 +119,22 @@ def _per_class(name: str, values: Sequence[Any]) -> dict[str, Any]:
         score = [np.nan if word is None else row[word] for word, row in zip(best, rows, strict=True)]
         return {f"{name}.best.label": text(best), f"{name}.best.score": np.array(score, dtype=float)}
     return {f"prob_{label}": np.array([row.get(label, np.nan) for row in rows], dtype=float) for label in names}
+
+
+def taken(values: Any, rows: BoolArray, axis: int = 0) -> Any:
+    """Return some rows of a column of any kind."""
+    # polars; the filter of pandas, which has iloc too, is one of labels
+    if hasattr(values, "filter") and hasattr(values, "to_list") and not hasattr(values, "iloc"):
+        return values.filter(rows)
+    array = values.to_numpy() if hasattr(values, "to_numpy") else values
+    if isinstance(array, list | tuple):
+        array = column(array)
+    return array[:, rows] if axis == 1 else array[rows]
+
+
+def values_of(given: Any) -> list[Any]:
+    """Return the values of a column of any kind."""
+    return list(given.to_list()) if hasattr(given, "to_list") else list(np.asarray(given).tolist())
 
 
 def of_frame(frame: Any) -> dict[str, Any]:

@@ -13,10 +13,8 @@ import numpy as np
 from abstain._checks import UnmetNeed
 from abstain._typing import ArrayLike, FloatArray, IntArray
 from abstain.outputs import _columns as check
-from abstain.outputs._abstention import without_unit
 from abstain.outputs._fingerprint import fingerprint
 from abstain.outputs._losses import largest_cost
-from abstain.outputs._owned import owned
 from abstain.outputs._plausibility import doubts
 from abstain.outputs._reading import Reading, understood
 from abstain.outputs._states import States
@@ -180,13 +178,14 @@ class Outputs:
                 "Outputs holds no column; give a loss, or labels with logits, probabilities or predictions"
             )
         check.same_rows(columns)
-        self._require_loss(found)
+        if not self.unlabelled:
+            check.require_loss(found, _PREDICTORS)
         for name, value in found.items():
-            object.__setattr__(self, name, owned(value, getattr(self, name)))
+            object.__setattr__(self, name, check.owned(value, getattr(self, name)))
         self._warn_of_doubts()
 
     def _take_off_the_unit(self, found: dict[str, Any]) -> None:
-        changed = without_unit(found)
+        changed = check.without_unit(found)
         found |= changed | {"scores": changed["scores"] | found["scores"], "abstention_unit": False}
         width = next(matrix for name, matrix in changed.items() if name != "scores").shape[-1]
         if self.class_names is not None and len(self.class_names) == width + 1:
@@ -200,17 +199,6 @@ class Outputs:
         columns = {field.name: getattr(self, field.name) for field in fields(self)}
         for doubt in doubts(columns, self.error if judged and predicts else None, self.class_names):
             warnings.warn(doubt, stacklevel=4)  # whoever called Outputs(...)
-
-    def _require_loss(self, found: dict[str, Any]) -> None:
-        predicts = [name for name in _PREDICTORS if found[name] is not None]
-        if self.unlabelled or found["loss"] is not None or (found["labels"] is not None and predicts):
-            return
-        if found["labels"] is None:
-            raise ValueError(
-                "Outputs needs labels or a loss to tell right from wrong; "
-                "give one of them, or unlabelled=True for rows that have none"
-            )
-        raise ValueError("labels alone give no loss; add logits, probabilities, predictions or a loss")
 
     # ------------------------------------------------------------------ sizes
 
@@ -393,3 +381,9 @@ class Outputs:
 
 #: Fields that predict a class.
 _PREDICTORS = ("logits", "probabilities", "predictions", "passes")
+
+
+def expect(given: Any, name: str, *also: type) -> None:
+    """Refuse what is neither outputs nor of another type that will do."""
+    if not isinstance(given, (Outputs, *also)):
+        raise TypeError(f"{name} must be Outputs, got {type(given).__name__}; use abstain.read_outputs(path)")

@@ -11,7 +11,8 @@ import numpy as np
 
 from abstain._checks import listed
 from abstain._typing import BoolArray, FloatArray
-from abstain.outputs import _names, _rows, _values
+from abstain.outputs import _names, _values
+from abstain.outputs._objects import taken, values_of
 from abstain.outputs._open import damaged, name_of, open_source
 from abstain.outputs._outputs import Outputs
 from abstain.outputs._read import read_outputs
@@ -102,7 +103,7 @@ def _labelled(columns: Mapping[str, Any], truth: list[str]) -> BoolArray:
 
 def _missing(column: Any) -> BoolArray:
     """Return where a column has no value: null, NaN, or no text."""
-    values = column.to_list() if hasattr(column, "to_list") else list(_rows.values_of(column))
+    values = values_of(column)
     return np.array([_nothing(value) for value in values], dtype=bool)
 
 
@@ -114,4 +115,4 @@ def _nothing(value: Any) -> bool:
 
 def _taken(column: Any, rows: BoolArray) -> Any:
     """Return the rows of a column; what is no column of rows stays."""
-    return _rows.taken(column, rows) if np.ndim(column) and len(column) == len(rows) else column
+    return taken(column, rows) if np.ndim(column) and len(column) == len(rows) else column

@@ -9,7 +9,8 @@ import numpy as np
 
 from abstain._checks import closest
 from abstain._typing import BoolArray, FloatArray, IntArray
-from abstain.outputs import _objects
+from abstain.outputs._objects import column as as_column
+from abstain.outputs._objects import values_of
 
 #: The four states of an answer, by their number.
 STATES = ("correct", "wrong", "abstained", "unscored")
@@ -52,7 +53,7 @@ def graded(column: Any, name: str) -> tuple[IntArray, FloatArray, BoolArray]:
     missing : ndarray of bool
         No verdict, not even that there is none.
     """
-    values = _objects.column(_listed(column))
+    values = as_column(values_of(column))
     if values.dtype.kind in "biuf":
         return _numbers(values.astype(float), name)
     said = [None if value is None else _plain(str(value)) for value in values]
@@ -78,7 +79,7 @@ def abstains(word: str) -> bool:
 
 def truth(column: Any, name: str) -> BoolArray:
     """Return a column of yes and no, in any of the usual spellings; a missing value is no."""
-    values = _objects.column(_listed(column))
+    values = as_column(values_of(column))
     if values.dtype.kind in "biuf":
         numbers = values.astype(float)
         odd = ~np.isnan(numbers) & (numbers != 0) & (numbers != 1)
@@ -102,7 +103,7 @@ def declined(column: Any, name: str, part: str = "abstained", *, strict: bool = 
     """
     if part == "correct":
         return np.asarray(graded(column, name)[0] == ABSTAINED)
-    values = _listed(column)
+    values = values_of(column)
     said = np.array([isinstance(value, str) and abstains(value) for value in values], dtype=bool)
     if part == "predictions" or said.any():
         return said
@@ -112,12 +113,6 @@ def declined(column: Any, name: str, part: str = "abstained", *, strict: bool = 
         if strict or not any(isinstance(value, str) for value in values):
             raise
         return said
-
-
-def _listed(column: Any) -> list[Any]:
-    if hasattr(column, "to_list"):
-        return list(column.to_list())
-    return list(np.asarray(column).tolist())
 
 
 def _plain(word: str) -> str:

@@ -10,9 +10,9 @@ import numpy as np
 
 from abstain._checks import listed
 from abstain._classes import ROUNDING, is_text
-from abstain.outputs import _names, _rows
+from abstain.outputs import _names
 from abstain.outputs._names import Plan
-from abstain.outputs._objects import lacks_number
+from abstain.outputs._objects import lacks_number, values_of
 
 
 def category(column: Any, written: Any | None) -> Any:
@@ -31,7 +31,7 @@ def are_codes(written: Collection[Any], names: Collection[Any] | None, *, indice
     With class names: if all are such names, or one starts with a zero that no index has. Without them, and where class
     indices are not what is due: if two codes of one column would become one number.
     """
-    columns = [set(_rows.values_of(column)) - {None} for column in written]
+    columns = [set(values_of(column)) - {None} for column in written]
     if names is not None:
         texts: set[str] = set().union(*columns)
         return texts <= set(map(str, names)) or any(
@@ -76,7 +76,7 @@ def _no_numbers(fields: Mapping[str, Any], columns: Mapping[str, str]) -> None:
     for field, name in columns.items():
         if not is_text(fields[field]):
             continue
-        values = [str(value).strip() for value in _rows.values_of(fields[field])]
+        values = [str(value).strip() for value in values_of(fields[field])]
         odd = [row for row, value in enumerate(values) if lacks_number(value)]
         if (
             odd
@@ -163,7 +163,7 @@ def find_ids(plan: _names.Plan, columns: Any) -> None:
 def _distinct(columns: Any, name: str) -> bool:
     """Whether every row has a value, and no two the same."""
     try:
-        values = _rows.values_of(columns.load([name], set())[name])
+        values = values_of(columns.load([name], set())[name])
         seen = set(values)
         return len(seen) == len(values) > 1 and None not in seen and all(each == each for each in seen)
     except (TypeError, ValueError):  # no column of names
@@ -320,7 +320,7 @@ def texts_as_classes(fields: dict[str, Any], plan: _names.Plan) -> None:
     labels = fields.get("labels")
     if labels is None or not is_text(labels) or "labels" in plan.told or "predictions" not in plan.single:
         return
-    words = _rows.values_of(labels)
+    words = values_of(labels)
     distinct = len(set(words))
     if len(words) >= 20 and distinct > 0.5 * len(words):
         name = plan.single["labels"]

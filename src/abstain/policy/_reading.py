@@ -120,6 +120,9 @@ def score_reading(outputs: Outputs, score: str | None = None, temperature: float
     >>> found.policy(**how.arguments()).decide({"entropy": 0.3}).accepted
     False
     """
+    from abstain.outputs import expect
+
+    expect(outputs, "outputs")
     reading = outputs.reading or _as_written(outputs)
     if temperature is None and score in reading.scores:
         return ScoreReading(reading.scores[str(score)], reading=_columns(outputs, reading, reading.scores[str(score)]))
