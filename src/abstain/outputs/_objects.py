@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -194,9 +194,19 @@ def of_json(path: str) -> dict[str, Any]:
 
 def of_json_lines(path: str) -> dict[str, Any]:
     """Return the columns of a file of one JSON object per line."""
-    from abstain.outputs.readers import Peek
+    return _of_rows(list(json_lines(path)))
 
-    return _of_rows(list(Peek(path).lines()))
+
+def json_lines(path: str) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a file of JSON lines."""
+    with open(path, encoding="utf-8-sig") as file:
+        for number, line in enumerate(file, start=1):
+            if not line.strip():
+                continue
+            try:
+                yield json.loads(line)
+            except ValueError as error:
+                raise ValueError(f"line {number} is no JSON object ({error}); write the file again") from None
 
 
 def _of_rows(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

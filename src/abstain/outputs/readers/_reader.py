@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from abstain.outputs._objects import json_lines
+
 
 @dataclass(frozen=True)
 class Table:
@@ -127,11 +129,4 @@ class Peek:
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """Yield the objects of a file of JSON lines."""
-        with open(self.path, encoding="utf-8-sig") as file:
-            for number, line in enumerate(file, start=1):
-                if not line.strip():
-                    continue
-                try:
-                    yield json.loads(line)
-                except ValueError as error:
-                    raise ValueError(f"line {number} is no JSON object ({error}); write the file again") from None
+        return json_lines(self.path)
