@@ -39,7 +39,7 @@ def counted(
     for name, rows in found.by_score.items():
         split = {group: rows.group(group, MOST_GROUPS) for group in names}
         every.append(
-            Scored(name, rows.scores[name], rows.losses[name], rows.sample_weight, rows.clusters, split, rows.times)
+            Scored(name, rows.scores[name], rows.loss[name], rows.sample_weight, rows.clusters, split, rows.times)
         )
     first = every[0]
     unscored = any(each.times[np.isnan(each.column)].sum() for each in every if each.times is not None)
@@ -111,7 +111,7 @@ def counted_panel(
                 f"random, or {REMEDY}"
             )
         which, times = np.repeat(which, found.times.astype(np.intp)), None
-    all_losses = tuple(found.losses[column][which][None] for column in named.values())
+    all_losses = tuple(found.loss[column][which][None] for column in named.values())
     shared = not losses and all(np.array_equal(all_losses[0], each) for each in all_losses[1:])
     all_scores = tuple(found.scores[column][which][None] for column in named.values())
     weight = None if found.sample_weight is None else found.sample_weight[which]

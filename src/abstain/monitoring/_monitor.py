@@ -306,7 +306,7 @@ def in_time_order(
     wanted = None if score is None else [score]
     counts = count(source, wanted, by_column, told | computed, default=scores.default, unlabelled=True)
     ((name, found),) = counts.by_score.items()
-    confidence, loss, times, moment = found.scores[name], found.losses[name], found.times, found.groups[time].to_numpy()
+    confidence, loss, times, moment = found.scores[name], found.loss[name], found.times, found.groups[time].to_numpy()
     group = None if policy.group is None else group_column(found.groups[policy.group].to_numpy())
     when, by = (np.unique(np.zeros(len(times)) if each is None else each, return_inverse=True)[1]
                 for each in (moment, group))  # fmt: skip

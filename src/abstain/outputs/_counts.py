@@ -41,12 +41,12 @@ Default = Callable[[Outputs], str]
 class Counted:
     """Rows that are equal, kept once with how often they occur.
 
-    ``scores``, ``losses``: by the name of the score; a missing score is NaN, and so is a loss without a label where
+    ``scores``, ``loss``: by the name of the score; a missing score is NaN, and so is a loss without a label where
     that is allowed. ``groups``: columns of Narwhals as the engine has them.
     """
 
     scores: Mapping[str, FloatArray]
-    losses: Mapping[str, FloatArray]
+    loss: Mapping[str, FloatArray]
     sample_weight: FloatArray | None
     clusters: IntArray | None
     groups: Mapping[str, Any]
@@ -72,7 +72,7 @@ class Counted:
     def sums(self) -> tuple[int, int]:
         """What a fingerprint is made of: no order of the rows and no partition changes it."""
         weight = [] if self.sample_weight is None else [self.sample_weight]
-        return row_sums([*self.scores.values(), *self.losses.values(), *weight], self.times)
+        return row_sums([*self.scores.values(), *self.loss.values(), *weight], self.times)
 
     @property
     def fingerprint(self) -> str:
@@ -92,7 +92,7 @@ class Counts:
     @property
     def understood(self) -> dict[str, str]:
         """Which part each column plays, in words."""
-        losses = [each.losses[name] for name, each in self.by_score.items()]
+        losses = [each.loss[name] for name, each in self.by_score.items()]
         span = np.array([end for each in losses for end in (each.min(), each.max())])
         return understood(self.first, "" if self.named else next(iter(self.by_score)), span)
 
@@ -125,13 +125,13 @@ def count(
 
 
 def count_together(
-    source: Parts, external: External, scores: Sequence[str], losses: Mapping[str, str], columns: Mapping[str, Any]
+    source: Parts, external: External, scores: Sequence[str], loss: Mapping[str, str], columns: Mapping[str, Any]
 ) -> Counted:
-    """Count the rows of all parts that are equal in all scores; ``losses``: the columns of those with their own."""
+    """Count the rows of all parts that are equal in all scores; ``loss``: the columns of those with their own."""
     with source.first.about():
         rows = Rows.of(source.first.frame, external, (), columns)
-    [total] = _added(source, rows, 1, lambda here: [_side_by_side(here, scores, losses)], [scores])
-    found = _checked(rows, scores, (), total, losses, False)
+    [total] = _added(source, rows, 1, lambda here: [_side_by_side(here, scores, loss)], [scores])
+    found = _checked(rows, scores, (), total, loss, False)
     for name, score in found.scores.items():
         if number := int(found.times[np.isnan(score)].sum()):
             raise ValueError(
@@ -256,9 +256,9 @@ def _apart(rows: Rows, scores: Sequence[str], groups: Sequence[str]) -> Iterable
     return [each.rename(dict(zip(_of(k), _of(0), strict=True))) for k, each in enumerate(found)]
 
 
-def _side_by_side(rows: Rows, scores: Sequence[str], losses: Mapping[str, str]) -> Any:
+def _side_by_side(rows: Rows, scores: Sequence[str], loss: Mapping[str, str]) -> Any:
     """Return the different rows of all scores side by side with their numbers, in memory."""
-    frame, shared = _picked(rows, scores, (), losses)
+    frame, shared = _picked(rows, scores, (), loss)
     keys = [name for k in range(len(scores)) for name in _of(k)]
     return _collected([_grouped(frame, [*keys, *shared])])[0]
 

@@ -123,6 +123,8 @@ def score_reading(outputs: Outputs, score: str | None = None, temperature: float
     from abstain.outputs import expect
 
     expect(outputs, "outputs")
+    if score is not None and not isinstance(score, str):
+        raise TypeError(f"score must be the name of a score, got {type(score).__name__}")
     reading = outputs.reading or _as_written(outputs)
     if temperature is None and score in reading.scores:
         return ScoreReading(reading.scores[str(score)], reading=_columns(outputs, reading, reading.scores[str(score)]))

@@ -217,7 +217,7 @@ def counted(
 
 def _of_counted(name: str, found: Counted, nan_policy: NanPolicy, rows: BoolArray | None) -> Sample:
     """Return the sample of some entries, or of all."""
-    columns = (found.losses[name], found.scores[name], found.sample_weight, found.clusters, found.times)
+    columns = (found.loss[name], found.scores[name], found.sample_weight, found.clusters, found.times)
     some: list[Any] = [column if rows is None or column is None else column[rows] for column in columns]
     loss, score, weight, cluster, times = some
     try:
