@@ -35,7 +35,7 @@ class UndefinedMetricWarning(UserWarning):
 
 
 class Undefined(Exception):
-    """Raised inside a metric leaf where its definition gives no number; becomes NaN with this reason."""
+    """Raised inside a metric where its definition gives no number; becomes NaN with this reason."""
 
 
 class UnmetNeed(ValueError):
@@ -109,17 +109,17 @@ def real(value: Any, name: str, where: str, remedy: str = "") -> float:
 
 def positive(value: Any, name: str, remedy: str = "") -> float:
     """Return ``value`` as a finite float > 0."""
-    number = real(value, name, "> 0", remedy)
-    if not 0.0 < number < np.inf:
+    number = not_negative(value, name, remedy, "> 0")
+    if number == 0.0:
         raise ValueError(f"{name} must be a finite number > 0, got {value!r}{remedy and '; ' + remedy}")
     return number
 
 
-def not_negative(value: Any, name: str, remedy: str = "") -> float:
+def not_negative(value: Any, name: str, remedy: str = "", where: str = ">= 0") -> float:
     """Return ``value`` as a finite float >= 0."""
-    number = real(value, name, ">= 0", remedy)
+    number = real(value, name, where, remedy)
     if not 0.0 <= number < np.inf:
-        raise ValueError(f"{name} must be a finite number >= 0, got {value!r}{remedy and '; ' + remedy}")
+        raise ValueError(f"{name} must be a finite number {where}, got {value!r}{remedy and '; ' + remedy}")
     return number
 
 
@@ -168,11 +168,11 @@ def inside(value: float, name: str, usual: float) -> float:
 
 
 def failure_probability(value: float, name: str = "delta") -> float:
-    """Return the probability that a promise may fail; above one half it is a level in the wrong place."""
+    """Return the probability that a guarantee may fail; above one half it is a level in the wrong place."""
     number = inside(value, name, 0.05)
     if number > 0.5:
         raise ValueError(
-            f"{name} = {number:g} is the probability that the promise fails; for a promise that holds with probability "
+            f"{name} = {number:g} is the probability that the guarantee fails; for one that holds with probability "
             f"{number:g} give {name}={1.0 - number:.6g}"
         )
     return number
@@ -304,24 +304,13 @@ def check_loss(loss: Any, xp: Any) -> None:
     """Refuse NaN, infinite and negative losses."""
     if xp is np and loss.view(np.uint64).max() <= LARGEST_BITS:  # one pass: a sign, infinity and NaN are larger bits
         return
-    refuse(xp.isnan(loss), loss, "loss", "holds NaN", "remove these samples or repair the labels", xp)
-    refuse(
-        xp.isinf(loss),
-        loss,
-        "loss",
-        "is not finite",
-        "clip the loss, e.g. with losses.cross_entropy(..., clip=)",
-        xp,
-    )
-    refuse(
-        loss < 0,
-        loss,
-        "loss",
-        "is negative",
-        "losses are >= 0: shift it, or pass a loss instead of a gain",
-        xp,
-    )
-    refuse(loss > LARGEST, loss, "loss", f"is above {LARGEST:g}, where sums overflow", "rescale the losses", xp)
+    for bad, problem, remedy in (
+        (xp.isnan(loss), "holds NaN", "remove these samples or repair the labels"),
+        (xp.isinf(loss), "is not finite", "clip the loss, e.g. with losses.cross_entropy(..., clip=)"),
+        (loss < 0, "is negative", "losses are >= 0: shift it, or pass a loss instead of a gain"),
+        (loss > LARGEST, f"is above {LARGEST:g}, where sums overflow", "rescale the losses"),
+    ):
+        refuse(bad, loss, "loss", problem, remedy, xp)
 
 
 #: What to say where ``swapped`` holds.

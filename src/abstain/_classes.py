@@ -13,7 +13,7 @@ from abstain._typing import ArrayLike
 #: Probabilities may be off by this: sums of rows, their entries, and confidences that are some. Softmaxes saved
 #: by real programs are off by 1.4e-5 (float32) to 5e-4 (float16); logits, percentages or a missing class by far more.
 ROUNDING = 1e-3
-#: What to do where a label is missing. Labels that come late tell errors first, so the early ones are no sample.
+#: What to do where a label is missing. Late labels come for errors first: the early ones are no sample.
 UNLABELLED = "label it, or leave out rows by lot or age, not by whether a label came"
 
 

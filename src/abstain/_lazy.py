@@ -1,4 +1,4 @@
-"""Doors of rooms that open leaf by leaf: a name is loaded when it is first used, from where the stub says."""
+"""Packages that load module by module: a name is loaded when it is first used, from where the stub says."""
 
 from __future__ import annotations
 

@@ -44,13 +44,13 @@ T = TypeVar("T", bound=_Named)
 class Registry(Generic[T]):
     """Named things in the order in which they were registered.
 
-    ``rooms``: modules of upper floors that register things of their own when they are loaded. They are, when somebody
+    ``modules``: those of higher layers that register things of their own when they are loaded. They are, when somebody
     asks for a name that is not there, or for all of them.
     """
 
-    def __init__(self, kind: str, rooms: tuple[str, ...] = ()) -> None:
+    def __init__(self, kind: str, modules: tuple[str, ...] = ()) -> None:
         self._kind = kind
-        self._rooms = rooms
+        self._modules = modules
         self._entries: dict[str, T] = {}
 
     def register(self, entry: T) -> T:
@@ -87,10 +87,10 @@ class Registry(Generic[T]):
         return list(self._entries.values())
 
     def _all(self) -> dict[str, T]:
-        while self._rooms:
-            room, *rest = self._rooms
-            self._rooms = tuple(rest)
-            import_module(room)
+        while self._modules:
+            module, *rest = self._modules
+            self._modules = tuple(rest)
+            import_module(module)
         return self._entries
 
 

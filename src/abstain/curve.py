@@ -303,7 +303,7 @@ def risk_coverage_curve(
     loss : array-like of shape (n_samples,)
         Loss per sample, >= 0.
     confidence : array-like of shape (n_samples,)
-        Confidence score, higher = surer.
+        Confidence score, higher = more confident.
     sample_weight : array-like of shape (n_samples,), optional
         Weights >= 0, on both axes; default 1 each.
     nan_policy : {"raise", "reject", "drop"}

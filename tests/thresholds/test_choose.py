@@ -263,7 +263,7 @@ def test_a_largest_weight_of_a_wrong_type_is_named() -> None:
         ({"coverage": 0.5, "delta": 0.1}, "delta= belongs to risk="),
         ({"risk": 5}, None),
         ({"risk": 0.1, "delta": 5}, r"delta must lie in \[0, 1\], got 5.0; give a fraction"),
-        ({"risk": 0.1, "delta": 0.95}, "is the probability that the promise fails.*give delta=0.05"),
+        ({"risk": 0.1, "delta": 0.95}, "is the probability that the guarantee fails.*give delta=0.05"),
         ({"risk": 0.1, "delta": 0.05, "bound": "hoeffding-bentkus"}, "no bound= any more: .*bonferroni_threshold"),
         ({"risk": 0.1, "delta": 0.05, "procedure": "sgr"}, "no procedure= any more: thresholds.sgr_threshold"),
         ({"metric": "cwsa"}, "no metric= any more: thresholds.cwsa_threshold"),

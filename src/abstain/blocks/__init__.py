@@ -1,6 +1,6 @@
 """The tie-block table: what nearly every metric of a reject option is a function of.
 
-A door of the house: the public spelling is ``abstain.TieBlocks``.
+The public spelling is ``abstain.TieBlocks``.
 """
 
 from abstain.blocks._parts import Moments as Moments

@@ -2,7 +2,7 @@
 
 Where many rows share a score, the engine that holds them groups them: one pass counts what must not be there, one
 sums. Where scores are mostly distinct, a group holds hardly more than a row, and grouping in an engine costs many times
-what reading the two columns does: they are read, and sorted as arrays are. The first rows tell which it will be; a
+what reading the two columns does: they are read, and sorted as arrays are. The first rows show which it will be; a
 wrong guess costs time and changes nothing.
 
 Every engine leaves null losses out of a sum but not out of a count (the risk would silently be too low), pyarrow keeps
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 #: Names of the columns while they are computed with, so that no column of the frame is in the way.
 KEY, LOSS, WEIGHT = "abstain_score", "abstain_loss", "abstain_weight"
-#: How many first rows tell whether scores tie; how many rows a group must hold on average to be summed by the engine.
+#: How many first rows show whether scores tie; how many rows a group must hold on average to be summed by the engine.
 FIRST, WIDE = 65_536, 8.0
 
 NO_ROWS = "frame has no rows; at least one sample is needed"
@@ -87,7 +87,7 @@ def build(
 
 
 def _ungrouped(rows: Any, engine: str, number: int) -> Read | None:
-    """Return the columns; None where a group holds several rows, as far as the first ones tell."""
+    """Return the columns; None where a group holds several rows, as far as the first ones show."""
     if engine == "duckdb" and number >= FIRST:
         try:
             return _streamed(rows.to_native(), rows.collect_schema().names(), number)
@@ -99,7 +99,7 @@ def _ungrouped(rows: Any, engine: str, number: int) -> Read | None:
 
 
 def _worth_grouping(first: FloatArray, number: int) -> bool:
-    """Whether a group holds several rows, as far as the first ones tell: Chao's estimate of the number of scores.
+    """Whether a group holds several rows, as far as the first ones show: Chao's estimate of the number of scores.
 
     Scores seen once and twice say how many are still unseen; where none is seen twice, there is no end to them.
     """

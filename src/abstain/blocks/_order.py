@@ -2,7 +2,7 @@
 
 ``np.sort`` is two to four times as fast as ``np.argsort``. So a score and its row share one number of 64 bits: the
 upper ones count how many floats the score lies below the highest one, the lower ones hold the row. Scores so close
-that the upper bits cannot tell them apart are put right afterwards.
+that the upper bits cannot distinguish are put in order afterwards.
 
 0/1 losses and their scores share a number, too, in the part of Python that numba compiles. The bits of a score, turned
 round where it is negative, are its place among all floats. The key of a row says how many places its score lies below
@@ -70,7 +70,7 @@ LOWEST, HIGHEST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
 
 def pack(bits: Any, failed: Any, key: Any) -> tuple[int, bool]:
-    """Write the keys; return the place of the highest score, and whether all keys have room in 63 bits. -0.0 is 0.0."""
+    """Write the keys; return the place of the highest score, and whether all keys fit into 63 bits. -0.0 is 0.0."""
     low, high = HIGHEST, LOWEST
     for i in range(bits.size):
         place = 0 if bits[i] == LOWEST else bits[i] ^ ((bits[i] >> 63) & HIGHEST)

@@ -64,7 +64,7 @@ class Samples:
 
     @cached_property
     def kind(self) -> Any:
-        """Twice its row in the table, plus 1 where the loss is 1: what tells samples of 0/1 losses apart."""
+        """Twice its row in the table, plus 1 where the loss is 1: what distinguishes samples of 0/1 losses."""
         block = self.__dict__.get("block")  # whoever asks for kinds seldom asks for blocks: one column of two is kept
         found = 2 * (self.unsorted(self.sorted_block) if block is None else block)
         found += self.loss == 1.0

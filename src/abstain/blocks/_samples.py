@@ -188,7 +188,7 @@ def failures(loss: Any, xp: Any) -> Any | None:
 
 
 def _stays_binary(xp: Any, loss: Any, failed: Any | None, weight: Any | None, keep_samples: Keep) -> bool:
-    """Whether the losses are 0 or 1 under all weights that rows may be given, so that the totals tell the optimum."""
+    """Whether losses are 0 or 1 under all weights that rows may be given, so that the totals give the optimum."""
     if failed is None or not keep_samples or weight is None:
         return failed is not None
     return failures(loss, xp) is not None
@@ -279,7 +279,7 @@ def _floats(column: Any) -> FloatArray:
 
 
 def without_empty(table: TieBlocks) -> TieBlocks:
-    """Drop blocks of weight zero: no threshold can be told apart by them."""
+    """Drop blocks of weight zero: no threshold can be distinguished by them."""
     kept = table.weight > 0.0
     if kept.all():
         return table

@@ -105,7 +105,7 @@ class TieBlocks:
         loss : array-like of shape (n_samples,)
             Loss per sample, finite and >= 0 (for classifiers mostly 0 = right, 1 = wrong).
         confidence : array-like of shape (n_samples,)
-            Confidence score, higher = surer, any scale; +inf and -inf are legal.
+            Confidence score, higher = more confident, any scale; +inf and -inf are legal.
         sample_weight : array-like of shape (n_samples,), optional
             Weights >= 0. Samples of weight zero count in ``n`` only where their score occurs otherwise.
         nan_policy : {"raise", "reject", "drop"}
@@ -157,7 +157,7 @@ class TieBlocks:
     ) -> TieBlocks:
         """Build the table from a data frame or a scan: grouped by the engine that holds the data where scores tie.
 
-        Where a score has eight rows or more on average, as far as the first rows tell, the engine sums them and no row
+        Where a score has eight rows or more on average, as far as the first rows show, the engine sums them and no row
         is loaded. Else a table holds hardly fewer numbers than two columns do, and these are read.
 
         Parameters

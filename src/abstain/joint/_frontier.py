@@ -78,7 +78,7 @@ class RiskCoverageFrontier:
     generalized : bool
         Whether pairs were chosen by generalized instead of selective risk.
     method : str
-        ``"exact"``: all attainable levels. ``"steps"``: those above which no risk is as small; they tell the least
+        ``"exact"``: all attainable levels. ``"steps"``: those above which no risk is as small; they give the least
         risk at every coverage or more.
 
     See Also

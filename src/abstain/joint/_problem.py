@@ -26,7 +26,7 @@ LARGEST = 2**62
 class Thresholds(NamedTuple):
     """A pair of thresholds: accept if and only if both scores reach theirs.
 
-    ``confidence`` on the score that tells right from wrong, ``detector`` on the one that tells ID from OOD inputs; +inf
+    ``confidence`` on the score of failures, ``detector`` on the score of OOD inputs; +inf
     rejects everything, -inf nothing.
 
     Examples

@@ -353,7 +353,7 @@ def _records(
             **_alone(wrong, column),
         }
         found += [Record(strategy, number, score, "", metric, value, wrong.size, 0) for metric, value in alone.items()]
-        if pace is None:  # the first has loaded what is compiled, which tells nothing about the rest
+        if pace is None:  # the first has loaded what is compiled, which says nothing about the rest
             pace = Pace("joint metrics", len(run.id_scores) * (_ALONE + (_CURVE + _PAIR) * len(sets)) - _ALONE)
         else:
             pace.advance(_ALONE)

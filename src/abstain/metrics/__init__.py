@@ -1,4 +1,4 @@
-"""Metrics of a reject option: one family per leaf, one registry for the command line, the docs and the reports.
+"""Metrics of a reject option: one family per module, one registry for the command line, the docs and the reports.
 
 The functions themselves are at the top of the package; here is what describes them, and how to add one.
 """
@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 from abstain._checks import one_of
 from abstain._specs import read_spec, split_specs
-from abstain.metrics._augrc import augrc_from_auroc as augrc_from_auroc  # for the rooms above
+from abstain.metrics._augrc import augrc_from_auroc as augrc_from_auroc  # for higher packages
 from abstain.metrics._augrc import augrc_partial_derivatives as augrc_partial_derivatives  # likewise
 from abstain.metrics._calibration import ReliabilityCurve as ReliabilityCurve  # likewise
 from abstain.metrics._calibration import reliability_of as reliability_of  # likewise
@@ -29,13 +29,13 @@ from abstain.metrics._rank_weights import rank_weight_bias as rank_weight_bias  
 from abstain.metrics._rank_weights import rank_weight_mse as rank_weight_mse  # likewise
 from abstain.metrics._trust_curve import cwsa_sweep as cwsa_sweep  # likewise
 
-#: What is told beside the metric of a comparison: the cost of answering everything, the ranking alone, coverage.
+#: What is reported next to the metric of a comparison: the cost of answering everything, the ranking alone, coverage.
 BESIDE = {"errors": "risk", "ranking": "auroc_f", "coverage": "coverage_at_risk"}
 
 __all__ = ["Gradient", "Metric", "Predictions", "Value", "get", "image_of", "names", "parse", "parse_list", "register"]
 __all__ += ["AcceptedLoss", "FromSums", "Image", "Relative", "Sums", "Tail"]
 
-#: The order in which tables print families; a leaf that is not named here comes after these.
+#: The order in which tables print families; a module that is not named here comes after these.
 _FIRST = (
     "_aurc", "_augrc", "_reference", "_excess", "_retention", "_point", "_detection", "_precision", "_accepted",
     "_trust", "_trust_curve", "_calibration", "_proper",
@@ -43,7 +43,7 @@ _FIRST = (
 
 
 def _functions() -> dict[str, Any]:
-    """Load all leaves and return their public functions by name, for the front of the package."""
+    """Load all modules and return their public functions by name, for the front of the package."""
     found = {file.partition(".")[0] for folder in __path__ for file in listdir(folder) if file.startswith("_")}
     others = sorted(found - {*_FIRST, "__init__", "__pycache__"})
     leaves = [import_module(f"{__name__}.{leaf}") for leaf in (*_FIRST, *others)]

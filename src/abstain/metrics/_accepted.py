@@ -157,7 +157,7 @@ def oc_auc_classifier(
     probabilities : array-like of shape (n_samples, 2)
         Class probabilities.
     confidence : array-like of shape (n_samples,), optional
-        Confidence score, higher = surer; default the larger of the two probabilities.
+        Confidence score, higher = more confident; default the larger of the two probabilities.
     review_fraction : float in [0, 1]
         Share of the samples that the reviewer answers.
 
@@ -277,7 +277,7 @@ def auroc_accepted_area(
     probabilities : array-like of shape (n_samples, 2)
         Class probabilities.
     confidence : array-like of shape (n_samples,), optional
-        Confidence score, higher = surer; default the larger of the two probabilities.
+        Confidence score, higher = more confident; default the larger of the two probabilities.
 
     Returns
     -------

@@ -138,7 +138,7 @@ def reliability_curve(
 
 
 def reliability_of(blocks: TieBlocks, bins: int = 15, binning: Binning = "equal_width") -> ReliabilityCurve:
-    """Return the reliability curve of a table, for the rooms above."""
+    """Return the reliability curve of a table."""
     return _curve(clipped(blocks)[0], bins, binning)
 
 

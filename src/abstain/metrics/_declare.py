@@ -20,7 +20,7 @@ from abstain.metrics._metric import METRICS, Metric, same
 P = ParamSpec("P")
 R = TypeVar("R")
 
-#: What a docstring does not say of its parameters. Braces: by what the metric needs.
+#: What a docstring does not state of its parameters. Braces: by what the metric needs.
 COLUMNS = {
     "loss": ("array-like of shape (n_samples,)", "{loss}"),
     "confidence": ("array-like of shape (n_samples,)", "{confidence}"),
@@ -60,13 +60,14 @@ def documented(function: Callable[P, R], needs: frozenset[str] = frozenset(), re
 
 def _column(name: str, needs: frozenset[str]) -> str:
     """Return the entry of a shared column, or only the name of a parameter of which nothing is known."""
-    unit = "unit_score" in needs
     words = {
         "loss": next((text for need, text in LOSS.items() if need in needs), "Loss per sample, >= 0."),
-        "confidence": "Probability of being right, in [0, 1]." if unit else "Confidence score, higher = surer.",
-        "nan_policy": 'an error, or left out ("reject" gives a score of -inf, which is no probability).' if unit
-        else "an error, ranked last and never accepted, or left out; see :class:`abstain.TieBlocks`.",
-    }  # fmt: skip
+        "confidence": "Confidence score, higher = more confident.",
+        "nan_policy": "an error, ranked last and never accepted, or left out; see :class:`abstain.TieBlocks`.",
+    }
+    if "unit_score" in needs:
+        words["confidence"] = "Probability of being right, in [0, 1]."
+        words["nan_policy"] = 'an error, or left out ("reject" gives a score of -inf, which is no probability).'
     kind, text = COLUMNS.get(name, ("option", ""))
     return f"{name} : {kind}\n    {text.format(**words)}".rstrip()
 

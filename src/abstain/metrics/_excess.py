@@ -1,4 +1,4 @@
-"""What an area leaves above the oracle: excess and normalised areas."""
+"""What an area exceeds that of the oracle by: excess and normalised areas."""
 
 from __future__ import annotations
 

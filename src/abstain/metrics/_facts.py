@@ -1,4 +1,4 @@
-"""What inference must know of a metric and cannot see from its formula; each leaf declares it with the formula."""
+"""What inference must know of a metric and cannot see from its formula; each module declares it with the formula."""
 
 from __future__ import annotations
 

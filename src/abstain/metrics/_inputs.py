@@ -33,8 +33,8 @@ def clipped(blocks: TieBlocks) -> tuple[TieBlocks, IntArray | slice]:
     def add(column: FloatArray) -> FloatArray:
         return np.bincount(block, column).astype(np.float64, copy=False)
 
-    told = {name: getattr(blocks, name) for name in ("binary", "frequencies", "n_rejected", "n_dropped", "_oracle")}
-    table = TieBlocks(0.0 - negative, add(blocks.weight), add(blocks.loss), add(blocks.count), **told)
+    same = {name: getattr(blocks, name) for name in ("binary", "frequencies", "n_rejected", "n_dropped", "_oracle")}
+    table = TieBlocks(0.0 - negative, add(blocks.weight), add(blocks.loss), add(blocks.count), **same)
     return table, block
 
 

@@ -39,7 +39,7 @@ def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 
 @cache
 def _defaults(value: Callable[..., float]) -> dict[str, Any]:
-    """Options of a leaf's value function."""
+    """Options of a value function."""
     return {parameter.name: parameter.default for parameter in list(_parameters(value).values())[1:]}
 
 
@@ -52,7 +52,7 @@ class Metric:
     Parameters
     ----------
     name : str
-        Name of the public function, for that of a room with the room: ``"joint.ds_f1"``.
+        Name of the public function, for that of another package with the package: ``"joint.ds_f1"``.
     title : str or callable
         How a table prints it, or a function of the options that says it.
     function : callable
@@ -332,7 +332,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def _largest_loss(blocks: TieBlocks) -> float:
-    """Largest loss as far as the table can tell: a block of (0, 1.5) alone only shows its mean."""
+    """Largest loss as far as the table shows: a block of (0, 1.5) alone only shows its mean."""
     if blocks._oracle is not None:
         return -float(blocks._oracle.score[-1])
     if blocks.samples is not None:
@@ -365,4 +365,4 @@ def _missing(need: Need, blocks: TieBlocks) -> str | None:
 
 
 #: All metrics, in the order in which tables print them.
-METRICS: Registry[Metric] = Registry("metric", rooms=("abstain.joint",))
+METRICS: Registry[Metric] = Registry("metric", modules=("abstain.joint",))

@@ -143,7 +143,7 @@ def average_precision_error(
     Parameters
     ----------
     confidence : array-like of shape (n_samples,)
-        Confidence score, higher = surer; the least confident come first.
+        Confidence score, higher = more confident; the least confident come first.
     zero_division : float
         Returned if there is no failure; scikit-learn returns 0 there.
 
@@ -238,7 +238,7 @@ def aupr_error(
     Parameters
     ----------
     confidence : array-like of shape (n_samples,)
-        Confidence score, higher = surer; the least confident come first.
+        Confidence score, higher = more confident; the least confident come first.
 
     Returns
     -------

@@ -227,7 +227,7 @@ def aumcc(
     -----
     Ties are accepted together. A flawless model has accuracy area 1; with all confidences at 1, where the trust
     is 1 as well, also CWSA and CWSA+ area 1, and less the less sure it is. On the grid a model that is
-    surer than 0.99 throughout has area 0, however good: all its coverages coincide.
+    more confident than 0.99 throughout has area 0, however good: all its coverages coincide.
 
     References
     ----------

@@ -151,9 +151,9 @@ def init_study(
     Notes
     -----
     Roles by whole words of a name, the first that fits: validation (val, dev, calibration), train, shift (corruption,
-    shifted, sub), foreign (ood, near, far), test (test, iid, id); else foreign for outputs without labels, and test, of
-    which a warning tells. A number behind ``corruption`` is the level. The seed is the number at the end of a run's
-    name.
+    shifted, sub), foreign (ood, near, far), test (test, iid, id). Else a set is foreign if its outputs have no labels,
+    and a test set otherwise, with a warning. A number behind ``corruption`` is the level. The seed is the number at the
+    end of a run's name.
 
     Examples
     --------
@@ -298,7 +298,7 @@ def _is_plan(file: Path) -> bool:
 
 
 def guess(name: str, unlabelled: bool) -> tuple[str, dict[str, Any]]:
-    """Return role and shift as far as a name tells."""
+    """Return role and shift as far as a name says."""
     words = set(re.findall(r"[a-z]+", name.lower()))
     role = next((role for role, pattern in _ROLES if words & set(pattern.split("|"))), "")
     level = _CORRUPTION.search(name.lower())

@@ -19,7 +19,7 @@ def levels(results: StudyResults, metric: str = "augrc") -> Grid:
 
     .. math:: \bar m = \frac1L \sum_{\ell=1}^{L} m_\ell
 
-    A mean of metrics, not the metric of all pictures together: pooled, a score would also be judged by how it ranks the
+    A mean of metrics, not the metric of all images together: pooled, a score would also be judged by how it ranks the
     levels among each other.
 
     Parameters

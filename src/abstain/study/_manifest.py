@@ -68,7 +68,7 @@ class SavedSet:
 
 @dataclass(frozen=True)
 class Run:
-    """One trained model: its sets, and all that tells how it was made.
+    """One trained model: its sets, and how it was made.
 
     Parameters
     ----------

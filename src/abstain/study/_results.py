@@ -22,7 +22,7 @@ from abstain.study._grid import Grid, Head, column_of, place_of
 from abstain.study._sets import differ
 from abstain.study._verdict import of_study, verdict_of
 
-#: What tells one mean over runs from another.
+#: What distinguishes one mean over runs from another.
 CELL = ("data", "model", "set", "role", "shift", "id_failures", "score", "metric")
 
 
@@ -148,7 +148,7 @@ class StudyResults(Result):
         Notes
         -----
         Runs share the test set, so the variance of their mean that is due to it does not fall with their number. It is
-        estimated from the influences of the rows, summed over 200 groups of rows drawn by lot: the correlation of
+        estimated from the influences of the rows, summed over 200 groups of rows drawn at random: the correlation of
         two runs has a standard error of .07 (1 - correlation squared). What the values of the runs vary beyond that is
         training (:func:`abstain.compare` has the exact form for two models).
         """
@@ -211,7 +211,7 @@ class StudyResults(Result):
         )
 
     def same_rows(self, a: Mean, b: Mean) -> bool:
-        """Return whether nothing tells that two means of one set rest on different rows, or on another order."""
+        """Return whether nothing shows that two means of one set rest on different rows, or on another order."""
         one, other = (
             [sample for place, sample in self.samples.items() if place[:3] == (each.data, each.set, each.model)]
             for each in (a, b)

@@ -36,7 +36,7 @@ class SettingChoice:
     chosen : str
         The model, or the score with its settings.
     settings : mapping
-        What tells it from the others.
+        What distinguishes it from the others.
     value : float
         Its value on validation, the mean over runs.
     n_candidates : int

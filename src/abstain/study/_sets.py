@@ -1,6 +1,6 @@
 """One set of one run as columns: for every score its values, and the losses of the predictions that it is judged on.
 
-Whether models were measured on the same rows in the same order is told by labels and identifiers.
+Whether models were measured on the same rows in the same order follows from labels and identifiers.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _hash(column: Any) -> str:
 
 
 def differ(one: Sample, other: Sample) -> str | None:
-    """Return how the rows of two sets differ; None if they do not; an empty text where that cannot be told."""
+    """Return how the rows of two sets differ; None if they do not; an empty text where that is not known."""
     if one.n != other.n:
         return f"{one.n:,} and {other.n:,} rows"
     identified = bool(one.ids and other.ids)

@@ -219,5 +219,5 @@ def _sums(entry: Measurement, blocks: Any, part: Part, n: int) -> FloatArray:
 
 @lru_cache(maxsize=8)
 def _groups(n: int) -> Any:
-    """Return the group of each row: by lot, the same for every run."""
+    """Return the group of each row: at random, the same for every run."""
     return np.random.default_rng(n).permutation(n) % GROUPS

@@ -57,7 +57,7 @@ def load(modules: Modules) -> None:
         spec.loader.exec_module(module)
 
 
-#: Told of each finished job, and why it failed, if it did.
+#: Called with each finished job, and why it failed, if it did.
 Done = Callable[[Job, str | None], object]
 
 
@@ -155,7 +155,7 @@ def main() -> None:
     """Answer jobs until there are no more."""
     import signal
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who started us is told, and ends us
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process gets it, and ends us
     answers, sys.stdout = sys.stdout, sys.stderr  # whatever a library prints is no answer
     load(json.loads(sys.argv[1]))
     for line in sys.stdin:
