@@ -37,14 +37,14 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_exit_codes_and_streams(path: Path) -> None:
     """0 with the result on stdout; 2 with one line on stderr; files are announced on stderr."""
     done = start("evaluate", path)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr.count("\n")) == (0, 1)
     assert "AUGRC" in done.stdout
     done = start("evaluate", path, "--scores", "nothing")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"abstain: {path}: 'nothing' is neither")
     assert done.stderr.count("\n") == 1
     done = start("evaluate", path, "--json", path.with_name("r.json"))
-    assert done.stderr == f"wrote {path.with_name('r.json')}\n"
+    assert done.stderr.startswith(f"wrote {path.with_name('r.json')}\n")
     done = start()
     assert (done.returncode, done.stdout) == (2, "")
     assert "Commands:" in done.stderr
@@ -72,7 +72,8 @@ def test_a_reader_that_stops(path: Path, arguments: list[str]) -> None:
         )
     finally:
         os.close(writing)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0
+    assert not [line for line in done.stderr.splitlines() if ": labels `" not in line]  # what was understood
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
@@ -101,7 +102,7 @@ def test_files_are_complete_when_the_reader_stops(path: Path, tmp_path: Path) ->
     page = tmp_path / "page.html"
     line = f"{sys.executable} -m abstain evaluate {path} --report {page} | head -1"
     done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=120, check=True)
-    assert done.stdout.startswith("Not yet: none of 5 risks from 1 % to 20 %, tried at once, is promised")
+    assert done.stdout.startswith("preds.npz: 120 rows, error rate ")
     assert "Traceback" not in done.stderr
     assert page.read_text("utf-8").rstrip().endswith("</html>")
 
@@ -130,7 +131,7 @@ def test_width_without_a_terminal(path: Path, abstain_: Callable[..., Done], mon
         assert sum("conf" in line for line in lines) >= 1
     ties = start("evaluate", path, "--scores", "votes", "--metrics", "augrc", COLUMNS="40").stdout
     assert max(map(len, ties.splitlines())) <= 40
-    assert "note: votes: 5.0 % of the scores are distinct, the largest tie holds" in " ".join(ties.split())
+    assert "of the rows share one value of votes, which no threshold separates." in " ".join(ties.split())
 
 
 def test_colours(path: Path, abstain_: Callable[..., Done], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,7 +188,8 @@ def test_without_polars(path: Path) -> None:
         check=True,
     )
     assert done.stdout.splitlines()[-1] == "[0, 0, 2]"
-    assert done.stderr.startswith(f'abstain: {other}: reading .parquet files needs polars: pip install ".[cli]"')
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith(f'abstain: {other}: reading .parquet files needs polars: pip install ".[cli]"')
 
 
 def _sorting(score: np.ndarray) -> float:
@@ -222,7 +224,7 @@ def test_a_million_rows_in_seconds(tmp_path: Path) -> None:
 
 
 def test_messages_in_a_pipe(tmp_path: Path) -> None:
-    """An error is one line; what a file was read as is broken between its parts, and what goes on is indented."""
+    """An error is one line, and so is what a file was read as."""
     (tmp_path / "short.csv").write_text("y,conf\n0,0.5\n")
     error = start("evaluate", tmp_path / "short.csv").stderr
     assert error.startswith(f"abstain: {tmp_path / 'short.csv'}: nothing predicts a class; give --logits")
@@ -230,6 +232,5 @@ def test_messages_in_a_pipe(tmp_path: Path) -> None:
     rows = "".join(f"a{k},{k % 2},{k % 3 % 2},0.{k}\n" for k in range(9))
     (tmp_path / "p.csv").write_text("loan_id,y,yhat,conf\n" + rows)
     read_as = start("threshold", tmp_path / "p.csv", "--coverage", "0.5").stderr.splitlines()
-    assert len(read_as) > 1
-    assert all(line.startswith("  · ") and len(line) <= 80 for line in read_as[1:])
-    assert " ".join(" ".join(read_as).split()).endswith("· id `loan_id`")
+    assert len(read_as) == 1
+    assert read_as[0].endswith("· id `loan_id`")

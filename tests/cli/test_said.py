@@ -23,8 +23,8 @@ def test_one_is_no_plural(abstain_: Run, tmp_path: Path) -> None:
     path = tmp_path / "one.csv"
     path.write_text("loss,confidence\n1,.9\n")
     said = _plain(abstain_("evaluate", path).out)
-    assert "Only 1 row: take no number here for exact." in said
-    assert "1 sample · " in said
+    assert "Only 1 error in 1 row: all numbers are uncertain." in said
+    assert "one.csv: 1 row, error rate 100 %" in said
     path.write_text("loss,confidence\n1,.9\n,.8\n")
     assert "missing in 1 row (first: data row 2)" in abstain_("evaluate", path).err
 
@@ -39,7 +39,7 @@ def test_equal_scores_are_no_first(abstain_: Run, tmp_path: Path) -> None:
     """A ranking that is none is not shown to be better than chance, whatever is promised for everything."""
     path = _rows(tmp_path / "equal.csv", [0, 0, 0, 0, 1] * 200, [0.7] * 1000)
     for command in (["evaluate", path], ["threshold", path, "--risk", "0.1", "--delta", "0.05"]):
-        assert _plain(abstain_(*command).out).startswith("No: a threshold on confidence does not help"), command
+        assert "A threshold on confidence does not help" in _plain(abstain_(*command).out), command
 
 
 def test_what_answering_everything_keeps_is_said_to_be_available(abstain_: Run, tmp_path: Path) -> None:
@@ -49,8 +49,7 @@ def test_what_answering_everything_keeps_is_said_to_be_available(abstain_: Run, 
     done = abstain_("threshold", path, "--risk", "0.19", "--delta", "0.05")
     said = _plain(done.out)
     assert done.code == 1
-    assert "No threshold passed its test at 19 % risk, but answering everything keeps it: at most 17" in said
-    assert "with --coverage 1 writes one" in said
+    assert "answering all cases is certified: at most 17" in said
     assert "give a larger risk" not in said
 
 
@@ -59,7 +58,8 @@ def test_all_that_has_a_score_is_no_threshold(abstain_: Run, tmp_path: Path) -> 
     path = _rows(tmp_path / "some.csv", [0] * 30 + [1] + [0] * 9 + ([1] + [0] * 9) * 96, [0.9] * 30 + [0.5] * 970)
     said = _plain(abstain_("threshold", path, "--risk", "0.08", "--delta", "0.05").out)
     assert "score on" not in said
-    assert "answer all that has a score, 100 % of the cases, which takes no threshold, by a second certificate" in said
+    assert "Not certified at 8 %. Answer all cases: at most 12.4 % of the answers are wrong" in said
+    assert "a second certificate" in said
 
 
 def test_a_squared_error_is_no_share(abstain_: Run, tmp_path: Path) -> None:
@@ -70,12 +70,12 @@ def test_a_squared_error_is_no_share(abstain_: Run, tmp_path: Path) -> None:
     columns = ["--task", "regression", "--labels", "y", "--predictions", "y_hat", "--uncertainty", "std"]
     promise = ["--risk", "1", "--delta", "0.05", "--max-loss", "40"]
     said = _plain(abstain_("threshold", path, *columns, *promise, "-o", tmp_path / "p.json").out)
-    assert said.startswith("Yes: answer from minus std -")
-    assert "a risk of at most 1 is promised" in said
+    assert said.startswith("certified: the mean loss of the answers is at most 1, with 95 % confidence")
+    assert "answer if minus std >= -" in said
     path.write_text("\n".join(["y,y_hat,std", *rows[:400]]))
     said = _plain(abstain_("monitor", tmp_path / "p.json", path).out)
-    assert "Watched: a risk of at most 1 where minus std is -" in said
-    assert "Measured since: a risk of 0." in said
+    assert "mean loss 0." in said
+    assert "answered rows, limit 1." in said
 
 
 def test_what_was_written_is_said(abstain_: Run, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import abstain
+from abstain._result import lines_of
 
 
 @pytest.mark.parametrize("clusters", [None, np.arange(400) // 8])
@@ -27,5 +28,5 @@ def test_a_hundred_points_are_written_as_a_number():
     rng = np.random.default_rng(0)
     loss = (np.arange(1000) < 12).astype(float)
     scores = {"knows": -loss + 0.1 * rng.random(1000), "wrong": loss + 0.1 * rng.random(1000)}
-    line = next(each for each in abstain.compare(loss, scores).phrases() if "percentage points" in each)
-    assert re.search(r"99\.\d % of the cases and wrong 0 %: 100 percentage points more \[\d[\d.]*, 100\]\.$", line)
+    line = next(each for each in lines_of(abstain.compare(loss, scores).verdict, 200) if "coverage at" in each)
+    assert re.search(r"99\.\d % against 0 % \(\d\d\.\d \[\d[\d.]*, 100\.0\]\)", line)

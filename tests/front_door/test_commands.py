@@ -35,7 +35,7 @@ def test_the_probability_of_class_1_is_no_confidence(folder: Path, capsys: pytes
     assert not (folder / "policy.json").exists()
     remedy = ["--positive-probability", "score"]
     assert run(["evaluate", "val.csv", *remedy]) == 0
-    assert "p = `score`, of class 1" in " ".join(capsys.readouterr().out.split())
+    assert "p = `score`, of class 1" in capsys.readouterr().err
     assert run(["threshold", "val.csv", *remedy, *goal]) == 0
     assert "the largest of 1 - p and p" in capsys.readouterr().err
     assert run(["apply", "policy.json", "prod.csv", "-o", "decided.csv"]) == 0

@@ -64,5 +64,5 @@ def test_each_group_is_broken_at_its_own_row(tmp_path: Path) -> None:
     file.write_text(json.dumps({**content, "digest": digest}))
     old = load_monitor(file, policy).result()
     assert old.breaks == ()
-    assert old.phrases()[0].startswith(f"The promise is broken in a, b, c: first seen after {old.broken_at:,} accepted")
+    assert f"first seen in a, b, c after {old.broken_at:,} accepted rows" in old.verdict.headline
     assert "not kept" in old.to_text()

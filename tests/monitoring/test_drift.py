@@ -36,7 +36,7 @@ def test_drift_names_row_direction_and_whether_it_holds(tmp_path: Path) -> None:
     (passed,) = [one for one in later.result().drifts if one.what == "coverage"]
     assert (passed.row, passed.rose, passed.share) == (first.row, True, 1.0)
     assert passed.now < 1.0
-    words = " ".join(later.result().phrases())
+    words = " ".join(each.text for each in later.result().verdict.caveats)
     assert f"more was answered in the first {first.row} rows (100 %, at calibration " in words
     assert "passed since)" in words
     assert "still so" not in words
@@ -61,4 +61,4 @@ def test_a_state_without_the_row_of_a_drift_is_taken_up(tmp_path: Path) -> None:
     seen = later.update(np.zeros(500), np.random.default_rng(2).random(500) ** 2)
     assert seen.coverage_drifted
     assert [one.row for one in seen.drifts] == [None] * len(seen.drifts)
-    assert any("the state of an older version did not keep" in line for line in seen.phrases())
+    assert any("the state of an older version did not keep" in each.text for each in seen.verdict.caveats)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import abstain
+from abstain._result import Status
 from abstain.cli import run
 from abstain.monitoring import Monitor, load_monitor
 
@@ -77,9 +78,8 @@ def test_a_policy_by_costs_says_what_a_case_cost(tmp_path: Path, capsys: pytest.
     assert audited.cost == pytest.approx(cost)
     assert f"a case cost {cost:.3f}" in str(audited)
     assert "cost per case" in str(seen)
-    verdict = " ".join(str(seen.phrases()).split())
-    assert "promises nothing, so no risk can break it and nothing will alarm" in verdict
-    assert "cannot be told" not in verdict
+    assert (seen.verdict.status, audited.verdict.status) == (Status.MEASURED, Status.MEASURED)
+    assert "nothing can be violated and no alarm will come" in seen.verdict.detail
     assert abstain.monitor(policy, wrong, new, accepted_only=True).cost is None
     assert abstain.monitor(POLICY, wrong, new, clusters=np.arange(500)).cost is None
     policy.save(tmp_path / "policy.json")

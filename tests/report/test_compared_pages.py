@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import abstain
-from abstain._result import percent
+from abstain._result import Status, Verdict
 from abstain.cli import command
 from abstain.report import Source, build
 
@@ -72,13 +72,12 @@ def test_a_difference_that_does_not_matter_is_called_so() -> None:
     loss = (rng.random(20000) > score**0.1).astype(float)
     found = abstain.compare(loss, {"whole": score, "rounded": np.round(score, 1)})
     assert found.differences[0].significant
-    first, second = found.phrases()[:2]
-    assert first.startswith("whole ranks better than rounded (AUGRC ")
-    assert "lower, p" in first
+    assert found.verdict.comparison is not None
+    assert found.verdict.comparison.significant
     slight = abstain.compare(loss, {"a": score, "b": np.where(score < 0.02, 0.02 - score, score)})
-    line = next(each for each in slight.phrases() if "percentage point" in each)
-    assert line.startswith("It matters little: at 5 % risk")
-    assert not second.startswith("It matters little")
+    assert slight.verdict.comparison is not None
+    (coverage,) = slight.verdict.comparison.also
+    assert -0.01 < coverage.low <= coverage.high < 0.01
 
 
 def test_the_test_of_a_study_is_that_of_compare(folder: Path) -> None:
@@ -93,31 +92,33 @@ def test_the_test_of_a_study_is_that_of_compare(folder: Path) -> None:
     for name, column in (("a", score), ("b", noisy)):
         study.add_outputs(where, abstain.Outputs(loss=loss, confidence=column), model=name, run="seed0", set="test")
     results = study.evaluate(where, metrics="augrc", workers=1)
-    (fact,) = [each for each in results.grounds() if each["about"] == "cell"]
+    better = results.verdict.comparison
+    assert better is not None
     exact = abstain.compare(loss, {"a": score, "b": noisy}).differences[0]
-    assert fact["name"].split()[0] == exact.a
-    assert np.log10(fact["p"]) == pytest.approx(np.log10(exact.p_value), abs=0.35)
+    assert better.best.split()[0] == exact.a
+    assert np.log10(better.p) == pytest.approx(np.log10(exact.p_value), abs=0.35)
 
 
-def test_gains_that_so_few_permutations_cannot_tell_are_called_so() -> None:
-    """Both metrics are said; with ten permutations no p-value could show a gain, whatever its size."""
-    from abstain.joint import grounds_of
+def test_gains_that_so_few_permutations_cannot_test_have_no_p_value() -> None:
+    """Both metrics are given; with ten permutations no p-value could show a gain, whatever its size."""
+    from abstain.joint import with_gains
 
     row = {"set": "far", "score": "knn", "null_mean": 0.0005, "null_sd": 0.0002, "n_permutations": 10}
     gains = [
         {**row, "metric": "ds_f1", "gain": 0.0001, "p": 1.0},
         {**row, "metric": "ds_aurc", "gain": 0.001, "p": 1 / 11},
     ]
-    first, second = grounds_of(gains)
-    assert (first["metric"], second["metric"]) == ("DS-F1", "DS-AURC")
-    from abstain._result import said
-
-    words = [text for _, text in said([first, second])]
-    assert any("DS-F1" in text and "does not pay here" in text and "adjusted for all 2 gains" in text for text in words)
-    assert any("DS-AURC" in text and "10 permutations are too few" in text for text in words)
-    assert any("takes at least 40 permutations" in text for text in words)
-    many = [{**each, "n_permutations": 999, "p": 0.001} for each in gains]
-    assert any("improves DS-AURC on far by 0.001" in text for _, text in said(grounds_of(many)))
+    found = with_gains(Verdict(Status.COMPARED), gains)
+    first = found.comparison
+    assert first is not None
+    (second,) = first.also
+    assert (first.metric, first.p, first.significant) == ("gain in DS-F1", 1.0, False)
+    assert (second.metric, np.isnan(second.p), second.significant) == ("gain in DS-AURC", True, False)
+    assert [each.values for each in found.caveats] == [{"n": 10, "enough": 40}]
+    many = with_gains(Verdict(Status.COMPARED), [{**each, "n_permutations": 999, "p": 0.001} for each in gains])
+    assert many.comparison is not None
+    assert many.comparison.also[0].significant
+    assert many.caveats == ()
 
 
 def test_a_joint_page_names_a_file_once_and_shades_ranks(tmp_path: Path) -> None:
@@ -161,19 +162,13 @@ def test_a_page_from_few_labels_has_a_verdict(tmp_path: Path) -> None:
     loss = np.full(3000, np.nan)
     loss[plan.rows_to_label] = wrong[plan.rows_to_label]
     found = abstain.evaluate(loss=loss, confidence=score, plan=plan)
-    said = found.phrases()
-    few = found.provenance["few_labels"]
-    assert said[0] == (
-        f"Of 3,000 rows 300 are labelled by plan (uniform), {few['errors']} errors among them: all that follows is "
-        "estimated from these labels and the scores of all rows."
-    )
-    counted = f"alone {percent(few['errors'] / 300)} are wrong ({few['errors']} of 300)"
-    assert any(counted in line for line in said)
+    few, verdict = found.provenance["few_labels"], found.verdict
+    (labels,) = [each for each in verdict.caveats if each.kind == "few_labels"]
+    assert labels.values == {"labelled": 300, "n": 3000, "errors": few["errors"]}
+    assert (verdict.status, verdict.levels, verdict.n) == (Status.MEASURED, (), 3000)
+    assert verdict.risk_interval is not None
     assert any("all rows of this pool, labelled or not" in note for note in found.notes())
-    needs = f"about {few['plain_needs']['AUGRC']:,.0f} labels"
-    answered = "Estimated, no promise: when everything is answered"
-    for words in (answered, "Nothing is promised here", "600 in all", "better than chance: AUROC of failures", needs):
-        assert any(words in line for line in said), words
+    assert any(f"{few['plain_needs']['AUGRC']:,.0f} (AUGRC)" in note for note in found.notes())
     out = tmp_path / "few.html"
     found.report(out)
     text = out.read_text("utf-8")
@@ -197,14 +192,10 @@ def test_two_scores_by_few_labels_say_so() -> None:
     loss = np.full(3000, np.nan)
     loss[plan.rows_to_label] = wrong[plan.rows_to_label]
     found = abstain.compare(loss, {"a": score, "b": other}, plan=plan)
-    said = found.phrases()
-    assert said[0].startswith("Of 3,000 rows 300 are labelled by plan (planned), ")
-    assert any("would put the difference in AUGRC within" in line for line in said)
+    assert [each.kind for each in found.verdict.caveats] == ["few_labels", "selected_here"]
     assert "The difference is estimated by itself, more exactly" in str(found.tables()[1])
-    assert any(line == "That takes rows that are all labelled." for line in said)
-    best = found.table[0]["name"]
-    apart = found.differences[0].significant
-    assert any(line.startswith(f"{best} is named because its estimate is the best") for line in said) is not apart
+    assert found.verdict.comparison is not None
+    assert found.verdict.comparison.significant is found.differences[0].significant
     assert "asked" not in found.to_dict()
 
 
@@ -229,12 +220,9 @@ def test_the_verdict_of_eleven_models_tests_two_and_says_the_same() -> None:
     loss = {f"m{k}": (rng.random(2000) < 0.1).astype(float) for k in range(5)}
     scores = {name: rng.random(2000) - 0.2 * each for name, each in loss.items()}
     found = abstain.compare(loss, scores)
-    words = found.phrases()
+    better = found.better()
+    assert better is not None
     assert "beside" not in vars(found)
-    best, other = (row["name"] for row in found.table[:2])
     assert found.beside is not None
-    facts = found.beside.facts(best, other)
-    assert len(facts) == 3
-    asked = {str(each["about"]) for each in facts}
-    assert [each for each in found.grounds() if each["about"] in asked] == facts
-    assert any(f"At 5 % risk {best} answers" in line for line in words)
+    assert better.also == found.beside.better(better.best, better.next)
+    assert [each.metric for each in better.also] == ["coverage at 5 % risk", "error rate", "AUROC of failures"]

@@ -80,8 +80,6 @@ def test_a_result_says_what_it_is(each: Any) -> None:
 def test_copies_of_what_was_shown_are_the_same(each: Any) -> None:
     """A result that was printed and saved travels to other processes as one that was not, and nobody changes it."""
     shown, page = str(each), each._repr_html_()
-    for fact in each.grounds():
-        fact.clear()
     for copied in (pickle.loads(pickle.dumps(each)), copy.deepcopy(each)):
         assert (str(copied), copied._repr_html_()) == (shown, page)
 
@@ -118,7 +116,8 @@ def test_notebooks_get_tables(each: Any) -> None:
 
     walk = Walk()
     walk.feed(each._repr_html_())
-    assert [line for line in each.phrases() if line not in walk.text] == []
+    if each.verdict is not None:
+        assert each.verdict.headline in walk.text
     assert walk.opened == []
     text = walk.text.replace("\N{NO-BREAK SPACE}", " ")
     assert [cell for cell in [*cells(each), *each.notes()] if cell not in text] == []

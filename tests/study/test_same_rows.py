@@ -9,6 +9,7 @@ import pytest
 
 import abstain
 from abstain import study
+from abstain._result import Better
 from abstain.outputs import Outputs
 
 N = 400
@@ -32,11 +33,17 @@ def _said(folder: Path, other: np.ndarray, *, named: bool = True) -> study.Study
     return study.evaluate(folder, metrics=["augrc", "accuracy"])
 
 
+def _better(results: study.StudyResults) -> Better:
+    found = results.verdict.comparison
+    assert found is not None
+    return found
+
+
 def test_models_on_the_same_rows_are_tested(tmp_path: Path) -> None:
     """Nothing is noted, and the difference has a p-value."""
     results = _said(tmp_path, np.arange(N))
     assert not any("rows" in note for note in results.notes())
-    assert "than the next, b msp (p < .001)" in " ".join(results.phrases())
+    assert (_better(results).next, _better(results).p < 0.001) == ("b msp", True)
 
 
 @pytest.mark.parametrize(
@@ -52,10 +59,8 @@ def test_models_on_other_rows_are_not(tmp_path: Path, rows: np.ndarray, why: str
     results = _said(tmp_path, rows)
     note = f"test: a and b have different rows ({why}), so they are not tested against each other"
     assert note in results.notes()
-    said = " ".join(results.phrases())
-    assert "this is a measurement, no test" in said
-    assert "p <" not in said
-    assert "p =" not in said
+    assert np.isnan(_better(results).p)
+    assert "not tested" in results.verdict.headline
     with pytest.raises(ValueError, match=r"differs in size|a and b have different rows .*; rank models on the same"):
         study.rank(tmp_path, "test", ["msp"], n_resamples=100)
 
@@ -75,12 +80,12 @@ def test_what_cannot_be_told_is_said(tmp_path: Path) -> None:
     results = _said(tmp_path, np.arange(N), named=False)
     note = "test: no labels and no ids tell whether a and b have the same rows; tests take it so"
     assert note in results.notes()
-    assert "than the next, b msp (p <" in " ".join(results.phrases())
+    assert _better(results).p < 0.05
 
 
 def test_a_set_of_few_rows_is_named(tmp_path: Path) -> None:
     """One right answer each is no perfect model."""
     for model in ("a", "b"):
         study.add_outputs(tmp_path, abstain.Outputs(labels=[0], logits=[[2.0, 0.0]]), model=model, set="test")
-    said = " ".join(study.evaluate(tmp_path, metrics=["augrc", "accuracy"]).phrases())
-    assert "test has only 1 row: take no number of it for exact." in said
+    verdict = study.evaluate(tmp_path, metrics=["augrc", "accuracy"]).verdict
+    assert "Only 1 row in test: all numbers are uncertain." in [each.text for each in verdict.caveats]

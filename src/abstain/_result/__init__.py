@@ -9,31 +9,28 @@ from abstain._result._caveats import CAVEATS, Caveat, Severity, planned_rows
 from abstain._result._glossary import WORDS, summary
 from abstain._result._markup import prose
 from abstain._result._plain import as_polars, json_text, plain
-from abstain._result._said import SENTENCES, said
-from abstain._result._sentence import ALL_READ, NO_FOREIGN, NO_GROUPS, NOTHING, QUESTIONS, SIGNS, USABLE
-from abstain._result._spoken import Amount, Counted, about, among, limits, p_value, percent, readable
+from abstain._result._spoken import about, among, p_value, percent, readable
 from abstain._result._table import Cell, Column, Estimate, Row, Table, arrow
-from abstain._result._text import of_result, rich_lines
-from abstain._result._verdict import Better, Level, Status, Verdict
+from abstain._result._text import of_result, plain_text, rich_lines
+from abstain._result._verdict import CAVEATS_SHOWN, NOTHING, Better, Level, Status, Verdict
+from abstain._result._verdict_lines import lines_of
 from abstain._result._words import clean, decimals, fixed, number, short, width, wrapped
 
 __all__ = [
-    "ALL_READ",
-    "CAVEATS",
+
+    "CAVEATS", "CAVEATS_SHOWN",
     "NOTHING",
-    "NO_FOREIGN",
-    "NO_GROUPS",
-    "QUESTIONS",
-    "SENTENCES",
-    "SIGNS",
-    "USABLE",
+
+
+
+
+
+
     "WORDS",
-    "Amount",
     "Better",
     "Caveat",
     "Cell",
     "Column",
-    "Counted",
     "Estimate",
     "Level",
     "Result",
@@ -50,17 +47,18 @@ __all__ = [
     "decimals",
     "fixed",
     "json_text",
-    "limits",
+    "lines_of",
     "number",
     "of_result",
     "p_value",
     "percent",
     "plain",
+    "plain_text",
     "planned_rows",
     "prose",
     "readable",
     "rich_lines",
-    "said",
+
     "short",
     "summary",
     "width",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from abstain._files import write_text
-from abstain._result import _markup, _plain, _said, _text
+from abstain._result import _markup, _plain, _text
 from abstain._result._table import Table
 from abstain._result._verdict import Verdict
+from abstain._result._verdict_lines import markdown_of
 from abstain._result._words import clean
 from abstain._version import __version__
 
@@ -35,8 +35,6 @@ class Result:
     #: Columns of :meth:`rows` that name a row, and those that :meth:`flat` gives (default: all numbers).
     _names: ClassVar[tuple[str, ...]] = ()
     _values: ClassVar[tuple[str, ...]] = ()
-    #: Question of the verdict that is answered first, behind whether the input was read right.
-    _asks: ClassVar[str] = "live"
 
     # ------------------------------------------------------------------ what a class gives
 
@@ -44,32 +42,18 @@ class Result:
         """Return one line that says what this is."""
         return ""
 
-    def grounds(self) -> list[dict[str, Any]]:
-        """Return what the verdict rests on: plain numbers and names, each about one thing."""
-        return []
-
     @property
     def verdict(self) -> Verdict | None:
         """What this result says to going live; None of results that do not answer that."""
         return None
 
-    def phrases(self) -> list[str]:
-        """Return what this means in plain words, the most important first; no sentence claims more than its test."""
-        return [words for _, words in self.answers()]
-
-    def answers(
-        self, told: Mapping[str, Mapping[str, Any]] | None = None, more: Iterable[Mapping[str, Any]] = ()
-    ) -> list[tuple[Any, str]]:
-        """Return the sentences of the verdict with their words, what this kind of result was asked first.
-
-        ``told``: fields of facts, by what these are about, that only the caller knows; ``more``: facts of the caller's.
-        """
-        facts = [{**fact, **(told or {}).get(fact["about"], {})} for fact in (*self.grounds(), *more)]
-        return _said.said(facts, self._asks)
-
     def tables(self) -> list[Table]:
         """Return what is printed, as tables of values."""
         raise NotImplementedError
+
+    def brief(self) -> list[Table]:
+        """Return the tables that a terminal prints below the verdict, which says the rest."""
+        return self.tables()
 
     def notes(self) -> list[str]:
         """Return what a reader must know beside the numbers."""
@@ -81,7 +65,12 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values, with notes and version; NaN is None, an infinity ``"inf"`` or ``"-inf"``."""
-        return {**_plain.plain(vars(self)), "notes": self.notes(), "abstain": __version__}
+        return {**_plain.plain(vars(self)), **self._decided(), "notes": self.notes(), "abstain": __version__}
+
+    def _decided(self) -> dict[str, Any]:
+        """Return the verdict as an entry of :meth:`to_dict`; none where there is no verdict."""
+        verdict = self.verdict
+        return {} if verdict is None else {"verdict": verdict.to_dict()}
 
     # ------------------------------------------------------------------ forms
 
@@ -116,6 +105,8 @@ class Result:
     def to_markdown(self, path: Path = None, *, scale: float = 1.0) -> str:
         """Return the tables and notes as Markdown, the best in bold, and write it to ``path`` if one is given."""
         head = [_markup.prose(self.headline())] if self.headline() else []
+        if self.verdict is not None:
+            head.insert(0, markdown_of(self.verdict))
         tables = [table.scaled(scale).to_markdown() for table in self.tables()]
         notes = ["\n".join(f"- {_markup.prose(note)}" for note in self.notes())] if self.notes() else []
         return _kept("\n\n".join([*head, *tables, *notes]), path)

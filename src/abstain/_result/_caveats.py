@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, NamedTuple
 
-from abstain._result._spoken import SPOKEN
+from abstain._result._spoken import SPOKEN, about
 
 
 class Severity(IntEnum):
@@ -39,13 +39,13 @@ CAVEATS = {
         "{fractions:,} values of {score} lie in [0, 1] and {cents:,} in [10, 100]: fractions and per cent are mixed.",
         "Write all of them in one unit.",
     ),
-    "copied_rows": Kind(Severity.VOID, "{copies}.", "Leave copies out, or name what rows belong together (clusters=)."),
-    "files_left_out": Kind(Severity.VOID, "{count} files could not be evaluated and are left out."),
     "reversed": Kind(
-        Severity.GRAVE,
+        Severity.VOID,
         "{score} is higher where it should be lower: AUROC {auroc:.3f}{where}.",
         "Give its negative, or name it as an uncertainty.",
     ),
+    "copied_rows": Kind(Severity.VOID, "{copies}.", "Leave copies out, or name what rows belong together (clusters=)."),
+    "files_left_out": Kind(Severity.VOID, "{count} files could not be evaluated and are left out."),
     "group_above": Kind(
         Severity.GRAVE,
         "More than {limit:%} of the answers are wrong in {column} {names:list}.",
@@ -63,26 +63,26 @@ CAVEATS = {
         "{score} does not rank errors significantly better than chance: AUROC {value:.3f} [{low:.3f}, {high:.3f}].",
     ),
     "groups_unread": Kind(Severity.GRAVE, "Columns that may be groups were not used: {names:list}.", "({how})"),
-    "groups_missing": Kind(Severity.LIMIT, "No groups were given: some may be worse.", "({how})"),
     "group_unclear": Kind(
         Severity.GRAVE, "The limit is not shown to hold in {column} {names:list}: measured above it, perhaps by chance."
     ),
     "groups_rejected": Kind(
         Severity.GRAVE, "Not attainable in {names:list}, whose cases are all referred for review: {reason}."
     ),
-    "rows_rejected": Kind(
-        Severity.LIMIT,
-        "{count:,} of {n:,} rows are of groups without a threshold ({names:list}) and are not monitored.",
-    ),
     "drift": Kind(
         Severity.GRAVE,
         "New cases differ from the calibration: {what:list}. Without any change such a signal comes with probability "
-        "{chance:%} at most, for coverage and for scores each.",
+        "{chance:%} at most, for coverage and for scores each.{order}",
     ),
     "change": Kind(
         Severity.GRAVE,
         "A change was signalled after accepted row {first:,}{since}, {count:,} in all; without a change one signal in "
         "{run_length:,.0f} accepted rows or more is expected.",
+    ),
+    "groups_missing": Kind(Severity.LIMIT, "No groups were given: some may be worse.", "({how})"),
+    "rows_rejected": Kind(
+        Severity.LIMIT,
+        "{count:,} of {n:,} rows are of groups without a threshold ({names:list}) and are not monitored.",
     ),
     "stands_out": Kind(
         Severity.LIMIT,
@@ -91,7 +91,6 @@ CAVEATS = {
     "groups_differ": Kind(
         Severity.LIMIT, "Error rates of {column} differ when everything is answered: {high:%} in {a}, {low:%} in {b}."
     ),
-    "worst_group": Kind(Severity.LIMIT, "{names} of {count} groups: {label} {value:.3g} [{low:.3g}, {high:.3g}]."),
     "uncertified": Kind(Severity.LIMIT, "Nothing is certified: {why}."),
     "second_certificate": Kind(
         Severity.LIMIT,
@@ -101,25 +100,26 @@ CAVEATS = {
     "few_labels": Kind(
         Severity.LIMIT, "Estimated from {labelled:,} labels of {n:,} rows, {errors} errors among them; not certified."
     ),
-    "small_sample": Kind(Severity.LIMIT, "Only {errors} errors in {n:rows}: all numbers are uncertain."),
+    "small_sample": Kind(Severity.LIMIT, "Only {what}: all numbers are uncertain."),
     "selected_here": Kind(Severity.LIMIT, "{score} was selected on these rows.", "Choose its threshold on new rows."),
     "model_abstains": Kind(
         Severity.LIMIT, "The model itself abstains in {share:%} of {n:,} cases; all else is about its answers."
     ),
     "missing_scores": Kind(Severity.LIMIT, "{count:,} rows have no {score} and are {fate}."),
     "large_tie": Kind(Severity.LIMIT, "{tie:%} of the rows share one value of {score}, which no threshold separates."),
+    "few_permutations": Kind(
+        Severity.NOTE, "{n} permutations are too few to test the gains: {enough:,} would do (--permutations)."
+    ),
     "everything": Kind(
         Severity.NOTE, "Answering everything keeps {limit:%}, too, as measured: the threshold may only lose answers."
     ),
     "miscalibrated": Kind(
         Severity.NOTE, "{score} is {word} by {gap:points}.", "Calibrate it before reading it as a probability."
     ),
-    "more_rows": Kind(
-        Severity.NOTE, "{limit:%} would take about {needed:about} rows or more, if errors lie as here{names}."
-    ),
+    "more_rows": Kind(Severity.NOTE, "{limit:%} would take about {rows} rows or more, if errors lie as here."),
     "no_more_rows": Kind(
         Severity.NOTE,
-        "More rows may not reach {limit:%}: the lowest error rate of {enough:,} or more answers is {lowest:%}{names}.",
+        "More rows may not reach {limit:%}{where}: the lowest error rate of {enough:,} or more answers is {lowest:%}.",
     ),
 }
 
@@ -141,7 +141,7 @@ class Caveat:
     Examples
     --------
     >>> from abstain._result import Caveat
-    >>> Caveat.of("small_sample", errors=3, n=400).text
+    >>> Caveat.of("small_sample", what="3 errors in 400 rows").text
     'Only 3 errors in 400 rows: all numbers are uncertain.'
     """
 
@@ -171,9 +171,7 @@ def by_severity(caveats: list[Caveat]) -> tuple[Caveat, ...]:
     return tuple(sorted(distinct, key=lambda each: (each.severity, order.index(each.kind))))
 
 
-def planned_rows(
-    limit: float, needed: int | None, least: tuple[int, float] | None, n: int, names: str = ""
-) -> list[Caveat]:
+def planned_rows(limit: float, needed: int | None, least: tuple[int, float] | None, n: int) -> list[Caveat]:
     """Return what more rows would do for a limit that is not certified, as far as a plan says.
 
     ``needed``: how many rows a certificate takes, at least; ``least``: how many it takes without an error, and the
@@ -181,5 +179,7 @@ def planned_rows(
     """
     enough, lowest = least or (0, -math.inf)
     if lowest >= limit:
-        return [Caveat.of("no_more_rows", limit=limit, enough=enough, lowest=lowest, names=names)]
-    return [Caveat.of("more_rows", limit=limit, needed=needed, names=names)] if (needed or 0) > n else []
+        return [Caveat.of("no_more_rows", limit=limit, enough=enough, lowest=lowest, where="")]
+    if needed is None or needed <= n:
+        return []
+    return [Caveat.of("more_rows", limit=limit, needed=needed, rows=about(needed))]

@@ -14,65 +14,26 @@ if TYPE_CHECKING:
     from abstain._typing import ArrayLike
 
 
-#: Fewer rows than this are counted beside their share.
-FEW = 10
 #: So many names of a list are said.
 MOST = 6
-
-
-class Counted(float):
-    """A share of so many rows; of fewer than ten of them the count is said beside it."""
-
-    def __new__(cls, value: float, n: int) -> Counted:
-        """Return the share with the rows that it is of."""
-        self = super().__new__(cls, value)
-        self.n = n
-        return self
-
-    n: int
-
-    def __reduce__(self) -> tuple[type[Counted], tuple[float, int]]:
-        return Counted, (float(self), self.n)  # for copies and pickles
-
-    def spoken(self) -> str:
-        """Return the share in per cent, with the count where that is small."""
-        count = round(self * self.n)
-        whole = abs(self * self.n - count) < 1e-6  # not by weights
-        return f"{percent(self)} ({count} of {self.n:,})" if whole and 0 < count < FEW else percent(self)
-
-
-class Amount(float):
-    """A mean loss that is no share of wrong answers, such as a squared error: said as it is, never in per cent."""
-
-    def spoken(self) -> str:
-        """Return the number."""
-        return f"{self:.4g}"
 
 
 class _Words(string.Formatter):
     """Fields in words.
 
-    ``%``: a share; ``points`` of per cent (``of100``: the number alone); ``p``: a p-value; ``t``: a threshold;
-    ``about``: a count; ``list``: names, the first six of them, or with ``list20`` twenty.
+    ``%``: a share; ``points`` of per cent; ``rows``: a count; ``list``: names, the first six of them.
     """
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if format_spec == "%":
-            return value.spoken() if isinstance(value, Counted | Amount) else percent(value)
-        if format_spec == "p":
-            known = f"p = {value:.3f}".replace("0.", ".") if value == value else "no test: too few errors"
-            return "p < .001" if value < 0.001 else known
-        if format_spec in ("points", "of100"):
+            return percent(value)
+        if format_spec == "points":
             number = _digits(100.0 * value, 2)
-            return number if format_spec == "of100" else f"{number} percentage point{'s' * (number not in ('1', '-1'))}"
+            return f"{number} percentage point{'s' * (number != '1')}"
         if format_spec == "rows":
             return f"{value:,} row{'s' * (value != 1)}"
-        if format_spec == "t":
-            return value if isinstance(value, str) else readable(value)
-        if format_spec == "about":
-            return about(value)
-        if format_spec.startswith("list"):
-            return _listed(value, int(format_spec[4:] or MOST))
+        if format_spec == "list":
+            return _listed(value)
         return clean(value) if isinstance(value, str) else format(value, format_spec)
 
 
@@ -98,15 +59,6 @@ def about(count: int) -> str:
     """Return a count rounded up to two digits, as far as a plan can be known."""
     step = 10 ** max(len(str(count)) - 2, 0)
     return f"{-(-count // step) * step:,}"
-
-
-def limits(kept: Iterable[tuple[float, float, str]]) -> list[str]:
-    """Return risks that are promised, each with coverage and threshold, in words."""
-    return [
-        SPOKEN.format("at most {0:%} for {1:%} of the cases", risk, coverage)
-        + (f" (from {text} on)" if coverage < 1.0 and text else "")
-        for risk, coverage, text in kept
-    ]
 
 
 def readable(value: float, below: float = -math.inf, above: float = -math.inf) -> str:
@@ -138,10 +90,10 @@ def among(value: float, scores: ArrayLike) -> str:
     return readable(value, float(lower.max(initial=-np.inf)), float(upper.min(initial=np.inf)) if upper.size else value)
 
 
-def _listed(names: Iterable[str], most: int) -> str:
+def _listed(names: Iterable[str]) -> str:
     texts = [clean(name) for name in names]
-    more = f" and {len(texts) - most} more" if len(texts) > most else ""
-    return ", ".join(texts[:most]) + more
+    more = f" and {len(texts) - MOST} more" if len(texts) > MOST else ""
+    return ", ".join(texts[:MOST]) + more
 
 
 #: Fills the templates of the verdict.

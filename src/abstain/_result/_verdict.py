@@ -10,12 +10,12 @@ from typing import Any
 
 from abstain._result._caveats import Caveat, Severity, by_severity
 from abstain._result._spoken import SPOKEN, p_value, percent
-from abstain._result._words import clean, number, wrapped
+from abstain._result._words import clean, number
 
 #: Answering a smaller share of the rows is next to nothing.
 NOTHING = 0.01
-#: So many levels and caveats are printed.
-LEVELS, CAVEATS_SHOWN = 3, 3
+#: So many caveats are printed; the others with --verbose.
+CAVEATS_SHOWN = 3
 
 
 class Status(StrEnum):
@@ -123,8 +123,8 @@ class Better:
         form = percent if self.share else number
         apart = ""
         if not math.isnan(self.low):
-            scale = 100.0 if self.share else 1.0
-            difference, low, high = (f"{scale * each:.2g}" for each in (self.difference, self.low, self.high))
+            ends = self.difference, self.low, self.high
+            difference, low, high = (f"{100.0 * each:.1f}" if self.share else f"{each:.2g}" for each in ends)
             apart = f" ({difference} [{low}, {high}])"
         return f"{self.metric} {form(self.value)} against {form(self.next_value)}{apart}, {p_value(self.p)}"
 
@@ -135,8 +135,7 @@ class Better:
         if self.claim:
             shown = "shown" if self.significant else "not shown"
             p = "" if math.isnan(self.p) else f", {p_value(self.p)}"
-            ends = f"{self.difference:.4g} [{self.low:.4g}, {self.high:.4g}], below 0: better"
-            said = f"{self.claim}: {shown} ({self.metric} {ends}{p})."
+            said = f"{self.claim}: {shown} ({self.metric}{p})."
         elif self.significant:
             how = "ranks errors better than" if self.same_answers else "is better than"
             said = f"{best} {how} {other}: {self.values}."
@@ -178,6 +177,8 @@ class Verdict:
         The command that goes on.
     reason : str
         Why nothing is certified, or nothing can be decided.
+    detail : str
+        What was measured beside the answer, such as the evidence against a guarantee.
     n, n_accepted : int
         Rows, and rows that are answered.
     full_risk : float or None
@@ -213,6 +214,7 @@ class Verdict:
     caveats: tuple[Caveat, ...] = ()
     next: str | None = None
     reason: str = ""
+    detail: str = ""
     n: int = 0
     n_accepted: int = 0
     full_risk: float | None = None
@@ -239,7 +241,8 @@ class Verdict:
     def headline(self) -> str:
         """The answer in one sentence."""
         if self.status is Status.COMPARED:
-            return self.comparison.sentence if self.comparison is not None else "No threshold is chosen."
+            said = f"{self.reason}." if self.reason else "No threshold is chosen."
+            return self.comparison.sentence if self.comparison is not None else said
         if self.status is Status.NO_USE:
             score = clean(self.score) or "this score"
             return f"A threshold on {score} does not help: its ranking is not shown to be better than chance."
@@ -248,16 +251,18 @@ class Verdict:
     def _live(self) -> str:
         best = next((each for each in self.levels if each.coverage >= NOTHING), None)
         if self.status in (Status.CERTIFIED, Status.MIX):
-            return f"{self._answer(self.coverage)}: {self._at_most(self.limit)}"
+            return f"{self._answer(self.coverage)}: {self.at_most(self.limit)}"
         if self.status is Status.NOT_CERTIFIED and best is not None:
-            instead = f"{self._answer(best.coverage)}: {self._at_most(best.limit)}"
+            instead = f"{self._answer(best.coverage)}: {self.at_most(best.limit)}"
             return f"Not certified at {self.share(self.limit)}. {instead}"
         if self.status is Status.PARTLY:
-            return f"{self._answer(self.coverage)}, in some groups only: {self._at_most(self.limit)}"
+            return f"{self._answer(self.coverage)}, in some groups only: {self.at_most(self.limit)}"
         if self.status is Status.MEASURED and self.coverage is not None:
             return f"{self._answer(self.coverage)}: {self.measure} {self.share(self.risk)} as measured, not certified"
-        if self.status in (Status.SATISFIED, Status.NO_VIOLATION, Status.VIOLATED):
-            what = "The guarantee is violated" if self.status is Status.VIOLATED else self.status.value.capitalize()
+        known = self.status is Status.UNDECIDED and self.n_accepted > 0
+        if known or self.status in (Status.SATISFIED, Status.NO_VIOLATION, Status.VIOLATED):
+            violated = self.status is Status.VIOLATED
+            what = "The guarantee is violated" if violated else self.status.value.capitalize()
             limit = "" if self.limit is None else f", limit {self.share(self.limit)}"
             why = f"; {self.reason}" if self.reason else ""
             return f"{what}: {self.measure} {self.share(self.risk)} in {self.n_accepted:,} answered rows{limit}{why}"
@@ -278,7 +283,8 @@ class Verdict:
     def _answer(self, coverage: float | None) -> str:
         return "Answer all cases" if coverage == 1.0 else f"Answer {percent(coverage or 0.0)} of the cases"
 
-    def _at_most(self, limit: float | None) -> str:
+    def at_most(self, limit: float | None) -> str:
+        """Return a limit of the risk as a clause."""
         what = "the mean loss of the answers is at most {}" if self.graded else "at most {} of the answers are wrong"
         return what.format(self.share(limit))
 
@@ -296,80 +302,10 @@ class Verdict:
         found = {each.name: getattr(self, each.name) for each in fields(self)}
         return {"headline": self.headline, "sign": self.sign, **plain(found)}
 
-    def lines(self, width: int = 80, most: int = CAVEATS_SHOWN) -> list[str]:
-        """Return what a terminal shows: the answer first, then at most so many caveats, then what goes on."""
-        found = [*self._answers(), *self._compared()]
-        shown = self.caveats[:most]
-        found += [f"! {each.text}" for each in shown]
-        if len(self.caveats) > len(shown):
-            found.append(f"{len(self.caveats) - len(shown)} more with --verbose")
-        found += [f"next: {self.next}"] if self.next else []
-        return [line for each in found for line in wrapped(each, width, "  ")]
-
-    def _answers(self) -> list[str]:
-        """Return the answer: levels in columns where there are several, else headline and numbers."""
-        if len(self.levels) < 2 or self.levels[0].group is not None:
-            return [] if self.status is Status.COMPARED else [self._first(), *self._numbers()]
-        return [*([] if self.status is Status.CERTIFIED else [self._first()]), *self._columns()]
-
-    def _first(self) -> str:
-        if self.confidence is None or self.status not in _CERTIFYING or not self.levels:
-            return self.headline
-        said = self.headline.removesuffix(".")
-        if self.status is Status.CERTIFIED and len(self.levels) == 1:
-            said = f"certified: {self._at_most(self.limit)}"
-        return f"{said}, with {percent(self.confidence)} confidence"
-
-    def _numbers(self) -> list[str]:
-        found: list[str] = []
-        if self.status in (Status.NO_USE, Status.NOT_ATTAINABLE):
-            return found
-        if self.threshold is not None and math.isfinite(self.threshold):
-            where = f"  answer if {clean(self.score) or 'score'} >= {self.printed or repr(self.threshold)}"
-            found.append(f"{where}      coverage {_with(self.coverage, self.coverage_interval)}")
-        if self.risk is not None and self.n_accepted and self.status is not Status.NO_VIOLATION:
-            risk = self.share(self.risk)
-            if self.risk_interval is not None and not self.graded:
-                risk = _with(self.risk, self.risk_interval)
-            found.append(f"  measured {self.measure} {risk}, {self.n_accepted:,} of {self.n:,} rows")
-        return found
-
-    def _columns(self) -> list[str]:
-        """Return the certified levels in columns, those nearest to the limit that was asked for."""
-        levels = sorted(self.levels, key=lambda each: each.limit)
-        asked = self.limit or 0.0
-        nearest = sorted(levels, key=lambda each: abs(math.log((each.limit or 1e-9) / (asked or each.limit or 1e-9))))
-        shown = [each for each in levels if each in nearest[:LEVELS]]
-        limits = [f"{self.measure.split()[0]} <= {self.share(each.limit)}" for each in shown]
-        sure = f"certified ({percent(self.confidence)})" if self.confidence is not None else "certified"
-        wide = max(map(len, [sure, *limits]))
-        found = [f"{sure:<{wide}}   coverage   threshold"]
-        for limit, each in zip(limits, shown, strict=True):
-            at = "none needed" if each.everything else each.printed or repr(each.threshold)
-            found.append(f"{limit:<{wide}}   {percent(each.coverage):>8}   {at}")
-        missed = []
-        if self.measured is not None:
-            limit, coverage = self.share(self.measured.limit), percent(self.measured.coverage)
-            missed.append(f"{limit} measured, not certified: {coverage}")
-        if self.missed:
-            missed.append(f"not certified: {', '.join(map(self.share, self.missed))}")
-        return [*found, *(["  " + "      ".join(missed)] if missed else [])]
-
-    def _compared(self) -> list[str]:
-        if self.comparison is None:
-            return []
-        also = (each.sentence if each.where else each.values for each in self.comparison.also)
-        return [self.comparison.sentence, *(f"  {each}" for each in also)]
-
-
-#: Statuses whose headline states a guarantee.
-_CERTIFYING = (Status.CERTIFIED, Status.MIX, Status.PARTLY, Status.NOT_CERTIFIED)
-
-
-def _with(value: float | None, interval: tuple[float, float] | None) -> str:
-    """Return a share with its interval, both in per cent."""
-    if value is None:
-        return "—"
-    if interval is None or any(map(math.isnan, interval)):
-        return percent(value)
-    return f"{percent(value)} [{', '.join(f'{100.0 * end:.1f}' for end in interval)}]"
+    @property
+    def subject(self) -> str:
+        """What the verdict is about: rows, the risk of answering everything, the score."""
+        if not self.n:
+            return ""
+        risk = "" if self.full_risk is None else f", {self.measure} {self.share(self.full_risk)}"
+        return f"{self.n:,} row{'s' * (self.n != 1)}{risk}" + (f", score {clean(self.score)}" if self.score else "")

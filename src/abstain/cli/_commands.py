@@ -14,7 +14,7 @@ from abstain.cli._gate import NAMES as GATE
 from abstain.cli._gate import decide, gate_options, wanted_metrics
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read, read_fit, score_names
-from abstain.cli._next import after_few_labels, by_group, together, unread_groups
+from abstain.cli._next import with_threshold, with_unread_groups
 from abstain.cli._plots import Wanted, plot_option, plot_targets
 from abstain.cli._report import check_opened, report_options
 from abstain.cli._several import is_several, of_files
@@ -131,7 +131,8 @@ def evaluate_command(
         result = evaluated(file, plan_file, at_random, score_names(scores), chosen, columns, options)
         source: dict[str, Any] = {"files": [each for each in (file, plan_file, fit_file) if each is not None]}
         if result.provenance["few_labels"]["labelled"] < result.provenance["n"]:
-            source["told"] = after_few_labels(file, columns, next(iter(score_names(scores)), None))
+            score = next(iter(score_names(scores)), None)
+            source["verdict"] = with_threshold(result.verdict, file, columns, score, new=True)
         show(result, title=file.name, scale=scale, plots=plots, opened=opened, source=source, **destinations)
         if not decide(result, file, columns, gate):
             context.exit(1)
@@ -149,9 +150,9 @@ def evaluate_command(
             context.exit(1)
         return
     try:
-        lacking = {"nan_policy": "drop"} if nan_policy == "drop" else {}
+        lacking: dict[str, Any] = {"nan_policy": "drop"} if nan_policy == "drop" else {}
         outputs, wanted, names = read(
-            file, score_names(scores), words(groups), say=False, beside=beside, late=None, **columns, **lacking
+            file, score_names(scores), words(groups), beside=beside, late=None, **columns, **lacking
         )
     except ValueError as error:
         from abstain.evaluation import explained
@@ -167,12 +168,8 @@ def evaluate_command(
         raise ValueError(f"{file}: {result.provenance['no_score']}; without one leave out --plot, --csv and --gate")
     source = {"outputs": outputs, "files": [each for each in (file, fit_file) if each is not None]}
     source |= source_of(file, outputs, beside, texts, images)
-    if not names:
-        source["told"] = unread_groups("evaluate", file, outputs, columns, ["--scores", scores] if scores else [])
-    if (best := result.judged.best) is not None:
-        place = result.judged.place(best)
-        chosen_by = by_group(file, columns, best, words(groups), None if place is None else place[1])
-        source["told"] = together(source.get("told", {}), chosen_by)
+    verdict = with_unread_groups(result.verdict, file, outputs)
+    source["verdict"] = with_threshold(verdict, file, columns, verdict.score, groups=words(groups))
     if destinations["report_path"] is not None:
         from abstain.cli._thresholds import policies_of
 
@@ -208,11 +205,8 @@ def demo_command(output: Path, metrics: str) -> None:
     check_destinations({**destinations, **plot_targets(plots)})
     outputs = abstain.datasets.load("llama3_70b_mmlu")
     result = abstain.evaluate(outputs, ["msp", "max_logit"], chosen)
-    title = "Llama 3 70B on MMLU: two confidence scores of the same answers"
-    click.echo(title)
-    click.echo(
-        "6,000 multiple-choice questions; data: github.com/bplaut/llm-calibration-and-correctness-prediction, MIT\n"
-    )
+    title = "Llama 3 70B on MMLU"
+    click.echo("data: github.com/bplaut/llm-calibration-and-correctness-prediction, MIT", err=True)
     show(result, title=title, plots=plots, source={"outputs": outputs}, **destinations)
     click.echo(
         f"\nopen {destinations['report_path']} in a browser; then, with a file of your own predictions:\n"

@@ -11,13 +11,14 @@ import abstain
 from abstain.cli._columns import ANSWERS, MODEL, SAMPLE, SURE, reads
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read, read_fit, score_names
-from abstain.cli._next import Told, after_comparison, after_few_labels, unread_group
+from abstain.cli._next import with_threshold
 from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
 from abstain.cli._report import check_opened, report_options, write_report
 from abstain.cli._several import comparison_of_files, is_several
 from abstain.cli._show import check_destinations, print_result, scale_option, table_option, write_table
 
 if TYPE_CHECKING:
+    from abstain._result import Verdict
     from abstain.outputs import Outputs
 
 
@@ -84,9 +85,11 @@ def compare_command(
     wanted, title = score_names(scores), f"Comparison: {', '.join(file.name for file in files)}"
     if plan_file is not None:
         planned, first = _planned(files, plan_file, wanted, chosen, level, columns)
-        told = after_few_labels(files[0], columns, wanted[0] if wanted else None, named=unread_group(files[0], first))
-        write_report(planned, report_path, opened, title=title, files=[*files, plan_file], outputs=first, told=told)
-        _write(planned, json_path, plots, scale, table_path, told)
+        score = wanted[0] if wanted else None
+        verdict = with_threshold(planned.verdict, files[0], columns, score, new=True)
+        write_report(planned, report_path, opened, title=title, files=[*files, plan_file], outputs=first,
+                     verdict=verdict)  # fmt: skip
+        _write(planned, json_path, plots, scale, table_path, verdict)
         return
     if any(map(is_several, files)):
         apart = {"all FILEs but one": files[1:], "--groups": by, "--margin": margin is not None, "--fit": fit_file}
@@ -97,9 +100,9 @@ def compare_command(
     if by is not None:
         fit = read_fit(fit_file, columns)
         grouped = _of_groups(files[0], wanted, by, fit, chosen, level, columns)
-        told = after_comparison(files[0], columns, wanted[0] if wanted else None, words(by)[0], chosen_by=False)
-        write_report(grouped, report_path, opened, title=title, files=sources, told=told)
-        _write(grouped, json_path, plots, scale, table_path, told)
+        verdict = with_threshold(grouped.verdict, files[0], columns, wanted[0] if wanted else None)
+        write_report(grouped, report_path, opened, title=title, files=sources, verdict=verdict)
+        _write(grouped, json_path, plots, scale, table_path, verdict)
         return
     if len(files) == 1:
         losses, candidates, first = _scores_of(files[0], wanted, read_fit(fit_file, columns), columns)
@@ -110,9 +113,9 @@ def compare_command(
         options = {"sample_weight": first.sample_weight, "clusters": first.clusters, "level": level}
         with about(*files):
             shown = abstain.inference.non_inferiority(losses, candidates, chosen, margin=margin, claim=claim, **options)
-        told = _told(files, columns, wanted, shown.chosen, first)
-        write_report(shown, report_path, opened, title=title, files=sources, told=told)
-        _write(shown, json_path, plots, scale, table_path, told)
+        verdict = _judged(shown.verdict, files, columns, wanted)
+        write_report(shown, report_path, opened, title=title, files=sources, verdict=verdict)
+        _write(shown, json_path, plots, scale, table_path, verdict)
         if not shown.shown:
             click.get_current_context().exit(1)
         return
@@ -126,9 +129,9 @@ def compare_command(
             sample_weight=first.sample_weight,
             clusters=first.clusters,
         )
-    told = _told(files, columns, wanted, str(result.table[0]["name"]), first)
-    write_report(result, report_path, opened, title=title, files=sources, outputs=first, told=told)
-    _write(result, json_path, plots, scale, table_path, told)
+    verdict = _judged(result.verdict, files, columns, wanted)
+    write_report(result, report_path, opened, title=title, files=sources, outputs=first, verdict=verdict)
+    _write(result, json_path, plots, scale, table_path, verdict)
 
 
 def _no_summaries(files: tuple[Path, ...]) -> None:
@@ -141,16 +144,12 @@ def _no_summaries(files: tuple[Path, ...]) -> None:
             )
 
 
-def _told(files: tuple[Path, ...], columns: dict[str, Any], wanted: list[str], best: str, first: Outputs) -> Told:
-    """Return which commands go on with the winner, a score of one file, or one of several files, and its score.
-
-    ``first``: the outputs of the first file.
-    """
+def _judged(verdict: Verdict, files: tuple[Path, ...], columns: dict[str, Any], wanted: list[str]) -> Verdict:
+    """Return the verdict with the command that chooses a threshold for the winner: a score of one file, or a model."""
     if len(files) == 1:
-        return after_comparison(files[0], columns, best, named=unread_group(files[0], first))
-    winner, score = dict(zip(names_of(files), files, strict=True))[best], wanted[0] if wanted else None
-    found = after_comparison(winner, columns, score, named=unread_group(winner, first))
-    return found | {"measured": {"score": f"{score or abstain.scores.default(first)} of {best}"}}
+        return with_threshold(verdict, files[0], columns, verdict.score, new=True)
+    winner = dict(zip(names_of(files), files, strict=True))[verdict.score]
+    return with_threshold(verdict, winner, columns, wanted[0] if wanted else None, new=True)
 
 
 def _planned(
@@ -299,8 +298,9 @@ def _require_same(outputs: Outputs, first: Outputs, file: Path, reference: Path)
 
 
 def _write(
-    result: Any, json_path: Path | None, plots: Wanted, scale: float, table_path: Path | None, told: Told | None = None
-) -> None:
+    result: Any, json_path: Path | None, plots: Wanted, scale: float, table_path: Path | None,
+    verdict: Verdict | None = None,
+) -> None:  # fmt: skip
     say_written(draw(plots, "comparison", result))
     if table_path is not None:
         write_table(result, table_path, scale=scale)
@@ -311,4 +311,4 @@ def _write(
     if json_path is not None and str(json_path) == "-":
         click.echo(result.to_json())
     else:
-        print_result(result, scale, told)
+        print_result(result, scale, verdict)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from abstain._result import among, percent
+from abstain._result import Caveat, percent
 from abstain.cli._input import read
-from abstain.cli._next import Told
 from abstain.cli._pair import OF_ID, marked
 
 if TYPE_CHECKING:
@@ -20,19 +18,21 @@ if TYPE_CHECKING:
     from abstain.policy import ScoreReading
 
 
-def left_out(file: Path, found: Any, loss: Any, columns: Mapping[str, Any], by: list[str], how: ScoreReading) -> Told:
+def left_out(
+    file: Path, found: Any, loss: Any, columns: Mapping[str, Any], by: list[str], how: ScoreReading
+) -> list[Caveat]:
     """Return how many foreign rows of the file the threshold would answer, though it was chosen without them."""
     import numpy as np
 
     if not marked(file, columns):
-        return {}
+        return []
     labels = {"labels"} if columns["ood_label"] is not None else set()
     own = {**columns, **{name: None for name in OF_ID if name in columns and name not in labels}}
     try:
         far, _, names = read(file, [], by, say=False, unlabelled=True, part="ood", **own)
         score = np.asarray(how.confidence(far), dtype=np.float64)
     except (ValueError, TypeError, click.UsageError):  # a threshold takes no foreign rows
-        return {}
+        return []
     group = np.asarray((far.groups or {})[names[0]]).astype(str) if by else np.full(far.n, "")
     each = found.groups if by else {"": found}
     answered = sum(int((score[group == name] >= one.threshold).sum()) for name, one in each.items() if one.attainable)
@@ -40,32 +40,28 @@ def left_out(file: Path, found: Any, loss: Any, columns: Mapping[str, Any], by: 
     mixed = ""
     if answered and set(np.unique(loss)) <= {0.0, 1.0}:
         wrong = sum(one.risk * one.n_accepted for one in each.values() if one.attainable and one.n_accepted)
-        mixed = (
-            f"; {percent((wrong + answered) / (accepted + answered))} of all that is answered is then wrong or foreign"
-        )
-    return {"foreign left out": {"count": far.n, "answered": answered / far.n if far.n else 0.0, "mixed": mixed}}
+        mixed = f"; {percent((wrong + answered) / (accepted + answered))} of all answers are then wrong or OOD"
+    return [Caveat.of("ood_answered", count=far.n, answered=answered / far.n, mixed=mixed)] if answered else []
 
 
-def beside(run: ScoredRun, score: str, risk: float, delta: float) -> Told:
-    """Return what the threshold that is certified for the rows in distribution answers of them, and of foreign rows."""
+def beside(run: ScoredRun, score: str, risk: float, delta: float) -> list[Caveat]:
+    """Return what the threshold that is certified for the rows in distribution answers of the OOD rows."""
     import numpy as np
 
     from abstain.thresholds import CertifiedThreshold, choose_threshold
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the command that chooses it says them
+        warnings.simplefilter("ignore")  # the command that chooses it reports them
         try:
             found = choose_threshold(run.id_loss, run.id_scores[score], risk=risk, delta=delta, nan_policy="reject")
         except ValueError:
-            return {}
+            return []
     assert isinstance(found, CertifiedThreshold)
     far = np.concatenate([np.asarray(scores[score], dtype=np.float64) for scores in run.ood_scores.values()])
     answered = int((far >= found.threshold).sum())
-    inside = np.sort(np.nan_to_num(np.asarray(run.id_scores[score], dtype=np.float64), nan=-np.inf))[::-1]
-    most = float(inside[math.ceil(0.95 * len(inside)) - 1])  # the highest that accepts 95 % of the familiar
-    from95 = f" (from {among(most, np.concatenate([inside, far]))} on)" if np.isfinite(most) else ""
     if not found.attainable or not found.n_accepted or not far.size:
-        return {"foreign": {"from95": from95}}
+        return []
     bad = (found.risk * found.n_accepted + answered) / (found.n_accepted + answered)
-    return {"foreign": {"chosen": True, "familiar": found.coverage, "answered": answered / far.size, "bad": bad,
-                        "at": f" ({found.printed})", "from95": from95}}  # fmt: skip
+    mixed = f" at the threshold certified for {percent(risk)} without them ({found.printed}), which answers "
+    mixed += f"{percent(found.coverage)} of the others; {percent(bad)} of all answers are then wrong or OOD"
+    return [Caveat.of("ood_answered", count=far.size, answered=answered / far.size, mixed=mixed)]

@@ -16,8 +16,8 @@ from abstain.cli._columns import MODEL, shared
 if TYPE_CHECKING:
     from abstain.outputs import Outputs
 
-#: So many columns that were not read are looked at; what may be a group has at most so many values.
-_LOOKED, _VALUES = 20, 40
+#: So many columns that were not read are looked at.
+_LOOKED = 20
 
 
 def read(
@@ -84,8 +84,9 @@ def _say(file: Path, outputs: Outputs, score: str | None = None) -> None:
 
     assert outputs.reading is not None
     states = [] if outputs.states is None else [str(outputs.states)]
-    for line in (sentence(outputs.understood(score or "")), *states, *outputs.reading.notes):
-        understood.append(f"{file}: {line}")
+    understood.append(
+        f"{file}: {'; '.join([sentence(outputs.understood(score or '')), *states, *outputs.reading.notes])}"
+    )
 
 
 def read_fit(file: Path | None, options: Mapping[str, Any]) -> Outputs | None:
@@ -155,12 +156,14 @@ def unread_scores(files: Sequence[Path], outputs: Outputs) -> list[str]:
     if outputs.reading is None:
         return []
     return [
-        name for name in outputs.reading.unused[:_LOOKED] if all(_fractions(_values_of(file, name)) for file in files)
+        name
+        for name in outputs.reading.unused[:_LOOKED]
+        if all(fractions(set(values_of(file, name).tolist())) for file in files)
     ]
 
 
-def _values_of(file: Path, name: str) -> set[str]:
-    """Return the values of a column as text; none if it cannot be read, or holds more than one per row."""
+def values_of(file: Path, name: str) -> Any:
+    """Return the values of a column as an array of text; none if it cannot be read, or holds more than one per row."""
     import numpy as np
 
     from abstain.outputs._open import open_source
@@ -170,34 +173,11 @@ def _values_of(file: Path, name: str) -> set[str]:
         values = np.asarray(source.load([name], set())[name])
         source.close()
     except Exception:  # the rows are judged all the same
-        return set()
-    return set(values.astype(str).tolist()) if values.ndim == 1 else set()
+        return np.array([], dtype=str)
+    return values.astype(str) if values.ndim == 1 else np.array([], dtype=str)
 
 
-def few_valued(file: Path, names: Iterable[str]) -> dict[str, int]:
-    """Return the columns of few values, each of ten rows on average or more, with how many.
-
-    Identifiers have more values than that, and fractions are measured, so neither are among them.
-    """
-    import numpy as np
-
-    from abstain.outputs._open import open_source
-
-    found: dict[str, int] = {}
-    try:
-        source = open_source(str(file)).columns
-        for name in list(names)[:_LOOKED]:
-            values = np.asarray(source.load([name], set())[name]).astype(str)
-            count = len(set(values.tolist()))
-            if 1 < count <= min(_VALUES, len(values) / 10) and not _fractions(set(values.tolist())):
-                found[name] = count
-        source.close()
-    except Exception:  # the rows are judged all the same
-        return found
-    return found
-
-
-def _fractions(values: Iterable[str]) -> bool:
+def fractions(values: Iterable[str]) -> bool:
     """Whether all values are numbers, and some of them no whole ones."""
     try:
         numbers = [float(each) for each in values if each]

@@ -16,10 +16,18 @@ from abstain.cli._columns import MODEL, reads
 from abstain.cli._foreign import beside
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, column_names, read, read_fit, score_names, unread_scores
-from abstain.cli._next import PROMISE, Told, after_comparison, together
+from abstain.cli._next import GUARANTEE, with_threshold
 from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
 from abstain.cli._report import check_opened, report_options, write_report
-from abstain.cli._show import check_destinations, print_table, print_verdict, scale_option, table_option, write_table
+from abstain.cli._show import (
+    check_destinations,
+    print_result,
+    print_table,
+    scale_option,
+    table_option,
+    verbose,
+    write_table,
+)
 
 if TYPE_CHECKING:
     from abstain.joint import ProtocolResult, ScoredRun
@@ -93,7 +101,7 @@ def joint_command(
 
     Every detector score alone, and paired with the confidence; values per set, then means of groups, then of runs.
     """
-    from abstain.joint import grounds_of, protocol
+    from abstain.joint import protocol, with_gains
 
     parts = _parts(ood, columns)
     if not ood_files and not parts:
@@ -126,30 +134,24 @@ def joint_command(
     if json_path is not None:
         _write_json(result, gains, json_path)
     write_table(table, table_path)
-    told = together(
-        _told(id_file, first, columns),
-        beside(first_run, first, *map(float, PROMISE[1::2])),
-        {} if scores else _not_evaluated(unread_scores([id_file, *ood_files], inside)),
-    )
+    verdict = with_gains(result.verdict, gains).but(*beside(first_run, first, *map(float, GUARANTEE[1::2])))
+    verdict = with_threshold(verdict, id_file, columns, first)
+    if not scores:
+        _say_not_evaluated(unread_scores([id_file, *ood_files], inside))
     title = f"Failures and foreign inputs: {', '.join(dict.fromkeys(Path(file).name for file in files))}"
-    write_report(result, report_path, opened, title=title, files=files, gains=gains, told=told)
+    write_report(result, report_path, opened, title=title, files=files, gains=gains, verdict=verdict)
     if plots:
         _draw(plots, first_run, first, rest, prevalence)
     if str(json_path) != "-":
-        print_verdict(words for _, words in result.answers(told, grounds_of(gains)))
+        print_result(result, verdict=verdict, tables=False)
+        click.echo()
         print_table(table)
-        if gains:
+        if gains and verbose():
             click.echo()
             print_table(_gain_table(gains).scaled(scale))
     for path in (json_path, table_path):
         if path is not None and str(path) != "-":
             click.echo(f"wrote {path}", err=True)
-
-
-def _told(id_file: Path, confidence: str, columns: dict[str, Any]) -> Told:
-    """Return which command chooses a threshold for the rows in distribution."""
-    found = after_comparison(id_file, columns, confidence, chosen_by=False)
-    return {"no threshold": found["no threshold"]}
 
 
 def _draw(plots: Wanted, run: ScoredRun, first: str, rest: list[str], prevalence: float | None) -> None:
@@ -296,13 +298,11 @@ def _enough(run: ScoredRun) -> int:
     return 20 * gains if 20 * gains * gains * rows <= _SECONDS else _FEW
 
 
-def _not_evaluated(names: list[str]) -> Told:
-    """Return what the verdict says of columns that may be detector scores and were not evaluated; name them at once."""
-    if not names:
-        return {}
-    listed = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-    click.echo(f"not evaluated, though all files hold it: {listed} (--scores NAME, high = known)", err=True)
-    return {"foreign": {"besides": f"; {listed} of these files was not evaluated (--scores)"}}
+def _say_not_evaluated(names: list[str]) -> None:
+    """Name columns that may be detector scores and were not evaluated."""
+    if names:
+        listed = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        click.echo(f"not evaluated, though all files hold it: {listed} (--scores NAME, high = known)", err=True)
 
 
 def _gains(run: ScoredRun, result: ProtocolResult, n_permutations: int) -> list[dict[str, Any]]:

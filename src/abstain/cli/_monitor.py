@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from abstain._result import Caveat
 from abstain.cli._columns import ANSWERS, ROWS, reads
 from abstain.cli._group import command, example_lines
 from abstain.cli._input import about, column_names, read
-from abstain.cli._next import Told, after_broken, by_score, together, unread_groups
+from abstain.cli._next import after_violation, scored_as, with_unread_groups
 from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
 from abstain.cli._report import check_opened, report_options, write_report
 from abstain.cli._several import is_several
@@ -85,18 +86,21 @@ def monitor_command(
         check_destinations({"state": state}, [file, policy])
     with nullcontext() if state is None or file is None else locked(state):
         seen, outputs = _seen(whole, file, state, columns, time, given, {"as_of": _present(as_of), "again": again})
-    told: Told = by_score(whole)
+    verdict = scored_as(seen.verdict, whole)
     if file is not None and not is_several(file):
         if outputs is not None and whole.group is None:
-            told |= unread_groups("audit", file, outputs, columns, policy=policy)
-        known_as = whole.columns(**columns)
-        told = together(told, {"promise watched": {"untimed": time is None}},
-                        after_broken(whole, file, known_as) if seen.promise_broken else {})  # fmt: skip
+            verdict = with_unread_groups(verdict, file, outputs)
+        drift = next((each for each in verdict.caveats if each.kind == "drift"), None)
+        if time is None and drift is not None:
+            order = {"order": " Rows were taken in the order of the file; if they came in another one, give --time."}
+            verdict = verdict.but(Caveat.of("drift", **{**drift.values, **order}), instead=["drift"])
+        if seen.promise_broken:
+            verdict = after_violation(verdict, whole, file, whole.columns(**columns))
     sources = [policy, *([] if file is None else [file])]
     title = f"Monitoring {policy.name}{'' if file is None else f': {file.name}'}"
-    write_report(seen, report_path, opened, files=sources, title=title, outputs=outputs, told=told)
+    write_report(seen, report_path, opened, files=sources, title=title, outputs=outputs, verdict=verdict)
     say_written(draw(plots, "monitoring", seen, replace(whole, second=None)))
-    show_found(seen, as_json, told)
+    show_found(seen, as_json, verdict)
     if seen.promise_broken:
         context.exit(1)
 

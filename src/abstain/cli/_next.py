@@ -1,49 +1,57 @@
-"""The command that answers what a result does not, with the columns of this call."""
+"""What the command line adds to a verdict: the columns that it did not read, and the command that goes on."""
 
 from __future__ import annotations
 
 import fnmatch
+import re
 import shlex
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from abstain._result import Caveat, Status, Verdict
 from abstain.cli._columns import COLUMNS, as_option
 from abstain.cli._group import command
-from abstain.cli._input import column_names, few_valued
+from abstain.cli._input import column_names, fractions, values_of
 
 if TYPE_CHECKING:
     from abstain.outputs import Outputs
     from abstain.policy import Policy, ScoreReading
 
-Told = dict[str, dict[str, Any]]
-
 #: Stands for a file of rows that had no part in a comparison.
 NEW = "NEW_ROWS"
 #: Files of more rows are not looked through for columns that may be groups.
 LOOKED = 1_000_000
+#: So many columns that were not read are looked at; what may be a group has at most so many values.
+_LOOKED_AT, _VALUES = 20, 40
+#: Names of columns that identify rows, or say what a model answered.
+_NO_GROUPS = re.compile(
+    r"(.*_)?(id|ids|uuid|guid|index|idx|row|pred(s|icted|iction|ictions)?|y_?hat|answers?|outputs?|decision|decided|accepted)(_.*)?"
+)
+#: A column that agrees with the predictions, or the labels, beyond chance as much as this (Cohen's kappa) is one.
+_AGREES = 0.5
 #: What a threshold is asked for where nobody said more.
-PROMISE = ("--risk", "0.05", "--delta", "0.05")
+GUARANTEE = ("--risk", "0.05", "--delta", "0.05")
 
 
-def command_line(
-    name: str, file: Path | str, columns: Mapping[str, Any], more: Iterable[str] = (), policy: Path | None = None
-) -> str:
+def command_line(name: str, file: Path | str, columns: Mapping[str, Any], more: Iterable[str] = ()) -> str | None:
     """Return a command as it may be typed, for a file with the columns that this call was given.
 
-    Nothing where one of these is no option of that command, such as weights: it would answer another question.
+    None where one of these is no option of that command, such as weights: it would answer another question.
     """
-    files = [shlex.quote(str(each)) for each in (policy, file) if each is not None]
-    words, context, more = ["abstain", *name.split(), *files], click.get_current_context(), list(more)
+    context, more = click.get_current_context(), list(more)
+    words = ["abstain", *name.split(), shlex.quote(str(file))]
+    known = {each.name for each in _target(name, context).params}
     for column in COLUMNS:
         given = context.get_parameter_source(column) is click.core.ParameterSource.COMMANDLINE
         if given and column in columns and as_option(column) not in more:
-            if column not in {each.name for each in _target(name, context).params}:
-                return ""
+            if column not in known:
+                return None
             words += _option(as_option(column), columns[column])
-    return f"`{' '.join([*words, *map(shlex.quote, more)])}`"
+    return " ".join([*words, *map(shlex.quote, more)])
 
 
 def _target(name: str, context: click.Context) -> click.Command:
@@ -61,95 +69,75 @@ def _option(option: str, value: Any) -> list[str]:
     return [f"{option}={text}"] if text.startswith("-") else [option, text]
 
 
-def after_comparison(
-    file: Path | str, columns: Mapping[str, Any], score: str | None = None, groups: str | None = None, *,
-    chosen_by: bool = True, named: str = "COLUMN",
-) -> Told:  # fmt: skip
-    """Return which commands choose a threshold for the winner, and read groups of its file.
-
-    ``chosen_by``: whether the rows of the file told which is best; then a threshold is to be chosen on new ones.
-    ``named``: a column that was not read and may be groups.
-    """
+def scored_by(score: str | None) -> list[str]:
+    """Return the option of ``abstain threshold`` that names a score: one to compute, or a column."""
     from abstain import scores
 
-    computed = score is not None and score.partition("(")[0] in scores.names()
-    chosen = [] if score in (None, "confidence") else ["--score" if computed else "--confidence", str(score)]
-    by = [] if groups is None else ["--groups", groups]
-    scored = [] if score is None else ["--scores", score]
-    rows = f"{NEW}{Path(file).suffix}" if chosen_by else file
-    return {
-        "no threshold": {"how": command_line("threshold", rows, columns, [*chosen, *by, *PROMISE])},
-        "groups elsewhere": {"how": command_line("evaluate", file, columns, [*scored, "--groups", named])},
-    }
+    if score in (None, "", "confidence", "msp"):
+        return []
+    computed = str(score).partition("(")[0] in scores.names()
+    return ["--score" if computed else "--confidence", str(score)]
 
 
-def unread_group(file: Path, outputs: Outputs) -> str:
-    """Return the first column that was not read and may be groups; what stands for one where there is none."""
-    return next(iter(few_valued(file, () if outputs.reading is None else outputs.reading.unused)), "COLUMN")
+def scored_as(verdict: Verdict, how: ScoreReading | Policy) -> Verdict:
+    """Return the verdict with the name of the score, of an uncertainty its negative."""
+    return replace(verdict, score=f"minus {how.score}" if how.reading.get("uncertainty") == how.score else how.score)
 
 
-def after_few_labels(
-    file: Path | str, columns: Mapping[str, Any], score: str | None = None, *, named: str = "COLUMN"
-) -> Told:
-    """Return the same commands for a file of new rows, all labelled, since few of these have labels."""
-    found = after_comparison(f"{NEW}{Path(file).suffix}", columns, score, named=named)
-    groups = found["groups elsewhere"]["how"]
-    return {"no threshold": found["no threshold"], **({"few labels": {"groups": groups}} if groups else {})}
+def apply_line(policy: Path, file: Path) -> str:
+    """Return the command that decides new rows."""
+    return f"abstain apply {shlex.quote(str(policy))} {NEW}{file.suffix} -o decided{file.suffix}"
 
 
-def by_score(how: ScoreReading | Policy) -> Told:
-    """Return the name of the score for sentences about a threshold, which is chosen without knowing it.
+def with_threshold(
+    verdict: Verdict, file: Path | str, columns: Mapping[str, Any], score: str | None, *, new: bool = False,
+    groups: Iterable[str] = (),
+) -> Verdict:  # fmt: skip
+    """Return the verdict with the command that chooses a threshold; ``new``: on rows that are still to come.
 
-    Of an uncertainty the threshold is one of its negative.
+    One of an evaluation asks for the limit that is certified; for each group where one threshold for all will not do.
     """
-    name = how.score
-    compared = f"minus {name}" if how.reading.get("uncertainty") == name else name
-    return {"threshold": {"scored": f"{compared} "}, "usefulness": {"score": name}, "ranking": {"score": name},
-            "policy watched": {"score": compared}}  # fmt: skip
+    risk = 0.05
+    if verdict.status is Status.NOT_CERTIFIED:
+        risk = min((each.limit for each in verdict.levels), default=0.2)
+    failing = {"group_above", "group_unclear"} & {each.kind for each in verdict.caveats}
+    by = ["--groups", *groups] if failing and groups else []
+    rows = f"{NEW}{Path(file).suffix}" if new else file
+    more = [*scored_by(score), *by, "--risk", f"{risk:g}", *GUARANTEE[2:], "-o", "policy.json"]
+    return replace(verdict, next=command_line("threshold", rows, columns, more))
 
 
-def by_group(
-    file: Path, columns: Mapping[str, Any], score: str | None, groups: list[str], risk: float | None
-) -> Told:  # fmt: skip
-    """Return which command chooses a threshold, for each group where there are some, if one of all does not do."""
-    from abstain import scores
-
-    context = click.get_current_context()
-    finished = context.get_parameter_source("confidence") is click.core.ParameterSource.COMMANDLINE
-    computed = score is not None and score.partition("(")[0] in scores.names()
-    if score is None or len(groups) > 1 or (computed and finished):
-        return {}
-    asked, by = 0.2 if risk is None else risk, ["--groups", *groups] if groups else []  # of none the largest tried
-    more = [] if score in ("confidence", "msp") else ["--score" if computed else "--confidence", score]
-    how = command_line("threshold", file, columns, [*more, *by, "--risk", f"{asked:g}", *PROMISE[2:]])
-    if not how:
-        return {}
-    also = ", or a threshold for each group," if groups else ""
-    return {"ladder": {"how": how, "by": also}} if risk is None or not groups else {"groups at it": {"how": how}}
+def with_unread_groups(verdict: Verdict, file: Path, outputs: Outputs) -> Verdict:
+    """Return the verdict with the columns that were not read and may be groups."""
+    if outputs.n > LOOKED or not any(each.kind == "groups_missing" for each in verdict.caveats):
+        return verdict
+    found = group_columns(file, outputs)
+    if not found:
+        return verdict.but(Caveat.of("groups_missing", how="--groups COLUMN"), instead=["groups_missing"])
+    return verdict.but(Caveat.of("groups_unread", names=found, how=f"--groups {found[0]}"), instead=["groups_missing"])
 
 
-def after_broken(policy: Policy, file: Path, known: Mapping[str, Any]) -> Told:
-    """Return which command chooses a new threshold, for new rows that are read as those of a broken promise were.
+def after_violation(verdict: Verdict, policy: Policy, file: Path, known: Mapping[str, Any]) -> Verdict:
+    """Return the verdict with the command that chooses a new threshold, for new rows read as those of the policy were.
 
-    ``known``: how these are read. Nothing where the command could not be typed as shortly, as of two scores.
+    ``known``: how these are read. No command where it could not be typed as shortly, as of two scores.
     """
-    context, more, promise = click.get_current_context(), list[str](), policy.guarantee
+    context, more, guarantee = click.get_current_context(), list[str](), policy.guarantee
     given = {name: value for name, value in known.items() if value is not None}
-    if promise is None or policy.second is not None or promise.max_loss != 1.0:
-        return {}
+    if guarantee is None or policy.second is not None or guarantee.max_loss != 1.0:
+        return verdict
     for name, value in given.items():
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
             continue
         text = _pattern(file, value) if name in ("logits", "probabilities") else value
         if not isinstance(text, str):
-            return {}
+            return verdict
         more += [as_option(name), text]
     more += ["--score", policy.score] if policy.inputs and policy.score != "msp" else []
     more += ["--temperature", str(policy.temperature)] if policy.temperature is not None else []
     more += ["--groups", policy.group] if policy.group is not None else []
-    more += ["--risk", f"{promise['risk']:g}", "--delta", f"{promise['delta']:g}"]
-    how = command_line("threshold", f"{NEW}{file.suffix}", given, more)
-    return {"promise watched": {"how": how}} if how else {}
+    more += ["--risk", f"{guarantee.risk:g}", "--delta", f"{guarantee.delta:g}"]
+    return replace(verdict, next=command_line("threshold", f"{NEW}{file.suffix}", given, more))
 
 
 def _pattern(file: Path, names: list[str]) -> str | None:
@@ -159,29 +147,35 @@ def _pattern(file: Path, names: list[str]) -> str | None:
     return pattern if len(names) > 1 and len(pattern) > 1 and found == sorted(names) else None
 
 
-def unread_groups(
-    name: str, file: Path, outputs: Outputs, columns: Mapping[str, Any], more: Iterable[str] = (),
-    policy: Path | None = None,
-) -> Told:  # fmt: skip
-    """Return which columns that were not read may be groups, and the command ``name`` that tells of the first one.
+def group_columns(file: Path, outputs: Outputs) -> list[str]:
+    """Return the columns that were not read and may be groups: of few values, each of ten rows on average or more.
 
-    With a ``policy``, which is live already, they say nothing about going live.
+    Identifiers have more values than that, and measured values are fractions; what looks like a prediction is none.
     """
-    if outputs.n > LOOKED:
-        return {}
-    found = few_valued(file, () if outputs.reading is None else outputs.reading.unused)
-    if not found:
-        return {"no groups": {"how": command_line(name, file, columns, [*more, "--groups", "COLUMN"], policy)}}
-    first = next(iter(found))
-    how = command_line(name, file, columns, [*more, "--groups", first], policy) or f"'abstain {name}' with --groups"
-    names = [f"{column} ({count} values)" for column, count in found.items()]
-    promises = ("threshold", "promise") if policy is None else ()
-    return {"no groups": {"names": names, "how": how}} | {
-        about: {"unread": list(found), "look": how} for about in promises
-    }
+    names = () if outputs.reading is None else outputs.reading.unused
+    found: list[str] = []
+    for name in [each for each in names if not _NO_GROUPS.fullmatch(each.lower())][:_LOOKED_AT]:
+        values = values_of(file, name)
+        kinds = set(values.tolist())
+        few = 1 < len(kinds) <= min(_VALUES, len(values) / 10)
+        if few and not fractions(kinds) and not _answers(values, outputs):
+            found.append(name)
+    return found
 
 
-def together(*each: Told) -> Told:
-    """Return the fields that several functions tell, of each fact those of all."""
-    about = dict.fromkeys(name for told in each for name in told)
-    return {name: {key: value for told in each for key, value in told.get(name, {}).items()} for name in about}
+def _answers(values: Any, outputs: Outputs) -> bool:
+    """Whether a column agrees with the labels, or with what the model predicts, so that it is a prediction itself."""
+    import numpy as np
+
+    if outputs.labels is None or len(values) != outputs.n:
+        return False
+    names = np.array(outputs.class_names or [str(each) for each in range(outputs.n_classes or 0)])
+    for each in (np.asarray(outputs.labels), outputs.predicted()):
+        if each.min() < 0 or each.max() >= len(names):
+            continue
+        other = names[each]
+        by_chance = sum(float(np.mean(values == name)) * float(np.mean(other == name)) for name in names)
+        agreement = float(np.mean(values == other))
+        if by_chance < 1.0 and (agreement - by_chance) / (1.0 - by_chance) > _AGREES:
+            return True
+    return False

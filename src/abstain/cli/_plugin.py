@@ -69,8 +69,15 @@ class Group(_Helped, click.Group):
 
     def add_command(self, cmd: click.Command, name: str | None = None) -> None:
         """Add a command, with the option."""
-        cmd.params.append(_option())
+        cmd.params += [_option(), _verbose()]
         super().add_command(cmd, name)
+
+
+def _verbose() -> Any:
+    def keep(context: click.Context, _option: click.Parameter, given: bool) -> None:
+        context.meta["abstain.verbose"] = given
+
+    return click.Option(["--verbose"], is_flag=True, expose_value=False, callback=keep, help="Print all that is known.")
 
 
 def _option() -> Any:

@@ -13,6 +13,7 @@ from abstain.cli._columns import ANSWERS, ROWS, reads
 from abstain.cli._group import command, example_lines
 from abstain.cli._input import about, read, understood
 from abstain.cli._monitor import model_option, one_score, second_column
+from abstain.cli._next import scored_as, with_unread_groups
 from abstain.cli._show import check_destinations
 from abstain.cli._thresholds import show_found
 
@@ -96,7 +97,8 @@ def audit_command(
     known, outputs, rows = _labelled(known, file, columns, names)
     with about(file):
         seen = audit(known, outputs.loss_per_sample(), level=level, **rows)
-    show_found(seen, as_json)
+    verdict = scored_as(seen.verdict, known)
+    show_found(seen, as_json, with_unread_groups(verdict, file, outputs))
     if seen.satisfied is False:
         context.exit(1)
 

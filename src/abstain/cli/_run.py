@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import warnings
 from collections.abc import Sequence
@@ -19,7 +18,6 @@ from abstain.cli._group import command
 from abstain.cli._options import as_options as as_options
 from abstain.cli._pipes import unbroken
 from abstain.cli._progress import Progress
-from abstain.cli._show import WIDTH
 
 #: What a user can cause.
 _USER_ERRORS = (ValueError, TypeError, OSError, ImportError)
@@ -27,9 +25,6 @@ _USER_ERRORS = (ValueError, TypeError, OSError, ImportError)
 #: Exit code of a bug: never that of a broken promise.
 BUG = 3
 
-
-#: Where what was understood may be broken: between its parts, and between sentences.
-_PARTS = re.compile(r"(?<=[.;]) (?=\S)| (?=· )")
 
 #: What this run has said.
 _noted: set[str] = set()
@@ -97,8 +92,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         code = command.main(args=given, prog_name="abstain", standalone_mode=False)
         if sys.stdout is not None:
             sys.stdout.flush()
-        for line in _input.understood:
-            _say_understood(as_options(_line(line)))
+        for line in dict.fromkeys(_input.understood):
+            _say(as_options(_line(line)))
     except (BrokenPipeError, SystemExit):  # the reader, e.g. head, has enough: click and rich leave by SystemExit
         _close_stdout()
         return 0
@@ -146,24 +141,6 @@ def _say(line: str) -> None:
     if _watched():
         line = "\n".join(wrapped(line, get_terminal_size().columns - 1, "  "))
     click.echo(line, err=True)
-
-
-def _say_understood(line: str) -> None:
-    """Say what a file was taken for: the longest of what is said, so it is broken in a pipe, too, between its parts.
-
-    An error or a note stays one line there: who searches for it, or reads line by line, gets all of it.
-    """
-    if _watched():
-        _say(line)
-        return
-    lines = [""]
-    for part in _PARTS.split(line):
-        joined = f"{lines[-1]} {part}" if lines[-1] else part
-        if len(joined) <= WIDTH or not lines[-1]:
-            lines[-1] = joined
-        else:
-            lines.append(f"  {part}")
-    click.echo("\n".join(lines), err=True)
 
 
 def _watched() -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -12,7 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from abstain._result import Column, Result, Table, of_result, rich_lines, wrapped
+import abstain
+from abstain._result import (
+    CAVEATS_SHOWN,
+    Column,
+    Result,
+    Table,
+    Verdict,
+    lines_of,
+    of_result,
+    plain_text,
+    rich_lines,
+    wrapped,
+)
 from abstain.cli._options import as_options
 from abstain.cli._report import write_report
 
@@ -23,6 +36,10 @@ _PICTURES = (".png", ".svg", ".pdf")
 _PAGES = (".html", ".htm", ".md", ".json")
 #: Columns of a table where nobody watches.
 WIDTH = 80
+#: Notes that the verdict, or what was understood of the file, has said.
+_SAID = re.compile(r"(.*: )?(guarantee|not attainable)\b|a change was signalled|drifted:|.* of the scores are distinct")
+#: So many notes are printed below a table; the others with --verbose.
+NOTES = 2
 
 
 #: Forms of a table by the ending of its file.
@@ -114,42 +131,67 @@ def show(
     if printed is not None:
         click.echo(printed)
     else:
-        print_result(result, scale, (source or {}).get("told"))
+        print_result(result, scale, (source or {}).get("verdict"), title=title or "")
     for path in written:
         click.echo(f"wrote {path}", err=True)
 
 
-class _InOptions(Result):
-    """A result whose notes name options of the command instead of arguments of the library."""
+class _Shown(Result):
+    """A result as a terminal shows it: brief or whole, and in options of the command instead of arguments."""
 
-    def __init__(self, result: Result) -> None:
-        self._result = result
+    def __init__(self, result: Result, headline: str, whole: bool) -> None:
+        tables = result.tables() if whole else result.brief()
+        self._headline = headline
+        self._tables = [replace(each, notes=[as_options(note) for note in each.notes]) for each in tables]
+        kept = [note for note in result.notes() if whole or not _SAID.match(note)]
+        notes = [as_options(note) for note in kept if not note.startswith("read as: ")]
+        said = sum(len(each.notes) + bool(each.marks()) for each in tables)
+        few = not whole and isinstance(result, abstain.Evaluation)
+        self._notes = notes[: max(NOTES - said, 0)] if few else notes
 
     def headline(self) -> str:
-        return self._result.headline()
+        return self._headline
 
     def tables(self) -> list[Table]:
-        return [replace(each, notes=[as_options(note) for note in each.notes]) for each in self._result.tables()]
+        return self._tables
 
     def notes(self) -> list[str]:
-        return [as_options(note) for note in self._result.notes()]
+        return self._notes
 
 
-def print_result(result: Result, scale: float = 1.0, told: Mapping[str, Mapping[str, Any]] | None = None) -> None:
-    """Print a result as wide as the terminal; ``told``: what the verdict should know of the command that goes on."""
-    shown = _InOptions(result)
-    print_verdict(words for _, words in result.answers(told))
+def print_result(
+    result: Result, scale: float = 1.0, verdict: Verdict | None = None, *, title: str = "", tables: bool = True
+) -> None:  # fmt: skip
+    """Print a result as wide as the terminal: the verdict, the tables, and what a reader must know."""
+    verdict = verdict or result.verdict
+    if verdict is None:
+        _print(_Shown(result, result.headline(), whole=True), scale)
+        return
+    subject = f"{title}: {verdict.subject}" if title and verdict.subject else title
+    most = len(verdict.caveats) if verbose() else CAVEATS_SHOWN
+    head = [*wrapped(subject, columns(), "  "), ""] if subject else []
+    lines = [*head, *lines_of(verdict, columns(), most, as_options)]
+    if _in_colour():
+        for line in lines:
+            _console().print(line, style="yellow" if line.startswith("! ") else "", markup=False)
+    else:
+        print(*lines, sep="\n")
+    shown = _Shown(result, result.headline() if verbose() else "", whole=verbose())
+    if tables and (shown.tables() or shown.notes()):
+        print()
+        _print(shown, scale)
+
+
+def _print(shown: Result, scale: float) -> None:
     if _in_colour():
         _console().print(*rich_lines(of_result(shown, columns(), scale)), sep="\n")
-    else:
-        print(shown.to_text(columns(), scale=scale))  # in the encoding of the terminal, which click would change
+    else:  # in the encoding of the terminal, which click would change
+        print(plain_text(of_result(shown, columns(), scale)))
 
 
-def print_verdict(sentences: Iterable[str]) -> None:
-    """Print what a result means in plain words, before its tables."""
-    lines = [wrapped(as_options(line), columns(), "  ") for line in sentences]
-    if lines:
-        print(*(line for each in lines for line in each), "", sep="\n")
+def verbose() -> bool:
+    """Whether all that is known is printed."""
+    return bool(click.get_current_context().meta.get("abstain.verbose"))
 
 
 def print_table(table: Table) -> None:

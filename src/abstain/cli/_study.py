@@ -7,12 +7,13 @@ from typing import Any
 
 import click
 
+from abstain._result import Verdict
 from abstain.cli._columns import COLUMNS, reads
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, score_names
-from abstain.cli._next import Told, after_comparison
+from abstain.cli._next import with_threshold
 from abstain.cli._report import check_opened, report_options, write_report
-from abstain.cli._show import check_destinations, print_result, print_verdict, scale_option, show_list
+from abstain.cli._show import check_destinations, print_result, scale_option, show_list
 
 
 @command.group(
@@ -149,28 +150,29 @@ def evaluate_study_command(
     check_opened(report_path, opened)
     check_destinations({"report_path": report_path})
     results = evaluated(folder, level or None, **options)
-    told = _told(folder, results)
+    verdict = _judged(folder, results)
     write_report(
-        results, report_path, opened, files=[folder / "study.json"], title=f"Study: {folder.resolve().name}", told=told
-    )
+        results, report_path, opened, files=[folder / "study.json"], title=f"Study: {folder.resolve().name}",
+        verdict=verdict,
+    )  # fmt: skip
     if results.numbers:
-        print_verdict(words for _, words in results.answers(told))
         results.to_parquet(folder / "results.parquet")
         results.to_parquet(folder / "means.parquet", means=True)
-        click.echo(results.to_text(scale=scale))
+        print_result(results, scale, verdict)
         click.echo(f"wrote {folder / 'results.parquet'} ({len(results.numbers)} rows) and means.parquet", err=True)
     _end(context, results)
 
 
-def _told(folder: Path, results: Any) -> Told:
-    """Return which commands choose a threshold for the best model, and read groups of it."""
+def _judged(folder: Path, results: Any) -> Verdict:
+    """Return the verdict with the command that chooses a threshold for the best model."""
     from abstain.study import best_of, read_study
 
+    verdict: Verdict = results.verdict
     best = best_of(results)
     if best is None:
-        return {}
+        return verdict
     runs = [run for run in read_study(folder).runs if (run.data, run.model) == (best.data, best.model)]
-    return after_comparison(folder / runs[0].folder / f"{best.set}.npz", {}, best.score)
+    return with_threshold(verdict, folder / runs[0].folder / f"{best.set}.npz", {}, best.score, new=True)
 
 
 @study_group.command(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from abstain.cli._columns import ANSWERS, MODEL, SURE, reads
 from abstain.cli._foreign import left_out
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read, understood
-from abstain.cli._next import Told, by_score, together, unread_groups
+from abstain.cli._next import apply_line, scored_as, with_unread_groups
 from abstain.cli._pair import choose, pair_options
 from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
 from abstain.cli._report import check_opened, report_options, write_report
@@ -23,6 +24,7 @@ from abstain.cli._show import check_destinations, print_result
 from abstain.cli._shown import columns_of, shown_options, source_of
 
 if TYPE_CHECKING:
+    from abstain._result import Verdict
     from abstain.outputs import Outputs
     from abstain.policy import ScoreReading
 
@@ -56,11 +58,11 @@ def _say_repeated(outputs: Outputs) -> None:
         )
 
 
-def show_found(result: Any, as_json: bool, told: Told | None = None) -> None:
+def show_found(result: Any, as_json: bool, verdict: Verdict | None = None) -> None:
     if as_json:
         click.echo(result.to_json())
     else:
-        print_result(result, told=told)
+        print_result(result, verdict=verdict)
 
 
 def policies_of(outputs: Outputs, scores: Iterable[str]) -> dict[str, dict[str, Any]]:
@@ -161,7 +163,7 @@ def threshold_command(
         found, how = threshold_of_files(
             file, columns, by, wanted, apart, lambda first: _how(first, score, None, columns)
         )
-        _finish(context, file, found, how, output, as_json, (model, author, note), by, by_score(how))
+        _finish(context, file, found, how, output, as_json, (model, author, note), by, scored_as(found.verdict, how))
         return
     outputs, _, names = read(file, [second] if second else [], by, beside=beside, score=score, **columns)
     if "delta" in wanted and outputs.largest_loss is not None:
@@ -186,23 +188,19 @@ def threshold_command(
             **wanted,
         )  # fmt: skip
         found = found.about_answered() if outputs.declines else found
-    scored = ["--scores", how.score] if how.inputs is not None else []
-    told = together(
-        by_score(how),
-        {} if by else unread_groups("evaluate", file, outputs, columns, scored),
-        left_out(file, found, outputs.loss_per_sample(), columns, by, how),
-    )
+    verdict = with_unread_groups(scored_as(found.verdict, how), file, outputs)
+    verdict = verdict.but(*left_out(file, found, outputs.loss_per_sample(), columns, by, how))
     if report_path is not None:
         write_report(
             found, report_path, opened, files=[file], outputs=outputs,
             title=f"{f'Thresholds by {by[0]}' if by else 'Threshold'}: {file.name}",
             loss=outputs.loss_per_sample(), confidence=column, dependent=outputs.clusters is not None,
             groups=chosen,
-            policies={how.score: how.arguments()}, cost=objective.get("cost"), told=told,
+            policies={how.score: how.arguments()}, cost=objective.get("cost"), verdict=verdict,
             **source_of(file, outputs, beside, texts, images),
         )  # fmt: skip
     say_written(draw(plots, "threshold", found, outputs.loss_per_sample(), column))
-    _finish(context, file, found, how, output, as_json, (model, author, note), by, told)
+    _finish(context, file, found, how, output, as_json, (model, author, note), by, verdict)
 
 
 def _say_words(file: Path, how: ScoreReading, each: Mapping[str, Any]) -> None:
@@ -217,7 +215,7 @@ def _say_words(file: Path, how: ScoreReading, each: Mapping[str, Any]) -> None:
 
 def _finish(
     context: click.Context, file: Path, found: Any, how: ScoreReading, output: Path | None, as_json: bool,
-    about_it: tuple[str | None, str | None, str | None], by: list[str], told: Told | None = None,
+    about_it: tuple[str | None, str | None, str | None], by: list[str], verdict: Verdict | None = None,
     second: str | None = None,
 ) -> None:  # fmt: skip
     """Write the policy, print what was found, and leave with the exit code."""
@@ -240,7 +238,8 @@ def _finish(
         from abstain._checks import listed
 
         outcome += f" for {listed(failed)}: their rows are rejected"
-    show_found(found, as_json, told)
+        verdict = None if verdict is None else replace(verdict, next=apply_line(output, file))
+    show_found(found, as_json, verdict)
     _say_words(file, how, each)
     if failed:
         click.echo(outcome, err=True)

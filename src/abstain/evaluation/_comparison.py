@@ -22,7 +22,6 @@ from abstain._result import (
     Table,
     Verdict,
     arrow,
-    percent,
     plain,
 )  # fmt: skip
 from abstain._version import __version__
@@ -39,7 +38,6 @@ from abstain.inference import (
     paired,
     panel_of,
     rank_sets,
-    steps,
     without_room,
 )
 from abstain.metrics import Metric
@@ -74,7 +72,6 @@ class Comparison(Result):
     """
 
     _names = ("name",)
-    _asks = "better"
     _values = ("estimate", "low", "high")
 
     metric: str
@@ -169,51 +166,6 @@ class Comparison(Result):
             caveats=tuple(caveats), confidence=self.level,
         )  # fmt: skip
 
-    def grounds(self) -> list[dict[str, Any]]:
-        """Return what the verdict rests on: the best against the next, in all that is known, and who may be first."""
-        best, *others = [row["name"] for row in self.table]
-        two, known = self._first_two, self.beside_facts()
-        apart = not others or self.difference(best, others[0]).significant
-        left = steps(self.asked, two, str(best), "A comparison", apart=apart, few=self._partly)
-        return [
-            *self.tested(),
-            *known,
-            *(each for each in left if self.labels is None or each["about"] != "groups elsewhere"),
-        ]
-
-    def beside_facts(self) -> list[dict[str, Any]]:
-        """Return what is known of the best and the next beside the metric; nothing where rows are unknown."""
-        best, *others = [str(row["name"]) for row in self.table]
-        return self._first_two.facts(best, others[0]) if self._first_two is not None and others else []
-
-    def tested(self) -> list[dict[str, Any]]:
-        """Return what the metric itself says: the best against the next, and who may be first."""
-        best, *others = [row["name"] for row in self.table]
-        found: list[dict[str, Any]] = []
-        if others:
-            pair = self.difference(best, others[0])
-            found.append({"about": "pair", "a": best, "b": others[0], "significant": pair.significant,
-                          "p": pair.p_adjusted, "label": self.label, "same_loss": self.same_loss,
-                          "by": _by(abs(pair.difference), self.table[1]["estimate"], self.direction)})  # fmt: skip
-        names = [row["name"] for row in self.table if row["set_low"] == 1]
-        found.append({"about": "first", "names": names, "n": len(names), "count": len(self.table), "sure": self.level})
-        return [*found, *self._few(), {"about": "runs", "n_runs": max(self.n_runs)}]
-
-    def _few(self) -> list[dict[str, Any]]:
-        if self.labels is None:
-            return []
-        errors = self.labels["errors"]
-        few, pair = self.labels["labelled"], self.differences[0]
-        half = 0.5 * (pair.high - pair.low)
-        more = {"about": "more labels", "label": f"the difference in {self.label}", "labelled": few, "n": self.n,
-                "half": half, "value": pair.difference, "low": pair.low, "high": pair.high, "twice": 2 * few,
-                "then": half / math.sqrt(2.0), "plain": math.nan, "how": ""}  # fmt: skip
-        return [more, {"about": "few labels", "labelled": self.labels["labelled"], "n": self.n,
-                 "errors": max(errors.values()),
-                 "how": f"labelled by plan ({self.labels['design']})",
-                 "seen": " and ".join(f"{count} errors of {name}" for name, count in errors.items()),
-                 "whole": not self._partly, "groups": "'abstain evaluate' with --groups"}]  # fmt: skip
-
     @property
     def _partly(self) -> bool:
         """Whether only some rows have labels."""
@@ -237,7 +189,13 @@ class Comparison(Result):
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values: the fields, with notes and versions."""
         kept = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "asked"}
-        return {**plain(kept), "notes": self.notes(), "abstain": __version__, "numpy": np.__version__}
+        return {
+            **plain(kept),
+            **self._decided(),
+            "notes": self.notes(),
+            "abstain": __version__,
+            "numpy": np.__version__,
+        }
 
     def _scores(self) -> Table:
         several = max(self.n_runs) > 1
@@ -275,11 +233,6 @@ class Comparison(Result):
         from abstain.plots import ForestDisplay
 
         return ForestDisplay.from_comparison(self, ax=ax)
-
-
-def _by(apart: float, other: float, direction: str) -> str:
-    """Return by how much the better value is better, in per cent of the other where that is a size."""
-    return f"{percent(apart / other)} {direction}" if other > apart else f"{direction} by {apart:.3g}"
 
 
 def _p(value: float) -> str:

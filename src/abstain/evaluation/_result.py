@@ -225,24 +225,11 @@ class Evaluation(Result):
         return Judged(self)
 
     @cached_property
-    def _facts(self) -> tuple[dict[str, Any], ...]:
-        """What the verdict rests on, for all who say it: a plan for more rows takes as long as an evaluation."""
-        from abstain.evaluation._facts import of_evaluation
-
-        return tuple(of_evaluation(self))
-
-    # ------------------------------------------------------------------ as a result
-
-    @cached_property
     def verdict(self) -> Verdict:
         """Whether the best score may go live, at what threshold, and what speaks against it."""
         from abstain.evaluation._verdict import of_evaluation
 
         return of_evaluation(self)
-
-    def grounds(self) -> list[dict[str, Any]]:
-        """Return what the verdict rests on."""
-        return [dict(fact) for fact in self._facts]
 
     def headline(self) -> str:
         """Return one line that says what was evaluated."""
@@ -274,7 +261,7 @@ class Evaluation(Result):
         """Return plain Python values: measurements, score summaries, provenance and notes."""
         scores = [{key: value for key, value in vars(entry).items() if key != "curve"} for entry in self.summaries]
         measured = {"provenance": self.provenance, "scores": scores, "measurements": self.rows()}
-        return {**plain(measured), "notes": self.notes()}
+        return {**plain(measured), **self._decided(), "notes": self.notes()}
 
     def plot(self, ax: Any = None, **kwargs: Any) -> RiskCoverageDisplay:
         """Draw the curves of all scores; see :meth:`abstain.RiskCoverageDisplay.from_evaluation`."""

@@ -67,6 +67,9 @@ def of_evaluation(evaluation: Evaluation) -> Verdict:
         caveats = [each for each in caveats if each.kind != "chance" or each.values["score"] != score]
     elif not certified:
         status, limit = Status.NOT_CERTIFIED, RISK
+        if not kept:
+            ends = f"{percent(promises[0].risk)} to {percent(promises[-1].risk)}"
+            found = found.but(reason=f"none of {len(promises)} limits from {ends}, tried at once, with these rows")
     else:
         status = Status.MIX if any(each.kind == "group_above" for each in groups) else Status.CERTIFIED
     shown = [each for each in missed if each.risk >= RISK][:1] or missed[-1:]
@@ -109,7 +112,9 @@ def _of_rows(evaluation: Evaluation) -> Iterator[Caveat]:
     blocks = next(iter(judged.whole.values())).curve.blocks
     errors = round(float(blocks.loss.sum()))
     if blocks.n < FEW_ROWS or (blocks.binary and errors < FEW_ERRORS):
-        yield Caveat.of("small_sample", errors=errors if blocks.binary else "graded", n=blocks.n)
+        rows = f"{blocks.n:,} row{'s' * (blocks.n != 1)}"
+        what = f"{errors} error{'s' * (errors != 1)} in {rows}" if blocks.binary else rows
+        yield Caveat.of("small_sample", what=what)
     named = list(judged.whole) if len(judged.whole) <= 3 else [judged.best]
     for name in named:
         summary = judged.whole.get(name or "")
@@ -139,8 +144,9 @@ def _doubtful(evaluation: Evaluation) -> Iterator[Caveat]:
 
     given = evaluation.provenance.get("understood", {}).get("loss", "0/1") != "0/1"
     for name, summary in evaluation.judged.whole.items():
-        yield from (Caveat.of(kind, score=name, **values) for kind, values in unusual(summary.curve.blocks.score))
         rows = rows_of(summary.curve.blocks)
+        scores = summary.curve.blocks.score if rows is None else rows[1]
+        yield from (Caveat.of(kind, score=name, **values) for kind, values in unusual(scores))
         if rows is None or not np.isfinite(rows[1]).all():
             continue
         nothing = dict.fromkeys(("confidence", "predictions", "labels", "logits", "probabilities", "passes"))
@@ -155,7 +161,7 @@ def _of_groups(evaluation: Evaluation) -> Iterator[Caveat]:
     judged, score = evaluation.judged, str(evaluation.judged.best)
     columns, place = by_column(evaluation, score), judged.place(score)
     if not columns:
-        yield Caveat.of("groups_missing", how="groups=COLUMN")
+        yield Caveat.of("groups_missing", how="see groups=")
     for column, found in judged.groups.items():
         differ = [each for each in found.differences if each.significant]
         if differ:
@@ -228,7 +234,7 @@ def _of_few_labels(evaluation: Evaluation) -> Verdict:
     whole = None if risk is None else (risk.value, risk.low, risk.high)
     if first is not None:
         whole = (1.0 - first.value, 1.0 - first.high, 1.0 - first.low)
-    caveats.append(Caveat.of("groups_missing", how="groups=COLUMN, of rows that are all labelled"))
+    caveats.append(Caveat.of("groups_missing", how="see groups=, of rows that are all labelled"))
     return Verdict(
         Status.MEASURED, score=next(iter(evaluation.scores), ""), n=facts["n"], n_accepted=facts["n"], coverage=1.0,
         caveats=tuple(caveats), risk=None if whole is None else whole[0], full_risk=None if whole is None else whole[0],

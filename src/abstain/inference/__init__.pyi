@@ -67,7 +67,6 @@ from abstain.inference._resample import codes as codes
 from abstain.inference._spread import Spread as Spread
 from abstain.inference._spread import components as components
 from abstain.inference._spread import of_pair as of_pair
-from abstain.inference._steps import steps as steps
 from abstain.inference._unseen import OneMore as OneMore
 from abstain.inference._unseen import worse_ends as worse_ends
 from abstain.inference._unseen_pair import without_room as without_room

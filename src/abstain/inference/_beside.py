@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -97,29 +97,6 @@ class Beside:
             found.append(Better(a, b, label, here.estimate, there.estimate, pair.difference, pair.low, pair.high,
                                 pair.p_value, pair.significant, self.same_loss, share=share))  # fmt: skip
         return tuple(found)
-
-    def facts(self, a: str, b: str) -> list[dict[str, Any]]:
-        """Return what the verdict may say of two of them: coverage at a risk, errors, and rankings of other answers."""
-        found = [
-            self._pair("coverage pair", "coverage", a, b),
-            self._pair("errors pair", "errors", a, b),
-            None if self.same_loss else self._pair("ranking pair", "ranking", a, b),
-        ]
-        return [each for each in found if each is not None]
-
-    def _pair(self, about: str, what: str, a: str, b: str) -> dict[str, Any] | None:
-        pair = self.difference(what, a, b)
-        ends = self.interval(what, a), self.interval(what, b)
-        if pair is None or ends[0] is None or ends[1] is None:
-            return None
-        wrong = (None, None) if self.errors is None else (self.errors[a], self.errors[b])
-        return {
-            "about": about, "a": a, "b": b, "here": ends[0].estimate, "there": ends[1].estimate, "risk": self.risk,
-            "difference": pair.difference, "low": pair.low, "high": pair.high, "p": pair.p_value,
-            "fewer": -pair.difference, "fewer_low": -pair.high, "fewer_high": -pair.low,
-            "significant": pair.significant, "n": self.n,
-            "wrong_here": wrong[0], "wrong_there": wrong[1],
-        }  # fmt: skip
 
 
 def beside(panel: Panel, *, level: float = 0.95, names: Sequence[str] | None = None) -> Beside:

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from abstain._checks import check_loss, listed, same_length, vector
-from abstain._result import Caveat, Column, Estimate, Result, Row, Status, Table, Verdict, arrow
+from abstain._result import Column, Estimate, Result, Row, Status, Table, Verdict, arrow
 from abstain._typing import ArrayLike, BoolArray
 from abstain.inference._binomial import check_level
 from abstain.inference._columns import as_metric, check_scored
@@ -75,7 +75,6 @@ class GroupComparison(Result):
     """
 
     _names = ("group",)
-    _asks = "worst"
     _values = ("value", "low", "high")
 
     metric: str
@@ -103,25 +102,9 @@ class GroupComparison(Result):
         worst = self.intervals[self.worst]
         clear = len(self.may_be_worst) == 1
         names = f"{self.worst} is the worst" if clear else f"Any of {listed(self.may_be_worst)} may be the worst"
-        caveat = Caveat.of("worst_group", names=names, count=len(self.sizes), label=self.label, value=worst.estimate,
-                           low=worst.low, high=worst.high, groups=self.may_be_worst)  # fmt: skip
-        return Verdict(Status.COMPARED, n=sum(self.sizes.values()), caveats=(caveat,), confidence=self.level)
-
-    def grounds(self) -> list[dict[str, Any]]:
-        """Return what the verdict rests on: which groups may be the worst, and how many pairs differ."""
-        worst, risk = self.intervals[self.worst], self.risks.get(self.worst)
-        least = min((each.estimate for each in self.risks.values()), default=math.nan)
-        told = (None, math.nan, math.nan) if risk is None else (risk.estimate, risk.low, risk.high)
-        return [{
-            "about": "groups compared", "label": self.label, "count": len(self.sizes), "names": list(self.may_be_worst),
-            "pairs": sum(each.significant for each in self.differences), "all": len(self.differences),
-            "sure": self.level, "worst": self.worst, "value": worst.estimate, "low": worst.low, "high": worst.high,
-            "risk": told[0], "risk_low": told[1], "risk_high": told[2], "least": least,
-            "best": min(self.risks, key=lambda name: self.risks[name].estimate, default=""),
-        }, {
-            "about": "no threshold", "what": "A comparison of groups", "of": "each group", "others": False, "how": "",
-            "apart": True, "few": False,
-        }]  # fmt: skip
+        said = f"{names} of {len(self.sizes)} groups by {self.label}"
+        value = f"{self.worst} {worst.estimate:.3g} [{worst.low:.3g}, {worst.high:.3g}]"
+        return Verdict(Status.COMPARED, n=sum(self.sizes.values()), reason=f"{said}: {value}", confidence=self.level)
 
     def tables(self) -> list[Table]:
         """Return the groups, worst first, then the pairs that differ."""

@@ -44,7 +44,6 @@ from abstain.inference._binomial import check_level
 from abstain.inference._columns import Losses, Panel, Scores, as_metric, panel
 from abstain.inference._estimates import by_influence, route_of
 from abstain.inference._spread import FEW, of_pair, powers_of
-from abstain.inference._steps import steps
 from abstain.inference._unseen_pair import with_unseen
 from abstain.metrics import Metric
 
@@ -74,7 +73,6 @@ class NonInferiority(Result):
     """
 
     _names = ("new", "reference")
-    _asks = "better"
 
     metric: str
     label: str
@@ -127,23 +125,11 @@ class NonInferiority(Result):
             self.new, self.reference, self.label, math.nan, math.nan, self.difference, self.low, self.high,
             p, self.shown or self.low > self.margin, claim=claim, also=also,
         )  # fmt: skip
+        detail = f"{self.label} worse by {self.difference:.4g} [{self.low:.4g}, {self.high:.4g}], below 0: better"
         return Verdict(
-            Status.COMPARED, score=self.chosen, n=self.n, comparison=found, confidence=self.level,
+            Status.COMPARED, score=self.chosen, n=self.n, comparison=found, confidence=self.level, detail=detail,
             caveats=(Caveat.of("selected_here", score=self.chosen),),
         )  # fmt: skip
-
-    def grounds(self) -> list[dict[str, Any]]:
-        """Return what the verdict rests on."""
-        claim = (
-            f"not worse than {self.reference} by {self.margin:g} or more" if self.claim == "non-inferior"
-            else f"within {self.margin:g} of {self.reference}"
-        )  # fmt: skip
-        known = [] if self.beside is None else self.beside.facts(self.new, self.reference)
-        return [{
-            "about": "margin", "shown": self.shown, "new": self.new, "reference": self.reference, "claim": claim,
-            "label": self.label, "p": self.p_value, "low": self.low, "high": self.high, "margin": self.margin,
-            "sure": self.level,
-        }, *known, *steps(self.asked, self.beside, self.chosen, "A test with a margin")]  # fmt: skip
 
     @cached_property
     def beside(self) -> Beside | None:
@@ -180,7 +166,7 @@ class NonInferiority(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values: the fields, with notes and version."""
-        return {**plain(self.rows()[0]), "notes": self.notes(), "abstain": __version__}
+        return {**plain(self.rows()[0]), **self._decided(), "notes": self.notes(), "abstain": __version__}
 
 
 def non_inferiority(

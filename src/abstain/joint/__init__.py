@@ -13,13 +13,12 @@ from abstain.joint._ds_aurc import AreaResult, ds_augrc, ds_aurc
 from abstain.joint._ds_f1 import F1Point, ds_f1, f1_at
 from abstain.joint._evaluate import JointEvaluation, evaluate
 from abstain.joint._frontier import JointOperatingPoint, RiskCoverageFrontier
-from abstain.joint._grounds import grounds_of as grounds_of  # for the verdict
-from abstain.joint._grounds import with_gains as with_gains
 from abstain.joint._null import NullGain, null_gain
 from abstain.joint._problem import Thresholds
 from abstain.joint._protocol import ProtocolResult, Record, ScoredRun, protocol
 from abstain.joint._single import augrc, aurc, aurc_optimum, f1, scod_risk
 from abstain.joint._splits import Transfer, confidence_intervals, transfer
+from abstain.joint._verdict import with_gains as with_gains
 
 __all__ = [
     "AreaResult",

@@ -16,7 +16,7 @@ from abstain._result import Result, Table
 from abstain._specs import known_options
 from abstain._typing import ArrayLike
 from abstain.blocks import TieBlocks
-from abstain.joint import _detection, _grounds
+from abstain.joint import _detection, _verdict
 from abstain.joint._ds_aurc import areas
 from abstain.joint._ds_f1 import exact
 from abstain.joint._frontier import single_frontier
@@ -221,9 +221,7 @@ class ProtocolResult(Result):
             raise ValueError(f"group={group!r} is not known; {closest(group, [*self.groups, *known])}")
         return (group,)
 
-    verdict = property(_grounds.verdict_of)
-
-    grounds = _grounds.of_protocol
+    verdict = property(_verdict.verdict_of)
 
     def tables(self) -> list[Table]:
         """Return the first layout."""

@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 
 from abstain._result import (
-    NO_GROUPS,
-    Amount,
     Caveat,
     Column,
     Result,
@@ -27,7 +25,6 @@ from abstain.inference import stands_out
 from abstain.monitoring._drift import Drift
 from abstain.monitoring._periods import Break, Period
 from abstain.policy import Policy
-from abstain.thresholds import loss_of
 
 #: Periods that are printed.
 SHOWN = 26
@@ -99,6 +96,8 @@ class Monitoring(Result):
         What the rows of each group with a threshold showed, ``period`` being its name; empty without groups.
     drifts : tuple of Drift
         Where coverage or score left what calibration had shown, in which direction, and whether that holds now.
+    graded : bool
+        Whether the risk is a mean loss, and no share of wrong answers.
     breaks : tuple of Break
         When the promise, of each group, was first seen broken; those of a state of an older version are not known.
 
@@ -144,24 +143,30 @@ class Monitoring(Result):
     n_changes: int = 0
     time_unit: str | None = None
     period: float = 7.0
+    graded: bool = False
 
     @property
     def verdict(self) -> Verdict:
         """Whether the guarantee is violated, and what has changed since the calibration."""
         status = {True: Status.VIOLATED, False: Status.NO_VIOLATION, None: Status.UNDECIDED}[self.promise_broken]
-        graded = isinstance(self.limit, Amount)
         violated = [name for name, broken in self.groups.items() if broken]
         reason = "no accepted row was seen" if self.promise_broken is None else ""
         if self.promise_broken:
             where = f" in {', '.join(violated)}" if violated else ""
             reason = f"first seen{where} after {self.broken_at or 0:,} accepted rows; stop answering by this policy"
+        detail = f"evidence against the guarantee {told(self.evidence)}, alarm at {1.0 / self.delta:.3g}"
+        if self.calibrated is not None:
+            detail += f"; coverage at calibration {percent(self.calibrated)}"
+        if not self.promised:
+            cost = "" if self.cost is None else f"; a cost of {number(self.cost)} per case"
+            detail = f"this policy has no guarantee, so nothing can be violated and no alarm will come{cost}"
         one = list(self.thresholds) == [""]
         threshold = self.thresholds[""] if one else None
         return Verdict(
             status if self.promised else Status.MEASURED, threshold=threshold, coverage=self.coverage, n=self.n,
             printed="" if threshold is None else readable(threshold), risk=self.risk, limit=self.limit,
             n_accepted=self.n_accepted, confidence=1.0 - self.delta, caveats=tuple(self._caveats(one)), reason=reason,
-            graded=graded,
+            graded=self.graded, detail=detail,
         )  # fmt: skip
 
     def _caveats(self, one: bool) -> Iterator[Caveat]:
@@ -172,7 +177,8 @@ class Monitoring(Result):
             yield Caveat.of("change", first=self.changed_at[0], since=f" (period {first})" if first else "",
                             count=self.n_changes, run_length=self.run_length)  # fmt: skip
         if self.drifts:
-            yield Caveat.of("drift", what=[_told_drift(each) for each in self.drifts], chance=self.delta)
+            yield Caveat.of("drift", what=[_told_drift(each) for each in self.drifts], chance=self.delta,
+                            order="")  # fmt: skip
         for kind, lines in (("group", self.by_group), ("period", self.periods)):
             seen = [each for each in lines if each.risk == each.risk]
             if len(seen) > 1 and all(each.errors is not None for each in seen):
@@ -186,65 +192,7 @@ class Monitoring(Result):
             names = [name for name, limit in self.thresholds.items() if limit == math.inf]
             yield Caveat.of("rows_rejected", names=names or ["unknown to the policy"], count=rejected, n=self.n)
         elif one:
-            yield Caveat.of("groups_missing", how="groups=")
-
-    def grounds(self) -> list[dict[str, Any]]:
-        """Return what the verdict rests on: whether the promise is broken, and what has changed."""
-        first = next((one.period for one in self.periods if one.signals), "") if len(self.periods) > 1 else ""
-        broken = [name for name, is_broken in self.groups.items() if is_broken]
-        order = sorted(self.breaks, key=lambda one: one.row)
-        several = len(self.periods) > 1
-        when = [f"in {one.group} after {one.row:,}{f' (period {one.period})' * several}" for one in order if one.group]
-        at = "" if self.calibrated is None else f", {percent(self.calibrated)} of the cases at calibration"
-        found: list[dict[str, Any]] = [{
-            "about": "promise watched", "broken": self.promise_broken if self.promised else "nothing",
-            "at": self.broken_at or 0, "seen": when if len(when) == len(broken) else [], "groups": broken,
-            "n_accepted": self.n_accepted, "changes": self.n_changes,
-            "first": self.changed_at[0] if self.changed_at else 0,
-            "since": f" (period {first})" if first else "", "story": self._story(first), "run_length": self.run_length,
-            "drifted": bool(self.drifts), "what": [_told_drift(one) for one in self.drifts], "chance": self.delta,
-            "untimed": False,
-            "where": f" in {', '.join(broken)}" if broken else "", "how": "'abstain threshold' chooses one",
-        }, {
-            "about": "policy watched", "broken": self.promise_broken,
-            "where": f" in {', '.join(broken)}" if broken else "",
-            "score": "the score", "limit": self.limit,
-            "risk": Amount(self.risk) if isinstance(self.limit, Amount) else self.risk,
-            "now": self.coverage, "calibrated": at,
-            "threshold": readable(self.thresholds[""]) if list(self.thresholds) == [""] else None,
-        }]  # fmt: skip
-        for kind, lines in (("group", self.by_group), ("period", self.periods)):
-            seen = [one for one in lines if one.risk == one.risk]
-            if len(seen) > 1:
-                found.append(_worst(kind, seen))
-        if self.by_group:
-            names = [name for name, limit in self.thresholds.items() if limit == math.inf]
-            found.append({"about": "rows passed on", "names": names or ["groups that the policy does not know"],
-                          "count": self.n - sum(one.n for one in self.by_group), "n": self.n})  # fmt: skip
-        elif list(self.thresholds) == [""]:
-            found.append(NO_GROUPS | {"command": "abstain audit"})
-        if not self.promised:
-            cost = "" if self.cost is None else f", a cost of {number(self.cost)} per case,"
-            found.append({"about": "no promise", "broken": "nothing", "cost": cost})
-        return found
-
-    def _story(self, first: str) -> str:
-        """Return risk and coverage before the period of the first signal, in it and after it; losses are counted."""
-        k = next((k for k, one in enumerate(self.periods) if first and one.period == first), 0)
-        parts = [part for part in (self.periods[:k], self.periods[k : k + 1], self.periods[k + 1 :]) if part]
-        if not k or any(one.errors is None for one in self.periods):
-            return ""
-        accepted = [sum(one.n_accepted for one in part) for part in parts]
-        if not all(accepted):
-            return ""
-        wrong = [percent(sum(one.errors or 0 for one in part) / n) for part, n in zip(parts, accepted, strict=True)]
-        when = [f"before {first}", f"in the period from {first} on"]
-        when += [f"from {self.periods[k + 1].period} on"] if len(parts) > 2 else []
-        said = [f"{each} {share} of {n:,} answers" for each, share, n in zip(when, wrong, accepted, strict=True)]
-        rows = [sum(one.n for one in part) for part in parts]
-        shares = [percent(part / whole) for part, whole in zip(accepted, rows, strict=True)]
-        told = "" if accepted == rows else f"; answered were {', '.join(shares)} of the cases"
-        return f"Wrong were {', '.join(said)}{told}"
+            yield Caveat.of("groups_missing", how="see groups=")
 
     def headline(self) -> str:
         """Return whether the promise is broken, and the evidence."""
@@ -264,6 +212,10 @@ class Monitoring(Result):
         whole = Table([Column(), Column(alike=False)], rows)
         groups = [self._lines(self.by_group, "Group")] if self.by_group else []
         return [whole, *groups, *self._broken(), *([] if len(self.periods) < 2 else [self._by_period()])]
+
+    def brief(self) -> list[Table]:
+        """Return what each group and period showed, where there are several."""
+        return self.tables()[1:]
 
     def _broken(self) -> list[Table]:
         """Return when the promise of each group was first seen broken, where several are watched and any was."""
@@ -303,19 +255,8 @@ class Monitoring(Result):
         return Table([Column(what, left=True), *(Column(name) for name in names)], shown, notes=notes)
 
     def notes(self) -> list[str]:
-        """Return whether the rows have changed or drifted, and which were not watched."""
-        why = f" ({self.untold})" if self.untold else ""
-        found = [f"coverage drifted: {TOLD[self.coverage_drifted]}; score drifted: {TOLD[self.score_drifted]}{why}"]
-        if self.coverage_drifted or self.score_drifted:
-            found.append("drifted: an alarm was reached, and stays; it may be chance, or be over")
-        if self.changed_at:
-            some = [str(self.changed_at[0]), "...", *map(str, self.changed_at[-4:])]
-            last = ", ".join(some if self.n_changes > 5 else map(str, self.changed_at))
-            found.append(
-                f"a change was signalled after accepted row {last}: look at what happened there. This is no broken "
-                f"promise; without any change {self.run_length:,.0f} accepted rows or more go by before a signal, on "
-                "average"
-            )
+        """Return which rows were not monitored, and whether the rows have changed or drifted."""
+        found: list[str] = []
         if self.waiting:
             found.append(f"{self.waiting} rows are too young and wait; give them again, labelled or not, with the next")
         if self.skipped:
@@ -329,6 +270,18 @@ class Monitoring(Result):
             found.append(
                 f"{self.empty} {'call' if self.empty == 1 else 'calls'} brought no rows, which changes nothing"
             )
+        why = f" ({self.untold})" if self.untold else ""
+        found.append(f"coverage drifted: {TOLD[self.coverage_drifted]}; score drifted: {TOLD[self.score_drifted]}{why}")
+        if self.coverage_drifted or self.score_drifted:
+            found.append("drifted: an alarm was reached, and stays; it may be chance, or be over")
+        if self.changed_at:
+            some = [str(self.changed_at[0]), "...", *map(str, self.changed_at[-4:])]
+            last = ", ".join(some if self.n_changes > 5 else map(str, self.changed_at))
+            found.append(
+                f"a change was signalled after accepted row {last}: look at what happened there. This is no broken "
+                f"promise; without any change {self.run_length:,.0f} accepted rows or more go by before a signal, on "
+                "average"
+            )
         return found
 
     def rows(self) -> list[dict[str, Any]]:
@@ -336,17 +289,6 @@ class Monitoring(Result):
         left_out = ("groups", "periods", "changed_at", "thresholds", "by_group", "drifts", "breaks")
         kept = {key: value for key, value in vars(self).items() if key not in left_out}
         return [kept]
-
-
-def _worst(kind: str, seen: list[Period]) -> dict[str, Any]:
-    """Return the period or group against which most speaks, and whether chance alone may do that in one of so many."""
-    if any(one.errors is None for one in seen):
-        worst, p = max(seen, key=lambda one: one.risk), math.nan
-    else:
-        which, p = stands_out([one.errors or 0 for one in seen], [one.n_accepted for one in seen])
-        worst = seen[which]
-    return {"about": "worst watched", "kind": kind, "count": len(seen), "name": worst.period, "risk": worst.risk,
-            "low": worst.risk_low, "high": worst.risk_high, "n_accepted": worst.n_accepted, "p": p}  # fmt: skip
 
 
 def _told_drift(one: Drift) -> str:
@@ -369,9 +311,9 @@ def of_policy(policy: Policy) -> dict[str, Any]:
     coverage = seen.coverage
     if coverage is None and seen.n_accepted is not None:  # a policy of 0.2.0
         coverage = seen.n_accepted / seen.n
-    limit = None if promise is None else loss_of(promise.risk, promise.max_loss)
     return {
-        "promised": promise is not None, "limit": limit,
+        "promised": promise is not None, "limit": None if promise is None else promise.risk,
+        "graded": promise is not None and promise.max_loss > 1.0,
         "thresholds": dict(policy.thresholds), "calibrated": coverage,
     }  # fmt: skip
 

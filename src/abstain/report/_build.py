@@ -47,7 +47,8 @@ def build(result: Result, source: Source | None = None, title: str | None = None
     lead = plain_lead(result.headline() or title or usual, board) if verdict is None else lead_of(verdict, board)
     about = getattr(import_module(f"abstain.report.{module}"), "about", type(result).headline)(result)
     facts = getattr(result, "provenance", None) or _fields(result)
-    page = Page(title or usual, about, lead, tuple(shown), result.to_dict())
+    decided = {} if verdict is None else {"verdict": verdict.to_dict()}
+    page = Page(title or usual, about, lead, tuple(shown), {**result.to_dict(), **decided})
     if source.words is not None:
         page = _worded(page, source.words)
     last = (glossary(as_markdown(page), _metrics(result), _scores(result, source)), provenance(facts, source))

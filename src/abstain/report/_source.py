@@ -51,8 +51,6 @@ class Source:
         How a page says what the library calls by its arguments, such as options of the command.
     verdict : Verdict, optional
         That of the result, with what only the caller knows, such as columns that were not read and commands.
-    told : mapping of mappings
-        Fields of facts, by what these are about, that only the caller knows: ``{"no threshold": {"how": command}}``.
     """
 
     outputs: Outputs | None = None
@@ -69,7 +67,6 @@ class Source:
     gains: Sequence[Mapping[str, Any]] = ()
     words: Callable[[str], str] | None = None
     verdict: Verdict | None = None
-    told: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def name(self, row: int) -> str:
         """Return the identifier of a row, or its number counted from one."""

@@ -20,7 +20,7 @@ from abstain._version import __version__
 from abstain.metrics import parse
 from abstain.study._grid import Grid, Head, column_of, place_of
 from abstain.study._sets import differ
-from abstain.study._verdict import of_study, verdict_of
+from abstain.study._verdict import verdict_of
 
 #: What distinguishes one mean over runs from another.
 CELL = ("data", "model", "set", "role", "shift", "id_failures", "score", "metric")
@@ -126,7 +126,6 @@ class StudyResults(Result):
     """
 
     _names = ("model", "run", "set", "id_failures", "score", "metric")
-    _asks = "better"
     _values = ("value",)
 
     numbers: tuple[dict[str, Any], ...]
@@ -237,10 +236,6 @@ class StudyResults(Result):
     # ------------------------------------------------------------------ as a result
 
     verdict = property(verdict_of)
-
-    def grounds(self) -> list[dict[str, Any]]:
-        """Return what the verdict rests on: what was left out, and the best mean on each set, tested."""
-        return list(of_study(self))
 
     def headline(self) -> str:
         """Return what was evaluated."""

@@ -8,20 +8,22 @@ multiplied by the number of their pairs.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from abstain._quantiles import t_tails
-from abstain._result import Better, Caveat, Status, Verdict, percent
+from abstain._result import Better, Caveat, Status, Verdict
 from abstain.inference import of_pair
 from abstain.metrics import parse
 
 if TYPE_CHECKING:
     from abstain.study._results import Mean, StudyResults
 
+#: Fewer rows than this have wide intervals, whatever they show.
+FEW_ROWS = 100
 #: Sets that the verdict speaks of.
 SETS = 4
 #: Metrics beside the first that are told of the best models, the risk of the coverage, and how they are said.
@@ -36,6 +38,11 @@ def verdict_of(results: StudyResults) -> Verdict:
     orders = [_order(each) for each in list(cells.values())[:SETS]]
     found = [_better(results, order) for order in orders if len(order) > 1]
     caveats = [Caveat.of("files_left_out", count=len(results.failures))] if results.failures else []
+    caveats += [
+        Caveat.of("small_sample", what=f"{order[0].n} row{'s' * (order[0].n != 1)} in {order[0].set}")
+        for order in orders
+        if order[0].n < FEW_ROWS
+    ]
     best = best_of(results)
     if best is not None and len({(row["model"], row["score"]) for row in results.numbers}) > 1:
         caveats.append(Caveat.of("selected_here", score=_name(best)))
@@ -63,28 +70,6 @@ def _better(results: StudyResults, order: list[Mean]) -> Better:
     )  # fmt: skip
 
 
-def of_study(results: StudyResults) -> Iterator[dict[str, Any]]:
-    """Yield what was left out, the best mean of each set with its tests, and what other commands answer."""
-    yield {"about": "left out", "count": len(results.failures)}
-    specs, best = results.values("metric"), None
-    for several in list(_cells(results, "augrc" if "augrc" in specs else specs[0]).values() if specs else [])[:SETS]:
-        order = _order(several)
-        best = best or (order[0] if order[0].role != "validation" else None)
-        yield from _of_set(results, order)
-    yield from _of_best(results, best)
-    of = "a model" if best is None else _name(best)
-    chosen = len({(row["model"], row["score"]) for row in results.numbers}) > 1
-    yield {
-        "about": "no threshold",
-        "what": "A study",
-        "of": of,
-        "others": chosen,
-        "how": "",
-        "apart": True,
-        "few": False,
-    }
-
-
 def best_of(results: StudyResults) -> Mean | None:
     """Return the best cell of the first set that is none for validation."""
     specs = results.values("metric")
@@ -108,59 +93,6 @@ def _name(mean: Mean) -> str:
     return f"{mean.model} {mean.score}"
 
 
-def _of_set(results: StudyResults, order: list[Mean]) -> Iterator[dict[str, Any]]:
-    best, pairs = order[0], len(order) * (len(order) - 1) // 2
-    adjusted = f", adjusted for all {pairs} pairs of these {len(order)}" if pairs > 1 else ""
-    fact = {"about": "cell", "set": best.set, "count": len(order), "label": best.label, "name": _name(best),
-            "value": best.value, "n": best.n, "p": math.nan, "next": "", "by": "", "adjusted": ""}  # fmt: skip
-    if len(order) > 1:
-        fact |= {
-            "adjusted": adjusted,
-            "next": _name(order[1]),
-            "by": _by(best, order[1]),
-            "p": _tested(results, best, order[1], pairs),
-        }
-    yield fact
-    rival = next((each for each in order[1:] if each.model != best.model), None)
-    if rival is None:
-        return
-    if rival is not order[1]:
-        yield {"about": "other model", "set": best.set, "other": _name(rival), "label": best.label,
-               "by": _by(best, rival), "p": _tested(results, best, rival, pairs), "adjusted": adjusted}  # fmt: skip
-    listed = []
-    for spec in BESIDE:
-        one, other = (_same(results, spec, each) for each in (best, rival))
-        if one is not None and other is not None:
-            p = _tested(results, one, other, 1)
-            shown = [percent(each.value) if spec != "auroc_f" else f"{each.value:.4f}" for each in (one, other)]
-            told = "measured" if math.isnan(p) else "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".")
-            listed.append(f"{one.label} {shown[0]} and {shown[1]} ({told})")
-    yield {"about": "other metrics", "name": _name(best), "other": _name(rival), "listed": "; ".join(listed),
-           "set": best.set}  # fmt: skip
-
-
-def _of_best(results: StudyResults, best: Mean | None) -> Iterator[dict[str, Any]]:
-    """Yield what the winner of the first set answers, where it does worst, and what a perfect ranking would do."""
-    if best is None:
-        return
-    if best.n_runs == 1:
-        yield {"about": "runs", "n_runs": 1}
-    coverage, accuracy = (_same(results, spec, best) for spec in (BESIDE[2], "accuracy"))
-    if coverage is not None:
-        yield {"about": "cell coverage", "set": best.set, "name": _name(best), "risk": RISK, "coverage": coverage.value}
-    if coverage is not None and accuracy is not None:
-        yield {"about": "ranking perfected", "of": _name(best), "risk": RISK, "full": 1.0 - accuracy.value,
-               "coverage": coverage.value, "perfect": min(1.0, accuracy.value / (1.0 - RISK))}  # fmt: skip
-    mine = [each for each in results.means(best.metric) if (each.model, each.score) == (best.model, best.score)
-            and each.data == best.data and each.role != "validation"]  # fmt: skip
-    if len({each.set for each in mine}) > 1:
-        worst = _order(mine)[-1]
-        yield {"about": "sets", "count": len(mine), "name": _name(best), "set": worst.set, "label": worst.label,
-               "value": worst.value}  # fmt: skip
-    else:
-        yield {"about": "groups elsewhere", "of": _name(best), "how": ""}
-
-
 def _same(results: StudyResults, spec: str, cell: Mean) -> Mean | None:
     """Return another metric of the same cell."""
     if spec not in results.values("metric"):
@@ -168,12 +100,6 @@ def _same(results: StudyResults, spec: str, cell: Mean) -> Mean | None:
     wanted = (cell.data, cell.model, cell.set, cell.id_failures, cell.score)
     return next((each for each in results.means(spec)
                  if (each.data, each.model, each.set, each.id_failures, each.score) == wanted), None)  # fmt: skip
-
-
-def _by(best: Mean, other: Mean) -> str:
-    apart = abs(best.value - other.value)
-    word = best.direction
-    return f"{percent(apart / other.value)} {word}" if other.value > apart else f"{word} by {apart:.3g}"
 
 
 def _tested(results: StudyResults, a: Mean, b: Mean, times: int) -> float:

@@ -41,9 +41,7 @@ from abstain.thresholds._row_warnings import warn_if_copied as warn_if_copied
 from abstain.thresholds._row_warnings import warn_if_reused as warn_if_reused
 from abstain.thresholds._rows_needed import CertificatePlan as CertificatePlan
 from abstain.thresholds._rows_needed import plan_certificate as plan_certificate
-from abstain.thresholds._rows_needed import plan_of as plan_of
 from abstain.thresholds._sample import cluster_numbers as cluster_numbers
 from abstain.thresholds._statements import each_errs as each_errs
-from abstain.thresholds._statements import loss_of as loss_of
 from abstain.thresholds._two_scores import ChosenPair as ChosenPair
 from abstain.thresholds._two_scores import choose_pair as choose_pair

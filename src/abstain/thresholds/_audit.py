@@ -38,7 +38,7 @@ class Audit(Result):
     violated, True if all are satisfied. ``groups``: the same of each group of the rows; empty without groups. Answers
     about G groups are from intervals at 1 - (1 - level)/G, so that any is false with probability 1 - level at most.
     ``guaranteed``: whether anything is. ``reason``: why these rows cannot decide. ``cost``: per case, by the costs that
-    chose the threshold, if any did.
+    chose the threshold, if any did. ``limit``: the certified limit of the risk.
 
     Examples
     --------
@@ -63,6 +63,7 @@ class Audit(Result):
     guaranteed: bool = True
     reason: str | None = None
     cost: float | None = None
+    limit: float | None = None
 
     @property
     def keeps_promise(self) -> bool | None:
@@ -75,12 +76,12 @@ class Audit(Result):
         """Whether these rows satisfy the guarantee, violate it, or cannot decide."""
         status = {True: Status.SATISFIED, False: Status.VIOLATED, None: Status.UNDECIDED}[self.satisfied]
         failed = [name for name, each in self.groups.items() if each.satisfied is False]
-        caveats = [Caveat.of("groups_missing", how="groups=")] if not self.groups else []
+        caveats = [Caveat.of("groups_missing", how="see groups=")] if not self.groups else []
         return Verdict(
             status if self.guaranteed else Status.MEASURED, coverage=self.coverage, risk=self.risk, n=self.n,
             n_accepted=self.n_accepted, coverage_interval=self.coverage_interval, risk_interval=self.risk_interval,
-            confidence=self.level, reason=f"in {', '.join(failed)}" if failed else self.reason or "",
-            caveats=tuple(caveats),
+            confidence=self.level, limit=self.limit, caveats=tuple(caveats),
+            reason=f"in {', '.join(failed)}" if failed else (self.reason or "") * (self.satisfied is None),
         )  # fmt: skip
 
     def headline(self) -> str:
@@ -182,7 +183,7 @@ def audit(
     cost = None
     if not isinstance(threshold, GroupThresholds):
         cost = threshold.objective.cost_per_case(total.coverage, total.risk)
-    total = replace(total, guaranteed=guarantee is not None, cost=cost)
+    total = replace(total, guaranteed=guarantee is not None, cost=cost, limit=None if limit is None else limit[0])
     if groups is None:
         return total
     column = group_column(groups)
@@ -246,12 +247,12 @@ def _why(ends: tuple[float, float], values: FloatArray, limit: Limit, units: str
         return "nothing was accepted"
     risk, (low, high) = limit[0], ends
     if low <= risk < high:
-        return f"the interval of the risk holds the limit, {risk:g}; more {units} make it shorter"
+        return f"the interval of the risk holds the limit; more {units} make it shorter"
     if np.isnan(low) or np.isnan(high):
         return f"the risk has no interval; more {units} would tell"
     side = "below" if high <= risk else "above"
     return (
-        f"the interval lies {side} the limit, {risk:g}, but is approximate for means of {units}, and a bound that "
+        f"the interval lies {side} the limit, but is approximate for means of {units}, and a bound that "
         f"holds for every population (Hoeffding-Bentkus) does not agree with so few ({values.size})"
     )
 

@@ -10,13 +10,11 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import vector
-from abstain._result import NO_FOREIGN, Caveat, Column, Level, Result, Row, Status, Table, Verdict, about
+from abstain._result import Caveat, Column, Level, Result, Row, Status, Table, Verdict
 from abstain._typing import ArrayLike, BoolArray
-from abstain.inference import clopper_pearson
 from abstain.policy import Calibration, Guarantee, Policy, accept_by_group, statement
-from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold, Threshold
+from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold
 from abstain.thresholds._row_hashes import merged
-from abstain.thresholds._statements import plainly
 
 
 @dataclass(frozen=True, repr=False)
@@ -114,14 +112,19 @@ class GroupThresholds(Result):
         n, accepted = (sum(getattr(one, name) for one in self.groups.values()) for name in ("n", "n_accepted"))
         status = Status.CERTIFIED if promised is not None else Status.MEASURED
         if len(kept) < len(self.groups):
-            status = Status.PARTLY if kept and promised is not None else Status.NOT_ATTAINABLE
+            failed = Status.NOT_ATTAINABLE if self.delta is None else Status.NOT_CERTIFIED
+            status = Status.PARTLY if kept and promised is not None else failed
         reasons: dict[str, list[str]] = {}
         for name, each in self.groups.items():
             reasons.setdefault(each.reason or "", []).append(name)
         caveats = [Caveat.of("groups_rejected", names=names, reason=why) for why, names in reasons.items() if why]
-        for each in self.groups.values():
-            if isinstance(each, CertifiedThreshold) and not each.attainable:
-                caveats += [more for more in each.verdict.caveats if more.kind in ("more_rows", "no_more_rows")]
+        more = {name: one for name, each in self.groups.items() for one in each.verdict.caveats if name not in kept}
+        needed = {name: one.values for name, one in more.items() if one.kind == "more_rows"}
+        if needed:
+            rows = ", ".join(f"{values['rows']} ({name})" for name, values in needed.items())
+            caveats.append(Caveat.of("more_rows", limit=next(iter(needed.values()))["limit"], rows=rows))
+        caveats += [Caveat.of("no_more_rows", **{**one.values, "where": f" in {name}"})
+                    for name, one in more.items() if one.kind == "no_more_rows"]  # fmt: skip
         limit = None if promised is None else float(promised["risk"])
         levels = tuple(
             Level(limit, one.coverage, one.threshold, one.printed, name) for name, one in kept.items()
@@ -130,51 +133,8 @@ class GroupThresholds(Result):
         return Verdict(
             status, coverage=accepted / n, risk=risk, limit=limit, n=n, n_accepted=accepted, levels=levels,
             confidence=None if promised is None else 1.0 - float(promised["delta"]), caveats=tuple(caveats),
-            reason="in no group" if not kept else "in some groups only",
+            reason="no group has a threshold" if not kept else "in some groups only",
         )  # fmt: skip
-
-    def grounds(self) -> list[dict[str, Any]]:
-        """Return what the verdict rests on: each group that attains it, and those that do not together."""
-        kept = {name: each for name, each in self.groups.items() if each.attainable}
-        lost = {name: each for name, each in self.groups.items() if not each.attainable}
-        found = [self._answered(kept), dict(NO_FOREIGN)]
-        found += [fact for name, each in kept.items() for fact in each.grounds(name)]
-        reasons = dict.fromkeys(each.reason for each in lost.values())
-        for reason in reasons:
-            names = [name for name, each in lost.items() if each.reason == reason]
-            found.append({"about": "groups left out", "left": len(kept), "count": len(self.groups), "names": names,
-                          "reason": reason})  # fmt: skip
-        promised = self.guarantee()
-        if promised is not None:
-            together = " for all of them at once" if self.multiplicity == "all" else " for each by itself"
-            found.append({"about": "groups promised", "sure": 1.0 - promised.delta, "together": together,
-                          "names": list(kept), "statement": plainly(promised)})  # fmt: skip
-        if kept:
-            least = min(kept, key=lambda name: kept[name].coverage)
-            worst = max(kept, key=lambda name: kept[name].risk)
-            found.append({"about": "least answered", "count": len(kept), "group": least, "worst": worst,
-                          "coverage": kept[least].coverage, "risk": kept[worst].risk})  # fmt: skip
-        plans = {name: (each, each.plan()) for name, each in lost.items()
-                 if isinstance(each, CertifiedThreshold) and each.bound == "binomial"}  # fmt: skip
-        if plans:
-            low = {name: clopper_pearson(round(each.full_risk * each.n), each.n, side="lower")[0]
-                   for name, (each, _) in plans.items()}  # fmt: skip
-            worst = max(low, key=low.__getitem__)
-            found.append({"about": "worst passed on", "group": worst, "risk": lost[worst].full_risk,
-                          "n": lost[worst].n})  # fmt: skip
-            limit = next(each.risk_limit for each, _ in plans.values())
-            hopeless = [name for name, (_, plan) in plans.items() if plan["lowest"] >= limit]
-            some = [f"{name} {about(plan['needed'])} (now {each.n:,})" for name, (each, plan) in plans.items()
-                    if name not in hopeless and (plan["needed"] or 0) > each.n]  # fmt: skip
-            found.append({"about": "rows of groups", "limit": limit, "names": some, "hopeless": hopeless})
-        return found
-
-    def _answered(self, kept: Mapping[str, Threshold]) -> dict[str, Any]:
-        """Return in how many groups, and of how many rows, anything is answered."""
-        n, accepted = (sum(getattr(one, name) for one in self.groups.values()) for name in ("n", "n_accepted"))
-        return {"about": "groups answered", "left": len(kept), "count": len(self.groups), "n": n, "accepted": accepted,
-                "names": list(kept),
-                "coverage": accepted / n, "certified": self.guarantee() is not None}  # fmt: skip
 
     def headline(self) -> str:
         """Return what was asked for of every group."""
@@ -192,6 +152,10 @@ class GroupThresholds(Result):
         ]
         notes = next((each.brackets() for each in self.groups.values() if each.attainable), [])
         return [Table(columns, rows, notes=notes), *instead]
+
+    def brief(self) -> list[Table]:
+        """Return the table of the groups."""
+        return self.tables()[:1]
 
     def notes(self) -> list[str]:
         """Return the guarantee, and for each group why its objective is not attainable."""

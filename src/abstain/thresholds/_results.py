@@ -11,14 +11,9 @@ import numpy as np
 
 from abstain._checks import vector
 from abstain._result import (
-    ALL_READ,
-    NO_FOREIGN,
-    NO_GROUPS,
     NOTHING,
-    USABLE,
     Caveat,
     Column,
-    Counted,
     Estimate,
     Level,
     Result,
@@ -27,8 +22,6 @@ from abstain._result import (
     Table,
     Verdict,
     about,
-    limits,
-    percent,
     planned_rows,
 )  # fmt: skip
 from abstain._typing import ArrayLike, BoolArray
@@ -36,8 +29,7 @@ from abstain.curve import OperatingPoint
 from abstain.policy import Calibration, Guarantee, Objective, Policy, statement
 from abstain.thresholds._band import Attained
 from abstain.thresholds._reach import Reach, stricter
-from abstain.thresholds._rows_needed import plan_of
-from abstain.thresholds._statements import each_errs, errs, loss_of, plainly
+from abstain.thresholds._statements import each_errs, errs
 
 
 @dataclass(frozen=True, repr=False)
@@ -98,27 +90,15 @@ class Threshold(Result):
     def verdict(self) -> Verdict:
         """Whether this threshold may go live, and what speaks against it."""
         status = Status.MEASURED if self.attainable else Status.NOT_ATTAINABLE
+        caveats = [Caveat.of("groups_missing", how="see groups=")] if self.attainable else []
+        if unscored := self.calibration.n_unscored:
+            caveats.append(Caveat.of("missing_scores", count=unscored, score="score", fate="rejected"))
         return Verdict(
             status, threshold=self.threshold, printed=self.printed, coverage=self.coverage, risk=self.risk, n=self.n,
             n_accepted=self.n_accepted, full_risk=self.full_risk, coverage_interval=self.coverage_interval,
-            risk_interval=self.risk_interval, reason=self.reason or "", graded=not self.calibration.get("binary", True),
-            caveats=(Caveat.of("groups_missing", how="groups="),) if self.attainable else (),
+            risk_interval=self.risk_interval, reason=self.reason or "", graded=self.full_risk > 1.0,
+            caveats=tuple(caveats),
         )  # fmt: skip
-
-    def grounds(self, group: str | None = None) -> list[dict[str, Any]]:
-        """Return what the verdict rests on."""
-        promise, limit = self.guarantee(), self.objective.risk
-        if promise is not None:
-            limit = loss_of(promise.risk, promise.max_loss)
-        unknown = [] if group is not None else [dict(NO_GROUPS), dict(NO_FOREIGN)]
-        return [*unknown, {
-            "about": "threshold", "group": group, "attainable": self.attainable, "certified": promise is not None,
-            "scored": "", "threshold": self.printed, "coverage": Counted(self.coverage, self.n), "risk": self.risk,
-            "reason": self.reason,
-            "what": "Not attainable" if limit is None else f"{percent(limit)} risk is not attainable",
-            "statement": "" if promise is None else plainly(promise), "instead": None, "whole": None,
-            "limit": limit, "sure": math.nan if promise is None else 1.0 - promise.delta, **ALL_READ,
-        }]  # fmt: skip
 
     def headline(self) -> str:
         """Return what was asked for, and how it was looked for."""
@@ -136,6 +116,10 @@ class Threshold(Result):
     def tables(self) -> list[Table]:
         """Return the threshold with what it accepts; or what was found where the objective is not attainable."""
         return [_listed(self.cells(), self.brackets())] if self.attainable else self._instead()
+
+    def brief(self) -> list[Table]:
+        """Return no table: the verdict has all of it."""
+        return []
 
     def brackets(self) -> list[str]:
         """Return what the brackets mean."""
@@ -305,83 +289,38 @@ class CertifiedThreshold(Threshold):
     def verdict(self) -> Verdict:
         """Whether this threshold is certified, else what these rows do certify, and what speaks against it."""
         limit, graded = self.risk_limit, self.max_loss > 1.0 or self.bound != "binomial"
-        useless = self.ranking is not None and self.ranking[1] <= 0.5
         found = super().verdict.but(limit=limit, confidence=1.0 - self.delta, graded=graded)
         if self.attainable:
             level = Level(limit, self.coverage, self.threshold, self.printed)
-            found = found.but(status=Status.CERTIFIED, levels=(level,))
-            if useless and self.full_risk <= limit:
+            usual = "mean loss of what is accepted is at most" in self.statement
+            found = found.but(status=Status.CERTIFIED, levels=(level,), detail="" if usual else self.statement)
+            if self.useless and self.full_risk <= limit:
                 found = found.but(Caveat.of("everything", limit=limit))
             return found
         levels = tuple(Level(one.risk, one.coverage, one.threshold, one.printed) for one in self.attained)
-        caveats = [Caveat.of("second_certificate", **errs(self.delta))] if levels and not useless else []
+        caveats = [Caveat.of("second_certificate", **errs(self.delta))] if levels and not self.useless else []
         if self.bound == "binomial":
-            caveats += planned_rows(limit, self.plan()["needed"], self.least, self.n)
+            caveats += planned_rows(
+                limit, None if self.useless else (self.rows_needed or (None,))[0], self.least, self.n
+            )
         if usable := next((one for one in levels if one.coverage >= NOTHING), None):
             found = found.but(threshold=usable.threshold, printed=usable.printed, coverage=usable.coverage)
         return found.but(
-            *caveats, status=Status.NO_USE if useless else Status.NOT_CERTIFIED, levels=levels, missed=(limit,),
+            *caveats, status=Status.NO_USE if self.useless else Status.NOT_CERTIFIED, levels=levels, missed=(limit,),
         )  # fmt: skip
 
-    def grounds(self, group: str | None = None) -> list[dict[str, Any]]:
-        """Return what the verdict rests on, and what these rows do certify."""
-        found = super().grounds(group)
-        if group is not None:
-            return found
-        if self.attainable:
-            low = 1.0 if self.ranking is None else self.ranking[1]
-            return [*found, {"about": "all beside", "low": low, "full": self.full_risk, "limit": self.risk_limit}]
-        found += self._certified_instead(next(fact for fact in found if fact["about"] == "threshold"))
-        if self.ranking is not None:
-            value, low, high = self.ranking
-            whole = next((each.risk for each in self.attained if each.coverage == 1.0), None)
-            named = {"score": "this score", "low": low}
-            found += [{"about": "usefulness", **named, "all": whole, "sure": 1.0 - self.delta},
-                      {"about": "ranking", **named, "value": value, "high": high}]  # fmt: skip
-        if self.bound == "binomial":
-            found.append({"about": "promise", "attained": False, "some": False, "risk": self.risk_limit, "n": self.n,
-                          "asked": self.risk_limit, "useless": False, "above": [], "tried": 1, **ALL_READ,
-                          **self.plan()})  # fmt: skip
-        return found
-
-    def _certified_instead(self, said: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return what these rows do certify; the first of it that answers something is spoken of beside the limit."""
-        limit = said["limit"] = loss_of(self.risk_limit, self.max_loss)
-        if not self.attained:
-            return [{"about": "not promised", "limit": limit}]
-        first = self.attained[0]
-        useless = self.ranking is not None and self.ranking[1] <= 0.5
-        some = [one for one in self.attained if one.coverage >= NOTHING and one.risk <= USABLE * self.risk_limit]
-        if some and first.risk > self.risk_limit and not useless:
-            one = some[0]
-            said |= {**errs(self.delta), "instead": loss_of(one.risk, self.max_loss),
-                     "coverage": Counted(one.coverage, self.n),
-                     "threshold": None if one.everything else one.printed}  # fmt: skip
-        said["whole"] = self._whole()
-        risk = loss_of(first.risk, self.max_loss)
-        return [{"about": "instead", "risk": risk, "coverage": first.coverage, "limit": limit, **errs(self.delta),
-                 "sure": 1.0 - self.delta, "kept": self._kept()}]  # fmt: skip
-
-    def _kept(self) -> list[str]:
-        return limits((loss_of(one.risk, self.max_loss), one.coverage, "" if one.everything else one.printed)
-                      for one in self.attained)  # fmt: skip
-
-    def _whole(self) -> float | None:
-        """Return the certified risk of answering everything where it keeps the limit, though no threshold does."""
-        return next((loss_of(one.risk, self.max_loss) for one in self.attained
-                     if one.everything and one.coverage == 1.0 and one.risk <= self.risk_limit), None)  # fmt: skip
-
-    def plan(self) -> dict[str, Any]:
-        useless = self.ranking is not None and self.ranking[1] <= 0.5
-        return plan_of(None if useless or self.rows_needed is None else self.rows_needed[0], self.least)
+    @property
+    def useless(self) -> bool:
+        """Whether the ranking is not shown to be better than chance, so that no number of rows helps."""
+        return self.ranking is not None and self.ranking[1] <= 0.5
 
     def notes(self) -> list[str]:
         """Return the guarantee; or why there is none, and how many rows might do."""
         if self.attainable:
             return [f"guarantee: {self.statement}"]
-        if self._whole() is not None:
+        if any(one.everything and one.coverage == 1.0 and one.risk <= self.risk_limit for one in self.attained):
             return ["not attainable by a threshold that passed its test; answering everything keeps the limit"]
-        low, high = (self.rows_needed if self.plan()["needed"] is not None else None) or (None, None)
+        low, high = (None if self.useless else self.rows_needed) or (None, None)
         if low is None or low <= self.n or (self.least is not None and self.least[1] >= self.risk_limit):
             return super().notes()  # the verdict says what it can
         many = f"{about(low)} rows, or many more" if high is None else f"{about(low)} to {about(high)} rows"

@@ -208,12 +208,6 @@ def least_risk(sample: Sample, limit: float, delta: float) -> tuple[int, float] 
     return (least, float((loss[enough] / count[enough]).min())) if enough.any() else None
 
 
-def plan_of(needed: int | None, least: tuple[int, float] | None) -> dict[str, Any]:
-    """Return what the verdict says of more rows: how many at least, and the least risk of so many accepted rows."""
-    enough, lowest = least or (0, 0.0)
-    return {"needed": needed, "enough": enough, "lowest": lowest}
-
-
 def _size_of_repeated(
     sample: Sample, count: FloatArray, loss: FloatArray, limit: float, delta: float, furthest: float = FURTHEST
 ) -> int | None:

@@ -1,0 +1,120 @@
+"""A verdict as lines of a terminal, and as Markdown."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+
+from abstain._result._markup import prose
+from abstain._result._spoken import percent
+from abstain._result._verdict import CAVEATS_SHOWN, Status, Verdict
+from abstain._result._words import clean, wrapped
+
+#: So many levels are printed.
+LEVELS = 3
+#: Spaces at which no line is broken: before a per cent sign, and in a p-value.
+_KEPT = re.compile(r"(?<=\d) (?=%)|(?<=\bp) (?=[<=])|(?<=\bp [<=]) (?=\d)")
+#: Statuses whose headline states a guarantee.
+_CERTIFYING = (Status.CERTIFIED, Status.MIX, Status.PARTLY, Status.NOT_CERTIFIED)
+
+
+def lines_of(
+    verdict: Verdict, width: int = 80, most: int = CAVEATS_SHOWN, words: Callable[[str], str] = str
+) -> list[str]:
+    """Return the answer first, then at most so many caveats, then what goes on; no line is wider than ``width``.
+
+    ``words``: how to say what names arguments of the library.
+    """
+    found = [*_answers(verdict), *_compared(verdict)]
+    shown = verdict.caveats[:most]
+    found += [f"! {each.text}" for each in shown]
+    if len(verdict.caveats) > len(shown):
+        found.append(f"{len(verdict.caveats) - len(shown)} more with --verbose")
+    found += [f"next: {verdict.next}"] if verdict.next else []
+    joined = (_KEPT.sub("\u00a0", words(each)) for each in found)
+    return [line.replace("\u00a0", " ") for each in joined for line in wrapped(each, width, "  ")]
+
+
+def markdown_of(verdict: Verdict) -> str:
+    """Return headline and status, then all else as a list."""
+    items = [line.strip() for line in lines_of(verdict, 10_000, len(verdict.caveats))[1:] if line.strip()]
+    head = f"**{prose(verdict.headline)}** ({verdict.status.value})"
+    return "\n\n".join([head, "\n".join(f"- {prose(each)}" for each in items)]).rstrip()
+
+
+def _answers(verdict: Verdict) -> list[str]:
+    """Return the answer: levels in columns where there are several, else headline and numbers."""
+    if len(verdict.levels) < 2 or verdict.levels[0].group is not None or verdict.status is Status.NO_USE:
+        first = [] if verdict.comparison is not None and verdict.status is Status.COMPARED else [_first(verdict)]
+        return [*first, *_numbers(verdict)]
+    first = [] if verdict.status is Status.CERTIFIED else [_first(verdict)]
+    why = [f"  {verdict.reason}"] if verdict.reason and verdict.status is Status.NOT_CERTIFIED else []
+    return [*first, *why, *_columns(verdict)]
+
+
+def _first(verdict: Verdict) -> str:
+    if verdict.confidence is None or verdict.status not in _CERTIFYING or not verdict.levels:
+        return verdict.headline
+    said = verdict.headline.removesuffix(".")
+    if verdict.status is Status.CERTIFIED and len(verdict.levels) == 1:
+        said = f"certified: {verdict.at_most(verdict.limit)}"
+    return f"{said}, with {percent(verdict.confidence)} confidence"
+
+
+def _numbers(verdict: Verdict) -> list[str]:
+    found: list[str] = []
+    if verdict.status in (Status.NO_USE, Status.NOT_ATTAINABLE):
+        whole = next((each.limit for each in verdict.levels if each.everything), None)
+        return [] if whole is None else [f"  answering all cases is certified: {verdict.at_most(whole)}"]
+    if verdict.status is Status.NOT_CERTIFIED and verdict.reason and verdict.levels:
+        found.append(f"  {verdict.reason}")
+    if verdict.threshold is not None and math.isfinite(verdict.threshold) and verdict.coverage != 1.0:
+        where = f"  answer if {clean(verdict.score) or 'score'} >= {verdict.printed or repr(verdict.threshold)}"
+        found.append(f"{where}      coverage {_with(verdict.coverage, verdict.coverage_interval)}")
+    if verdict.risk is not None and verdict.n_accepted and verdict.status is not Status.NO_VIOLATION:
+        risk = verdict.share(verdict.risk)
+        if verdict.risk_interval is not None and not verdict.graded:
+            risk = _with(verdict.risk, verdict.risk_interval)
+        found.append(f"  measured {verdict.measure} {risk}, {verdict.n_accepted:,} of {verdict.n:,} rows")
+    detail = verdict.detail if verdict.comparison is None else ""
+    return [*found, *([f"  {detail}"] if detail else [])]
+
+
+def _columns(verdict: Verdict) -> list[str]:
+    """Return the certified levels in columns, those nearest to the limit that was asked for."""
+    levels = sorted(verdict.levels, key=lambda each: each.limit)
+    asked = verdict.limit or 0.0
+    nearest = sorted(levels, key=lambda each: abs(math.log((each.limit or 1e-9) / (asked or each.limit or 1e-9))))
+    shown = [each for each in levels if each in nearest[:LEVELS]]
+    limits = [f"{verdict.measure.split()[0]} <= {verdict.share(each.limit)}" for each in shown]
+    sure = f"certified ({percent(verdict.confidence)})" if verdict.confidence is not None else "certified"
+    wide = max(map(len, [sure, *limits]))
+    found = [f"{sure:<{wide}}   coverage   threshold"]
+    for limit, each in zip(limits, shown, strict=True):
+        at = "none needed" if each.everything else each.printed or repr(each.threshold)
+        found.append(f"{limit:<{wide}}   {percent(each.coverage):>8}   {at}")
+    missed = []
+    if verdict.measured is not None:
+        limit, coverage = verdict.share(verdict.measured.limit), percent(verdict.measured.coverage)
+        missed.append(f"{limit} measured, not certified: {coverage}")
+    if verdict.missed:
+        missed.append(f"not certified: {', '.join(map(verdict.share, verdict.missed))}")
+    return [*found, *(["  " + "      ".join(missed)] if missed else [])]
+
+
+def _compared(verdict: Verdict) -> list[str]:
+    if verdict.comparison is None:
+        return []
+    also = (each.sentence if each.where else each.values for each in verdict.comparison.also)
+    detail = [verdict.detail] if verdict.detail else []
+    return [verdict.comparison.sentence, *(f"  {each}" for each in (*detail, *also))]
+
+
+def _with(value: float | None, interval: tuple[float, float] | None) -> str:
+    """Return a share with its interval, both in per cent."""
+    if value is None:
+        return "—"
+    if interval is None or any(map(math.isnan, interval)):
+        return percent(value)
+    return f"{percent(value)} [{', '.join(f'{100.0 * end:.1f}' for end in interval)}]"

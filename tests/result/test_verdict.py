@@ -1,0 +1,299 @@
+"""The verdict: status, levels and caveats on populations where they must, and must not, be given."""
+
+from __future__ import annotations
+
+import string
+from typing import Any
+
+import numpy as np
+import pytest
+
+import abstain
+from abstain._result import CAVEATS, Better, Caveat, Severity, Status, Verdict, lines_of, percent, readable
+
+
+def rows(n: int = 2000, seed: int = 0) -> tuple[Any, Any]:
+    """Return 0/1 losses and a score that ranks them."""
+    rng = np.random.default_rng(seed)
+    score = rng.random(n)
+    return (rng.random(n) > 0.7 + 0.3 * score).astype(float), score
+
+
+def kinds(verdict: Verdict | None) -> list[str]:
+    """Return the kinds of the caveats of a verdict."""
+    assert verdict is not None
+    return [each.kind for each in verdict.caveats]
+
+
+def caveat(verdict: Verdict | None, kind: str) -> Caveat:
+    """Return the one caveat of a kind."""
+    assert verdict is not None
+    (found,) = [each for each in verdict.caveats if each.kind == kind]
+    return found
+
+
+# ---------------------------------------------------------------------- the table and the record
+
+
+def test_caveats_are_few_and_ordered_by_severity() -> None:
+    """At most about thirty kinds, the most severe first, each with named fields in a sentence that ends."""
+    assert len(CAVEATS) <= 34
+    assert [each.severity for each in CAVEATS.values()] == sorted(each.severity for each in CAVEATS.values())
+    for each in CAVEATS.values():
+        fields = [name for text in each[1:] for _, name, _, _ in string.Formatter().parse(text) if name is not None]
+        assert all(name.isidentifier() for name in fields)
+        assert each.sentence.endswith((".", "}"))
+
+
+def test_a_verdict_orders_its_caveats_and_says_none_twice() -> None:
+    """Whatever order they came in; a grave one turns a yes into a yes with care."""
+    small, missing = (
+        Caveat.of("small_sample", what="3 errors in 400 rows"),
+        Caveat.of("groups_missing", how="see groups="),
+    )
+    above = Caveat.of("group_above", column="site", names=["far"], limit=0.05, groups=["far"])
+    found = Verdict(Status.CERTIFIED, coverage=0.5, limit=0.05, caveats=(small, missing, small))
+    assert (found.sign, len(found.caveats)) == ("yes", 2)
+    grave = found.but(above)
+    assert (grave.sign, grave.caveats[0].kind) == ("care", "group_above")
+    assert grave.but(instead=["group_above"]) == found
+    assert Severity.VOID < Severity.GRAVE < Severity.LIMIT < Severity.NOTE
+
+
+def test_names_and_numbers_of_a_sentence() -> None:
+    """Nothing hidden comes from a file; shares have three digits, thresholds are not rounded to what they are not."""
+    text = Caveat.of("groups_unread", names=["\x1b[31mred\n"], how="--groups x").text
+    assert "\x1b" not in text
+    assert "\n" not in text
+    assert "\x1b" not in Better("\x1b[31mred", "b", "AUGRC", 0.1, 0.2).sentence
+    assert (percent(0.5113), percent(0.01), percent(1.0)) == ("51.1 %", "1 %", "100 %")
+    assert [readable(each) for each in (0.9999999, 0.25, 1.0, np.inf)] == ["0.9999999", "0.25", "1", "infinity"]
+    for value in (0.9999989867, 0.9598749999, 0.99999999999999, -3.7654329, 12.3456789, 0.1 + 0.2, -1e-9):
+        assert value - 0.01 * abs(1.0 - value) <= float(readable(value)) <= value
+
+
+def test_lines_keep_to_the_width_and_say_what_they_leave_out() -> None:
+    """At most three caveats, the others are counted; a per cent sign and a p-value are never torn off."""
+    outputs = abstain.datasets.load("llama3_70b_mmlu")
+    verdict = abstain.evaluate(outputs, ["msp", "max_logit"]).verdict
+    lines = lines_of(verdict, 80)
+    assert all(len(line) <= 80 for line in lines)
+    assert sum(line.startswith("! ") for line in lines) == 3
+    assert lines[-1] == f"{len(verdict.caveats) - 3} more with --verbose"
+    assert not any(line.endswith((" p", " p <", " p =")) or line.lstrip().startswith("%") for line in lines)
+    every = lines_of(verdict, 80, len(verdict.caveats))
+    assert sum(line.startswith("! ") for line in every) == len(verdict.caveats)
+    assert lines_of(verdict, 80, words=str.upper)[0] == lines[0].upper()
+
+
+# ---------------------------------------------------------------------- evaluations
+
+
+def test_of_real_outputs() -> None:
+    """The bundled answers of a language model: certified levels, the measured point, which score is better."""
+    outputs = abstain.datasets.load("llama3_70b_mmlu")
+    verdict = abstain.evaluate(outputs, ["msp", "max_logit"]).verdict
+    assert (verdict.status, verdict.sign, verdict.score, verdict.confidence) == (Status.CERTIFIED, "yes", "msp", 0.95)
+    assert verdict.headline == "Answer 43.8 % of the cases: at most 5 % of the answers are wrong."
+    assert [(each.limit, round(each.coverage, 4)) for each in verdict.levels] == [
+        (0.05, 0.438),
+        (0.1, 0.6285),
+        (0.2, 0.87),
+    ]
+    assert verdict.missed == (0.01, 0.02)
+    assert verdict.measured is not None
+    assert (verdict.measured.limit, round(verdict.measured.coverage, 4)) == (0.05, 0.5113)
+    better = verdict.comparison
+    assert better is not None
+    assert (better.best, better.next, better.significant, better.p < 1e-6) == ("msp", "max_logit", True, True)
+    assert [each.metric for each in better.also] == ["coverage at 5 % risk"]
+    assert {"groups_missing", "large_tie", "miscalibrated"} <= set(kinds(verdict))
+    assert caveat(verdict, "miscalibrated").values["word"] == "overconfident"
+
+
+def test_a_group_above_the_limit_takes_the_certificate_to_the_mix() -> None:
+    """A group is wrong half the time: the pooled limit holds, and that group is named with its risk."""
+    rng = np.random.default_rng(4)
+    score, far = rng.random(6000), rng.random(6000) < 0.06
+    loss = (rng.random(6000) < np.where(far, 0.4, 0.25 * (1.0 - score))).astype(float)
+    site = np.where(far, "far", np.where(rng.random(6000) < 0.5, "east", "west"))
+    outputs = abstain.Outputs(loss=loss, confidence=score, groups={"site": site})
+    verdict = abstain.evaluate(outputs, groups="site").verdict
+    assert verdict.status in (Status.MIX, Status.NOT_CERTIFIED)
+    assert verdict.sign == "care"
+    there = far & (score >= verdict.threshold)
+    above = caveat(verdict, "group_above")
+    assert above.values["groups"] == ["far"]
+    assert f"site far ({percent(float(loss[there].mean()))} of {int(there.sum())})" in above.text
+    assert "voids this certificate" in above.remedy
+    even = rng.choice(["a", "b"], 6000)
+    calm = abstain.evaluate(abstain.Outputs(loss=loss, confidence=score, groups={"site": even}), groups="site").verdict
+    assert not {"group_above", "stands_out", "groups_differ", "groups_missing"} & set(kinds(calm))
+
+
+def test_a_small_group_leaves_open_whether_the_limit_holds() -> None:
+    """Measured above the limit, and perhaps by chance: a caveat, and the certificate remains."""
+    rng = np.random.default_rng(0)
+    score = rng.random(6000)
+    loss = (rng.random(6000) < 0.06 * (1.0 - score)).astype(float)
+    site = np.where(np.arange(6000) < 30, "small", "large")
+    loss[:30] = np.arange(30) < 3
+    outputs = abstain.Outputs(loss=loss, confidence=score, groups={"site": site})
+    verdict = abstain.evaluate(outputs, groups="site").verdict
+    assert verdict.status is Status.CERTIFIED
+    assert "group_above" not in kinds(verdict)
+    assert "small" in caveat(verdict, "group_unclear").text
+
+
+def test_a_useless_ranking_is_no_use() -> None:
+    """Of an evaluation that certifies 20 % for all, and of a certificate that does not pass; no plan helps."""
+    rng = np.random.default_rng(5)
+    loss, score = (rng.random(3000) < 0.14).astype(float), rng.random(3000)
+    for result in (
+        abstain.evaluate(loss=loss, confidence=score),
+        abstain.choose_threshold(loss, score, risk=0.05, delta=0.05),
+    ):
+        assert (result.verdict.status, result.verdict.sign) == (Status.NO_USE, "no")
+        assert "more_rows" not in kinds(result.verdict)
+        assert "does not help" in lines_of(result.verdict)[0]
+
+
+def test_a_reversed_ranking_is_doubtful() -> None:
+    """The negative of a good score is worse than chance; a good one is neither."""
+    loss, score = rows()
+    with pytest.warns(UserWarning, match="higher where"):
+        turned = abstain.evaluate(loss=loss, confidence=1.0 - score).verdict
+    assert {"reversed", "doubtful_reading"} <= set(kinds(turned))
+    assert not {"reversed", "doubtful_reading", "chance"} & set(
+        kinds(abstain.evaluate(loss=loss, confidence=score).verdict)
+    )
+
+
+def test_too_few_rows_certify_nothing() -> None:
+    """Each limit of an evaluation shares one error probability; one limit chosen in advance may still pass."""
+    few = abstain.evaluate(loss=[0, 1] * 10, confidence=np.arange(20.0)).verdict
+    assert (few.status, few.levels, few.missed, few.sign) == (
+        Status.NOT_CERTIFIED,
+        (),
+        (0.01, 0.02, 0.05, 0.1, 0.2),
+        "no",
+    ) or few.status is Status.NO_USE
+    assert caveat(few, "small_sample").values == {"what": "10 errors in 20 rows"}
+    of_44 = np.repeat([1.0, 0.0], [20, 24])  # enough for 20 % alone, not for one of five at once
+    assert abstain.evaluate(loss=of_44, confidence=np.arange(44.0)).verdict.status is Status.NOT_CERTIFIED
+    assert abstain.choose_threshold(of_44, np.arange(44.0), risk=0.2, delta=0.05).verdict.status is Status.CERTIFIED
+
+
+def test_odd_scores_have_a_caveat_each() -> None:
+    """A code for missing scores, fractions and per cent in one column, every row twice; clean columns have none."""
+    loss, score = rows(1000)
+    clean = kinds(abstain.evaluate(loss=loss, confidence=score).verdict)
+    assert not {"sentinel", "mixed_units", "copied_rows"} & set(clean)
+    for code in (-999.0, -1.0):
+        with_code = np.where(np.arange(1000) % 50 == 0, code, score)
+        found = caveat(abstain.evaluate(loss=loss, confidence=with_code).verdict, "sentinel")
+        assert found.values == {"score": "confidence", "count": 20, "code": code}
+    mixed = abstain.evaluate(loss=loss, confidence=np.where(np.arange(1000) % 2, score, 100.0 * score)).verdict
+    assert "mixed_units" in kinds(mixed)
+    twice = abstain.evaluate(loss=np.tile(loss, 2), confidence=np.tile(score, 2)).verdict
+    assert "copied_rows" in kinds(twice)
+    assert (twice.status, twice.levels) == (Status.MEASURED, ())
+
+
+@pytest.mark.parametrize("digits", [3, 4, 5, 6])
+def test_rounding_is_no_copying(digits: int) -> None:
+    """Rounded scores tie, but their rows differ in more than them: what is certified of others is of these."""
+    loss, score = rows(4000)
+    score = 1.0 - score**4 * 0.05
+    rounded, fine = np.round(score, digits), -np.log(2.0 - score)
+    outputs = abstain.Outputs(loss=(loss > 0) & (score < 0.99), scores={"rounded": rounded, "fine": fine})
+    for names in (["rounded"], ["rounded", "fine"]):
+        evaluation = abstain.evaluate(outputs, names, "augrc")
+        assert all(evaluation.judged.promises(name) for name in names)
+        assert "copied_rows" not in kinds(evaluation.verdict)
+
+
+def test_copies_of_all_that_is_known_void_certificates() -> None:
+    """Every row twice, numbered anew, by whatever score; a copy that differs in one label is none."""
+    loss, score = rows(500)
+    both = {"a": np.tile(score, 2), "b": np.tile(-np.log(2.0 - score), 2)}
+    ids = np.arange(1000)
+    for names in (["a"], ["b"], ["a", "b"]):
+        evaluation = abstain.evaluate(abstain.Outputs(loss=np.tile(loss, 2), scores=both, ids=ids), names, "augrc")
+        assert [evaluation.judged.promises(name) for name in names] == [()] * len(names)
+        assert "500 of 1000 rows are exact copies" in caveat(evaluation.verdict, "copied_rows").text
+        assert "exact copies" in caveat(evaluation.verdict, "uncertified").text
+    apart = np.arange(1000) % 10 + 10 * (ids >= 500)
+    evaluation = abstain.evaluate(abstain.Outputs(loss=np.tile(loss, 2), scores=both, labels=apart), ["a"], "augrc")
+    assert evaluation.judged.promises("a")
+
+
+def test_dependent_and_graded_rows_are_measured_only() -> None:
+    """No certificate where rows belong together, count by weights, have graded losses, or no interval was asked for."""
+    loss, score = rows(400)
+    for extra in ({"clusters": np.arange(400) // 4}, {"sample_weight": np.linspace(1.0, 2.0, 400)}):
+        verdict = abstain.evaluate(abstain.Outputs(loss=loss, confidence=score, **extra)).verdict
+        assert (verdict.status, verdict.levels, verdict.confidence) == (Status.MEASURED, (), None)
+        assert "uncertified" in kinds(verdict)
+    graded = abstain.evaluate(loss=loss + 0.5, confidence=score).verdict
+    assert (graded.status, graded.graded) == (Status.MEASURED, True)
+    assert "mean loss" in graded.headline
+    plain = abstain.evaluate(abstain.datasets.load("digits_logreg"), level=0).verdict
+    assert "no intervals were asked for (level 0)" in caveat(plain, "uncertified").text
+
+
+def test_levels_hold_as_often_as_they_say() -> None:
+    """Over 200 draws of 500 rows the risk behind a level exceeds its limit in at most a twentieth and noise."""
+    failed = 0
+    for seed in range(200):
+        loss, score = rows(500, seed)
+        levels = abstain.evaluate(loss=loss, confidence=score, metrics="augrc").verdict.levels
+        truth = [0.3 * (1.0 - 0.5 * (1.0 + each.threshold)) for each in levels]  # mean of .3 (1 - score) above it
+        failed += any(risk > each.limit for risk, each in zip(truth, levels, strict=True))
+    assert failed <= 20
+
+
+def test_levels_are_those_of_choose_threshold() -> None:
+    """Limits that are certified on one table: threshold, coverage and plan of each on its own."""
+    for loss, score in (rows(3000), (rows(3000)[0], np.round(rows(3000)[1], 2))):
+        promises = abstain.evaluate(loss=loss, confidence=score, metrics="augrc").judged.promises("confidence")
+        for each in promises:
+            alone = abstain.choose_threshold(loss, score, risk=each.risk, delta=each.delta)
+            assert (each.threshold, each.coverage) == (alone.threshold, alone.coverage)
+            assert each.found.to_dict() == alone.to_dict()
+            assert each.attained or each.needed() == (None if alone.rows_needed is None else alone.rows_needed[0])
+
+
+def test_groups_differ_only_where_they_do() -> None:
+    """Of two groups at random nothing is said; a group of twice the errors is named."""
+    loss, score = rows()
+    for site, differ in (
+        (np.random.default_rng(1).choice(["north", "south"], len(loss)), False),
+        (np.where(loss > 0, "north", np.where(score > 0.2, "south", "north")), True),
+    ):
+        outputs = abstain.Outputs(loss=loss, confidence=score, groups={"site": site})
+        assert ("groups_differ" in kinds(abstain.evaluate(outputs, groups="site").verdict)) is differ
+
+
+# ---------------------------------------------------------------------- forms
+
+
+def test_every_form_gives_the_same_verdict() -> None:
+    """The fields of the verdict are in the dict, headline and caveats in Markdown."""
+    loss, score = rows(600)
+    threshold = abstain.choose_threshold(loss, score, risk=0.1, delta=0.05)
+    for result in (
+        abstain.evaluate(loss=loss, confidence=score),
+        abstain.compare(loss, {"a": score, "b": -score}),
+        threshold,
+        abstain.audit(threshold, loss, score + 1.0),
+        abstain.monitor(threshold.policy(score="s"), loss, score + 1.0),
+        abstain.inference.non_inferiority(loss, {"a": score, "b": -score}, margin=0.1),
+    ):
+        verdict = result.verdict
+        assert verdict is not None
+        found = result.to_dict()["verdict"]
+        assert (found["status"], found["headline"], found["sign"]) == (verdict.status, verdict.headline, verdict.sign)
+        assert [each["kind"] for each in found["caveats"]] == kinds(verdict)
+        text = result.to_markdown()
+        assert text.startswith("**")
