@@ -64,6 +64,14 @@ def test_each_end_is_its_own_formula(metric: str, level: float) -> None:
     assert [(found.low, found.high)[k] for k in exact] == pytest.approx([expected[k] for k in exact], rel=1e-9)
 
 
+def test_both_ends_on_the_logit_scale_far_from_the_estimate() -> None:
+    """At 99.9 % in 300 rows Student's t reaches further than the room for an unseen error, on either side."""
+    found = abstain.confidence_interval("average_precision_error", *many_errors(300), level=0.999)
+    reach = stats.t.ppf(0.9995, found.df) * found.standard_error
+    expected = [end("logit", found.estimate, way * reach, 0.0, 1.0) for way in (-1.0, 1.0)]
+    assert [found.low, found.high] == pytest.approx(expected, rel=1e-9)
+
+
 def test_a_linear_interval_ends_with_the_range() -> None:
     """Where Student's t reaches beyond the largest value, the interval ends there, and only there."""
     found = abstain.confidence_interval("cwsa_plus", [0.0, 0.0, 1.0, 0.0, 0.0, 0.0], [0.99, 0.9, 0.1, 1.0, 0.98, 0.95])
