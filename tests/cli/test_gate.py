@@ -180,7 +180,7 @@ def test_a_gate_in_python(folder: Path) -> None:
         abstain.gate(abstain.evaluate(outputs, ["main", "bad"]), "augrc<=1")
     with pytest.raises(TypeError, match="belong together"):
         abstain.gate(main, "augrc<=1", margin=0.1)
-    with pytest.raises(ValueError, match=r"has level 0.95; beside this evaluation it needs 0.975"):
+    with pytest.raises(ValueError, match=r"has level 0.95; with this evaluation it needs 0.975"):
         abstain.gate(new, [], against=[abstain.inference.non_inferiority(wrong, both, margin=0.01)], margin=0.01)
     with pytest.raises(ValueError, match="no condition"):
         abstain.gate(main, [])

@@ -175,7 +175,7 @@ def test_a_group_of_one_cluster_has_values_without_intervals() -> None:
 def test_a_missing_interval_is_said_where_the_data_lack_it() -> None:
     """Once for metrics with the same reason; one that has none by its kind says why."""
     metrics = ["augrc", "aurc", "ece", "coverage_at_risk(risk=0.2)"]
-    of_ece = "no interval of ECE of confidence: its bias does not vanish beside its spread"
+    of_ece = "no interval of ECE of confidence: its bias does not vanish compared with its spread"
     assert abstain.evaluate(outputs(), metrics=metrics).notes() == [of_ece]
     notes = abstain.evaluate(outputs(clusters=np.zeros(N, dtype=int)), metrics=metrics).notes()
     assert of_ece in notes

@@ -94,6 +94,6 @@ def test_what_keeps_no_room_says_so() -> None:
         abstain.ranking_study(loss, scores, "augrc", n_resamples=100),
         inference.non_inferiority(loss, scores, margin=0.2),
     ):  # fmt: skip
-        assert any("no room for unseen errors" in note for note in result.notes())
+        assert any("no allowance for unseen errors" in note for note in result.notes())
     for plain in (abstain.compare(loss[0], single), inference.non_inferiority(loss[0], single, margin=0.2)):
         assert not any("no room" in note for note in plain.notes())

@@ -1,4 +1,4 @@
-"""What stands behind the door; it is loaded when it is first used."""
+"""Names of the package; each is loaded when it is first used."""
 
 from abstain.evaluation._compare import compare as compare
 from abstain.evaluation._comparison import Comparison as Comparison

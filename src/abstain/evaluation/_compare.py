@@ -23,7 +23,7 @@ from abstain.inference import (
     check_level,
     paired,
     panel,
-)  # fmt: skip
+)
 from abstain.metrics import Metric
 from abstain.outputs import refuse_without_frame
 

@@ -107,7 +107,7 @@ class Comparison(Result):
         raise KeyError(f"no score {unknown!r}; {closest(unknown, names)}")
 
     def notes(self) -> list[str]:
-        """Return what a reader must know beside the numbers."""
+        """Return what a reader must know in addition to the numbers."""
         single = [row["name"] for row in self.table if row["n_runs"] == 1]
         lines = []
         if single:

@@ -99,27 +99,29 @@ class Gate(Result):
     def tables(self) -> list[Table]:
         """Return the limits, then the differences from the other model."""
         found = []
-        for relative, title in ((False, ""), (True, "Beside the other model")):
-            rows: list[Row] = [
-                (each.condition, Estimate(each.value, each.low, each.high), each.verdict, each.why)
-                for each in self.checks
-                if each.relative == relative
+        for relative, title, value in ((False, "", "Value"), (True, "Against the other model", "Worse by")):
+            checks = [each for each in self.checks if each.relative == relative]
+            rows: list[Row] = []
+            for each in checks:
+                rows.append((each.condition, Estimate(each.value, each.low, each.high), each.verdict, each.why))
+            columns = [
+                Column("Gate"),
+                Column(value, alike=False),
+                Column("verdict", left=True),
+                Column("why", left=True),
             ]
-            if rows:
-                columns = [Column("Gate"), Column("Worse by" if relative else "Value", alike=False)]
-                found.append(Table([*columns, Column("verdict", left=True), Column("why", left=True)], rows, title))
+            found += [Table(columns, rows, title)] if rows else []
         return found
 
     def notes(self) -> list[str]:
         """Return how was decided."""
-        if self.level is None:
-            return [*self.remarks, "decided by the values alone: no interval was asked for"]
-        side = 50.0 * (1.0 - self.level)
-        return [
-            *self.remarks,
-            f"decided by two-sided {100.0 * self.level:g} % intervals: a model that breaks a limit passes with "
-            f"probability at most about {side:g} %",
-        ]
+        how = "decided by the values alone: no interval was asked for"
+        if self.level is not None:
+            how = (
+                f"decided by two-sided {100.0 * self.level:g} % intervals: a model that breaks a limit passes with "
+                f"probability at most about {50.0 * (1.0 - self.level):g} %"
+            )
+        return [*self.remarks, how]
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the conditions, a dict each."""
@@ -128,7 +130,7 @@ class Gate(Result):
 
 @dataclass(frozen=True)
 class Untested:
-    """A metric that was not tested beside the other model, and why: it is unclear."""
+    """A metric that was not tested against the other model, and why: it is unclear."""
 
     metric: str
     reason: str
@@ -155,7 +157,7 @@ def gate(
         Of the model that is in use: an evaluation, or what :meth:`Evaluation.to_dict` or the file of ``--json`` holds
         (both taken as independent, by the intervals of both); or one
         :func:`abstain.inference.non_inferiority` per metric on the same samples, the new model first, which is paired
-        and sharper. Its ``level`` is one-sided: 0.975 beside an evaluation at 0.95. For a metric without an influence
+        and sharper. Its ``level`` is one-sided: 0.975 for an evaluation at 0.95. For a metric without an influence
         function :func:`abstain.compare` of two models that are called ``"new"`` and ``"main"``.
     margin : float >= 0, optional
         With ``against``: by how much the metrics that stand alone, else AUGRC, may be worse, in their own unit.
@@ -309,7 +311,7 @@ def _relative(
         why = why.replace("limit", "margin").replace("not defined: ", "" if paired else "not defined: ")
         checks.append(Check(f"{name}: margin {margin:g}", name, verdict, why, *worse, margin, True))
     how = "the evaluations are taken as independent; its outputs on the same samples give a sharper, paired test"
-    return checks, (f"beside the other model: {'paired, sample by sample' if paired else how}",)
+    return checks, (f"against the other model: {'paired, sample by sample' if paired else how}",)
 
 
 def _paired(
@@ -321,7 +323,7 @@ def _paired(
     one_sided = isinstance(known, NonInferiority)
     wanted = None if level is None else 0.5 + 0.5 * level if one_sided else level
     if wanted is not None and not math.isclose(known.level, wanted):
-        raise ValueError(f"the test of {name} has level {known.level:g}; beside this evaluation it needs {wanted:g}")
+        raise ValueError(f"the test of {name} has level {known.level:g}; with this evaluation it needs {wanted:g}")
     if isinstance(known, NonInferiority):
         return (known.difference, known.low, known.high), known.warning
     found = known.difference("new", "main")

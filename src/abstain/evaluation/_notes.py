@@ -1,4 +1,4 @@
-"""What a reader must know beside the numbers of an evaluation."""
+"""What a reader must know in addition to the numbers of an evaluation."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from abstain.evaluation._result import Evaluation
 
 #: Why a metric of its kind has no interval; other reasons lie in the data.
-BIASED = "no interval: its bias does not vanish beside its spread"
+BIASED = "no interval: its bias does not vanish compared with its spread"
 NEEDS_BOOTSTRAP = "no interval: it takes a bootstrap; give n_resamples (500 is usual)"
 #: More places than this are counted, not listed.
 PLACES = 4
 
 
 def notes(evaluation: Evaluation) -> list[str]:
-    """Return what a reader must know beside the numbers: ties, missing scores, undefined values."""
+    """Return what a reader must know in addition to the numbers: ties, missing scores, undefined values."""
     lines = _understood(evaluation)
     if evaluation.provenance.few_labels is not None:
         lines += _of_few_labels(evaluation.provenance)

@@ -79,7 +79,7 @@ class ScoreSummary:
     group : str or None
         ``"column = value"``, or None for all samples.
     n, n_rejected, n_dropped : int
-        Samples; of these without a score and rejected; beside these without a score and dropped.
+        Samples; of these without a score and rejected; in addition to these, without a score and dropped.
     weight_sum : float
         Number of samples if unweighted.
     distinct_share : float
@@ -250,7 +250,7 @@ class Evaluation(Result):
         return _tables.tables(self)
 
     def notes(self) -> list[str]:
-        """Return what a reader must know beside the numbers: ties, missing scores, undefined values."""
+        """Return what a reader must know in addition to the numbers: ties, missing scores, undefined values."""
         return _notes.notes(self)
 
     def rows(self) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from abstain.inference import (
     min_ranks,
     panel,
     tables,
-)  # fmt: skip
+)
 from abstain.metrics import Metric
 
 #: Loss and confidence of one split.
@@ -112,15 +113,13 @@ class Selection(Result):
         return [Table([*columns, Column("Test", alike=False)], rows, notes=notes)]
 
     def notes(self) -> list[str]:
-        """Return what a reader must know beside the numbers: warnings of intervals, and ties."""
+        """Return what a reader must know in addition to the numbers: warnings of intervals, and ties."""
         lines = []
-        for choice in self.choices.values():
-            if choice.test is not None and choice.test.warning:
-                lines.append(f"{choice.label}: {choice.test.warning}")
-            if choice.tied:
-                lines.append(
-                    f"{choice.label} is the same for {choice.name} and {', '.join(choice.tied)}; the first wins"
-                )
+        for each in self.choices.values():
+            if each.test is not None and each.test.warning:
+                lines.append(f"{each.label}: {each.test.warning}")
+            if each.tied:
+                lines.append(f"{each.label} is the same for {each.name} and {', '.join(each.tied)}; the first wins")
         return lines
 
     def rows(self) -> list[dict[str, Any]]:
@@ -205,12 +204,13 @@ def select(
         sign = 1.0 if each.direction == "lower" else -1.0
         ranks = min_ranks(sign * np.array([means]))[0].tolist()
         winner, *tied = [name for name, rank in zip(validation.names, ranks, strict=True) if rank == 1]
-        alone = None if test is None else _only(test, winner)
-        choices[each.spec] = Choice(
-            each.spec, each.label, each.direction, winner, values[each.spec][winner], tuple(tied),
-            None if alone is None else _interval(each, alone, level),
-            {} if alone is None else {other.spec: _mean(other, alone) for other in metrics},
-        )  # fmt: skip
+        interval, by_metric = None, {}
+        if test is not None:
+            alone = test.of([winner])
+            interval = _interval(each, alone, level)
+            by_metric = {other.spec: _mean(other, alone) for other in metrics}
+        head = each.spec, each.label, each.direction
+        choices[each.spec] = Choice(*head, winner, values[each.spec][winner], tuple(tied), interval, by_metric)
     rows = _remembered(validation, {choice.name for choice in choices.values()})
     return Selection(choices, values, level, validation.n, None if test is None else test.n, rows)
 
@@ -219,13 +219,9 @@ def _remembered(columns: Panel, names: set[str]) -> Any:
     """Return the hashed rows with the scores of what was chosen; a certificate on them will warn."""
     from abstain.thresholds import remember_selection
 
-    hashed = [
-        remember_selection(loss, score)
-        for name in sorted(names)
-        for losses, scores in zip(_only(columns, name).loss, _only(columns, name).score, strict=True)
-        for loss, score in zip(losses, scores, strict=True)
-    ]
-    return np.unique(np.concatenate(hashed))
+    chosen = columns.of(sorted(names))
+    runs = zip(chain(*chosen.loss), chain(*chosen.score), strict=True)
+    return np.unique(np.concatenate([remember_selection(loss, score) for loss, score in runs]))
 
 
 def _splits(candidates: Mapping[str, Any]) -> tuple[Panel, Panel | None]:
@@ -240,16 +236,10 @@ def _splits(candidates: Mapping[str, Any]) -> tuple[Panel, Panel | None]:
     if without and len(without) < len(pairs):
         raise ValueError(f"candidates[{without[0]!r}] has no test split but others have; give it to all or to none")
     columns = []
-    for which in (0, 1):
-        splits = {name: pair[which] for name, pair in pairs.items() if pair[which] is not None}
-        if splits:
-            columns.append(
-                panel(
-                    {name: split[0] for name, split in splits.items()},
-                    {name: split[1] for name, split in splits.items()},
-                    at_least=1,
-                )
-            )
+    for splits in zip(*pairs.values(), strict=True):
+        if splits[0] is not None:
+            loss, score = (dict(zip(pairs, column, strict=True)) for column in zip(*splits, strict=True))
+            columns.append(panel(loss, score, at_least=1))
     return columns[0], columns[1] if len(columns) > 1 else None
 
 
@@ -272,17 +262,11 @@ def _pair(name: str, entry: Any) -> tuple[Any, Any]:
     return splits
 
 
-def _only(columns: Panel, name: str) -> Panel:
-    """Return the columns of one candidate."""
-    k = columns.names.index(name)
-    return Panel((name,), (columns.loss[k],), (columns.score[k],), columns.shared_loss, None)
-
-
 def _means(metric: Metric, columns: Panel) -> list[float]:
     """Return the metric of every candidate, averaged over runs; undefined ones are an error."""
     result = []
     for name in columns.names:
-        value = _mean(metric, _only(columns, name))
+        value = _mean(metric, columns.of([name]))
         if np.isnan(value):
             raise ValueError(f"{metric.name} of candidate {name!r} is undefined on the validation split; choose augrc")
         result.append(value)

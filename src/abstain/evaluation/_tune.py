@@ -10,6 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from abstain import metrics, scores
 from abstain._checks import UnmetNeed, closest
 from abstain._result import Column, Result, Row, Table, plain
@@ -42,6 +44,11 @@ class Candidate:
     options: Mapping[str, Any]
     value: float
     reason: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The hyper-parameters in words."""
+        return ", ".join(f"{key}={value}" for key, value in self.options.items())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -96,39 +103,29 @@ class Tuning(Result):
 
     def headline(self) -> str:
         """Return what was tuned and what was chosen."""
-        return f"{self.score} by {self.label}: {_text(self.options)} is the best of {len(self.candidates)}"
+        best = self.candidates[self.index].name
+        return f"{self.score} by {self.label}: {best} is the best of {len(self.candidates)}"
 
     def tables(self) -> list[Table]:
         """Return one row per candidate."""
         columns = [Column("Candidate"), Column(self.label, self.direction)]
-        failed = any(each.reason for each in self.candidates)
-        rows: list[Row] = [(_text(each.options), each.value, each.reason or "") for each in self.candidates]
-        if not failed:
-            rows = [row[:2] for row in rows]
-        return [Table([*columns, *([Column("Reason", left=True)] if failed else [])], rows)]
+        if not any(each.reason for each in self.candidates):
+            return [Table(columns, [(each.name, each.value) for each in self.candidates])]
+        rows: list[Row] = [(each.name, each.value, each.reason or "") for each in self.candidates]
+        return [Table([*columns, Column("Reason", left=True)], rows)]
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one dict per candidate: hyper-parameters, value, reason, and whether it is the best."""
-        return [
-            {"candidate": _text(each.options), **each.options, "value": each.value, "reason": each.reason,
-             "best": i == self.index}
-            for i, each in enumerate(self.candidates)
-        ]  # fmt: skip
+        found = []
+        for i, each in enumerate(self.candidates):
+            measured = {"value": each.value, "reason": each.reason, "best": i == self.index}
+            found.append({"candidate": each.name, **each.options, **measured})
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values: what was tuned, every candidate, and the chosen options."""
-        facts = {
-            "score": self.score,
-            "metric": self.metric,
-            "label": self.label,
-            "direction": self.direction,
-            "options": self.options,
-        }
-        return {**plain(facts | {"candidates": self.candidates, "index": self.index}), "abstain": __version__}
-
-
-def _text(options: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key}={value}" for key, value in options.items())
+        names = ("score", "metric", "label", "direction", "options", "candidates", "index")
+        return {**plain({name: getattr(self, name) for name in names}), "abstain": __version__}
 
 
 def tune(
@@ -160,12 +157,12 @@ def tune(
     metric : str or Metric
         A metric of ``abstain.metrics`` such as ``"augrc"``, ``"aurc"`` or ``"auroc_f"``, with options in parentheses;
         or with ``ood`` one of ``abstain.joint`` such as ``"auroc"`` (in against out of distribution), ``"oscr"`` or,
-        with the score as the detector beside ``confidence``, ``"ds_f1"`` and ``"ds_aurc"``. A name that both have is
+        with the score as the detector next to ``confidence``, ``"ds_f1"`` and ``"ds_aurc"``. A name that both have is
         that of ``abstain.metrics``; the other one is ``"joint.aurc"``.
     grid : dict of str to sequence, optional
         Values by hyper-parameter; default the grid of the registry.
     confidence : str or FittedScore
-        The confidence score beside it, for the DS criteria.
+        The confidence score next to it, for the DS criteria.
 
     Returns
     -------
@@ -213,13 +210,15 @@ def tune(
     fitted = _fit_each([entry.using(**options) for options in tried], fit)
     inside = score_each(fitted, validation)
     outside = score_each(fitted, ood) if ood is not None and chosen.input == "joint" else inside
-    candidates = [
-        _candidate(options, measure, *columns) for options, *columns in zip(tried, inside, outside, strict=True)
-    ]
-    sign = 1.0 if chosen.direction == "lower" else -1.0
-    index = min(range(len(candidates)), key=lambda i: _rank(sign * candidates[i].value))
+    candidates = []
+    for options, *columns in zip(tried, inside, outside, strict=True):
+        refused = next((each for each in columns if isinstance(each, ValueError)), None)
+        candidates.append(Candidate(options, *((math.nan, str(refused)) if refused else measure(*columns))))
+    values = np.array([each.value for each in candidates])
+    defined = np.where(np.isnan(values), np.inf, values if chosen.direction == "lower" else -values)
+    index = int(np.argmin(defined))
     best = fitted[index]
-    if isinstance(best, ValueError) or math.isnan(candidates[index].value):
+    if isinstance(best, ValueError) or math.isnan(values[index]):
         raise ValueError(f"no candidate of {entry.name} has a value; the first: {candidates[0].reason}")
     from abstain.thresholds import remember_selection
 
@@ -240,7 +239,7 @@ def _grid(grid: Any) -> dict[str, list[Any]]:
 
 
 def _metric(spec: str) -> metrics.Metric:
-    """Return a metric of one score, else one of ID and OOD samples, whose room need not be named."""
+    """Return a metric of one score, else one of ID and OOD samples, which needs no "joint." in its name."""
     name = spec.split("(")[0].strip()
     known = metrics.names("blocks", "probabilities")
     if name in known:
@@ -273,23 +272,25 @@ def _criterion(
 
 
 def _with_ood(metric: metrics.Metric, validation: Outputs, ood: Outputs, confidence: str | FittedScore) -> _Measure:
-    """Return a joint metric of what its function takes: the score alone, or as the detector beside the confidence."""
+    """Return a joint metric of what its function takes: the score alone, or as the detector next to the confidence."""
     takes = inspect.signature(metric.function).parameters
     given: dict[str, Any] = {}
     judged = validation
     if "id_detector" in takes:
-        given = {"id_confidence": _compute(confidence, validation), "ood_confidence": _compute(confidence, ood)}
+        for name, outputs in (("id_confidence", validation), ("ood_confidence", ood)):
+            if isinstance(confidence, FittedScore):
+                given[name] = confidence.score(outputs)
+            else:
+                given[name] = scores.compute(confidence, outputs)
         judged = scores.judged(confidence if isinstance(confidence, str) else confidence.name, validation)
     if "id_loss" in takes:
         given["id_loss"] = judged.loss_per_sample()
     inner, outer = [next(name for name in takes if name in pair) for pair in (_INSIDE, _OUTSIDE)]
-    return lambda inside, outside: (
-        float(metric.function(**given, **{inner: inside, outer: outside}, **metric.options)), None,
-    )  # fmt: skip
 
+    def measure(inside: FloatArray, outside: FloatArray) -> tuple[float, str | None]:
+        return float(metric.function(**given, **{inner: inside, outer: outside}, **metric.options)), None
 
-def _compute(confidence: str | FittedScore, outputs: Outputs) -> FloatArray:
-    return confidence.score(outputs) if isinstance(confidence, FittedScore) else scores.compute(confidence, outputs)
+    return measure
 
 
 def _fit_each(entries: Sequence[Score], outputs: Outputs | None) -> list[FittedScore | ValueError]:
@@ -306,15 +307,3 @@ def _fit_each(entries: Sequence[Score], outputs: Outputs | None) -> list[FittedS
                 known[key] = error
     fits = [(entry, known[repr(entry.fit_settings)]) for entry in entries]
     return [fit if isinstance(fit, ValueError) else fit.using(entry) for entry, fit in fits]
-
-
-def _candidate(options: dict[str, Any], measure: _Measure, *columns: FloatArray | ValueError) -> Candidate:
-    """Return the value of a point of the grid, or NaN with the reason."""
-    for column in columns:
-        if isinstance(column, ValueError):
-            return Candidate(options, math.nan, str(column))
-    return Candidate(options, *measure(*columns))
-
-
-def _rank(value: float) -> float:
-    return math.inf if math.isnan(value) else value

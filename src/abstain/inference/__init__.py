@@ -1,13 +1,13 @@
 """Inference for every metric: standard errors, intervals, bands, bootstrap, paired tests and rankings.
 
-What is behind this door stands in ``__init__.pyi``, and is loaded when it is first used.
+The names are declared in ``__init__.pyi``, and are loaded when they are first used.
 """
 
 from abstain._lazy import door
 
 __getattr__, __dir__ = door(__name__)
 
-# Public here. What else the stub names is for the rooms above; some of it is public at the top of the package.
+# Public here. The stub declares more, for packages of higher layers; some of it is public at the top.
 __all__ = ["clopper_pearson", "covariance", "influence"]
 __all__ += ["Bootstrap", "RiskBand", "bootstrap", "replicates", "risk_band"]
 __all__ += ["Difference", "Permutation", "holm", "letter_groups", "permutation_test"]

@@ -1,4 +1,4 @@
-"""What stands behind the door; it is loaded when it is first used."""
+"""Names of the package; each is loaded when it is first used."""
 
 from abstain.inference._bands import RiskBand as RiskBand
 from abstain.inference._bands import risk_band as risk_band

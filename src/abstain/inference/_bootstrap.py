@@ -118,9 +118,15 @@ class Bootstrap:
             return _bca(tails, _share_below(self.defined, self.estimate), self._acceleration())
 
         return of_replicates(
-            self.metric, self._column.blocks, self.estimate, self.defined, level, self.df, self.warning,
+            self.metric,
+            self._column.blocks,
+            self.estimate,
+            self.defined,
+            level,
+            self.df,
+            self.warning,
             bca if method == "bca" else None,
-        )  # fmt: skip
+        )
 
     def _acceleration(self) -> float:
         """A sixth of the skewness of the terms whose squares sum to the variance."""
@@ -226,13 +232,22 @@ def bootstrap(
         "too few failures or successes for a trustworthy interval" if n_undefined > 0.01 * n_resamples else "",
         of_resampling(chosen, n_resamples, None if strata is None else how),
         warning_light(df, None if clusters is None else how.n_units),
-    ]  # fmt: skip
+    ]
     kinds = [word for word, given in (("clustered", clusters), ("stratified", strata)) if given is not None]
     seed = rng if isinstance(rng, int) else None
     return Bootstrap(
-        chosen, estimate, drawn, ", ".join(kinds) or "iid", "numba" if compiled else "numpy", seed, df,
-        joined(*notes), column, how, terms,
-    )  # fmt: skip
+        chosen,
+        estimate,
+        drawn,
+        ", ".join(kinds) or "iid",
+        "numba" if compiled else "numpy",
+        seed,
+        df,
+        joined(*notes),
+        column,
+        how,
+        terms,
+    )
 
 
 # ---------------------------------------------------------------------- intervals
@@ -270,7 +285,11 @@ def of_replicates(
 def of_resampling(metric: Metric, n_resamples: int, stratified: Resampling | None) -> str | None:
     """Return what to know of a bootstrap of this metric with so many resamples, and within strata as they are."""
     few = f"only {n_resamples} resamples: use 1000" if n_resamples < FEW_RESAMPLES else None
-    biased = f"the bias of {metric.name} does not vanish beside its spread" if metric.inference_kind == "none" else None
+    biased = (
+        f"the bias of {metric.name} does not vanish compared with its spread"
+        if metric.inference_kind == "none"
+        else None
+    )
     short = None
     if stratified is not None and stratified.smallest < FEW_CLUSTERS:
         unit = "sample" if stratified.unit is None else "cluster"

@@ -104,13 +104,19 @@ def confidence_interval(
             return interval
     if method in ("percentile", "bca") or (method == "auto" and kind == "bootstrap"):
         result = bootstrap(
-            chosen, loss, confidence, sample_weight=sample_weight, strata=strata, clusters=clusters,
-            n_resamples=n_resamples, rng=rng,
-        )  # fmt: skip
+            chosen,
+            loss,
+            confidence,
+            sample_weight=sample_weight,
+            strata=strata,
+            clusters=clusters,
+            n_resamples=n_resamples,
+            rng=rng,
+        )
         return result.interval(level, "bca" if method == "bca" else "percentile")
     blocks = tables(chosen, loss, confidence, sample_weight)
     if kind == "none" and method == "auto":
         estimate, reason = chosen.evaluate(blocks)
-        why = reason or f"{chosen.name} gets no interval by default: its bias does not vanish beside its spread"
+        why = reason or f"{chosen.name} gets no interval by default: its bias does not vanish compared with its spread"
         return no_interval(estimate, np.nan, level, why)
     return of_samples(chosen, blocks, level, Sampling.of(len(confidence), strata, clusters))

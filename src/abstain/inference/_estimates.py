@@ -113,7 +113,7 @@ def route_of(metric: Metric, method: str, panel: Panel | None = None) -> Route:
         return "bootstrap"
     if kind == "none":
         raise UnmetNeed(
-            f"{metric.name} has no valid test: its bias does not vanish beside its spread; compare by augrc or "
+            f"{metric.name} has no valid test: its bias does not vanish compared with its spread; compare by augrc or "
             'auroc_f, or force method="bootstrap" and read the result with care'
         )
     if kind == "bootstrap":

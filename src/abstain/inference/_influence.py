@@ -34,7 +34,11 @@ def gradient(metric: Metric, blocks: TieBlocks) -> Gradient:
     if metric.inference_kind in ("bootstrap", "none"):
         raise UnmetNeed(
             f"{metric.name} has no standard error from its gradient (inference: {metric.inference_kind}); "
-            + ("use a bootstrap" if metric.inference_kind == "bootstrap" else "its bias does not vanish beside it")
+            + (
+                "use a bootstrap"
+                if metric.inference_kind == "bootstrap"
+                else "its bias does not vanish compared with it"
+            )
         )
     return metric.smooth.gradient_of(blocks)
 

@@ -72,14 +72,10 @@ class Ranking:
 
     def table(self, level: float) -> Table:
         """Return the ranking as a table; ``level`` is that of the sets."""
-        columns = [
-            Column("Score"),
-            Column("Rank"),
-            Column(f"{100 * level:g} % set"),
-            Column("Estimate", self.direction),
-        ]
+        sets = f"{100 * level:g} % set"
+        columns = [Column("Score"), Column("Rank"), Column(sets), Column("Estimate", self.direction)]
         resampled = not np.isnan(self.share_first).all()
-        columns += [Column(name) for name in (*(("Resampled", "First") if resampled else ()), "Better than")]
+        columns += [Column("Resampled"), Column("First")] if resampled else []
         rows: list[Row] = []
         for name, better in zip(self.names, self.better, strict=True):
             row = self.of(name)
@@ -87,7 +83,7 @@ class Ranking:
             drawn = f"{row['resampled_low']:.0f} to {row['resampled_high']:.0f}"
             shares = (drawn, f"{100.0 * row['share_first']:.0f} %") if resampled else ()
             rows.append((name, row["rank"], ranks, row["estimate"], *shares, int(better.sum())))
-        return Table(columns, rows, title=arrow(self.label, self.direction))
+        return Table([*columns, Column("Better than")], rows, title=arrow(self.label, self.direction))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -167,17 +163,16 @@ class RankingStudy(Result):
     def notes(self) -> list[str]:
         """Return what the tests are, and Kendall's tau between the rankings."""
         (first, one), *others = self.rankings.items()
-        tests = f"better than: how many others, by paired tests at {1.0 - self.level:.3g}, {self.adjust}"
-        sets = f"set: holds the true rank, of all scores at once in {100.0 * self.level:g} % of test sets"
-        drawn = (
-            f"resampled: {100.0 * self.level:g} % of the ranks in resamples, which promises nothing about the true one"
-        )
-        taus = {other.label: self.kendall(first, metric) for metric, other in others}
-        return [
-            *self.said,
-            *([sets, drawn, tests] if self.n_resamples else []),
-            *(f"Kendall's tau of {one.label} and {label}: {tau:.3f}" for label, tau in taus.items()),
-        ]
+        lines, share = list(self.said), f"{100.0 * self.level:g} %"
+        if self.n_resamples:
+            lines += [
+                f"set: holds the true rank, of all scores at once in {share} of test sets",
+                f"resampled: {share} of the ranks in resamples, which guarantees nothing about the true one",
+                f"better than: how many others, by paired tests at {1.0 - self.level:.3g}, {self.adjust}",
+            ]
+        for metric, other in others:
+            lines.append(f"Kendall's tau of {one.label} and {other.label}: {self.kendall(first, metric):.3f}")
+        return lines
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one dict per metric and score."""
@@ -187,12 +182,13 @@ class RankingStudy(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values: sizes, options, and every ranking with its matrix of tests; no replicates."""
-        rankings = self.rankings.items()
         facts = {key: value for key, value in vars(self).items() if key not in ("rankings", "replicates")}
-        return {**plain(facts), "abstain": __version__} | {"rankings": {spec: {
-            "label": ranking.label, "direction": ranking.direction, "better": ranking.better.tolist(),
-            "rows": [plain(ranking.of(name)) for name in ranking.names],
-        } for spec, ranking in rankings}}  # fmt: skip
+        rankings = {}
+        for spec, each in self.rankings.items():
+            rows = [plain(each.of(name)) for name in each.names]
+            head = {"label": each.label, "direction": each.direction}
+            rankings[spec] = head | {"better": each.better.tolist(), "rows": rows}
+        return {**plain(facts), "abstain": __version__, "rankings": rankings}
 
     def plot(self, one: str | None = None, other: str | None = None) -> RankFlowDisplay:
         """Draw the flows between two rankings with their significance maps."""
@@ -221,7 +217,7 @@ def ranking_study(
     In every resample of the test set (the same for all scores and runs) the metric is averaged over runs and the scores
     are ranked, ties by the smallest rank; the scores are then ordered by their mean, then median rank: *rank, then
     aggregate*. Which score is *significantly* better says the paired test of :func:`abstain.compare`, adjusted for
-    all pairs. The same differences give sets that hold all true ranks at once: scores that cannot be told apart have
+    all pairs. The same differences give sets that hold all true ranks at once: scores that cannot be distinguished have
     wide ones, as they must. The ranks in resamples centre on this sample's, and hold the true rank of the best of
     nearly equal scores in 50 to 79 % of samples only.
 
@@ -288,9 +284,17 @@ def ranking_study(
         sets = rank_sets(test, level, columns.paired, draws)
         rankings[metric.spec] = _ranking(metric, columns.names, drawn[:, :, which], test, sets, level)
     return RankingStudy(
-        rankings, columns.names, columns.n, columns.n_runs, n_resamples, level, adjust, replicates, columns.fingerprint,
+        rankings,
+        columns.names,
+        columns.n,
+        columns.n_runs,
+        n_resamples,
+        level,
+        adjust,
+        replicates,
+        columns.fingerprint,
         tuple(dict.fromkeys(filter(None, (test.estimates.note for test in tests)))),
-    )  # fmt: skip
+    )
 
 
 def _ranking(
@@ -312,10 +316,22 @@ def _ranking(
     low = np.quantile(ranks, tail, axis=0, method="inverted_cdf")
     high = np.quantile(ranks, 1.0 - tail, axis=0, method="inverted_cdf")
     return Ranking(
-        metric.spec, metric.label, metric.direction, tuple(names[k] for k in order), test.estimates.means[order], final,
-        mean[order], median[order], sets[0][order], sets[1][order], low[order], high[order],
-        np.mean(ranks == 1, axis=0)[order], test.better[np.ix_(order, order)], test.differences,
-    )  # fmt: skip
+        metric.spec,
+        metric.label,
+        metric.direction,
+        tuple(names[k] for k in order),
+        test.estimates.means[order],
+        final,
+        mean[order],
+        median[order],
+        sets[0][order],
+        sets[1][order],
+        low[order],
+        high[order],
+        np.mean(ranks == 1, axis=0)[order],
+        test.better[np.ix_(order, order)],
+        test.differences,
+    )
 
 
 def min_ranks(values: FloatArray) -> FloatArray:

@@ -21,7 +21,7 @@ from abstain._typing import ArrayLike, FloatArray, IntArray
 #: Replicates per chunk; the compiled kernel keeps as many in its lanes.
 LANES = 32
 
-#: Rows that one byte tells apart; a power of two.
+#: Rows that one byte distinguishes; a power of two.
 BLOCK = 256
 #: From so many units on blocks are cheaper than an integer per draw.
 MANY = 16 * BLOCK

@@ -111,10 +111,14 @@ class Column:
         if not kept.any():
             return None
         return TieBlocks(
-            self.score[kept], weight[kept], loss[kept], rows[kept],
-            binary=self.blocks.binary, frequencies=self.blocks.frequencies,
+            self.score[kept],
+            weight[kept],
+            loss[kept],
+            rows[kept],
+            binary=self.blocks.binary,
+            frequencies=self.blocks.frequencies,
             _oracle=None if self.oracle is None else self.oracle.table(count),
-        )  # fmt: skip
+        )
 
 
 class Errors(NamedTuple):
@@ -152,23 +156,23 @@ def scan(column: Column, counts: Counts, selective: bool) -> Sums:
     dense = column.starts is None and column.errors.row.size == n  # every block is an error
     size = n if column.starts is None else column.starts.size
     step = min(k, max(1, TOGETHER // n))
-    rooms = np.empty((5 if dense else 2, step, size))
+    buffers = np.empty((5 if dense else 2, step, size))
     for first in range(0, k, step):
         some = slice(first, first + step)
-        _scan(column, counts[some], rooms[:, : k - first], Sums(*(each[some] for each in result)), selective)
+        _scan(column, counts[some], buffers[:, : k - first], Sums(*(each[some] for each in result)), selective)
     return result
 
 
-def _scan(column: Column, counts: Counts, rooms: Any, result: Sums, selective: bool) -> None:
-    """Write the sums of some replicates, in rooms of one float per replicate and block.
+def _scan(column: Column, counts: Counts, buffers: Any, result: Sums, selective: bool) -> None:
+    """Write the sums of some replicates, in buffers of one float per replicate and block.
 
     Without weights everything that is accumulated is an integer: exact, and a sixth of the time of floats, whose
     additions wait for each other. Products are summed without BLAS, whose threads cost more than they bring.
     """
-    errors, starts, even, dense = column.errors, column.starts, column.even, len(rooms) > 2
-    room, share = rooms[:2]
-    cumulative = room if even is not None else room.view(np.int32)[:, : room.shape[1]]  # of less than 2e9 draws
-    terms = rooms[2:] if dense else np.empty((3, len(counts), errors.row.size))
+    errors, starts, even, dense = column.errors, column.starts, column.even, len(buffers) > 2
+    buffer, share = buffers[:2]
+    cumulative = buffer if even is not None else buffer.view(np.int32)[:, : buffer.shape[1]]  # of less than 2e9 draws
+    terms = buffers[2:] if dense else np.empty((3, len(counts), errors.row.size))
 
     def at_errors(values: Any) -> Any:
         return values if dense else values.take(errors.block, axis=1, mode="clip")
@@ -191,10 +195,10 @@ def _scan(column: Column, counts: Counts, rooms: Any, result: Sums, selective: b
                 early = cumulative[:, : 2 * early.shape[1]]
             np.maximum(early, 1, out=early)  # before the first draw, where all weights are 0
             np.multiply(np.divide(weight, cumulative, out=share), FIXED, out=share)
-            running = room.view(np.int64)
+            running = buffer.view(np.int64)
             np.rint(share, out=running, casting="unsafe")
         else:
-            running = room
+            running = buffer
             running[:] = np.divide(weight, np.add(cumulative, TINY, out=cumulative), out=share)
         np.add.accumulate(running, axis=1, out=running)
         np.add(running[:, -1:] - at_errors(running), at_errors(share), out=terms[2])

@@ -165,9 +165,13 @@ def augmented(blocks: TieBlocks, size: Sizes) -> tuple[TieBlocks, FloatArray]:
         weight = same(blocks.weight[:1] + added, second.size)
         loss = blocks.loss + size.mean * added
     more = replace(
-        blocks, weight=weight, loss=loss, frequencies=False, moments=None,
+        blocks,
+        weight=weight,
+        loss=loss,
+        frequencies=False,
+        moments=None,
         _oracle=None if blocks.binary else blocks._oracle,
-    )  # fmt: skip
+    )
     if samples.sample_weight is None:  # sums of what is in proportion to the weights follow from theirs
         each, accepted = number / total, blocks.cumulative_weight
         loss = (size.mean * each) * accepted

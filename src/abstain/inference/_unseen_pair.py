@@ -33,15 +33,15 @@ DF_UNSEEN, DECIDING = 2.0, 10.0
 
 @dataclass(frozen=True, eq=False)
 class UnseenPairs:
-    """What more loss (or more success) would do, per score: ``rises`` by a unit, on every row or those with ``room``.
+    """What more loss (or more success) would do, per score: ``rises`` by a unit, on every row or those with ``free``.
 
-    ``room``: rows with hardly any of it, None if ``rises`` are of these alone; ``square``: of an unseen one;
+    ``free``: rows with hardly any of it, None if ``rises`` are of these alone; ``square``: of an unseen one;
     ``tie``: correlation in a cluster; ``unit``, ``size``: cluster of each row and its rows; ``loss``: of each model, if
     they differ; ``times``: how many rows each of ``rises`` stands for, without clusters (None: one).
     """
 
     rises: tuple[FloatArray, ...]
-    room: tuple[BoolArray, ...] | None
+    free: tuple[BoolArray, ...] | None
     square: tuple[float, ...]
     tie: tuple[float, ...]
     unit: IntArray | None
@@ -53,13 +53,13 @@ class UnseenPairs:
         """Return the variance that one more error brings to the difference of two scores."""
         one, other, unit, size = self.rises[i], self.rises[j], self.unit, self.size
         square, tie = max(self.square[i], self.square[j]), max(self.tie[i], self.tie[j])
-        if self.room is None and (unit is None or tie == 0.0):
+        if self.free is None and (unit is None or tie == 0.0):
             return square * _mean_gap(one, other, self.times)
-        if self.room is None:
+        if self.free is None:
             gap = one - other
             squares = _squares(gap, tie, unit, size)
             return square * _drawn(gap * gap, squares, self.times)
-        both = self.room[i] & self.room[j]
+        both = self.free[i] & self.free[j]
         apart = 0.0 if unit is None else _tie(np.abs(self.loss[i] - self.loss[j]), unit)
         one, other, times = one[both], other[both], None if self.times is None else self.times[both]
         if unit is not None and size is not None:
@@ -97,14 +97,14 @@ def _pairs(
     size = None if unit is None else np.bincount(unit)[unit].astype(np.float64)
     tie = [0.0 if unit is None else _tie(loss, unit) for loss in losses]
     square = [each.square for each in sizes]
-    rooms = [loss < 0.5 * each.mean for loss, each in zip(losses, sizes, strict=True)]
+    free_rows = [loss < 0.5 * each.mean for loss, each in zip(losses, sizes, strict=True)]
     if len(losses) > 1:
-        return UnseenPairs(tuple(rises), tuple(rooms), tuple(square), tuple(tie), unit, size, tuple(losses), times)
-    number, room = len(rises), np.flatnonzero(rooms[0])  # looked for once
-    rises = [each.take(room) for each in rises]
+        return UnseenPairs(tuple(rises), tuple(free_rows), tuple(square), tuple(tie), unit, size, tuple(losses), times)
+    number, free = len(rises), np.flatnonzero(free_rows[0])  # looked for once
+    rises = [each.take(free) for each in rises]
     if unit is not None and size is not None:
-        unit, size = unit[room], size[room]
-    times = None if times is None else times[room]
+        unit, size = unit[free], size[free]
+    times = None if times is None else times[free]
     return UnseenPairs(tuple(rises), None, tuple(square * number), tuple(tie * number), unit, size, times=times)
 
 
@@ -196,4 +196,4 @@ def with_unseen(test: float, df: float, spread_df: float, unseen: float, n_clust
 def without_room(method: str, n_runs: Sequence[int]) -> str | None:
     """Return the note of tests that keep no room for what was not seen, None for the others."""
     who = "a bootstrap" if "bootstrap" in method else "several runs" if max(n_runs) > 1 else None
-    return None if who is None else f"{who}: no room for unseen errors, so a difference on few rows stays too sure"
+    return None if who is None else f"{who}: no allowance for unseen errors, so a difference on few rows is too certain"

@@ -73,7 +73,7 @@ class Metric:
         What it is called on: :class:`~abstain.TieBlocks`, :class:`Predictions`, or scores of ID and OOD samples.
     inference : {"smooth", "quantile", "bootstrap", "none"} or callable
         How its uncertainty can be had: from the gradient; from the gradient with a moving threshold; by resampling
-        only; not at all, because its bias does not vanish beside its spread.
+        only; not at all, because its bias does not vanish compared with its spread.
     scale : {"log", "logit", "identity"}
         Scale of its interval; ``"logit"`` of its place within ``range``.
     attribution : callable or "losses", optional
