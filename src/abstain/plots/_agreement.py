@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from abstain.evaluation import Evaluation
-from abstain.plots._display import Display
+from abstain.plots._display import Display, Shape
 from abstain.plots._registry import declare
 from abstain.plots._style import colour, entry, mark, tidy
 
@@ -71,28 +71,19 @@ class AgreementDisplay(Display):
         }
         return cls(points, labels=both).plot(ax)
 
-    def plot(self, ax: Any = None) -> AgreementDisplay:
-        """Draw.
+    def _shape(self) -> Shape:
+        return (4.6, 4.3), None
 
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        AgreementDisplay
-        """
-        with self._canvas(ax, (4.6, 4.3)) as ax:
-            x, y = np.array(list(self.points.values())).T
-            low, high = min(x.min(), y.min()), max(x.max(), y.max())
-            room = 0.08 * (high - low) or 0.1 * abs(high) or 0.1
-            ends = (low - room, high + room)
-            ax.plot(ends, ends, color="0.45", linewidth=1.0, linestyle="--", label="equal")
-            for k, (name, (a, b)) in enumerate(self.points.items()):
-                ax.plot(a, b, mark(k), color=colour(k), markersize=6, label=entry(name))
-            apart = float(np.max(np.abs(y - x) / np.abs(x))) if np.all(x != 0.0) else float("nan")
-            ax.set(xlim=ends, ylim=ends, xlabel=entry(self.labels[0]), ylabel=entry(self.labels[1]), aspect="equal")
-            ax.set_title(f"largest relative difference {apart:.2g}")
-            tidy(ax)
-            ax.legend(frameon=False)
-        return self
+    def _draw(self, ax: Any) -> None:
+        x, y = np.array(list(self.points.values())).T
+        low, high = min(x.min(), y.min()), max(x.max(), y.max())
+        room = 0.08 * (high - low) or 0.1 * abs(high) or 0.1
+        ends = (low - room, high + room)
+        ax.plot(ends, ends, color="0.45", linewidth=1.0, linestyle="--", label="equal")
+        for k, (name, (a, b)) in enumerate(self.points.items()):
+            ax.plot(a, b, mark(k), color=colour(k), markersize=6, label=entry(name))
+        apart = float(np.max(np.abs(y - x) / np.abs(x))) if np.all(x != 0.0) else float("nan")
+        ax.set(xlim=ends, ylim=ends, xlabel=entry(self.labels[0]), ylabel=entry(self.labels[1]), aspect="equal")
+        ax.set_title(f"largest relative difference {apart:.2g}")
+        tidy(ax)
+        ax.legend(frameon=False)

@@ -10,7 +10,7 @@ from abstain import metrics
 from abstain.blocks import TieBlocks
 from abstain.evaluation import Evaluation
 from abstain.plots._columns import outcomes, tables_of
-from abstain.plots._display import Display
+from abstain.plots._display import Display, Shape
 from abstain.plots._registry import declare
 from abstain.plots._style import RIGHT, WRONG, colour, entry, tidy
 
@@ -69,20 +69,8 @@ class AUGRCGeometryDisplay(Display):
         name = evaluation.scores[0] if score is None else score
         return cls(tables_of(evaluation)[name], name=name).plot(ax)
 
-    def plot(self, ax: Any = None) -> AUGRCGeometryDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        AUGRCGeometryDisplay
-        """
-        with self._canvas(ax, (5.2, 4.3)) as ax:
-            self._draw(ax)
-        return self
+    def _shape(self) -> Shape:
+        return (5.2, 4.3), None
 
     def _draw(self, ax: Any) -> None:
         a, T = self.accuracy, self.blocks.total_weight

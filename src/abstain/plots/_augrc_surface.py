@@ -11,7 +11,7 @@ from abstain import metrics
 from abstain.evaluation import Evaluation
 from abstain.metrics import augrc_from_auroc, augrc_partial_derivatives
 from abstain.plots._columns import outcomes, tables_of
-from abstain.plots._display import Display
+from abstain.plots._display import Display, Shape
 from abstain.plots._registry import declare
 from abstain.plots._style import SEQUENTIAL, WRONG, entry
 
@@ -76,20 +76,8 @@ class AUGRCSurfaceDisplay(Display):
             points[name] = float(right.sum() / blocks.total_weight), float(metrics.get("auroc_f")(blocks))
         return cls(points, accuracy=accuracy, auroc_f=auroc_f).plot(ax)
 
-    def plot(self, ax: Any = None) -> AUGRCSurfaceDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        AUGRCSurfaceDisplay
-        """
-        with self._canvas(ax, (5.6, 4.5)) as ax:
-            self._draw(ax)
-        return self
+    def _shape(self) -> Shape:
+        return (5.6, 4.5), None
 
     def _draw(self, ax: Any) -> None:
         x, y = np.linspace(*self.accuracy, 101), np.linspace(*self.auroc_f, 101)

@@ -13,7 +13,7 @@ from abstain._typing import FloatArray
 from abstain.blocks import TieBlocks
 from abstain.evaluation import Evaluation
 from abstain.plots._columns import chosen, outcomes, tables_of
-from abstain.plots._display import Display
+from abstain.plots._display import Display, Shape
 from abstain.plots._registry import declare
 from abstain.plots._style import colour, dashes, entry, tidy
 
@@ -71,24 +71,14 @@ class ContributionsDisplay(Display):
         names = evaluation.scores[:1] if score is None else score
         return cls(n, tables=chosen(tables_of(evaluation), names)).plot(ax)
 
-    def plot(self, ax: Any = None) -> ContributionsDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, or array of two, optional
-
-        Returns
-        -------
-        ContributionsDisplay
-        """
+    def _shape(self) -> Shape:
         count = 2 if self.shares else 1
-        with self._canvas(ax, (4.6 * count, 3.6), count) as axes:
-            axes = np.atleast_1d(axes).ravel()
-            self._places(axes[0])
-            if self.shares:
-                self._cumulated(axes[1])
-        return self
+        return (4.6 * count, 3.6), count
+
+    def _draw(self, axes: Any) -> None:
+        self._places(axes[0])
+        if self.shares:
+            self._cumulated(axes[1])
 
     def _places(self, ax: Any) -> None:
         place = np.arange(1, self.n + 1)

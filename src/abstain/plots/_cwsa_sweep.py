@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from abstain._typing import ArrayLike, FloatArray
 from abstain.evaluation import Evaluation
 from abstain.metrics import cwsa_sweep
 from abstain.plots._columns import chosen, rows_of, tables_of
-from abstain.plots._display import Display
+from abstain.plots._display import Display, Shape
 from abstain.plots._registry import declare
 from abstain.plots._style import colour, entry, tidy
 
@@ -80,31 +80,21 @@ class CWSASweepDisplay(Display):
             sweeps[name] = cwsa_sweep(*rows, grid, denominator=denominator, sample_weight=weight)
         return cls(sweeps).plot(ax)
 
-    def plot(self, ax: Any = None) -> CWSASweepDisplay:
-        """Draw.
+    _options: ClassVar = {"sharey": True}
 
-        Parameters
-        ----------
-        ax : matplotlib axes, one per panel, optional
-
-        Returns
-        -------
-        CWSASweepDisplay
-        """
+    def _shape(self) -> Shape:
         count = len(self.sweeps)
-        with self._canvas(ax, (1.0 + 2.9 * count, 3.5), count, sharey=True) as axes:
-            axes = np.atleast_1d(axes).ravel()
-            for one, (name, sweep) in zip(axes, self.sweeps.items(), strict=True):
-                for k, (key, label, dash) in enumerate(LINES):
-                    one.plot(
-                        sweep["threshold"], sweep[key], color=colour(k), linestyle=dash, linewidth=1.6, label=label
-                    )
-                one.axhline(0.0, color="0.8", linewidth=0.8, zorder=0)
-                one.set_title(entry(name))
-                one.set_xlabel("Threshold τ")
-                tidy(one)
-            lowest = min(float(np.nanmin(sweep["cwsa"])) for sweep in self.sweeps.values())
-            axes[0].set_ylim(min(0.0, 1.05 * lowest) - 0.02, 1.03)
-            axes[0].set_ylabel("Value")
-            axes[0].legend(frameon=False, loc="best")
-        return self
+        return (1.0 + 2.9 * count, 3.5), count
+
+    def _draw(self, axes: Any) -> None:
+        for one, (name, sweep) in zip(axes, self.sweeps.items(), strict=True):
+            for k, (key, label, dash) in enumerate(LINES):
+                one.plot(sweep["threshold"], sweep[key], color=colour(k), linestyle=dash, linewidth=1.6, label=label)
+            one.axhline(0.0, color="0.8", linewidth=0.8, zorder=0)
+            one.set_title(entry(name))
+            one.set_xlabel("Threshold τ")
+            tidy(one)
+        lowest = min(float(np.nanmin(sweep["cwsa"])) for sweep in self.sweeps.values())
+        axes[0].set_ylim(min(0.0, 1.05 * lowest) - 0.02, 1.03)
+        axes[0].set_ylabel("Value")
+        axes[0].legend(frameon=False, loc="best")

@@ -7,13 +7,16 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
 from abstain._extras import need
 from abstain._files import write_file
 from abstain.plots._style import LOCK, NOTHING, layout, quiet, settings
+
+#: Width and height in inches, and the number of axes.
+Shape: TypeAlias = tuple[tuple[float, float], int | None]
 
 
 class Display:
@@ -39,8 +42,32 @@ class Display:
     figure_: Any
     _own = False
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw; see the class."""
+    #: Of the axes of a new figure, as matplotlib's ``subplots`` takes them.
+    _options: ClassVar[dict[str, Any]] = {}
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw, and keep axes and figure.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, or one for each panel, optional
+            Default: a new figure.
+
+        Returns
+        -------
+        Display
+        """
+        size, count = self._shape()
+        with self._canvas(ax, size, count or 1, **self._options) as axes:
+            self._draw(axes if count is None else np.atleast_1d(axes).ravel())
+        return self
+
+    def _shape(self) -> Shape:
+        """Return the size of a new figure, and how many axes it has in a row; None: one, which is no list."""
+        raise NotImplementedError
+
+    def _draw(self, ax: Any) -> None:
+        """Draw on these axes."""
         raise NotImplementedError
 
     def save(self, path: str | os.PathLike[str], *, dpi: float = 150.0) -> None:

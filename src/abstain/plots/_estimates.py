@@ -13,7 +13,7 @@ from abstain._typing import ArrayLike, FloatArray
 from abstain.blocks import TieBlocks
 from abstain.evaluation import Evaluation
 from abstain.plots._columns import chosen, rows_of, tables_of
-from abstain.plots._display import Display
+from abstain.plots._display import Display, Shape
 from abstain.plots._registry import declare
 from abstain.plots._style import colour, entry, mark, tidy
 
@@ -106,26 +106,16 @@ class EstimatesDisplay(Display):
         by_name = {each: [part[each] for part in found] for each in ESTIMATORS}
         return cls(by_name, kept, _population(loss, confidence), **kwargs).plot(ax)
 
-    def plot(self, ax: Any = None) -> EstimatesDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, one per quantity, optional
-
-        Returns
-        -------
-        EstimatesDisplay
-        """
+    def _shape(self) -> Shape:
         count = len(self.quantities)
-        with self._canvas(ax, (3.1 * count, 3.3), count) as axes:
-            axes = np.atleast_1d(axes).ravel()
-            for one, quantity in zip(axes, self.quantities, strict=True):
-                self._draw(one, quantity)
-            axes[0].legend(frameon=False)
-        return self
+        return (3.1 * count, 3.3), count
 
-    def _draw(self, ax: Any, quantity: Quantity) -> None:
+    def _draw(self, axes: Any) -> None:
+        for one, quantity in zip(axes, self.quantities, strict=True):
+            self._panel(one, quantity)
+        axes[0].legend(frameon=False)
+
+    def _panel(self, ax: Any, quantity: Quantity) -> None:
         size = np.array(self.sizes)
         for k, (name, draws) in enumerate(self.estimates.items()):
             value = np.array([_quantity(each, self.population, quantity) for each in draws])
@@ -216,33 +206,25 @@ class EstimatesByScoreDisplay(Display):
             population[name] = _population(loss, confidence)
         return cls(found, population, n=n).plot(ax)
 
-    def plot(self, ax: Any = None) -> EstimatesByScoreDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        EstimatesByScoreDisplay
-        """
+    def _shape(self) -> Shape:
         scores = list(self.estimates)
-        with self._canvas(ax, (1.8 + 0.95 * len(scores), 3.6)) as ax:
-            names = list(self.estimates[scores[0]])
-            for k, name in enumerate(names):
-                parts = [self.estimates[score][name] / self.population[score] for score in scores]
-                at = np.arange(len(scores)) + 0.17 * (k - 0.5 * (len(names) - 1))
-                ax.errorbar(at, [part.mean() for part in parts], [part.std() for part in parts], fmt=mark(k),
-                            color=colour(k), markersize=4, linewidth=1.0, capsize=2, label=entry(name))  # fmt: skip
-            ax.axhline(1.0, color="black", linewidth=0.8, linestyle="--")
-            labels = [f"{entry(score)}\n({self.population[score]:.3g})" for score in scores]
-            ax.set_xticks(range(len(scores)), labels)
-            ax.set(ylabel="Estimate / AURC of all rows", title=f"batches of {self.n} rows")
-            ax.margins(y=0.25)
-            tidy(ax)
-            ax.legend(frameon=False, ncols=len(names), loc="upper center", columnspacing=1.2)
-        return self
+        return (1.8 + 0.95 * len(scores), 3.6), None
+
+    def _draw(self, ax: Any) -> None:
+        scores = list(self.estimates)
+        names = list(self.estimates[scores[0]])
+        for k, name in enumerate(names):
+            parts = [self.estimates[score][name] / self.population[score] for score in scores]
+            at = np.arange(len(scores)) + 0.17 * (k - 0.5 * (len(names) - 1))
+            ax.errorbar(at, [part.mean() for part in parts], [part.std() for part in parts], fmt=mark(k),
+                        color=colour(k), markersize=4, linewidth=1.0, capsize=2, label=entry(name))  # fmt: skip
+        ax.axhline(1.0, color="black", linewidth=0.8, linestyle="--")
+        labels = [f"{entry(score)}\n({self.population[score]:.3g})" for score in scores]
+        ax.set_xticks(range(len(scores)), labels)
+        ax.set(ylabel="Estimate / AURC of all rows", title=f"batches of {self.n} rows")
+        ax.margins(y=0.25)
+        tidy(ax)
+        ax.legend(frameon=False, ncols=len(names), loc="upper center", columnspacing=1.2)
 
 
 def _rows(blocks: TieBlocks) -> tuple[FloatArray, FloatArray]:

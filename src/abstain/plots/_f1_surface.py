@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from abstain.joint import JointEvaluation
-from abstain.plots._display import Display
+from abstain.plots._display import Display, Shape
 from abstain.plots._registry import declare
 from abstain.plots._style import SEQUENTIAL, WRONG
 
@@ -60,20 +60,8 @@ class F1SurfaceDisplay(Display):
         """
         return cls(result, T=T).plot(ax)
 
-    def plot(self, ax: Any = None) -> F1SurfaceDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        F1SurfaceDisplay
-        """
-        with self._canvas(ax, (5.5, 4.4)) as ax:
-            self._draw(ax)
-        return self
+    def _shape(self) -> Shape:
+        return (5.5, 4.4), None
 
     def _draw(self, ax: Any) -> None:
         data = self.result.problem

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from abstain.evaluation import Comparison
-from abstain.plots._display import Display
+from abstain.plots._display import Display, Shape
 from abstain.plots._registry import declare
 from abstain.plots._style import colour, shown, spread, tidy
 
@@ -55,20 +55,11 @@ class ForestDisplay(Display):
         """
         return cls(comparison).plot(ax)
 
-    def plot(self, ax: Any = None) -> ForestDisplay:
-        """Draw.
+    def _shape(self) -> Shape:
+        return (6.0, 1.2 + 0.34 * len(self.comparison.table)), None
 
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        ForestDisplay
-        """
-        with self._canvas(ax, (6.0, 1.2 + 0.34 * len(self.comparison.table))) as ax:
-            _draw(self.comparison, ax)
-        return self
+    def _draw(self, ax: Any) -> None:
+        _draw(self.comparison, ax)
 
 
 def _draw(comparison: Comparison, ax: Any) -> None:

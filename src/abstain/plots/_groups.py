@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from abstain.evaluation import Evaluation
 from abstain.inference import clopper_pearson
 from abstain.plots._columns import independent
-from abstain.plots._display import Display
+from abstain.plots._display import Display, Shape
 from abstain.plots._registry import declare
 from abstain.plots._style import COLOURS, shown, tidy
 from abstain.thresholds import Audit
@@ -144,29 +144,22 @@ class GroupsDisplay(Display):
         ]
         return cls(rows, level=audit.level).plot(ax)
 
-    def plot(self, ax: Any = None) -> GroupsDisplay:
-        """Draw.
+    _options: ClassVar = {"sharey": True}
 
-        Parameters
-        ----------
-        ax : array of two matplotlib axes, optional
+    def _shape(self) -> Shape:
+        return (7.5, 1.3 + 0.26 * len(self.rows)), 2
 
-        Returns
-        -------
-        GroupsDisplay
-        """
-        with self._canvas(ax, (7.5, 1.3 + 0.26 * len(self.rows)), 2, sharey=True) as axes:
-            for one, part in zip(np.ravel(axes), ("risk", "coverage"), strict=True):
-                self._draw(one, part)
-            left = np.ravel(axes)[0]
-            left.set_yticks(np.arange(len(self.rows)), [f"{shown(row.name)}  ({row.n:,})" for row in self.rows])
-            left.set_ylim(len(self.rows) - 0.4, -0.6)
-            at = "" if self.threshold is None else f" at score ≥ {self.threshold:.4g}"
-            more = f", {self.hidden} more not shown" if self.hidden else ""
-            np.ravel(axes)[1].set_title(f"{100.0 * self.level:g} % intervals{at}{more}", loc="right", fontsize="small")
-        return self
+    def _draw(self, axes: Any) -> None:
+        for one, part in zip(axes, ("risk", "coverage"), strict=True):
+            self._panel(one, part)
+        left = axes[0]
+        left.set_yticks(np.arange(len(self.rows)), [f"{shown(row.name)}  ({row.n:,})" for row in self.rows])
+        left.set_ylim(len(self.rows) - 0.4, -0.6)
+        at = "" if self.threshold is None else f" at score ≥ {self.threshold:.4g}"
+        more = f", {self.hidden} more not shown" if self.hidden else ""
+        axes[1].set_title(f"{100.0 * self.level:g} % intervals{at}{more}", loc="right", fontsize="small")
 
-    def _draw(self, ax: Any, part: str) -> None:
+    def _panel(self, ax: Any, part: str) -> None:
         place = np.arange(len(self.rows))
         value = np.array([getattr(row, part) for row in self.rows])
         ends = np.array([getattr(row, f"{part}_interval") for row in self.rows]).T

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from abstain._result import arrow
 from abstain.evaluation import Evaluation
-from abstain.plots._display import Display
-from abstain.plots._metric_plane import NONE, NORMAL, Axis
+from abstain.plots._display import Display, Shape
+from abstain.plots._metric_plane import Axis, evaluated, studied
 from abstain.plots._registry import declare
 from abstain.plots._style import colour, entry, mark, spread, tidy
 from abstain.study import StudyResults
@@ -69,17 +69,10 @@ class MetricBarsDisplay(Display):
         -------
         MetricBarsDisplay
         """
-        found = [each for each in evaluation.measurements if each.group is None]
-        specs = list(metrics or list(dict.fromkeys(each.metric for each in found))[:5])
-        panels = []
-        for spec in specs:
-            rows = {each.score: each for each in found if spec in (each.metric, each.label)}
-            if not rows:
-                raise KeyError(f"no metric {spec!r} here")
-            ordered = [rows[name] for name in evaluation.scores]
-            ends = [(each.low, each.high) for each in ordered]
-            panels.append(Axis(ordered[0].label, ordered[0].direction, [each.value for each in ordered], ends))
-        return cls(evaluation.scores, panels).plot(ax)
+        specs = (
+            metrics or list(dict.fromkeys(each.metric for each in evaluation.measurements if each.group is None))[:5]
+        )
+        return cls(evaluation.scores, [evaluated(evaluation, spec) for spec in specs]).plot(ax)
 
     @classmethod
     def from_study(
@@ -100,45 +93,23 @@ class MetricBarsDisplay(Display):
         -------
         MetricBarsDisplay
         """
-        wanted = set or results.values("set")[0]
-        single = len(results.values("score")) == 1
-        panels, names = [], list[str]()
-        for spec in list(metrics or results.values("metric")[:5]):
-            means = [each for each in results.means(spec) if each.set == wanted]
-            if not means:
-                raise ValueError(f"set {wanted!r} has no {spec}; the sets are {', '.join(results.values('set'))}")
-            rows = {each.model if single else f"{each.model} {each.score}": each for each in means}
-            names = names or list(rows)
-            ends = [
-                (rows[name].value - NORMAL * rows[name].standard_error,
-                 rows[name].value + NORMAL * rows[name].standard_error) if name in rows else NONE
-                for name in names
-            ]  # fmt: skip
-            values = [rows[name].value if name in rows else float("nan") for name in names]
-            panels.append(Axis(means[0].label, means[0].direction, values, ends))
-        return cls(names, panels).plot(ax)
+        return cls(*studied(results, list(metrics or results.values("metric")[:5]), set)).plot(ax)
 
-    def plot(self, ax: Any = None) -> MetricBarsDisplay:
-        """Draw.
+    _options: ClassVar = {"sharey": True}
 
-        Parameters
-        ----------
-        ax : matplotlib axes, one per metric, optional
-
-        Returns
-        -------
-        MetricBarsDisplay
-        """
+    def _shape(self) -> Shape:
         count, rows = len(self.panels), len(self.names)
-        with self._canvas(ax, (1.2 + 2.5 * count, 1.0 + 0.3 * rows), count, sharey=True) as axes:
-            for k, (one, panel) in enumerate(zip(np.atleast_1d(axes).ravel(), self.panels, strict=True)):
-                self._draw(one, panel, k)
-            left = np.atleast_1d(axes).ravel()[0]
-            left.set_yticks(np.arange(rows), [entry(self.names[k]) for k in self.order])
-            left.set_ylim(rows - 0.4, -0.6)
-        return self
+        return (1.2 + 2.5 * count, 1.0 + 0.3 * rows), count
 
-    def _draw(self, ax: Any, panel: Axis, k: int) -> None:
+    def _draw(self, axes: Any) -> None:
+        rows = len(self.names)
+        for k, (one, panel) in enumerate(zip(axes, self.panels, strict=True)):
+            self._panel(one, panel, k)
+        left = axes[0]
+        left.set_yticks(np.arange(rows), [entry(self.names[k]) for k in self.order])
+        left.set_ylim(rows - 0.4, -0.6)
+
+    def _panel(self, ax: Any, panel: Axis, k: int) -> None:
         place = np.arange(len(self.names))
         value = np.asarray(panel.values, dtype=float)[self.order]
         ends = np.asarray(panel.intervals, dtype=float)[self.order].T

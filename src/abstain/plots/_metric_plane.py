@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -13,7 +13,7 @@ from abstain._result import arrow
 from abstain._typing import BoolArray
 from abstain.evaluation import Evaluation
 from abstain.inference import RankingStudy
-from abstain.plots._display import Display
+from abstain.plots._display import Display, Shape
 from abstain.plots._registry import declare
 from abstain.plots._style import COLOURS, WRONG, entry, tidy
 from abstain.study import StudyResults
@@ -45,6 +45,41 @@ class Axis:
     def sign(self) -> float:
         """+1 where higher is better."""
         return 1.0 if self.direction == "higher" else -1.0
+
+    def of(self, places: Sequence[int]) -> Axis:
+        """Return the axis of some of the models."""
+        return replace(self, values=[self.values[k] for k in places], intervals=[self.intervals[k] for k in places])
+
+
+def evaluated(evaluation: Evaluation, spec: str) -> Axis:
+    """Return the values of a metric, by spec or printed name, for all scores of an evaluation."""
+    found = [each for each in evaluation.measurements if each.group is None and spec in (each.metric, each.label)]
+    rows = {each.score: each for each in found}
+    if not rows:
+        raise KeyError(f"no metric {spec!r} here")
+    ordered = [rows[name] for name in evaluation.scores]
+    ends = [(each.low, each.high) for each in ordered]
+    return Axis(ordered[0].label, ordered[0].direction, [each.value for each in ordered], ends)
+
+
+def studied(results: StudyResults, specs: Sequence[str], set: str | None) -> tuple[list[str], list[Axis]]:
+    """Return models with scores on one set of a study, and for each metric their means and 95 % intervals."""
+    wanted = set or results.values("set")[0]
+    single = len(results.values("score")) == 1
+    names, axes = list[str](), list[Axis]()
+    for spec in specs:
+        means = [each for each in results.means(spec) if each.set == wanted]
+        if not means:
+            raise ValueError(f"set {wanted!r} has no {spec}; the sets are {', '.join(results.values('set'))}")
+        rows = {each.model if single else f"{each.model} {each.score}": each for each in means}
+        names = names or list(rows)
+        value, error = (
+            [float(getattr(rows[name], field)) if name in rows else float("nan") for name in names]
+            for field in ("value", "standard_error")
+        )
+        ends = [(v - NORMAL * e, v + NORMAL * e) for v, e in zip(value, error, strict=True)]
+        axes.append(Axis(means[0].label, means[0].direction, value, ends))
+    return names, axes
 
 
 @declare(
@@ -125,17 +160,8 @@ class MetricPlaneDisplay(Display):
         -------
         MetricPlaneDisplay
         """
-        found = [each for each in evaluation.measurements if each.group is None]
-        specs = _two(list(dict.fromkeys(each.metric for each in found)), one, other)
-        axes = []
-        for spec in specs:
-            rows = {each.score: each for each in found if spec in (each.metric, each.label)}
-            if not rows:
-                raise KeyError(f"no metric {spec!r} here")
-            ordered = [rows[name] for name in evaluation.scores]
-            ends = [(each.low, each.high) for each in ordered]
-            axes.append(Axis(ordered[0].label, ordered[0].direction, [each.value for each in ordered], ends))
-        return cls(evaluation.scores, *axes).plot(ax)
+        specs = list(dict.fromkeys(each.metric for each in evaluation.measurements if each.group is None))
+        return cls(evaluation.scores, *(evaluated(evaluation, spec) for spec in _two(specs, one, other))).plot(ax)
 
     @classmethod
     def from_study(
@@ -157,25 +183,9 @@ class MetricPlaneDisplay(Display):
         -------
         MetricPlaneDisplay
         """
-        specs = _two(results.values("metric"), one, other)
-        wanted = set or results.values("set")[0]
-        scores = results.values("score")
-        axes, names = [], list[str]()
-        for spec in specs:
-            means = [each for each in results.means(spec) if each.set == wanted]
-            if not means:
-                raise ValueError(f"set {wanted!r} has no {spec}; the sets are {', '.join(results.values('set'))}")
-            rows = {each.model if len(scores) == 1 else f"{each.model} {each.score}": each for each in means}
-            names = names or list(rows)
-            names = [name for name in names if name in rows]
-            axes.append((means[0].label, means[0].direction, rows))
-        both = [
-            Axis(label, direction, [rows[name].value for name in names],
-                 [(rows[name].value - NORMAL * rows[name].standard_error,
-                   rows[name].value + NORMAL * rows[name].standard_error) for name in names])
-            for label, direction, rows in axes
-        ]  # fmt: skip
-        return cls(names, *both).plot(ax)
+        names, (x, y) = studied(results, _two(results.values("metric"), one, other), set)
+        known = [k for k in range(len(names)) if not np.isnan(x.values[k] + y.values[k])]
+        return cls([names[k] for k in known], *(axis.of(known) for axis in (x, y))).plot(ax)
 
     def disagreements(self) -> Iterator[tuple[int, int, bool | None]]:
         """Yield each pair that the two metrics order differently, and whether significantly (None: not tested)."""
@@ -186,20 +196,8 @@ class MetricPlaneDisplay(Display):
                 tested = self.x.better is not None and self.y.better is not None
                 yield a, b, bool(self.x.better[a, b] and self.y.better[b, a]) if tested else None  # type: ignore[index]
 
-    def plot(self, ax: Any = None) -> MetricPlaneDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        MetricPlaneDisplay
-        """
-        with self._canvas(ax, (6.2, 4.8)) as ax:
-            self._draw(ax)
-        return self
+    def _shape(self) -> Shape:
+        return (6.2, 4.8), None
 
     def _draw(self, ax: Any) -> None:
         x, y = np.asarray(self.x.values, dtype=float), np.asarray(self.y.values, dtype=float)

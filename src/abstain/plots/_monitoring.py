@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from abstain.monitoring import Monitoring
-from abstain.plots._display import Display
+from abstain.plots._display import Display, Shape
 from abstain.plots._registry import declare
 from abstain.plots._style import RIGHT, WRONG, colour, shown, tidy
 from abstain.policy import Policy
@@ -69,34 +69,24 @@ class MonitoringDisplay(Display):
         promise = None if policy is None else policy.guarantee
         return cls(monitoring, limit=None if promise is None else float(promise["risk"])).plot(ax)
 
-    def plot(self, ax: Any = None) -> MonitoringDisplay:
-        """Draw.
+    def _shape(self) -> Shape:
+        return (11.0, 3.6), 3
 
-        Parameters
-        ----------
-        ax : array of three matplotlib axes, optional
-
-        Returns
-        -------
-        MonitoringDisplay
-        """
-        with self._canvas(ax, (11.0, 3.6), 3) as axes:
-            axes = np.ravel(axes)
-            self._risk(axes[0])
-            self._evidence(axes[1])
-            self._change(axes[2])
-            periods = self.monitoring.periods
-            step = -(-len(periods) // NAMES)
-            for one in axes:
-                names = [shown(each.period) for each in periods[::step]]
-                one.set_xticks(np.arange(len(periods))[::step], names, rotation=40, ha="right", rotation_mode="anchor")
-                for k, each in enumerate(periods):
-                    if each.signals:
-                        one.axvline(k, color=colour(3), linewidth=5.0, alpha=0.25, zorder=0)
-                one.set_xlabel("Period")
-                tidy(one)
-                one.legend(frameon=False, loc="upper left")
-        return self
+    def _draw(self, axes: Any) -> None:
+        self._risk(axes[0])
+        self._evidence(axes[1])
+        self._change(axes[2])
+        periods = self.monitoring.periods
+        step = -(-len(periods) // NAMES)
+        for one in axes:
+            names = [shown(each.period) for each in periods[::step]]
+            one.set_xticks(np.arange(len(periods))[::step], names, rotation=40, ha="right", rotation_mode="anchor")
+            for k, each in enumerate(periods):
+                if each.signals:
+                    one.axvline(k, color=colour(3), linewidth=5.0, alpha=0.25, zorder=0)
+            one.set_xlabel("Period")
+            tidy(one)
+            one.legend(frameon=False, loc="upper left")
 
     def _column(self, name: str) -> Any:
         return np.array([getattr(each, name) for each in self.monitoring.periods], dtype=float)

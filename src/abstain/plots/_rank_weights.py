@@ -9,7 +9,7 @@ import numpy as np
 
 from abstain._checks import whole
 from abstain.metrics import WeightEstimator, rank_weight_bias, rank_weight_mse
-from abstain.plots._display import Display
+from abstain.plots._display import Display, Shape
 from abstain.plots._registry import declare
 from abstain.plots._style import colour, tidy
 
@@ -49,29 +49,19 @@ class RankWeightsDisplay(Display):
         if not self.sizes:
             raise ValueError("sizes is empty; give at least one sample size")
 
-    def plot(self, ax: Any = None) -> RankWeightsDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, one per size and one more, optional
-
-        Returns
-        -------
-        RankWeightsDisplay
-        """
+    def _shape(self) -> Shape:
         count = len(self.sizes) + 1
-        with self._canvas(ax, (2.9 * count, 3.4), count) as axes:
-            axes = np.ravel(axes)
-            for one, n in zip(axes[:-1], self.sizes, strict=True):
-                self._bias(one, n)
-            low, high = zip(*(one.get_ylim() for one in axes[:-1]), strict=True)
-            for one in axes[:-1]:
-                one.set_ylim(min(low), max(high))
-            axes[0].set_ylabel("Bias of the weight")
-            axes[0].legend(frameon=False)
-            self._error(axes[-1])
-        return self
+        return (2.9 * count, 3.4), count
+
+    def _draw(self, axes: Any) -> None:
+        for one, n in zip(axes[:-1], self.sizes, strict=True):
+            self._bias(one, n)
+        low, high = zip(*(one.get_ylim() for one in axes[:-1]), strict=True)
+        for one in axes[:-1]:
+            one.set_ylim(min(low), max(high))
+        axes[0].set_ylabel("Bias of the weight")
+        axes[0].legend(frameon=False)
+        self._error(axes[-1])
 
     def _bias(self, ax: Any, n: int) -> None:
         beta = 1.0 - np.geomspace(1.0, 0.02, 200)

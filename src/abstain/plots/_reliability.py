@@ -15,7 +15,7 @@ from abstain.evaluation import Evaluation
 from abstain.inference import check_level, clopper_pearson
 from abstain.metrics import ReliabilityCurve, reliability_of
 from abstain.plots._columns import chosen, independent, tables_of
-from abstain.plots._display import Display
+from abstain.plots._display import Display, Shape
 from abstain.plots._registry import declare
 from abstain.plots._style import RIGHT, entry, tidy
 
@@ -127,24 +127,15 @@ class ReliabilityDisplay(Display):
         tables = {name: TieBlocks.from_samples(loss, confidence)}
         return cls(tables, bins=bins, binning=binning, level=level).plot(ax)
 
-    def plot(self, ax: Any = None) -> ReliabilityDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, one per panel, optional
-
-        Returns
-        -------
-        ReliabilityDisplay
-        """
+    def _shape(self) -> Shape:
         count = len(self.panels)
-        with self._canvas(ax, (3.8 * count, 4.3), count) as axes:
-            for one, (name, panel) in zip(np.atleast_1d(axes).ravel(), self.panels.items(), strict=True):
-                self._draw(one, name, panel)
-        return self
+        return (3.8 * count, 4.3), count
 
-    def _draw(self, ax: Any, name: str, panel: Reliability) -> None:
+    def _draw(self, axes: Any) -> None:
+        for one, (name, panel) in zip(axes, self.panels.items(), strict=True):
+            self._panel(one, name, panel)
+
+    def _panel(self, ax: Any, name: str, panel: Reliability) -> None:
         curve = panel.curve
         ax.plot([0.0, 1.0], [0.0, 1.0], color="0.45", linewidth=1.0, linestyle="--", label="calibrated")
         if self.binning == "equal_width":

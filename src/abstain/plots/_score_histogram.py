@@ -13,7 +13,7 @@ from abstain.blocks import TieBlocks
 from abstain.evaluation import Evaluation
 from abstain.joint import JointEvaluation
 from abstain.plots._columns import chosen, outcomes, tables_of
-from abstain.plots._display import Display
+from abstain.plots._display import Display, Shape
 from abstain.plots._registry import declare
 from abstain.plots._style import RIGHT, WRONG, colour, entry, legend, tidy
 
@@ -123,24 +123,15 @@ class ScoreHistogramDisplay(Display):
         }
         return cls(parts, bins=bins, thresholds=result.thresholds._asdict()).plot(ax)
 
-    def plot(self, ax: Any = None) -> ScoreHistogramDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, one per panel, optional
-
-        Returns
-        -------
-        ScoreHistogramDisplay
-        """
+    def _shape(self) -> Shape:
         count = len(self.parts)
-        with self._canvas(ax, (4.4 * count, 3.4), count) as axes:
-            for one, (name, panel) in zip(np.atleast_1d(axes).ravel(), self.parts.items(), strict=True):
-                self._draw(one, name, panel)
-        return self
+        return (4.4 * count, 3.4), count
 
-    def _draw(self, ax: Any, name: str, panel: Mapping[str, Part]) -> None:
+    def _draw(self, axes: Any) -> None:
+        for one, (name, panel) in zip(axes, self.parts.items(), strict=True):
+            self._panel(one, name, panel)
+
+    def _panel(self, ax: Any, name: str, panel: Mapping[str, Part]) -> None:
         finite = np.concatenate([values[np.isfinite(values)] for values, _ in panel.values()])
         low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
         edges = np.linspace(low, high if high > low else low + 1.0, self.bins + 1)

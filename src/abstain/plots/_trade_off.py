@@ -11,7 +11,7 @@ from abstain.curve import RiskCoverageCurve, risk_coverage_curve
 from abstain.evaluation import Evaluation
 from abstain.inference import RiskBand
 from abstain.plots._columns import band_of, independent, tables_of, thinned
-from abstain.plots._display import Display
+from abstain.plots._display import Display, Shape
 from abstain.plots._registry import declare
 from abstain.plots._style import RIGHT, WRONG, entry, tidy
 from abstain.thresholds import CertifiedThreshold
@@ -105,29 +105,20 @@ class TradeOffDisplay(Display):
             ax
         )
 
-    def plot(self, ax: Any = None) -> TradeOffDisplay:
-        """Draw.
+    def _shape(self) -> Shape:
+        return (9.0, 3.8), 2
 
-        Parameters
-        ----------
-        ax : array of two matplotlib axes, optional
-
-        Returns
-        -------
-        TradeOffDisplay
-        """
-        with self._canvas(ax, (9.0, 3.8), 2) as axes:
-            left, right = np.ravel(axes)
-            self._rates(left)
-            self._counts(right)
-            for one in (left, right):
-                one.set_xlabel(f"Threshold: answer if {entry(self.name)} ≥")
-                tidy(one)
-                one.legend(frameon=False)
-                self._scale(one)
-                if self.threshold is not None:
-                    one.axvline(self.threshold, color="black", linewidth=1.0, linestyle="--")
-        return self
+    def _draw(self, axes: Any) -> None:
+        left, right = axes
+        self._rates(left)
+        self._counts(right)
+        for one in (left, right):
+            one.set_xlabel(f"Threshold: answer if {entry(self.name)} ≥")
+            tidy(one)
+            one.legend(frameon=False)
+            self._scale(one)
+            if self.threshold is not None:
+                one.axvline(self.threshold, color="black", linewidth=1.0, linestyle="--")
 
     def _kept(self) -> Any:
         finite = np.isfinite(self.curve.threshold)
