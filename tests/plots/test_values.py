@@ -37,11 +37,11 @@ def test_bars_of_reliability_are_exact_intervals() -> None:
 
 
 def test_captions_stand_where_images_would() -> None:
-    """Without images the surest failures are told in words, surest first; without both there are two curves."""
+    """Without images the most confident failures are named in words; without both there are two curves."""
     told = plots.ConfidentFailuresDisplay({"a": loss}, {"a": score}, k=3, captions=lambda name, row: f"{name} {row}")
     cells = told.plot().figure_.axes[2:]
-    surest = sorted(np.flatnonzero(loss), key=lambda row: (-score[row], row))[:3]
-    assert [cell.texts[0].get_text() for cell in cells] == [f"a {row}" for row in surest]
+    first = sorted(np.flatnonzero(loss), key=lambda row: (-score[row], row))[:3]
+    assert [cell.texts[0].get_text() for cell in cells] == [f"a {row}" for row in first]
     assert not any(cell.images for cell in cells)
     assert len(plots.ConfidentFailuresDisplay({"a": loss}, {"a": score}).plot().figure_.axes) == 2
 
@@ -117,7 +117,7 @@ def test_a_plane_finds_the_pairs_that_metrics_order_differently() -> None:
 
 
 def test_contributions_sum_to_the_metric() -> None:
-    """The left panel is the formula of the paper; the cumulated shares are those of the surest failures."""
+    """The left panel is the formula of the paper; the cumulated shares are those of the most confident failures."""
     display = plots.ContributionsDisplay.from_evaluation(EVALUATION, n=20)
     aurc, augrc = (line.get_ydata() for line in display.ax_[0].lines)
     place = np.arange(1, 21)
@@ -130,7 +130,7 @@ def test_contributions_sum_to_the_metric() -> None:
     assert part[at] == pytest.approx(contributions[top].sum() / abstain.augrc(loss, score))
 
 
-def test_the_surest_failures_are_the_rows_with_the_highest_scores() -> None:
+def test_the_most_confident_failures_are_the_rows_with_the_highest_scores() -> None:
     """In order, and at their coverage and risk on the curve."""
     display = plots.ConfidentFailuresDisplay.from_evaluation(EVALUATION, k=4)
     found = display.failures["confidence"]
@@ -191,7 +191,7 @@ def test_monitoring_draws_the_periods_and_the_promise() -> None:
     axes = plots.MonitoringDisplay.from_monitoring(seen, policy).ax_
     lines = {line.get_label(): line.get_ydata() for line in axes[0].lines}
     assert lines["risk of the period, 95 %"] == pytest.approx([each.risk for each in seen.periods])
-    assert lines["promised: at most 0.15"][0] == 0.15
+    assert lines["certified: at most 0.15"][0] == 0.15
     wide = plots.MetricBarsDisplay(["a", "b"], [plots.Axis("AURC", "lower", [0.002, 0.3], [(0.001, 0.4)] * 2)])
     near = plots.MetricBarsDisplay(["a", "b"], [plots.Axis("AURC", "lower", [0.2, 0.3], [(0.1, 0.4)] * 2)])
     assert [np.ravel(each.plot().ax_)[0].get_xscale() for each in (wide, near)] == ["log", "linear"]

@@ -1,31 +1,21 @@
-"""Figures: one leaf each, a display object that is drawn from results; one list of them for all who ask."""
+"""Figures: each a display object that is drawn from results; one list of them for all who ask."""
 
-from abstain.plots._agreement import AgreementDisplay
-from abstain.plots._augrc_geometry import AUGRCGeometryDisplay
-from abstain.plots._augrc_surface import AUGRCSurfaceDisplay
-from abstain.plots._columns import band_of as band_of  # for the room above
+from abstain.plots._augrc import AUGRCGeometryDisplay, AUGRCSurfaceDisplay, ContributionsDisplay
+from abstain.plots._columns import band_of as band_of  # for the report
+from abstain.plots._comparisons import AgreementDisplay, ForestDisplay, GroupRow, GroupsDisplay
 from abstain.plots._confident_failures import ConfidentFailuresDisplay, Failures
-from abstain.plots._contributions import ContributionsDisplay
-from abstain.plots._cwsa_sweep import CWSASweepDisplay
 from abstain.plots._display import Display
+from abstain.plots._display import settings as settings  # for the report
 from abstain.plots._estimates import EstimatesByScoreDisplay, EstimatesDisplay
-from abstain.plots._f1_surface import F1SurfaceDisplay
-from abstain.plots._forest import ForestDisplay
-from abstain.plots._frontier import FrontierDisplay
-from abstain.plots._groups import GroupRow, GroupsDisplay
-from abstain.plots._metric_bars import MetricBarsDisplay
-from abstain.plots._metric_plane import Axis, MetricPlaneDisplay
+from abstain.plots._joint import F1SurfaceDisplay, FrontierDisplay
+from abstain.plots._models import Axis, MetricBarsDisplay, MetricPlaneDisplay
 from abstain.plots._monitoring import MonitoringDisplay
-from abstain.plots._rank_flow import RankFlowDisplay
-from abstain.plots._rank_weights import RankWeightsDisplay
-from abstain.plots._rankings import RankingsDisplay
+from abstain.plots._rankings import RankFlowDisplay, RankingsDisplay, RankWeightsDisplay
 from abstain.plots._registry import FAMILIES as FAMILIES  # for the gallery
 from abstain.plots._registry import Plot, get, names
-from abstain.plots._reliability import ReliabilityDisplay
 from abstain.plots._risk_coverage import RiskCoverageDisplay as RiskCoverageDisplay  # public at the top of the package
-from abstain.plots._score_histogram import ScoreHistogramDisplay
-from abstain.plots._style import settings as settings  # for the room above
-from abstain.plots._trade_off import TradeOffDisplay
+from abstain.plots._scores import ReliabilityDisplay, ScoreHistogramDisplay
+from abstain.plots._thresholds import CWSASweepDisplay, TradeOffDisplay
 
 __all__ = [
     "AUGRCGeometryDisplay",

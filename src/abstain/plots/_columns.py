@@ -13,7 +13,7 @@ from abstain.curve import RiskCoverageCurve
 from abstain.evaluation import Evaluation
 from abstain.inference import RiskBand, risk_band
 
-#: More points than this are not told apart in a picture.
+#: More points than this cannot be distinguished in a figure.
 POINTS = 2000
 #: More rows than this get bands from influence functions, which for so many are the exact ones in a tenth of the time.
 MANY = 50_000

@@ -13,10 +13,9 @@ from abstain._typing import ArrayLike, FloatArray, IntArray
 from abstain.curve import risk_coverage_curve
 from abstain.evaluation import Evaluation
 from abstain.plots._columns import chosen, rows_of, tables_of
-from abstain.plots._display import Display
+from abstain.plots._display import Display, colour, entry, mark, shown
 from abstain.plots._registry import declare
 from abstain.plots._risk_coverage import RiskCoverageDisplay
-from abstain.plots._style import colour, entry, mark, shown
 
 #: Height of a row of images and of captions alone, in inches.
 PICTURE, WORDS = 1.35, 0.85
@@ -24,7 +23,7 @@ PICTURE, WORDS = 1.35, 0.85
 
 @dataclass(frozen=True, eq=False)
 class Failures:
-    """The surest failures of one score: their rows, and the coverage and risks at which each is accepted.
+    """The most confident failures of one score: their rows, and the coverage and risks at which each is accepted.
 
     Examples
     --------
@@ -44,7 +43,7 @@ class Failures:
     "confident_failures",
     family="one",
     title="Most confident failures",
-    shows="Both risk curves of scores or models with the surest failures of each, and these as images or text.",
+    shows="Both risk curves of scores or models with the most confident failures of each, and these as images or text.",
     source="Traub et al. 2024, Fig. 4",
     needs="0/1 loss, confidence; images or captions of the rows if they shall be shown",
 )
@@ -66,7 +65,7 @@ class ConfidentFailuresDisplay(Display):
     Attributes
     ----------
     failures : dict of name to Failures
-        ``failures[name].rows``: the rows of the surest failures, surest first, ties by row.
+        ``failures[name].rows``: the rows of the most confident failures, most confident first, ties by row.
 
     Examples
     --------

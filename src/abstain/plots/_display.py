@@ -1,9 +1,11 @@
-"""Figures of our own: pyplot is never asked, so that threads may draw, and nothing of the caller's is changed."""
+"""Figures of our own: pyplot is never asked, so that threads may draw; how they look, and how they are written."""
 
 from __future__ import annotations
 
 import io
 import os
+import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,14 +15,146 @@ import numpy as np
 
 from abstain._extras import need
 from abstain._files import write_file
-from abstain.plots._style import LOCK, NOTHING, layout, quiet, settings
+from abstain._result import clean, short
+
+#: Held by everything that is drawn: settings are matplotlib's, which all threads share, for a moment.
+LOCK = threading.RLock()
+
+#: Okabe and Ito (2008), without their yellow, which is lost on white.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+#: Right and wrong are distinguished by place and pattern, too.
+RIGHT, WRONG, QUIET = "#0072B2", "#D55E00", "0.45"
+DASHES = ("-", "--", "-.", ":")
+MARKS = ("o", "s", "^", "D", "v", "P", "X")
+#: For values that only have a size; its lightness alone tells them.
+SEQUENTIAL = "cividis"
+
+#: Beside matplotlib's defaults, whatever the caller has set. The salt makes equal pictures equal bytes.
+SETTINGS: dict[str, Any] = {
+    "font.size": 9.0,
+    "axes.titlesize": 10.0,
+    "axes.labelsize": 9.0,
+    "legend.fontsize": 8.0,
+    "xtick.labelsize": 8.0,
+    "ytick.labelsize": 8.0,
+    "figure.titlesize": 10.0,
+    "axes.linewidth": 0.8,
+    "svg.hashsalt": "abstain",
+    "pdf.fonttype": 42,
+}
+#: What a file would say of the day, the program and its version.
+NOTHING: dict[str, dict[str, None]] = {
+    "png": {"Software": None},
+    "svg": dict.fromkeys(("Date", "Creator", "Format", "Type")),
+    "pdf": dict.fromkeys(("Creator", "Producer", "CreationDate")),
+}
+
+
+@contextmanager
+def settings(**more: Any) -> Iterator[None]:
+    """Draw or write with our settings; those of the caller are back afterwards, and no other drawing sees ours."""
+    from matplotlib import style
+
+    with LOCK, style.context(["default", {**SETTINGS, **more}]), quiet():
+        yield
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without warnings about characters of names that the font lacks: a browser has other fonts, a box says it too."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        yield
+
+
+def layout() -> Any:
+    """Return a layout whose last digits do not depend on where objects lie in memory, as those of its solver do."""
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+    from matplotlib.transforms import Bbox
+
+    class Steady(ConstrainedLayoutEngine):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first: dict[Any, tuple[Any, Any]] = {}
+
+        def execute(self, fig: Any) -> Any:
+            for ax in fig.axes:  # from where they were first: what was saved before must not show
+                places = ax.get_position(original=True).frozen(), ax.get_position().frozen()
+                original, active = self.first.setdefault(ax, places)
+                ax._set_position(original, which="original")
+                ax._set_position(active, which="active")
+            found = super().execute(fig)
+            for ax in fig.axes:
+                place = ax.get_position(original=True).bounds
+                ax._set_position(Bbox.from_bounds(*(round(float(each), 6) for each in place)))
+            return found
+
+    return Steady()
+
+
+def colour(k: int) -> str:
+    """Return the k-th colour; after seven they come again, with other dashes and marks."""
+    return COLOURS[k % len(COLOURS)]
+
+
+def dashes(k: int) -> str:
+    """Return the dashes of the k-th line: solid for the first seven."""
+    return DASHES[k // len(COLOURS) % len(DASHES)]
+
+
+def mark(k: int) -> str:
+    """Return the k-th mark."""
+    return MARKS[k % len(MARKS)]
+
+
+def shown(name: str) -> str:
+    """Return a name that matplotlib does not read as mathematics."""
+    return clean(name).replace("$", r"\$")
+
+
+def entry(name: str) -> str:
+    """Return a short legend entry that is neither read as mathematics nor hidden for a leading underscore."""
+    name = short(name).replace("$", r"\$")
+    return f"\u200b{name}" if name.startswith("_") else name
+
+
+#: Positive values of which the largest is so many times the least are drawn on a logarithmic axis.
+DECADES = 20.0
+
+
+def spread(ax: Any, values: Any) -> None:
+    """Take a logarithmic axis where a linear one would draw all small values as one."""
+    from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
+
+    known = [float(each) for each in values if each == each]
+    if known and min(known) > 0.0 and max(known) > DECADES * min(known):
+        ax.set_xscale("log")
+        ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+        ax.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+        ax.xaxis.set_minor_formatter(NullFormatter())
+
+
+def tidy(ax: Any, *, grid: str | None = None) -> None:
+    """Leave out the frame above and on the right; faint lines along an axis, if asked for."""
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    if grid is not None:
+        ax.grid(axis=grid, color="0.92", linewidth=0.8)
+        ax.set_axisbelow(True)
+
+
+def legend(ax: Any, **options: Any) -> None:
+    """Draw a legend without a frame if there is something to explain."""
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend(**{"frameon": False, **options})
+
 
 #: Width and height in inches, and the number of axes.
 Shape: TypeAlias = tuple[tuple[float, float], int | None]
 
 
 class Display:
-    """A drawing: its axes and its figure, and a picture in a notebook.
+    """A drawing: its axes and its figure, and an image in a notebook.
 
     The figure belongs to no window: write it by :meth:`save`, or draw on axes of pyplot, ``ax=``, to see them by
     ``pyplot.show``. On axes that are given, the caller's settings of matplotlib hold; a figure of our own has ours.
@@ -71,7 +205,7 @@ class Display:
         raise NotImplementedError
 
     def save(self, path: str | os.PathLike[str], *, dpi: float = 150.0) -> None:
-        """Write the picture as PNG, SVG or PDF: all of it or nothing.
+        """Write the figure as PNG, SVG or PDF: all of it or nothing.
 
         One machine and one version of matplotlib give equal bytes for equal data: no date, no random names inside.
 

@@ -1,4 +1,4 @@
-"""Estimates from small samples: mean, bias and error over the sample size, and beside each other by score."""
+"""Estimates from small samples: mean, bias and error over the sample size, and side by side by score."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from abstain._typing import ArrayLike, FloatArray
 from abstain.blocks import TieBlocks
 from abstain.evaluation import Evaluation
 from abstain.plots._columns import chosen, rows_of, tables_of
-from abstain.plots._display import Display, Shape
+from abstain.plots._display import Display, Shape, colour, entry, mark, tidy
 from abstain.plots._registry import declare
-from abstain.plots._style import colour, entry, mark, tidy
 
 Quantity = Literal["mean", "bias", "mae", "mse"]
 LABELS = {"mean": "Estimate, mean ± deviation", "bias": "Bias / AURC", "mae": "Mean absolute error / AURC",
@@ -35,7 +34,7 @@ ESTIMATORS: dict[str, Estimator] = {
     "estimates",
     family="metric",
     title="Estimates over the sample size",
-    shows="Mean, bias and errors of AURC estimators in random batches of n rows, beside the value of all rows.",
+    shows="Mean, bias and errors of AURC estimators in random batches of n rows, against the value of all rows.",
     source="Zhou et al. 2025, Figs. 3 to 5, S9 to S25",
     needs="loss, confidence",
 )

@@ -1,4 +1,4 @@
-"""A policy that is watched: risk, evidence against the promise and signals of change, period by period."""
+"""A policy that is monitored: risk, evidence against the guarantee and signals of change, period by period."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from abstain.monitoring import Monitoring
-from abstain.plots._display import Display, Shape
+from abstain.plots._display import RIGHT, WRONG, Display, Shape, colour, shown, tidy
 from abstain.plots._registry import declare
-from abstain.plots._style import RIGHT, WRONG, colour, shown, tidy
 from abstain.policy import Policy
 
 #: Names of periods that fit below an axis.
@@ -20,18 +19,18 @@ NAMES = 8
     "monitoring",
     family="threshold",
     title="Monitoring over time",
-    shows="Risk of what was answered in each period, the evidence against the promise, and the detectors of change.",
+    shows="Risk of what was answered in each period, the evidence against the guarantee, and the detectors of change.",
     source="ours",
     needs="what monitor found, over several periods or calls",
 )
 class MonitoringDisplay(Display):
-    """Risk of each period with its interval, evidence against the promise with its alarm, detectors of change.
+    """Risk of each period with its interval, evidence against the guarantee with its alarm, detectors of change.
 
     Parameters
     ----------
     monitoring : Monitoring
     limit : float, optional
-        The promised risk.
+        The certified limit of the risk.
 
     Examples
     --------
@@ -46,7 +45,7 @@ class MonitoringDisplay(Display):
 
     def __init__(self, monitoring: Monitoring, *, limit: float | None = None) -> None:
         if not monitoring.periods:
-            raise ValueError("monitoring has no period: nothing was watched yet")
+            raise ValueError("monitoring has no period: nothing was monitored yet")
         self.monitoring, self.limit = monitoring, limit
 
     @classmethod
@@ -59,15 +58,15 @@ class MonitoringDisplay(Display):
         ----------
         monitoring : Monitoring
         policy : Policy, optional
-            Whose promise is drawn beside the risk.
+            Whose guarantee is drawn with the risk.
         ax : array of three matplotlib axes, optional
 
         Returns
         -------
         MonitoringDisplay
         """
-        promise = None if policy is None else policy.guarantee
-        return cls(monitoring, limit=None if promise is None else float(promise["risk"])).plot(ax)
+        guarantee = None if policy is None else policy.guarantee
+        return cls(monitoring, limit=None if guarantee is None else float(guarantee["risk"])).plot(ax)
 
     def _shape(self) -> Shape:
         return (11.0, 3.6), 3
@@ -100,7 +99,7 @@ class MonitoringDisplay(Display):
         ax.plot(at, risk, "o-", color=RIGHT, markersize=4, linewidth=1.0, label="risk of the period, 95 %")
         if self.limit is not None:
             ax.axhline(
-                self.limit, color="black", linewidth=1.0, linestyle="--", label=f"promised: at most {self.limit:g}"
+                self.limit, color="black", linewidth=1.0, linestyle="--", label=f"certified: at most {self.limit:g}"
             )
         ax.plot([], [], "-", color=colour(3), alpha=0.25, linewidth=5.0, label="change signalled")
         ax.set(ylabel="Selective risk", ylim=(0.0, None))
@@ -114,9 +113,9 @@ class MonitoringDisplay(Display):
             color=WRONG,
             markersize=4,
             linewidth=1.0,
-            label="evidence against the promise",
+            label="evidence against the guarantee",
         )
-        ax.axhline(alarm, color="black", linewidth=1.0, linestyle="--", label=f"broken at {alarm:g}")
+        ax.axhline(alarm, color="black", linewidth=1.0, linestyle="--", label=f"violated at {alarm:g}")
         ax.set_yscale("log")
         low, high = ax.get_ylim()
         ax.set_ylim(low, high**1.4 if high > 1.0 else high)

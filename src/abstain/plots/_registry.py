@@ -89,7 +89,7 @@ FAMILIES = {
     "one": "One model or score",
     "several": "Models and scores against each other",
     "threshold": "Thresholds",
-    "joint": "Failures and foreign data",
+    "joint": "Failures and out-of-distribution data",
     "metric": "What metrics are made of",
 }
 

@@ -13,14 +13,13 @@ from abstain.curve import RiskCoverageCurve, risk_coverage_curve
 from abstain.evaluation import Evaluation
 from abstain.inference import RiskBand
 from abstain.plots._columns import band_of, independent, thinned
-from abstain.plots._display import Display
+from abstain.plots._display import Display, colour, dashes, entry, legend, tidy
 from abstain.plots._registry import declare
-from abstain.plots._style import colour, dashes, entry, legend, tidy
 from abstain.thresholds import CertifiedThreshold, EmpiricalThreshold
 
 Kind = Literal["selective", "generalized", "both"]
 
-#: The vertical axis is made for coverages above: below, few rows may fill the picture without saying anything.
+#: The vertical axis is made for coverages above: below, few rows may fill the figure alone.
 FIRST = 0.02
 #: Bands of more curves than this hide each other.
 BANDS = 3
@@ -32,12 +31,12 @@ Chosen = EmpiricalThreshold | CertifiedThreshold
     "risk_coverage",
     family="one",
     title="Risk-coverage curve",
-    shows="Risk of what is answered over the share that is answered, with bands, beside the oracle and a random score.",
+    shows="Risk of what is answered over the share that is answered, with bands, with the oracle and a random score.",
     source="El-Yaniv & Wiener 2010; generalized risk: Traub et al. 2024, Figs. 2e, 2f, 4a",
     needs="loss, confidence",
 )
 class RiskCoverageDisplay(Display):
-    """Risk-coverage curves of one or several scores, beside the oracle and a random score.
+    """Risk-coverage curves of one or several scores, with the oracle and a random score.
 
     Parameters
     ----------
@@ -48,7 +47,7 @@ class RiskCoverageDisplay(Display):
     bands : mapping of name to RiskBand, or of (name, kind) to RiskBand, optional
         Bands of these curves; one of selective risk is drawn in its panel, one of generalized risk in the other.
     thresholds : mapping of label to EmpiricalThreshold or CertifiedThreshold, optional
-        Marked at their coverage and risk, with their intervals; a certified one with the limit that it promises.
+        Marked at their coverage and risk, with their intervals; a certified one with the limit that it certifies.
 
     Attributes
     ----------
@@ -277,10 +276,10 @@ class RiskCoverageDisplay(Display):
         self.line_ = []
         with self._canvas(ax, (5.0 * len(kinds), 4.0), len(kinds)) as axes:
             for one, which in zip(np.atleast_1d(axes).ravel(), kinds, strict=True):
-                self._draw(one, which, plot_references, dict(curve_kwargs or {}), dict(reference_kwargs or {}))
+                self._panel(one, which, plot_references, dict(curve_kwargs or {}), dict(reference_kwargs or {}))
         return self
 
-    def _draw(self, ax: Any, kind: Kind, references: bool, curve_style: Any, reference_style: Any) -> None:
+    def _panel(self, ax: Any, kind: Kind, references: bool, curve_style: Any, reference_style: Any) -> None:
         top = 0.0
         for k, (name, curve) in enumerate(self.curves.items()):
             x, y = _points(curve, kind)
@@ -325,7 +324,7 @@ def _draw_band(ax: Any, band: RiskBand, shade: Any) -> None:
 
 
 def _goal(threshold: Chosen) -> str:
-    """What was asked for, in words; a promise says that it is one."""
+    """What was asked for, in words; a certificate says that it is one."""
     goal = threshold.objective
     if isinstance(threshold, CertifiedThreshold):
         return f"certified: risk ≤ {threshold.risk_limit:g}, δ = {threshold.delta:g}"

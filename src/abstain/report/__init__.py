@@ -1,4 +1,4 @@
-"""Pages of results: above all rooms, and called by them inside ``.report()`` and in notebooks only."""
+"""Pages of results: the highest package, called by others inside ``.report()`` and in notebooks only."""
 
 from abstain.report._build import build as build
 from abstain.report._html import as_html as as_html

@@ -23,7 +23,7 @@ FIRST, BANDS = 0.05, 0.25
 ENOUGH, ENOUGH_SHARE = 10, 0.005
 #: Coverages whose operating points are listed.
 COVERAGES = (1.0, 0.95, 0.9, 0.8, 0.7, 0.5)
-#: Curves of a chart beside others.
+#: Curves of one chart.
 DRAWN = 8
 _KINDS = (("selective", "Selective risk"), ("generalized", "Generalized risk"))
 

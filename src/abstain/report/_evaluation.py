@@ -217,7 +217,7 @@ def _groups(evaluation: Evaluation) -> list[Section]:
             Grid(_group_table(evaluation, column, members, point.threshold)),
             *_group_chart(k, column, members, curve),
         ]
-    kept = "no risk is promised there" if limit is None else f"a risk of at most {percent(limit)} is promised for all"
+    kept = "no risk is certified there" if limit is None else f"a risk of at most {percent(limit)} is certified for all"
     said = (f"One threshold for all, wherever the slider stands: {short(name)} of "
             f"{among(point.threshold, curve.threshold)} or more, which answers {percent(point.coverage)} of all rows "
             f"at a measured risk of {percent(point.selective_risk)}; {kept}, none for a group by itself."

@@ -49,7 +49,7 @@ def glossary(text: str, used: Iterable[tuple[str, str, str]], ranked: Collection
             entries[label] = clean(f"{summary(metric.function)} {metric.source}.")
     for name in (each for each in scores.names() if each in ranked):
         score = scores.get(name)
-        entries[name] = clean(f"{score.title}: {summary(score.function)} Higher is surer.")
+        entries[name] = clean(f"{score.title}: {summary(score.function)} Higher is more confident.")
     for names, meaning in WORDS.items():
         if any(
             re.search(rf"\b{re.escape(name)}s?\b", text, re.IGNORECASE) for name in names.split("|") if len(name) > 1

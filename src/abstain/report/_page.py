@@ -106,7 +106,7 @@ class Slider:
 
 @dataclass(frozen=True, eq=False)
 class Board:
-    """A chart with the numbers beside it, and the slider of thresholds under it."""
+    """A chart with the numbers next to it, and the slider of thresholds under it."""
 
     chart: Chart | None = None
     numbers: tuple[Number, ...] = ()

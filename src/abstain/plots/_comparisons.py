@@ -1,20 +1,89 @@
-"""Groups at one common threshold: worst first."""
+"""Comparisons: scores with intervals, groups of rows, and two definitions of one number."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from abstain.evaluation import Evaluation
+from abstain.evaluation import Comparison, Evaluation
 from abstain.inference import clopper_pearson
 from abstain.plots._columns import independent
-from abstain.plots._display import Display, Shape
+from abstain.plots._display import COLOURS, Display, Shape, colour, entry, mark, shown, spread, tidy
 from abstain.plots._registry import declare
-from abstain.plots._style import COLOURS, shown, tidy
 from abstain.thresholds import Audit
+
+
+@declare(
+    "forest",
+    family="several",
+    title="Forest plot of a comparison",
+    shows="Estimates with intervals, best on top; scores that share a letter do not differ significantly.",
+    source="common for paired comparisons",
+    needs="a comparison of scores or models",
+)
+class ForestDisplay(Display):
+    """Estimates with intervals, best on top, letters on the right.
+
+    Parameters
+    ----------
+    comparison : Comparison
+
+    Examples
+    --------
+    >>> import abstain
+    >>> outputs = abstain.datasets.load("cifar10_vgg16")
+    >>> names = ["msp", "neg_entropy", "neg_gini", "softmax_margin", "gen"]
+    >>> scores = {name: abstain.scores.compute(name, outputs) for name in names}
+    >>> comparison = abstain.compare(outputs.loss_per_sample(), scores, metric="augrc")
+    >>> display = abstain.plots.ForestDisplay.from_comparison(comparison)
+    """
+
+    def __init__(self, comparison: Comparison) -> None:
+        self.comparison = comparison
+
+    @classmethod
+    def from_comparison(cls, comparison: Comparison, *, ax: Any = None) -> ForestDisplay:
+        """Draw the scores of a comparison.
+
+        Parameters
+        ----------
+        comparison : Comparison
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        ForestDisplay
+        """
+        return cls(comparison).plot(ax)
+
+    def _shape(self) -> Shape:
+        return (6.0, 1.2 + 0.34 * len(self.comparison.table)), None
+
+    def _draw(self, ax: Any) -> None:
+        comparison = self.comparison
+        rows = comparison.table
+        height = np.arange(len(rows))
+        estimate = np.array([row["estimate"] for row in rows])
+        ends = np.array([[row["low"], row["high"]] for row in rows], dtype=np.float64).T
+        known = ~np.isnan(ends).any(axis=0)
+        ax.hlines(height[known], *ends[:, known], color=colour(0), linewidth=2.0)
+        ax.plot(estimate, height, "o", color=colour(0), markersize=5)
+        spread(ax, estimate)
+        for y, row in zip(height, rows, strict=True):
+            ax.annotate(
+                row["letters"], (1.0, y), xycoords=("axes fraction", "data"), xytext=(6, 0),
+                textcoords="offset points", va="center", family="monospace", annotation_clip=False,
+            )  # fmt: skip
+        ax.set_yticks(height, [shown(row["name"]) for row in rows])
+        ax.set_ylim(len(rows) - 0.4, -0.6)
+        ax.set_xlabel(f"{comparison.label} ({comparison.direction} is better), {100 * comparison.level:g} % intervals")
+        tidy(ax, grid="x")
+        ax.spines["left"].set_visible(False)
+        ax.tick_params(axis="y", length=0)
+
 
 #: More groups than this are not read; the worst are shown.
 MOST = 40
@@ -184,3 +253,79 @@ def _row(name: str, curve: Any, threshold: float, level: float, exact: bool) -> 
     errors = round(point.selective_risk * point.n_accepted) if point.n_accepted else 0
     risk = clopper_pearson(errors, point.n_accepted, level) if point.n_accepted else no
     return GroupRow(name, point.n, point.coverage, answered, point.selective_risk, risk)
+
+
+@declare(
+    "agreement",
+    family="several",
+    title="Two definitions of one number",
+    shows="One number by two definitions, a point per model or score; equal ones lie on the diagonal.",
+    source="Zhou et al. 2025, Figs. S6 and S7",
+    needs="an evaluation with two metrics on one scale",
+)
+class AgreementDisplay(Display):
+    """One number by two definitions: a point per model, the diagonal, and the largest relative difference.
+
+    Parameters
+    ----------
+    points : mapping of name to (x, y)
+    labels : (str, str)
+        The two definitions.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> names = ["msp", "neg_entropy", "neg_gini", "softmax_margin", "gen"]
+    >>> both = ["aurc(estimator=plugin)", "aurc(estimator=harmonic)"]
+    >>> evaluation = abstain.evaluate(abstain.datasets.load("cifar10_vgg16").select(slice(0, 500)), names, both)
+    >>> display = abstain.plots.AgreementDisplay.from_evaluation(evaluation)
+    """
+
+    def __init__(self, points: Mapping[str, tuple[float, float]], *, labels: tuple[str, str] = ("x", "y")) -> None:
+        if not points:
+            raise ValueError("points is empty; give at least one")
+        self.points, self.labels = dict(points), labels
+
+    @classmethod
+    def from_evaluation(
+        cls, evaluation: Evaluation, one: str | None = None, other: str | None = None, *, ax: Any = None
+    ) -> AgreementDisplay:
+        """Draw the scores or models of an evaluation by two of its metrics.
+
+        Parameters
+        ----------
+        evaluation : Evaluation
+        one, other : str, optional
+            Specs or printed names; default: its first two metrics.
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        AgreementDisplay
+        """
+        specs = list(dict.fromkeys(each.metric for each in evaluation.measurements))
+        if len(specs) < 2 and (one is None or other is None):
+            raise ValueError("this evaluation has one metric; evaluate with two definitions of it")
+        both = (one or specs[0], other or specs[1])
+        points = {
+            name: (evaluation.value(both[0], score=name), evaluation.value(both[1], score=name))
+            for name in evaluation.scores
+        }
+        return cls(points, labels=both).plot(ax)
+
+    def _shape(self) -> Shape:
+        return (4.6, 4.3), None
+
+    def _draw(self, ax: Any) -> None:
+        x, y = np.array(list(self.points.values())).T
+        low, high = min(x.min(), y.min()), max(x.max(), y.max())
+        margin = 0.08 * (high - low) or 0.1 * abs(high) or 0.1
+        ends = (low - margin, high + margin)
+        ax.plot(ends, ends, color="0.45", linewidth=1.0, linestyle="--", label="equal")
+        for k, (name, (a, b)) in enumerate(self.points.items()):
+            ax.plot(a, b, mark(k), color=colour(k), markersize=6, label=entry(name))
+        apart = float(np.max(np.abs(y - x) / np.abs(x))) if np.all(x != 0.0) else float("nan")
+        ax.set(xlim=ends, ylim=ends, xlabel=entry(self.labels[0]), ylabel=entry(self.labels[1]), aspect="equal")
+        ax.set_title(f"largest relative difference {apart:.2g}")
+        tidy(ax)
+        ax.legend(frameon=False)
