@@ -182,12 +182,34 @@ class AUGRCGeometryDisplay(Display):
         auroc = float(metrics.get("auroc_f")(self.blocks))
         grid = np.union1d(coverage, [a, 1.0 - a])
         curve, best = np.interp(grid, coverage, risk), np.maximum(grid - a, 0.0)
-        ax.fill_between(grid, 0.0, best, color=WRONG, alpha=0.45, linewidth=0.0,
-                        label=f"perfect ranking (1 − a)²/2 = {0.5 * (1 - a) ** 2:.4f}")  # fmt: skip
-        ax.fill_between(grid, best, curve, color=colour(2), alpha=0.4, linewidth=0.0, hatch="//", edgecolor=colour(2),
-                        label=f"ranking (1 − AUROC) a (1 − a) = {(1 - auroc) * a * (1 - a):.4f}")  # fmt: skip
-        ax.plot([0.0, a, 1.0, 1.0 - a, 0.0], [0.0, 0.0, 1.0 - a, 1.0 - a, 0.0], color=colour(2), linestyle="--",
-                linewidth=1.2, label=f"best to worst ranking; above the curve: AUROC = {auroc:.4f}")  # fmt: skip
+        ax.fill_between(
+            grid,
+            0.0,
+            best,
+            color=WRONG,
+            alpha=0.45,
+            linewidth=0.0,
+            label=f"perfect ranking (1 − a)²/2 = {0.5 * (1 - a) ** 2:.4f}",
+        )
+        ax.fill_between(
+            grid,
+            best,
+            curve,
+            color=colour(2),
+            alpha=0.4,
+            linewidth=0.0,
+            hatch="//",
+            edgecolor=colour(2),
+            label=f"ranking (1 − AUROC) a (1 − a) = {(1 - auroc) * a * (1 - a):.4f}",
+        )
+        ax.plot(
+            [0.0, a, 1.0, 1.0 - a, 0.0],
+            [0.0, 0.0, 1.0 - a, 1.0 - a, 0.0],
+            color=colour(2),
+            linestyle="--",
+            linewidth=1.2,
+            label=f"best to worst ranking; above the curve: AUROC = {auroc:.4f}",
+        )
         ax.plot([0.0, 1.0], [0.0, 1.0 - a], color="0.45", linestyle=":", linewidth=1.0, label="random score")
         augrc = float(metrics.get("augrc")(self.blocks))
         ax.plot(grid, curve, color=RIGHT, linewidth=1.8, label=f"{entry(self.name)}: AUGRC = {augrc:.4f}")
@@ -225,9 +247,12 @@ class AUGRCSurfaceDisplay(Display):
     """
 
     def __init__(
-        self, points: Mapping[str, tuple[float, float]] | None = None, *, accuracy: tuple[float, float] = (0.5, 1.0),
+        self,
+        points: Mapping[str, tuple[float, float]] | None = None,
+        *,
+        accuracy: tuple[float, float] = (0.5, 1.0),
         auroc_f: tuple[float, float] = (0.5, 1.0),
-    ) -> None:  # fmt: skip
+    ) -> None:
         for name, (low, high) in (("accuracy", accuracy), ("auroc_f", auroc_f)):
             if not 0.0 <= low < high <= 1.0:
                 raise ValueError(f"{name} must be (low, high) with 0 <= low < high <= 1, got ({low}, {high})")
@@ -235,9 +260,13 @@ class AUGRCSurfaceDisplay(Display):
 
     @classmethod
     def from_evaluation(
-        cls, evaluation: Evaluation, *, accuracy: tuple[float, float] = (0.5, 1.0),
-        auroc_f: tuple[float, float] = (0.5, 1.0), ax: Any = None,
-    ) -> AUGRCSurfaceDisplay:  # fmt: skip
+        cls,
+        evaluation: Evaluation,
+        *,
+        accuracy: tuple[float, float] = (0.5, 1.0),
+        auroc_f: tuple[float, float] = (0.5, 1.0),
+        ax: Any = None,
+    ) -> AUGRCSurfaceDisplay:
         """Draw the scores of an evaluation as points.
 
         Parameters
@@ -275,7 +304,14 @@ class AUGRCSurfaceDisplay(Display):
             if inside:
                 ax.plot(a, b, "o", color="black", markeredgecolor="white", markersize=7, clip_on=False, zorder=5)
                 right = a > np.mean(self.accuracy)
-                ax.annotate(entry(name), (a, b), xytext=(-7 if right else 7, -4), textcoords="offset points",
-                            ha="right" if right else "left", va="top", zorder=6,
-                            bbox={"facecolor": "white", "alpha": 0.75, "linewidth": 0.0, "pad": 1.0})  # fmt: skip
+                ax.annotate(
+                    entry(name),
+                    (a, b),
+                    xytext=(-7 if right else 7, -4),
+                    textcoords="offset points",
+                    ha="right" if right else "left",
+                    va="top",
+                    zorder=6,
+                    bbox={"facecolor": "white", "alpha": 0.75, "linewidth": 0.0, "pad": 1.0},
+                )
         ax.set(xlim=self.accuracy, ylim=self.auroc_f, xlabel="Accuracy", ylabel="AUROC of failures")

@@ -74,9 +74,15 @@ class ForestDisplay(Display):
         spread(ax, estimate)
         for y, row in zip(height, rows, strict=True):
             ax.annotate(
-                row["letters"], (1.0, y), xycoords=("axes fraction", "data"), xytext=(6, 0),
-                textcoords="offset points", va="center", family="monospace", annotation_clip=False,
-            )  # fmt: skip
+                row["letters"],
+                (1.0, y),
+                xycoords=("axes fraction", "data"),
+                xytext=(6, 0),
+                textcoords="offset points",
+                va="center",
+                family="monospace",
+                annotation_clip=False,
+            )
         ax.set_yticks(height, [shown(row["name"]) for row in rows])
         ax.set_ylim(len(rows) - 0.4, -0.6)
         ax.set_xlabel(f"{comparison.label} ({comparison.direction} is better), {100 * comparison.level:g} % intervals")
@@ -149,9 +155,15 @@ class GroupsDisplay(Display):
 
     @classmethod
     def from_evaluation(
-        cls, evaluation: Evaluation, *, score: str | None = None, coverage: float = 0.9, risk: float | None = None,
-        threshold: float | None = None, ax: Any = None,
-    ) -> GroupsDisplay:  # fmt: skip
+        cls,
+        evaluation: Evaluation,
+        *,
+        score: str | None = None,
+        coverage: float = 0.9,
+        risk: float | None = None,
+        threshold: float | None = None,
+        ax: Any = None,
+    ) -> GroupsDisplay:
         """Draw the groups of an evaluation at the threshold of a coverage, of a risk, or at a threshold.
 
         Parameters

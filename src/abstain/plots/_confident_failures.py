@@ -163,8 +163,15 @@ class ConfidentFailuresDisplay(Display):
             inner.plot(right, kind="generalized", plot_references=False)
             for j, found in enumerate(self.failures.values()):
                 for one, height in ((left, found.selective), (right, found.generalized)):
-                    one.plot(found.coverage, height, mark(j), color=colour(j), markeredgecolor="white", markersize=6,
-                             zorder=4)  # fmt: skip
+                    one.plot(
+                        found.coverage,
+                        height,
+                        mark(j),
+                        color=colour(j),
+                        markeredgecolor="white",
+                        markersize=6,
+                        zorder=4,
+                    )
             if shows:
                 self._pictures(self.figure_)
         return self

@@ -233,9 +233,15 @@ class Display:
 
     @contextmanager
     def _canvas(
-        self, ax: Any, size: tuple[float, float], count: int = 1, *, below: tuple[int, int] = (0, 0),
-        tall: float = 0.0, **options: Any,
-    ) -> Iterator[Any]:  # fmt: skip
+        self,
+        ax: Any,
+        size: tuple[float, float],
+        count: int = 1,
+        *,
+        below: tuple[int, int] = (0, 0),
+        tall: float = 0.0,
+        **options: Any,
+    ) -> Iterator[Any]:
         """Give the axes that were given, or new ones in a row (``count`` of them), and keep them and their figure.
 
         ``below``: rows and columns of small axes under those of a new figure, which are the last of its axes; each row

@@ -17,8 +17,12 @@ from abstain.plots._display import Display, Shape, colour, entry, mark, tidy
 from abstain.plots._registry import declare
 
 Quantity = Literal["mean", "bias", "mae", "mse"]
-LABELS = {"mean": "Estimate, mean ± deviation", "bias": "Bias / AURC", "mae": "Mean absolute error / AURC",
-          "mse": "Mean squared error / AURC²"}  # fmt: skip
+LABELS = {
+    "mean": "Estimate, mean ± deviation",
+    "bias": "Bias / AURC",
+    "mae": "Mean absolute error / AURC",
+    "mse": "Mean squared error / AURC²",
+}
 Estimator = Callable[[TieBlocks], float]
 
 #: The estimators of the paper.
@@ -59,9 +63,13 @@ class EstimatesDisplay(Display):
     """
 
     def __init__(
-        self, estimates: Mapping[str, Sequence[ArrayLike]], sizes: Sequence[int], population: float, *,
+        self,
+        estimates: Mapping[str, Sequence[ArrayLike]],
+        sizes: Sequence[int],
+        population: float,
+        *,
         quantities: Sequence[Quantity] = ("mean", "bias", "mae", "mse"),
-    ) -> None:  # fmt: skip
+    ) -> None:
         for quantity in quantities:
             one_of(quantity, get_args(Quantity), "quantities")
         self.sizes, self.population, self.quantities = list(sizes), float(population), list(quantities)
@@ -74,9 +82,16 @@ class EstimatesDisplay(Display):
 
     @classmethod
     def from_evaluation(
-        cls, evaluation: Evaluation, *, score: str | None = None, sizes: Sequence[int] = (8, 16, 32, 64, 128, 256, 512),
-        n_draws: int = 200, rng: int | np.random.Generator | None = 0, ax: Any = None, **kwargs: Any,
-    ) -> EstimatesDisplay:  # fmt: skip
+        cls,
+        evaluation: Evaluation,
+        *,
+        score: str | None = None,
+        sizes: Sequence[int] = (8, 16, 32, 64, 128, 256, 512),
+        n_draws: int = 200,
+        rng: int | np.random.Generator | None = 0,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> EstimatesDisplay:
         """Draw random batches of the rows of an evaluation, which are the population.
 
         Parameters
@@ -127,8 +142,13 @@ class EstimatesDisplay(Display):
         if quantity in ("mae", "mse"):
             ax.set_yscale("log")
         else:
-            ax.axhline(self.population if quantity == "mean" else 0.0, color="black", linewidth=0.8, linestyle="--",
-                       label="all rows" if quantity == "mean" else None)  # fmt: skip
+            ax.axhline(
+                self.population if quantity == "mean" else 0.0,
+                color="black",
+                linewidth=0.8,
+                linestyle="--",
+                label="all rows" if quantity == "mean" else None,
+            )
         if quantity == "mean":
             ax.set_ylim(bottom=0.0)
         tidy(ax)
@@ -174,9 +194,15 @@ class EstimatesByScoreDisplay(Display):
 
     @classmethod
     def from_evaluation(
-        cls, evaluation: Evaluation, *, score: Any = None, n: int = 128, n_draws: int = 200,
-        rng: int | np.random.Generator | None = 0, ax: Any = None,
-    ) -> EstimatesByScoreDisplay:  # fmt: skip
+        cls,
+        evaluation: Evaluation,
+        *,
+        score: Any = None,
+        n: int = 128,
+        n_draws: int = 200,
+        rng: int | np.random.Generator | None = 0,
+        ax: Any = None,
+    ) -> EstimatesByScoreDisplay:
         """Draw random batches of the rows of an evaluation, the same for all scores.
 
         Parameters
@@ -215,8 +241,17 @@ class EstimatesByScoreDisplay(Display):
         for k, name in enumerate(names):
             parts = [self.estimates[score][name] / self.population[score] for score in scores]
             at = np.arange(len(scores)) + 0.17 * (k - 0.5 * (len(names) - 1))
-            ax.errorbar(at, [part.mean() for part in parts], [part.std() for part in parts], fmt=mark(k),
-                        color=colour(k), markersize=4, linewidth=1.0, capsize=2, label=entry(name))  # fmt: skip
+            ax.errorbar(
+                at,
+                [part.mean() for part in parts],
+                [part.std() for part in parts],
+                fmt=mark(k),
+                color=colour(k),
+                markersize=4,
+                linewidth=1.0,
+                capsize=2,
+                label=entry(name),
+            )
         ax.axhline(1.0, color="black", linewidth=0.8, linestyle="--")
         labels = [f"{entry(score)}\n({self.population[score]:.3g})" for score in scores]
         ax.set_xticks(range(len(scores)), labels)

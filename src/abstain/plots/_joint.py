@@ -79,8 +79,16 @@ class F1SurfaceDisplay(Display):
             ("detector", "s", alone["detector"].thresholds.confidence, -np.inf, alone["detector"].value),
         ):
             at = (_rejected(data.detector, np.array([a]))[0], _rejected(data.confidence, np.array([c]))[0])
-            ax.plot(*at, mark, color=WRONG, markeredgecolor="white", markersize=11, clip_on=False,
-                    linestyle="none", label=f"{label} {found:.4f}")  # fmt: skip
+            ax.plot(
+                *at,
+                mark,
+                color=WRONG,
+                markeredgecolor="white",
+                markersize=11,
+                clip_on=False,
+                linestyle="none",
+                label=f"{label} {found:.4f}",
+            )
         ax.set(xlabel="Rejected share by the detector alone", ylabel="Rejected share by the confidence alone")
         ax.legend(fontsize="small", loc="upper right", framealpha=0.85)
 
@@ -119,10 +127,7 @@ class FrontierDisplay(Display):
     """
 
     def __init__(
-        self,
-        frontiers: Mapping[str, RiskCoverageFrontier],
-        *,
-        pairs: tuple[FloatArray, FloatArray] | None = None,
+        self, frontiers: Mapping[str, RiskCoverageFrontier], *, pairs: tuple[FloatArray, FloatArray] | None = None
     ) -> None:
         if not frontiers:
             raise ValueError("frontiers is empty; give at least one RiskCoverageFrontier")
@@ -166,8 +171,16 @@ class FrontierDisplay(Display):
     def _curves(self, ax: Any, style: dict[str, Any]) -> None:
         top = 0.0
         if self.pairs is not None:
-            ax.plot(*self.pairs, ".", color="0.75", markersize=1.5, markeredgewidth=0.0, rasterized=True, zorder=0,
-                    label=f"{self.pairs[0].size:,} pairs of thresholds")  # fmt: skip
+            ax.plot(
+                *self.pairs,
+                ".",
+                color="0.75",
+                markersize=1.5,
+                markeredgewidth=0.0,
+                rasterized=True,
+                zorder=0,
+                label=f"{self.pairs[0].size:,} pairs of thresholds",
+            )
         for k, (name, curve) in enumerate(self.frontiers.items()):
             risk = np.minimum.accumulate(curve.selective_risk[::-1])[::-1]
             top = max(top, float(risk[-1]))

@@ -164,9 +164,14 @@ class MetricPlaneDisplay(Display):
 
     @classmethod
     def from_study(
-        cls, results: StudyResults, one: str | None = None, other: str | None = None, *, set: str | None = None,
+        cls,
+        results: StudyResults,
+        one: str | None = None,
+        other: str | None = None,
+        *,
+        set: str | None = None,
         ax: Any = None,
-    ) -> MetricPlaneDisplay:  # fmt: skip
+    ) -> MetricPlaneDisplay:
         """Draw the models and scores of a study by two of its metrics, on one set: means over runs, 95 % intervals.
 
         Parameters
@@ -230,8 +235,14 @@ def _names(ax: Any, x: Any, y: Any, names: list[str]) -> None:
     """Write each name next to its point, alternately above and below, so that neighbours hide each other less."""
     for k, place in enumerate(np.argsort(x, kind="stable")):
         up = k % 2 == 0
-        ax.annotate(entry(names[place]), (x[place], y[place]), xytext=(4, 5 if up else -5), fontsize="x-small",
-                    textcoords="offset points", va="bottom" if up else "top")  # fmt: skip
+        ax.annotate(
+            entry(names[place]),
+            (x[place], y[place]),
+            xytext=(4, 5 if up else -5),
+            fontsize="x-small",
+            textcoords="offset points",
+            va="bottom" if up else "top",
+        )
 
 
 def _two(specs: list[str], one: str | None, other: str | None) -> tuple[str, str]:

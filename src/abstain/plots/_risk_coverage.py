@@ -23,6 +23,8 @@ Kind = Literal["selective", "generalized", "both"]
 FIRST = 0.02
 #: Bands of more curves than this hide each other.
 BANDS = 3
+#: How a threshold is marked.
+DIAMOND = {"fmt": "D", "markersize": 6, "color": "black", "markerfacecolor": "white", "capsize": 3, "linewidth": 1.2}
 RISKS: tuple[Literal["selective", "generalized"], ...] = ("selective", "generalized")
 Chosen = EmpiricalThreshold | CertifiedThreshold
 
@@ -94,9 +96,15 @@ class RiskCoverageDisplay(Display):
 
     @classmethod
     def from_evaluation(
-        cls, evaluation: Evaluation, *, groups: bool = False, score: str | None = None, bands: bool | None = None,
-        ax: Any = None, **kwargs: Any,
-    ) -> RiskCoverageDisplay:  # fmt: skip
+        cls,
+        evaluation: Evaluation,
+        *,
+        groups: bool = False,
+        score: str | None = None,
+        bands: bool | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> RiskCoverageDisplay:
         """Draw the curves of all scores of an evaluation, or of one score in all its groups.
 
         Parameters
@@ -236,9 +244,14 @@ class RiskCoverageDisplay(Display):
             )
         confidence = np.max(estimator.predict_proba(X), axis=1)
         return cls.from_predictions(
-            y, estimator.predict(X), confidence,
-            sample_weight=sample_weight, name=name or type(estimator).__name__, ax=ax, **kwargs,
-        )  # fmt: skip
+            y,
+            estimator.predict(X),
+            confidence,
+            sample_weight=sample_weight,
+            name=name or type(estimator).__name__,
+            ax=ax,
+            **kwargs,
+        )
 
     def plot(
         self,
@@ -300,9 +313,8 @@ class RiskCoverageDisplay(Display):
             _draw_threshold(ax, label, each, kind)
             top = max(top, each.risk_interval[1] if kind == "selective" else 0.0, getattr(each, "risk_limit", 0.0))
         ax.set_xlim(0.0, 1.0)
-        bottom, full = 0.0, float(_points(first, kind)[1][-1])
-        top = max(top, full)
-        ax.set_ylim(bottom, 1.12 * top if self.bands and top > 0.0 else None)
+        top = max(top, float(_points(first, kind)[1][-1]))
+        ax.set_ylim(0.0, 1.12 * top if self.bands and top > 0.0 else None)
         ax.set_xlabel("Coverage")
         ax.set_ylabel("Selective risk" if kind == "selective" else "Generalized risk")
         tidy(ax)
@@ -318,9 +330,14 @@ def _bands(curves: Mapping[str, RiskCoverageCurve], level: float) -> dict[Any, R
 def _draw_band(ax: Any, band: RiskBand, shade: Any) -> None:
     kept = thinned(band.coverage)
     ax.fill_between(
-        band.coverage[kept], band.low[kept], band.high[kept], color=shade, alpha=0.18, linewidth=0.0,
+        band.coverage[kept],
+        band.low[kept],
+        band.high[kept],
+        color=shade,
+        alpha=0.18,
+        linewidth=0.0,
         label=f"{100.0 * band.level:g} % {band.kind}",
-    )  # fmt: skip
+    )
 
 
 def _goal(threshold: Chosen) -> str:
@@ -328,8 +345,9 @@ def _goal(threshold: Chosen) -> str:
     goal = threshold.objective
     if isinstance(threshold, CertifiedThreshold):
         return f"certified: risk ≤ {threshold.risk_limit:g}, δ = {threshold.delta:g}"
-    return "chosen: " + ", ".join(f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
-                                  for name, value in goal.items())  # fmt: skip
+    return "chosen: " + ", ".join(
+        f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}" for name, value in goal.items()
+    )
 
 
 def _draw_threshold(ax: Any, label: str, found: Chosen, kind: Kind) -> None:
@@ -339,10 +357,8 @@ def _draw_threshold(ax: Any, label: str, found: Chosen, kind: Kind) -> None:
     low, high = found.risk_interval
     ends = [[scale * max(found.risk - low, 0.0)], [scale * max(high - found.risk, 0.0)]]
     known = not np.isnan([low, high]).any()
-    ax.errorbar(
-        [found.coverage], [scale * found.risk], yerr=ends if known else None, fmt="D", markersize=6, color="black",
-        markerfacecolor="white", capsize=3, linewidth=1.2, zorder=5, label=entry(label),
-    )  # fmt: skip
+    yerr = ends if known else None
+    ax.errorbar([found.coverage], [scale * found.risk], yerr=yerr, zorder=5, label=entry(label), **DIAMOND)
     ax.axvline(found.coverage, color="black", linewidth=0.6, alpha=0.4)
     if isinstance(found, CertifiedThreshold) and kind == "selective":
         ax.axhline(found.risk_limit, color="black", linewidth=0.8, linestyle=(0, (1, 1)))

@@ -70,9 +70,13 @@ class ReliabilityDisplay(Display):
     """
 
     def __init__(
-        self, tables: Mapping[str, TieBlocks], *, bins: int = 15, binning: Binning = "equal_width",
+        self,
+        tables: Mapping[str, TieBlocks],
+        *,
+        bins: int = 15,
+        binning: Binning = "equal_width",
         level: float | None = 0.95,
-    ) -> None:  # fmt: skip
+    ) -> None:
         if not tables:
             raise ValueError("tables is empty; give at least one TieBlocks")
         self.binning = binning
@@ -81,9 +85,15 @@ class ReliabilityDisplay(Display):
 
     @classmethod
     def from_evaluation(
-        cls, evaluation: Evaluation, *, score: Any = None, group: str | None = None, bins: int = 15,
-        binning: Binning = "equal_width", ax: Any = None,
-    ) -> ReliabilityDisplay:  # fmt: skip
+        cls,
+        evaluation: Evaluation,
+        *,
+        score: Any = None,
+        group: str | None = None,
+        bins: int = 15,
+        binning: Binning = "equal_width",
+        ax: Any = None,
+    ) -> ReliabilityDisplay:
         """Draw a panel for each score of an evaluation whose values lie in [0, 1].
 
         Parameters
@@ -108,9 +118,16 @@ class ReliabilityDisplay(Display):
 
     @classmethod
     def from_predictions(
-        cls, loss: ArrayLike, confidence: ArrayLike, *, bins: int = 15, binning: Binning = "equal_width",
-        level: float | None = 0.95, name: str = "confidence", ax: Any = None,
-    ) -> ReliabilityDisplay:  # fmt: skip
+        cls,
+        loss: ArrayLike,
+        confidence: ArrayLike,
+        *,
+        bins: int = 15,
+        binning: Binning = "equal_width",
+        level: float | None = 0.95,
+        name: str = "confidence",
+        ax: Any = None,
+    ) -> ReliabilityDisplay:
         """Draw losses with a confidence.
 
         Parameters
@@ -196,9 +213,8 @@ class ScoreHistogramDisplay(Display):
     """
 
     def __init__(
-        self, parts: Mapping[str, Mapping[str, Part]], *, bins: int = 40,
-        thresholds: Mapping[str, float] | None = None,
-    ) -> None:  # fmt: skip
+        self, parts: Mapping[str, Mapping[str, Part]], *, bins: int = 40, thresholds: Mapping[str, float] | None = None
+    ) -> None:
         if not parts:
             raise ValueError("parts is empty; give at least one panel")
         self.bins = whole(bins, "bins")

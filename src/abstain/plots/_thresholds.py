@@ -54,9 +54,14 @@ class TradeOffDisplay(Display):
     """
 
     def __init__(
-        self, curve: RiskCoverageCurve, *, band: RiskBand | None = None, threshold: float | None = None,
-        limit: float | None = None, name: str = "confidence",
-    ) -> None:  # fmt: skip
+        self,
+        curve: RiskCoverageCurve,
+        *,
+        band: RiskBand | None = None,
+        threshold: float | None = None,
+        limit: float | None = None,
+        name: str = "confidence",
+    ) -> None:
         self.curve, self.band, self.threshold, self.limit, self.name = curve, band, threshold, limit, name
 
     @classmethod
@@ -134,8 +139,9 @@ class TradeOffDisplay(Display):
         if score[-1] < 0.0 or score[0] > 1.0 or median < CROWDED:
             return
         least = max(float(1.0 - score[min(int(np.searchsorted(coverage, 0.02)), len(score) - 1)]), 1e-6)
-        ax.set_xscale("function", functions=(lambda at: -np.log10(np.maximum(1.0 - at, least)),
-                                             lambda at: 1.0 - 10.0**-at))  # fmt: skip
+        ax.set_xscale(
+            "function", functions=(lambda at: -np.log10(np.maximum(1.0 - at, least)), lambda at: 1.0 - 10.0**-at)
+        )
         ticks = [0.0, *(1.0 - 10.0 ** -float(k) for k in range(1, int(-np.log10(least)) + 1))]
         ax.set_xticks(ticks, [f"{tick:.10g}" for tick in ticks])
         ax.set_xlim(max(0.0, float(score[np.isfinite(score)].min())), 1.0 - least)
@@ -147,8 +153,16 @@ class TradeOffDisplay(Display):
         ax.step(at, self.curve.selective_risk[kept], where="pre", color=WRONG, linestyle="-.", label="selective risk")
         if self.band is not None:
             low, high = self.band.low[kept], self.band.high[kept]
-            ax.fill_between(at, low, high, step="pre", color=WRONG, alpha=0.2, linewidth=0.0,
-                            label=f"{100.0 * self.band.level:g} % {self.band.kind}")  # fmt: skip
+            ax.fill_between(
+                at,
+                low,
+                high,
+                step="pre",
+                color=WRONG,
+                alpha=0.2,
+                linewidth=0.0,
+                label=f"{100.0 * self.band.level:g} % {self.band.kind}",
+            )
         if self.limit is not None:
             ax.axhline(self.limit, color="black", linewidth=0.8, linestyle=(0, (1, 1)), label=f"risk {self.limit:g}")
         ax.set(ylabel="Share", ylim=(0.0, 1.02))
@@ -165,14 +179,24 @@ class TradeOffDisplay(Display):
             point = self.curve.at(threshold=self.threshold)
             for value, shade in ((PER * (1.0 - point.coverage), RIGHT), (PER * point.generalized_risk, WRONG)):
                 ax.plot([self.threshold], [value], "o", color=shade, markersize=5, zorder=4)
-                ax.annotate(f"{value:.0f}", (self.threshold, value), xytext=(-5, 5), textcoords="offset points",
-                            ha="right", color=shade)  # fmt: skip
+                ax.annotate(
+                    f"{value:.0f}",
+                    (self.threshold, value),
+                    xytext=(-5, 5),
+                    textcoords="offset points",
+                    ha="right",
+                    color=shade,
+                )
         ax.set_yscale("symlog", linthresh=1.0)
         ax.set(ylabel=f"Per {PER:,} rows", ylim=(0.0, 1.6 * PER))
 
 
-LINES = (("selective_accuracy", "selective accuracy", "-"), ("cwsa", "CWSA", "--"), ("cwsa_plus", "CWSA+", "-."),
-         ("coverage", "coverage", ":"))  # fmt: skip
+LINES = (
+    ("selective_accuracy", "selective accuracy", "-"),
+    ("cwsa", "CWSA", "--"),
+    ("cwsa_plus", "CWSA+", "-."),
+    ("coverage", "coverage", ":"),
+)
 
 
 @declare(
@@ -207,9 +231,14 @@ class CWSASweepDisplay(Display):
 
     @classmethod
     def from_evaluation(
-        cls, evaluation: Evaluation, *, score: Any = None, thresholds: ArrayLike | None = None,
-        denominator: Literal["accepted", "all"] = "accepted", ax: Any = None,
-    ) -> CWSASweepDisplay:  # fmt: skip
+        cls,
+        evaluation: Evaluation,
+        *,
+        score: Any = None,
+        thresholds: ArrayLike | None = None,
+        denominator: Literal["accepted", "all"] = "accepted",
+        ax: Any = None,
+    ) -> CWSASweepDisplay:
         """Draw a panel for each score or model of an evaluation.
 
         Parameters

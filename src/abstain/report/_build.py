@@ -90,8 +90,10 @@ def _metrics(result: Any) -> list[tuple[str, str, str]]:
         return []
     known = getattr(result, "beside", None)
     more = [] if known is None else [each.estimates.metric for each in known.tested.values()]
-    return [(result.metric, result.label, getattr(result, "identifier", "")),
-            *((each.spec, each.label, each.identifier) for each in more if each.spec != result.metric)]  # fmt: skip
+    return [
+        (result.metric, result.label, getattr(result, "identifier", "")),
+        *((each.spec, each.label, each.identifier) for each in more if each.spec != result.metric),
+    ]
 
 
 def _scores(result: Any, source: Source) -> set[str]:
@@ -106,6 +108,22 @@ def _scores(result: Any, source: Source) -> set[str]:
 def _fields(result: Any) -> dict[str, Any]:
     """Return the options and hashes of a result that keeps them as fields."""
     found = dict(getattr(result, "calibration", None) or {})
-    names = ("method", "adjust", "level", "n", "n_runs", "fingerprint", "seed", "procedure", "objective", "delta",
-             "n_permutations", "n_splits", "prevalence", "confidence", "run_length", "n_resamples")  # fmt: skip
+    names = (
+        "method",
+        "adjust",
+        "level",
+        "n",
+        "n_runs",
+        "fingerprint",
+        "seed",
+        "procedure",
+        "objective",
+        "delta",
+        "n_permutations",
+        "n_splits",
+        "prevalence",
+        "confidence",
+        "run_length",
+        "n_resamples",
+    )
     return found | {name: getattr(result, name) for name in names if hasattr(result, name)}

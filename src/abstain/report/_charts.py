@@ -9,9 +9,8 @@ from html import escape
 import numpy as np
 
 from abstain._result import clean, short
-from abstain._typing import FloatArray
+from abstain._typing import BoolArray, FloatArray, IntArray
 from abstain.report._page import Chart, Rule, Series
-from abstain.report._thin import thinned
 
 #: Size of a chart, and what is left around its axes for numbers and words.
 WIDTH, HEIGHT = 640, 340
@@ -28,6 +27,9 @@ LEGEND = 12
 LABEL, SIDE_BY_SIDE = 14, 4
 #: Of named intervals: margin, height of a row (the name, and the interval below it), letters and rows that have room.
 SIDE, ROW, LETTERS, ROWS = 24, 50, 44, 16
+
+#: The largest distance, in pixels of a chart as it is drawn, by which a thinned line may miss a point.
+TOLERANCE = 0.5
 
 #: A name with its value and the ends of its interval (NaN: none).
 Named = tuple[str, float, float, float]
@@ -150,8 +152,11 @@ class _Upright:
                 d = "".join(f"M{x:.1f} {a:.1f}V{b:.1f}" for x, a, b in ends if np.isfinite(a + b))
                 found.append(f'<path class="line bar {colour}" d="{d}"/>')
             shape, size = ("ring ", 5) if each.kind == "ring" else ("", 4)
-            dots = (f'<circle class="{shape}{colour}"{of} cx="{x:.1f}" cy="{y:.1f}" r="{size}"/>'
-                    for x, y in zip(xs, ys, strict=True) if np.isfinite(y))  # fmt: skip
+            dots = (
+                f'<circle class="{shape}{colour}"{of} cx="{x:.1f}" cy="{y:.1f}" r="{size}"/>'
+                for x, y in zip(xs, ys, strict=True)
+                if np.isfinite(y)
+            )
             return "".join([*found, *dots])
         dashed = " dashed" if each.colour >= COLOURS else ""
         return "".join(found) + f'<path class="line {colour}{dashed}"{of} d="{self._path(each.x, each.y)}"/>'
@@ -215,9 +220,15 @@ class _Sideways:
 
 
 def named_intervals(
-    name: str, title: str, label: str, rows: Sequence[Named], *, against: Sequence[float] = (),
-    rules: tuple[Rule, ...] = (), shares: str = "",
-) -> Chart:  # fmt: skip
+    name: str,
+    title: str,
+    label: str,
+    rows: Sequence[Named],
+    *,
+    against: Sequence[float] = (),
+    rules: tuple[Rule, ...] = (),
+    shares: str = "",
+) -> Chart:
     """Return a chart of names, each with its value and interval, the first on top; the table has what has no room.
 
     ``against``: values to compare these with, drawn in grey.
@@ -238,9 +249,20 @@ def named_intervals(
     least, most = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
     span = most - least or abs(most) or 1.0
     words = "; ".join(f"{each[0]}: {each[1]:.4g}" for each in rows[:8])
-    return Chart(name, title, "", label, tuple(series), (0.5, len(rows) + 0.5),
-                 (least - 0.06 * span, most + 0.06 * span), words, labels=names, sideways=True, rules=rules,
-                 shares=shares)  # fmt: skip
+    return Chart(
+        name,
+        title,
+        "",
+        label,
+        tuple(series),
+        (0.5, len(rows) + 0.5),
+        (least - 0.06 * span, most + 0.06 * span),
+        words,
+        labels=names,
+        sideways=True,
+        rules=rules,
+        shares=shares,
+    )
 
 
 def ticks(low: float, high: float, most: int = 6) -> list[float]:
@@ -276,3 +298,47 @@ def _legend(chart: Chart) -> str:
         f'<path class="line {_colour(each)}" d="M1 5H21"/></svg>{escape(short(each.name))}</span>'
         for each in named[:LEGEND]
     )
+
+
+def thinned(x: FloatArray, y: FloatArray) -> IntArray:
+    """Return which points of a line, x rising, in pixels, to keep: vertical distances stay below the tolerance.
+
+    Of the points in one column of half a pixel the first, last, lowest and highest are kept, then Douglas and
+    Peucker's lines are laid through these, each part with half of the tolerance.
+    """
+    if len(x) < 3:
+        return np.arange(len(x))
+    kept = _columns(x, y)
+    return kept[_lines(x[kept], y[kept], TOLERANCE / 2.0)]
+
+
+def _columns(x: FloatArray, y: FloatArray) -> IntArray:
+    """Return the first, last, lowest and highest point of each column of half a pixel."""
+    column = np.floor(x / (TOLERANCE / 2.0)).astype(np.int64)
+    starts = np.flatnonzero(np.concatenate(([True], column[1:] != column[:-1])))
+    if len(starts) > 0.5 * len(x):
+        return np.arange(len(x))
+    ends = np.append(starts[1:], len(x)) - 1
+    part = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(x))))
+    by_height = np.lexsort((y, part))
+    return np.unique(np.concatenate([starts, ends, by_height[starts], by_height[ends]]))
+
+
+def _lines(x: FloatArray, y: FloatArray, tolerance: float) -> BoolArray:
+    keep = np.zeros(len(x), dtype=np.bool_)
+    keep[[0, -1]] = True
+    open_ = [(0, len(x) - 1)]
+    while open_:
+        first, last = open_.pop()
+        if last - first < 2:
+            continue
+        inner = slice(first + 1, last)
+        width = x[last] - x[first]
+        share = (x[inner] - x[first]) / width if width > 0.0 else np.zeros(last - first - 1)
+        distance = np.abs(y[inner] - (y[first] + share * (y[last] - y[first])))
+        worst = int(np.argmax(distance))
+        if distance[worst] > tolerance or (width == 0.0 and distance[worst] > 0.0):
+            middle = first + 1 + worst
+            keep[middle] = True
+            open_ += [(first, middle), (middle, last)]
+    return keep

@@ -33,8 +33,11 @@ def _numbers(verdict: Verdict) -> tuple[Number, ...]:
         return ()
     form = percent if better.share else number
     difference = "" if math.isnan(better.difference) else form(better.difference)
-    known = [(each, value) for each, value in ((better.best, better.value), (better.next, better.next_value))
-             if not math.isnan(value)]  # fmt: skip
+    known = [
+        (each, value)
+        for each, value in ((better.best, better.value), (better.next, better.next_value))
+        if not math.isnan(value)
+    ]
     ends = "" if math.isnan(better.low) else f"{form(better.low)} to {form(better.high)}"
     p = "" if math.isnan(better.p) else "< 0.001" if better.p < 0.001 else f"{better.p:.3f}"
     found = (
@@ -73,22 +76,38 @@ def _(found: Comparison, source: Source) -> list[Section]:
     parts: list[Part] = [Grid(Table([Column("Check"), Column("Found", left=True)], rows))]
     parts.append(Prose(notes, "note") if notes else Prose(("Nothing is unusual about these rows.",)))
     more = [] if found.beside is None else [_each(found.beside, [str(row["name"]) for row in found.table])]
-    return [Section("scores", "Estimates, ranks and tests", (*scores_of(found)[1:], *more)),
-            Section("checks", "Data", tuple(parts))]  # fmt: skip
+    return [
+        Section("scores", "Estimates, ranks and tests", (*scores_of(found)[1:], *more)),
+        Section("checks", "Data", tuple(parts)),
+    ]
 
 
 def scores_of(found: Comparison) -> list[Part]:
     """Return the estimates as a chart and tables, with the ranks that the tests leave."""
     rows: list[Row] = [
-        (row["name"], Estimate(row["estimate"], row["low"], row["high"]), row["rank"], _ranks(row),
-         row["standard_error"], row["letters"])
+        (
+            row["name"],
+            Estimate(row["estimate"], row["low"], row["high"]),
+            row["rank"],
+            _ranks(row),
+            row["standard_error"],
+            row["letters"],
+        )
         for row in found.table
-    ]  # fmt: skip
-    heads = [Column("Score"), Column(found.label, found.direction), Column("Rank"), Column("Set of ranks"),
-             Column("Standard error"), Column("Letters", left=True)]  # fmt: skip
+    ]
+    heads = [
+        Column("Score"),
+        Column(found.label, found.direction),
+        Column("Rank"),
+        Column("Set of ranks"),
+        Column("Standard error"),
+        Column("Letters", left=True),
+    ]
     level = f"{100.0 * found.level:g} %"
-    notes = [f"In brackets: {level} interval. All true ranks lie in their sets at once with probability {level}.",
-             "Scores that share a letter do not differ significantly."]  # fmt: skip
+    notes = [
+        f"In brackets: {level} interval. All true ranks lie in their sets at once with probability {level}.",
+        "Scores that share a letter do not differ significantly.",
+    ]
     pairs: Part = Grid(found.tables()[1])
     if len(found.table) > 4:
         pairs = Folded("Tests of the pairs", (pairs,))

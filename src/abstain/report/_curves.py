@@ -41,15 +41,27 @@ def leading(measured: Mapping[str, Measured], level: float, limit: float | None 
         series.append(Series(name, curve.coverage[known], curve.selective_risk[known], score=name))
     for name, each in measured.items():
         kept = each.attained
-        x, y = ([float(value) for value in values] for values in
-                ([one.coverage for one in kept], [one.found.risk for one in kept]))  # fmt: skip
+        x, y = (
+            [float(value) for value in values]
+            for values in ([one.coverage for one in kept], [one.found.risk for one in kept])
+        )
         series.append(Series("", np.array(x), np.array(y), kind="ring", score=name))
     what = "Error rate of the answers" if binary else "Mean loss of the answers"
     rules = () if limit is None else (Rule(limit, f"limit {percent(limit) if binary else f'{limit:g}'}"),)
     top = scaled([each for each in series if each.score in list(measured)[:3]])[1]
-    return Chart("leading", f"{what} by coverage", "Coverage: share of cases that are answered →", f"↑ {what}",
-                 tuple(series), (0.0, 1.0), (0.0, max(top, 1.06 * (limit or 0.0))), _words(measured, "selective"),
-                 follows=True, shares="xy" if binary else "x", rules=rules)  # fmt: skip
+    return Chart(
+        "leading",
+        f"{what} by coverage",
+        "Coverage: share of cases that are answered →",
+        f"↑ {what}",
+        tuple(series),
+        (0.0, 1.0),
+        (0.0, max(top, 1.06 * (limit or 0.0))),
+        _words(measured, "selective"),
+        follows=True,
+        shares="xy" if binary else "x",
+        rules=rules,
+    )
 
 
 def both_kinds(measured: Mapping[str, Measured], level: float) -> tuple[Chart, ...]:
@@ -62,8 +74,19 @@ def both_kinds(measured: Mapping[str, Measured], level: float) -> tuple[Chart, .
             series += _band(each, level, kind, name, k) if each.independent else []
             risk = getattr(each.curve, f"{kind}_risk")
             series.append(Series(name, each.curve.coverage, risk, colour=k, score=name))
-        charts.append(Chart(kind, title, "Coverage", title, tuple(series), (0.0, 1.0), scaled(series),
-                            _words(measured, kind), shares="xy" if binary else "x"))  # fmt: skip
+        charts.append(
+            Chart(
+                kind,
+                title,
+                "Coverage",
+                title,
+                tuple(series),
+                (0.0, 1.0),
+                scaled(series),
+                _words(measured, kind),
+                shares="xy" if binary else "x",
+            )
+        )
     return tuple(charts)
 
 
@@ -131,8 +154,9 @@ def _words(measured: Mapping[str, Measured], kind: str) -> str:
         half = curve.at(coverage=0.5)
         values = half.selective_risk if kind == "selective" else half.generalized_risk
         if half.reason is None:
-            some, every = (percent(value) if curve.blocks.binary else f"{value:.4g}"
-                           for value in (values, curve.blocks.mean_loss))  # fmt: skip
+            some, every = (
+                percent(value) if curve.blocks.binary else f"{value:.4g}" for value in (values, curve.blocks.mean_loss)
+            )
             said.append(f"{name}: {some} at {percent(half.coverage)} coverage, {every} at 100 % coverage")
     return "; ".join(said)
 

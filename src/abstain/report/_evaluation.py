@@ -94,10 +94,14 @@ def _curves(evaluation: Evaluation, measured: Mapping[str, Measured]) -> list[Se
     if not measured:
         return []
     few = evaluation.provenance.get("few_labels")
-    words = [] if few is None else [
-        f"Estimated from {few['labelled']:,} labels: the curve has no band, and a risk at a threshold no interval. "
-        "Those with an interval are in the section Metrics."
-    ]  # fmt: skip
+    words = (
+        []
+        if few is None
+        else [
+            f"Estimated from {few['labelled']:,} labels: the curve has no band, and a risk at a threshold no interval. "
+            "Those with an interval are in the section Metrics."
+        ]
+    )
     return [curves_section(measured, evaluation.judged.level, words)]
 
 
@@ -120,9 +124,10 @@ def _in_shares(evaluation: Evaluation, table: Table) -> Table:
     found = [each for each in evaluation.measurements if each.metric.partition("(")[0] in SHARES]
     rows, columns = {arrow(each.label, each.direction) for each in found}, {each.label for each in found} | AT
     return replace(
-        table, shares=[k for k, row in enumerate(table.rows) if row[0] in rows],
+        table,
+        shares=[k for k, row in enumerate(table.rows) if row[0] in rows],
         columns=[replace(each, share=each.share or each.title in columns) for each in table.columns],
-    )  # fmt: skip
+    )
 
 
 def counted(evaluation: Evaluation, curve: RiskCoverageCurve) -> bool:
@@ -167,15 +172,31 @@ def _calibration(evaluation: Evaluation) -> list[Section]:
                 Series("share of right answers", curve.confidence, curve.accuracy, panel.low, panel.high, "dots", 0),
             )
             text = f"A calibrated score lies on the diagonal; ECE {panel.ece:.3f}"
-            charts.append(Chart(f"reliability-{k}", f"{short(name)}: ECE {panel.ece:.3f}", "Score", "Share",
-                                series, (0.0, 1.0), (0.0, 1.0), text))  # fmt: skip
+            charts.append(
+                Chart(
+                    f"reliability-{k}",
+                    f"{short(name)}: ECE {panel.ece:.3f}",
+                    "Score",
+                    "Share",
+                    series,
+                    (0.0, 1.0),
+                    (0.0, 1.0),
+                    text,
+                )
+            )
     for k, (name, blocks) in enumerate(tables.items()):
         if blocks.binary and (drawn := _histogram(f"histogram-{k}", name, blocks)) is not None:
             charts.append(drawn)
     if not charts:
         return []
-    words = ["Dots: share of right answers in a bin, with exact intervals where rows are independent. Grey: the "
-             "diagonal of a calibrated score, and share of the rows in each bin."] if unit else []  # fmt: skip
+    words = (
+        [
+            "Dots: share of right answers in a bin, with exact intervals where rows are independent. Grey: the "
+            "diagonal of a calibrated score, and share of the rows in each bin."
+        ]
+        if unit
+        else []
+    )
     words.append("Histograms: density of the score among right and among wrong answers, each by itself.")
     return [Section("calibration", "Calibration", (Charts(tuple(charts)), Prose(tuple(words))))]
 
@@ -194,8 +215,15 @@ def _histogram(key: str, name: str, blocks: Any) -> Chart | None:
         height = np.histogram(score, edges, weights=weight)[0] / (weight.sum() * np.diff(edges))
         most = max(most, float(height.max()))
         series.append(Series(word, np.repeat(edges, 2)[1:-1], np.repeat(height, 2), colour=k))
-    return Chart(key, f"{short(name)}: right and wrong answers", "Score", "Density", tuple(series),
-                 (float(edges[0]), float(edges[-1])), (0.0, 1.05 * most))  # fmt: skip
+    return Chart(
+        key,
+        f"{short(name)}: right and wrong answers",
+        "Score",
+        "Density",
+        tuple(series),
+        (float(edges[0]), float(edges[-1])),
+        (0.0, 1.05 * most),
+    )
 
 
 def _groups(evaluation: Evaluation) -> list[Section]:
@@ -210,20 +238,17 @@ def _groups(evaluation: Evaluation) -> list[Section]:
     spoken = judged.place(name)
     if spoken is None:
         return []
-    point, limit = spoken
+    point, _ = spoken
     parts: list[Part] = []
     for k, (column, members) in enumerate(columns.items()):
         parts += [
             Grid(_group_table(evaluation, column, members, point.threshold)),
             *_group_chart(k, column, members, curve),
         ]
-    kept = "no risk is certified there" if limit is None else f"a risk of at most {percent(limit)} is certified for all"
-    said = (f"One threshold for all, wherever the slider stands: {short(name)} of "
-            f"{among(point.threshold, curve.threshold)} or more, which answers {percent(point.coverage)} of all rows "
-            f"at a measured risk of {percent(point.selective_risk)}; {kept}, none for a group by itself."
-            if curve.blocks.binary else
-            f"One threshold for all: {short(name)} of {among(point.threshold, curve.threshold)} or more, which answers "
-            f"{percent(point.coverage)} of all rows.")  # fmt: skip
+    said = (
+        f"One threshold for all groups: {short(name)} of {among(point.threshold, curve.threshold)} or more, which "
+        f"answers {percent(point.coverage)} of all rows. No group has a certificate of its own."
+    )
     return [Section("groups", "Groups", (Prose((said,)), *parts))]
 
 
@@ -245,10 +270,17 @@ def _group_table(evaluation: Evaluation, column: str, members: Any, threshold: f
         known = ends[0] if np.isfinite(ends[0]) else point.selective_risk  # few rows are no evidence
         rows.append((1.0 if np.isnan(known) else -known, row))
     counts = all(each.curve.blocks.binary for each in members.values())
-    heads = [Column(column), Column("Risk at it", share=counts), Column("Coverage at it", share=True), Column("n"),
-             Column("Risk, all answered", share=counts)]  # fmt: skip
-    notes = [f"In brackets: intervals that hold together for all groups at {100.0 * level:g} %.",
-             "Ordered by the lower end of the risk at it, so that few rows do not come first."]  # fmt: skip
+    heads = [
+        Column(column),
+        Column("Risk at it", share=counts),
+        Column("Coverage at it", share=True),
+        Column("n"),
+        Column("Risk, all answered", share=counts),
+    ]
+    notes = [
+        f"In brackets: intervals that hold together for all groups at {100.0 * level:g} %.",
+        "Ordered by the lower end of the risk at it, so that few rows do not come first.",
+    ]
     if tested is not None:
         heads.append(Column("may be the worst", left=True))
         notes.append("May be the worst: of the risk when everything is answered.")
@@ -259,11 +291,20 @@ def _group_table(evaluation: Evaluation, column: str, members: Any, threshold: f
 def _group_chart(k: int, column: str, members: Any, whole: RiskCoverageCurve) -> list[Part]:
     worst = sorted(members.items(), key=lambda each: -each[1].curve.blocks.mean_loss)[:DRAWN]
     drawn = [Series("all rows", whole.coverage, whole.selective_risk, colour=-1)]
-    drawn += [Series(value, each.curve.coverage, each.curve.selective_risk, colour=j)
-              for j, (value, each) in enumerate(worst)]  # fmt: skip
+    drawn += [
+        Series(value, each.curve.coverage, each.curve.selective_risk, colour=j) for j, (value, each) in enumerate(worst)
+    ]
     more = f", the worst {DRAWN} of {len(members)}" if len(members) > DRAWN else ""
-    chart = Chart(f"groups-{k}", f"Selective risk by {column}{more}", "Coverage of the group", "Selective risk",
-                  tuple(drawn), (0.0, 1.0), scaled(drawn), shares="xy" if whole.blocks.binary else "x")  # fmt: skip
+    chart = Chart(
+        f"groups-{k}",
+        f"Selective risk by {column}{more}",
+        "Coverage of the group",
+        "Selective risk",
+        tuple(drawn),
+        (0.0, 1.0),
+        scaled(drawn),
+        shares="xy" if whole.blocks.binary else "x",
+    )
     return [Charts((chart,))]
 
 
@@ -286,8 +327,13 @@ def checks(evaluation: Evaluation, source: Source) -> tuple[Part, ...]:
         missing = each.n_rejected + each.n_dropped
         outcome = f", {'rejected' if each.n_rejected else 'left out'}" if missing else ""
         rows.append((f"{name}: without a score", f"{missing} of {each.n + each.n_dropped}{outcome}"))
-        rows.append((f"{name}: ties", f"{percent(each.distinct_share)} of the values are distinct; the largest tie "
-                                      f"holds {each.largest_tie} of {each.n} rows"))  # fmt: skip
+        rows.append(
+            (
+                f"{name}: ties",
+                f"{percent(each.distinct_share)} of the values are distinct; the largest tie "
+                f"holds {each.largest_tie} of {each.n} rows",
+            )
+        )
     rows += [row for row in source.checks() if not str(row[0]).startswith("read as")]
     copies = evaluation.judged.copies
     rows.append(("copies of whole rows", copies[0] if copies else "no unusual number"))

@@ -37,11 +37,7 @@ def contents(found: Any, source: Source, verdict: Verdict) -> tuple[Board, list[
     tables = tuple(Grid(found.table(layout), _any.COLUMNS) for layout in ("detection", "sets"))
     rows: list[Row] = [(f"rows of {name}", str(n)) for name, n in found.sizes.items()]
     checks = Table([Column("Check"), Column("Found", left=True)], [*rows, *source.checks()])
-    return board, [
-        *sections,
-        Section("sets", "Set by set", tables),
-        Section("checks", "Data", (Grid(checks),)),
-    ]
+    return board, [*sections, Section("sets", "Set by set", tables), Section("checks", "Data", (Grid(checks),))]
 
 
 def chart(found: Any) -> Chart | None:
@@ -74,10 +70,15 @@ def _numbers(found: Any) -> tuple[Number, ...]:
 def _gains(source: Source) -> list[Part]:
     """Return the gains as a chart, of one metric, and as a table."""
     rows: list[Row] = [
-        (f"{row['set']}, {row['score']}", str(row["metric"]).upper().replace("_", "-"), float(row["gain"]),
-         float(row["null_mean"]), f"{row['p']:.3f}")
+        (
+            f"{row['set']}, {row['score']}",
+            str(row["metric"]).upper().replace("_", "-"),
+            float(row["gain"]),
+            float(row["null_mean"]),
+            f"{row['p']:.3f}",
+        )
         for row in source.gains
-    ]  # fmt: skip
+    ]
     heads = [Column("Set, score"), Column("Metric", left=True), Column("Gain"), Column("Noise"), Column("p")]
     chosen = [row for row in source.gains if row["metric"] == "ds_f1"]
     chosen = sorted(chosen, key=lambda row: -float(row["gain"]))[:DRAWN]

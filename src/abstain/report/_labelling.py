@@ -33,8 +33,16 @@ def chart(plan: LabelPlan) -> Chart:
     low, high = float(score[0]), float(score[-1])
     series = (Series("", score, chance, kind="dots"),)
     top = 1.1 * float(chance.max())
-    return Chart("chance", "Probability of a label by score", "Score →", "↑ Probability that a row is labelled", series,
-                 (low, high if high > low else low + 1.0), (0.0, top), shares="y")  # fmt: skip
+    return Chart(
+        "chance",
+        "Probability of a label by score",
+        "Score →",
+        "↑ Probability that a row is labelled",
+        series,
+        (low, high if high > low else low + 1.0),
+        (0.0, top),
+        shares="y",
+    )
 
 
 def _numbers(plan: LabelPlan) -> tuple[Number, ...]:

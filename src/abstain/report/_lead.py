@@ -23,8 +23,15 @@ def lead_of(verdict: Verdict, board: Board) -> Lead:
     if verdict.confidence is not None and verdict.levels and status.startswith("Certified"):
         status += f", {percent(verdict.confidence)} confidence"
     board = board if board.numbers else Board(board.chart, decision_numbers(verdict), board.slider)
-    return Lead(verdict.headline, _TONES[verdict.sign], status, _rule(verdict), board, verdict.caveats[:CAVEATS],
-                verdict.next or "")  # fmt: skip
+    return Lead(
+        verdict.headline,
+        _TONES[verdict.sign],
+        status,
+        _rule(verdict),
+        board,
+        verdict.caveats[:CAVEATS],
+        verdict.next or "",
+    )
 
 
 def plain_lead(headline: str, board: Board) -> Lead:
@@ -56,9 +63,15 @@ def slider_numbers(data: dict[str, Any]) -> tuple[Number, ...]:
     one = data["scores"][0]
     _, n, weight, loss, low, high = one["stops"][one["start"]]
     ends = (math.nan if low is None else low, math.nan if high is None else high)
-    found = rule_numbers(weight / one["total"], loss / weight if weight else math.nan, ends,
-                         f"{n:,} of {one['n']:,} rows", loss / one["total"], graded=not data["binary"],
-                         exact=one["exact"])  # fmt: skip
+    found = rule_numbers(
+        weight / one["total"],
+        loss / weight if weight else math.nan,
+        ends,
+        f"{n:,} of {one['n']:,} rows",
+        loss / one["total"],
+        graded=not data["binary"],
+        exact=one["exact"],
+    )
     return (*found, Number("Cost per 1,000 cases", "", key="cost"))
 
 
@@ -71,10 +84,11 @@ def rule_numbers(
     return (
         Number("Coverage", share(coverage), rows, "coverage"),
         Number("Mean loss of answers" if graded else "Error rate of answers", form(risk), small, "risk"),
-        Number("Loss per 1,000 cases", plain(1000.0 * loss), key="errors") if graded
+        Number("Loss per 1,000 cases", plain(1000.0 * loss), key="errors")
+        if graded
         else Number("Errors per 1,000 cases", whole(1000.0 * loss), key="errors"),
         Number("Reviews per 1,000 cases", whole(1000.0 * (1.0 - coverage)), key="reviews"),
-    )  # fmt: skip
+    )
 
 
 def share(value: float) -> str:
@@ -104,9 +118,14 @@ def whole(value: float) -> str:
 def levels(verdict: Verdict) -> Table | None:
     """Return what is certified, tried in vain, and measured only, by limit; None if nothing was tried."""
     rows: list[Row] = [
-        (f"{each.group}: " * (each.group is not None) + verdict.share(each.limit), "certified", share(each.coverage),
-         "none needed" if each.everything else each.printed or repr(each.threshold)) for each in verdict.levels
-    ]  # fmt: skip
+        (
+            f"{each.group}: " * (each.group is not None) + verdict.share(each.limit),
+            "certified",
+            share(each.coverage),
+            "none needed" if each.everything else each.printed or repr(each.threshold),
+        )
+        for each in verdict.levels
+    ]
     rows += [(verdict.share(limit), "not certified", "", "") for limit in verdict.missed]
     if (point := verdict.measured) is not None:
         threshold = point.printed or repr(point.threshold)

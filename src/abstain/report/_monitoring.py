@@ -94,17 +94,42 @@ def _periods(seen: Monitoring) -> list[Chart]:
     most = max(alarm, float(drawn.max())) + 0.5
     beyond = f", drawn up to {PLENTY:,.0f}" if evidence.max() > PLENTY else ""
     return [
-        Chart("risk", "Error rate of each period alone, with its 95 % interval", axis,
-              "↑ Error rate of the answers, by period, with 95 % intervals",
-              (Series("", place, risk, low, high, "dots"),), span, (0.0, top), labels=labels, shares="y",
-              rules=tuple(rules)),
-        Chart("coverage", "Coverage by period", axis, "↑ Coverage",
-              (Series("", place, column("coverage"), kind="dots"),), span, (0.0, 1.0), labels=labels, shares="y",
-              rules=calibrated),
-        Chart("evidence", f"Evidence against the guarantee{beyond}", axis, "↑ Evidence, powers of ten",
-              (Series("", place, drawn),), span, (min(-1.0, float(drawn.min())), most), labels=labels,
-              rules=(Rule(alarm, "alarm"),)),
-    ]  # fmt: skip
+        Chart(
+            "risk",
+            "Error rate of each period alone, with its 95 % interval",
+            axis,
+            "↑ Error rate of the answers, by period, with 95 % intervals",
+            (Series("", place, risk, low, high, "dots"),),
+            span,
+            (0.0, top),
+            labels=labels,
+            shares="y",
+            rules=tuple(rules),
+        ),
+        Chart(
+            "coverage",
+            "Coverage by period",
+            axis,
+            "↑ Coverage",
+            (Series("", place, column("coverage"), kind="dots"),),
+            span,
+            (0.0, 1.0),
+            labels=labels,
+            shares="y",
+            rules=calibrated,
+        ),
+        Chart(
+            "evidence",
+            f"Evidence against the guarantee{beyond}",
+            axis,
+            "↑ Evidence, powers of ten",
+            (Series("", place, drawn),),
+            span,
+            (min(-1.0, float(drawn.min())), most),
+            labels=labels,
+            rules=(Rule(alarm, "alarm"),),
+        ),
+    ]
 
 
 def _tables(seen: Monitoring) -> tuple[Part, ...]:

@@ -68,8 +68,17 @@ def slider_of(
         return None
     binary = all(each.curve.blocks.binary for each in measured.values())
     refused = refused or "No policy can be made of this score here."
-    return Slider({"level": level, "scores": scores, "cost": source.cost, "of": of, "binary": binary,
-                   "by_eye": json.dumps(BY_EYE), "refused": refused})  # fmt: skip
+    return Slider(
+        {
+            "level": level,
+            "scores": scores,
+            "cost": source.cost,
+            "of": of,
+            "binary": binary,
+            "by_eye": json.dumps(BY_EYE),
+            "refused": refused,
+        }
+    )
 
 
 def _score(name: str, measured: Measured, level: float, source: Source, *, saved: bool) -> dict[str, Any]:

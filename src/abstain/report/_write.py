@@ -37,8 +37,10 @@ def write(result: Result, path: str | os.PathLike[str], title: str | None = None
 
 def as_json(page: Page) -> str:
     """Return the page as JSON: the first screen, the sections with the numbers of tables and charts, and the result."""
-    sections = [{"name": each.name, "title": each.title, "parts": [_value(part) for part in each.parts]}
-                for each in page.sections]  # fmt: skip
+    sections = [
+        {"name": each.name, "title": each.title, "parts": [_value(part) for part in each.parts]}
+        for each in page.sections
+    ]
     lead = {each.name: _value(getattr(page.lead, each.name)) for each in fields(page.lead)}
     whole = {"title": page.title, "about": page.about, "lead": lead, "sections": sections, "result": page.facts}
     return json_text(plain(whole)) + "\n"
@@ -46,8 +48,12 @@ def as_json(page: Page) -> str:
 
 def _value(part: Any) -> Any:
     if isinstance(part, Table):
-        return {"title": part.title, "columns": [each.title for each in part.columns], "notes": list(part.notes),
-                "rows": [[_cell(cell) for cell in row] for row in part.rows]}  # fmt: skip
+        return {
+            "title": part.title,
+            "columns": [each.title for each in part.columns],
+            "notes": list(part.notes),
+            "rows": [[_cell(cell) for cell in row] for row in part.rows],
+        }
     if is_dataclass(part) and not isinstance(part, type):
         return {"part": type(part).__name__.lower()} | {
             each.name: _value(getattr(part, each.name)) for each in fields(part)
