@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from scipy.special import bdtr
 
+from abstain.thresholds._evidence import fewest
 from abstain.thresholds._fallback import fallback
-from abstain.thresholds._p_values import fewest
 
 
 def p_values(errors: Any, limit: float) -> Any:

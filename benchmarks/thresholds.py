@@ -40,7 +40,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from abstain.thresholds import certified_band, conformal_threshold
 from abstain.thresholds._certify import Found, Search
-from abstain.thresholds._p_values import binomial
+from abstain.thresholds._evidence import binomial
 from abstain.thresholds._procedures import bonferroni, fixed_sequence, sgr
 from abstain.thresholds._sample import read
 from tests.thresholds.populations import CONSTANT, GRADED, MAX_WEIGHT, POPULATIONS, Population

@@ -13,10 +13,9 @@ from scipy import stats
 
 import abstain
 from abstain.thresholds import prespecified_threshold
-from abstain.thresholds._betting import STAKES, evidence
 from abstain.thresholds._certify import Found, Search
+from abstain.thresholds._evidence import STAKES, binomial, evidence, fewest, hoeffding_bentkus
 from abstain.thresholds._fallback import schedule
-from abstain.thresholds._p_values import binomial, fewest, hoeffding_bentkus
 from abstain.thresholds._procedures import bonferroni, fixed_sequence, sgr
 from abstain.thresholds._sample import read
 from tests.thresholds.populations import GRADED, POPULATIONS, SMOOTH_AND_TIED, Population

@@ -343,7 +343,7 @@ class Policy:
 
     def to_python(self) -> str:
         """Return a Python file that needs nothing else and decides as this policy does; see :doc:`/serve`."""
-        from abstain.policy._python import source
+        from abstain.policy._export import source
 
         return source(self)
 
@@ -354,7 +354,7 @@ class Policy:
         ----------
         dialect : {"duckdb", "postgres", "sqlite"}
         """
-        from abstain.policy._sql import case
+        from abstain.policy._export import case
 
         return case(self, dialect)
 

@@ -11,9 +11,9 @@ from abstain.thresholds._band import certified_band as certified_band
 from abstain.thresholds._candidates import ChosenAmong as ChosenAmong
 from abstain.thresholds._candidates import choose_among as choose_among
 from abstain.thresholds._choose import choose_threshold as choose_threshold
-from abstain.thresholds._conditional import conditional_threshold as conditional_threshold
-from abstain.thresholds._conformal import conformal_threshold as conformal_threshold
 from abstain.thresholds._groups import GroupThresholds as GroupThresholds
+from abstain.thresholds._other_risks import conditional_threshold as conditional_threshold
+from abstain.thresholds._other_risks import conformal_threshold as conformal_threshold
 from abstain.thresholds._prior import prior_threshold as prior_threshold
 from abstain.thresholds._procedures import bonferroni_threshold as bonferroni_threshold
 from abstain.thresholds._procedures import cwsa_threshold as cwsa_threshold

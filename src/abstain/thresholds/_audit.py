@@ -15,9 +15,9 @@ from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.curve import RiskCoverageCurve
 from abstain.policy import Policy, group_column
 from abstain.thresholds._clusters import cluster_means
+from abstain.thresholds._evidence import hoeffding_bentkus
 from abstain.thresholds._groups import GroupThresholds
 from abstain.thresholds._intervals import coverage_interval, mean_interval, risk_interval
-from abstain.thresholds._p_values import hoeffding_bentkus
 from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold, Threshold
 from abstain.thresholds._row_warnings import warn_if_reused
 from abstain.thresholds._sample import cluster_numbers, read

@@ -25,7 +25,7 @@ import numpy as np
 from abstain._checks import failure_probability, vector
 from abstain._result import among
 from abstain._typing import ArrayLike, FloatArray, IntArray, NanPolicy
-from abstain.thresholds._p_values import hoeffding_bentkus
+from abstain.thresholds._evidence import hoeffding_bentkus
 from abstain.thresholds._sample import Sample, largest_loss, read
 
 #: Coverages at which the band is pinned; chosen in advance.

@@ -11,9 +11,8 @@ import numpy as np
 
 from abstain._checks import positive
 from abstain._typing import FloatArray, IntArray
-from abstain.thresholds._betting import evidence
+from abstain.thresholds._evidence import binomial, evidence, fewest, hoeffding_bentkus
 from abstain.thresholds._fallback import fallback, positions, schedule
-from abstain.thresholds._p_values import binomial, fewest, hoeffding_bentkus
 from abstain.thresholds._sample import Sample, largest_loss
 
 #: No sample can show a limit of this size, and below it the number of rows that would is beyond a float.

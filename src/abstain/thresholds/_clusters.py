@@ -39,10 +39,9 @@ from __future__ import annotations
 import numpy as np
 
 from abstain._typing import BoolArray, FloatArray, IntArray
-from abstain.thresholds._betting import STAKES
 from abstain.thresholds._certify import Found, Search, why
+from abstain.thresholds._evidence import STAKES, fewest
 from abstain.thresholds._fallback import fallback
-from abstain.thresholds._p_values import fewest
 
 #: Where a cluster starts, as parts of its scored rows, and the shares; fixed (benchmarks/certificates.py).
 PARTS, SHARES = (0.1, 0.25), (1 / 3, 2 / 3)

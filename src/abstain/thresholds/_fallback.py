@@ -45,7 +45,7 @@ from math import ceil
 import numpy as np
 
 from abstain._typing import FloatArray, IntArray
-from abstain.thresholds._p_values import fewest
+from abstain.thresholds._evidence import fewest
 
 #: With many rows: coverages of the starts, and their parts of delta.
 OCTAVES = ((1 / 16, 1.0), (1 / 8, 2.0), (1 / 4, 4.0), (1 / 2, 8.0))

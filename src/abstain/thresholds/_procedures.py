@@ -28,9 +28,9 @@ from abstain.policy import Objective
 from abstain.thresholds._certify import Found, Search, Tests, from_all, walk_down
 from abstain.thresholds._choose import by_group, certified, empirical, objective_of
 from abstain.thresholds._clusters import search_clusters
+from abstain.thresholds._evidence import binomial
 from abstain.thresholds._fallback import positions, schedule
 from abstain.thresholds._groups import GroupThresholds
-from abstain.thresholds._p_values import binomial
 from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold
 from abstain.thresholds._row_warnings import warn_of_rows
 from abstain.thresholds._sample import Sample, in_memory, read

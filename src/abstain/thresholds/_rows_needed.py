@@ -10,7 +10,7 @@ import numpy as np
 from abstain._checks import FRACTION, failure_probability, fraction, generator, positive
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.thresholds._certify import LEAST, Tests, from_ranks
-from abstain.thresholds._p_values import fewest
+from abstain.thresholds._evidence import fewest
 from abstain.thresholds._sample import Sample, read
 
 #: A pilot must show so many errors; below, its range says nothing.

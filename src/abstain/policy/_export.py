@@ -1,20 +1,75 @@
-"""A policy as a SQL expression: true where a row is answered, false where it is rejected.
+"""A policy outside of the library: a Python file that needs nothing else, and a SQL expression.
 
-NaN is larger than every number in PostgreSQL and DuckDB, so comparisons alone would accept it; GREATEST and LEAST leave
-out what is missing. Numbers are cast from text, which gives the nearest double; a decimal would be compared otherwise.
+The expression is true where a row is answered, false where it is rejected. NaN is larger than every number in
+PostgreSQL and DuckDB, so comparisons alone would accept it; GREATEST and LEAST leave out what is missing. Numbers are
+cast from text, which gives the nearest double; a decimal would be compared otherwise.
 """
 
 from __future__ import annotations
 
+import inspect
+import pprint
 from math import inf
 from typing import TYPE_CHECKING
 
 from abstain._checks import one_of
+from abstain._version import __version__
+from abstain.policy import _plain
 from abstain.policy._contents import Score
 from abstain.policy._plain import ROUNDING, TRUTH, YES
 
 if TYPE_CHECKING:
     from abstain.policy._policy import Policy
+
+_HEAD = '''"""Decide rows by a policy of abstain {version}; this file needs Python 3.9 or later and nothing else.
+
+{facts}
+
+decide(row) takes one row: a dict by column; the number itself where a column of scores decides alone; a list of the
+classes' numbers where the score is computed from them. Its decision is true if the row is answered, and has accepted,
+reason, score and threshold. As a program it reads a JSON object per line and writes each with "decision" added.
+"""
+'''
+_TAIL = '''
+
+POLICY = {policy}
+
+
+def decide(row: Any) -> Decision:
+    """Return the decision on one row: true if it is answered."""
+    return decide_row(POLICY, row)
+
+
+if __name__ == "__main__":
+    import json
+    import sys
+
+    for line in sys.stdin:
+        if line.strip():
+            given = json.loads(line)
+            accepted, reason, score, _ = decide(given)
+            decision = {{"accepted": accepted, "reason": reason, "score": score if math.isfinite(score) else None}}
+            print(json.dumps({{**given, "decision": decision}}))
+'''
+
+
+def source(policy: Policy) -> str:
+    """Return the file; refuse a policy whose score or refusals need the library."""
+    plain = policy.row_policy
+    if plain is None:
+        said = policy.said_declined()
+        words = said is not None and said[0] != "abstained"
+        why = "what the model declined is said in words" if words else f"its score {policy.score!r} needs the library"
+        raise ValueError(f"this policy cannot leave the library: {why}; write the score, or yes and no, as a column")
+    facts = [f"Score: {policy.score}; rows: {policy.calibration.n} of calibration."]
+    facts += [] if policy.guarantee is None else [f"Guarantee: {policy.guarantee.statement}."]
+    facts += [f"{name.capitalize()}: {text}" for name, text in policy.about.items()]
+    head = _HEAD.format(version=__version__, facts="\n".join(facts).replace("\\", "\\\\").replace('"""', "'''"))
+    code = inspect.getsource(_plain)
+    code = code[code.index("from __future__") :]
+    written = pprint.pformat(plain, width=110, sort_dicts=False).replace(": inf", ': float("inf")')
+    return head + "\n" + code + _TAIL.format(policy=written.replace(": -inf", ': -float("inf")'))
+
 
 DIALECTS = ("duckdb", "postgres", "sqlite")
 _DOUBLE = "DOUBLE PRECISION"
