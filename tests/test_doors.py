@@ -15,7 +15,7 @@ PRIVATE = {
     ("live._certificate", "thresholds._grid_bets"): "bets on a fixed grid, which a live certificate repeats",
     ("live._grid", "thresholds._grid_bets"): "the same",
     ("monitoring._sent_rows", "thresholds._row_hashes"): "rows that were given before, recognised by hashes",
-    ("monitoring._stream", "thresholds._row_hashes"): "rows that were given before, recognised by hashes",
+    ("monitoring._monitor", "thresholds._row_hashes"): "rows that were given before, recognised by hashes",
 }
 
 #: Test files that import a private leaf of a room, and why its behaviour cannot be reached by a public door.

@@ -25,7 +25,7 @@ def test_an_engine_gives_what_the_rows_in_memory_show(
 ) -> None:
     """Evidence, changes, drift, periods and groups, whether the rows are written out at once or by some days."""
     for once in (1_000_000, 200):
-        monkeypatch.setattr("abstain.monitoring._monitor.AT_ONCE", once)
+        monkeypatch.setattr("abstain.monitoring._api.AT_ONCE", once)
         check_watched(ENGINES[engine], time, groups, later)
 
 
@@ -44,7 +44,7 @@ def test_maturity_is_counted_from_the_latest_row() -> None:
     [
         ({"time": None}, ValueError, "the rows of a frame have no order but that of a column; give time="),
         ({"time": "week"}, ValueError, "time='week': no column has this name"),
-        ({"clusters": "site"}, UnmetNeed, "clusters are watched by their first rows, one by one"),
+        ({"clusters": "site"}, UnmetNeed, "clusters are monitored by their first rows, one by one"),
         ({"frame": labelled()}, TypeError, "frame must be a lazy frame"),
         ({"where": "x"}, UnmetNeed, "where= is not read in a scan"),
     ],
@@ -72,9 +72,9 @@ def test_a_computed_score_is_that_of_the_policy() -> None:
 
 
 def test_too_many_rows_of_one_time_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows of one time are looked at together."""
-    monkeypatch.setattr("abstain.monitoring._monitor.MOST", 30)
-    with pytest.raises(UnmetNeed, match=r"rows are looked at together, more than 30; give a finer time or collect"):
+    """Rows of one time are evaluated together."""
+    monkeypatch.setattr("abstain.monitoring._api.MOST", 30)
+    with pytest.raises(UnmetNeed, match=r"rows are evaluated together, more than 30; give a finer time or collect"):
         abstain.monitor(policy(), frame=labelled().lazy(), loss="loss", time="day")
 
 

@@ -64,7 +64,7 @@ def test_a_day_in_two_calls_is_one_group(tmp_path: Path) -> None:
         parts.save(file)
         parts = load_monitor(file, POLICY)
     for bets in ("evidence", "detector"):
-        one, two = (watch.watched[""].state()[bets] for watch in (whole, parts))
+        one, two = (watch.monitored[""].state()[bets] for watch in (whole, parts))
         assert {k: v for k, v in one.items() if k in ("n", "spent", "since")} == {
             k: v for k, v in two.items() if k in ("n", "spent", "since")
         }

@@ -1,19 +1,19 @@
 """Names of the package; each is loaded when it is first used."""
 
-from abstain.monitoring._clock import Clock as Clock
+from abstain.monitoring._api import begun_monitor as begun_monitor
+from abstain.monitoring._api import in_frame as in_frame
+from abstain.monitoring._api import in_time_order as in_time_order
+from abstain.monitoring._api import load_monitor as load_monitor
+from abstain.monitoring._api import monitor as monitor
+from abstain.monitoring._api import update_monitor as update_monitor
 from abstain.monitoring._drift import Drift as Drift
 from abstain.monitoring._evidence import Detector as Detector
 from abstain.monitoring._evidence import Evidence as Evidence
-from abstain.monitoring._monitor import begun_monitor as begun_monitor
-from abstain.monitoring._monitor import in_frame as in_frame
-from abstain.monitoring._monitor import in_time_order as in_time_order
-from abstain.monitoring._monitor import load_monitor as load_monitor
-from abstain.monitoring._monitor import monitor as monitor
-from abstain.monitoring._monitor import update_monitor as update_monitor
-from abstain.monitoring._order import DependentRowsWarning as DependentRowsWarning
-from abstain.monitoring._order import SortedRowsWarning as SortedRowsWarning
+from abstain.monitoring._monitor import Monitor as Monitor
 from abstain.monitoring._periods import Break as Break
 from abstain.monitoring._periods import Period as Period
 from abstain.monitoring._result import Monitoring as Monitoring
 from abstain.monitoring._sent_rows import SentRows as SentRows
-from abstain.monitoring._stream import Monitor as Monitor
+from abstain.monitoring._times import Clock as Clock
+from abstain.monitoring._warnings import DependentRowsWarning as DependentRowsWarning
+from abstain.monitoring._warnings import SortedRowsWarning as SortedRowsWarning

@@ -2,7 +2,7 @@
 
 The calibration knows a share only within an exact interval. Bets against leaving it on either side, one for each stake,
 all start at the first row; their products are functions of two counts, which are the whole state. Half of the error
-pays for the intervals, half for the bets. Drift breaks no promise by itself.
+pays for the intervals, half for the bets. Drift is no violation by itself.
 
 Source: Shekhar & Ramdas (2023), for bets on a change.
 """
@@ -110,14 +110,17 @@ class Shares:
         edge = None if edges is None else float(edges[which])
         return Drift(what, group, row, rose, share, self.known[which], edge, now)
 
-    def update(self, inside: BoolArray, looks: BoolArray | None = None) -> float:
-        """Take the next rows, of shape (shares, rows); return the largest evidence at looks, as a part of the alarm."""
+    def update(self, inside: BoolArray, ends: BoolArray | None = None) -> float:
+        """Take the next rows, of shape (shares, rows); return the largest evidence as a part of the alarm.
+
+        ``ends``: after which rows it is evaluated, default after all.
+        """
         highest, n = -np.inf, inside.shape[1] if len(self.seen) else 0
         if not len(self.seen):
             self.n += inside.shape[1]
         for begin in range(0, n, _BLOCK * _MANY):
             part = inside[:, begin : begin + _BLOCK * _MANY]
-            looked = None if looks is None else looks[begin : begin + _BLOCK * _MANY]
+            looked = None if ends is None else ends[begin : begin + _BLOCK * _MANY]
             edges = np.minimum(np.arange(0, part.shape[1] + _BLOCK, _BLOCK), part.shape[1])
             hits = np.zeros((len(part), len(edges)))
             np.cumsum(np.add.reduceat(part, edges[:-1], axis=1, dtype=np.float64), axis=1, out=hits[:, 1:])

@@ -18,11 +18,12 @@ One step needs little for each stake, not the past: the log product G since the 
 parts of any size.
 
 **Equal times** (``begins``): values of one time have no order that is known, and that of a file may come from their
-losses, so parts start before the first of them only, and K is looked at after the last. The product over the group is
+losses, so parts start before the first of them only, and K is evaluated after the last. The product over the group is
 the same in every order, so it is that in the true order of exact times, where K is a supermartingale; ends of groups
-are fixed looks at it, stopping times of that order. A part that starts before a group takes the weights of the group
-before, so its weight is known when it starts, and all weights still sum to one. So the looks make a test martingale
-(the same for R, which starts one for each value of the group before): Ville holds, whatever the order in the file.
+are fixed times of evaluation, stopping times of that order. A part that starts before a group takes the weights of the
+group before, so its weight is known when it starts, and all weights still sum to one. So these evaluations make a test
+martingale (the same for R, which starts one for each value of the group before): Ville holds, whatever the order in the
+file.
 
 **Two nulls.** With all weight on the first value, :math:`K_t` also keeps its level if only the *running mean* of the
 expected values, independent of each other, is at most m at every t: then :math:`\prod E f_i \le 1` by concavity, so
@@ -31,7 +32,7 @@ start does not count for them. No mixture over starts has that null, since that 
 
 **A detector of changes** gives every start the whole weight 1: :math:`R_t = \sum_{s \le t} \prod_{i=s}^t f_i`. R minus
 t is a supermartingale, so the mean number of values until R reaches a *run length* A is at least A while nothing is
-wrong. It sees a change soon, and it does raise false signals; so a signal is no broken promise.
+wrong. It sees a change soon, and it does raise false signals; so a signal is no violation.
 
 Sources: Ville (1939); Waudby-Smith & Ramdas (2024), Section 4; for mixtures over starts and the detector, which is that
 of Shiryaev and Roberts with bets, Shin, Ramdas & Rinaldo (2024).
@@ -110,7 +111,7 @@ class Bets:
 
 
 class Evidence:
-    """Log of the evidence that [0, 1] values have a mean above a limit in (0, 1], which may be looked at always.
+    """Log of the evidence that [0, 1] values have a mean above a limit in (0, 1], which may be evaluated at any time.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""One promise that is watched: evidence against it, a detector of changes, and drift; of all rows or of one group."""
+"""One guarantee that is monitored, of all rows or of a group: evidence against it, a detector of changes, drift."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from abstain.policy import Calibration, Policy
 
 @dataclass(frozen=True)
 class Rules:
-    """What a watch was set up with.
+    """What a monitor was set up with.
 
-    ``limit`` and ``delta`` are those of each group; None without a promise.
+    ``limit`` and ``delta`` are those of each group; None without a guarantee.
     """
 
     limit: float | None
@@ -40,8 +40,8 @@ class Seen:
     score: float = -np.inf
 
 
-class Watched:
-    """A promise and what was seen of it so far; ``calibration`` as a policy keeps it, None if drift cannot be told."""
+class Monitored:
+    """A guarantee and what was seen of it so far; ``calibration``: None if drift cannot be determined."""
 
     def __init__(self, rules: Rules, threshold: float, calibration: Calibration | None) -> None:
         self.rules, self.n, self.highest = rules, 0, -np.inf
@@ -71,7 +71,7 @@ class Watched:
     ) -> Seen:  # fmt: skip
         """Take losses in [0, 1] of accepted rows or clusters, with the row at which each was complete, and all rows.
 
-        ``times``: of the losses and of the rows, sorted; only where one ends is anything looked at.
+        ``times``: of the losses and of the rows, sorted; only where one ends is anything evaluated.
         """
         seen, was = Seen(), self.broken
         begins = looks = None

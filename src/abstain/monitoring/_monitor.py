@@ -1,369 +1,389 @@
-r"""``monitor``: do newly labelled rows still support the promise? A test that may be looked at after every row.
-
-**Risk.** Against "the risk of what is accepted is at most r" somebody bets on more, anew from every row on, so that a
-good past does not hide what comes after it (:mod:`abstain.monitoring._evidence`). While the promise holds the evidence
-*ever* reaches :math:`1/\delta` with probability at most :math:`\delta`: looking every day costs nothing.
-
-**Coverage and score.** The same bet on accepted or not, and on exceeding each decile of the calibration scores. The
-calibration knows these shares only within exact intervals; the bets are against leaving them. Half of delta pays for
-the intervals, half for the bets. Drift breaks no promise by itself, but it says that the population has moved.
-
-**Groups.** Each group that has a threshold is watched by itself, with its share of delta.
-
-Source: Shekhar & Ramdas (2023), for bets on a change.
-"""
+"""``Monitor``: a guarantee that is tested for years by new rows only; what it remembers fits into a small file."""
 
 from __future__ import annotations
 
+import copy
+import hashlib
+import json
 import os
-import re
+import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from abstain import scores
-from abstain._checks import UnmetNeed, closest, vector
-from abstain._files import locked
-from abstain._typing import ArrayLike
-from abstain.monitoring._result import Monitoring
-from abstain.monitoring._state import content_of, digest_of
-from abstain.monitoring._stream import Monitor
-from abstain.outputs import REMEDY, count, parts_of, refuse_without_frame
+from abstain._checks import check_loss, failure_probability, flag, one_of, positive, real, same_length, vector
+from abstain._files import locked, write_text
+from abstain._result import plain
+from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from abstain.monitoring._guarantee import ONLY, Monitored, Rules, Seen, units, untold
+from abstain.monitoring._periods import Break, Line, Period
+from abstain.monitoring._result import Monitoring, any_told, of_policy
+from abstain.monitoring._sent_rows import SentRows
+from abstain.monitoring._times import Clock
+from abstain.monitoring._warnings import shuffled, warn_if_in_runs, warn_if_sorted
 from abstain.policy import Policy, group_column
+from abstain.thresholds import check_clusters, cluster_numbers, warn_if_copied, warn_if_reused
+from abstain.thresholds._row_hashes import Hashes, named, packed, taken, unpacked
+
+#: What a state file says it is; files of 0.2.0 have the second name.
+FORMAT, _OLD = "abstain.monitor/1", "abstain.watch/1"
+#: Signals that are kept, and lines of the table: of more the oldest are joined.
+_SIGNALS, LINES = 100, 128
 
 
-def monitor(
-    policy: Policy,
-    loss: ArrayLike | str | None = None,
-    confidence: ArrayLike | str | None = None,
-    *,
-    frame: Any = None,
-    groups: ArrayLike | None = None,
-    clusters: ArrayLike | None = None,
-    time: ArrayLike | str | None = None,
-    as_of: Any = None,
-    accepted_only: bool = False,
-    max_loss: float | None = None,
-    delta: float | None = None,
-    run_length: float = 10_000.0,
-    since_first: bool = False,
-    maturity: Any = None,
-    period: float = 7.0,
-    unlabelled: str = "refuse",
-    **columns: Any,
-) -> Monitoring:
-    """Test whether newly labelled rows still support a policy's promise, at every row, with one error probability.
+class Monitor:
+    """Test a policy's guarantee on labelled rows that come in parts, with one error probability for all time.
+
+    ``update`` takes new rows only, and returns what all rows until now show; ``save`` writes what has to be remembered,
+    and :func:`load_monitor` takes it up again.
+
+    **State.** At most 160 kB and 5 kB a group, whatever the number of rows and calls; with ``clusters`` 11 bytes more
+    for each. Of a file that is sent twice the last 1,000 calls are recognised, of part of it the last 100. The table
+    has at most 128 periods, of which the oldest are joined in pairs.
+
+    **Threads.** One object may be used by several threads: a lock makes ``update``, ``result`` and ``save`` wait for
+    each other. Processes share one state by :func:`update_monitor`.
 
     Parameters
     ----------
     policy : Policy
-    loss, confidence : array-like of shape (n_samples,)
-        All labelled rows since the deployment, in the order in which their labels came; earlier ones may not be left
-        out, nor later ones be put between them. (:class:`Monitor` takes them in parts, and remembers.) The loss of a
-        rejected row may be missing (NaN). The calibration rows themselves get a :class:`ReusedCalibrationWarning`,
-        sorted rows a :class:`SortedRowsWarning`, runs of errors a :class:`DependentRowsWarning`, copies a
-        :class:`CopiedRowsWarning`.
-    frame : lazy frame, pattern or folder of Parquet files, optional
-        The rows, counted by their engine; ``loss`` and ``time``, which is needed, then name columns, ``confidence``
-        too, if the score is called otherwise than in the policy.
-    groups : array-like of shape (n_samples,), optional
-        Needed for a policy with one threshold per group; each of its promises is then tested.
-    clusters : array-like of shape (n_samples,), optional
-        What rows depend on each other, all rows of each; needed for a promise about clusters. Each cluster with an
-        accepted row is then one observation, its mean accepted loss, in the order of their first rows. Give clusters
-        when they are so old that all of their age are complete; who is given when may not depend on how long they last.
-    time : array-like of shape (n_samples,), optional
-        Dates or numbers: when each label came, and rows are watched in that order; with ``maturity`` when each row was
-        predicted. Rows of equal time are judged together, after the last of them: their order in the file is nothing.
-    as_of : date or number, optional
-        The present, from which ages are counted; default the latest ``time``.
-    accepted_only : bool
-        Only accepted rows were labelled and given. Coverage cannot be told then, and score drift is judged among
-        accepted rows.
-    max_loss : float, optional
-        Largest possible loss; default that of the promise.
-    delta : float in (0, 1), optional
-        False-alarm probability; default that of the promise, or 0.05.
-    run_length : float
-        Accepted rows between false signals of the change detector, on average at least.
-    since_first : bool
-        Test the mean risk since the first row instead of the risk at every row.
-    maturity : float or timedelta, optional
-        Age in days, or the unit of ``time``, at which all labels of rows of that age are in. Rows are then watched at
-        that age, in the order of prediction; younger ones wait.
-    period : float
-        Length of the periods of the table, in days or the unit of ``time``.
-    unlabelled : {"refuse", "error"}
-        What an accepted row without a label is where all should have one: refused, or counted with the largest loss.
-    **columns
-        With ``frame``: which other column is what, as in :func:`read_outputs` (``labels="y"``).
-
-    Returns
-    -------
-    Monitoring
-
-    Raises
-    ------
-    ValueError, TypeError
-        Bad columns; a loss above ``max_loss``; an accepted row without a label; a promise about clusters without
-        ``clusters``, or ``clusters`` with any other.
-
-    Notes
-    -----
-    **What is tested.** That the risk is at most the limit *at every row*, whatever came before: a time in which it is
-    above the limit breaks the promise, however good the time before was. A promise of 5 % that has become 10 % is
-    noticed after 173 labelled accepted rows (median) if that was so from the first row on, and after 554 if 10,000 rows
-    with a risk of 2 % came before (``benchmarks/watching.py``). With ``since_first`` it is that the *running mean* of
-    the risk since the first row is at most the limit, for rows that are independent of each other: bad times that
-    better ones before them make up for are no alarm, and a change after 10,000 good rows is noticed after about 8,000.
-    No test has both.
-
-    **What breaks it.** Rows that depend on each other, such as many of one customer, are each counted as new evidence:
-    at the limit, two equal rows of each customer one after the other alarm in a third of the streams, twenty in all.
-    Runs of errors and exact copies bring a warning; what spreads over the stream cannot be seen. Without ``time`` so
-    does an order within days (errors first); with days as ``time`` it has no say.
-
-    **Late labels.** Labelled rows must be a random part of all rows, or with ``accepted_only`` of the accepted ones:
-    another choice tests another risk. If errors are known sooner than successes, every order of labels alarms: give
-    ``maturity``.
-
-    **Changes.** The detector (Shiryaev and Roberts, with bets) sees a change sooner, and signals falsely now and then;
-    it starts again after each signal.
-
-    Drift is judged over all rows together, and is seen later the longer there was none. It cannot be told if the
-    calibration rows were weighted: they then come from another population than the rows to which the policy is applied.
-
-    References
-    ----------
-    Ville (1939); Waudby-Smith & Ramdas (2024); Shin, Ramdas & Rinaldo (2024).
-
-    Examples
-    --------
-    >>> import abstain
-    >>> policy = abstain.choose_threshold([0, 1], [0.9, 0.2], coverage=0.5).policy(score="msp")
-    >>> abstain.monitor(policy, [0, 0], [0.95, 0.1]).promise_broken is None
-    True
-    """
-    stream = Monitor(
-        policy, accepted_only=accepted_only, max_loss=max_loss, delta=delta, run_length=run_length,
-        since_first=since_first, maturity=maturity, period=period, unlabelled=unlabelled,
-    )  # fmt: skip
-    if frame is not None:
-        named: dict[str, Any] = {"loss": loss, "confidence": confidence, "clusters": clusters, **columns}
-        when: Any = time
-        for k, rows in enumerate(in_time_order(policy, frame, when, named, maturity is not None)):
-            with in_frame(when, rows):
-                stream.update(**rows, as_of=as_of, again=k > 0)
-        return stream.result()
-    refuse_without_frame("monitor", columns, loss=loss, confidence=confidence)
-    vector(loss, "loss", np, None)  # an empty week is no error for Monitor alone
-    given: dict[str, Any] = {"groups": groups, "clusters": clusters, "time": time}
-    return stream.update(loss, confidence, **given, as_of=as_of)
-
-
-def load_monitor(path: str | os.PathLike[str], policy: Policy) -> Monitor:
-    """Take up a monitor that :meth:`Monitor.save` wrote, with its options.
-
-    Parameters
-    ----------
-    path : str or path
-    policy : Policy
-        The policy that is monitored.
-
-    Returns
-    -------
-    Monitor
-
-    Raises
-    ------
-    FileNotFoundError
-        No such file.
-    ValueError
-        No state of a monitor, one that was damaged or edited, or that of another policy.
+    accepted_only, max_loss, delta, run_length, since_first, maturity, period, unlabelled
+        As for :func:`monitor`.
+    returning : {"refuse", "skip"}
+        What rows of a cluster are that was tested in an earlier call: refused, or left out and counted. Each cluster
+        is then judged by its first call, or with ``maturity`` by its first rows up to that age.
 
     Examples
     --------
     >>> import pathlib, tempfile, abstain
-    >>> policy = abstain.choose_threshold([0, 1], [0.9, 0.2], coverage=0.5).policy(score="msp")
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> score = rng.random(4000)
+    >>> wrong = rng.random(4000) > score ** 0.1
+    >>> policy = abstain.choose_threshold(wrong, score, risk=0.1, delta=0.05).policy(score="msp")
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "state.json"
-    >>> abstain.monitoring.Monitor(policy).save(file)
-    >>> abstain.monitoring.load_monitor(file, policy).result().n
-    0
+    >>> monitored = abstain.monitoring.Monitor(policy)
+    >>> monitored.update(rng.random(700) < 0.02, rng.random(700)).promise_broken
+    False
+    >>> monitored.save(file)
+    >>> later = abstain.monitoring.load_monitor(file, policy).update(rng.random(900) < 0.3, rng.random(900))
+    >>> later.promise_broken, len(later.periods)
+    (True, 2)
     """
-    name = os.fspath(path)
-    if not os.path.exists(name):
-        raise FileNotFoundError(f"{name}: no such state; a first call of 'abstain monitor --state' writes it")
-    found = content_of(name)
-    options = dict(found["options"])
-    options["max_loss"] = float(options["max_loss"])
-    restored = Monitor(policy, **options)
-    if restored._identity() != found["identity"]:
-        raise ValueError(
-            f"{name}: is the state of another policy, or of another version of it; give the policy that was monitored, "
-            "or start anew with another file"
-        )
-    restored._restore(found)
-    restored.on_file = digest_of(found)
-    return restored
 
-
-def update_monitor(
-    path: str | os.PathLike[str], policy: Policy, loss: ArrayLike, confidence: ArrayLike, *,
-    groups: ArrayLike | None = None, clusters: ArrayLike | None = None, time: ArrayLike | None = None,
-    as_of: Any = None, again: bool = False, **options: Any,
-) -> Monitoring:  # fmt: skip
-    """Take new rows into the monitor of a file, which several processes may do at the same time.
-
-    The file is locked, read, updated and written at once, so rows of every process count, and count once: a process
-    that finds it locked waits. One that is killed leaves the file as it was before or after the update.
-
-    Parameters
-    ----------
-    path : str or path
-        The state; it is made where there is none.
-    policy : Policy
-    loss, confidence, groups, clusters, time, as_of, again
-        As for :meth:`Monitor.update`.
-    **options
-        As for :class:`Monitor`; those of a state that exists cannot be changed.
-
-    Returns
-    -------
-    Monitoring
-
-    Raises
-    ------
-    ValueError, TypeError
-        As :meth:`Monitor.update` and :func:`load_monitor`; options that differ from those of the state.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile, abstain
-    >>> policy = abstain.choose_threshold([0, 1], [0.9, 0.2], coverage=0.5).policy(score="msp")
-    >>> file = pathlib.Path(tempfile.mkdtemp()) / "state.json"
-    >>> for k in range(3):
-    ...     seen = abstain.monitoring.update_monitor(file, policy, [0, 1], [0.95 + k / 100, 0.1])
-    >>> seen.n
-    6
-    """
-    name = os.fspath(path)
-    with locked(name):
-        stream = begun_monitor(name, policy, **options)
-        seen = stream.update(
-            loss, confidence, groups=groups, clusters=clusters, time=time, as_of=as_of, again=again
+    def __init__(
+        self, policy: Policy, *, accepted_only: bool = False, max_loss: float | None = None,
+        delta: float | None = None, run_length: float = 10_000.0, since_first: bool = False,
+        maturity: Any = None, period: float = 7.0, unlabelled: str = "refuse", returning: str = "refuse",
+    ) -> None:  # fmt: skip
+        if not isinstance(policy, Policy):
+            raise TypeError(f"policy must be a Policy, got {type(policy).__name__}; give threshold.policy(score=...)")
+        guarantee = policy.guarantee
+        bound = max_loss if max_loss is not None else guarantee.max_loss if guarantee is not None else np.inf
+        self.largest = real(bound, "max_loss", "> 0", "give the largest possible loss")
+        if not self.largest > 0.0:
+            raise ValueError(f"max_loss must be > 0, got {max_loss!r}; give the largest possible loss")
+        if not positive(run_length, "run_length") > 1.0:
+            raise ValueError(f"run_length must be above 1, got {run_length!r}; give rows between false signals")
+        self.policy, self.period = policy, positive(period, "period", "give days, or the unit of time=")
+        self.delta = failure_probability(delta if delta is not None else 0.05 if guarantee is None else guarantee.delta)
+        self.rules = Rules(
+            None if guarantee is None else float(guarantee.risk) / self.largest,
+            self.delta / max(1, sum(limit < np.inf for limit in policy.thresholds.values())),
+            float(run_length), flag(since_first, "since_first"), flag(accepted_only, "accepted_only"),
         )  # fmt: skip
-        stream._write(name)
-    return seen
+        self.untold = untold(policy, self.rules.accepted_only)
+        each = policy.calibration.each
+        told = policy.calibration.n_accepted is not None and self.untold in (None, ONLY)
+        self.monitored = {
+            name: Monitored(self.rules, limit, each[name] if told else None)
+            for name, limit in policy.thresholds.items()
+            if limit < np.inf or policy.group is None
+        }
+        self.clock, self.lines, self.total = Clock(maturity, unlabelled), list[Line](), Line("", None)
+        self.of_group = {name: Line(name, None) for name in self.monitored if policy.group is not None}
+        self.broken_at: int | None = None
+        self.changed_at: list[int] = []
+        self.sent = SentRows()
+        self.clusters: Hashes = np.zeros(0, dtype=np.uint64)
+        self.begun: float | None = None
+        self.returning = one_of(returning, ("refuse", "skip"), "returning")
+        self.calls = self.skipped = self.empty = self.returned = 0
+        self.on_file: str | None = None
+        self.shown: list[Period] = []
+        self._lock = threading.RLock()
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
 
-def begun_monitor(path: str | os.PathLike[str], policy: Policy, **options: Any) -> Monitor:
-    """Return the monitor of a file, or a new one if there is none; refuse options that differ from those it has."""
-    if not os.path.exists(path):
-        return Monitor(policy, **options)
-    found = load_monitor(path, policy)
-    if options and Monitor(policy, **options)._identity() != found._identity():
-        raise ValueError(
-            f"{os.fspath(path)}: was begun with other options, and keeps them; leave {', '.join(options)} out, "
-            "or begin another state"
-        )
-    return found
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        vars(self).update(state, _lock=threading.RLock())
 
+    def update(
+        self, loss: ArrayLike, confidence: ArrayLike, *, groups: ArrayLike | None = None,
+        clusters: ArrayLike | None = None, time: ArrayLike | None = None, as_of: Any = None, again: bool = False,
+    ) -> Monitoring:  # fmt: skip
+        """Take new labelled rows, and return what all rows until now show.
 
-# Rows that an engine holds are counted there, and written out here some times at once: rows of one time have no order,
-# so what is monitored of them are their numbers, and no time lies in two parts.
+        Parameters
+        ----------
+        loss, confidence, groups, clusters, time, as_of
+            As for :func:`monitor`, but only rows that were not given before; with ``maturity`` those that were too
+            young have to come again, and rows that were monitored may come again and are left out. None at all, as in a
+            week without rows, change nothing but ``empty``. A time that comes in two calls is evaluated after each.
+        again : bool
+            Take rows although most of them, by score and loss, were given before.
 
-#: Rows that are written out at once, if times allow, and the most.
-AT_ONCE, MOST = 1_000_000, 20_000_000
+        Returns
+        -------
+        Monitoring
 
+        Raises
+        ------
+        ValueError, TypeError
+            As :func:`monitor`; rows that were sent before. What was seen until then stays as it was.
+        """
+        with self._lock:
+            if all(getattr(one, "shape", one) in ((0,), []) for one in (loss, confidence)):
+                return self._nothing(as_of)
+            losses, scores = vector(loss, "loss", np, None), vector(confidence, "confidence", np, None)
+            same_length(loss=losses, confidence=scores)
+            left_out = 0
+            if clusters is not None and self.returning == "skip":
+                kept = self._not_seen(clusters, len(losses))
+                left_out = len(kept) - int(kept.sum())
+                losses, scores = losses[kept], scores[kept]
+                groups, clusters, time = (taken(column, kept) for column in (groups, clusters, time))
+                if not len(losses):
+                    self.returned += left_out
+                    return self._nothing(as_of, without=False)
+            check_loss(np.where(np.isnan(losses), 0.0, losses), np)
+            accepted = self.policy.accept(scores, groups)
+            if len(losses) and np.nanmax(losses, initial=0.0) > self.largest:
+                raise ValueError(
+                    f"max_loss={self.largest:g} is below a loss that occurs, {np.nanmax(losses):g}; give a true bound"
+                )
+            check_clusters(self.policy, clusters)
+            unit = None if clusters is None else cluster_numbers(clusters, len(losses))
+            clock = copy.copy(self.clock)
+            rows, when, skipped = clock.order(time, as_of, losses, accepted, unit)
+            clock.check_unit(period=self.period, maturity=clock.maturity)
+            values, scores, accepted = losses[rows], scores[rows], accepted[rows]
+            bare = accepted & np.isnan(values)
+            if bare.any() and self.largest == np.inf:
+                raise ValueError(
+                    "unlabelled='error' counts rows with the largest loss, which is not known; give max_loss="
+                )
+            values = np.where(bare, self.largest, values)
+            column = None if self.policy.group is None or groups is None else group_column(groups)[rows]
+            unit = None if unit is None else unit[rows]
+            known = self.sent.check(scores, values, flag(again, "again"))
+            fresh = None if clusters is None else self._fresh(np.asarray(clusters)[rows])
+            labelled = ~np.isnan(values)
+            warn_if_reused(self.policy.calibration, values[labelled], scores[labelled])
+            last, mean_loss = units(values, accepted, unit)
+            mixed = slice(None) if when is None else shuffled(when[rows][last])
+            mean_loss = mean_loss[mixed]
+            if not warn_if_sorted(
+                loss=mean_loss, **({} if unit is not None else {"confidence": scores[accepted][mixed]})
+            ):
+                warn_if_in_runs(mean_loss)
+            if unit is None and labelled.sum() > 1:
+                warn_if_copied(values[labelled], scores[labelled])
+            # nothing was changed until here, and nothing can fail from here on
+            self.clock, self.skipped, self.calls = clock, skipped, self.calls + 1
+            self.returned += left_out
+            self.sent.add(known)
+            self.clusters = self.clusters if fresh is None else np.union1d(self.clusters, fresh)
+            when = None if when is None else when[rows]
+            for some in self._periods(when, len(rows)):
+                here, then = None if unit is None else unit[some], None if when is None else when[some]
+                self._take(
+                    values[some], scores[some], accepted[some], None if column is None else column[some], here, then
+                )
+            return self.result()
 
-def in_time_order(
-    policy: Policy, frame: Any, time: str | None, columns: Mapping[str, Any], whole: bool
-) -> Iterator[dict[str, Any]]:
-    """Yield loss, confidence, groups and time of the rows of a frame; ``whole``: all at once."""
-    source = parts_of(frame)
-    if source is None:
-        raise TypeError(
-            f"frame must be a lazy frame, a pattern of Parquet files or a folder of them, got {type(frame).__name__}; "
-            "of rows in memory give loss= and confidence= as columns"
-        )
-    if time is None:
-        raise ValueError("the rows of a frame have no order but that of a column; give time=, when each label came")
-    told = {name: value for name, value in columns.items() if value is not None}
-    columns_there = source.first.columns()
-    if isinstance(time, str) and not {time, f"group_{time}"} & set(columns_there):
-        raise ValueError(f"time={time!r}: no column has this name; {closest(time, columns_there)}")
-    other = next((name for name, value in (told | {"time": time}).items() if not isinstance(value, str | list)), None)
-    if other is not None:
-        raise TypeError(f"{other} must name a column of the frame, got {type(told.get(other, time)).__name__}")
-    if "clusters" in told or policy.calibration.clustered:
-        raise UnmetNeed(f"clusters are watched by their first rows, one by one, which counts do not hold; {REMEDY}")
-    score, computed = _score(policy)
-    if score is None and "confidence" not in told and "uncertainty" not in told:
-        told["uncertainty" if "uncertainty" in policy.reading else "confidence"] = policy.score
-    by_column = [time, *([] if policy.group is None else [policy.group])]
-    wanted = None if score is None else [score]
-    counts = count(source, wanted, by_column, told | computed, default=scores.default, unlabelled=True)
-    ((name, found),) = counts.by_score.items()
-    confidence, loss, times, moment = found.scores[name], found.loss[name], found.times, found.groups[time].to_numpy()
-    group = None if policy.group is None else group_column(found.groups[policy.group].to_numpy())
-    when, by = (np.unique(np.zeros(len(times)) if each is None else each, return_inverse=True)[1]
-                for each in (moment, group))  # fmt: skip
-    order = np.lexsort((confidence, loss, by, when))  # the same for every partition
-    begins = np.flatnonzero(np.append(True, np.diff(when[order]) != 0))
-    number = np.add.reduceat(times[order], begins).astype(np.int64)
-    for first, last in _runs(number, whole):
-        if (many := int(number[first:last].sum())) > MOST:
-            raise UnmetNeed(
-                f"time={time!r}: {many} rows are looked at together, more than {MOST}; give a finer time"
-                + (", leave maturity= out," if whole else "")
-                + f" or {REMEDY}"
+    def _nothing(self, as_of: Any, without: bool = True) -> Monitoring:
+        """Take a call without rows, which changes nothing but the clock; rows that wait have to come again."""
+        clock, none = copy.copy(self.clock), np.zeros(0)
+        timed = clock.maturity is not None or clock.last is not None
+        clock.order(none if timed else None, as_of, none, none > 0.0)
+        self.clock, self.skipped, self.calls, self.empty = clock, 0, self.calls + 1, self.empty + without
+        return self.result()
+
+    def _take(
+        self, loss: FloatArray, scores: FloatArray, accepted: BoolArray, column: Any, unit: IntArray | None,
+        when: FloatArray | None,
+    ) -> None:  # fmt: skip
+        """Take rows of one period, which is the last line."""
+        before = self.total.n_accepted
+        count, found = np.cumsum(accepted), list[Seen]()
+        for name, monitored in self.monitored.items():
+            mine = np.ones(len(loss), dtype=bool) if column is None else column == name
+            last, values = units(loss, mine & accepted, unit)
+            times = None if when is None else (when[last], when[mine])
+            seen = monitored.update(values / self.largest, last, scores[mine], accepted[mine], times)
+            found.append(seen)
+            if name in self.of_group:
+                self.of_group[name].add(int(mine.sum()), int((mine & accepted).sum()), values, [seen])
+            signals = [*self.changed_at, *(before + int(count[row]) for row in seen.signals)]
+            self.changed_at = [*signals[:1], *signals[1:][1 - _SIGNALS :]]
+            if seen.broken is not None:
+                monitored.broke = before + int(count[seen.broken]), self.lines[-1].period
+                self.broken_at = min(monitored.broke[0], self.broken_at or monitored.broke[0])
+        for line in (self.lines[-1], self.total):
+            line.add(len(loss), int(accepted.sum()), units(loss, accepted, unit)[1], found)
+
+    def _periods(self, when: FloatArray | None, n: int) -> Iterator[slice]:
+        """Return the rows of each period in turn, each time after its line was opened."""
+        if when is None:
+            self._open(str(self.calls), None)
+            yield slice(0, n)
+        if when is None or not n:
+            return
+        self.begun = float(np.floor(when[0])) if self.begun is None else self.begun
+        week = np.floor((when - self.begun) / self.period)
+        ends = [*np.flatnonzero(np.diff(week)) + 1, len(week)]
+        for begin, end in zip([0, *ends[:-1]], ends, strict=True):
+            key = float(week[begin])
+            if not self.lines or self.lines[-1].key != key:
+                self._open(self.clock.shown(self.begun + key * self.period), key)
+            yield slice(begin, end)
+
+    def _open(self, period: str, key: float | None) -> None:
+        """Begin a line of the table; of more lines than are kept those of the older half are joined in pairs."""
+        self.lines.append(Line(period, key))
+        if len(self.lines) > LINES:
+            older, self.shown = self.lines[: LINES // 2], []
+            joined = [one.joined(other) for one, other in zip(older[::2], older[1::2], strict=True)]
+            self.lines = joined + self.lines[LINES // 2 :]
+
+    def _fresh(self, clusters: Any) -> Hashes:
+        """Return the hashed names of clusters; refuse one that was monitored before."""
+        names, hashes = named(clusters)
+        old = np.isin(hashes, self.clusters)
+        if old.any():
+            raise ValueError(
+                f"clusters: {names[int(np.argmax(old))]!r} has rows that were monitored before ({int(old.sum())} "
+                "such); "
+                "a cluster is monitored once, when it is complete: hold it back until then, or begin a monitor with "
+                "returning='skip', which judges each cluster by its first call and leaves later rows out"
             )
-        end = begins[last] if last < len(begins) else len(order)
-        some = np.repeat(order[begins[first] : end], times[order[begins[first] : end]].astype(np.intp))
-        yield {
-            "loss": loss[some], "confidence": confidence[some], "time": moment[some],
-            "groups": None if group is None else group[some],
+        return hashes
+
+    def _not_seen(self, clusters: Any, n: int) -> BoolArray:
+        """Return the rows of clusters that were not monitored before."""
+        return np.asarray(~np.isin(named(clusters)[1], self.clusters))[cluster_numbers(clusters, n)]
+
+    def result(self) -> Monitoring:
+        """Return what all rows until now show."""
+        with self._lock:
+            return self._result()
+
+    def _result(self) -> Monitoring:
+        total = self.total
+        seen = {name: one for name, one in self.monitored.items() if one.n}
+        strongest = max((one.highest for one in seen.values()), default=0.0) - np.log(max(1, len(self.monitored)))
+        groups = {} if self.policy.group is None else {name: one.broken for name, one in seen.items()}
+        risk = total.total / total.n_losses if total.n_losses else np.nan
+        coverage = total.n_accepted / total.n if total.n else np.nan
+        every = np.nan if self.rules.accepted_only else coverage  # costs are of all cases
+        return Monitoring(
+            promise_broken=any(one.broken for one in seen.values()) if seen else None, broken_at=self.broken_at,
+            evidence=float(np.exp(min(700.0, max(0.0, strongest)))), n=total.n, n_accepted=total.n_accepted,
+            risk=risk, coverage=coverage, cost=self.policy.objective.cost_per_case(every, risk),
+            coverage_drifted=any_told([one.coverage.left for one in self.monitored.values()]),
+            score_drifted=any_told([one.score.left for one in self.monitored.values()]),
+            drifts=tuple(each for name, one in self.monitored.items() for each in one.drifts(name)),
+            breaks=tuple(Break(name, *one.broke) for name, one in seen.items() if one.broke is not None),
+            untold=self.untold, groups=groups, delta=self.delta, changed_at=tuple(sorted(self.changed_at)),
+            n_changes=total.signals, time_unit=self.clock.unit if self.begun is not None else None, period=self.period,
+            run_length=self.rules.run_length, waiting=self.clock.waiting, skipped=self.skipped,
+            empty=self.empty, returned=self.returned, periods=self._shown(), **of_policy(self.policy),
+            by_group=tuple(one.shown(len(self.monitored), self.rules.run_length) for one in self.of_group.values()),
+        )  # fmt: skip
+
+    def _shown(self) -> tuple[Period, ...]:
+        """Return the periods; only what may have changed since the last call is made again."""
+        old = self.lines[: max(0, len(self.shown) - 1)]
+        fresh = self.lines[len(old) :]
+        self.shown[len(old) :] = [one.shown(max(1, len(self.monitored)), self.rules.run_length) for one in fresh]
+        return tuple(self.shown)
+
+    # ------------------------------------------------------------------ the file
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the state, all of it or nothing; refuse to replace that of another monitor, or a newer one."""
+        name = os.fspath(path)
+        with self._lock, locked(name):
+            self._write(name)
+
+    def _write(self, name: str) -> None:
+        content = self._state()
+        if os.path.isfile(name) and digest_of(content_of(name)) not in (self.on_file, digest_of(content)):
+            same = content_of(name)["identity"] == content["identity"]
+            whose = "rows that this one has not seen" if same else "another monitor"
+            raise ValueError(f"{name}: holds the state of {whose}; load it first, or write to another file")
+        self.on_file = digest_of(content)
+        text = json.dumps({"format": FORMAT, **content, "digest": self.on_file}, allow_nan=False)
+        write_text(name, text + "\n")
+
+    def _identity(self) -> str:
+        rules = {**asdict(self.rules), "largest": plain(self.largest), "period": self.period, "delta": self.delta,
+                 "maturity": self.clock.maturity, "unlabelled": self.clock.unlabelled}  # fmt: skip
+        rules |= {} if self.returning == "refuse" else {"returning": self.returning}
+        return digest_of({"policy": plain(asdict(self.policy)), "rules": rules})
+
+    def _state(self) -> dict[str, Any]:
+        return {
+            "identity": self._identity(), "calls": self.calls, "empty": self.empty, "skipped": self.skipped,
+            "clock": vars(self.clock), "returned": self.returned,
+            "begun": self.begun, "broken_at": self.broken_at, "changed_at": self.changed_at,
+            **self.sent.state(), "clusters": packed(self.clusters),
+            "lines": [vars(line) for line in (self.total, *self.lines)],
+            "watched": {name: one.state() for name, one in self.monitored.items()},
+            "groups": {name: vars(line) for name, line in self.of_group.items()},
+            "options": {
+                "accepted_only": self.rules.accepted_only, "max_loss": plain(self.largest), "delta": self.delta,
+                "run_length": self.rules.run_length, "since_first": self.rules.since_first,
+                "maturity": self.clock.maturity, "period": self.period, "unlabelled": self.clock.unlabelled,
+                "returning": self.returning,
+            },
         }  # fmt: skip
 
+    def _restore(self, found: Mapping[str, Any]) -> None:
+        self.calls, self.skipped, self.begun = found["calls"], found["skipped"], found["begun"]
+        self.empty, self.returned = found.get("empty", 0), found.get("returned", 0)
+        self.clock, self.broken_at, self.changed_at = Clock(**found["clock"]), found["broken_at"], found["changed_at"]
+        self.clusters = unpacked(found["clusters"])
+        self.sent.restore(found)
+        self.total, *lines = [Line(**line) for line in found["lines"]]
+        for line in lines:
+            self._open(line.period, line.key)
+            self.lines[-1] = line
+        for name, one in self.monitored.items():
+            one.restore(found["watched"][name])
+        self.of_group = {name: Line(**line) for name, line in found.get("groups", {}).items()}
 
-@contextmanager
-def in_frame(time: str | None, rows: Mapping[str, Any]) -> Iterator[None]:
-    """Say of a row its time in place of its number, which a row of a frame has not."""
+
+def content_of(name: str) -> dict[str, Any]:
+    """Return what a state file holds; refuse one that was edited or damaged."""
     try:
-        yield
-    except ValueError as error:
-        found = re.match(r"(\w+)\[(\d+)\]", str(error))
-        if found is None:
-            raise
-        when = rows["time"][int(found[2])]
-        raise ValueError(f"{found[1]} of a row with {time} = {when}{str(error)[found.end() :]}") from None
+        with open(name, encoding="utf-8") as file:
+            found = json.load(file)
+    except (ValueError, OSError, RecursionError) as error:
+        why = getattr(error, "strerror", None) or " ".join(str(error).split())
+        raise ValueError(f"{name}: cannot be read as the state of a monitor ({why}); restore the file") from None
+    if not isinstance(found, dict) or found.get("format") not in (FORMAT, _OLD):
+        raise ValueError(f"{name}: is no state of format {FORMAT!r}; 'abstain monitor --state' writes one")
+    content = {key: value for key, value in found.items() if key not in ("format", "digest")}
+    if found.get("digest") != digest_of(content):
+        raise ValueError(f"{name}: was edited or damaged, so what it says may not be true; restore the file")
+    return content
 
 
-def _runs(number: Any, whole: bool) -> Iterator[tuple[int, int]]:
-    """Yield runs of times with about so many rows as are written out at once."""
-    if whole:
-        yield 0, len(number)
-        return
-    run = (np.cumsum(number) - number) // AT_ONCE
-    ends = [*(np.flatnonzero(np.diff(run)) + 1).tolist(), len(number)]
-    yield from zip([0, *ends[:-1]], ends, strict=True)
-
-
-def _score(policy: Policy) -> tuple[str | None, dict[str, Any]]:
-    """Return the score that the engine computes, None for a column, and what from."""
-    if policy.second is not None:
-        raise UnmetNeed(f"a policy on two scores is watched row by row; {REMEDY}")
-    if policy.inputs is None:
-        return None, {}
-    if "probabilities" not in policy.inputs or policy.temperature is not None or policy.score not in OWN:
-        raise UnmetNeed(
-            f"the policy computes {policy.score!r} in a way that a scan does not, which knows {' and '.join(OWN)} of "
-            f"probabilities; {REMEDY}"
-        )
-    return policy.score, {"probabilities": list(policy.inputs["probabilities"])}
-
-
-#: Scores that engines and policies compute to the same bit.
-OWN = ("msp", "softmax_margin")
+def digest_of(content: Mapping[str, Any]) -> str:
+    """Return the SHA-256 (hex) of a state."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True, allow_nan=False).encode()).hexdigest()

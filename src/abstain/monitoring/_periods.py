@@ -29,7 +29,7 @@ class Period:
     coverage, risk, risk_low, risk_high : float
         On these rows, with a 95 % interval of the risk for them alone: exact for 0/1 losses, else of the mean.
     evidence : float
-        Largest evidence against the promise after any of these rows, of any group, divided by their number.
+        Largest evidence against the guarantee after any of these rows, of any group, divided by their number.
     change : float
         Largest value of the change detector, as a part of the one at which it signals.
     signals : int
@@ -64,7 +64,7 @@ class Period:
 
 @dataclass(frozen=True)
 class Break:
-    """When the evidence against a promise first reached its alarm.
+    """When the evidence against a guarantee first reached its alarm.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class Line:
     score: float | None = None
 
     def add(self, n: int, n_accepted: int, losses: FloatArray, seen: list[Seen]) -> None:
-        """Add rows, with the losses of the accepted ones or of clusters, and what each group's promise showed."""
+        """Add rows, with the losses of the accepted ones or of clusters, and what each group's guarantee showed."""
         self.n, self.n_accepted, self.n_losses = self.n + n, self.n_accepted + n_accepted, self.n_losses + len(losses)
         self.total, self.squares = self.total + float(losses.sum()), self.squares + float(losses @ losses)
         self.binary = self.binary and bool(np.isin(losses, (0.0, 1.0)).all())

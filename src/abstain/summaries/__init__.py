@@ -1,22 +1,19 @@
 """Bounded summaries: what rows leave behind in constant memory, with bounds that no order of the rows can leave."""
 
-from abstain.summaries._bins import Bins as Bins  # for the live metric
-from abstain.summaries._bins import Bounds
+from abstain.summaries._bounds import Bins as Bins  # for the live metric
+from abstain.summaries._bounds import Bounds
 from abstain.summaries._bounds import bounds_of as bounds_of  # likewise
 from abstain.summaries._bounds import lacking as lacking  # likewise
 from abstain.summaries._file import is_summary as is_summary  # likewise
-from abstain.summaries._grouped_result import GroupedResult
 from abstain.summaries._groups import GroupedSummary
 from abstain.summaries._joint import JointSummary
-from abstain.summaries._joint_result import JointBounded, JointResult
 from abstain.summaries._key import COLUMNS as COLUMNS  # likewise
-from abstain.summaries._key import Key
+from abstain.summaries._key import Key, sql
 from abstain.summaries._key import Scale as Scale
 from abstain.summaries._read import read_summary
-from abstain.summaries._result import Bounded, SummaryResult
-from abstain.summaries._rows import files_of as files_of  # for the command
+from abstain.summaries._results import Bounded, GroupedResult, JointBounded, JointResult, SummaryResult
+from abstain.summaries._scan import files_of as files_of  # for the command
 from abstain.summaries._scan import summarize, summarize_joint
-from abstain.summaries._sql import sql
 from abstain.summaries._summary import Summary
 
 __all__ = [

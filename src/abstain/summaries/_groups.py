@@ -13,8 +13,8 @@ from abstain._typing import ArrayLike
 from abstain.metrics import Metric
 from abstain.outputs import group_names
 from abstain.summaries import _file
-from abstain.summaries._grouped_result import GroupedResult
 from abstain.summaries._key import OF_GROUPS, Key, Scale
+from abstain.summaries._results import GroupedResult
 from abstain.summaries._summary import Summary, add_up
 
 #: More groups than this are no groups: a summary of each takes megabytes.

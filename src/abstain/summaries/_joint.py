@@ -11,8 +11,8 @@ from abstain._checks import UnmetNeed, fraction, is_empty, same_length, vector, 
 from abstain._typing import ArrayLike, FloatArray
 from abstain.summaries import _file
 from abstain.summaries._cells import Axis, Cells
-from abstain.summaries._joint_result import BOTH, JointBounded, JointResult
 from abstain.summaries._key import FEWEST, OF_CELLS, Key, Scale
+from abstain.summaries._results import BOTH, JointBounded, JointResult
 from abstain.summaries._summary import add_up
 
 #: Most bits of each of two keys: cells are as many as both allow, if rows fill them.

@@ -12,11 +12,9 @@ from abstain._checks import check_loss, is_empty, one_of, same_length, vector
 from abstain._typing import ArrayLike, FloatArray
 from abstain.metrics import Metric, get, names, parse
 from abstain.summaries import _file
-from abstain.summaries._bins import Bins, Bounds
-from abstain.summaries._bounds import bounds_of, lacking
+from abstain.summaries._bounds import Bins, Bounds, bounds_of, lacking, risk_range
 from abstain.summaries._key import COLUMNS, Key, Scale
-from abstain.summaries._points import risk_range
-from abstain.summaries._result import Bounded, SummaryResult
+from abstain.summaries._results import Bounded, SummaryResult
 
 
 def add_up(first: Any, others: Iterable[Any]) -> None:

@@ -18,7 +18,7 @@ LAGS = (20, 51)
 
 
 class DependentRowsWarning(UserWarning):
-    """Errors among rows that are watched come in runs: rows depend on each other, or were sorted within days.
+    """Errors among rows that are monitored come in runs: rows depend on each other, or were sorted within days.
 
     What spreads over the stream, such as many rows of one customer here and there, is not seen.
 
@@ -37,7 +37,7 @@ class DependentRowsWarning(UserWarning):
 
 
 class SortedRowsWarning(UserWarning):
-    """Rows that are watched are sorted by loss or confidence, so they are not in the order in which they came.
+    """Rows that are monitored are sorted by loss or confidence, so they are not in the order in which they came.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def warn_if_in_runs(loss: FloatArray) -> None:
         warnings.warn(
             f"{next_to:.0f} times two accepted errors follow each other, where about {apart:.0f} would by chance: rows "
             "depend on each other (customers, copies), or were sorted within days, and each counts as new evidence: a "
-            "promise that holds is then called broken too often; give one row of each, or clusters= where the promise "
+            "guarantee that holds is then called violated too often; give one row of each, or clusters= where it "
             "is about them, and rows as they came",
             DependentRowsWarning,
             stacklevel=3,
