@@ -8,6 +8,7 @@ from abstain.thresholds._audit import check_clusters as check_clusters
 from abstain.thresholds._band import Attained as Attained
 from abstain.thresholds._band import CertifiedBand as CertifiedBand
 from abstain.thresholds._band import certified_band as certified_band
+from abstain.thresholds._band import each_errs as each_errs
 from abstain.thresholds._candidates import ChosenAmong as ChosenAmong
 from abstain.thresholds._candidates import choose_among as choose_among
 from abstain.thresholds._choose import choose_threshold as choose_threshold
@@ -42,6 +43,5 @@ from abstain.thresholds._row_warnings import warn_if_reused as warn_if_reused
 from abstain.thresholds._rows_needed import CertificatePlan as CertificatePlan
 from abstain.thresholds._rows_needed import plan_certificate as plan_certificate
 from abstain.thresholds._sample import cluster_numbers as cluster_numbers
-from abstain.thresholds._statements import each_errs as each_errs
 from abstain.thresholds._two_scores import ChosenPair as ChosenPair
 from abstain.thresholds._two_scores import choose_pair as choose_pair

@@ -23,7 +23,7 @@ from math import ceil
 import numpy as np
 
 from abstain._checks import failure_probability, vector
-from abstain._result import among
+from abstain._result import among, percent
 from abstain._typing import ArrayLike, FloatArray, IntArray, NanPolicy
 from abstain.thresholds._evidence import hoeffding_bentkus
 from abstain.thresholds._sample import Sample, largest_loss, read
@@ -232,3 +232,16 @@ def attained(sample: Sample, delta: float, largest: float, exact: bool) -> tuple
         said = among(at, sample.score) if at > LOWEST else "all that have a score"
         found.append(Attained(float(upper[last]), at, float(count[last]) / n, said))
     return tuple(dict.fromkeys(found))
+
+
+def errs(delta: float) -> dict[str, float]:
+    """Return with what probability a certificate errs, and with what one of two at least.
+
+    The second is looked at because the first did not pass, so whoever takes it relies on both.
+    """
+    return {"delta": delta, "both": min(1.0, 2.0 * delta)}
+
+
+def each_errs(delta: float) -> str:
+    """Return the same in words."""
+    return f"each errs with {percent(delta)}; together {percent(errs(delta)['both'])}"

@@ -118,23 +118,22 @@ def choose_among(
     losses = vector(loss, "loss", np, None)
     scores = {str(name): vector(column, f"candidates[{name!r}]", np, None) for name, column in candidates.items()}
     same_length(loss=losses, **scores)
-    options: dict[str, Any] = {"risk": risk, "max_loss": max_loss, "nan_policy": nan_policy}
+
+    def certified(rows: Any, score: Any, delta: float) -> CertifiedThreshold:
+        found = choose_threshold(rows, score, risk=risk, delta=delta, max_loss=max_loss, nan_policy=nan_policy)
+        assert isinstance(found, CertifiedThreshold)
+        return found
+
     if len(scores) <= (FEW if len(losses) >= ROWS else FEW_OF_FEW_ROWS):
-        each = {name: _certified(losses, column, delta / len(scores), options) for name, column in scores.items()}
+        each = {name: certified(losses, column, delta / len(scores)) for name, column in scores.items()}
         name = max(each, key=lambda one: each[one].coverage)
         return ChosenAmong(name, each[name], "shared", each, None)
     seed = int(generator(rng).integers(2**63))
     chooses = np.zeros(len(losses), dtype=bool)
     chooses[np.random.default_rng(seed).permutation(len(losses))[: ceil(PART * len(losses))]] = True
     name = _best(losses[chooses], {key: column[chooses] for key, column in scores.items()})
-    found = _certified(losses[~chooses], scores[name][~chooses], delta, options)
+    found = certified(losses[~chooses], scores[name][~chooses], delta)
     return ChosenAmong(name, found, "split", {name: found}, seed)
-
-
-def _certified(loss: Any, score: Any, delta: float, options: dict[str, Any]) -> CertifiedThreshold:
-    found = choose_threshold(loss, score, delta=delta, **options)
-    assert isinstance(found, CertifiedThreshold)
-    return found
 
 
 def _best(loss: Any, scores: Mapping[str, Any]) -> str:

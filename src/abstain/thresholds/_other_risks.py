@@ -16,7 +16,6 @@ Source: Angelopoulos, Bates, Fisch, Lei & Schuster (2024), *Conformal risk contr
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -107,11 +106,11 @@ def conditional_threshold(
     same_length(loss=losses, confidence=scores, where=kind)
     if not kind.any():
         raise ValueError(f"where holds no row: nothing can be guaranteed about {what}")
-    whole = read(losses, scores, None, nan_policy, clusters)
+    whole, delta = read(losses, scores, None, nan_policy, clusters), failure_probability(delta)
     mine = None if clusters is None else np.asarray(to_numpy(clusters))[kind]
-    delta = failure_probability(delta)
-    options: dict[str, Any] = {"risk": risk, "delta": delta, "max_loss": max_loss}
-    found = choose_threshold(losses[kind], scores[kind], clusters=mine, nan_policy=nan_policy, **options)
+    found = choose_threshold(
+        losses[kind], scores[kind], risk=risk, delta=delta, max_loss=max_loss, clusters=mine, nan_policy=nan_policy
+    )
     assert isinstance(found, CertifiedThreshold)
     accepted = (whole.score >= found.threshold).astype(np.float64)
     coverage = float(accepted.mean())

@@ -27,9 +27,8 @@ from abstain._result import (
 from abstain._typing import ArrayLike, BoolArray
 from abstain.curve import OperatingPoint
 from abstain.policy import Calibration, Guarantee, Objective, Policy, statement
-from abstain.thresholds._band import Attained
+from abstain.thresholds._band import Attained, each_errs, errs
 from abstain.thresholds._reach import Reach, stricter
-from abstain.thresholds._statements import each_errs, errs
 
 
 @dataclass(frozen=True, repr=False)
