@@ -7,7 +7,7 @@ from tests.test_house import inside
 
 #: Imports of a private leaf of another room, and why it has no door. Modules of the ground are doors themselves.
 PRIVATE = {
-    ("cli._input", "outputs._csv"): "the columns of a file, before anything is read",
+    ("cli._input", "outputs._frame"): "the columns of a file, before anything is read",
     ("cli._input", "outputs._open"): "the same",
     ("cli._joint", "outputs._names"): "which columns mark rows out of distribution",
     ("cli._pair", "outputs._names"): "the same",

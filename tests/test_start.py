@@ -41,7 +41,7 @@ def test_the_command_loads_the_library_when_a_command_is_called() -> None:
     assert {"numpy", *NOT_LOADED} & set(loaded) == {"click"}
     rooms = {room(name) for name in loaded if name.startswith("abstain.")}
     assert {name for name in rooms if FLOORS[name] > 0} == {"cli", "outputs"}
-    assert [name for name in loaded if name.startswith("abstain.outputs.")] == ["abstain.outputs._arguments"]
+    assert [name for name in loaded if name.startswith("abstain.outputs.")] == ["abstain.outputs._reading"]
 
 
 def test_an_evaluation_of_a_small_table_loads_little(tmp_path: Path) -> None:

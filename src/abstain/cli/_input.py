@@ -116,7 +116,7 @@ def about(*files: Path) -> Iterator[None]:
 def column_names(file: Path) -> list[str]:
     """Return the names of the columns; none if the file cannot be read, which the reader will explain better."""
     from abstain.outputs import readers
-    from abstain.outputs._csv import csv_header
+    from abstain.outputs._frame import csv_header
     from abstain.outputs._open import kind_of, open_source
 
     name = str(file)

@@ -1,12 +1,5 @@
 """What stands behind the door; it is loaded when it is first used."""
 
-from abstain.outputs._arguments import OPTIONS as OPTIONS
-from abstain.outputs._arguments import Columns as Columns
-from abstain.outputs._arguments import ColumnsOrArrays as ColumnsOrArrays
-from abstain.outputs._arguments import FurtherColumns as FurtherColumns
-from abstain.outputs._arguments import ScoredColumns as ScoredColumns
-from abstain.outputs._arguments import described as described
-from abstain.outputs._arguments import refuse_unknown as refuse_unknown
 from abstain.outputs._counts import Counted as Counted
 from abstain.outputs._counts import Counts as Counts
 from abstain.outputs._counts import count as count
@@ -28,7 +21,14 @@ from abstain.outputs._plausibility import doubts as doubts
 from abstain.outputs._pool import missing as missing
 from abstain.outputs._pool import read_pool as read_pool
 from abstain.outputs._read import read_outputs as read_outputs
+from abstain.outputs._reading import OPTIONS as OPTIONS
+from abstain.outputs._reading import Columns as Columns
+from abstain.outputs._reading import ColumnsOrArrays as ColumnsOrArrays
+from abstain.outputs._reading import FurtherColumns as FurtherColumns
 from abstain.outputs._reading import Reading as Reading
+from abstain.outputs._reading import ScoredColumns as ScoredColumns
+from abstain.outputs._reading import described as described
+from abstain.outputs._reading import refuse_unknown as refuse_unknown
 from abstain.outputs._reading import sentence as sentence
 from abstain.outputs._states import GRADED as GRADED
 from abstain.outputs._states import States as States

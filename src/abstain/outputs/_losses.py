@@ -129,7 +129,7 @@ def _of_dict(given: Mapping[Any, Any]) -> list[Entry]:
 
 def _of_file(path: str) -> list[Entry]:
     """Return the costs of a table: a line for each label, a column for each prediction, names in front and on top."""
-    from abstain.outputs._csv import separator_of
+    from abstain.outputs._frame import separator_of
 
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:

@@ -225,7 +225,7 @@ def _of_lists(lists: Mapping[str, list[Any]]) -> dict[str, Any]:
 
 def of_csv(path: str) -> dict[str, Any]:
     """Return the columns of a CSV, read without a library: text stays text, and so do codes such as ``01``."""
-    from abstain.outputs._csv import open_text, separator_of
+    from abstain.outputs._frame import open_text, separator_of
 
     sign = separator_of(path)
     with open_text(path) as file:

@@ -12,8 +12,17 @@ import numpy as np
 
 from abstain.outputs import _objects, readers
 from abstain.outputs._arrays import ArrayColumns, NpzColumns, of_npy
-from abstain.outputs._csv import bad_csv_row, csv_header, decimal_comma, each_once, rows_of_csv, separator_of
-from abstain.outputs._frame import FrameColumns, polars, scan_parquet
+from abstain.outputs._frame import (
+    FrameColumns,
+    bad_csv_row,
+    csv_header,
+    decimal_comma,
+    each_once,
+    polars,
+    rows_of_csv,
+    scan_parquet,
+    separator_of,
+)
 
 #: What our own checks and the operating system raise, with words of their own.
 _OURS = (ValueError, TypeError, ImportError, OSError)

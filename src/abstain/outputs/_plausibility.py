@@ -231,15 +231,14 @@ def examine(outputs: Outputs, plan: _names.Plan) -> None:
     _correctness_as_loss(plan)
     _step_function(outputs, plan)
     _uncertainty(outputs, plan)
-    _not_largest(outputs, plan)
     _disjoint(outputs)
-    _spelled(outputs)
-    _outside(outputs)
-    _order(outputs)
+    for texts in (_not_largest(outputs), _spelled(outputs), _outside(outputs), _order(outputs)):
+        for text in texts:
+            warnings.warn(text, UserWarning, stacklevel=2)
 
 
-def _not_largest(outputs: Outputs, plan: _names.Plan) -> None:
-    """Warn where predictions stand beside probabilities or logits and often name another class than the largest."""
+def _not_largest(outputs: Outputs) -> Iterator[str]:
+    """Yield a warning where predictions often name another class than the largest of probabilities or logits."""
     matrix = outputs.probabilities if outputs.probabilities is not None else outputs.logits
     if outputs.predictions is None or matrix is None or outputs.confidence is not None:
         return
@@ -249,12 +248,10 @@ def _not_largest(outputs: Outputs, plan: _names.Plan) -> None:
     below = int(np.sum(values[np.arange(len(values)), predicted] < values.max(axis=1)))
     if below > max(FEW, OTHERWISE * len(values)):
         kind = "probabilities" if outputs.probabilities is not None else "logits"
-        warnings.warn(
+        yield (
             f"{below} of {len(values)} predictions are not the class with the largest of {kind}, as after a threshold "
             "of their own; scores such as msp are the confidence in another class there: give confidence= with that in "
-            "the class that was predicted, or leave the predictions out",
-            UserWarning,
-            stacklevel=3,
+            "the class that was predicted, or leave the predictions out"
         )
 
 
@@ -273,8 +270,8 @@ def _disjoint(outputs: Outputs) -> None:
     )
 
 
-def _spelled(outputs: Outputs) -> None:
-    """Warn of a class that is a label alone, or a prediction alone, and differs from another by case or blanks."""
+def _spelled(outputs: Outputs) -> Iterator[str]:
+    """Yield a warning of each class that is only a label or a prediction, and nearly spelled like another."""
     if outputs.labels is None or outputs.predictions is None or outputs.class_names is None or outputs.loss is not None:
         return
     names = np.array(outputs.class_names)
@@ -285,26 +282,22 @@ def _spelled(outputs: Outputs) -> None:
         if other == name:
             continue
         what = "a label but never predicted" if name in true else "predicted but no label"
-        warnings.warn(
+        yield (
             f"class {name!r} is {what}, and differs from {other!r} by case or blanks alone, so its rows count as "
-            "wrong; write both with the same name",
-            UserWarning,
-            stacklevel=3,
+            "wrong; write both with the same name"
         )
 
 
-def _outside(outputs: Outputs) -> None:
-    """Warn of a class that is called unknown and never predicted: its rows may be out of distribution."""
+def _outside(outputs: Outputs) -> Iterator[str]:
+    """Yield a warning of a class called unknown and never predicted: its rows may be out of distribution."""
     if outputs.labels is None or outputs.class_names is None or outputs.loss is not None:
         return
     for place, name in enumerate(outputs.class_names):
         rows = int(np.sum(np.asarray(outputs.labels) == place))
         if name.lower() in UNKNOWN and rows and not (outputs.predicted() == place).any():
-            warnings.warn(
+            yield (
                 f"class {name!r} is the label of {rows} row{'s' * (rows != 1)} and never predicted, so these count as "
-                f"wrong; if they are out of distribution give ood_label={name!r}",
-                UserWarning,
-                stacklevel=3,
+                f"wrong; if they are out of distribution give ood_label={name!r}"
             )
 
 
@@ -349,8 +342,8 @@ def _uncertainty(outputs: Outputs, plan: _names.Plan) -> None:
         )
 
 
-def _order(outputs: Outputs) -> None:
-    """Warn where another order of the classes would make the predictions right."""
+def _order(outputs: Outputs) -> Iterator[str]:
+    """Yield a warning where another order of the classes would make the predictions right."""
     if outputs.labels is None or outputs.loss is not None or not outputs.n_classes or outputs.n_classes > 1000:
         return
     labels, predicted, k = np.asarray(outputs.labels), outputs.predicted(), outputs.n_classes
@@ -366,9 +359,7 @@ def _order(outputs: Outputs) -> None:
     rows, columns = linear_sum_assignment(-table)
     best = float(table[rows, columns].sum() / len(labels))
     if best > enough:
-        warnings.warn(
+        yield (
             f"accuracy is {right:.3f}, but {best:.3f} if the classes came in another order: are the class columns in "
-            "the order of class_names, and labels and predictions numbered alike?",
-            UserWarning,
-            stacklevel=3,
+            "the order of class_names, and labels and predictions numbered alike?"
         )

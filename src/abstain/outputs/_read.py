@@ -15,12 +15,11 @@ import numpy as np
 from abstain._checks import listed, one_of, with_row
 from abstain.outputs import _losses, _names, _plausibility, _values
 from abstain.outputs._answers import Answers, put_last
-from abstain.outputs._arguments import Columns, refuse_unknown
 from abstain.outputs._load import LoadedColumns, Part
 from abstain.outputs._losses import judge, task_of
 from abstain.outputs._open import damaged, name_of, open_source
 from abstain.outputs._outputs import Outputs
-from abstain.outputs._reading import Reading, quoted
+from abstain.outputs._reading import Columns, Reading, quoted, refuse_unknown
 
 
 def read_outputs(

@@ -1,17 +1,155 @@
-"""How a source was read: which column plays which part, by which arguments, and in words."""
+"""How a source is read: the arguments that name its columns, declared once, and which column then plays which part."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-
-from abstain.outputs._arguments import Columns
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypedDict, get_type_hints
 
 if TYPE_CHECKING:
     from abstain.outputs._outputs import Outputs
+
+#: The name of a column (the key, in an ``.npz`` or dict); where no source is given, the column itself.
+Column: TypeAlias = Any
+
+
+class ScoredColumns(TypedDict, total=False):
+    """Columns that functions such as :func:`choose_threshold` also take as arrays, under arguments of the same names.
+
+    Attributes
+    ----------
+    confidence, loss, clusters, sample_weight : str, optional
+        Name of the column (the key, in an ``.npz`` or dict). Default: by its name, see :func:`read_outputs`.
+    """
+
+    confidence: Annotated[Column, "Column of confidence, higher = surer; numbers, per cent or words."]
+    loss: Annotated[Column, "Column of losses >= 0; default: 0/1 from labels and predictions."]
+    clusters: Annotated[Column, "Column of clusters (patients, images, ...)."]
+    sample_weight: Annotated[Column, "Column of sample weights."]
+
+
+class FurtherColumns(TypedDict, total=False):
+    """All other columns, and how they are read.
+
+    Attributes
+    ----------
+    labels, predictions, ids : str, optional
+        Name of the column. Default: by its name.
+    uncertainty : str, optional
+        A column that is higher where the model is less sure; its negative is the confidence.
+    positive_probability : str, optional
+        The probability of the second of two classes, as ``predict_proba(X)[:, 1]`` gives it.
+    correct, quality : str, optional
+        Verdicts (truth values, 1 and 0, or words such as correct, wrong, partial, abstained, unparseable); or 1 - loss.
+    abstained, should_abstain : str, optional
+        Whether the model itself gave no answer, and whether it ought not to: yes or no. Or a column of answers, some of
+        which say that they are none ("I don't know").
+    is_ood : str, optional
+        Whether a row is out of distribution; see ``part`` of :func:`read_outputs`.
+    logits, probabilities, features : str or sequence of str, optional
+        A column or key that holds a whole matrix (2-D array, lists), a pattern such as ``"logit_*"`` for one
+        column per class, or the names of these columns.
+    class_names : sequence of str, optional
+        Names in the order of the class columns, for files whose labels are text.
+    confidence_levels : sequence of str, optional
+        Words of a confidence in words, from the least to the most sure, if they are of no usual scale. ``"a|b"`` are
+        two words for one place; ``["%"]``: per cent or shares.
+    where : dict of str to value, optional
+        Read only rows in which these columns have these values.
+    unscored : {"wrong", "drop"}, optional
+        What answers without a verdict are: errors, or left out. Default: wrong where the verdict says that there is
+        none (unscored, unparseable); an error where it is missing.
+    ood_label : int or str, optional
+        The label that marks rows out of distribution, such as -1.
+    abstain_class : int or str, optional
+        The class column, by its place or name, that means "I abstain" (Deep Gamblers): it is removed from logits,
+        probabilities and passes, and kept as a score; see ``abstention_unit`` of :class:`Outputs`.
+    cost_matrix : path, str, sequence of str or dict, optional
+        What wrong answers cost, in the place of the 0/1 loss: a CSV table with a line for each label and a column for
+        each prediction; ``"ill=50,well=1"`` for every wrong prediction of a class, ``"ill:well=50"`` for one; or dicts
+        ``{"ill": 50}``, ``{"ill": {"well": 50}}``. Right answers cost 0 unless it says otherwise.
+    task : {"regression", "regression-absolute", "multilabel", "multilabel-exact"}, optional
+        Judge labels and predictions by the squared or absolute error, by the share of labels that are wrong, or whether
+        one is. Labels of several per row are a matrix of 0 and 1, or a column each (``labels="y_*"``); predictions too,
+        or their probabilities, from which a confidence then follows: 1 minus the expected loss.
+    """
+
+    labels: Annotated[Column, "Column of true classes.  [found by name: label, y, y_true, target, ...]"]
+    logits: Annotated[Column, "Columns or array of logits: a name or a pattern such as 'logit_*'."]
+    probabilities: Annotated[Column, "Columns or array of class probabilities: a name or a pattern such as 'p_*'."]
+    predictions: Annotated[Column, "Column of predicted classes."]
+    uncertainty: Annotated[Column, "Column of uncertainty, higher = less sure: its negative is the confidence."]
+    positive_probability: Annotated[Column, "Column of the probability of the second of two classes."]
+    correct: Annotated[Column, "Column of verdicts: 1 and 0, or words such as correct, wrong, abstained."]
+    quality: Annotated[Column, "Column of qualities in [0, 1]: the loss is 1 minus it."]
+    abstained: Annotated[Column, "Column that says which questions the model itself did not answer."]
+    should_abstain: Annotated[Column, "Column that says which questions have no answer."]
+    unscored: Annotated[Literal["wrong", "drop"] | None, "What answers without a verdict are: wrong, or dropped."]
+    is_ood: Annotated[Column, "Column that marks rows out of distribution; left out, but by 'joint'."]
+    ood_label: Annotated[int | str | None, "Label that marks rows out of distribution, such as -1."]
+    abstain_class: Annotated[
+        int | str | None, "Class column that means 'I abstain' (Deep Gamblers): its place or name."
+    ]
+    cost_matrix: Annotated[
+        Any, "What wrong answers cost: 'ill=50,well=1', 'ill:well=50', or a CSV table, label x prediction."
+    ]
+    task: Annotated[
+        str | None,
+        "Of numbers or several labels per row: regression, regression-absolute, multilabel, multilabel-exact.",
+    ]
+    features: Annotated[Column, "Columns or array of features, for scores such as knn."]
+    ids: Annotated[Column, "Column of sample identifiers."]
+    class_names: Annotated[
+        Sequence[str] | None, "Classes in the order of their columns, by commas; for labels that are text."
+    ]
+    confidence_levels: Annotated[Sequence[str] | None, "Words of confidence from least to most sure, by commas."]
+    where: Annotated[
+        Mapping[str, Any] | None, "Only rows whose column has this value, as COLUMN=VALUE; may be repeated."
+    ]
+
+
+class Columns(ScoredColumns, FurtherColumns, total=False):
+    """The arguments that say which column of a file or frame is what, and how it is read.
+
+    See :class:`ScoredColumns` and :class:`FurtherColumns` for each. :func:`read_outputs`, :func:`evaluate`, policies
+    and the commands take them all; functions that have a ``loss`` or ``confidence`` of their own take the further ones.
+    """
+
+
+class ColumnsOrArrays(Columns, total=False):
+    """The same as arrays, where no source is given; and two fields of :class:`Outputs` that are no columns.
+
+    Attributes
+    ----------
+    passes, head : array-like, optional
+    """
+
+    passes: Column
+    head: Any
+
+
+#: Arguments that are never columns: they hold for arrays, too.
+OPTIONS = (
+    "class_names", "where", "unscored", "ood_label", "abstain_class", "cost_matrix", "task", "confidence_levels",
+)  # fmt: skip
+
+
+def described() -> dict[str, str]:
+    """Return each argument of :class:`Columns` with one line about it."""
+    hints = get_type_hints(Columns, include_extras=True)
+    return {name: hint.__metadata__[0] for name, hint in hints.items()}
+
+
+def refuse_unknown(
+    function: str, given: Collection[str], known: Collection[str] = tuple(Columns.__annotations__)
+) -> None:
+    """Refuse an argument that is none of these."""
+    from abstain._checks import closest
+
+    unknown = next((name for name in given if name not in known), None)
+    if unknown is not None:
+        raise TypeError(f"{function} has no argument {unknown!r}; {closest(unknown, known)}")
+
 
 _MOST_CLASSES = 4
 
@@ -136,7 +274,7 @@ def _confidence(outputs: Outputs, reading: Reading, default: str) -> str:
 def _loss(outputs: Outputs, reading: Reading, loss: Any) -> str:
     if outputs.loss is None:
         return "0/1" if outputs.labels is not None else ""
-    low, high = float(np.min(loss)), float(np.max(loss))
+    low, high = float(loss.min()), float(loss.max())
     return f"{reading.column('loss')} ({low:.4g} to {high:.4g})"
 
 

@@ -114,7 +114,7 @@ class Peek:
     @cached_property
     def header(self) -> frozenset[str]:
         """Names of the columns of a CSV or Parquet file; empty if it cannot be read."""
-        from abstain.outputs._csv import csv_header
+        from abstain.outputs._frame import csv_header
 
         try:
             if self.suffix == ".csv":
