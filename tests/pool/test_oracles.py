@@ -48,3 +48,38 @@ def test_a_perfect_or_perfectly_wrong_sample_leaves_room_for_the_end(first: bool
     found = evaluated(abstain.plan_labels(score, n=100, seed=0), "auroc_f", loss=loss, score=score).measurements[0]
     assert (found.low if first else found.high) == pytest.approx(end, abs=1e-9)
     assert found.low <= found.value <= found.high
+
+
+def auroc_of_failures(right: Any, wrong: Any) -> float:
+    """Return the chance that a right row has the higher score than a wrong one, a tie counting half, from counts.
+
+    Counts are by descending score.
+    """
+    right, wrong = np.asarray(right, dtype=float), np.asarray(wrong, dtype=float)
+    pairs = 0.0
+    for k in range(len(wrong)):
+        pairs += wrong[k] * (right[:k].sum() + 0.5 * right[k])
+    return float(pairs / (right.sum() * wrong.sum()))
+
+
+def test_a_tie_of_most_rows_leaves_room_for_what_no_label_lies_beside() -> None:
+    """Few or no labels lie above and below the tie: errors there, as many as labels may miss, are in the interval."""
+    score = np.repeat([0.9, 0.5, 0.1], [60, 3880, 60])
+    loss = np.zeros(4000)
+    loss[100:400] = 1.0
+    tried = 0
+    for seed in range(6):
+        plan = abstain.plan_labels(score, n=100, seed=seed)
+        seen = plan.stage > 0
+        if seen[:60].sum() >= 5 or seen[-60:].sum() >= 5:
+            continue
+        tried += 1
+        found = evaluated(plan, "auroc_f", loss, score).measurements[0]
+        estimated = abstain.pool.sample_of(plan, np.where(seen, loss, np.nan)).estimated.loss
+        missed = min(-np.log(0.025) * 4000 / 100, 60.0)
+        for above in (0.0, missed):
+            for below in (0.0, missed):
+                wrong = np.array([above, estimated[1], below])
+                value = auroc_of_failures(np.array([60.0, 3880.0, 60.0]) - wrong, wrong)
+                assert found.low - 1e-9 <= value <= found.high + 1e-9
+    assert tried >= 4
