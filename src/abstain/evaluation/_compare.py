@@ -162,8 +162,12 @@ def compare(
     chosen = as_metric(metric)
     if frame is not None:
         apart = {"strata": strata, "plan": plan, "paired_runs": paired_runs}
-        given = {"sample_weight": sample_weight, "clusters": clusters} | columns
-        return _of_frame(frame, loss, scores, chosen, level, adjust, method, apart, given, generator(rng))
+        named = {"sample_weight": sample_weight, "clusters": clusters} | columns
+        counts, fingerprint = counted_panel(frame, loss, scores, apart, named)
+        refuse_draws(chosen, method, counts)
+        tests = paired(chosen, counts, level=level, adjust=adjust, method=method, rng=generator(rng))
+        found = compared(chosen, Asked(counts, level), tests, adjust)
+        return replace(found, fingerprint=fingerprint, asked=None)  # counts, of which nothing more can be drawn
     refuse_without_frame("compare", columns, loss=loss, scores=scores)
     if plan is not None:
         given = {"sample_weight": sample_weight, "strata": strata, "clusters": clusters, "paired_runs": paired_runs}
@@ -186,23 +190,3 @@ def compare(
         rng=generator(rng),
     )
     return compared(chosen, Asked(checked, level), tests, adjust)
-
-
-def _of_frame(
-    frame: Any,
-    loss: Any,
-    scores: Any,
-    metric: Metric,
-    level: float,
-    adjust: Adjust,
-    method: Method,
-    apart: Mapping[str, Any],
-    columns: Mapping[str, Any],
-    rng: np.random.Generator,
-) -> Comparison:
-    """Return the comparison of rows that an engine holds."""
-    counted, fingerprint = counted_panel(frame, loss, scores, apart, columns)
-    refuse_draws(metric, method, counted)
-    tests = paired(metric, counted, level=level, adjust=adjust, method=method, rng=rng)
-    found = compared(metric, Asked(counted, level), tests, adjust)
-    return replace(found, fingerprint=fingerprint, asked=None)  # counts, of which nothing more can be drawn

@@ -116,38 +116,26 @@ class _Patch:
     """The function z between its values at Chebyshev points."""
 
     def __init__(self, p: float, low: float, high: float, n_rho: int, n_w: int) -> None:
+        from numpy.polynomial.chebyshev import chebpts1, chebvander
         from scipy.special import betaincinv
 
         self.low, self.width = low, high - low
-        x, y = _points(n_rho), _points(n_w)
+        x, y = chebpts1(n_rho), chebpts1(n_w)
         rho, w = np.meshgrid(low + 0.5 * (x + 1.0) * self.width, y, indexing="ij")
         a, b = 2.0 / (rho**2 * (1.0 + w)), 2.0 / (rho**2 * (1.0 - w))
         odds = np.log(betaincinv(a, b, p)) - np.log(betaincinv(b, a, 1.0 - p))
         z = (odds - np.log(a / b)) / rho
-        self.coefficients = np.linalg.solve(_basis(x, n_rho).T, np.linalg.solve(_basis(y, n_w).T, z.T).T)
+        self.coefficients = np.linalg.solve(chebvander(x, n_rho - 1), np.linalg.solve(chebvander(y, n_w - 1), z.T).T)
 
     def __call__(self, a: FloatArray, b: FloatArray, rho: FloatArray) -> FloatArray:
+        from numpy.polynomial.chebyshev import chebvander
+
         n_rho, n_w = self.coefficients.shape
         w = (1.0 / a - 1.0 / b) / rho**2
-        z = self.coefficients @ _basis(w, n_w)
-        z *= _basis(2.0 * (rho - self.low) / self.width - 1.0, n_rho)
+        z = self.coefficients @ chebvander(w, n_w - 1).T
+        z *= chebvander(2.0 * (rho - self.low) / self.width - 1.0, n_rho - 1).T
         odds = np.log(a / b) + rho * z.sum(axis=0)
         return np.asarray(1.0 / (1.0 + np.exp(-odds)))
-
-
-def _points(n: int) -> FloatArray:
-    return np.cos(np.pi * (np.arange(n) + 0.5) / n)
-
-
-def _basis(x: FloatArray, n: int) -> FloatArray:
-    """Return the Chebyshev polynomials of x, one row each."""
-    rows = np.empty((n, x.size))
-    rows[0], rows[1] = 1.0, x
-    twice = 2.0 * x
-    for k in range(2, n):
-        np.multiply(twice, rows[k - 1], out=rows[k])
-        rows[k] -= rows[k - 2]
-    return rows
 
 
 def stands_out(errors: Sequence[int], counts: Sequence[int]) -> tuple[int, float]:
