@@ -251,8 +251,10 @@ def _one(
 ) -> EmpiricalThreshold | CertifiedThreshold:
     sample.refuse_infinite()
     if objective.risk is not None and objective.delta is not None:
-        largest = max_loss or 1.0
-        limit = largest * stricter(objective.risk / largest, objective.ood_share or 0.0)
+        limit = objective.risk
+        if objective.ood_share:
+            largest = max_loss or 1.0
+            limit = largest * stricter(limit / largest, objective.ood_share)
         search = Search(sample, limit, objective.delta, max_loss, max_weight)
         found = certified(search, search.default() if sample.cluster is None else search_clusters(search))
         return found.with_unseen(objective) if objective.ood_share else found
