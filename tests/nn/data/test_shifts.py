@@ -168,3 +168,12 @@ def test_the_same_classes_from_elsewhere(tmp_path):
     assert images.class_names == ("bird", "cat", "dog")
     with pytest.raises(ValueError, match="class 'cow' is not in"):
         data.task(str(tmp_path / "here"), validation="test:0.5", shifted_data=[folder("farm", ("cow",))])
+
+
+def test_former_names_warn():
+    """What had another name works for one more version, and names the new one."""
+    with pytest.warns(FutureWarning, match="is now abstain.nn.data.ood"):
+        assert data.foreign is data.ood
+    with pytest.warns(FutureWarning, match="is now task"):
+        task = data.task("synthetic", foreign_data=["synthetic:n=20,seed=1"])
+    assert task.sets[-1].n == 20

@@ -1,5 +1,8 @@
 """Images to train and test on: readers without pickle, splits that are declared, and shifts."""
 
+import warnings
+from typing import Any
+
 from abstain.nn.data._corruptions import CORRUPTIONS as CORRUPTIONS
 from abstain.nn.data._corruptions import corrupt, corrupted
 from abstain.nn.data._images import Files, Images, synthetic
@@ -11,3 +14,11 @@ from abstain.nn.data._task import Task, TestSet, task
 
 __all__ = ["Files", "Images", "Task", "TestSet", "corrupt", "corrupted", "hold_out", "known", "load", "ood"]
 __all__ += ["synthetic", "task"]
+
+
+def __getattr__(name: str) -> Any:
+    """Return what had another name in version 0.2."""
+    if name != "foreign":
+        raise AttributeError(f"module 'abstain.nn.data' has no attribute {name!r}")
+    warnings.warn("abstain.nn.data.foreign is now abstain.nn.data.ood", FutureWarning, stacklevel=2)
+    return ood

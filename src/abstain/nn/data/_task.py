@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -91,6 +92,7 @@ def task(
     shifted_data: Sequence[str] = (),
     statistics: str = "id",
     size: int | None = None,
+    foreign_data: Sequence[str] = (),
 ) -> Task:
     """Load a data set and make its splits and shifts.
 
@@ -118,6 +120,8 @@ def task(
         Of out-of-distribution data, see :func:`ood`.
     size : int, optional
         See :func:`load`.
+    foreign_data : sequence of str
+        The former name of ``ood_data``.
 
     Returns
     -------
@@ -137,6 +141,8 @@ def task(
     >>> [(each.name, each.n) for each in shifted.sets][2:4]
     [('corruption-1', 540), ('corruption-2', 540)]
     """
+    if foreign_data:
+        warnings.warn("task(foreign_data=) is now task(ood_data=)", FutureWarning, stacklevel=2)
     train, test = load(data, size=size)
     if train is None:
         raise ValueError(f"data {data!r} has test images only; give data with a training part")
@@ -156,7 +162,7 @@ def task(
         sets += _corrupted_sets(test, corruptions)
         splits["corruptions"] = "made in code from the test images; one set per level, compute a metric per level first"
     sets += [_shifted_set(entry, train, size) for entry in shifted_data]
-    for entry in ood_data:
+    for entry in (*ood_data, *foreign_data):
         sets.append(_ood_set(entry, train, statistics, size))
         splits["foreign"] = f"test images of other data, normalised by their {statistics} statistics"
     return Task(data, train, chosen, tuple(sets), splits)
