@@ -192,10 +192,8 @@ class SelectiveMetrics(TorchMetric):
         bad_weight = ~(weight.isfinite() & (weight >= 0.0))
         outside = (score < 0.0) | (score > 1.0)
         graded = (loss != 0.0) & (loss != 1.0)
-        self.flags += torch.stack([
-            each.sum(dtype=torch.float64)
-            for each in (bad_score, bad_loss, bad_weight, outside, graded, weight != weight.floor())
-        ])  # fmt: skip
+        problems = (bad_score, bad_loss, bad_weight, outside, graded, weight != weight.floor())
+        self.flags += torch.stack([each.sum(dtype=torch.float64) for each in problems])
 
     def _columns(self, preds: Tensor, target: Tensor) -> tuple[Tensor, Tensor, bool]:
         """Return confidences and losses in float64, and whether one may be other than 0 and 1.

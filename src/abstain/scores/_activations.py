@@ -10,17 +10,17 @@ from abstain._checks import fraction
 from abstain.outputs import Outputs
 from abstain.scores import _moments
 from abstain.scores._arrays import astype, kth_largest, logsumexp
-from abstain.scores._batch import Batch
+from abstain.scores._batch import Batch, State
 
 
-def react(batch: Batch, state: dict[str, Any]) -> Any:
+def react(batch: Batch, state: State) -> Any:
     """LSE(W min(h, c) + b), c the quantile ``quantile`` of all entries of all fit features together."""
     xp = batch.xp
     clipped = xp.where(batch.features < state["clip"], batch.features, xp.zeros_like(batch.features) + state["clip"])
     return logsumexp(batch.logits_of(clipped), xp)
 
 
-def fit_react(outputs: Outputs, *, quantile: float = 0.9) -> dict[str, Any]:
+def fit_react(outputs: Outputs, *, quantile: float = 0.9) -> State:
     """Return the value at which features are clipped."""
     features: Any = outputs.features
     level = fraction(quantile, "quantile")
@@ -28,7 +28,7 @@ def fit_react(outputs: Outputs, *, quantile: float = 0.9) -> dict[str, Any]:
     return {"clip": np.float64(clip), "n_features": np.int64(features.shape[1])}
 
 
-def dice(batch: Batch, state: dict[str, Any]) -> Any:
+def dice(batch: Batch, state: State) -> Any:
     """LSE((W * M) h + b), M = 1 where the mean contribution V_kj = W_kj mean(h_j) is above its ``sparsity`` quantile.
 
     ``sparsity=0.9`` keeps the tenth of the weights that contribute most; the quantile is that of all entries of V.
@@ -36,7 +36,7 @@ def dice(batch: Batch, state: dict[str, Any]) -> Any:
     return logsumexp(batch.logits_of(batch.features, (state["weight"], state["bias"])), batch.xp)
 
 
-def fit_dice(outputs: Outputs, *, sparsity: float = 0.9) -> dict[str, Any]:
+def fit_dice(outputs: Outputs, *, sparsity: float = 0.9) -> State:
     """Return the weights that are kept."""
     weight, bias = (np.asarray(part) for part in outputs.head)
     contribution = weight * _moments.mean(outputs.features)[None, :]

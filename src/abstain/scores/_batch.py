@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from abstain._checks import namespace, same
 from abstain._classes import class_labels, class_matrix, probabilities
 from abstain.outputs import Outputs
 from abstain.scores._arrays import ascending, astype, largest, log_softmax, top_products, unit_rows
+
+#: What a score has learnt from its fit data: arrays by name.
+State: TypeAlias = dict[str, Any]
 
 #: Rows are taken in chunks of about this many bytes of float64 input: small enough for the processor's cache.
 CHUNK_BYTES = 1 << 22

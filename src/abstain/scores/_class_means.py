@@ -11,10 +11,10 @@ from abstain._classes import chosen
 from abstain.outputs import Outputs
 from abstain.scores import _moments
 from abstain.scores._arrays import row_norms, rows_of
-from abstain.scores._batch import Batch
+from abstain.scores._batch import Batch, State
 
 
-def mds(batch: Batch, state: dict[str, Any]) -> Any:
+def mds(batch: Batch, state: State) -> Any:
     """max_k -(h - mu_k)^T Sigma^+ (h - mu_k), mu_k the class means, Sigma the covariance within classes.
 
     Sigma = (1/n) sum_i (h_i - mu_{y_i})(h_i - mu_{y_i})^T with true labels. With A^T A = Sigma^+ the distances are
@@ -24,7 +24,7 @@ def mds(batch: Batch, state: dict[str, Any]) -> Any:
     return _nearest(batch, state)
 
 
-def rmds(batch: Batch, state: dict[str, Any]) -> Any:
+def rmds(batch: Batch, state: State) -> Any:
     """max_k M_0(h) - M_k(h): Mahalanobis distance to the mean of all data minus that to the class mean.
 
     M_k as in ``mds``, M_0 with mean and covariance of all fit data.
@@ -34,7 +34,7 @@ def rmds(batch: Batch, state: dict[str, Any]) -> Any:
     return _nearest(batch, state) + batch.xp.sum(white * white, axis=1)
 
 
-def _nearest(batch: Batch, state: dict[str, Any]) -> Any:
+def _nearest(batch: Batch, state: State) -> Any:
     """Return minus the squared distance to the nearest mean, both whitened and centred on the mean of all data."""
     xp, means = batch.xp, state["white_means"]
     white = (batch.features - state["centre"][None, :]) @ state["whitening"].T
@@ -43,7 +43,7 @@ def _nearest(batch: Batch, state: dict[str, Any]) -> Any:
     return xp.where(value < 0.0, value, xp.zeros_like(value))
 
 
-def fit_mds(outputs: Outputs) -> dict[str, Any]:
+def fit_mds(outputs: Outputs) -> State:
     """Return centre, whitening and whitened class means."""
     means, position = _moments.by_class(outputs)
     centre = _moments.mean(outputs.features)
@@ -58,14 +58,14 @@ def fit_mds(outputs: Outputs) -> dict[str, Any]:
     }
 
 
-def fit_rmds(outputs: Outputs) -> dict[str, Any]:
+def fit_rmds(outputs: Outputs) -> State:
     """Return what ``fit_mds`` returns, and the whitening of all data."""
     state = fit_mds(outputs)
     total = _moments.scatter(outputs.features, lambda _: state["centre"])
     return state | {"whitening_all": _moments.whitening(total, "rmds", "at all; fit on other samples")}
 
 
-def she(batch: Batch, state: dict[str, Any]) -> Any:
+def she(batch: Batch, state: State) -> Any:
     """<h, S_k> of the predicted class k, S_k the mean feature of the correct fit samples of that class.
 
     A class without a correct sample has the mean of all its samples; a class that the fit data lack, the mean of all
@@ -75,7 +75,7 @@ def she(batch: Batch, state: dict[str, Any]) -> Any:
     return batch.xp.sum(batch.features * patterns, axis=1)
 
 
-def fit_she(outputs: Outputs) -> dict[str, Any]:
+def fit_she(outputs: Outputs) -> State:
     """Return one pattern per class."""
     features, labels = outputs.features, np.asarray(outputs.labels)
     assert features is not None
@@ -89,7 +89,7 @@ def fit_she(outputs: Outputs) -> dict[str, Any]:
     return {"patterns": patterns, "n_features": np.int64(features.shape[1]), "n_classes": np.int64(width)}
 
 
-def fdbd(batch: Batch, state: dict[str, Any], *, normaliser: str = "distance_to_mean") -> Any:
+def fdbd(batch: Batch, state: State, *, normaliser: str = "distance_to_mean") -> Any:
     """sum_{k != y} |z_y - z_k| / ||w_y - w_k||, y the predicted class, divided by ||h - mean(h)|| over the fit data.
 
     ``normaliser="norm"`` divides by ||h|| instead. Classes with identical weights have no boundary between them and
@@ -105,7 +105,7 @@ def fdbd(batch: Batch, state: dict[str, Any], *, normaliser: str = "distance_to_
     return boundary / xp.where(norms > 1e-12, norms, xp.zeros_like(norms) + 1e-12)
 
 
-def fit_fdbd(outputs: Outputs) -> dict[str, Any]:
+def fit_fdbd(outputs: Outputs) -> State:
     """Return the mean of the features and 1/||w_y - w_k|| for all pairs of classes, 0 where the weights are equal."""
     weight = np.asarray(outputs.head[0])
     squares = np.sum(weight**2, axis=1)

@@ -12,7 +12,7 @@ from abstain._checks import UnmetNeed, not_negative
 from abstain._typing import FloatArray
 from abstain.outputs import Outputs
 from abstain.scores._arrays import astype
-from abstain.scores._batch import Batch
+from abstain.scores._batch import Batch, State
 from abstain.scores._catalogue import parse, score_of
 from abstain.scores._fitted import FittedScore
 from abstain.scores._score import Score
@@ -24,7 +24,7 @@ _FAR = 1e3
 _PAIR = ("neg_log_error", "max_logit")
 
 
-def platt(columns: Any, state: dict[str, Any], batch: Batch) -> Any:
+def platt(columns: Any, state: State, batch: Batch) -> Any:
     """sigmoid(a s + b), the probability of being right, with a and b of the least log-loss on the fit data.
 
     Targets are Platt's, (n_right + 1)/(n_right + 2) and 1/(n_wrong + 2). For thresholds that people read; the order
@@ -35,7 +35,7 @@ def platt(columns: Any, state: dict[str, Any], batch: Batch) -> Any:
     return _sigmoid(_linear(_standard(columns, state, xp), state), xp)
 
 
-def fit_platt(outputs: Outputs, *, score: Any = "max_logit") -> dict[str, Any]:
+def fit_platt(outputs: Outputs, *, score: Any = "max_logit") -> State:
     """Fit a and b, and say what they do to the order."""
     state, columns, parts = _components(outputs, (score,))
     right = outputs.error == 0.0
@@ -56,7 +56,7 @@ def fit_platt(outputs: Outputs, *, score: Any = "max_logit") -> dict[str, Any]:
     return state | {"weights": weights, "intercept": np.float64(intercept), "parts": parts}
 
 
-def combine_logistic(columns: Any, state: dict[str, Any], batch: Batch) -> Any:
+def combine_logistic(columns: Any, state: State, batch: Batch) -> Any:
     """sum_j a_j x_j + b, the log-odds of being right, with the standardised scores x_j.
 
     a and b have the least log-loss on the fit data plus ``ridge`` ||a||^2 / 2. A name in ``scores`` stands for a score
@@ -66,7 +66,7 @@ def combine_logistic(columns: Any, state: dict[str, Any], batch: Batch) -> Any:
     return _linear(_standard(columns, state, batch.xp), state)
 
 
-def combine_ranks(columns: Any, state: dict[str, Any], batch: Batch) -> Any:
+def combine_ranks(columns: Any, state: State, batch: Batch) -> Any:
     """sum_j a_j F_j(s_j), with the share F_j of fit samples that score lower (ties half) and a as below.
 
     Ranks are free of scale and outliers, and bounded: a score beyond all fit samples counts as 1. a are the weights
@@ -78,13 +78,13 @@ def combine_ranks(columns: Any, state: dict[str, Any], batch: Batch) -> Any:
     return _linear(_standard(xp.stack(shares, axis=0), state, xp), state)
 
 
-def fit_logistic(outputs: Outputs, *, scores: Sequence[Any] = _PAIR, ridge: float = 1.0) -> dict[str, Any]:
+def fit_logistic(outputs: Outputs, *, scores: Sequence[Any] = _PAIR, ridge: float = 1.0) -> State:
     """Fit one weight per score."""
     state, columns, parts = _components(outputs, scores)
     return state | _weights(_standard(columns, state, np), outputs, ridge) | {"parts": parts}
 
 
-def fit_ranks(outputs: Outputs, *, scores: Sequence[Any] = _PAIR, ridge: float = 1.0) -> dict[str, Any]:
+def fit_ranks(outputs: Outputs, *, scores: Sequence[Any] = _PAIR, ridge: float = 1.0) -> State:
     """Fit one weight per rank."""
     _, columns, parts = _components(outputs, scores)
     ordered = np.sort(columns, axis=1)
@@ -93,7 +93,7 @@ def fit_ranks(outputs: Outputs, *, scores: Sequence[Any] = _PAIR, ridge: float =
     return state | _weights(_standard(shares, state, np), outputs, ridge) | {"sorted": ordered, "parts": parts}
 
 
-def _components(outputs: Outputs, scores: Sequence[Any]) -> tuple[dict[str, Any], FloatArray, tuple[FittedScore, ...]]:
+def _components(outputs: Outputs, scores: Sequence[Any]) -> tuple[State, FloatArray, tuple[FittedScore, ...]]:
     """Return location and scale of each score, the scores, and the fitted parts."""
     if isinstance(scores, str | FittedScore | Score) or not isinstance(scores, Sequence):
         raise TypeError(f"scores must be a sequence of names and fitted scores, got {scores!r}; write [{scores!r}]")
@@ -123,7 +123,7 @@ def _part(score: Any, outputs: Outputs) -> FittedScore:
     return entry.fit()
 
 
-def _scale(columns: FloatArray) -> dict[str, Any]:
+def _scale(columns: FloatArray) -> State:
     finite = np.where(np.isfinite(columns), columns, np.nan)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a column without finite values
@@ -134,12 +134,12 @@ def _scale(columns: FloatArray) -> dict[str, Any]:
     }
 
 
-def _standard(columns: Any, state: dict[str, Any], xp: Any) -> Any:
+def _standard(columns: Any, state: State, xp: Any) -> Any:
     standard = (columns - state["centre"][:, None]) / state["spread"][:, None]
     return xp.clip(standard, -_FAR, _FAR)
 
 
-def _weights(standard: FloatArray, outputs: Outputs, ridge: float) -> dict[str, Any]:
+def _weights(standard: FloatArray, outputs: Outputs, ridge: float) -> State:
     ridge = not_negative(ridge, "ridge")
     right = (outputs.error == 0.0).astype(np.float64)
     if right.min() == right.max():
@@ -149,7 +149,7 @@ def _weights(standard: FloatArray, outputs: Outputs, ridge: float) -> dict[str, 
     return {"weights": weights, "intercept": np.float64(intercept)}
 
 
-def _linear(standard: Any, state: dict[str, Any]) -> Any:
+def _linear(standard: Any, state: State) -> Any:
     return state["weights"] @ standard + state["intercept"]
 
 

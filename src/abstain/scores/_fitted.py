@@ -137,9 +137,13 @@ class FittedScore:
             Shapes that are wrong or differ; NaN or infinities; probabilities that are none.
         """
         batch = Batch.from_arrays(
-            logits=logits, probabilities=probabilities, features=features, head=head, passes=passes,
+            logits=logits,
+            probabilities=probabilities,
+            features=features,
+            head=head,
+            passes=passes,
             predictions=predictions,
-        )  # fmt: skip
+        )
         self.require(batch)
         return self._over(batch)
 

@@ -12,7 +12,7 @@ from abstain._checks import not_negative, positive, whole
 from abstain._typing import FloatArray, IntArray
 from abstain.outputs import Outputs
 from abstain.scores._arrays import arange, astype, logsumexp, x_log_y
-from abstain.scores._batch import Batch
+from abstain.scores._batch import Batch, State
 from abstain.scores._softmax import msp, neg_log_error
 
 #: Stands for the maximum softmax probability among the choices of p.
@@ -36,7 +36,7 @@ def p_norm(batch: Batch, p: float) -> Any:
     return xp.where(flat, xp.zeros_like(value), value)
 
 
-def max_logit_pnorm(batch: Batch, state: dict[str, Any]) -> Any:
+def max_logit_pnorm(batch: Batch, state: State) -> Any:
     """max_k u_k / ||u||_p with u_k = z_k - mean(z).
 
     The fit chooses p from 0, 1, ..., 9 by the least AURC on held-out data, and falls back to the MSP (as
@@ -47,7 +47,7 @@ def max_logit_pnorm(batch: Batch, state: dict[str, Any]) -> Any:
     return neg_log_error(batch) if p == FALLBACK else p_norm(batch, p)
 
 
-def fit_pnorm(outputs: Outputs, *, p: float | None = None) -> dict[str, Any]:
+def fit_pnorm(outputs: Outputs, *, p: float | None = None) -> State:
     """Choose p, or the MSP, by AURC."""
     width = np.asarray(outputs.logits).shape[1]
     if p is not None:
@@ -69,7 +69,7 @@ def fit_pnorm(outputs: Outputs, *, p: float | None = None) -> dict[str, Any]:
 LOG_RANGE = 4.0
 
 
-def temp_msp(batch: Batch, state: dict[str, Any]) -> Any:
+def temp_msp(batch: Batch, state: State) -> Any:
     """max_k softmax(z/T)_k with the temperature T of the least cross-entropy on the fit data.
 
     Tables of failure detection call this score TEMP-MLS; it is no maximum logit (max z/T has the order of max z).
@@ -80,12 +80,12 @@ def temp_msp(batch: Batch, state: dict[str, Any]) -> Any:
     return msp(_scaled(batch, state))
 
 
-def temp_neg_log_error(batch: Batch, state: dict[str, Any]) -> Any:
+def temp_neg_log_error(batch: Batch, state: State) -> Any:
     """-log(1 - max_k softmax(z/T)_k): ordered like ``temp_msp``, also where that is 1 to the last digit."""
     return neg_log_error(_scaled(batch, state))
 
 
-def fit_temperature(outputs: Outputs, *, temperature: float | None = None) -> dict[str, Any]:
+def fit_temperature(outputs: Outputs, *, temperature: float | None = None) -> State:
     """Return the temperature."""
     logits = np.asarray(outputs.logits)
     if temperature is None:
@@ -132,11 +132,11 @@ def _slope(centred: FloatArray, hit: float, b: float) -> tuple[float, float]:
     return float(mean.mean() - hit), float(np.mean(np.sum(p * centred**2, axis=1) - mean**2))
 
 
-def _scaled(batch: Batch, state: dict[str, Any]) -> Batch:
+def _scaled(batch: Batch, state: State) -> Batch:
     return replace(batch, logits=batch.logits / float(state["temperature"]))
 
 
-def klm(batch: Batch, state: dict[str, Any]) -> Any:
+def klm(batch: Batch, state: State) -> Any:
     """-min_k KL(p || q_k), q_k the mean softmax of the fit samples that are predicted as class k.
 
     KL(p || q_k) = sum_j p_j log p_j - sum_j p_j log q_kj for all k is one matrix product. The minimum is over all
@@ -151,7 +151,7 @@ def klm(batch: Batch, state: dict[str, Any]) -> Any:
     return xp.where(value < 0.0, value, xp.zeros_like(value))
 
 
-def fit_klm(outputs: Outputs, *, shrinkage: float = 0.0) -> dict[str, Any]:
+def fit_klm(outputs: Outputs, *, shrinkage: float = 0.0) -> State:
     """Average the softmax by predicted class."""
     shrinkage = not_negative(shrinkage, "shrinkage")
     p = np.exp(outputs.log_probabilities())
@@ -169,7 +169,7 @@ def fit_klm(outputs: Outputs, *, shrinkage: float = 0.0) -> dict[str, Any]:
     return {"log_templates": np.log(templates), "n_classes": np.int64(width)}
 
 
-def openmax(batch: Batch, state: dict[str, Any], *, alpha: int = 3, shift: bool = False) -> Any:
+def openmax(batch: Batch, state: State, *, alpha: int = 3, shift: bool = False) -> Any:
     """-p_unknown, with p = softmax([z', z_unknown]), z'_k = z_k (1 - omega_k F_k), z_unknown = sum_k z_k omega_k F_k.
 
     omega_k = (alpha + 1 - i)/alpha for the class of the i-th largest logit, i = 1 .. alpha, else 0.
@@ -204,7 +204,7 @@ def openmax(batch: Batch, state: dict[str, Any], *, alpha: int = 3, shift: bool 
         return -1.0 / (1.0 + xp.exp(logsumexp(value - taken, xp) - unknown))
 
 
-def fit_openmax(outputs: Outputs, *, tail: int = 20) -> dict[str, Any]:
+def fit_openmax(outputs: Outputs, *, tail: int = 20) -> State:
     """Fit mean logits and the tail of the distances of each class, on its correct samples."""
     tail = whole(tail, "tail", 2, usual=20)
     logits, labels = np.asarray(outputs.logits), np.asarray(outputs.labels)
@@ -219,9 +219,7 @@ def fit_openmax(outputs: Outputs, *, tail: int = 20) -> dict[str, Any]:
             floor = 1e-6 * max(float(np.linalg.norm(means[k])), float(distances[-1]), 1e-300)
             location[k], scale[k] = gumbel_of_minima(distances, floor)
             fitted[k] = 1.0
-    return {
-        "means": means, "location": location, "scale": scale, "fitted": fitted, "n_classes": np.int64(width),
-    }  # fmt: skip
+    return {"means": means, "location": location, "scale": scale, "fitted": fitted, "n_classes": np.int64(width)}
 
 
 def gumbel_of_minima(x: FloatArray, floor: float = 0.0) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from abstain._typing import FloatArray
 from abstain.outputs import Outputs
 from abstain.scores import _moments
 from abstain.scores._arrays import logsumexp
-from abstain.scores._batch import Batch
+from abstain.scores._batch import Batch, State
 
 
 def bank_of(features: Any, scale: FloatArray | None, dtype: str) -> Any:
@@ -49,7 +49,7 @@ def check_k(neighbours: int, n: int, name: str) -> int:
     return neighbours
 
 
-def knn(batch: Batch, state: dict[str, Any], *, neighbours: int = 50) -> Any:
+def knn(batch: Batch, state: State, *, neighbours: int = 50) -> Any:
     """-||h' - h'_(k)||^2 = 2 cos_(k) - 2, the k-th nearest fit sample after scaling all features to length 1.
 
     Features of length 0 count as at right angles to all others (cos = 0).
@@ -63,14 +63,14 @@ def knn(batch: Batch, state: dict[str, Any], *, neighbours: int = 50) -> Any:
     return batch.xp.where(value < 0.0, value, batch.xp.zeros_like(value))
 
 
-def fit_knn(outputs: Outputs, *, dtype: str = "float32", fraction: float = 1.0, seed: int = 0) -> dict[str, Any]:
+def fit_knn(outputs: Outputs, *, dtype: str = "float32", fraction: float = 1.0, seed: int = 0) -> State:
     """Return the bank of unit vectors."""
     features: Any = outputs.features
     rows = subset(len(features), fraction, seed)
     return {"bank": bank_of(features[rows], None, dtype), "n_features": np.int64(features.shape[1])}
 
 
-def nnguide(batch: Batch, state: dict[str, Any], *, neighbours: int = 10) -> Any:
+def nnguide(batch: Batch, state: State, *, neighbours: int = 10) -> Any:
     """LSE(z) times the mean of the k largest <g_i, h'>, with the bank g_i = LSE(z_i) h'_i and h' = h/||h||.
 
     ``fraction`` keeps a random share of the fit data (the authors: 1 % for ImageNet, all for CIFAR), drawn with
@@ -82,7 +82,7 @@ def nnguide(batch: Batch, state: dict[str, Any], *, neighbours: int = 10) -> Any
     return logsumexp(batch.by_size.logits, xp) * xp.mean(batch.top_products(bank, neighbours), axis=1)
 
 
-def fit_nnguide(outputs: Outputs, *, fraction: float = 1.0, seed: int = 0, dtype: str = "float32") -> dict[str, Any]:
+def fit_nnguide(outputs: Outputs, *, fraction: float = 1.0, seed: int = 0, dtype: str = "float32") -> State:
     """Return the bank of energy-weighted unit vectors."""
     features: Any = outputs.features
     rows = subset(len(features), fraction, seed)

@@ -12,7 +12,7 @@ from abstain._typing import FloatArray
 from abstain.outputs import Outputs
 from abstain.scores import _moments
 from abstain.scores._arrays import astype, logsumexp, row_norms
-from abstain.scores._batch import Batch
+from abstain.scores._batch import Batch, State
 from abstain.scores._softmax import log_error
 
 #: Singular values of W below this share of the largest are rounding: of a head whose rows sum to 0, as of a multinomial
@@ -23,7 +23,7 @@ _HEAD_FLOOR = 1e-5
 _AXES: WeakKeyDictionary[Outputs, tuple[FloatArray, FloatArray, FloatArray]] = WeakKeyDictionary()
 
 
-def vim(batch: Batch, state: dict[str, Any]) -> Any:
+def vim(batch: Batch, state: State) -> Any:
     """LSE(z) - alpha v, with v as in ``residual`` and alpha = mean of max z / mean of v over the fit data.
 
     Meant for logits whose largest are positive on average: where that mean is negative, so is alpha, and v counts the
@@ -32,7 +32,7 @@ def vim(batch: Batch, state: dict[str, Any]) -> Any:
     return logsumexp(batch.by_size.logits, batch.xp) - state["alpha"] * residual_norm(batch, state)
 
 
-def residual(batch: Batch, state: dict[str, Any]) -> Any:
+def residual(batch: Batch, state: State) -> Any:
     """-v = -||R^T (h - u)||, the distance from the principal subspace around the origin u = -W^+ b.
 
     W^+ leaves out singular values below 1e-5 of the largest: where the rows of W sum to 0, one is rounding.
@@ -48,7 +48,7 @@ def residual(batch: Batch, state: dict[str, Any]) -> Any:
     return 0.0 - residual_norm(batch, state)
 
 
-def residual_norm(batch: Batch, state: dict[str, Any]) -> Any:
+def residual_norm(batch: Batch, state: State) -> Any:
     """Return v."""
     xp = batch.xp
     if "outside" in state:
@@ -62,7 +62,7 @@ def residual_norm(batch: Batch, state: dict[str, Any]) -> Any:
     return xp.sqrt(xp.where(squared > 0.0, squared, xp.zeros_like(squared)))
 
 
-def fit_residual(outputs: Outputs, *, dim: int | None = None) -> dict[str, Any]:
+def fit_residual(outputs: Outputs, *, dim: int | None = None) -> State:
     """Return origin and subspace."""
     features = np.asarray(outputs.features)
     width = features.shape[1]
@@ -82,7 +82,7 @@ def fit_residual(outputs: Outputs, *, dim: int | None = None) -> dict[str, Any]:
     return state | {"principal": np.ascontiguousarray(vectors[:, width - dim :])}
 
 
-def fit_vim(outputs: Outputs, *, dim: int | None = None) -> dict[str, Any]:
+def fit_vim(outputs: Outputs, *, dim: int | None = None) -> State:
     """Return origin, subspace and alpha."""
     state = fit_residual(outputs, dim=dim)
     batch = Batch.of(outputs)
@@ -114,14 +114,14 @@ def log_gap(batch: Batch, first: str) -> Any:
         return logsumexp(log_p + xp.log(0.0 - log_p), xp)
 
 
-def statistic(batch: Batch, state: dict[str, Any], second: str) -> Any:
+def statistic(batch: Batch, state: State, second: str) -> Any:
     """Return s2: the L1 norm of the features, or minus the residual norm of ViM."""
     if second == "l1":
         return batch.xp.sum(batch.xp.abs(batch.features), axis=1)
     return 0.0 - residual_norm(batch, state)
 
 
-def value(batch: Batch, state: dict[str, Any], first: str, second: str) -> Any:
+def value(batch: Batch, state: State, first: str, second: str) -> Any:
     """Return -log(s1max - s1) - log(1 + exp(-b (s2 - a))), which has the order of the published product."""
     xp = batch.xp
     x = state["b"] * (state["a"] - statistic(batch, state, second))
@@ -129,7 +129,7 @@ def value(batch: Batch, state: dict[str, Any], first: str, second: str) -> Any:
     return 0.0 - log_gap(batch, first) - softplus
 
 
-def fit_statistic(outputs: Outputs, second: str, state: dict[str, Any]) -> dict[str, Any]:
+def fit_statistic(outputs: Outputs, second: str, state: State) -> State:
     """Return a = mean - 3 std and b = 1/std of s2 over the fit data; b = 0 (s2 does not count) if it is constant."""
     s2 = np.concatenate([statistic(chunk, state, second) for chunk in Batch.of(outputs).chunks()])
     mean, std = float(s2.mean()), float(s2.std())
@@ -138,31 +138,31 @@ def fit_statistic(outputs: Outputs, second: str, state: dict[str, Any]) -> dict[
     return state | {"a": np.float64(mean - 3.0 * std), "b": np.float64(b), "n_features": width}
 
 
-def sirc_msp_l1(batch: Batch, state: dict[str, Any]) -> Any:
+def sirc_msp_l1(batch: Batch, state: State) -> Any:
     """-log(1 - MSP) - log(1 + exp(-b (||h||_1 - a))), a = mean - 3 std and b = 1/std of ||h||_1 on the fit data."""
     return value(batch, state, "msp", "l1")
 
 
-def sirc_msp_res(batch: Batch, state: dict[str, Any]) -> Any:
+def sirc_msp_res(batch: Batch, state: State) -> Any:
     """-log(1 - MSP) - log(1 + exp(-b (-v - a))), v as in ``residual``, a = mean - 3 std and b = 1/std of -v."""
     return value(batch, state, "msp", "res")
 
 
-def sirc_neg_entropy_l1(batch: Batch, state: dict[str, Any]) -> Any:
+def sirc_neg_entropy_l1(batch: Batch, state: State) -> Any:
     """-log H(p) - log(1 + exp(-b (||h||_1 - a))), H the entropy, a and b as in ``sirc_msp_l1``."""
     return value(batch, state, "neg_entropy", "l1")
 
 
-def sirc_neg_entropy_res(batch: Batch, state: dict[str, Any]) -> Any:
+def sirc_neg_entropy_res(batch: Batch, state: State) -> Any:
     """-log H(p) - log(1 + exp(-b (-v - a))), H the entropy, v, a and b as in ``sirc_msp_res``."""
     return value(batch, state, "neg_entropy", "res")
 
 
-def fit_l1(outputs: Outputs) -> dict[str, Any]:
+def fit_l1(outputs: Outputs) -> State:
     """Fit a and b for the L1 norm."""
     return fit_statistic(outputs, "l1", {})
 
 
-def fit_res(outputs: Outputs, *, dim: int | None = None) -> dict[str, Any]:
+def fit_res(outputs: Outputs, *, dim: int | None = None) -> State:
     """Fit the subspace, then a and b for the residual norm."""
     return fit_statistic(outputs, "res", fit_residual(outputs, dim=dim))

@@ -113,11 +113,23 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
     """
 
     def __init__(
-        self, estimator: Any = None, *, risk: float | None = None, delta: float | None = None,
-        coverage: float | None = None, capacity: Any = None, cost: Any = None, metric: str | None = None,
-        per_class: bool = False, confidence_score: Any = "msp", calibration: float | str = 0.25, cv: int = 5,
-        prefit: bool = False, reject_value: Any = None, random_state: int = 0,
-    ) -> None:  # fmt: skip
+        self,
+        estimator: Any = None,
+        *,
+        risk: float | None = None,
+        delta: float | None = None,
+        coverage: float | None = None,
+        capacity: Any = None,
+        cost: Any = None,
+        metric: str | None = None,
+        per_class: bool = False,
+        confidence_score: Any = "msp",
+        calibration: float | str = 0.25,
+        cv: int = 5,
+        prefit: bool = False,
+        reject_value: Any = None,
+        random_state: int = 0,
+    ) -> None:
         self.estimator = estimator
         self.risk = risk
         self.delta = delta

@@ -111,10 +111,8 @@ def entity13(
     """
     leaves = {str(row[1]) for row in json.loads((folder / HIERARCHY[1]).read_text(encoding="utf-8"))}
     edges = [line.split() for line in (folder / HIERARCHY[0]).read_text(encoding="utf-8").splitlines() if line.strip()]
-    titles = dict(
-        line.strip().split("\t")[:2]
-        for line in (folder / HIERARCHY[2]).read_text(encoding="utf-8").splitlines() if "\t" in line
-    )  # fmt: skip
+    names = (folder / HIERARCHY[2]).read_text(encoding="utf-8").splitlines()
+    titles = dict(line.strip().split("\t")[:2] for line in names if "\t" in line)
     if any(len(edge) != 2 for edge in edges):
         raise ValueError(f"{folder / HIERARCHY[0]}: a line is no 'parent child'; restore the file")
     children: dict[str, list[str]] = {}

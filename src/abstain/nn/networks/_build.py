@@ -87,10 +87,8 @@ class WideBlock(nn.Module):
     def __init__(self, inputs: int, outputs: int, stride: int, dropout: float) -> None:
         super().__init__()
         self.before = nn.Sequential(nn.BatchNorm2d(inputs), nn.ReLU())
-        self.path = nn.Sequential(
-            conv(inputs, outputs, 3, stride), nn.BatchNorm2d(outputs), nn.ReLU(),
-            *drops(dropout), conv(outputs, outputs, 3),
-        )  # fmt: skip
+        layers = [conv(inputs, outputs, 3, stride), nn.BatchNorm2d(outputs), nn.ReLU()]
+        self.path = nn.Sequential(*layers, *drops(dropout), conv(outputs, outputs, 3))
         self.short = None if inputs == outputs else conv(inputs, outputs, 1, stride)
 
     def forward(self, x: Tensor) -> Tensor:

@@ -44,9 +44,14 @@ class Extractor:
         scores = {name.removeprefix("score "): columns.pop(name) for name in list(columns) if name[:6] == "score "}
         ood = bool((images.labels < 0).all())
         return Outputs(
-            labels=None if ood else images.labels.numpy(), unlabelled=ood, head=layer(self.linear), scores=scores,
-            groups=dict(groups or {}), class_names=images.class_names, **columns,
-        )  # fmt: skip
+            labels=None if ood else images.labels.numpy(),
+            unlabelled=ood,
+            head=layer(self.linear),
+            scores=scores,
+            groups=dict(groups or {}),
+            class_names=images.class_names,
+            **columns,
+        )
 
     def _batch(self, x: Tensor, number: int) -> dict[str, Any]:
         settings, network = self.settings, self.learner.network

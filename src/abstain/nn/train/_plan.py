@@ -64,8 +64,8 @@ class Plan:
         free = shutil.disk_usage(place).free
         need = self.checkpoint_bytes + self.output_bytes
         if free < need:
-            raise OSError(f"{place}: {need / 1e9:.2g} GB are needed, {free / 1e9:.2g} GB are free; free some space, or "
-                          "set extract.train=false")  # fmt: skip
+            sizes = f"{need / 1e9:.2g} GB are needed, {free / 1e9:.2g} GB are free"
+            raise OSError(f"{place}: {sizes}; free some space, or set extract.train=false")
 
 
 def plan(recipe: Recipe, task: Task, learner: Learner | None = None, device: Any = "cpu") -> Plan:

@@ -47,10 +47,17 @@ def learner_of(recipe: Recipe, task: Task, seed: int, network: Network | None = 
     if network is None:
         mean, std = task.statistics() if settings.normalise == "data" else _IMAGENET
         network = build(
-            settings.name, task.train.shape, task.train.n_classes, width=settings.width or None,
-            dropout=settings.dropout, head=settings.head, scale=settings.scale, mean=mean, std=std,
+            settings.name,
+            task.train.shape,
+            task.train.n_classes,
+            width=settings.width or None,
+            dropout=settings.dropout,
+            head=settings.head,
+            scale=settings.scale,
+            mean=mean,
+            std=std,
             pretrained=settings.weights == "pretrained",
-        )  # fmt: skip
+        )
     learner = Learner(network, recipe)
     if not given:
         learner.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # convolutions are faster so
@@ -271,9 +278,13 @@ def _fit_stage(module: StageModule, folder: Path, options: Mapping[str, Any]) ->
         _state(resumed)  # a broken one is refused before Lightning reads it
     with _quiet():
         trainer = pl.Trainer(
-            max_epochs=stage.epochs, gradient_clip_val=stage.clip or None, use_distributed_sampler=False,
-            num_sanity_val_steps=0, log_every_n_steps=1, **given,
-        )  # fmt: skip
+            max_epochs=stage.epochs,
+            gradient_clip_val=stage.clip or None,
+            use_distributed_sampler=False,
+            num_sanity_val_steps=0,
+            log_every_n_steps=1,
+            **given,
+        )
         try:
             trainer.fit(module, ckpt_path=resumed, weights_only=True if resumed else None)
         except SystemExit:  # Lightning's answer to an interruption; the command would take it for an end

@@ -225,9 +225,8 @@ class StageModule(pl.LightningModule):
             base = torch.optim.Adam(learning, lr=stage.rate, weight_decay=stage.weight_decay)
         else:
             base = torch.optim.SGD(
-                learning, lr=stage.rate, momentum=stage.momentum, nesterov=stage.nesterov,
-                weight_decay=stage.weight_decay,
-            )  # fmt: skip
+                learning, stage.rate, stage.momentum, weight_decay=stage.weight_decay, nesterov=stage.nesterov
+            )
         optimizer = _wrapped(base, self.learner, stage)
         per_epoch = len(Order(len(self.images), self.data.batch, self.key))
         schedule = torch.optim.lr_scheduler.LambdaLR(
