@@ -105,7 +105,7 @@ def shift(seed: int = 0) -> dict[str, Any]:
             "n": len(one), "error": [one.mean(), *abstain.inference.clopper_pearson(int(one.sum()), len(one))],
             "augrc": [augrc.estimate, augrc.low, augrc.high], "auroc_f": [auroc.estimate, auroc.low, auroc.high],
             "coverage": [seen.coverage, *seen.coverage_interval], "risk": [seen.risk, *seen.risk_interval],
-            "kept": seen.keeps_promise,
+            "kept": seen.satisfied,
         }  # fmt: skip
     return found
 
