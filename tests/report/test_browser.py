@@ -135,7 +135,7 @@ def whole(count: float) -> str:
 def test_numbers_of_the_slider_are_those_of_python(opened: Open) -> None:
     """At 200 thresholds: coverage, error rate, interval, errors and reviews per 1,000, cost, and the marked point."""
     page = opened("evaluate")
-    page.locator("details.section > summary").first.click()
+    page.locator("details.section:has(#controls) > summary").click()
     loss = OUTPUTS.loss_per_sample()
     checked = 0
     left, right, start, end, low, high, bottom, top = range(8)
@@ -234,7 +234,7 @@ def test_the_keyboard_alone_is_enough(opened: Open) -> None:
     one = stops(page)[0]
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
-    page.locator("details.section > summary").first.focus()
+    page.locator("details.section:has(#controls) > summary").focus()
     page.keyboard.press("Enter")
     page.evaluate("document.activeElement.blur()")
     reached = []
@@ -262,7 +262,7 @@ def test_the_keyboard_alone_is_enough(opened: Open) -> None:
 def test_another_score_is_shown_in_the_accent_colour(opened: Open) -> None:
     """The curve, the band and the points of the chosen score stand out; the others are grey or hidden."""
     page = opened("evaluate")
-    page.locator("details.section > summary").first.click()
+    page.locator("details.section:has(#controls) > summary").click()
     page.select_option("#s-score", "1")
     on = page.evaluate("[...document.querySelectorAll('.follows .on')].map((each) => each.dataset.score)")
     assert set(on) == {"max_logit"}

@@ -121,6 +121,17 @@ def test_every_kind_leads_with_its_verdict_and_a_chart(name: str) -> None:
         assert 2 <= len([each for each in lead.board.numbers if each.value]) <= 4
 
 
+def test_every_caveat_is_on_the_page_once(demo: tuple[abstain.Evaluation, Page]) -> None:
+    """The most severe on the first screen, the others in the section that comes first; so is who is better."""
+    result, page = demo
+    text = " ".join(" ".join(Visible(as_html(page).replace("<details", "<div").replace("</details", "</div")).text)
+                    .replace("\N{NO-BREAK SPACE}", " ").split())  # fmt: skip
+    assert len(result.verdict.caveats) > 3
+    assert [each.kind for each in result.verdict.caveats if text.count(each.sentence) != 1] == []
+    assert page.sections[0].name == "caveats"
+    assert result.verdict.comparison.sentence in text
+
+
 def test_the_rule_names_the_score_of_the_policy() -> None:
     """A threshold of bare arrays does not know the name of its score; whoever saves the policy does."""
     found, page = made("threshold")

@@ -10,7 +10,7 @@ from typing import Any
 from abstain._result import Result
 from abstain.joint import with_gains
 from abstain.report._glossary import glossary, provenance
-from abstain.report._lead import lead_of, plain_lead
+from abstain.report._lead import CAVEATS, lead_of, plain_lead
 from abstain.report._markdown import as_markdown
 from abstain.report._page import Board, Folded, Grid, Page, Part, Prose, Section
 from abstain.report._source import Source
@@ -44,6 +44,9 @@ def build(result: Result, source: Source | None = None, title: str | None = None
     if verdict is not None and not verdict.score and len(source.policies) == 1:
         verdict = verdict.but(score=next(iter(source.policies)))
     board, shown = contents(result, source, verdict)
+    if verdict is not None and len(verdict.caveats) > CAVEATS:
+        more = tuple(each.text for each in verdict.caveats[CAVEATS:])
+        shown = [Section("caveats", "More caveats", (Prose(more, "note"),)), *shown]
     lead = plain_lead(result.headline() or title or usual, board) if verdict is None else lead_of(verdict, board)
     about = getattr(import_module(f"abstain.report.{module}"), "about", type(result).headline)(result)
     facts = getattr(result, "provenance", None) or _fields(result)
@@ -73,8 +76,8 @@ def _worded(page: Page, words: Callable[[str], str]) -> Page:
         return part
 
     sections = (replace(each, parts=tuple(map(of_part, each.parts))) for each in page.sections)
-    caveats = page.lead.caveats
-    return replace(page, sections=tuple(sections), lead=replace(page.lead, caveats=caveats))
+    caveats = (replace(each, sentence=words(each.sentence), remedy=words(each.remedy)) for each in page.lead.caveats)
+    return replace(page, sections=tuple(sections), lead=replace(page.lead, caveats=tuple(caveats)))
 
 
 def _metrics(result: Any) -> list[tuple[str, str, str]]:

@@ -60,7 +60,7 @@ def contents(evaluation: Evaluation, source: Source, verdict: Verdict) -> tuple[
     return board, [
         *levels_section(verdict, measured, slider),
         *_curves(evaluation, measured),
-        *_comparison(evaluation),
+        *_comparison(evaluation, verdict),
         *_groups(evaluation),
         *_calibration(evaluation),
         *_failures(evaluation, source),
@@ -148,9 +148,12 @@ def chart(evaluation: Evaluation) -> Chart | None:
     return both_kinds(measured, evaluation.judged.level)[0] if measured else None
 
 
-def _comparison(evaluation: Evaluation) -> list[Section]:
+def _comparison(evaluation: Evaluation, verdict: Verdict) -> list[Section]:
     found = evaluation.judged.comparison
-    return [] if found is None else [Section("scores", "Scores compared", tuple(scores_of(found)))]
+    if found is None:
+        return []
+    better = [] if verdict.comparison is None else [Prose((verdict.comparison.sentence,))]
+    return [Section("scores", "Scores compared", (*better, *scores_of(found)))]
 
 
 def _calibration(evaluation: Evaluation) -> list[Section]:

@@ -12,7 +12,7 @@ from abstain.report._page import Board, Lead, Number
 if TYPE_CHECKING:
     from abstain._result import Verdict
 
-#: Caveats on the first screen; a section has all of them.
+#: Caveats on the first screen; a section has the others.
 CAVEATS = 3
 _TONES = {"yes": "good", "care": "care", "no": "bad", "open": "open"}
 
