@@ -224,7 +224,8 @@ def many(population: Population, audit: float, days: int, rows: int, streams: in
             found = np.bincount(place[mine], weights=log, minlength=len(names) * streams * n)
             sums[:, :, k] += found.reshape(len(names), streams, n)
         path = np.cumsum(sums, axis=3)
-        high = np.einsum("k,gskj->gsj", _bets.WEIGHTS, np.exp(np.minimum(path, 700.0))).max(axis=2) >= math.exp(bar)
+        value = np.einsum("k,gskj->gsj", _bets.WEIGHTS, np.exp(np.minimum(path, 700.0)))
+        high = np.where(certified, 0.0, value).max(axis=2) >= math.exp(bar)
         for g, s in zip(*np.nonzero(high), strict=True):
             certified[g, s] = _bets.certify(_bets.log_evidence(sums[g, s]), certified[g, s], bar)
             low = np.flatnonzero(certified[g, s])
