@@ -390,6 +390,9 @@ class LiveCertificate:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state, all of it or nothing; refuse to replace that of another certificate, or a newer one."""
-        name = os.fspath(path)
-        with self._lock, locked(name):
-            _state.write(name, self)
+        with self._lock, locked(path):
+            self.write(path)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the state where the caller holds the lock of the file."""
+        _state.write(os.fspath(path), self)

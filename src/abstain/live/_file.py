@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import numpy as np
+
 from abstain._files import locked
-from abstain._typing import ArrayLike
+from abstain._typing import ArrayLike, FloatArray
 from abstain.live import _state
 from abstain.live._certificate import LiveCertificate
 from abstain.live._result import LiveCertification
@@ -72,3 +74,32 @@ def update_live(path: str | os.PathLike[str], confidence: ArrayLike, loss: Array
         found = live.update(confidence, loss, **rows)
         _state.write(name, live)
     return found
+
+
+def begin_live(confidence: FloatArray, others: FloatArray | None, options: dict[str, Any]) -> LiveCertificate:
+    """Return a new certificate: on a grid from the scores of other rows, or for scores in [0, 1] a fixed one.
+
+    The scores of the rows that are counted may not make the grid: it is fixed before.
+    """
+    if "risk" not in options:
+        raise ValueError("there is no state yet, and a new certificate needs a limit; give risk=")
+    if others is not None:
+        return LiveCertificate(scores=others, **options)
+    known = confidence[~np.isnan(confidence)]
+    if known.size and not (known.min() >= 0.0 and known.max() <= 1.0):
+        raise ValueError(
+            f"scores span [{known.min():g}, {known.max():g}], and a grid is known for [0, 1] only; give other rows "
+            "whose scores make it (grid=)"
+        )
+    return LiveCertificate(thresholds=1.0 - np.geomspace(1e-7, 1.0, 100), **options)
+
+
+def same_options(live: LiveCertificate, given: dict[str, Any]) -> None:
+    """Refuse options that differ from those that were fixed at the start."""
+    fixed = live.options()
+    for name, value in given.items():
+        if fixed[name] != value:
+            raise ValueError(
+                f"{name}={value!r} differs from that of this certificate, {fixed[name]!r}, which was fixed at the "
+                "start; leave it out, or begin another one"
+            )

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from abstain.live._certificate import LiveCertificate
 
 
+#: Calls whose lines are printed.
+SHOWN = 8
+
+
 @dataclass(frozen=True)
 class Line:
     """What was certified after one call.
@@ -144,12 +148,25 @@ class LiveCertification(Result):
         return f"Live certificate: risk at most {self.risk:g}, with {100 * (1 - self.delta):g} % confidence on all days"
 
     def tables(self) -> list[Table]:
-        """Return what is certified for each group, and the last lines of the history."""
+        """Return what is certified for each group; without groups what was certified after the last calls."""
+        if list(self.groups) == [""]:
+            shown = [
+                (
+                    line.when,
+                    line.rows,
+                    line.labels,
+                    math.inf if line.threshold is None else line.threshold,
+                    line.coverage,
+                )
+                for line in self.history[-SHOWN:]
+            ]
+            names = [Column("after"), Column("rows"), Column("labels"), Column("threshold"), Column("coverage")]
+            return [Table(names, list(shown))]
         rows: list[Row] = [
-            (name, one.threshold, one.coverage, one.risk, one.rows, one.labels) for name, one in self.groups.items()
+            (name, one.rows, one.labels, one.threshold, one.coverage, one.risk) for name, one in self.groups.items()
         ]
-        names = [Column("group"), Column("accept if score >="), Column("coverage"), Column("risk"), Column("rows")]
-        return [Table([*names, Column("labels")], rows)]
+        names = [Column("group"), Column("rows"), Column("labels"), Column("threshold"), Column("coverage")]
+        return [Table([*names, Column("risk")], rows)]
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one dict for each group."""

@@ -1,0 +1,115 @@
+"""``abstain live``: count a week's rows, and issue the policy that is certified now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from abstain.cli._columns import ANSWERS, MODEL, SURE, reads
+from abstain.cli._group import command, example_lines
+from abstain.cli._input import about
+from abstain.cli._monitor import _present
+from abstain.cli._plots import say_written
+from abstain.cli._report import check_opened, report_options, write_report
+from abstain.cli._show import check_destinations
+from abstain.cli._thresholds import show_found
+
+
+@command.command(
+    "live",
+    epilog=example_lines(
+        "abstain live week1.csv --state live.json --risk 0.05 --delta 0.05 -o policy.json",
+        "abstain live week2.csv --state live.json --label-probability chance --audit 0.2 -o policy.json",
+    ),
+)
+@click.argument("file", type=Path)
+@reads(*MODEL, *ANSWERS, *SURE)
+@click.option(
+    "--state", type=Path, required=True, help="The certificate: begun if there is none, else read and written again."
+)
+@click.option("--risk", type=float, help="Limit of the risk of the answers; needed to begin.")
+@click.option("--delta", type=float, help="Error probability for all days together.  [default: 0.05]")
+@click.option("--grid", type=Path, help="File of other rows, whose scores make the grid; needed to begin with scores "
+              "outside [0, 1].")  # fmt: skip
+@click.option("--score", help="Score to compute from logits or probabilities, in new files too.  [default: msp]")
+@click.option("--temperature", type=float, help="Divides the logits first; it must not come from these rows.")
+@click.option("--max-loss", type=float, help="Largest possible loss, for losses that are not 0/1.")
+@click.option("--label-probability", help="Column of the chances with which labels were drawn.  [default: all drawn]")
+@click.option("--audit", type=float, help="Share of the answers that will be labelled from now on.  [default: 1]")
+@click.option("--time", help="Column of dates or numbers: when rows were predicted; needed with --maturity.")
+@click.option("--maturity", type=float, help="Days until all labels of a row's age are known; to begin.")
+@click.option("--as-of", help="The present, for --maturity.  [default: the latest time]")
+@click.option("--restarts", type=int, help="How often --restart may be used, which share delta; to begin.")
+@click.option("--restart", is_flag=True, help="Begin anew after a change, before these rows are counted.")
+@click.option("--again", is_flag=True, help="Count rows that look as if they had been counted before.")
+@click.option("-o", "--output", type=Path, help="Write the policy of the threshold that is certified now.")
+@report_options
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def live_command(
+    file: Path,
+    columns: dict[str, Any],
+    state: Path,
+    score: str | None,
+    temperature: float | None,
+    grid: Path | None,
+    label_probability: str | None,
+    audit: float | None,
+    time: str | None,
+    as_of: str | None,
+    restart: bool,
+    again: bool,
+    output: Path | None,
+    report_path: Path | None,
+    opened: bool,
+    as_json: bool,
+    **begin: Any,
+) -> None:
+    """Count new rows in a live certificate: a threshold that may be chosen again on any day, with one guarantee.
+
+    FILE holds new rows, also those whose label was not drawn: their label is empty. See docs: Certify again every week.
+    """
+    from abstain._files import locked
+    from abstain.live import begin_live, load_live, same_options
+    from abstain.outputs import read_pool
+    from abstain.policy import score_reading
+
+    check_opened(report_path, opened)
+    check_destinations({"output": output, "report_path": report_path, "state": state}, [file])
+    given = {name: value for name, value in begin.items() if value is not None}
+    beside = [name for name in (label_probability, time) if name is not None]
+    outputs, loss = read_pool(file, groups=beside, **columns)
+    with about(file):
+        how = score_reading(outputs, score, temperature)
+        confidence = how.confidence(outputs)
+        held = {name: (outputs.groups or {})[name] for name in beside}
+        chance = 1.0 if label_probability is None else [float(each) for each in held[label_probability]]
+        with locked(state):
+            if state.exists():
+                live = load_live(state)
+                same_options(live, given)
+            else:
+                others = None if grid is None else how.confidence(read_pool(grid, **columns)[0])
+                live = begin_live(confidence, others, given)
+            before = live.threshold
+            if restart:
+                live.restart()
+            found = live.update(
+                confidence,
+                loss,
+                label_probability=chance,
+                time=None if time is None else held[time],
+                as_of=_present(as_of),
+                again=again,
+            )
+            policy = live.policy(**how.arguments(), audit=1.0 if audit is None else audit)
+            live.write(state)
+    if output is not None:
+        policy.save(output)
+        say_written([output])
+    write_report(found, report_path, opened, files=[file], title=f"Live certificate: {file.name}")
+    show_found(found, as_json)
+    if not as_json and before != live.threshold:
+        moved = "nothing was certified" if before == float("inf") else f"{before:.6g}"
+        click.echo(f"threshold before these rows: {moved}")

@@ -1,0 +1,74 @@
+"""``abstain live``: week by week, with audits."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import abstain
+from abstain.cli import run
+
+
+def week(folder: Path, k: int, threshold: float = np.inf) -> Path:
+    """Write a week of rows, of which a fifth of the answers and all others are labelled."""
+    rng = np.random.default_rng(k)
+    score = rng.random(1500)
+    wrong = (rng.random(1500) < 0.3 * (1 - score) ** 1.5).astype(float)
+    chance = np.where(score >= threshold, 0.2, 1.0)
+    drawn = rng.random(1500) < chance
+    frame = pl.DataFrame({"conf": score, "chance": chance})
+    frame = frame.with_columns(err=pl.when(drawn).then(pl.Series(wrong)))
+    frame.write_csv(folder / f"week{k}.csv")
+    return folder / f"week{k}.csv"
+
+
+def live(file: Path, folder: Path, *options: str) -> int:
+    """Run the command on one week."""
+    fixed = ["--loss", "err", "--confidence", "conf", "--state", str(folder / "live.json")]
+    return run(["live", str(file), *fixed, "-o", str(folder / "policy.json"), *options])
+
+
+def test_weeks_of_a_certificate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The policy of each week answers from the threshold that is certified then, and the state counts every row."""
+    begin = ("--risk", "0.05", "--delta", "0.05", "--audit", "0.2")
+    assert live(week(tmp_path, 1), tmp_path, *begin) == 0
+    assert live(week(tmp_path, 2), tmp_path, "--audit", "0.2") == 0
+    threshold = abstain.live.load_live(tmp_path / "live.json").threshold
+    policy = abstain.load_policy(tmp_path / "policy.json")
+    assert policy.thresholds[""] == threshold < 1.0
+    assert live(week(tmp_path, 3, threshold), tmp_path, "--label-probability", "chance", "--json") == 0
+    found = json.loads(capsys.readouterr().out.rpartition("\n{")[2].join(["{", ""]))
+    assert found["verdict"]["status"] == "certified"
+    assert abstain.live.load_live(tmp_path / "live.json").result().groups[""].rows == 4500
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((), "needs a limit"),
+        (("--risk", "0.05", "--label-probability", "chances"), "chances"),
+    ],
+)
+def test_what_cannot_begin(
+    options: tuple[str, ...], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without a limit, or a column that is not there, nothing is written."""
+    assert live(week(tmp_path, 1), tmp_path, *options) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "live.json").exists()
+
+
+def test_rows_and_options_that_do_not_fit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A week twice, another limit, and chances below those in force are refused; the state stays as it was."""
+    assert live(week(tmp_path, 1), tmp_path, "--risk", "0.05") == 0
+    before = (tmp_path / "live.json").read_bytes()
+    assert live(tmp_path / "week1.csv", tmp_path) == 2
+    assert live(week(tmp_path, 2), tmp_path, "--risk", "0.1") == 2
+    assert live(week(tmp_path, 3, 0.5), tmp_path, "--label-probability", "chance") == 2
+    said = capsys.readouterr().err
+    assert all(each in said for each in ("sent before", "fixed at the start", "smallest chance in force"))
+    assert (tmp_path / "live.json").read_bytes() == before
