@@ -21,7 +21,7 @@ def week(folder: Path, k: int, threshold: float = np.inf) -> Path:
     chance = np.where(score >= threshold, 0.2, 1.0)
     drawn = rng.random(1500) < chance
     frame = pl.DataFrame({"conf": score, "chance": chance})
-    frame = frame.with_columns(err=pl.when(drawn).then(pl.Series(wrong)))
+    frame = frame.with_columns(err=pl.when(pl.Series(drawn)).then(pl.Series(wrong)))
     frame.write_csv(folder / f"week{k}.csv")
     return folder / f"week{k}.csv"
 
