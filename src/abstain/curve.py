@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -183,10 +183,7 @@ class RiskCoverageCurve:
         if np.isnan(threshold):
             raise ValueError("threshold is NaN; give a score, or +inf to reject everything")
         point = self._point(int(np.searchsorted(-self.threshold, -threshold, side="right")) - 1)
-        return OperatingPoint(
-            float(threshold), point.coverage, point.selective_risk, point.generalized_risk,
-            point.n_accepted, point.n, point.reason,
-        )  # fmt: skip
+        return replace(point, threshold=float(threshold))
 
     @cached_property
     def _scored(self) -> int:
@@ -266,10 +263,15 @@ class RiskCoverageCurve:
 
         return RiskCoverageCurve(
             TieBlocks(
-                blocks.score[ends], pooled(blocks.weight), pooled(blocks.loss), pooled(blocks.count),
-                binary=blocks.binary, frequencies=blocks.frequencies, _oracle=blocks._oracle,
+                blocks.score[ends],
+                pooled(blocks.weight),
+                pooled(blocks.loss),
+                pooled(blocks.count),
+                binary=blocks.binary,
+                frequencies=blocks.frequencies,
+                _oracle=blocks._oracle,
             )
-        )  # fmt: skip
+        )
 
     def plot(self, ax: Any = None, **kwargs: Any) -> RiskCoverageDisplay:
         """Draw the curve with its oracle and random references; see :class:`abstain.RiskCoverageDisplay`.

@@ -213,9 +213,12 @@ def _facts(nw: Any, rows: Any, nan_policy: NanPolicy, names: list[str]) -> dict[
     for role, _ in zip((LOSS, WEIGHT), names[1:], strict=False):
         column = nw.col(role)
         problems = {
-            "null": column.is_null(), "nan": column.is_nan(), "infinite": column.abs() == float("inf"),
-            "negative": column < 0.0, "large": column > LARGEST,
-        }  # fmt: skip
+            "null": column.is_null(),
+            "nan": column.is_nan(),
+            "infinite": column.abs() == float("inf"),
+            "negative": column < 0.0,
+            "large": column > LARGEST,
+        }
         counted |= {f"{role}_{problem}": _flag(nw, bad) for problem, bad in problems.items()}
     graded = (nw.col(LOSS) != 0.0) & (nw.col(LOSS) != 1.0)
     if nan_policy == "drop":
@@ -274,10 +277,12 @@ def _group(
         column = _as_rejected(column, unscored)
     return _table(
         make,
-        column, facts, moments,
+        column,
+        facts,
+        moments,
         n_rejected=n_unscored if nan_policy == "reject" else 0,
         n_dropped=n_unscored if nan_policy == "drop" else 0,
-    )  # fmt: skip
+    )
 
 
 def _refuse_unscored(number: int, nan_policy: NanPolicy, names: list[str]) -> None:
@@ -335,10 +340,13 @@ def _table(
     column = {name: values[order] for name, values in column.items()}
     return without_empty(
         make(
-            column[KEY], column["m"], column["s"], column["rows"],
+            column[KEY],
+            column["m"],
+            column["s"],
+            column["rows"],
             binary=not facts["graded"],
             frequencies=not facts.get("fractional"),
             moments=Moments(column["w2"], column["w2l"], column["w2l2"]) if moments else None,
             **unscored,
         )
-    )  # fmt: skip
+    )

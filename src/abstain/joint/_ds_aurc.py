@@ -249,6 +249,9 @@ def _of(data: Problem, curve: RiskCoverageFrontier, operator: str) -> AreaResult
 #: The metrics as gains are made of them.
 AURC = Compared("ds_aurc", "aurc", -1, lambda data: area(data).value, lambda data: single_frontier(data).aurc())
 AUGRC = Compared(
-    "ds_augrc", "augrc", -1, lambda data: area(data, generalized=True).value,
+    "ds_augrc",
+    "augrc",
+    -1,
+    lambda data: area(data, generalized=True).value,
     lambda data: single_frontier(data).augrc(),
-)  # fmt: skip
+)

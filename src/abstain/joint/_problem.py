@@ -156,9 +156,7 @@ def problem(
     return _assembled(wrong, confidence, score, prevalence)
 
 
-def single(
-    id_loss: ArrayLike, id_score: ArrayLike, ood_score: ArrayLike, prevalence: float | None = None
-) -> Problem:  # fmt: skip
+def single(id_loss: ArrayLike, id_score: ArrayLike, ood_score: ArrayLike, prevalence: float | None = None) -> Problem:
     """Check the columns of one score; the other is constant."""
     wrong = errors(id_loss)
     inside, outside = score_column(id_score, "id_score"), score_column(ood_score, "ood_score", empty=True)

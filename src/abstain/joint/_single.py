@@ -27,9 +27,7 @@ COVERAGES = ("id", "all")
     convention="exact",
     source="From Misclassifications to Outliers, Section 3.1",
 )
-def f1(
-    id_loss: ArrayLike, *, id_score: ArrayLike, ood_score: ArrayLike, prevalence: float | None = None
-) -> F1Point:  # fmt: skip
+def f1(id_loss: ArrayLike, *, id_score: ArrayLike, ood_score: ArrayLike, prevalence: float | None = None) -> F1Point:
     r"""Best F1 over all thresholds on one score, on ID and OOD samples together.
 
     .. math:: \text{F1} = \max_\tau \frac{2\,\text{TA}}{|A| + n_\text{ID}}

@@ -37,9 +37,14 @@ def _of_sums(sums: Sums) -> FloatArray:
 def mean_of_terms(metric: Metric) -> Metric:
     """Return a mean over predictions as the mean loss of a table that holds their terms."""
     return replace(
-        metric, input="blocks", terms=None, options={},
-        value=_risk, gradient=_risk_gradient, from_sums=FromSums(_of_sums),
-    )  # fmt: skip
+        metric,
+        input="blocks",
+        terms=None,
+        options={},
+        value=_risk,
+        gradient=_risk_gradient,
+        from_sums=FromSums(_of_sums),
+    )
 
 
 @register(

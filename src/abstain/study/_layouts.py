@@ -77,8 +77,8 @@ def levels(results: StudyResults, metric: str = "augrc") -> Grid:
         first = [row["iid"][0].value if "iid" in row else math.nan] if inside else []
         values[title] = [*first, *at.values(), float(np.mean(list(at.values())))]
         error = {name: row[name][0].standard_error if len(row.get(name, ())) == 1 else math.nan for name in names}
-        spreads[title] = [*([row["iid"][0].standard_error if "iid" in row else math.nan] if inside else []),
-                          *error.values(), math.nan]  # fmt: skip
+        first = [row["iid"][0].standard_error if "iid" in row else math.nan] if inside else []
+        spreads[title] = [*first, *error.values(), math.nan]
     direction = means[0].direction
     heads = [Head(name, direction) for name in (*inside, *names, "mean")]
     title = arrow(means[0].label, direction) if direction else means[0].label

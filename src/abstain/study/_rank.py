@@ -105,7 +105,14 @@ def rank(
         raise ValueError(f"{apart.partition(', so they')[0]}; rank models on the same samples, in one order")
     runs = {len(each) for each in score.values()}
     return ranking_study(
-        {name: np.stack(each) for name, each in loss.items()}, {name: np.stack(each) for name, each in score.items()},
-        metrics, level=level, adjust=adjust, n_resamples=n_resamples, clusters=clusters, sample_weight=weight,
-        paired_runs=True if not several and len(runs) == 1 else None, rng=rng,
-    )  # fmt: skip
+        {name: np.stack(each) for name, each in loss.items()},
+        {name: np.stack(each) for name, each in score.items()},
+        metrics,
+        level=level,
+        adjust=adjust,
+        n_resamples=n_resamples,
+        clusters=clusters,
+        sample_weight=weight,
+        paired_runs=True if not several and len(runs) == 1 else None,
+        rng=rng,
+    )

@@ -131,8 +131,11 @@ def _start(modules: Modules) -> Any:
     single = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     return subprocess.Popen(
         [sys.executable, "-m", "abstain.study._workers", json.dumps(modules)],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, **single},
-    )  # fmt: skip
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **single},
+    )
 
 
 def _ask(process: Any, job: Job) -> str | None:
