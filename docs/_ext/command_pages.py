@@ -25,14 +25,15 @@ def commands(each: Any = command, name: str = "abstain") -> Iterator[tuple[str, 
 
 
 def help_of(name: str, each: Any) -> str:
-    """Return what ``--help`` prints."""
+    """Return what ``--help-all`` prints."""
     context = click.Context(each, info_name=name, terminal_width=WIDTH, max_content_width=WIDTH)
+    context.meta["abstain.help_all"] = True
     return each.get_help(context).rstrip()
 
 
 def page() -> str:
     """Return the page."""
-    parts = [heading("All options", "="), "What ``--help`` prints. :doc:`/cli` says what needs more than a line.\n"]
+    parts = [heading("All options", "="), "What ``--help-all`` prints. :doc:`/cli` says what needs more than a line.\n"]
     for name, each in commands():
         text = "\n".join(f"   {line}".rstrip() for line in help_of(name, each).splitlines())
         parts += [heading(name, "-"), ".. code-block:: text\n", text, ""]

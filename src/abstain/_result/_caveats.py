@@ -106,16 +106,14 @@ CAVEATS = {
         Severity.LIMIT, "The model itself abstains in {share:%} of {n:,} cases; all else is about its answers."
     ),
     "missing_scores": Kind(Severity.LIMIT, "{count:,} rows have no {score} and are {fate}."),
-    "large_tie": Kind(Severity.LIMIT, "{tie:%} of the rows share one value of {score}, which no threshold separates."),
+    "large_tie": Kind(Severity.LIMIT, "{tie:%} of the rows share one value of {score}: no threshold separates them."),
     "few_permutations": Kind(
         Severity.NOTE, "{n} permutations are too few to test the gains: {enough:,} would do (--permutations)."
     ),
     "everything": Kind(
         Severity.NOTE, "Answering everything keeps {limit:%}, too, as measured: the threshold may only lose answers."
     ),
-    "miscalibrated": Kind(
-        Severity.NOTE, "{score} is {word} by {gap:points}.", "Calibrate it before reading it as a probability."
-    ),
+    "miscalibrated": Kind(Severity.NOTE, "As a probability {score} is {word} by {gap:points}.", "Calibrate it first."),
     "more_rows": Kind(Severity.NOTE, "{limit:%} would take about {rows} rows or more, if errors lie as here."),
     "no_more_rows": Kind(
         Severity.NOTE,

@@ -29,7 +29,7 @@ class _Words(string.Formatter):
             return percent(value)
         if format_spec == "points":
             number = _digits(100.0 * value, 2)
-            return f"{number} percentage point{'s' * (number != '1')}"
+            return f"{number} point{'s' * (number != '1')}"
         if format_spec == "rows":
             return f"{value:,} row{'s' * (value != 1)}"
         if format_spec == "list":

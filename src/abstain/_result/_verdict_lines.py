@@ -11,8 +11,8 @@ from abstain._result._spoken import percent
 from abstain._result._verdict import CAVEATS_SHOWN, Status, Verdict
 from abstain._result._words import clean, wrapped
 
-#: So many levels are printed.
-LEVELS = 3
+#: So many levels are printed, and so many lines of which the command that goes on is not the most important.
+LEVELS, SHOWN = 3, 9
 #: Spaces at which no line is broken: before a per cent sign, and in a p-value.
 _KEPT = re.compile(r"(?<=\d) (?=%)|(?<=\bp) (?=[<=])|(?<=\bp [<=]) (?=\d)")
 #: Statuses whose headline states a guarantee.
@@ -31,9 +31,14 @@ def lines_of(
     found += [f"! {each.text}" for each in shown]
     if len(verdict.caveats) > len(shown):
         found.append(f"{len(verdict.caveats) - len(shown)} more with --verbose")
-    found += [f"next: {verdict.next}"] if verdict.next else []
-    joined = (_KEPT.sub("\u00a0", words(each)) for each in found)
-    return [line.replace("\u00a0", " ") for each in joined for line in wrapped(each, width, "  ")]
+    broken = [line for each in found for line in _broken(words(each), width)]
+    going_on = _broken(words(f"next: {verdict.next}"), width) if verdict.next else []
+    return [*broken, *(going_on if verdict.sign != "yes" or len(broken) + len(going_on) <= SHOWN else [])]
+
+
+def _broken(text: str, width: int) -> list[str]:
+    """Return the lines of a text, in which a number and its sign stay together."""
+    return [line.replace("\u00a0", " ") for line in wrapped(_KEPT.sub("\u00a0", text), width, "  ")]
 
 
 def markdown_of(verdict: Verdict) -> str:

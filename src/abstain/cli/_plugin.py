@@ -44,6 +44,33 @@ def _load_all(_context: click.Context, _option: click.Parameter, names: tuple[st
         load(name)
 
 
+#: Where a context keeps that all options are asked for.
+_ALL = "abstain.help_all"
+#: Options that few need, of whatever command.
+_SELDOM = {
+    "uncertainty", "quality", "abstained", "should_abstain", "unscored", "is_ood", "ood_label", "abstain_class",
+    "cost_matrix", "task", "features", "sample_weight", "class_names", "confidence_levels", "where", "nan_policy",
+    "sweep", "denominator", "images", "texts", "population", "at_random", "scale", "table_path", "plots", "opened",
+    "plugin", "summary", "against", "unclear", "conditions", "temperature", "max_loss", "second", "prevalence",
+    "model", "author", "note", "review_cost", "capacity", "adjust", "equivalent", "as_of", "returning", "run_length",
+    "since_first", "again", "accepted_only", "unlabelled", "maturity", "period", "n_permutations", "also", "layout",
+    "group", "ood", "zone", "judge", "other", "seed", "n_resamples", "csv_path", "ids", "clusters", "workers", "level",
+}  # fmt: skip
+_OUTPUT = {
+    "json_path", "as_json", "csv_path", "table_path", "report_path", "opened", "plots", "output", "verbose", "scale",
+    "images", "texts", "help", "column", "summary", "help_all", "model", "author", "note",
+}  # fmt: skip
+
+
+def _section_of(name: str) -> str:
+    """Return the heading that an option stands under."""
+    from abstain.cli._columns import COLUMNS
+
+    if name in COLUMNS or name in ("fit_file", "groups", "by", "plan_file", "time", "ood", "also", "nan_policy"):
+        return "Input"
+    return "Output" if name in _OUTPUT else "What to compute"
+
+
 class _Helped(click.Command):
     """A command with ``-h`` whatever asks for help: click keeps the option that the first context wanted.
 
@@ -53,6 +80,27 @@ class _Helped(click.Command):
     def get_help_option_names(self, _ctx: click.Context) -> list[str]:
         """Return the two ways to ask."""
         return ["-h", "--help"]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options under headings; those that few need only where ``--help-all`` asks for them."""
+        every = bool(ctx.meta.get(_ALL))
+        sections: dict[str, list[tuple[str, str]]] = {"Input": [], "What to compute": [], "Output": []}
+        left_out = 0
+        for each in self.get_params(ctx):
+            record = each.get_help_record(ctx) if isinstance(each, click.Option) else None
+            if record is None:
+                continue
+            if each.name in _SELDOM and not every:
+                left_out += 1
+            else:
+                sections["Output" if "--help" in each.opts else _section_of(each.name or "")].append(record)
+        for title, rows in sections.items():
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+        if left_out:
+            formatter.write_paragraph()
+            formatter.write_text(f"{left_out} more options: {ctx.command_path} --help-all")
 
 
 class Group(_Helped, click.Group):
@@ -69,8 +117,20 @@ class Group(_Helped, click.Group):
 
     def add_command(self, cmd: click.Command, name: str | None = None) -> None:
         """Add a command, with the option."""
-        cmd.params += [_option(), _verbose()]
+        cmd.params += [_option(), _verbose(), _help_all()]
         super().add_command(cmd, name)
+
+
+def _help_all() -> Any:
+    def show(context: click.Context, _option: click.Parameter, given: bool) -> None:
+        if given:
+            context.meta[_ALL] = True
+            click.echo(context.get_help())
+            context.exit()
+
+    return click.Option(
+        ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=show, help="Show all options."
+    )
 
 
 def _verbose() -> Any:
