@@ -54,7 +54,8 @@ _SELDOM = {
     "plugin", "summary", "against", "unclear", "conditions", "temperature", "max_loss", "second", "prevalence",
     "model", "author", "note", "review_cost", "capacity", "adjust", "equivalent", "as_of", "returning", "run_length",
     "since_first", "again", "accepted_only", "unlabelled", "maturity", "period", "n_permutations", "also", "layout",
-    "group", "ood", "zone", "judge", "other", "seed", "n_resamples", "csv_path", "ids", "clusters", "workers", "level",
+    "group", "ood", "zone", "judge", "other", "seed", "n_resamples", "csv_path", "ids", "clusters",
+    "accelerator", "devices", "strategy", "precision", "logger", "workers", "level",
 }  # fmt: skip
 _OUTPUT = {
     "json_path", "as_json", "csv_path", "table_path", "report_path", "opened", "plots", "output", "verbose", "scale",
