@@ -64,9 +64,7 @@ def _option(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 
 def _words(_context: Any, _option: Any, text: str | None) -> list[str] | None:
-    from abstain.cli._group import words
-
-    return words(text) or None
+    return [word.strip() for word in (text or "").split(",") if word.strip()] or None
 
 
 def _where(_context: Any, _option: Any, pairs: Iterable[str]) -> dict[str, str] | None:
