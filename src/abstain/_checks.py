@@ -188,7 +188,9 @@ def namespace(*columns: ArrayLike) -> tuple[Any, Any]:
 
 def to_numpy(array: Any) -> Any:
     """Return an Array API array as a NumPy array (a copy only where it has to leave its device)."""
-    if isinstance(array, np.ndarray | np.generic):
+    if isinstance(array, np.ndarray):
+        return array  # a masked one with its mask
+    if isinstance(array, np.generic):
         return np.asarray(array)
     if array_api_compat.is_torch_array(array):
         array = array.detach().cpu()

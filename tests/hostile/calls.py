@@ -85,6 +85,12 @@ OWN: dict[str, dict[str, Any]] = {
     "abstain.inference.non_inferiority": {"loss": ERRORS, "margin": 0.1},
     "abstain.policy.compute": {"kind": "probabilities", "matrix": MATRIX},
     "abstain.gate": {"evaluation": abstain.evaluate(OUTPUTS, "msp"), "conditions": "augrc<=0.5"},
+    "abstain.thresholds.prior_threshold": {
+        "prior": {0: 0.5, 1: 0.3, 2: 0.2},
+        "risk": 0.6,
+        "scores": None,
+        "thresholds": [0.9, 0.5],
+    },
     "abstain.monitor": {"loss": LOSS, "confidence": SCORE, "delta": None},
 }
 
@@ -95,7 +101,7 @@ LEFT_OUT = {
     "abstain.scores.load", "abstain.scores.pass_predictions", "abstain.scores.recover_head",
     "abstain.apply_policy", "abstain.monitoring.load_monitor", "abstain.monitoring.update_monitor",
     "abstain.joint.protocol", "abstain.pool.load_plan", "abstain.pool.certify_region",
-    "abstain.summaries.summarize_joint",
+    "abstain.summaries.summarize_joint", "abstain.live.load_live", "abstain.live.update_live",
 }  # fmt: skip
 
 #: Any argument gets each of these.

@@ -20,6 +20,7 @@ INSTEAD = {
     "name": "is not known", "scores": "is not known", "strata": "every stratum", "outputs": "column is recognised",
     "sd": "out of reach", "cost": "class indices must be in", "confidence": "the pool has", "compare": "confidence",
     "loss": "the pilot of", "matrix": "probabilities", "conditions": "condition",
+    "zone": "region",
 }  # fmt: skip
 
 

@@ -34,6 +34,15 @@ def _tuning() -> Any:
     return abstain.tune("gen", outputs, grid={"gamma": [0.1, 0.5], "top": [3, 5]})
 
 
+def _live() -> Any:
+    """Return what two groups have certified after two calls."""
+    rng = np.random.default_rng(3)
+    live = abstain.LiveCertificate(risk=0.1, scores=rng.random(500), groups=["north", "south_#1"])
+    for _ in range(2):
+        live.update(rng.random(1000), rng.random(1000) < 0.02, groups=np.tile(["north", "south_#1"], 500))
+    return live.result()
+
+
 @cache
 def _study() -> Any:
     """Return a study of two models with two runs; a name that LaTeX would read is among its scores."""
@@ -113,6 +122,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "GroupedResult": lambda: abstain.summaries.GroupedSummary("site").update(LOSS, SCORES["plain"], SITE).result(),
     "JointResult": lambda: abstain.summaries.JointSummary("real", bits=8).update(LOSS, **_joint_columns()).result(),
     "JointEvaluation": lambda: abstain.joint.evaluate(LOSS, **_joint_columns(), n_permutations=2, n_splits=2),
+    "LiveCertification": lambda: _live(),
     "Monitoring": lambda: _later("monitor"),
     "NonInferiority": lambda: abstain.inference.non_inferiority(
         LOSS, {name: SCORES[name] for name in ("good", "plain")}, margin=0.1

@@ -387,7 +387,7 @@ def test_the_rows_needed_are_a_range() -> None:
     loss[:200:10] = 1.0  # 10 % in the lower half: a ranking by chance would have no number
     close = abstain.choose_threshold(loss, np.arange(400.0), risk=0.021, delta=0.05)
     assert close.rows_needed[1] is None
-    assert "rows, or many more, if errors lie as in these; not sure even then" in " ".join(str(close).split())
+    assert "rows, or many more, if errors lie as in these; not certain even then" in " ".join(str(close).split())
 
 
 def test_ties_are_accepted_together() -> None:

@@ -52,7 +52,7 @@ def test_own_prior_weighs_nothing() -> None:
     ("prior", "message"),
     [
         ({True: 0.5, False: 0.4}, "sum to 1"),
-        ({True: 0.5, False: 0.4, "well": 0.1}, "no row"),
+        ({True: 0.5, False: 0.4, "well": 0.1}, "hold no row"),
         ({True: 1.0}, "no share for False"),
     ],
 )

@@ -128,6 +128,8 @@ def compute(name: str, outputs: Outputs, fit: Outputs | FittedScore | None = Non
     array([ 2.127, 60.   ])
     """
     expect(outputs, "outputs")
+    if not isinstance(name, str):
+        raise TypeError(f"name must be text, the name of a score, got {type(name).__name__}")
     external = outputs.scores or {}
     if name in external:
         return np.asarray(external[name])

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain._checks import check_loss, failure_probability, listed, positive, same_length, vector
+from abstain._checks import check_loss, failure_probability, listed, plain, positive, real, same_length, vector
 from abstain._typing import ArrayLike
 from abstain.thresholds import _grid_bets as bets
 
@@ -95,7 +95,10 @@ def prior_threshold(
     0.24
     """
     losses, score = vector(loss, "loss", np, None), vector(confidence, "confidence", np, None)
-    names, number = np.unique(np.asarray(labels), return_inverse=True)
+    classes = plain(labels, "labels")
+    if classes.ndim != 1:
+        raise TypeError(f"labels must be one-dimensional, one class per sample, got shape {classes.shape}")
+    names, number = np.unique(classes, return_inverse=True)
     n = same_length(loss=losses, confidence=score, labels=number)
     check_loss(losses, np)
     largest = positive(max_loss, "max_loss", "give the largest possible loss")
@@ -117,12 +120,16 @@ def prior_threshold(
 
 def _shares(prior: Mapping[Any, float], names: list[Any]) -> np.ndarray[Any, Any]:
     """Return the share of each class that occurs."""
-    given = np.array(list(prior.values()), dtype=np.float64)
+    if not isinstance(prior, Mapping):
+        raise TypeError(f"prior must be a dict of class to share, got {type(prior).__name__}")
+    given = np.array([real(share, "prior", ">= 0") for share in prior.values()])
     if not ((given >= 0.0) & np.isfinite(given)).all() or abs(given.sum() - 1.0) > SLACK:
         raise ValueError(f"prior must hold shares >= 0 that sum to 1, got a sum of {given.sum():g}")
     absent = [each for each in prior if each not in names and prior[each] > 0.0]
     if absent:
-        raise ValueError(f"prior names {listed(map(str, absent))}, of which there is no row: nothing can be said of it")
+        raise ValueError(
+            f"prior names {listed(map(str, absent))}, of which labels hold no row: nothing can be said of it"
+        )
     unknown = [each for each in names if each not in prior]
     if unknown:
         raise ValueError(f"prior has no share for {listed(map(str, unknown))}; give 0 if the target has none")
