@@ -38,7 +38,7 @@ from abstain.cli._thresholds import show_found
 @click.option("--max-loss", type=float, help="Largest possible loss, for losses that are not 0/1.")
 @click.option("--label-probability", help="Column of the chances with which labels were drawn.  [default: all drawn]")
 @click.option("--audit", type=float, help="Share of the answers that will be labelled from now on.  [default: 1]")
-@click.option("--time", help="Column of dates or numbers: when rows were predicted; needed with --maturity.")
+@click.option("--time", "when", help="Column of dates or numbers: when rows were predicted; needed with --maturity.")
 @click.option("--maturity", type=float, help="Days until all labels of a row's age are known; to begin.")
 @click.option("--as-of", help="The present, for --maturity.  [default: the latest time]")
 @click.option("--restarts", type=int, help="How often --restart may be used, which share delta; to begin.")
@@ -56,7 +56,7 @@ def live_command(
     grid: Path | None,
     label_probability: str | None,
     audit: float | None,
-    time: str | None,
+    when: str | None,
     as_of: str | None,
     restart: bool,
     again: bool,
@@ -78,7 +78,7 @@ def live_command(
     check_opened(report_path, opened)
     check_destinations({"output": output, "report_path": report_path, "state": state}, [file])
     given = {name: value for name, value in begin.items() if value is not None}
-    beside = [name for name in (label_probability, time) if name is not None]
+    beside = [name for name in (label_probability, when) if name is not None]
     outputs, loss = read_pool(file, groups=beside, **columns)
     with about(file):
         how = score_reading(outputs, score, temperature)
@@ -99,7 +99,7 @@ def live_command(
                 confidence,
                 loss,
                 label_probability=chance,
-                time=None if time is None else held[time],
+                time=None if when is None else held[when],
                 as_of=_present(as_of),
                 again=again,
             )

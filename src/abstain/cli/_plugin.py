@@ -55,7 +55,8 @@ _SELDOM = {
     "model", "author", "note", "review_cost", "capacity", "adjust", "equivalent", "as_of", "returning", "run_length",
     "since_first", "again", "accepted_only", "unlabelled", "maturity", "period", "n_permutations", "also", "layout",
     "group", "ood", "zone", "judge", "other", "seed", "n_resamples", "csv_path", "ids", "clusters",
-    "accelerator", "devices", "strategy", "precision", "logger", "workers", "level",
+    "accelerator", "devices", "strategy", "precision", "logger", "workers", "level", "grid", "restarts", "restart",
+    "when",
 }  # fmt: skip
 _OUTPUT = {
     "json_path", "as_json", "csv_path", "table_path", "report_path", "opened", "plots", "output", "verbose", "scale",
@@ -108,6 +109,12 @@ class Group(_Helped, click.Group):
     """A group of commands, each of which takes ``--plugin``, those of groups inside too."""
 
     command_class = _Helped
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, and the commands below them."""
+        super().format_options(ctx, formatter)
+        self.format_commands(ctx, formatter)
+
     group_class: Any = type
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
