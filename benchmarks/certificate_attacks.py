@@ -50,7 +50,7 @@ def report(name: str, broken: float, delta: float, many: int | None) -> None:
 
 
 def certified(loss: Any, score: Any, limit: float, delta: float, **options: Any) -> float:
-    """The threshold that the public door gives, +inf for none."""
+    """The threshold that the public function gives, +inf for none."""
     return abstain.choose_threshold(loss, score, risk=limit, delta=delta, **options).threshold
 
 

@@ -38,7 +38,7 @@ START, END = "<!-- tied rows: start -->", "<!-- tied rows: end -->"
 Area = Callable[[Any, Any], float]
 
 
-def leaf(package: str, path: str) -> Any:
+def module(package: str, path: str) -> Any:
     """Import one file of an installed package, without the package."""
     found = importlib.util.find_spec(package)
     if found is None or not found.submodule_search_locations:
@@ -64,7 +64,7 @@ def zugzwang() -> Area:
 def seapig() -> Area:
     import torch
 
-    curve = leaf("seapig", "risk").risk_coverage
+    curve = module("seapig", "risk").risk_coverage
 
     def area(loss: Any, sure: Any) -> float:
         found = curve(torch.tensor(-sure), torch.tensor(loss, dtype=torch.float64), risk="selective")
@@ -77,7 +77,7 @@ def incerto() -> Area:
     """Takes rows that the caller has sorted; a stable sort is the usual one."""
     import torch
 
-    aurc = leaf("incerto", "sp/metrics").aurc
+    aurc = module("incerto", "sp/metrics").aurc
 
     def area(loss: Any, sure: Any) -> float:
         order = np.argsort(-sure, kind="stable")
@@ -93,7 +93,7 @@ def uq_metrics() -> Area:
 def torch_uncertainty() -> Area:
     import torch
 
-    aurc = leaf("torch_uncertainty", "metrics/classification/risk_coverage").AURC
+    aurc = module("torch_uncertainty", "metrics/classification/risk_coverage").AURC
 
     def area(loss: Any, sure: Any) -> float:
         metric = aurc()

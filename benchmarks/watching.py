@@ -117,7 +117,7 @@ def late(rng: np.random.Generator, repetitions: int = 2000) -> None:
                     order = np.argsort(known, kind="stable")
                     by_label = evidence_above(wrong[order][known[order] <= 365], LIMIT)
                     by_age = evidence_above(wrong[day <= 365 - age], LIMIT)
-                    if k < 5:  # the same through the public door, which judges a day as one, a look every 30 days
+                    if k < 5:  # the same through the public function, which judges a day as one, a look every 30 days
                         begins = np.arange(len(by_age)) % a_day == 0
                         by_day = Evidence(LIMIT).update(wrong[day <= 365 - age], begins)[ends(begins)]
                         assert np.isclose(np.log(watched(policy, day, wrong, known, age)), max(0.0, by_day.max()))

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from tests.imports import ROOT
-from tests.test_house import FLOORS, room
+from tests.test_architecture import LAYERS, package
 
 NOT_LOADED = ["scipy", "narwhals", "polars", "pandas", "torch", "matplotlib", "rich", "click", "sklearn", "numba"]
 
@@ -34,13 +34,13 @@ def test_import_abstain_loads_no_other_library() -> None:
 
 
 def test_the_command_loads_the_library_when_a_command_is_called() -> None:
-    """Help is printed without NumPy, by the command's own modules, the ground and the declaration of columns."""
+    """Help is printed without NumPy, by the command's own modules, the lowest layer and the declaration of columns."""
     code = "import contextlib, io, json, sys; from abstain.cli import run\n"
     code += "with contextlib.redirect_stdout(io.StringIO()): run(['--help'])\n"
     loaded = _fresh(code + "print(json.dumps(sorted(sys.modules)))")
     assert {"numpy", *NOT_LOADED} & set(loaded) == {"click"}
-    rooms = {room(name) for name in loaded if name.startswith("abstain.")}
-    assert {name for name in rooms if FLOORS[name] > 0} == {"cli", "outputs"}
+    packages = {package(name) for name in loaded if name.startswith("abstain.")}
+    assert {name for name in packages if LAYERS[name] > 0} == {"cli", "outputs"}
     assert [name for name in loaded if name.startswith("abstain.outputs.")] == ["abstain.outputs._reading"]
 
 
@@ -54,15 +54,15 @@ def test_an_evaluation_of_a_small_table_loads_little(tmp_path: Path) -> None:
     code = "import contextlib, io, json, sys; from abstain.cli import run; said = io.StringIO()\n"
     code += f"with contextlib.redirect_stdout(said): run(['evaluate', {str(tmp_path / 'rows.csv')!r}])\n"
     said, loaded = _fresh(code + "print(json.dumps([said.getvalue(), sorted(sys.modules)]))")
-    assert "promised" in said
+    assert "certified (95 %)" in said
     assert "AUGRC" in said
     assert set(NOT_LOADED) & set(loaded) == {"click", "scipy", "polars"}
     assert {"scipy.stats", "scipy.optimize", "abstain.thresholds._choose"} & set(loaded) == set()
 
 
 @pytest.mark.parametrize("module", ["evaluation", "inference", "outputs", "thresholds"])
-def test_doors_that_open_leaf_by_leaf_have_what_their_stubs_name(module: str) -> None:
-    """A name of the stub is that object of its leaf, and nothing is loaded with the door itself."""
+def test_packages_that_load_on_demand_have_what_their_stubs_name(module: str) -> None:
+    """A name of the stub is that object of its module, and nothing is loaded with the package itself."""
     stub = (ROOT / f"src/abstain/{module}/__init__.pyi").read_text(encoding="utf-8")
     for line in stub.splitlines()[2:]:
         home, name = re.fullmatch(r"from (\S+) import (\w+) as \2", line).groups()  # type: ignore[union-attr]

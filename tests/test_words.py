@@ -15,12 +15,12 @@ from tests.imports import ROOT
 
 pytest.importorskip("click")
 
-ROOMS = ("metrics", "scores", "losses", "datasets", "inference", "joint", "thresholds", "nn", "sklearn", "outputs")
-ROOMS += ("blocks", "curve", "evaluation", "report", "plots", "summaries")
+PACKAGES = ("metrics", "scores", "losses", "datasets", "inference", "joint", "thresholds", "nn", "sklearn", "outputs")
+PACKAGES += ("blocks", "curve", "evaluation", "report", "plots", "summaries")
 
 
 def tables() -> tuple[dict[str, str], dict[str, set[str]]]:
-    """Return the words that are not said with what is said instead, and the words that a room keeps."""
+    """Return the words that are not said with what is said instead, and the words that a package keeps."""
     page = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
     part = page.split("\n## Words\n")[1].split("\n## ")[0]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in part.splitlines() if line[:3] == "| `"]
@@ -30,23 +30,23 @@ def tables() -> tuple[dict[str, str], dict[str, set[str]]]:
 
 
 def public() -> Iterator[tuple[str, str, Any]]:
-    """Yield every public name once, with its room."""
+    """Yield every public name once, with its package."""
     seen: set[int] = set()
-    for room in ("abstain", *(f"abstain.{name}" for name in ROOMS)):
+    for package in ("abstain", *(f"abstain.{name}" for name in PACKAGES)):
         try:
-            module = importlib.import_module(room)
-        except ModuleNotFoundError as error:  # a room that needs another library
+            module = importlib.import_module(package)
+        except ModuleNotFoundError as error:  # a package that needs another library
             if str(error.name).startswith("abstain"):
                 raise
             continue
         inside = [
-            key for key, thing in vars(module).items() if (getattr(thing, "__module__", "") or "").startswith(room)
+            key for key, thing in vars(module).items() if (getattr(thing, "__module__", "") or "").startswith(package)
         ]
         for name in getattr(module, "__all__", [name for name in inside if not name.startswith("_")]):
             thing = getattr(module, name)
             if id(thing) not in seen:
                 seen.add(id(thing))
-                yield room, name, thing
+                yield package, name, thing
 
 
 def callables(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
@@ -59,8 +59,8 @@ def callables(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
 
 
 def parameters() -> Iterator[tuple[str, str, inspect.Parameter]]:
-    """Yield room, name and each parameter of everything public; fields of results are those of their class."""
-    for room, name, thing in public():
+    """Yield package, name and each parameter of everything public; fields of results are those of their class."""
+    for package, name, thing in public():
         if not callable(thing):
             continue
         for label, each in callables(name, thing):
@@ -69,7 +69,7 @@ def parameters() -> Iterator[tuple[str, str, inspect.Parameter]]:
             except (TypeError, ValueError):
                 continue
             for parameter in signature.parameters.values():
-                yield room, label, parameter
+                yield package, label, parameter
 
 
 def options() -> Iterator[tuple[str, str]]:
@@ -86,18 +86,18 @@ def test_nobody_says_another_word() -> None:
     """No parameter, field or option has a word that the table replaces, but for the contracts of other libraries."""
     instead, kept = tables()
     assert len(instead) > 30
-    said = [(room, label, parameter.name) for room, label, parameter in parameters()]
+    said = [(package, label, parameter.name) for package, label, parameter in parameters()]
     said += [(command, command, word) for command, word in options()]
     found = [
         f"{label}({word}=): say {instead[word]}"
-        for room, label, word in said
-        if word in instead and word not in kept.get(room, set()) | kept.get(f"abstain.{label.split('.')[0]}", set())
+        for package, label, word in said
+        if word in instead and word not in kept.get(package, set()) | kept.get(f"abstain.{label.split('.')[0]}", set())
     ]
     assert found == []
 
 
 def test_the_words_of_the_table_are_said() -> None:
-    """A word that nobody needs leaves the table, and a room keeps only words that it says."""
+    """A word that nobody needs leaves the table, and a package keeps only words that it says."""
     _, kept = tables()
     page = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
     part = page.split("\n## Words\n")[1].split("\n## ")[0]
@@ -109,19 +109,19 @@ def test_the_words_of_the_table_are_said() -> None:
     }
     said = {parameter.name for _, _, parameter in parameters()}
     assert first - said == set()
-    for room, words in kept.items():
+    for package, words in kept.items():
         own = {
             parameter.name
             for where, label, parameter in parameters()
-            if where == room or f"abstain.{label.split('.')[0]}" == room
+            if where == package or f"abstain.{label.split('.')[0]}" == package
         }
-        assert words - own == set(), room
+        assert words - own == set(), package
 
 
 def test_a_seed_is_a_whole_number_and_an_rng_may_be_a_generator() -> None:
     """The two words are two things, by their types."""
-    for room, label, parameter in parameters():
-        if room == "abstain.nn":
+    for package, label, parameter in parameters():
+        if package == "abstain.nn":
             continue  # PyTorch draws from its own generators
         text = str(parameter.annotation)
         if parameter.name == "rng":

@@ -49,11 +49,11 @@ def write_all(folder: Path, pages: dict[str, str], kept: Iterable[str] = ()) -> 
             path.write_text(text, encoding="utf-8")
 
 
-def before_reading(**rooms: Callable[[Path], None]) -> Callable[[Any], dict[str, Any]]:
+def before_reading(**folders: Callable[[Path], None]) -> Callable[[Any], dict[str, Any]]:
     """Return the ``setup`` of an extension: each function fills ``<its name>/generated`` when the builder starts."""
 
     def fill(app: Any) -> None:
-        for name, generate in rooms.items():
+        for name, generate in folders.items():
             generate(Path(app.srcdir) / name / "generated")
 
     def setup(app: Any) -> dict[str, Any]:

@@ -33,7 +33,7 @@ BETTER = {"lower": "lower is better", "higher": "higher is better"}
 
 
 def family_of(metric: Metric) -> tuple[str, str]:
-    """Return heading and sentence of a metric's family: the first line of its leaf's docstring."""
+    """Return heading and sentence of a metric's family: the first line of its module's docstring."""
     sentence = (sys.modules[metric.function.__module__].__doc__ or "").strip().splitlines()[0]
     heading = sentence.rstrip(".").split(":")[0].split(",")[0]
     return heading, sentence

@@ -87,7 +87,7 @@ _MODULES = (
     "datasets", "inference", "joint", "live", "losses", "metrics", "monitoring", "plots", "policy", "pool",
     "scores", "study", "summaries", "thresholds",
 )  # fmt: skip
-_WINGS = ("nn",)  # need an optional library, so `from abstain import *` leaves them out
+_OPTIONAL = ("nn",)  # need an optional library, so `from abstain import *` leaves them out
 _HOMES = {
     "Candidate": "evaluation",
     "CertifiedThreshold": "thresholds",
@@ -136,10 +136,10 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name: from its home, or from ``abstain.metrics``, whose leaves list their own."""
+    """Load a public name: from where it is defined, or from ``abstain.metrics``, whose modules list their own."""
     from importlib import import_module
 
-    if name in _MODULES or name in _WINGS:
+    if name in _MODULES or name in _OPTIONAL:
         return import_module(f"abstain.{name}")
     if name in _HOMES:
         value = getattr(import_module(f"abstain.{_HOMES[name]}"), name)

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Any
 
 
-def door(name: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def on_demand(name: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return ``__getattr__`` and ``__dir__`` of a package whose names its ``__init__.pyi`` lists, one import a line.
 
     The stub is the one list: type checkers and editors read it, too.

@@ -12,7 +12,7 @@ sys.path[:0] = [str(DOCS / "_ext")]
 from page_examples import failures_of, fences, output_of  # noqa: E402
 
 __all__ = ["DOCS", "PAGES", "ROOT", "failures_of", "fences", "libraries", "output_of"]
-#: Not CONTRIBUTING, whose leaf tests/metrics/test_own_metrics.py puts into a copy of the package; nor the tutorials
+#: Not CONTRIBUTING, whose metric tests/metrics/test_own_metrics.py puts into a copy of the package; nor the tutorials
 #: and the gallery of reports, which run when the documentation is built: `make docs`.
 PAGES = [
     ROOT / "README.md",

@@ -56,7 +56,7 @@ def test_criteria_with_ood_data(metric):
 
 @pytest.mark.parametrize("metric", ["joint.oscr", "fpr_at_id_recall(recall=0.9)", "joint.aurc", "f1"])
 def test_any_joint_metric_is_a_criterion(metric):
-    """Of the score alone, with options; a name without its room is that of ``abstain.metrics`` where both have one."""
+    """Of the score alone, with options; a name without a package is that of ``abstain.metrics`` if both have it."""
     result = tune("scale", VALIDATION, ood=OOD, metric=metric, grid={"percentile": [0.3, 0.9]})
     name = metric.removeprefix("joint.").partition("(")[0]
     more = {"recall": 0.9} if "recall" in name else {"id_loss": VALIDATION.error}

@@ -1,4 +1,4 @@
-"""From files to tables and policies: the worst case of the old front door, and logs of language models."""
+"""From files to tables and policies: the worst case of former versions, and logs of language models."""
 
 from __future__ import annotations
 

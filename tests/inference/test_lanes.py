@@ -79,7 +79,7 @@ def test_what_is_summed_in_integers_is_exact() -> None:
 def test_replicates_scanned_together_are_those_scanned_alone(
     tied: bool, weighted: bool, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """To the bit, also of the last ones, which do not fill the rooms, and where the first draws come late."""
+    """To the bit, also of the last ones, which do not fill the lanes, and where the first draws come late."""
     rng = np.random.default_rng(2)
     score, weight = rng.random(300), rng.exponential(size=300) if weighted else None
     loss = {"binary": rng.random(300) < 0.2, "real": rng.exponential(size=300), "none wrong": np.zeros(300)}[kind]

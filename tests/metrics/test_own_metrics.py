@@ -20,8 +20,8 @@ from abstain import inference, metrics
 from tests.imports import ROOT
 
 TEXT = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-LEAF, TEST = re.findall(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
-OUTSIDE = LEAF
+METRIC, TEST = re.findall(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
+OUTSIDE = METRIC
 for inside, instead in (
     ("from abstain.metrics._declare import register", "from abstain.metrics import register"),
     ("from abstain.metrics._gradient import Gradient", "from abstain.metrics import Gradient"),
@@ -51,7 +51,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("checkout")
     for name in ("src", "docs", "tests", "changelog.d"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "_build", "generated"))
-    (folder / "src/abstain/metrics/_confident.py").write_text(LEAF, "utf-8")
+    (folder / "src/abstain/metrics/_confident.py").write_text(METRIC, "utf-8")
     for name in ("CONTRIBUTING.md", "README.md", "pyproject.toml"):
         shutil.copy(ROOT / name, folder)
     (folder / "tests/metrics/test_confident.py").write_text(TEST, "utf-8")
@@ -122,19 +122,21 @@ print(json.dumps([Path("generated", name).read_text("utf-8") for name in names])
     assert "   confident_loss\n" in names
 
 
-def test_the_tests_of_all_metrics_take_a_new_leaf_up(checkout: Path) -> None:
+def test_the_tests_of_all_metrics_take_up_a_new_module(checkout: Path) -> None:
     """Values, gradient, invariances, contributions, registry and docs are tested, and nothing asks for more."""
     documented = ("test_every_public_name_is_in_the_documentation", "test_every_public_name_has_an_example")
-    files = [f"tests/test_house.py::{test}[{room}]" for test in documented for room in ("abstain", "abstain.metrics")]
-    rooms = ("confident", "registry", "references", "gradients", "invariances", "contributions")
-    files += [*(f"tests/metrics/test_{name}.py" for name in rooms), "tests/docs/test_generated.py"]
+    files = [
+        f"tests/test_architecture.py::{test}[{name}]" for test in documented for name in ("abstain", "abstain.metrics")
+    ]
+    about = ("confident", "registry", "references", "gradients", "invariances", "contributions")
+    files += [*(f"tests/metrics/test_{name}.py" for name in about), "tests/docs/test_generated.py"]
     code = """
 import json
 from tests.metrics import test_contributions, test_gradients, test_invariances, test_references, test_registry
 from tests.metrics._problems import families
-rooms = [test.CASES for test in (test_contributions, test_gradients, test_invariances, test_references, test_registry)]
-named = [[family.id for family in families(room) if any(case.name == "confident_loss" for case in family.values[0])]
-         for room in rooms]
+cases = [test.CASES for test in (test_contributions, test_gradients, test_invariances, test_references, test_registry)]
+named = [[family.id for family in families(each) if any(case.name == "confident_loss" for case in family.values[0])]
+         for each in cases]
 print(json.dumps(named))
 """
     (family,), *others = run(code, checkout, PYTHONPATH=str(checkout / "src"))
@@ -275,7 +277,7 @@ def test_functions_keep_their_signature_and_refuse_as_python_does() -> None:
 
 
 def test_docstrings_describe_every_parameter() -> None:
-    """What a leaf leaves out is filled in: each parameter of each public function is in its docstring, in order."""
+    """What a module leaves out is filled in: each parameter of each public function is in its docstring, in order."""
     import inspect
 
     for name, function in metrics.FUNCTIONS.items():

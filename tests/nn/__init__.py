@@ -1,1 +1,1 @@
-"""Tests of the PyTorch wing."""
+"""Tests of ``abstain.nn``."""

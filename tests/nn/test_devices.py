@@ -37,7 +37,7 @@ CPU = torch.device("cpu")
 
 
 def workout(device, folder):
-    """Whatever of the wing touches tensors, on a device: numbers by name."""
+    """Whatever of ``abstain.nn`` uses tensors, on a device: numbers by name."""
     model, x, y = copy.deepcopy(MODEL).to(device), X.to(device), Y.to(device)
     found = {}
     for name, criterion in CRITERIA.items():

@@ -143,7 +143,7 @@ def test_a_damaged_archive_is_told_by_every_door(tmp_path: Path) -> None:
     content[start : start + 40] = b"\xff" * 40
     path.write_bytes(content)
     policy = abstain.choose_threshold(LOSS, SURE, coverage=0.5).policy(score="confidence")
-    for door in (abstain.read_outputs, lambda file: abstain.apply_policy(policy, file, tmp_path / "b.csv")):
+    for reads in (abstain.read_outputs, lambda file: abstain.apply_policy(policy, file, tmp_path / "b.csv")):
         with pytest.raises(ValueError, match=r"a\.npz"):
-            door(path)
+            reads(path)
     assert not (tmp_path / "b.csv").exists()

@@ -146,7 +146,7 @@ def test_one_row_of_classes_or_many() -> None:
 
 
 def test_scores_of_the_library_decide_too() -> None:
-    """A score without an arithmetic of its own is computed by its room, for a row as for many."""
+    """A score without an arithmetic of its own is computed by ``abstain.scores``, for a row as for many."""
     z = logits(60, 1)
     score = compute("neg_entropy", "logits", z, 2.0)
     policy = fitted(score).policy(score="neg_entropy", logits=CLASSES, temperature=2.0)
@@ -234,7 +234,7 @@ def _milliseconds(code: str, cache: Path) -> float:
 
 
 def test_loading_a_policy_costs_little_more_than_numpy(tmp_path: Path) -> None:
-    """At most twice the processor time of ``import numpy``, also on a busy machine, and no room but this one.
+    """At most twice the processor time of ``import numpy``, also on a busy machine, and no package but this one.
 
     It is 1.2 times on a quiet one (``benchmarks/start.py``, whose slow test holds it to less).
     """

@@ -1,4 +1,4 @@
-"""Bounds of everything that follows from a summary, in random trials through the public door: no value leaves them."""
+"""Bounds of everything that follows from a summary, in random trials of public functions: no value leaves them."""
 
 from __future__ import annotations
 

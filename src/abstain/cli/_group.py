@@ -10,7 +10,7 @@ from abstain._version import __version__
 from abstain.cli._plugin import Group
 
 #: Files of commands, in the order in which they are loaded until one has added the command that is called.
-_LEAVES = (
+_FILES = (
     "_commands", "_thresholds", "_compare", "_monitor", "_live", "_policy", "_joint", "_labels", "_summarize",
     "_explain", "_plots", "_study", "_train",
 )  # fmt: skip
@@ -23,16 +23,16 @@ class _Root(Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command; what comes after it in the list need not be loaded."""
-        for leaf in _LEAVES:
+        for file in _FILES:
             if cmd_name in self.commands:
                 break
-            import_module(f"abstain.cli.{leaf}")
+            import_module(f"abstain.cli.{file}")
         return super().get_command(ctx, cmd_name)
 
     def list_commands(self, ctx: click.Context | None) -> list[str]:
         """Return the names of all commands."""
-        for leaf in _LEAVES:
-            import_module(f"abstain.cli.{leaf}")
+        for file in _FILES:
+            import_module(f"abstain.cli.{file}")
         return sorted(self.commands)
 
 

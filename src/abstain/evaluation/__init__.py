@@ -3,6 +3,6 @@
 The public spelling is ``abstain.evaluate``; the names are declared in ``__init__.pyi``.
 """
 
-from abstain._lazy import door
+from abstain._lazy import on_demand
 
-__getattr__, __dir__ = door(__name__)
+__getattr__, __dir__ = on_demand(__name__)

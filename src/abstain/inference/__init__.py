@@ -3,9 +3,9 @@
 The names are declared in ``__init__.pyi``, and are loaded when they are first used.
 """
 
-from abstain._lazy import door
+from abstain._lazy import on_demand
 
-__getattr__, __dir__ = door(__name__)
+__getattr__, __dir__ = on_demand(__name__)
 
 # Public here. The stub declares more, for packages of higher layers; some of it is public at the top.
 __all__ = ["clopper_pearson", "covariance", "influence"]

@@ -46,8 +46,8 @@ def _functions() -> dict[str, Any]:
     """Load all modules and return their public functions by name, for the front of the package."""
     found = {file.partition(".")[0] for folder in __path__ for file in listdir(folder) if file.startswith("_")}
     others = sorted(found - {*_FIRST, "__init__", "__pycache__"})
-    leaves = [import_module(f"{__name__}.{leaf}") for leaf in (*_FIRST, *others)]
-    return {name: getattr(leaf, name) for leaf in leaves for name in getattr(leaf, "__all__", ())}
+    modules = [import_module(f"{__name__}.{name}") for name in (*_FIRST, *others)]
+    return {name: getattr(module, name) for module in modules for name in getattr(module, "__all__", ())}
 
 
 FUNCTIONS = _functions()

@@ -3,9 +3,9 @@
 The names are listed in ``__init__.pyi``, and each is loaded when it is first used.
 """
 
-from abstain._lazy import door
+from abstain._lazy import on_demand
 
-__getattr__, __dir__ = door(__name__)
+__getattr__, __dir__ = on_demand(__name__)
 
 # Public here; monitor is public at the top of the package.
 __all__ = [

@@ -6,7 +6,7 @@ What stands behind it is listed in ``__init__.pyi``, and loaded when it is first
 from typing import Any
 
 from abstain._extras import need
-from abstain._lazy import door
+from abstain._lazy import on_demand
 
 need("abstain.nn", "torch", extra="torch")
 __all__ = ["AUGRCLoss", "AURCLoss", "CWSALoss", "ConfidenceHead", "CorrectnessRankingLoss", "DeVriesLoss"]
@@ -18,7 +18,7 @@ __all__ += ["gram_score", "mc_dropout", "odin", "passes_confidence"]
 
 #: What a name needs beside PyTorch, and the extra that installs it.
 _NEEDS = {"SelectiveCheckpoint": ("lightning", "lightning"), "SelectiveMetrics": ("torchmetrics", "torch")}
-_load, __dir__ = door(__name__)
+_load, __dir__ = on_demand(__name__)
 
 
 def __getattr__(name: str) -> Any:

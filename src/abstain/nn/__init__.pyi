@@ -1,4 +1,4 @@
-"""What stands behind the door; it is loaded when it is first used."""
+"""The public names of the package; each is loaded when it is first used."""
 
 from abstain.nn._callback import SelectiveCheckpoint as SelectiveCheckpoint
 from abstain.nn._crl import CorrectnessRankingLoss as CorrectnessRankingLoss

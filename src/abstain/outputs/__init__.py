@@ -1,8 +1,8 @@
 """One model's saved outputs on one split: the value, and how it is read from and written to files.
 
-A door of the house: the public spelling is ``abstain.Outputs``. What is behind it stands in ``__init__.pyi``.
+The public spelling is ``abstain.Outputs``. ``__init__.pyi`` lists the names of this package.
 """
 
-from abstain._lazy import door
+from abstain._lazy import on_demand
 
-__getattr__, __dir__ = door(__name__)
+__getattr__, __dir__ = on_demand(__name__)

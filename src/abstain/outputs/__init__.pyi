@@ -1,4 +1,4 @@
-"""What stands behind the door; it is loaded when it is first used."""
+"""The public names of the package; each is loaded when it is first used."""
 
 from abstain.outputs._counts import Counted as Counted
 from abstain.outputs._counts import Counts as Counts

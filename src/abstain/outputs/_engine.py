@@ -1,6 +1,6 @@
 """Rows that an engine holds (polars, DuckDB, Spark, Dask, …): what they are understood to be, and expressions for it.
 
-The first rows go through the same door as a file. What is understood of them is said once, as an expression on all
+The first rows are read in the same way as a file. What is understood of them is said once, as an expression on all
 rows; each row's problems are part of that expression, so that one scan counts them too.
 """
 

@@ -31,5 +31,5 @@ from abstain.policy._reading import ScoreReading, score_reading
 from abstain.policy._scores import compute
 from abstain.policy._scores import inputs_of as inputs_of
 
-# What is imported under its own name is public at the top of the package, or serves the rooms above.
+# What is imported under its own name is public at the top of the package, or serves the packages above.
 __all__ = ["Decision", "Decisions", "Policy", "ScoreReading", "compute", "schema", "score_reading"]

@@ -225,8 +225,8 @@ LEAST = 1e-280
 def lacking(metric: Metric, bins: Bins) -> str | None:
     """Return why bins cannot bound a metric, or None if they can.
 
-    A metric survives binning if its leaf declares that it follows from sums over the table, that it is the loss of what
-    is accepted, or that it is the largest coverage within a risk.
+    A metric survives binning if its module declares that it follows from sums over the table, that it is the loss of
+    what is accepted, or that it is the largest coverage within a risk.
     """
     if 0.0 < bins.M.max() < LEAST:
         return f"{metric.name} of losses of at most {bins.M.max():.3g} underflows, so that no bound holds; rescale them"

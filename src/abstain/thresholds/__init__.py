@@ -5,9 +5,9 @@ The names are listed in ``__init__.pyi``, and each is loaded when it is first us
 
 from typing import Any
 
-from abstain._lazy import door
+from abstain._lazy import on_demand
 
-_load, __dir__ = door(__name__)
+_load, __dir__ = on_demand(__name__)
 
 # Public here. What else the stub names is for the packages above; some of it is public at the top of the package.
 __all__ = [

@@ -1,4 +1,4 @@
-"""What stands behind the door; it is loaded when it is first used."""
+"""The public names of the package; each is loaded when it is first used."""
 
 from abstain.thresholds._apply import Applied as Applied
 from abstain.thresholds._apply import apply_policy as apply_policy

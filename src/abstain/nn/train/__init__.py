@@ -3,11 +3,11 @@
 from typing import Any
 
 from abstain._extras import need
-from abstain._lazy import door
+from abstain._lazy import on_demand
 
 __all__ = ["Plan", "Recipe", "fit", "names", "plan", "recipe"]
 
-_load, __dir__ = door(__name__)
+_load, __dir__ = on_demand(__name__)
 
 
 def __getattr__(name: str) -> Any:

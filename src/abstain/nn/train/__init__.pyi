@@ -1,4 +1,4 @@
-"""What stands behind the door; it is loaded when it is first used."""
+"""The public names of the package; each is loaded when it is first used."""
 
 from abstain.nn.train._plan import Plan as Plan
 from abstain.nn.train._plan import plan as plan

@@ -1,4 +1,4 @@
-"""Readers of foreign formats: one leaf each, found by what the file holds."""
+"""Readers of other formats: one module each, found by what the file holds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from abstain.outputs.readers._verbal import spoken
 __all__ = ["READERS", "Peek", "Reader", "Table", "find", "recognised", "spoken"]
 
 #: Every reader, in the order in which they are asked.
-READERS: tuple[Reader, ...] = tuple(leaf.READER for leaf in (_lm_eval, _inspect, _fd_shifts, _openood))
+READERS: tuple[Reader, ...] = tuple(module.READER for module in (_lm_eval, _inspect, _fd_shifts, _openood))
 
 
 def find(path: str) -> tuple[Reader, Table] | None:

@@ -16,7 +16,7 @@ from abstain.outputs._objects import column, text
 from abstain.outputs.readers._reader import Peek, Reader, Table
 from abstain.outputs.readers._verbal import spoken
 
-#: Inspect's letters, and the words that the front door knows for them.
+#: Inspect's letters, and the words that ``read_outputs`` knows for them.
 _LETTERS = {"C": "correct", "I": "incorrect", "P": "partial", "N": "abstained"}
 _SURE = ("confidence", "certainty", "probability")
 

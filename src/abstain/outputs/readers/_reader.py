@@ -1,4 +1,4 @@
-"""What a reader is: it recognises one foreign format and gives columns by the names that the front door knows."""
+"""What a reader is: it recognises one format and gives columns by names of ``read_outputs``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules of the house: who may import whom, how long a file may be, what is documented, what an import costs."""
+"""The architecture: which package may import which, how long a file may be, what is documented and shipped."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ import pytest
 import abstain
 from tests.imports import ROOT, Import, all_imports, circle, imports_of, modules
 
-# ---------------------------------------------------------------------- floors
+# ---------------------------------------------------------------------- layers
 
-#: Rooms import from floors below only. Modules of floor 0 are one room: the tools that all others use.
-FLOORS = {
+#: The layer of each package, which imports from lower layers only. Modules of layer 0 may import each other.
+LAYERS = {
     **dict.fromkeys(["_checks", "_classes", "_extras", "_fast", "_files", "_lazy", "_pace"], 0),
     **dict.fromkeys(["_quantiles", "_registry", "_result", "_specs", "_sums", "_typing", "_version"], 0),
     **dict.fromkeys(["blocks", "outputs", "losses", "datasets"], 1),
@@ -34,23 +34,23 @@ FLOORS = {
     "plots": 8,
     "report": 9,
     "sklearn": 10,
-    "nn": 10,  # a wing of its own: may import anything below the roof
-    "abstain": 11,  # the public face, src/abstain/__init__.py
-    "cli": 12,  # speaks the public names, which load what a command needs when it is called
+    "nn": 10,  # an extension: may import every lower layer
+    "abstain": 11,  # the public names, src/abstain/__init__.py
+    "cli": 12,  # uses the public names, which load what a command needs when it is called
     "__main__": 13,  # `python -m abstain`
 }
-PICTURES = {"plots", "report"}
-ROOF = {"sklearn", "cli", "nn", "abstain", "__main__"}
+FIGURES = {"plots", "report"}
+EXTENSIONS = {"sklearn", "cli", "nn", "abstain", "__main__"}
 
-#: Rooms on one floor that may know each other, and why.
-NEIGHBOURS = {
+#: Packages of one layer of which the first may import the second, and why.
+SAME_LAYER = {
     ("outputs", "losses"): "saved outputs without a loss column compute it",
     ("datasets", "outputs"): "a data set is read as Outputs",
     ("pool", "thresholds"): "labels of a region certify a threshold",
     ("scores", "metrics"): "the p of the p-norm score is that of the least AURC",
 }
 
-#: Imports from a floor above, inside the method that needs them, and what for. Entries out of use must go.
+#: Imports from a higher layer, inside the method that needs them, and what for. Entries out of use must go.
 UPWARD = {
     ("curve", "plots"): ".plot()",
     ("evaluation", "plots"): ".plot()",
@@ -64,16 +64,16 @@ LATE_LIBRARIES = {"scipy", "narwhals"}
 IMPORTS = all_imports()
 
 
-def room(module: str) -> str:
-    """Return the room that a module of the package belongs to."""
+def package(module: str) -> str:
+    """Return the package, or the module of the root, that a module belongs to."""
     parts = module.split(".")
     return parts[1] if len(parts) > 1 else "abstain"
 
 
-def inside() -> list[Import]:
-    """Return the imports from one room of the package to another."""
+def between_packages() -> list[Import]:
+    """Return the imports from one package to another."""
     found = [each for each in IMPORTS if each.target.split(".")[0] == "abstain"]
-    return [each for each in found if room(each.module) != room(each.target)]
+    return [each for each in found if package(each.module) != package(each.target)]
 
 
 def where(found: list[Import]) -> list[str]:
@@ -81,43 +81,45 @@ def where(found: list[Import]) -> list[str]:
     return [f"{each.module}:{each.line} imports {each.target}" for each in found]
 
 
-def test_every_module_has_a_floor() -> None:
-    """A new room gets its floor in the table above before anything is built in it."""
-    assert {room(module) for module in modules()} <= set(FLOORS)
+def test_every_package_has_a_layer() -> None:
+    """A new package gets its layer in the table above before anything is built in it."""
+    assert {package(module) for module in modules()} <= set(LAYERS)
 
 
-def test_rooms_import_only_from_floors_below() -> None:
-    """No import from a floor above or from a neighbour, but for those listed with a reason."""
+def test_packages_import_only_from_lower_layers() -> None:
+    """No import from a higher layer or from the same one, but for those listed with a reason."""
 
     def allowed(each: Import) -> bool:
-        pair = room(each.module), room(each.target)
-        below = FLOORS[pair[1]] - FLOORS[pair[0]]
-        return below < 0 or pair in NEIGHBOURS or FLOORS[pair[0]] == FLOORS[pair[1]] == 0 or pair in UPWARD
+        pair = package(each.module), package(each.target)
+        below = LAYERS[pair[1]] - LAYERS[pair[0]]
+        return below < 0 or pair in SAME_LAYER or LAYERS[pair[0]] == LAYERS[pair[1]] == 0 or pair in UPWARD
 
-    assert where([each for each in inside() if not allowed(each)]) == []
+    assert where([each for each in between_packages() if not allowed(each)]) == []
 
 
 def test_upward_imports_stay_inside_their_methods() -> None:
-    """An import from above at the top of a module would load the upper floors with the lower ones."""
-    upward = [each for each in inside() if FLOORS[room(each.target)] > FLOORS[room(each.module)]]
+    """An import from above at the top of a module would load the higher layers with the lower ones."""
+    upward = [each for each in between_packages() if LAYERS[package(each.target)] > LAYERS[package(each.module)]]
     assert where([each for each in upward if each.at_top]) == []
-    unused = (UPWARD.keys() | NEIGHBOURS.keys()) - {(room(each.module), room(each.target)) for each in inside()}
+    unused = (UPWARD.keys() | SAME_LAYER.keys()) - {
+        (package(each.module), package(each.target)) for each in between_packages()
+    }
     assert {pair for pair in unused if all((ROOT / "src/abstain" / name).exists() for name in pair)} == set()
 
 
 def test_there_are_no_circles() -> None:
-    """No modules or rooms depend on each other in a ring, at any time, but for pictures and pages drawn on request."""
+    """No modules or packages depend on each other in a circle, but for figures and pages drawn on request."""
     known, at_any_time = modules(), dict[str, set[str]]()
     for each in IMPORTS:
-        drawn = room(each.target) in PICTURES and room(each.module) not in ROOF | PICTURES and not each.at_top
+        drawn = package(each.target) in FIGURES and package(each.module) not in EXTENSIONS | FIGURES and not each.at_top
         if each.target in known and not drawn:
             at_any_time.setdefault(each.module, set()).add(each.target)
     assert circle(at_any_time) == []
-    rooms: dict[str, set[str]] = {}
-    for each in inside():
-        if (room(each.module), room(each.target)) not in UPWARD:
-            rooms.setdefault(room(each.module), set()).add(room(each.target))
-    assert circle(rooms) == []
+    packages: dict[str, set[str]] = {}
+    for each in between_packages():
+        if (package(each.module), package(each.target)) not in UPWARD:
+            packages.setdefault(package(each.module), set()).add(package(each.target))
+    assert circle(packages) == []
 
 
 #: Strings in inference that are spelled like a metric and name none.
@@ -156,9 +158,9 @@ def test_optional_libraries_are_imported_where_they_are_used() -> None:
     def library(each: Import) -> str:
         return each.target.split(".")[0]
 
-    foreign = [each for each in IMPORTS if each.at_top and library(each) not in sys.stdlib_module_names | {"abstain"}]
-    assert where([each for each in foreign if library(each) in LATE_LIBRARIES]) == []
-    core = [each for each in foreign if room(each.module) not in ROOF or each.module == "abstain"]
+    external = [each for each in IMPORTS if each.at_top and library(each) not in sys.stdlib_module_names | {"abstain"}]
+    assert where([each for each in external if library(each) in LATE_LIBRARIES]) == []
+    core = [each for each in external if package(each.module) not in EXTENSIONS or each.module == "abstain"]
     assert where([each for each in core if library(each) not in CORE_LIBRARIES]) == []
 
 
@@ -202,7 +204,7 @@ except ImportError:
 
 
 def test_the_finder_of_circles_finds_them() -> None:
-    """A ring is found behind a tail, and a diamond is none."""
+    """A circle is found behind a tail, and a diamond is none."""
     assert circle({"a": {"b"}, "b": {"c"}, "c": {"d"}, "d": {"b"}}) == ["b", "c", "d", "b"]
     assert circle({"a": {"b", "c"}, "b": {"d"}, "c": {"d"}}) == []
 
@@ -273,22 +275,22 @@ def test_every_public_name_is_in_the_documentation(module: str) -> None:
     assert sorted(name for name in names if not _is_mentioned(name, text)) == []
 
 
-def test_no_public_object_has_two_homes() -> None:
+def test_every_public_object_has_one_public_spelling() -> None:
     """Each function and class has one public spelling, and the top of the package at most 110 names."""
-    homes: dict[int, list[str]] = {}
-    doors = [
+    spellings: dict[int, list[str]] = {}
+    public = [
         name
         for name in modules()
         if not any(part.startswith("_") for part in name.split(".")) and name != "abstain.cli"
     ]
-    assert set(public_modules()) <= set(doors)
-    for module in doors:
+    assert set(public_modules()) <= set(public)
+    for module in public:
         for name, thing in (
             public_things(module) if hasattr(importlib.import_module(module), "__all__") else {}
         ).items():
             if callable(thing):
-                homes.setdefault(id(thing), []).append(f"{module}.{name}")
-    assert [names for names in homes.values() if len(names) > 1] == []
+                spellings.setdefault(id(thing), []).append(f"{module}.{name}")
+    assert [names for names in spellings.values() if len(names) > 1] == []
     assert len(abstain.__all__) <= 112
 
 

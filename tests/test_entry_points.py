@@ -1,11 +1,11 @@
-"""Rooms are entered by their doors: few imports of private leaves, each with its reason."""
+"""Packages are used through their public names: few imports of private modules, each with its reason."""
 
 from __future__ import annotations
 
 from tests.imports import ROOT, imports_of, modules
-from tests.test_house import inside
+from tests.test_architecture import between_packages
 
-#: Imports of a private leaf of another room, and why it has no door. Modules of the ground are doors themselves.
+#: Imports of a private module of another package, and why it is not public. All may import modules of layer 0.
 PRIVATE = {
     ("cli._input", "outputs._frame"): "the columns of a file, before anything is read",
     ("cli._input", "outputs._open"): "the same",
@@ -18,7 +18,7 @@ PRIVATE = {
     ("monitoring._monitor", "thresholds._row_hashes"): "rows that were given before, recognised by hashes",
 }
 
-#: Test files that import a private leaf of a room, and why its behaviour cannot be reached by a public door.
+#: Test files that import a private module, and why its behaviour cannot be tested through a public name.
 PRIVATE_TESTS = {
     "blocks/test_order.py": "both ways to sort, at any size",
     "evaluation/test_tune.py": "what is fitted how often",
@@ -27,44 +27,48 @@ PRIVATE_TESTS = {
     "inference/test_bootstrap_replicates.py": "both ways to draw",
     "inference/test_influence.py": "gradients of tables",
     "inference/test_lanes.py": "both ways to draw, and their parts",
-    "inference/test_resample.py": "counts in blocks of any size, enumerated; few draws beside many",
+    "inference/test_resample.py": "counts in blocks of any size, enumerated; few draws and many",
     "inference/test_runs.py": "components of variance",
     "inference/test_thresholds_that_jump.py": "what a threshold may become",
     "joint/test_exact.py": "all pairs, on ranks and by level",
-    "nn/ingredients/test_terms.py": "operations on pictures one by one",
+    "nn/ingredients/test_terms.py": "operations on images one by one",
     "nn/train/test_recipes.py": "the table of recipes",
     "nn/train/test_training.py": "the module that a recipe trains",
     "pool/test_estimate.py": "exact expectations over all samples that a small design can draw",
     "pool/test_oracles.py": "the risk model",
-    "scores/test_contract.py": "the catalogue of leaves, and pieces of any size",
+    "scores/test_contract.py": "the catalogue of modules, and pieces of any size",
     "scores/test_identities.py": "parts of two fits, and neighbours in pieces of any size",
-    "thresholds/test_grid_bets.py": "evidence of every threshold, and the closed test beside all subsets",
+    "thresholds/test_grid_bets.py": "evidence of every threshold, and the closed test against all subsets",
     "thresholds/test_certificates.py": "tests and searches, one by one",
     "monitoring/test_monitor.py": "the evidence of one stream",
 }
 
 
-def leaf(target: str) -> bool:
-    """Return whether a module is private to a room: ``abstain.room._leaf``."""
+def is_private(target: str) -> bool:
+    """Return whether a module is private to a package: ``abstain.package._module``."""
     parts = target.split(".")
     return parts[0] == "abstain" and len(parts) > 2 and any(part.startswith("_") for part in parts[2:])
 
 
-def test_rooms_are_entered_by_their_doors() -> None:
-    """At most ten imports of another room's private leaf, each listed with its reason."""
-    found = {(each.module[8:], each.target[8:]) for each in inside() if leaf(each.target) and each.module != "abstain"}
+def test_packages_import_public_names_of_others() -> None:
+    """At most ten imports of another package's private module, each listed with its reason."""
+    found = {
+        (each.module[8:], each.target[8:])
+        for each in between_packages()
+        if is_private(each.target) and each.module != "abstain"
+    }
     assert found == set(PRIVATE)
     assert len(PRIVATE) <= 10
 
 
-def test_tests_go_through_public_doors() -> None:
-    """Few test files import a private leaf, each listed with its reason."""
+def test_tests_use_public_names() -> None:
+    """Few test files import a private module, each listed with its reason."""
     known = set(modules())
     found = set()
     for file in sorted((ROOT / "tests").rglob("*.py")):
         name = file.relative_to(ROOT / "tests").as_posix()
         imports = imports_of(f"tests.{name[:-3].replace('/', '.')}", file.read_text(encoding="utf-8"), known)
-        if any(leaf(each.target) for each in imports):
+        if any(is_private(each.target) for each in imports):
             found.add(name)
     assert found == set(PRIVATE_TESTS)
     assert len(PRIVATE_TESTS) <= 21
