@@ -32,12 +32,16 @@ Draw = Callable[[int, np.random.Generator], dict[str, Any]]
 
 @dataclass(frozen=True)
 class Population:
-    """A stream: ``draw`` gives score, loss and what else a row has; ``risk(threshold, group)`` is the truth."""
+    """A stream: ``draw`` gives score, loss and what else a row has; ``risk(threshold, group)`` is the truth.
+
+    ``by_day``: rows of a day have an order of their own, so days of several streams cannot be drawn at once.
+    """
 
     draw: Draw
     risk: Callable[[float, str], float]
     thresholds: np.ndarray
     options: dict[str, Any]
+    by_day: bool = False
 
 
 def by_steps(levels: list[float], share: list[float], error: list[float], draw_loss: Any = None) -> Population:
@@ -98,7 +102,7 @@ def sorted_days() -> Population:
         order = np.argsort(rows["loss"], kind="stable")
         return {name: column[order] for name, column in rows.items()}
 
-    return Population(draw, base.risk, base.thresholds, {})
+    return Population(draw, base.risk, base.thresholds, {}, by_day=True)
 
 
 def graded() -> Population:
@@ -243,7 +247,7 @@ def violations(names: list[str], streams: int, days: int, rows: int, output: Pat
             file = output / f"{name.replace(' ', '-')}-{audit}-{streams}-{days}-{rows}.json"
             if not file.exists():
                 population = POPULATIONS[name]()
-                if one_by_one or "max_cluster" in population.options:
+                if one_by_one or population.by_day or "max_cluster" in population.options:
                     rngs = (np.random.default_rng([20261125, k]) for k in range(streams))
                     found = sum(stream(population, audit, days, rows, rng) for rng in rngs)
                 else:
