@@ -123,7 +123,7 @@ def test_weights_count_for_rows() -> None:
     [
         ({"label_probability": [1.0, 0.0]}, r"label_probability\[1\] is 0"),
         ({"label_probability": [1.0, 0.5]}, r"below the smallest chance in force, 1"),
-        ({"loss": [0.0, np.nan]}, r"loss\[1\] is missing"),
+        ({"loss": [0.0, np.nan]}, r"loss\[1\] is missing, although its label was drawn with chance 1"),
         ({"loss": [0.0, 2.0]}, "max_loss=1 is below"),
         ({"sample_weight": [1.0, 2.0]}, "max_weight=1 is below"),
         ({"groups": ["a", "b"]}, "has no groups"),
@@ -209,6 +209,55 @@ def test_restart_begins_anew_with_a_share_of_delta() -> None:
     assert live.result().groups[""].rows == 0
     with pytest.raises(ValueError, match="restarts=1"):
         live.restart()
+
+
+def test_rows_of_before_a_restart_do_not_count_after_it() -> None:
+    """Rows that waited for their labels when the certificate was begun anew need not come again, and may not."""
+    live = fresh(maturity=30, restarts=1)
+    old = np.repeat(np.arange(10.0), 50)
+    live.update(np.full(500, 0.95), np.full(500, np.nan), time=old, as_of=10)
+    live.restart()
+    live.update(np.full(50, 0.95), np.ones(50), time=np.full(50, 11.0), as_of=41)
+    assert live.result().groups[""].rows == 50
+    assert live.certified[""] == ()
+
+
+def test_rows_of_a_counted_time_are_refused() -> None:
+    """With maturity a row that comes after its time was counted would be left out in silence."""
+    live = fresh(maturity=3)
+    live.update([0.9], [0], time=[1], as_of=4)
+    with pytest.raises(ValueError, match="was counted before"):
+        live.update([0.9], [1], time=[1], as_of=5)
+
+
+def test_rows_that_wait_keep_their_chance() -> None:
+    """A policy with a larger chance does not shut out rows that were drawn with a smaller one and wait."""
+    live = fresh(thresholds=[0.5], maturity=3)
+    live.update(np.full(2000, 0.9), np.zeros(2000), time=np.zeros(2000), as_of=5)
+    live.policy(score="msp", audit=0.1)
+    young = {"confidence": [0.9, 0.8], "loss": [0, np.nan], "label_probability": 0.1, "time": [6, 6]}
+    live.update(**young, as_of=6)
+    live.policy(score="msp", audit=0.5)
+    assert live.update(**young, as_of=9).groups[""].rows == 2002
+
+
+def test_a_name_that_is_no_text_joins_no_groups() -> None:
+    """A number would be taken for the group of its digits, whose rows would be lost."""
+    live = fresh(groups=["1"], reserve=0.5)
+    with pytest.raises(TypeError, match="name must be text"):
+        live.add_group(1)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="list of names"):
+        fresh(groups="ab")
+
+
+def test_a_copy_in_another_file_changes_nothing(tmp_path: Path) -> None:
+    """Saving a copy elsewhere leaves the first file one that may be written again."""
+    live = fresh()
+    live.save(tmp_path / "a.json")
+    live.update([0.95], [0])
+    live.save(tmp_path / "copy.json")
+    live.save(tmp_path / "a.json")
+    assert load_live(tmp_path / "a.json").result().groups[""].rows == 1
 
 
 def test_a_change_is_signalled_and_a_violation_proved() -> None:

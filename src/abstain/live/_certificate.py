@@ -24,7 +24,7 @@ from abstain._checks import (
 from abstain._files import locked
 from abstain._typing import ArrayLike, FloatArray
 from abstain.live import _state
-from abstain.live._columns import chances, fresh_clusters, names_of, numbers_of, weights
+from abstain.live._columns import chances, due_rows, fresh_clusters, group_names, names_of, numbers_of, weights
 from abstain.live._grid import Grid, Rows, Rules
 from abstain.live._issued import Issued
 from abstain.live._result import Line, LiveCertification
@@ -45,8 +45,8 @@ class LiveCertificate:
     each there is a test supermartingale that grows while its risk is below the limit, and a closed test over all of
     them decides which are certified (see ``Notes``).
 
-    **Threads.** One object may be used by several threads: a lock makes its methods wait for each other. Processes
-    share one file by :func:`abstain.live.update_live`.
+    **Threads.** A lock makes the methods of one object wait for each other. Processes share one file by
+    :func:`abstain.live.update_live`.
 
     **State.** At most 100 kB, and 6 kB for each group after the first, with 60 thresholds, whatever the number of rows
     and calls; with ``clusters`` 11 bytes more for each cluster.
@@ -139,6 +139,8 @@ class LiveCertificate:
         self.reserve = fraction(reserve, "reserve", below_one=True)
         self.each = flag(each, "each")
         self.run_length = positive(run_length, "run_length")
+        if self.run_length <= 1.0:
+            raise ValueError(f"run_length must be above 1, got {run_length!r}; give rows between false signals")
         self.clock = Clock(maturity)
         self.period = 0
         self.calls = 0
@@ -146,10 +148,8 @@ class LiveCertificate:
         self.sent = SentRows(partly=50)
         self.clusters: Hashes = np.zeros(0, dtype=np.uint64)
         self.reserved = self.reserve
-        self.on_file: str | None = None
-        names = [""] if groups is None else [str(name) for name in groups]
-        if len(set(names)) < len(names) or not names:
-            raise ValueError(f"groups must be different names, got {groups!r}; name each group once")
+        self.on_file: dict[str, str] = {}
+        names = [""] if groups is None else group_names(groups)
         self.named, self.grouped = tuple(names), groups is not None
         share = self._whole_share() * (1.0 - self.reserve) / (1 if each else len(names))
         self.groups = {name: Grid(self._rules(), share) for name in names}
@@ -166,8 +166,6 @@ class LiveCertificate:
 
     def _whole_share(self) -> float:
         return self.delta / (self.restarts + 1)
-
-    # ------------------------------------------------------------------ count
 
     def update(
         self,
@@ -232,7 +230,7 @@ class LiveCertificate:
             needed = (chance == 1.0) & (cell < len(self.thresholds))
             number = numbers_of(clusters, n, self.max_cluster)
             clock = copy.copy(self.clock)
-            due, when, _ = clock.order(time, as_of, losses, needed, number)
+            due, when = due_rows(clock, time, as_of, losses, needed, number)
             known = self.sent.check(score[due], losses[due], flag(again, "again"))
             fresh = None if clusters is None else fresh_clusters(clusters, due, self.clusters)
             # nothing was changed until here, and nothing can fail from here on
@@ -339,17 +337,22 @@ class LiveCertificate:
         if not smallest > 0.0:
             raise ValueError("audit must be above 0: what is answered and never labelled cannot be certified again")
         for one in self.groups.values():
+            before = one.smallest
             one.issue(smallest)
+            if self.clock.waiting:  # rows that wait were drawn before
+                one.smallest = min(before, one.smallest)
 
     def add_group(self, name: str) -> None:
         """Begin a certificate for one more group, with half of what is left of the reserve of ``delta``."""
         with self._lock:
+            if not isinstance(name, str) or not name:
+                raise TypeError(f"name must be text, the name of a group, got {name!r}")
             if not self.grouped or name in self.groups:
                 raise ValueError(f"{name!r} cannot join: " + ("it is a group already" if self.grouped else "no groups"))
             if self.reserved <= 0.0:
                 raise ValueError("nothing is reserved for groups that join; give reserve= when the certificate is made")
             self.reserved /= 2.0
-            self.groups[str(name)] = Grid(self._rules(), self._whole_share() * self.reserved)
+            self.groups[name] = Grid(self._rules(), self._whole_share() * self.reserved)
 
     def restart(self) -> None:
         """Begin anew after a change: rows that were counted say nothing any more, and no threshold is certified.
@@ -363,13 +366,12 @@ class LiveCertificate:
                     "delta counts beside that of this one"
                 )
             self.period += 1
+            self.clock.last, self.clock.waiting = self.clock.seen, 0  # rows that wait are of before the change
             smallest = {name: one.smallest for name, one in self.groups.items()}  # of the policy that is still in force
             self.groups = {name: Grid(self._rules(), one.share) for name, one in self.groups.items()}
             for name, one in self.groups.items():
                 one.smallest = smallest[name]
             self.lines = []
-
-    # ------------------------------------------------------------------ file
 
     def options(self) -> dict[str, Any]:
         """Return what was fixed at the start, in plain values."""

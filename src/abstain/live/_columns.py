@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from abstain._checks import check_weight, same_length, vector
 from abstain._typing import ArrayLike, FloatArray, IntArray
+from abstain.monitoring import Clock
 from abstain.policy import group_column
 from abstain.thresholds import Hashes, cluster_numbers, named
 
@@ -90,3 +92,33 @@ def fresh_clusters(clusters: Any, due: IntArray, counted: Hashes) -> Hashes:
             "cluster come in one call, when it is complete"
         )
     return hashes
+
+
+def group_names(groups: Sequence[str]) -> list[str]:
+    """Return the names of the groups of a certificate."""
+    names = list(groups)
+    if isinstance(groups, str) or not all(isinstance(each, str) and each for each in names):
+        raise TypeError(f"groups must be a list of names, got {groups!r}")
+    if len(set(names)) < len(names) or not names:
+        raise ValueError(f"groups must be different names, got {groups!r}; name each group once")
+    return names
+
+
+def due_rows(clock: Clock, time: Any, as_of: Any, losses: Any, needed: Any, number: Any) -> tuple[Any, Any]:
+    """Return the rows that are due, and their times; refuse a missing label, and rows of a time that was counted."""
+    try:
+        due, when, before = clock.order(time, as_of, losses, needed, number)
+    except ValueError as error:
+        if "is missing, an accepted row" not in str(error):
+            raise
+        row = str(error).partition(" ")[0]
+        raise ValueError(
+            f"{row} is missing, although its label was drawn with chance 1; give label_probability= if only a part was "
+            "drawn, or maturity= and time= if labels come late"
+        ) from None
+    if before:
+        raise ValueError(
+            f"time: {before} rows are of a time that was counted before; a row counts once, at the age of "
+            "maturity: give all rows of a time together, and later only those that were too young"
+        )
+    return due, when

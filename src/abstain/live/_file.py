@@ -43,6 +43,7 @@ def load_live(path: str | os.PathLike[str]) -> LiveCertificate:
     content = _state.read(os.fspath(path))
     found = LiveCertificate(**content["options"])
     _state.restore(found, content)
+    found.on_file[os.path.realpath(path)] = _state.stamp_of(content)
     return found
 
 

@@ -41,12 +41,12 @@ def write(name: str, certificate: LiveCertificate) -> None:
     stamp = stamp_of(content)
     if os.path.isfile(name):
         old = read(name)
-        if stamp_of(old) not in (certificate.on_file, stamp):
+        if stamp_of(old) not in (certificate.on_file.get(os.path.realpath(name)), stamp):
             same = old["options"] == content["options"]
             whose = "rows that this one has not counted" if same else "another certificate"
             raise ValueError(f"{name}: holds the state of {whose}; load it first, or write to another file")
-    certificate.on_file = stamp
     write_text(name, json.dumps({"format": FORMAT, **content, "digest": stamp}, allow_nan=False) + "\n")
+    certificate.on_file[os.path.realpath(name)] = stamp
 
 
 def read(name: str) -> dict[str, Any]:
@@ -110,7 +110,6 @@ def restore(certificate: LiveCertificate, content: Mapping[str, Any]) -> None:
             setattr(one, field_, kept[field_])
         _take_up(one.evidence, kept["evidence"])
         _take_up(one.detector, kept["detector"])
-    certificate.on_file = stamp_of(content)
 
 
 #: Fields of a grid that are plain values.

@@ -295,12 +295,22 @@ def with_audits(found: Decision | Decisions, ids: Any, audit: float, seed: Any) 
     if isinstance(found, Decision):
         code = REASONS.index(found.reason)
         found = Decisions(np.array([code], dtype=np.int8), np.array([found.score]), np.array([found.threshold]))
-    names = [ids] if isinstance(ids, str | int) else np.asarray(ids).tolist()
-    if len(names) != len(found):
-        raise ValueError(f"ids has {len(names)} names for {len(found)} rows; give one for each")
+    column = plain([ids] if np.ndim(ids) == 0 else ids, "ids")
+    if column.ndim != 1 or len(column) != len(found):
+        raise ValueError(f"ids has shape {column.shape} for {len(found)} rows; give one name for each")
+    names = [_name_of(each) for each in column.tolist()]
+    if None in names or len(set(names)) < len(names):
+        raise ValueError("ids must name each row, and no two alike: rows of one name would be drawn together")
     probability = np.where(found.accepted, chance, 1.0)
     drawn = _uniform(names, seed) < probability
     return Decisions(found.codes, found.score, found.threshold, probability, drawn)
+
+
+def _name_of(value: Any) -> str | None:
+    """Return an identifier as text, a whole number alike whatever its type; None if it is missing."""
+    if value is None or value != value:
+        return None
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _uniform(names: list[Any], seed: Any) -> FloatArray:

@@ -183,7 +183,7 @@ class Policy:
         declined : bool or array-like, optional
             Whether the model itself gave no answer, unless a dict or frame says so; default: it answered.
         ids : text or sequence of text, optional
-            Names of the rows, needed with ``audit``.
+            Names of the rows, needed with ``audit``; never used for another row, whose draw would be the same.
         audit : float in (0, 1], optional
             Draw this share of the answers for a label; what is not answered is reviewed, and so always drawn. The
             result is then :class:`Decisions` with ``drawn`` and ``label_probability``, which a live certificate takes.

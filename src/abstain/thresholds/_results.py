@@ -264,7 +264,7 @@ class CertifiedThreshold(Threshold):
         limit = self.risk_limit / self.max_loss
         upper = limit if math.isnan(self.upper) else min(limit, self.upper / self.max_loss)
         allowed = self.objective.ood_share
-        upper = upper if allowed is None else min(upper, stricter(limit, allowed))
+        upper = upper if allowed is None or not self.attainable else min(upper, stricter(limit, allowed))
         return Reach(limit, upper, self.coverage_interval[0])
 
     def with_unseen(self, objective: Objective) -> Self:
