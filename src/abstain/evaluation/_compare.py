@@ -166,8 +166,8 @@ def compare(
         counts, fingerprint = counted_panel(frame, loss, scores, apart, named)
         refuse_draws(chosen, method, counts)
         tests = paired(chosen, counts, level=level, adjust=adjust, method=method, rng=generator(rng))
-        found = compared(chosen, Asked(counts, level), tests, adjust)
-        return replace(found, fingerprint=fingerprint, asked=None)  # counts, of which nothing more can be drawn
+        found = compared(chosen, Asked(counts, level, draws=False), tests, adjust)
+        return replace(found, fingerprint=fingerprint)
     refuse_without_frame("compare", columns, loss=loss, scores=scores)
     if plan is not None:
         given = {"sample_weight": sample_weight, "strata": strata, "clusters": clusters, "paired_runs": paired_runs}

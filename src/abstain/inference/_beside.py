@@ -31,10 +31,11 @@ class Asked(NamedTuple):
 
     panel: Panel
     level: float
+    draws: bool = True  #: whether rows may be resampled: counts come back from an engine in any order
 
     def beside(self, names: Sequence[str] | None = None) -> Beside:
         """Return what else is known of these scores, or of some of them."""
-        return beside(self.panel, level=self.level, names=names)
+        return beside(self.panel, level=self.level, names=names, draws=self.draws)
 
 
 @dataclass(frozen=True)
@@ -99,18 +100,21 @@ class Beside:
         return tuple(found)
 
 
-def beside(panel: Panel, *, level: float = 0.95, names: Sequence[str] | None = None) -> Beside:
+def beside(panel: Panel, *, level: float = 0.95, names: Sequence[str] | None = None, draws: bool = True) -> Beside:
     """Return what else is known of the scores of a panel; a metric without a value for one of them is left out.
 
-    ``names``: test these alone, which costs their share of the time and says the same of them.
+    ``names``: test these alone, which costs their share of the time and says the same of them. ``draws``: whether to
+    resample rows, without which a difference in coverage is not tested.
     """
     binary = all(bool(((each == 0.0) | (each == 1.0)).all()) for each in panel.loss)
+    times = np.ones(panel.n) if panel.times is None else panel.times
+    mass = times if panel.weight is None else times * panel.weight
     mean = {
-        name: float(np.mean([np.average(run, weights=panel.weight) for run in each]))
+        name: float(np.mean([np.average(run, weights=mass) for run in each]))
         for name, each in zip(panel.names, panel.loss, strict=True)
     }
     single = max(panel.n_runs) == 1 and panel.weight is None
-    errors = {name: round(float(each.sum())) for name, each in zip(panel.names, panel.loss, strict=True)}
+    errors = {name: round(float((each * times).sum())) for name, each in zip(panel.names, panel.loss, strict=True)}
     risk = next((each for each in RISKS if max(mean.values()) > each), None) if binary else None
     wanted: list[tuple[str, Metric, Method]] = []
     if not panel.same_loss:
@@ -118,7 +122,7 @@ def beside(panel: Panel, *, level: float = 0.95, names: Sequence[str] | None = N
     if binary:
         wanted.append(("ranking", get(BESIDE["ranking"]), "influence"))
     few = panel if names is None else panel.of(names)
-    if risk is not None and panel.n * sum(few.n_runs) <= MOST:
+    if risk is not None and draws and panel.n * sum(few.n_runs) <= MOST:
         wanted.append(("coverage", get(BESIDE["coverage"], risk=risk), "bootstrap"))
     tested = {}
     for name, metric, method in wanted:
