@@ -37,7 +37,7 @@ def test_dict_and_json() -> None:
     """Strict JSON holds every number to the last digit, None for NaN, and the reason."""
     read = strict(RESULT.to_json())
     assert read == RESULT.to_dict()
-    assert list(read) == ["provenance", "scores", "measurements", "notes"]
+    assert list(read) == ["provenance", "scores", "measurements", "verdict", "notes"]
     for row, entry in zip(read["measurements"], RESULT.measurements, strict=True):
         assert list(row) == FIELDS
         assert row["value"] == (None if np.isnan(entry.value) else entry.value)
@@ -47,6 +47,7 @@ def test_dict_and_json() -> None:
     assert read["scores"][0]["largest_tie"] == 3
     assert "curve" not in read["scores"][0]
     assert read["provenance"]["fingerprint"] == OUTPUTS.fingerprint
+    assert read["verdict"] == strict(json.dumps(RESULT.verdict.to_dict()))
 
 
 def test_infinity_is_not_json() -> None:

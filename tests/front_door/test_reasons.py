@@ -56,7 +56,7 @@ def test_a_threshold_on_words_names_the_word(tmp_path: Path, capsys: pytest.Capt
     assert run(["threshold", str(file), "--risk", "0.1", "--delta", "0.05", "-o", str(policy)]) == 0
     assert "4 is the word 'high': accepted from it on" in " ".join(capsys.readouterr().err.split())
     assert json.loads(policy.read_text())["reading"]["confidence_levels"][3:] == ["high", "very high"]
-    assert run(["evaluate", str(file)]) == 0
+    assert run(["evaluate", str(file), "--verbose"]) == 0
     noted = " ".join("".join(capsys.readouterr()).split())
     assert "they span [2, 5]; pass a probability" in noted
     assert "per cent" not in noted

@@ -82,9 +82,10 @@ def test_answers_without_a_confidence_are_counted(tmp_path: Path, capsys: pytest
     said = " ".join("".join(capsys.readouterr()).split())
     assert "abstained 18 45.0%" in said
     assert "24 of 80 answers (of all filters) were not parsed" in said
-    assert "nothing is said about rejecting answers: these outputs have no confidence; add a column of it" in said
+    assert "Undecided: these outputs have no confidence; add a column of it" in said
     assert run(["evaluate", TEXT, "--where", "filter=strict", "--report", str(tmp_path / "page.html")]) == 0
     assert "<td" in (tmp_path / "page.html").read_text()
+    capsys.readouterr()
     for asked in (["--plot", str(tmp_path / "a.png")], ["--metrics", "augrc"], ["--gate", "augrc<=1"]):
         assert run(["evaluate", TEXT, "--where", "filter=strict", *asked]) == 2
         said = capsys.readouterr().err

@@ -55,7 +55,7 @@ def test_sets_are_at_least_as_narrow_as_bonferroni_and_follow_the_direction() ->
         assert all(rows[name]["set_low"] >= 1 + worse[name] for name in scores)
         assert (rows["good"]["set_low"], rows["copy"]["set_low"]) == (1, 1)
         assert rows["noise"]["set_low"] == 4
-    assert "promises nothing about the true one" in " ".join(str(study).split())
+    assert "guarantees nothing about the true one" in " ".join(str(study).split())
 
 
 # ---------------------------------------------------------------------- non-inferiority

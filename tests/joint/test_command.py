@@ -31,10 +31,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_table_and_gains(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The table of the protocol, the sizes, and the gains beside those of noise."""
     arguments = ["joint", "test.npz", "close.npz", "far.npz", "--near", "close", "--far", "far"]
-    assert run([*arguments, "--scores", "energy,neg_entropy", "--permutations", "3"]) == 0
-    shown = capsys.readouterr().out
-    for part in ("DS-AURC", "n: ID 150, close 60, far 90", "groups: near, far", "close, energy", "permuted (noise)"):
-        assert part in shown
+    arguments += ["--scores", "energy,neg_entropy", "--permutations", "3"]
+    parts = ["DS-AURC", "n: ID 150, close 60, far 90", "groups: near, far", "close: a second threshold on energy"]
+    for options in ([], ["--verbose"]):
+        assert run([*arguments, *options]) == 0
+        shown = capsys.readouterr().out
+        assert [part for part in parts if part not in shown] == []
+        parts += ["close, energy", "permuted (noise)"]
 
 
 def test_json_holds_the_values_of_the_functions(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

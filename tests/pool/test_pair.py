@@ -121,10 +121,14 @@ def test_the_command_plans_and_compares(tmp_path: Path, capsys: pytest.CaptureFi
         frames[name].with_columns(label=pl.Series([label[key] for key in frames[name]["id"]])).write_csv(file)
     assert run(["compare", str(files["a"]), str(files["b"]), "--plan", str(plan)]) == 0
     shown = capsys.readouterr().out
+    assert run(["compare", str(files["a"]), str(files["b"]), "--plan", str(plan), "--verbose"]) == 0
+    whole = capsys.readouterr().out
     loss = {name: np.where(made.stage > 0, wrong, np.nan) for name, wrong in (("a", first), ("b", second))}
     expected = abstain.compare(loss, {"a": SCORE_A[:300], "b": SCORE_B[:300]}, plan=made)
     table = str(expected).split()
-    assert shown.split()[-len(table) :] == table  # below the verdict
+    assert whole.split()[-len(table) :] == table  # below the verdict
+    assert expected.tables()[0].to_text().splitlines()[2] in shown
+    assert " ".join(expected.verdict.comparison.sentence.split()) in " ".join(shown.split())
     assert (
         run(["plan", str(files["a"]), "--extend", str(plan), "--labels", "9", "--metric", "aurc", "-o", str(more)]) == 2
     )

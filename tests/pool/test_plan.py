@@ -277,10 +277,13 @@ def test_the_command_plans_extends_and_evaluates(tmp_path: Path, capsys: pytest.
     assert run(["plan", str(pool), "--extend", str(plan), "--loss", "wrong", "--labels", "30", "-o", str(more)]) == 0
     assert "Label 30 of 400 rows (stage 2)" in capsys.readouterr().out
     label(load_plan(more))
-    assert run(["evaluate", str(pool), "--plan", str(more), "--loss", "wrong"]) == 0
-    shown = capsys.readouterr().out
-    assert "80 are labelled by plan (uniform), " in " ".join(shown.split())
-    assert "AUGRC" in shown
+    part = "! Estimated from 80 of 400 rows, labelled by plan (uniform), "
+    for options in ([], ["--verbose"]):
+        assert run(["evaluate", str(pool), "--plan", str(more), "--loss", "wrong", *options]) == 0
+        shown = capsys.readouterr().out
+        assert part in shown
+        assert "AUGRC" in shown
+    assert "400 rows, 80 labelled by plan (uniform), " in " ".join(shown.split())
     assert run(["evaluate", str(pool), "--loss", "wrong", "--at-random", "--metrics", "augrc"]) == 0
     capsys.readouterr()
     assert run(["evaluate", str(pool), "--loss", "wrong"]) == 2

@@ -98,7 +98,8 @@ CAVEATS = {
         "together {both:%}.",
     ),
     "few_labels": Kind(
-        Severity.LIMIT, "Estimated from {labelled:,} labels of {n:,} rows, {errors} errors among them; not certified."
+        Severity.LIMIT,
+        "Estimated from {labelled:,} of {n:,} rows, labelled {how}, {errors} errors among them; not certified.",
     ),
     "small_sample": Kind(Severity.LIMIT, "Only {what}: all numbers are uncertain."),
     "selected_here": Kind(Severity.LIMIT, "{score} was selected on these rows.", "Choose its threshold on new rows."),

@@ -26,6 +26,7 @@ from abstain._result import (
 )  # fmt: skip
 from abstain._version import __version__
 from abstain.blocks import TieBlocks
+from abstain.evaluation._notes import labelled_how
 from abstain.inference import (
     Asked,
     Beside,
@@ -159,7 +160,7 @@ class Comparison(Result):
         """Which is better, by what test; no threshold is chosen here."""
         caveats = [Caveat.of("selected_here", score=self.table[0]["name"])]
         if self._partly and self.labels is not None:
-            caveats.append(Caveat.of("few_labels", labelled=self.labels["labelled"], n=self.n,
+            caveats.append(Caveat.of("few_labels", labelled=self.labels["labelled"], n=self.n, how=labelled_how(self.labels["design"]),
                                      errors=max(self.labels["errors"].values())))  # fmt: skip
         return Verdict(
             Status.COMPARED, score=str(self.table[0]["name"]), n=self.n, comparison=self.better(),

@@ -110,12 +110,17 @@ def _was(number: int) -> str:
     return "were" if number > 1 else "was"
 
 
+def labelled_how(design: str) -> str:
+    """Return how rows were chosen for labelling."""
+    return design if design == "at random" else f"by plan ({design})"
+
+
 def few_labels_headline(facts: Provenance) -> str:
     """Return one line that says what is known of the pool."""
     few = facts.few_labels
     assert few is not None
     assert facts.mean_loss is not None
-    how = "labelled at random" if few.design == "at random" else f"labelled by plan ({few.design})"
+    how = f"labelled {labelled_how(few.design)}"
     seen = f"{few.errors} error{'s' * (few.errors != 1)} seen"
     return f"{facts.n} rows, {few.labelled} {how}, {seen} · 0/1 loss {shown(facts.mean_loss)}"
 

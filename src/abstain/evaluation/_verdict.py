@@ -9,6 +9,7 @@ import numpy as np
 
 from abstain._result import Better, Caveat, Level, Status, Verdict, among, percent, planned_rows
 from abstain.evaluation._judge import DELTA, LEAST, RISK, by_column, nearest, rows_of
+from abstain.evaluation._notes import labelled_how
 from abstain.inference import clopper_pearson, stands_out
 from abstain.outputs import doubts
 
@@ -224,7 +225,8 @@ def _of_few_labels(evaluation: Evaluation) -> Verdict:
              if each.group is None and each.low == each.low}  # fmt: skip
     caveats = []
     if few["labelled"] < facts["n"]:
-        caveats.append(Caveat.of("few_labels", labelled=few["labelled"], n=facts["n"], errors=few["errors"]))
+        caveats.append(Caveat.of("few_labels", labelled=few["labelled"], n=facts["n"], errors=few["errors"],
+                                 how=labelled_how(few["design"])))  # fmt: skip
     ranking = known.get("auroc_f")
     if ranking is not None and not ranking.low > 0.5:
         caveats.append(

@@ -247,7 +247,7 @@ def _why(ends: tuple[float, float], values: FloatArray, limit: Limit, units: str
         return "nothing was accepted"
     risk, (low, high) = limit[0], ends
     if low <= risk < high:
-        return f"the interval of the risk holds the limit; more {units} make it shorter"
+        return f"the interval of the risk holds the limit, {risk:g}; more {units} make it shorter"
     if np.isnan(low) or np.isnan(high):
         return f"the risk has no interval; more {units} would tell"
     side = "below" if high <= risk else "above"
