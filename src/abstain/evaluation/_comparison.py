@@ -160,8 +160,9 @@ class Comparison(Result):
         """Which is better, by what test; no threshold is chosen here."""
         caveats = [Caveat.of("selected_here", score=self.table[0]["name"])]
         if self._partly and self.labels is not None:
-            caveats.append(Caveat.of("few_labels", labelled=self.labels["labelled"], n=self.n, how=labelled_how(self.labels["design"]),
-                                     errors=max(self.labels["errors"].values())))  # fmt: skip
+            how, errors = labelled_how(self.labels["design"]), max(self.labels["errors"].values())
+            labelled = self.labels["labelled"]
+            caveats.append(Caveat.of("few_labels", labelled=labelled, n=self.n, how=how, errors=errors))
         return Verdict(
             Status.COMPARED, score=str(self.table[0]["name"]), n=self.n, comparison=self.better(),
             caveats=tuple(caveats), confidence=self.level,
