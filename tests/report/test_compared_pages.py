@@ -164,7 +164,7 @@ def test_a_page_from_few_labels_has_a_verdict(tmp_path: Path) -> None:
     found = abstain.evaluate(loss=loss, confidence=score, plan=plan)
     few, verdict = found.provenance["few_labels"], found.verdict
     (labels,) = [each for each in verdict.caveats if each.kind == "few_labels"]
-    assert labels.values == {"labelled": 300, "n": 3000, "errors": few["errors"]}
+    assert labels.values == {"labelled": 300, "n": 3000, "how": "by plan (uniform)", "errors": few["errors"]}
     assert (verdict.status, verdict.levels, verdict.n) == (Status.MEASURED, (), 3000)
     assert verdict.risk_interval is not None
     assert any("all rows of this pool, labelled or not" in note for note in found.notes())
