@@ -33,7 +33,6 @@ NOT_YET = {
     "nn/thirteen-scores.md",
     "nn/wider-network.md",
     "real/cifar.md",
-    "report.md",
     "study.md",
 }
 DOCS = {path.relative_to(ROOT / "docs").as_posix(): path for path in (ROOT / "docs").rglob("*.md")}

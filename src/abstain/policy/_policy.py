@@ -322,7 +322,7 @@ class Policy:
         >>> how = abstain.policy.score_reading(outputs)
         >>> found = abstain.choose_threshold(outputs.loss_per_sample(), how.confidence(outputs), coverage=0.5)
         >>> found.policy(**how.arguments()).columns()
-        {'loss': 'wrong', 'uncertainty': 'entropy'}
+        {'uncertainty': 'entropy', 'loss': 'wrong'}
         """
         return as_calibrated(self, given)
 
