@@ -15,7 +15,7 @@ from abstain._typing import ArrayLike
 from abstain.outputs import Outputs, missing, read_outputs, read_pool, write_outputs, write_pool
 from abstain.pool import LabelPlan, load_plan
 from abstain.study._manifest import ROLES, Run, SavedSet, add_run, check_name, read_study
-from abstain.study._planned import check_pool
+from abstain.study._sets import check_pool
 
 #: Files that outputs are read from.
 SUFFIXES = (".npz", ".parquet", ".csv", ".tsv", ".jsonl", ".json")
@@ -95,7 +95,9 @@ def add_outputs(
         check_name(name, what)
     guessed_role, guessed_shift = guess(set, plan is None and outputs.labels is None and outputs.loss is None)
     chosen = guessed_role if role is None else one_of(role, ROLES, "role")
-    losses = check_pool(outputs, loss, plan, chosen, f"{model}/{run}/{set}")
+    if plan is None and loss is not None:
+        raise ValueError("loss= belongs to plan=, which says which rows are labelled; else give the outputs losses")
+    losses = None if plan is None else check_pool(outputs, loss, plan, chosen, f"{model}/{run}/{set}")
     planned = 0 if plan is None else len(plan.planned)
     saved = SavedSet(set, chosen, outputs.n, dict(guessed_shift if shift is None else shift), planned)
     folder = Path(path) / model / run
@@ -182,7 +184,8 @@ def init_study(
             (outputs, loss), plan = read_pool(file), load_plan(plan_file)
         role, shift = guess(name, plan is None and outputs.labels is None and outputs.loss is None)
         if source is None:
-            check_pool(outputs, loss, plan, role, f"{model}/{run}/{name}")
+            if plan is not None:
+                check_pool(outputs, loss, plan, role, f"{model}/{run}/{name}")
             saved = SavedSet(name, role, outputs.n, shift, 0 if plan is None else len(plan.planned))
             _enter(folder, model, run, saved, data, _seed(run), {})
         else:
@@ -196,7 +199,7 @@ def init_study(
 
 def _say_unknown(sets: list[SavedSet]) -> None:
     """Warn of sets that are taken as test sets for want of a word: several are averaged as one."""
-    names = [each.name for each in sets if each.role == "test" and not _says_role(each.name)]
+    names = [each.name for each in sets if each.role == "test" and not _role_in(each.name)]
     if names:
         warnings.warn(
             f"{listed(dict.fromkeys(names))}: the name says no role, so it is taken as a test set, and tables average "
@@ -204,11 +207,6 @@ def _say_unknown(sets: list[SavedSet]) -> None:
             UserWarning,
             stacklevel=3,
         )
-
-
-def _says_role(name: str) -> bool:
-    words = set(re.findall(r"[a-z]+", name.lower()))
-    return any(words & set(pattern.split("|")) for _, pattern in _ROLES)
 
 
 def _files(folder: Path, in_place: bool) -> list[tuple[Path, tuple[str, str, str]]]:
@@ -222,12 +220,9 @@ def _files(folder: Path, in_place: bool) -> list[tuple[Path, tuple[str, str, str
         parts = (*file.relative_to(folder).parts[:-1], file.stem)
         if in_place and (len(parts) != 3 or parts[0] == "units"):
             continue
-        if len(parts) == 3:
-            found.append((file, (parts[0], parts[1], parts[2])))
-        elif len(parts) == 2:
-            found.append((file, (parts[0], "seed0", parts[1])))
-        elif len(parts) == 1:
-            found.append((file, (folder.resolve().name, "seed0", parts[0])))
+        if len(parts) <= 3:
+            model, run = {1: (folder.resolve().name, "seed0"), 2: (parts[0], "seed0"), 3: parts[:2]}[len(parts)]
+            found.append((file, (model, run, file.stem)))
     if not found:
         where = "<model>/<run>/<set>.npz" if in_place else ", ".join(SUFFIXES)
         raise FileNotFoundError(f"{folder}: holds no outputs ({where}); give the folder that has them")
@@ -297,19 +292,27 @@ def _is_plan(file: Path) -> bool:
     return True
 
 
+def _role_in(name: str) -> str:
+    """Return the first role that a name says as a word; "" for none."""
+    words = _words(name)
+    return next((role for role, pattern in _ROLES if words & set(pattern.split("|"))), "")
+
+
+def _words(name: str) -> set[str]:
+    return set(re.findall(r"[a-z]+", name.lower()))
+
+
 def guess(name: str, unlabelled: bool) -> tuple[str, dict[str, Any]]:
     """Return role and shift as far as a name says."""
-    words = set(re.findall(r"[a-z]+", name.lower()))
-    role = next((role for role, pattern in _ROLES if words & set(pattern.split("|"))), "")
+    words, role = _words(name), _role_in(name)
     level = _CORRUPTION.search(name.lower())
     if level or "corruption" in words:
         return "shift", {"kind": "corruption"} | ({"level": int(level[1])} if level else {})
     if words & {"sub", "subclass"}:
         return "shift", {"kind": "sub-class"}
     if role == "foreign" or unlabelled:
-        kind = {"near": True, "far": False}
-        semantic = next((value for word, value in kind.items() if word in words), None)
-        return "foreign", {"kind": "new-class"} | ({} if semantic is None else {"semantic": semantic})
+        near = {} if not words & {"near", "far"} else {"semantic": "near" in words}
+        return "foreign", {"kind": "new-class"} | near
     return role or "test", {}
 
 

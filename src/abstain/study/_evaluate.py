@@ -15,15 +15,14 @@ import numpy as np
 
 from abstain import metrics as metrics_
 from abstain import scores as scores_
-from abstain._checks import UnmetNeed, closest, one_of, whole
+from abstain._checks import closest, one_of, whole
 from abstain._typing import FloatArray, NanPolicy
 from abstain.inference import check_level
 from abstain.metrics import Metric
 from abstain.study._manifest import Run, SavedSet, Study, read_study
 from abstain.study._results import Failure, StudyResults
 from abstain.study._sets import MODES, Sample, notes, stored_scores
-from abstain.study._units import Job, Unit, digest, expanded, files_of, key_of
-from abstain.study._workers import own_modules
+from abstain.study._units import Job, Unit, digest, expanded, files_of, key_of, own_modules, run_all
 
 #: Seconds per unit of cost where no unit of the study has been timed: a row of a score, a byte of a file.
 _USUAL = 1.2e-6
@@ -118,7 +117,7 @@ def evaluate(
         for mode in modes if saved.role == "foreign" else ("",):
             try:
                 job = _job(study, run, saved, asked, mode)
-            except (UnmetNeed, OSError, ValueError) as why:
+            except (OSError, ValueError) as why:
                 failures.append(Failure(f"{run.folder}/{saved.name}", str(why)))
                 continue
             jobs.append(job)
@@ -192,7 +191,7 @@ def _job(study: Study, run: Run, saved: SavedSet, asked: _Asked, mode: str) -> J
     own = folder / f"{saved.name}.npz"
     if own not in asked.hashes:
         raise ValueError("is not there")
-    chosen = tuple(dict.fromkeys(asked.scores if asked.scores is not None else _offered(own)))
+    chosen = tuple(dict.fromkeys(asked.scores if asked.scores is not None else stored_scores(own)))
     files = [folder / name for name in files_of(run, saved, chosen)]
     missing = next((file for file in files if file not in asked.hashes), None)
     if missing is not None:
@@ -217,16 +216,6 @@ def _job(study: Study, run: Run, saved: SavedSet, asked: _Asked, mode: str) -> J
     )
 
 
-def _offered(file: Path) -> list[str]:
-    try:
-        found = stored_scores(file)
-    except Exception as why:  # whatever a damaged archive can do
-        raise ValueError(f"is no readable npz file ({why}); write it again") from None
-    if not found:
-        raise ValueError("has no score: neither columns score_..., nor a confidence, logits or probabilities")
-    return found
-
-
 def _some_score_exists(names: list[str] | None, jobs: list[Job]) -> None:
     """Refuse a score that is neither in the registry nor in any file, before hours of work."""
     for name in [each for each in names or () if each.split("(")[0] in scores_.names()]:
@@ -236,7 +225,7 @@ def _some_score_exists(names: list[str] | None, jobs: list[Job]) -> None:
     for job in jobs:
         if others <= stored:
             return
-        with suppress(Exception):  # whatever a damaged archive can do is said where it is evaluated
+        with suppress(ValueError):  # what is wrong with a file is said where it is evaluated
             stored |= set(stored_scores(Path(job.study) / f"{job.name}.npz"))
     for name in others - stored:
         raise ValueError(f"score {name!r} is in no file; {closest(name, [*stored, *scores_.names()])}")
@@ -244,8 +233,6 @@ def _some_score_exists(names: list[str] | None, jobs: list[Job]) -> None:
 
 def _do(study: Study, jobs: list[Job], workers: int | None, say: Progress) -> list[Failure]:
     """Compute the units that are not kept yet; say what is to do, how far it is, and how long it takes."""
-    from abstain.study._workers import run_all
-
     todo = list({job.key: job for job in jobs if Unit.load(job.file) is None}.values())
     if not todo:
         say(f"{len(jobs)} units, all done before")

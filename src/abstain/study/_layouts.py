@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -62,8 +62,9 @@ def levels(results: StudyResults, metric: str = "augrc") -> Grid:
         shift = json.loads(each.shift or "{}")
         column = f"level {shift.get('level')}" if shift.get("kind") == "corruption" else ""
         column = "iid" if each.role == "test" else column
-        if column:
-            found.setdefault((each.data, each.model, each.score), {}).setdefault(column, []).append(each)
+        cell = found.setdefault((each.data, each.model, each.score), {}).setdefault(column, []) if column else []
+        if column != "iid" or not cell:  # of several test sets the first
+            cell.append(each)
     names = sorted({column for row in found.values() for column in row} - {"iid"}, key=_number)
     if not names:
         raise ValueError("no set is corrupted; 'abstain train --corruptions all' makes them, level by level")
@@ -73,12 +74,10 @@ def levels(results: StudyResults, metric: str = "augrc") -> Grid:
     spreads: dict[str, list[float]] = {}
     for (data, model, score), row in found.items():
         title = " ".join([*([data] if several else []), model, score])
-        at = {name: float(np.mean([each.value for each in row[name]])) if name in row else math.nan for name in names}
-        first = [row["iid"][0].value if "iid" in row else math.nan] if inside else []
-        values[title] = [*first, *at.values(), float(np.mean(list(at.values())))]
-        error = {name: row[name][0].standard_error if len(row.get(name, ())) == 1 else math.nan for name in names}
-        first = [row["iid"][0].standard_error if "iid" in row else math.nan] if inside else []
-        spreads[title] = [*first, *error.values(), math.nan]
+        cells = [row.get(name, []) for name in (*inside, *names)]
+        known = [float(np.mean([each.value for each in cell])) if cell else math.nan for cell in cells]
+        values[title] = [*known, float(np.mean(known[len(inside) :]))]
+        spreads[title] = [*(cell[0].standard_error if len(cell) == 1 else math.nan for cell in cells), math.nan]
     direction = means[0].direction
     heads = [Head(name, direction) for name in (*inside, *names, "mean")]
     title = arrow(means[0].label, direction) if direction else means[0].label
@@ -150,7 +149,10 @@ def by_objective(results: StudyResults, metric: str | None = None, *, score: str
     means = [each for each in results.means(spec) if each.role == "test"]
     chosen = score if score is not None else means[0].score if means else ""
     means = [each for each in means if each.score == chosen]
-    known = _manifest(results)
+    known: dict[tuple[str, str], _About] = {}
+    for row in results.numbers:
+        if (about := _about(json.loads(row["settings"] or "{}"))) is not None:
+            known.setdefault((row["data"], row["model"]), about)
     tuned = any(about.tuned for about in known.values())
     cells: dict[tuple[str, str, str], Mean] = {}
     left: dict[str, None] = {}
@@ -176,7 +178,8 @@ def by_objective(results: StudyResults, metric: str | None = None, *, score: str
 
 def _grid(cells: Mapping[tuple[str, str, str], Mean], left: list[str], score: str) -> Grid:
     networks, data = (list(dict.fromkeys(place[k] for place in cells)) for k in (0, 1))
-    objectives = sorted(dict.fromkeys(place[2] for place in cells), key=_place)
+    tried = {place[2] for place in cells}
+    objectives = [*(each for each in ORDER if each in tried), *sorted(tried - {*ORDER})]
     columns = [(one, other) for one in data for other in objectives if any(p[1:] == (one, other) for p in cells)]
     values = {name: [math.nan] * len(columns) for name in networks}
     spreads = {name: [math.nan] * len(columns) for name in networks}
@@ -195,22 +198,12 @@ def _grid(cells: Mapping[tuple[str, str, str], Mean], left: list[str], score: st
     return Grid(heads, values, spreads if not np.isnan(list(spreads.values())).all() else {}, title, said)
 
 
-class _About:
+class _About(NamedTuple):
     """What a run was trained on: its network, the objective of its last stage, and whether that was a second one."""
 
-    def __init__(self, network: str, objective: str, tuned: bool) -> None:
-        self.network, self.objective, self.tuned = network, objective, tuned
-
-
-def _manifest(results: StudyResults) -> dict[tuple[str, str], _About]:
-    found: dict[tuple[str, str], _About] = {}
-    for row in results.numbers:
-        key = row["data"], row["model"]
-        if key not in found:
-            about = _about(json.loads(row["settings"] or "{}"))
-            if about is not None:
-                found[key] = about
-    return found
+    network: str
+    objective: str
+    tuned: bool
 
 
 def _about(settings: Mapping[str, Any]) -> _About | None:
@@ -241,7 +234,3 @@ def _title(objective: Any) -> str:
         )  # the weights of AURC have mean 1 anyway
     title = (estimator or name) if name == "aurc" else TITLES.get(name, name)
     return f"{title} (raw)" if raw else title
-
-
-def _place(objective: str) -> tuple[int, str]:
-    return (ORDER.index(objective), "") if objective in ORDER else (len(ORDER), objective)

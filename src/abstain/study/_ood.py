@@ -64,9 +64,11 @@ def join_new_class(test: Outputs, foreign: Outputs, id_failures: str = "keep") -
         if wrong.all():
             raise ValueError("all test samples are failures, so dropping them leaves none; use id_failures='keep'")
         test, wrong = test.select(wrong == 0.0), wrong[wrong == 0.0]
-    columns: dict[str, Any] = {
-        name: np.concatenate(_pair(test, foreign, name)) for name in _MATRICES if getattr(test, name) is not None
-    }
+    there = [name for name in _MATRICES if getattr(test, name) is not None]
+    lacking = next((name for name in there if getattr(foreign, name) is None), None)
+    if lacking is not None:
+        raise UnmetNeed(f"the foreign outputs have no {lacking}, which the test outputs have; extract both alike")
+    columns: dict[str, Any] = {name: np.concatenate([getattr(test, name), getattr(foreign, name)]) for name in there}
     if test.passes is not None and foreign.passes is not None:
         columns["passes"] = np.concatenate([np.asarray(test.passes), np.asarray(foreign.passes)], axis=1)
     shared = [name for name in test.scores if name in foreign.scores]
@@ -80,12 +82,6 @@ def join_new_class(test: Outputs, foreign: Outputs, id_failures: str = "keep") -
         head=test.head,
         class_names=test.class_names,
     )
-
-
-def _pair(test: Outputs, foreign: Outputs, name: str) -> list[Any]:
-    if getattr(foreign, name) is None:
-        raise UnmetNeed(f"the foreign outputs have no {name}, which the test outputs have; extract both alike")
-    return [getattr(test, name), getattr(foreign, name)]
 
 
 def protocol(

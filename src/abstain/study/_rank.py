@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from abstain._checks import closest
+from abstain._result import number
 from abstain._typing import FloatArray
-from abstain.inference import Adjust, RankingStudy, as_metrics, check_level, ranking_study
+from abstain.evaluation import Comparison, compare
+from abstain.inference import Adjust, Ranking, RankingStudy, as_metrics, check_level, ranking_study
 from abstain.metrics import Metric
 from abstain.study._manifest import Study, read_study
-from abstain.study._planned import ranked
-from abstain.study._sets import Sample, columns, notes
+from abstain.study._sets import Sample, Side, columns, notes
 
 
 def rank(
@@ -72,29 +73,35 @@ def rank(
     score: dict[str, list[FloatArray]] = {}
     found: dict[str, int] = {}
     samples: dict[tuple[str, str, str, str], Sample] = {}
+    sides: dict[str, Side] = {}
+    lacking: list[str] = []
     clusters = weight = None
     chosen = study.runs_of(models)
     there = [(run, each) for run in chosen for each in run.sets if each.name == set_name]
-    if any(each.planned for _, each in there):
-        check_level(level)
-        whole = next((run.folder for run, each in there if not each.planned), None)
-        if whole is not None:
-            raise ValueError(f"{whole}/{set_name} is labelled whole, others by a plan; rank sets of one kind")
-        return ranked(study, there, names, as_metrics(metrics, "metrics"), level)
     several = len({run.model for run, _ in there}) > 1
-    for run in chosen:
-        saved = next((each for each in run.sets if each.name == set_name), None)
-        if saved is None:
-            continue
+    planned = any(each.planned for _, each in there)
+    whole = next((run.folder for run, each in there if not each.planned), None)
+    if planned and whole is not None:
+        raise ValueError(f"{whole}/{set_name} is labelled whole, others by a plan; rank sets of one kind")
+    for run, saved in there:
         table = columns(study, run, saved, names)
         found[run.folder] = table.n
-        samples["", set_name, run.model, run.name] = table.sample
+        lacking += table.lacking.values()
+        if table.sample is not None:
+            samples["", set_name, run.model, run.name] = table.sample
         for part in table.parts:
             clusters, weight = part.outputs.clusters, part.outputs.sample_weight
             for name in part.names:
                 entry = f"{run.model} {name}" if several else name
-                loss.setdefault(entry, []).append(part.outputs.loss_per_sample())
-                score.setdefault(entry, []).append(np.asarray((part.outputs.scores or {})[name]))
+                if part.side is None:
+                    loss.setdefault(entry, []).append(part.outputs.loss_per_sample())
+                    score.setdefault(entry, []).append(np.asarray((part.outputs.scores or {})[name]))
+                elif entry in sides:
+                    raise ValueError(f"{run.model} has several runs of {set_name}, and a plan compares two: keep one")
+                else:
+                    sides[entry] = part.side
+    if planned:
+        return _by_plan(sides, lacking, as_metrics(metrics, "metrics"), check_level(level))
     if not found:
         known = list(dict.fromkeys(each.name for run in chosen for each in run.sets))
         raise ValueError(f"no model has a set {set_name!r}; {closest(set_name, known)}")
@@ -116,3 +123,49 @@ def rank(
         paired_runs=True if not several and len(runs) == 1 else None,
         rng=rng,
     )
+
+
+def _by_plan(sides: Mapping[str, Side], lacking: list[str], metrics: Sequence[Metric], level: float) -> RankingStudy:
+    """Rank two scores or models from the labels of the plan that was made for both."""
+    if len(sides) != 2:
+        why = f" ({lacking[0]})" if lacking else ""
+        raise ValueError(
+            f"a plan ranks the two scores or models that it was made for, here are {len(sides)}: "
+            f"{', '.join(sides) or 'none'}{why}; name two with scores and models, planned by 'abstain plan --compare'"
+        )
+    first, second = sorted(sides, key=lambda name: sides[name].second)
+    one, two = sides[first], sides[second]
+    plan = one.shared
+    drawn_alike = np.array_equal(plan.stage, two.plan.stage)
+    if one.second or not two.second or plan.digest != two.shared.digest or not drawn_alike:
+        raise ValueError(
+            f"{first} and {second} were not planned to be compared by one plan; plan for both: 'abstain plan A "
+            "--compare B', or plan_labels(confidence, compare=...), and add each with this plan"
+        )
+    losses, scores = {first: one.loss, second: two.loss}, {first: one.score, second: two.score}
+    found = {each.spec: compare(losses, scores, each, level=level, plan=plan) for each in metrics}
+    rankings = {spec: _ranking(each) for spec, each in found.items()}
+    said = [
+        f"{len(plan.planned)} of {plan.n} rows are labelled, by plan ({plan.design}, {plan.digest[:8]}); estimates, "
+        "differences and ranks are about these rows, and hold in the stated share of draws of labels"
+    ]
+    for each in found.values():
+        test = each.differences[0]
+        ends = f"[{number(test.low)}, {number(test.high)}]"
+        said.append(f"{each.label}, {test.a} minus {test.b}: {number(test.difference)} {ends}, p = {test.p_value:.2g}")
+        said += [] if test.warning is None else [test.warning]
+    return RankingStudy(rankings, (first, second), plan.n, (1, 1), 0, level, "none", {}, plan.digest, tuple(said))
+
+
+def _ranking(found: Comparison) -> Ranking:
+    rows = found.table
+    ranks = np.array([row["rank"] for row in rows], dtype=np.float64)
+    unknown = np.full(2, np.nan)
+    better = np.zeros((2, 2), dtype=np.bool_)
+    better[0, 1] = found.differences[0].significant
+    low, high = (np.array([row[end] for row in rows]) for end in ("set_low", "set_high"))
+    return Ranking(
+        found.metric, found.label, found.direction, tuple(str(row["name"]) for row in rows),
+        np.array([row["estimate"] for row in rows]), ranks.astype(np.int64), ranks, ranks, low, high, unknown, unknown,
+        unknown, better, found.differences,
+    )  # fmt: skip

@@ -6,7 +6,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -21,8 +21,7 @@ from abstain.study._results import Mean, StudyResults
 from abstain.study._sets import fit_outputs
 
 #: ``name-key=value-key=value``, as ``abstain train --grid`` names the models of a grid.
-_SETTINGS = re.compile(r"-[A-Za-z_][\w.]*=")
-_SEPARATOR = re.compile(r"-(?=[A-Za-z_][\w.]*=)")
+_SETTINGS = re.compile(r"-(?=[A-Za-z_][\w.]*=)")
 
 
 @dataclass(frozen=True)
@@ -201,19 +200,17 @@ def select_settings(
     valid = results.only(role="validation")
     if not valid.numbers:
         raise ValueError("no set of role validation was evaluated; add one, or evaluate it, too")
-
-    def family(model: str) -> str:
-        return (families or {}).get(model) or _SETTINGS.split(model)[0]
-
     choices: list[SettingChoice] = []
     for metric in metrics:
         groups: dict[tuple[str, str, str], list[Mean]] = {}
         for each in valid.means(metric):
-            groups.setdefault((each.data, family(each.model), each.score), []).append(each)
+            groups.setdefault(
+                (each.data, (families or {}).get(each.model) or _family(each.model), each.score), []
+            ).append(each)
         for (data, name, score), found in groups.items():
             sign = 1.0 if found[0].direction == "lower" else -1.0
             values = {each.model: sign * each.value for each in found}
-            choices.append(_chosen((data, name, score, found[0].metric), values, sign, _settings))
+            choices.append(_chosen((data, name, score, found[0].metric), values, sign))
     return SettingSelection(tuple(choices), results)
 
 
@@ -276,24 +273,17 @@ def select_scores(
         for name in scores:
             columns = [scores_.compute(name, each, fits.get(name)) for each in (inside, outside)]
             value = float(auroc(id_score=columns[0], ood_score=columns[1]))
-            values.setdefault((run.model, _base(name)), {}).setdefault(name, []).append(value)
+            values.setdefault((run.model, _family(name)), {}).setdefault(name, []).append(value)
     if not values:
         raise ValueError(f"no model has the sets {validation!r} and {foreign!r}; give sets that are there")
     choices = [
-        _chosen(
-            (model, base, "", "joint.auroc"), {n: -float(np.mean(v)) for n, v in found.items()}, -1.0, _score_settings
-        )
+        _chosen((model, base, "", "joint.auroc"), {n: -float(np.mean(v)) for n, v in found.items()}, -1.0)
         for (model, base), found in values.items()
     ]
     return SettingSelection(tuple(choices))
 
 
-def _chosen(
-    where: tuple[str, str, str, str],
-    values: Mapping[str, float],
-    sign: float,
-    settings: Callable[[str], dict[str, str]],
-) -> SettingChoice:
+def _chosen(where: tuple[str, str, str, str], values: Mapping[str, float], sign: float) -> SettingChoice:
     """Return the candidate with the least value."""
     known = {name: value for name, value in values.items() if not math.isnan(value)}
     if not known:
@@ -301,25 +291,18 @@ def _chosen(
     best = min(known, key=lambda name: known[name])
     tied = tuple(name for name in known if name != best and known[name] == known[best])
     data, family, score, metric = where
-    return SettingChoice(data, family, score, metric, best, settings(best), sign * known[best], len(values), tied)
+    return SettingChoice(data, family, score, metric, best, _settings(best), sign * known[best], len(values), tied)
 
 
-def _settings(model: str) -> dict[str, str]:
-    return _pairs(_SEPARATOR.split(model)[1:])
+def _settings(name: str) -> dict[str, str]:
+    """Return the settings of a model, or of a score, which has them in parentheses if it is computed."""
+    inside = "(" in name and name.endswith(")")
+    parts = name[name.index("(") + 1 : -1].split(",") if inside else _SETTINGS.split(name)[1:]
+    return {key.strip(): value for key, _, value in (part.partition("=") for part in parts)}
 
 
-def _score_settings(name: str) -> dict[str, str]:
-    if "(" in name and name.endswith(")"):
-        return _pairs(part.strip() for part in name[name.index("(") + 1 : -1].split(","))
-    return _settings(name)
-
-
-def _pairs(parts: Iterable[str]) -> dict[str, str]:
-    return {key: value for key, _, value in (part.partition("=") for part in parts)}
-
-
-def _base(name: str) -> str:
-    return _SETTINGS.split(name.split("(")[0])[0]
+def _family(name: str) -> str:
+    return _SETTINGS.split(name.partition("(")[0])[0]
 
 
 def _words(settings: Mapping[str, str], setting: str | None) -> str:

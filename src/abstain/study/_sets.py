@@ -18,7 +18,8 @@ import numpy as np
 from abstain import scores as scores_
 from abstain._checks import UnmetNeed
 from abstain._typing import FloatArray, IntArray
-from abstain.outputs import Outputs
+from abstain.outputs import Outputs, read_pool
+from abstain.pool import LabelPlan, load_plan, places, sample_of
 from abstain.study._manifest import Run, SavedSet, Study
 
 
@@ -31,7 +32,7 @@ class Sample(NamedTuple):
     class_names: bool
 
 
-def sample_of(inside: Outputs, foreign: Outputs | None = None) -> Sample:
+def known_of(inside: Outputs, foreign: Outputs | None = None) -> Sample:
     """Return what is known of the rows of a set; foreign data come behind the test set."""
     both = [inside] if foreign is None else [inside, foreign]
     ids = [each.ids for each in both]
@@ -79,16 +80,72 @@ def notes(samples: Mapping[tuple[str, str, str, str], Sample], foreign: set[str]
 
 
 MODES = ("keep", "drop")
-#: Parts of a file of outputs, beside its columns of scores, that give a score without being asked.
-_PREDICTS = ("logits", "probabilities")
+
+
+class Planned(NamedTuple):
+    """All rows of a pool, their losses (NaN: no label), and the plan that says which rows were labelled."""
+
+    where: str
+    file: Path
+    outputs: Outputs
+    loss: FloatArray
+    plan: LabelPlan
+
+
+class Side(NamedTuple):
+    """A score that was planned for: the plan as its own, whether it is the second one, values and losses in order."""
+
+    file: Path
+    plan: LabelPlan
+    second: bool
+    score: FloatArray
+    loss: FloatArray
+
+    @property
+    def shared(self) -> LabelPlan:
+        """The plan as it was made, for both scores."""
+        return self.plan.of_second() if self.second else self.plan
+
+
+def planned_set(study: Study, run: Run, saved: SavedSet) -> Planned:
+    """Read a pool with its plan."""
+    outputs_file, plan_file = (study.path / run.folder / name for name in saved.files)
+    outputs, loss = read_pool(outputs_file)
+    plan = load_plan(plan_file)
+    if outputs.n != saved.n or plan.n != saved.n or len(plan.planned) != saved.planned:
+        raise ValueError(
+            f"{outputs_file} has {outputs.n} rows and its plan {len(plan.planned)} of {plan.n}, but study.json says "
+            f"{saved.planned} of {saved.n}; add the pool again with its plan"
+        )
+    return Planned(f"{run.folder}/{saved.name}", outputs_file, outputs, loss, plan)
+
+
+def side_of(found: Planned, name: str) -> Side:
+    """Return a score with the plan as its own; one that was not planned for is refused."""
+    column = np.asarray(scores_.compute(name, found.outputs))
+    plans = [found.plan] if found.plan.other is None else [found.plan, found.plan.of_second()]
+    refused: list[str] = []
+    for k, plan in enumerate(plans):
+        try:
+            order = places(plan, column, found.outputs.ids)
+        except ValueError as error:
+            refused.append(str(error))
+            continue
+        return Side(found.file, plan, k == 1, column[order], found.loss[order])
+    why = refused[0].partition("; give")[0].partition(" (first")[0]
+    raise UnmetNeed(f"the plan of {found.where} was not made for {name} ({why}); plan for it, or leave it out")
 
 
 class Part(NamedTuple):
-    """Scores that are judged on the same predictions, and where each row stands in its set."""
+    """Scores that are judged on the same predictions, and where each row stands in its set.
+
+    ``side``: the plan of the one score, of which it labelled some rows; None where all rows are labelled.
+    """
 
     outputs: Outputs
     names: list[str]
     place: IntArray
+    side: Side | None = None
 
 
 class Columns(NamedTuple):
@@ -97,18 +154,23 @@ class Columns(NamedTuple):
     parts: list[Part]
     n: int
     lacking: dict[str, str]
-    sample: Sample
+    sample: Sample | None
 
 
 def stored_scores(path: Path) -> list[str]:
     """Return what a file offers without being asked: its columns of scores, its confidence, else the MSP."""
-    with zipfile.ZipFile(path) as archive:
-        members = [name.removesuffix(".npy") for name in archive.namelist()]
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = [name.removesuffix(".npy") for name in archive.namelist()]
+    except Exception as why:  # whatever a damaged archive can do
+        raise ValueError(f"is no readable npz file ({why}); write it again") from None
     found = [name.removeprefix("score_") for name in members if name.startswith("score_")]
     if "confidence" in members:
         found.append("confidence")
-    elif any(name in members for name in _PREDICTS):
+    elif "logits" in members or "probabilities" in members:
         found.append("msp")
+    if not found:
+        raise ValueError("has no score: neither columns score_..., nor a confidence, logits or probabilities")
     return found
 
 
@@ -146,22 +208,30 @@ def columns(study: Study, run: Run, saved: SavedSet, names: Sequence[str], mode:
     mode : {"keep", "drop"}
         What becomes of test samples that are classified wrong, where foreign data are put beside them.
     """
+    lacking: dict[str, str] = {}
+    if saved.planned:
+        pool, sides = planned_set(study, run, saved), list[Part]()
+        for name in names:
+            try:
+                sides.append(Part(pool.outputs, [name], np.arange(saved.n), side_of(pool, name)))
+            except ValueError as why:
+                lacking[name] = str(why)
+        return Columns(sides, saved.n, lacking, None)
     inside = study.outputs(run.model, run.name, (test_set(run) if saved.role == "foreign" else saved).name)
     foreign = study.outputs(run.model, run.name, saved.name) if saved.role == "foreign" else None
     fits = fit_outputs(study, run, names)
     keys: dict[tuple[str, str], list[str]] = {}
     values: dict[str, FloatArray] = {}
-    lacking: dict[str, str] = {}
     for name in names:
         try:
             found = [scores_.compute(name, each, fits.get(name)) for each in (inside, foreign) if each is not None]
-        except (UnmetNeed, ValueError) as why:
+        except ValueError as why:
             lacking[name] = str(why)
             continue
         values[name] = np.concatenate(found)
         keys.setdefault(_judged_on(name, inside), []).append(name)
     parts = [_part(inside, foreign, each, {name: values[name] for name in each}, mode) for each in keys.values()]
-    return Columns(parts, inside.n + (0 if foreign is None else foreign.n), lacking, sample_of(inside, foreign))
+    return Columns(parts, inside.n + (0 if foreign is None else foreign.n), lacking, known_of(inside, foreign))
 
 
 def _judged_on(name: str, outputs: Outputs) -> tuple[str, str]:
@@ -191,3 +261,31 @@ def _part(inside: Outputs, foreign: Outputs | None, names: list[str], values: di
             place = np.flatnonzero((loss == 0.0) | (place >= inside.n))
         scored = {name: column[place] for name, column in values.items()}
         return Part(Outputs(loss=loss[place], scores=scored), names, place)
+
+
+# ---------------------------------------------------------------------- sets of which a plan labelled some rows
+
+
+def check_pool(outputs: Outputs, loss: Any, plan: LabelPlan, role: str, where: str) -> FloatArray:
+    """Return the losses of a pool, once they and the plan belong to it."""
+    if not isinstance(plan, LabelPlan):
+        raise TypeError(f"plan must be a LabelPlan, got {type(plan).__name__}; abstain.pool.load_plan(path) reads one")
+    if role in ("foreign", "train"):
+        raise ValueError(f"{where}: role {role!r} needs no labels, so no plan; give the pool another, such as test")
+    if loss is None:
+        raise ValueError(f"{where}: a plan comes with the labels; give loss=, NaN where a row has none")
+    values = np.asarray(loss, dtype=np.float64)
+    if plan.n != outputs.n or values.shape != (outputs.n,):
+        raise ValueError(
+            f"{where}: the plan is for {plan.n} rows, the pool has {outputs.n} and {values.size} losses; give the pool "
+            "that was planned for"
+        )
+    found = Planned(where, Path(), outputs, values, plan)
+    for name in outputs.scores or [scores_.default(outputs)]:
+        try:
+            side = side_of(found, name)
+        except ValueError:
+            continue  # planned for a score that is computed: said when it is
+        sample_of(side.plan, side.loss)
+        break
+    return values

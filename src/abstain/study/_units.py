@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import subprocess
+import sys
+import threading
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
+from importlib import import_module
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -21,13 +28,16 @@ from abstain._typing import FloatArray, NanPolicy
 from abstain._version import __version__
 from abstain.evaluation import DEFAULT_METRICS, Evaluation, Measurement, evaluate
 from abstain.inference import Sampling, terms_of
-from abstain.metrics import Metric
 from abstain.study._manifest import Run, SavedSet, Study
-from abstain.study._planned import few_labels, row_of, unmeasured
 from abstain.study._sets import Part, Sample, columns, fit_sets, test_set
 
 #: Raised when saved units would be misunderstood.
 UNITS = "abstain.study.unit/4"
+#: What a number of a unit takes over from a measurement.
+MEASURED = (
+    "score", "metric", "label", "identifier", "direction", "value", "standard_error", "low", "high", "method", "reason",
+    "warning",
+)  # fmt: skip
 #: Influences are kept as sums over so many groups of rows, from which runs on one test set are put together.
 GROUPS = 200
 
@@ -57,16 +67,6 @@ class Job:
     def name(self) -> str:
         """The set of a run that it is about."""
         return f"{self.model}/{self.run}/{self.set}"
-
-    def line(self) -> str:
-        """Return the job as a line."""
-        return json.dumps(asdict(self))
-
-    @classmethod
-    def of_line(cls, line: str) -> Job:
-        """Return the job of a line."""
-        table = json.loads(line)
-        return cls(**{**table, "scores": tuple(table["scores"]), "metrics": tuple(table["metrics"])})
 
 
 @dataclass(frozen=True)
@@ -152,62 +152,65 @@ def work(job: Job) -> None:
     study = _study(job.study, (Path(job.study) / "study.json").stat().st_mtime_ns)
     run = study.run(job.model, job.run)
     saved = next(each for each in run.sets if each.name == job.set)
-    unit = _of_plan(study, run, saved, job) if saved.planned else _of_set(study, run, saved, job)
-    replace(unit, cost=job.cost, seconds=time.perf_counter() - start).save(job.file)
-
-
-def _of_plan(study: Study, run: Run, saved: SavedSet, job: Job) -> Unit:
-    rows, lacking, words = few_labels(study, run, saved, job.scores, job.metrics, job.level, job.nan_policy)
-    return Unit(rows, np.full((len(rows), GROUPS), np.nan), lacking, words, None)
-
-
-def _of_set(study: Study, run: Run, saved: SavedSet, job: Job) -> Unit:
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         found = columns(study, run, saved, job.scores, job.mode or "keep")
-    words = [str(each.message) for each in said if issubclass(each.category, UserWarning)]
+        evaluated = [_evaluated(part, job) for part in found.parts]
+    said = [str(each.message) for each in caught if issubclass(each.category, UserWarning)]
     rows: list[dict[str, Any]] = []
     sums: list[FloatArray] = []
-    for part in found.parts:
-        evaluation = _evaluated(part, job)
+    for part, evaluation in zip(found.parts, evaluated, strict=True):
         summaries = {entry.score: entry for entry in evaluation.summaries}
+        few = evaluation.provenance.few_labels
         for entry in evaluation.measurements:
-            rows.append(row_of(entry, summaries[entry.score].n))
+            n = summaries[entry.score].n
+            row = {name: getattr(entry, name) for name in MEASURED}
+            rows.append(row | {"n": n, "labelled": n if few is None else few.labelled})
             sums.append(_sums(entry, summaries[entry.score].curve.blocks, part, found.n))
-    return Unit(rows, np.stack(sums) if sums else np.zeros((0, 0)), found.lacking, words, found.sample)
+        if few is not None and part.side is not None:
+            said.append(
+                f"{few.labelled} of {found.n} rows are labelled, by plan ({few.design}, "
+                f"{part.side.shared.digest[:8]}), {few.errors} errors seen; values and intervals are about these rows"
+            )
+    stacked = np.stack(sums) if sums else np.zeros((0, 0))
+    unit = Unit(rows, stacked, found.lacking, list(dict.fromkeys(said)), found.sample)
+    replace(unit, cost=job.cost, seconds=time.perf_counter() - start).save(job.file)
 
 
 def _evaluated(part: Part, job: Job) -> Evaluation:
     """Return the evaluation; what a set does not allow is a row with its reason."""
     chosen = [metrics_.parse(spec) for spec in job.metrics]
     options: dict[str, Any] = {"level": job.level, "nan_policy": job.nan_policy}
+    source: Any = part.outputs
     named = next((name for name in ("default", "all") if expanded(name) == job.metrics), None)
+    if part.side is not None:
+        source, options["plan"], named = part.side.file, part.side.plan, None
     try:
-        return evaluate(part.outputs, part.names, named or chosen, **options)
+        return evaluate(source, part.names, named or chosen, **options)
     except UnmetNeed:
-        allowed, reasons = _allowed(part, chosen, options)
-        if not allowed:
+        reasons: dict[str, str] = {}
+        for each in chosen:
+            try:
+                evaluate(source, part.names, each, **{**options, "level": None})
+            except UnmetNeed as why:
+                reasons[each.spec] = str(why).partition("; ask for")[0]
+        if len(reasons) == len(chosen):
             raise
-        evaluation = evaluate(part.outputs, part.names, allowed, **options)
-        missing = tuple(entry for name in part.names for entry in unmeasured(name, chosen, reasons))
+        allowed = [each for each in chosen if each.spec not in reasons]
+        evaluation = evaluate(source, part.names, allowed, **options)
+        missing = tuple(
+            Measurement(name, None, each.label, each.spec, each.identifier, each.direction, np.nan, reasons[each.spec])
+            for name in part.names
+            for each in chosen
+            if each.spec in reasons
+        )
         return Evaluation(evaluation.measurements + missing, evaluation.summaries, evaluation.provenance)
-
-
-def _allowed(part: Part, chosen: list[Metric], options: dict[str, Any]) -> tuple[list[Metric], dict[str, str]]:
-    allowed, reasons = [], {}
-    for each in chosen:
-        try:
-            evaluate(part.outputs, part.names, each, **{**options, "level": None})
-            allowed.append(each)
-        except UnmetNeed as why:
-            reasons[each.spec] = str(why)
-    return allowed, reasons
 
 
 def _sums(entry: Measurement, blocks: Any, part: Part, n: int) -> FloatArray:
     """Return the influences of a measurement, summed over groups of rows, or of clusters, that all runs share."""
     outputs = part.outputs
-    if not entry.standard_error > 0.0 or blocks.samples is None or blocks.n != outputs.n:
+    if part.side is not None or not entry.standard_error > 0.0 or blocks.samples is None or blocks.n != outputs.n:
         return np.full(GROUPS, np.nan)
     metric = metrics_.parse(entry.metric)
     if metric.inference_kind not in ("smooth", "quantile") or metric.input != "blocks":
@@ -221,3 +224,150 @@ def _sums(entry: Measurement, blocks: Any, part: Part, n: int) -> FloatArray:
 def _groups(n: int) -> Any:
     """Return the group of each row: at random, the same for every run."""
     return np.random.default_rng(n).permutation(n) % GROUPS
+
+
+# ---------------------------------------------------------------------- several processes
+
+# Each reads jobs as lines and answers each with a line. A process of its own for every worker, and no pickled
+# functions: it works from scripts without a main guard, from notebooks and from the command, and a worker that is
+# killed, as for want of memory, costs the unit it was at. Metrics that somebody registered beside those of the library
+# are imported by every worker from where they come.
+
+#: Modules by name, with their files; "" where a worker cannot read one: a notebook, a console, the running script.
+Modules = dict[str, str]
+
+
+def own_modules(specs: Iterable[str]) -> Modules:
+    """Return the modules outside the library that the metrics are from."""
+    names = {metrics_.parse(spec).function.__module__ for spec in specs}
+    found = {name for name in names if name.partition(".")[0] != __name__.partition(".")[0]}
+    files = {name: getattr(sys.modules.get(name), "__file__", None) or "" for name in sorted(found)}
+    return {name: "" if name == "__main__" else str(file) for name, file in files.items()}  # to import it runs it again
+
+
+def load(modules: Modules) -> None:
+    """Import them by name, or where Python does not find them so, from their files."""
+    for name, file in modules.items():
+        try:
+            known = find_spec(name)
+        except (ImportError, ValueError):
+            known = None
+        if known is not None and known.origin is not None and Path(known.origin) == Path(file):
+            import_module(name)
+            continue
+        spec = spec_from_file_location(name, file)
+        if spec is None or spec.loader is None:
+            raise ImportError(f"{file}: holds metrics of the study, but cannot be imported")
+        module = module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+
+
+#: Called with each finished job, and why it failed, if it did.
+Done = Callable[[Job, str | None], object]
+
+
+def attempt(job: Job) -> str | None:
+    """Compute a unit; return why it failed, None if it did not."""
+    try:
+        work(job)
+    except Exception as why:  # whatever a damaged file can do to a reader: it is named, and the rest is done
+        return f"{type(why).__name__}: {why}" if not isinstance(why, ValueError | OSError) else str(why)
+    return None
+
+
+def run_all(jobs: Iterable[Job], workers: int, done: Done) -> None:
+    """Compute all units, in this process or in several; metrics that a worker cannot import keep them in this one."""
+    waiting: SimpleQueue[Job] = SimpleQueue()
+    specs: set[str] = set()
+    for job in jobs:
+        waiting.put(job)
+        specs.update(job.metrics)
+    modules = own_modules(specs)
+    if workers <= 1 or not all(modules.values()):
+        while not waiting.empty():
+            job = waiting.get()
+            done(job, attempt(job))
+        return
+    lock, started, stopped = threading.Lock(), list[Any](), threading.Event()
+    threads = [
+        threading.Thread(target=_feed, args=(waiting, modules, done, lock, started, stopped), daemon=True)
+        for _ in range(workers)
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        for thread in threads:
+            thread.join()
+    finally:  # interrupted: nobody works on for a parent that has gone
+        stopped.set()
+        for process in list(started):
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+
+
+def _feed(
+    waiting: SimpleQueue[Job], modules: Modules, done: Done, lock: Any, started: list[Any], stopped: threading.Event
+) -> None:
+    process = None
+    while not stopped.is_set():
+        try:
+            job = waiting.get_nowait()
+        except Empty:
+            break
+        if process is None:
+            process = _start(modules)
+            started.append(process)
+        why = _ask(process, job)
+        if process.poll() is not None:
+            process = None
+        if stopped.is_set():
+            return
+        with lock:
+            done(job, why)
+    if process is not None:
+        process.stdin.close()
+        process.wait()
+        process.stdout.close()
+
+
+def _start(modules: Modules) -> Any:
+    """Start a worker; libraries that would use several threads get one, because there are several workers."""
+    single = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    return subprocess.Popen(
+        [sys.executable, "-c", "from abstain.study._units import main; main()", json.dumps(modules)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **single},
+    )
+
+
+def _ask(process: Any, job: Job) -> str | None:
+    try:
+        process.stdin.write(json.dumps(asdict(job)) + "\n")
+        process.stdin.flush()
+        answer = process.stdout.readline()
+    except OSError:
+        answer = ""
+    if not answer:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        return f"the process that worked on it ended with code {process.returncode}; is there enough memory?"
+    why: str | None = json.loads(answer)
+    return why
+
+
+def main() -> None:
+    """Answer jobs until there are no more."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process gets it, and ends us
+    answers, sys.stdout = sys.stdout, sys.stderr  # whatever a library prints is no answer
+    load(json.loads(sys.argv[1]))
+    for line in sys.stdin:
+        about = json.loads(line)
+        job = Job(**{**about, "scores": tuple(about["scores"]), "metrics": tuple(about["metrics"])})
+        print(json.dumps(attempt(job)), file=answers, flush=True)

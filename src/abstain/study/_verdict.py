@@ -33,9 +33,7 @@ BESIDE = ("accuracy", "auroc_f", parse(f"coverage_at_risk(risk={RISK})").spec)
 
 def verdict_of(results: StudyResults) -> Verdict:
     """Return the best mean of each set against the next, tested, and what was left out."""
-    specs = results.values("metric")
-    cells = _cells(results, "augrc" if "augrc" in specs else specs[0]) if specs else {}
-    orders = [_order(each) for each in list(cells.values())[:SETS]]
+    orders = [_order(each) for each in list(_cells(results).values())[:SETS]]
     found = [_better(results, order) for order in orders if len(order) > 1]
     caveats = [Caveat.of("files_left_out", count=len(results.failures))] if results.failures else []
     caveats += [
@@ -72,14 +70,13 @@ def _better(results: StudyResults, order: list[Mean]) -> Better:
 
 def best_of(results: StudyResults) -> Mean | None:
     """Return the best cell of the first set that is none for validation."""
-    specs = results.values("metric")
-    cells = _cells(results, "augrc" if "augrc" in specs else specs[0]) if specs else {}
-    return next((_order(each)[0] for each in cells.values() if each[0].role != "validation"), None)
+    return next((_order(each)[0] for each in _cells(results).values() if each[0].role != "validation"), None)
 
 
-def _cells(results: StudyResults, spec: str) -> dict[tuple[str, str, str], list[Mean]]:
+def _cells(results: StudyResults) -> dict[tuple[str, str, str], list[Mean]]:
     found: dict[tuple[str, str, str], list[Mean]] = {}
-    for each in results.means(spec):
+    specs = results.values("metric")
+    for each in results.means("augrc" if "augrc" in specs else specs[0]) if specs else ():
         found.setdefault((each.data, each.set, each.id_failures), []).append(each)
     return found
 
