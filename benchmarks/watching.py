@@ -20,7 +20,7 @@ import numpy as np
 import abstain
 from abstain._typing import FloatArray
 from abstain.monitoring import Monitor, load_monitor, monitor
-from abstain.monitoring._evidence import Detector, Evidence, ends, evidence_above
+from abstain.monitoring._evidence import Detector, Evidence, ends
 from abstain.policy import Policy
 
 LIMIT, DELTA = 0.05, 0.05
@@ -104,7 +104,7 @@ def late(rng: np.random.Generator, repetitions: int = 2000) -> None:
             for _ in range(repetitions):
                 _, wrong, known = stream(365, a_day, LIMIT, mean, rng)
                 order = np.argsort(known, kind="stable")
-                alarms += bool((evidence_above(wrong[order][known[order] <= 365], LIMIT) >= ALARM).any())
+                alarms += bool((Evidence(LIMIT).update(wrong[order][known[order] <= 365]) >= ALARM).any())
             share = percent(alarms, repetitions)
             print(f"delay of {mean} days in the mean, {a_day} rows a day, order of labels: ever {share}", flush=True)
     policy = certified()
@@ -115,8 +115,8 @@ def late(rng: np.random.Generator, repetitions: int = 2000) -> None:
                 for k in range(repetitions):
                     day, wrong, known = stream(365, a_day, risk, kind, rng)
                     order = np.argsort(known, kind="stable")
-                    by_label = evidence_above(wrong[order][known[order] <= 365], LIMIT)
-                    by_age = evidence_above(wrong[day <= 365 - age], LIMIT)
+                    by_label = Evidence(LIMIT).update(wrong[order][known[order] <= 365])
+                    by_age = Evidence(LIMIT).update(wrong[day <= 365 - age])
                     if k < 5:  # the same through the public function, which judges a day as one, a look every 30 days
                         begins = np.arange(len(by_age)) % a_day == 0
                         by_day = Evidence(LIMIT).update(wrong[day <= 365 - age], begins)[ends(begins)]
@@ -144,7 +144,7 @@ def percent(k: float, n: int) -> str:
 def ever(path_of: Callable[[], FloatArray], repetitions: int, step: int = 1) -> str:
     """Return the share of streams with an alarm at any look, with 1.96 Monte Carlo errors."""
     share = np.mean(
-        [bool((evidence_above(path_of(), LIMIT)[step - 1 :: step] >= ALARM).any()) for _ in range(repetitions)]
+        [bool((Evidence(LIMIT).update(path_of())[step - 1 :: step] >= ALARM).any()) for _ in range(repetitions)]
     )
     return f"{100 * share:.1f} +- {196 * np.sqrt(share * (1 - share) / repetitions):.1f} %"
 

@@ -14,7 +14,7 @@ PRIVATE = {
     ("evaluation._tune", "scores._fitted"): "a score and its fit, many settings at once",
     ("live._certificate", "thresholds._grid_bets"): "bets on a fixed grid, which a live certificate repeats",
     ("live._grid", "thresholds._grid_bets"): "the same",
-    ("monitoring._sent_rows", "thresholds._row_hashes"): "rows that were given before, recognised by hashes",
+    ("monitoring._rows", "thresholds._row_hashes"): "rows that were given before, recognised by hashes",
     ("monitoring._monitor", "thresholds._row_hashes"): "rows that were given before, recognised by hashes",
 }
 

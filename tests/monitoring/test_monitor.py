@@ -10,7 +10,7 @@ from scipy import stats
 
 import abstain
 from abstain.monitoring import SortedRowsWarning, monitor
-from abstain.monitoring._evidence import ALTERNATIVES, PIECE, Bets, Detector, Evidence, evidence_above
+from abstain.monitoring._evidence import ALTERNATIVES, PIECE, Bets, Detector, Evidence
 from abstain.policy import Policy
 from tests.tiers import repeated
 
@@ -35,7 +35,7 @@ def test_a_year_of_daily_looks(rows_a_day: int, repetitions: int) -> None:
     rng = np.random.default_rng(1)
     alarms = 0
     for _ in range(repetitions):
-        path = evidence_above((rng.random(365 * rows_a_day) < 0.05).astype(float), 0.05)
+        path = Evidence(0.05).update((rng.random(365 * rows_a_day) < 0.05).astype(float))
         alarms += int((path[rows_a_day - 1 :: rows_a_day] >= np.log(20)).any())
     assert alarms / repetitions <= worst(repetitions)
 
@@ -43,7 +43,7 @@ def test_a_year_of_daily_looks(rows_a_day: int, repetitions: int) -> None:
 def test_real_losses_too() -> None:
     """A loss that is not 0/1, at the limit."""
     rng = np.random.default_rng(2)
-    alarms = sum((evidence_above(rng.beta(0.1, 1.9, 3000), 0.05) >= np.log(20)).any() for _ in range(1000))
+    alarms = sum((Evidence(0.05).update(rng.beta(0.1, 1.9, 3000)) >= np.log(20)).any() for _ in range(1000))
     assert alarms / 1000 <= worst(1000)
 
 
@@ -52,7 +52,7 @@ def test_a_doubled_risk_is_noticed_soon() -> None:
     rng = np.random.default_rng(3)
     delays = []
     for _ in range(500):
-        over = np.flatnonzero(evidence_above((rng.random(3000) < 0.1).astype(float), 0.05) >= np.log(20))
+        over = np.flatnonzero(Evidence(0.05).update((rng.random(3000) < 0.1).astype(float)) >= np.log(20))
         delays.append(over[0] + 1 if over.size else np.inf)
     assert np.median(delays) <= 300
     assert np.quantile(delays, 0.9) <= 650
@@ -73,7 +73,7 @@ def test_evidence_is_the_sum_over_starts(limit: float) -> None:
         sum(weight[start] * factors[start:end].prod(axis=0).mean() for start in range(end)) + cash[end]
         for end in range(1, 121)
     ]
-    np.testing.assert_allclose(evidence_above(values, limit), np.log(slow), rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(Evidence(limit).update(values), np.log(slow), rtol=1e-10, atol=1e-12)
 
 
 @given(st.lists(st.integers(0, 400), max_size=12), st.sampled_from([0.01, 0.05, 0.3]), st.integers(0, 9))
@@ -82,7 +82,7 @@ def test_parts_of_any_size_give_the_same_evidence(cuts: list[int], limit: float,
     values = np.random.default_rng(seed).choice([0.0, 0.5, 1.0], 400, p=[0.9, 0.05, 0.05])
     watched = Evidence(limit)
     parts = [watched.update(part) for part in np.split(values, sorted(cuts))]
-    np.testing.assert_array_equal(np.concatenate(parts), evidence_above(values, limit))
+    np.testing.assert_array_equal(np.concatenate(parts)(values, limit))
 
 
 @pytest.mark.parametrize("limit", [0.002, 0.2, 0.9])

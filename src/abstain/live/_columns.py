@@ -9,9 +9,10 @@ import numpy as np
 
 from abstain._checks import check_weight, same_length, vector
 from abstain._typing import ArrayLike, FloatArray, IntArray
+from abstain.inference import codes
 from abstain.monitoring import Clock
 from abstain.policy import group_column
-from abstain.thresholds import Hashes, cluster_numbers, named
+from abstain.thresholds import Hashes, named
 
 
 def chances(given: ArrayLike | float, n: int, smallest: FloatArray) -> FloatArray:
@@ -72,7 +73,7 @@ def numbers_of(clusters: ArrayLike | None, n: int, largest: int | None) -> IntAr
         return None
     if clusters is None:
         raise ValueError("this certificate is about rows in clusters; give clusters=")
-    number: IntArray = cluster_numbers(clusters, n)
+    number: IntArray = codes(clusters, "clusters", n)
     size = int(np.bincount(number).max(initial=0))
     if size > largest:
         raise ValueError(

@@ -17,14 +17,13 @@ from abstain._checks import check_loss, failure_probability, flag, one_of, posit
 from abstain._files import locked, write_text
 from abstain._result import plain
 from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
-from abstain.monitoring._guarantee import ONLY, Monitored, Rules, Seen, units, untold
-from abstain.monitoring._periods import Break, Line, Period
-from abstain.monitoring._result import Monitoring, any_told, of_policy
-from abstain.monitoring._sent_rows import SentRows
+from abstain.inference import codes
+from abstain.monitoring._guarantee import ONLY, Break, Line, Monitored, Period, Rules, Seen, units, untold
+from abstain.monitoring._result import Monitoring, any_told
+from abstain.monitoring._rows import SentRows, shuffled, warn_if_in_runs, warn_if_sorted
 from abstain.monitoring._times import Clock
-from abstain.monitoring._warnings import shuffled, warn_if_in_runs, warn_if_sorted
 from abstain.policy import Policy, group_column
-from abstain.thresholds import check_clusters, cluster_numbers, warn_if_copied, warn_if_reused
+from abstain.thresholds import check_clusters, read, warn_if_reused, warn_of_copies
 from abstain.thresholds._row_hashes import Hashes, named, packed, taken, unpacked
 
 #: What a state file says it is; files of 0.2.0 have the second name.
@@ -152,7 +151,8 @@ class Monitor:
             same_length(loss=losses, confidence=scores)
             left_out = 0
             if clusters is not None and self.returning == "skip":
-                kept = self._not_seen(clusters, len(losses))
+                seen = np.isin(named(clusters)[1], self.clusters)
+                kept = ~seen[codes(clusters, "clusters", len(losses))]
                 left_out = len(kept) - int(kept.sum())
                 losses, scores = losses[kept], scores[kept]
                 groups, clusters, time = (taken(column, kept) for column in (groups, clusters, time))
@@ -166,7 +166,7 @@ class Monitor:
                     f"max_loss={self.largest:g} is below a loss that occurs, {np.nanmax(losses):g}; give a true bound"
                 )
             check_clusters(self.policy, clusters)
-            unit = None if clusters is None else cluster_numbers(clusters, len(losses))
+            unit = None if clusters is None else codes(clusters, "clusters", len(losses))
             clock = copy.copy(self.clock)
             rows, when, skipped = clock.order(time, as_of, losses, accepted, unit)
             clock.check_unit(period=self.period, maturity=clock.maturity)
@@ -191,7 +191,7 @@ class Monitor:
             ):
                 warn_if_in_runs(mean_loss)
             if unit is None and labelled.sum() > 1:
-                warn_if_copied(values[labelled], scores[labelled])
+                warn_of_copies(read(values[labelled], scores[labelled], None, "reject"), stacklevel=3)
             # nothing was changed until here, and nothing can fail from here on
             self.clock, self.skipped, self.calls = clock, skipped, self.calls + 1
             self.returned += left_out
@@ -273,10 +273,6 @@ class Monitor:
             )
         return hashes
 
-    def _not_seen(self, clusters: Any, n: int) -> BoolArray:
-        """Return the rows of clusters that were not monitored before."""
-        return np.asarray(~np.isin(named(clusters)[1], self.clusters))[cluster_numbers(clusters, n)]
-
     def result(self) -> Monitoring:
         """Return what all rows until now show."""
         with self._lock:
@@ -289,6 +285,10 @@ class Monitor:
         groups = {} if self.policy.group is None else {name: one.broken for name, one in seen.items()}
         risk = total.total / total.n_losses if total.n_losses else np.nan
         coverage = total.n_accepted / total.n if total.n else np.nan
+        promise, known = self.policy.guarantee, self.policy.calibration
+        calibrated = known.coverage
+        if calibrated is None and known.n_accepted is not None:  # a policy of 0.2.0
+            calibrated = known.n_accepted / known.n
         every = np.nan if self.rules.accepted_only else coverage  # costs are of all cases
         return Monitoring(
             promise_broken=any(one.broken for one in seen.values()) if seen else None, broken_at=self.broken_at,
@@ -301,7 +301,9 @@ class Monitor:
             untold=self.untold, groups=groups, delta=self.delta, changed_at=tuple(sorted(self.changed_at)),
             n_changes=total.signals, time_unit=self.clock.unit if self.begun is not None else None, period=self.period,
             run_length=self.rules.run_length, waiting=self.clock.waiting, skipped=self.skipped,
-            empty=self.empty, returned=self.returned, periods=self._shown(), **of_policy(self.policy),
+            empty=self.empty, returned=self.returned, periods=self._shown(), promised=promise is not None,
+            limit=None if promise is None else promise.risk, graded=promise is not None and promise.max_loss > 1.0,
+            thresholds=dict(self.policy.thresholds), calibrated=calibrated,
             by_group=tuple(one.shown(len(self.monitored), self.rules.run_length) for one in self.of_group.values()),
         )  # fmt: skip
 

@@ -22,9 +22,8 @@ from abstain._result import (
     readable,
 )  # fmt: skip
 from abstain.inference import stands_out
-from abstain.monitoring._drift import Drift
-from abstain.monitoring._periods import Break, Period
-from abstain.policy import Policy
+from abstain.monitoring._evidence import Drift
+from abstain.monitoring._guarantee import Break, Period
 
 #: Periods that are printed.
 SHOWN = 26
@@ -303,19 +302,6 @@ def _told_drift(one: Drift) -> str:
         return f"{'more' if one.rose else 'less'} was answered {begin} ({shares})"
     edge = "" if one.edge is None else f"at {readable(one.edge)} or more "
     return f"scores were {'higher' if one.rose else 'lower'} {begin} ({edge}{shares})"
-
-
-def of_policy(policy: Policy) -> dict[str, Any]:
-    """Return what is watched: the risk that is promised, the thresholds, and the coverage of the calibration rows."""
-    promise, seen = policy.guarantee, policy.calibration
-    coverage = seen.coverage
-    if coverage is None and seen.n_accepted is not None:  # a policy of 0.2.0
-        coverage = seen.n_accepted / seen.n
-    return {
-        "promised": promise is not None, "limit": None if promise is None else promise.risk,
-        "graded": promise is not None and promise.max_loss > 1.0,
-        "thresholds": dict(policy.thresholds), "calibrated": coverage,
-    }  # fmt: skip
 
 
 def any_told(found: list[bool | None]) -> bool | None:

@@ -10,7 +10,6 @@ Times are read from any format: dates, text, numbers, Unix time.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -53,7 +52,8 @@ def read_times(time: ArrayLike, name: str, *, plain: bool = False) -> tuple[Floa
         raise TypeError(f"{name} must hold numbers or dates; give when rows were predicted or labelled") from None
     _refuse_missing(~np.isfinite(when), name)
     if when.size and not plain and when.min() >= 19900101.0 and when.max() <= 21001231.0 and (when % 1.0 == 0.0).all():
-        return read_times([_dashed(f"{each:.0f}") for each in when], name)[0], "dates"  # 20260531
+        text = [f"{each:.0f}" for each in when]  # 20260531
+        return read_times([f"{each[:4]}-{each[4:6]}-{each[6:]}" for each in text], name)[0], "dates"
     for unit, scale in {} if plain or not when.size else _UNIX.items():
         if when.min() >= _FIRST * scale and when.max() <= _LAST * scale:
             return when / (86400.0 * scale), unit
@@ -92,10 +92,6 @@ def _day_and_month(parts: list[tuple[str, ...]], example: str, name: str) -> lis
         raise ValueError(f"{name} holds dates such as {example}, which {why}; write them as 2026-05-31")
     order = (3, 2, 0) if day_first else (3, 0, 2)
     return [f"{one[order[0]]}-{int(one[order[1]]):02}-{int(one[order[2]]):02}{one[4]}" for one in parts]
-
-
-def _dashed(text: str) -> str:
-    return f"{text[:4]}-{text[4:6]}-{text[6:]}"
 
 
 def _utc(when: Any) -> Any:
@@ -240,12 +236,3 @@ class Clock:
         if self.dates:
             return str(np.datetime64(int(np.floor(when)), "D"))
         return f"{when:g}"
-
-    def state(self) -> dict[str, Any]:
-        """Return what is kept."""
-        return dict(vars(self))
-
-    @classmethod
-    def restored(cls, state: Mapping[str, Any]) -> Clock:
-        """Return the clock that was kept."""
-        return cls(**state)

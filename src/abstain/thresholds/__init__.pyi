@@ -38,10 +38,10 @@ from abstain.thresholds._row_warnings import ReusedSelectionWarning as ReusedSel
 from abstain.thresholds._row_warnings import copied_rows as copied_rows
 from abstain.thresholds._row_warnings import remember_selection as remember_selection
 from abstain.thresholds._row_warnings import unusual as unusual
-from abstain.thresholds._row_warnings import warn_if_copied as warn_if_copied
 from abstain.thresholds._row_warnings import warn_if_reused as warn_if_reused
+from abstain.thresholds._row_warnings import warn_of_copies as warn_of_copies
 from abstain.thresholds._rows_needed import CertificatePlan as CertificatePlan
 from abstain.thresholds._rows_needed import plan_certificate as plan_certificate
-from abstain.thresholds._sample import cluster_numbers as cluster_numbers
+from abstain.thresholds._sample import read as read
 from abstain.thresholds._two_scores import ChosenPair as ChosenPair
 from abstain.thresholds._two_scores import choose_pair as choose_pair

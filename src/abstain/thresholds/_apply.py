@@ -28,7 +28,7 @@ from abstain.policy import (
     said_declined_by,
     span,
 )
-from abstain.thresholds._shift import moved, other_share, usual_scores
+from abstain.thresholds._audit import moved, other_share
 
 _KINDS = (".csv", ".tsv", ".parquet", ".jsonl")
 
@@ -110,6 +110,7 @@ class _File:
     def __init__(self, rows: Scan, name: str, policy: Policy, column: str) -> None:
         self.rows, self.name, self.policy, self.column = rows, name, policy, column
         self.declined = policy.said_declined()
+        self.notes: list[str] = []
         self.words: dict[str, float] = {}  # values of a confidence in words or per cent
         self.failed: Score | None = None  # the score that could not be computed
         self.frame, self.schema, self.inner = rows.frame, rows.frame.collect_schema(), list[str]()
@@ -118,8 +119,10 @@ class _File:
         """Give the columns of the policy that are fields of objects (``probability.values``) columns of their own."""
         import polars as pl
 
-        schema = self.schema
-        for wanted in [each for each in self._columns() if each not in schema and "." in each]:
+        policy, schema = self.policy, self.schema
+        columns = [column for part in policy.parts for column in part.columns]
+        columns += [*(self.declined or ())[1:], *([] if policy.group is None else [policy.group])]
+        for wanted in [each for each in columns if each not in schema and "." in each]:
             outer, *fields = wanted.split(".")
             kind, value = schema.get(outer), pl.col(outer)
             for field in fields:
@@ -129,11 +132,12 @@ class _File:
                 self.frame = self.frame.with_columns(value.alias(wanted))
                 self.inner.append(wanted)
         self.schema = self.frame.collect_schema()
-
-    def _columns(self) -> list[str]:
-        """Return the columns that decide."""
-        scores = [column for part in self.policy.parts for column in part.columns]
-        return [*scores, *(self.declined or ())[1:], *([] if self.policy.group is None else [self.policy.group])]
+        if self.declined is not None and self.declined[0] == "correct" and self.declined[1] not in self.schema:
+            self.notes.append(
+                f"at calibration {self.declined[1]!r} said which rows the model itself declined, and it is not in this "
+                "file: the guarantee is about the rows that the model answers, so reject the others"
+            )
+            self.declined = None
 
     def decide(self, out: str, kind: str) -> Applied:
         """Write the rows with their decisions, and count them."""
@@ -149,7 +153,8 @@ class _File:
             self._refuse_beyond_scale(decided.struct.field("score"))
             self._write(decided.struct.field("code") == ACCEPTED, out, kind)
             # counted in a second pass: one pass for both holds more of the file in memory, and takes as long
-            low, high = usual_scores(self.policy)
+            edges = [edge for one in self.policy.calibration.each.values() for edge, _ in one.bins]
+            low, high = (min(edges), max(edges)) if edges else (-np.inf, np.inf)
             code, score = pl.col("code"), pl.col("score")
             answered = code != DECLINED
             counts = (
@@ -167,9 +172,10 @@ class _File:
             )
             found = map(int, counts.collect(engine="streaming").row(0))
             n, accepted, unscored, declined, unknown, below, above = found
-            odd = moved(n - unscored - declined, below, above, low, high)
-            notes = (*self._without_verdicts(), *(odd or other_share(self.policy, n - declined, accepted)))
-            return Applied(n, accepted, unscored, declined, unknown, notes)
+            scored = n - unscored - declined
+            odd = moved(scored, below, "below", low) or moved(scored, above, "above", high)
+            self.notes += odd or other_share(self.policy, n - declined, accepted)
+            return Applied(n, accepted, unscored, declined, unknown, tuple(self.notes))
         except (pl.exceptions.PolarsError, ValueError, TypeError) as error:
             cause = self._unusable()
             if cause is None and not isinstance(error, pl.exceptions.PolarsError):
@@ -202,7 +208,7 @@ class _File:
             limits = [policy.thresholds[name] for name in names]
             limit = self._group().replace_strict(names, limits, default=None, return_dtype=pl.Float64)
             each.append(limit.alias("limit"))
-        if self.declined is not None and self._says_declined():
+        if self.declined is not None:
             self._require(self.declined[1], "says what the model itself declined, and the guarantee is about the rest")
             each.append(pl.col(self.declined[1]).alias("declined"))
         kind = pl.Struct({"code": pl.Int8, "score": pl.Float64})
@@ -219,9 +225,7 @@ class _File:
         limit: Any = policy.thresholds.get("")
         if policy.group is not None:
             limit = columns.field("limit").to_numpy()
-        declined = None
-        if self.declined is not None and self._says_declined():
-            declined = said_declined_by(columns.field("declined"), *self.declined)
+        declined = None if self.declined is None else said_declined_by(columns.field("declined"), *self.declined)
         found = decisions(policy, score, limit, other[0] if other else None, declined)
         return pl.DataFrame({"code": found.codes, "score": found.score}).to_struct()
 
@@ -290,10 +294,6 @@ class _File:
             return column.map_batches(named, return_dtype=pl.String, is_elementwise=True)
         text = column.cast(pl.String)
         return pl.when(text.is_in(TRUTH)).then(text.str.to_lowercase()).otherwise(text)
-
-    def _says_declined(self) -> bool:
-        """Whether a column says which rows the model itself declined; that of verdicts may be missing."""
-        return self.declined is not None and (self.declined[0] != "correct" or self.declined[1] in self.schema)
 
     def _require(self, column: str, why: str = "") -> None:
         if column not in self.schema:
@@ -369,15 +369,6 @@ class _File:
                 if row is not None:
                     return f"column {column!r} must hold numbers, but data row {row + 1} holds {first!r}"
         return None
-
-    def _without_verdicts(self) -> list[str]:
-        """Say if the verdicts that said at calibration what the model declined are not in the file."""
-        if self.declined is None or self._says_declined():
-            return []
-        return [
-            f"at calibration {self.declined[1]!r} said which rows the model itself declined, and it is not in this "
-            "file: the guarantee is about the rows that the model answers, so reject the others"
-        ]
 
 
 def _text(column: str) -> Any:

@@ -13,17 +13,22 @@ from abstain._checks import same_length, vector
 from abstain._result import Caveat, Column, Estimate, Result, Row, Status, Table, Verdict, number
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.curve import RiskCoverageCurve
-from abstain.policy import Policy, group_column
+from abstain.inference import clopper_pearson, codes
+from abstain.policy import Guarantee, Policy, group_column
 from abstain.thresholds._clusters import cluster_means
 from abstain.thresholds._evidence import hoeffding_bentkus
 from abstain.thresholds._groups import GroupThresholds
 from abstain.thresholds._intervals import coverage_interval, mean_interval, risk_interval
 from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold, Threshold
 from abstain.thresholds._row_warnings import warn_if_reused
-from abstain.thresholds._sample import cluster_numbers, read
+from abstain.thresholds._sample import read
 
 #: What is said of a guarantee.
 ANSWERS = {True: "satisfied", False: "violated", None: "undecided"}
+#: Rows below which it is no news that most scores lie where few did at calibration.
+_FEWEST = 20
+#: A smaller difference between the shares of accepted rows is none to act on.
+_LEAST = 0.01
 #: The limit of the risk, and the largest loss.
 Limit = tuple[float, float] | None
 
@@ -175,10 +180,9 @@ def audit(
     else:
         accepted, grouped = threshold.accept(scores), False
     marks = np.where(np.isnan(scores), np.nan, accepted.astype(np.float64))
-    guarantee = threshold.guarantee if isinstance(threshold, Policy) else threshold.guarantee()
+    guarantee = check_clusters(threshold, clusters)
     limit = None if guarantee is None else (guarantee.risk, guarantee.max_loss)
-    check_clusters(threshold, clusters)
-    unit = None if clusters is None else cluster_numbers(clusters, len(losses))
+    unit = None if clusters is None else codes(clusters, "clusters", len(losses))
     total = _audited(losses, marks, (level, level), nan_policy, limit, unit)
     cost = None
     if not isinstance(threshold, GroupThresholds):
@@ -199,8 +203,8 @@ def audit(
     return replace(total, satisfied=satisfied, groups=each, reason="not of every group" if grouped else total.reason)
 
 
-def check_clusters(threshold: Threshold | GroupThresholds | Policy, clusters: ArrayLike | None) -> None:
-    """Refuse a guarantee about clusters for single rows, and clusters for a guarantee about rows."""
+def check_clusters(threshold: Threshold | GroupThresholds | Policy, clusters: ArrayLike | None) -> Guarantee | None:
+    """Return the guarantee; refuse one about clusters for single rows, and clusters for one about rows."""
     guarantee = threshold.guarantee if isinstance(threshold, Policy) else threshold.guarantee()
     about = threshold.calibration.clustered
     if guarantee is not None and about and clusters is None:
@@ -213,6 +217,7 @@ def check_clusters(threshold: Threshold | GroupThresholds | Policy, clusters: Ar
             "the guarantee is about rows, and was certified as if they were independent; certify with clusters=, or "
             "give one row per cluster"
         )
+    return guarantee
 
 
 def _audited(
@@ -232,45 +237,71 @@ def _audited(
         judged = mean_interval(values, sure)
     exact = sample.binary and sample.cluster is None
     error = None if exact else (1.0 - sure) / 2.0
+    units = "rows" if sample.cluster is None else "clusters"
+    satisfied, reason = _judged(judged, values, limit, error, units)
     return Audit(
         sample.n, point.n_accepted, point.coverage, coverage_interval(sample, accepted, level), risk, ends, level,
-        _satisfied(judged, values, limit, error),
-        reason=_why(judged, values, limit, "clusters" if sample.cluster is not None else "rows"),
+        satisfied, reason=reason,
     )  # fmt: skip
 
 
-def _why(ends: tuple[float, float], values: FloatArray, limit: Limit, units: str) -> str | None:
-    """Return why these values may not decide whether a guarantee is satisfied; None where nothing is guaranteed."""
-    if limit is None:
-        return None
-    if not values.size:
-        return "nothing was accepted"
-    risk, (low, high) = limit[0], ends
+def _judged(
+    ends: tuple[float, float], values: FloatArray, limit: Limit, error: float | None, units: str
+) -> tuple[bool | None, str | None]:
+    """Return whether a guarantee is satisfied, and what speaks against deciding it; None where nothing is guaranteed.
+
+    ``error``: the level at which a bound must agree, None where the interval is exact.
+    """
+    if limit is None or not values.size:
+        return None, None if limit is None else "nothing was accepted"
+    (risk, largest), (low, high) = limit, ends
+    violated, satisfied = not low <= risk, not high > risk
+    if error is not None:
+        above = np.maximum(1.0 - values / largest, 0.0)  # a mean loss above the limit is a mean of these below its own
+        violated = violated and _bound(above, 1.0 - risk / largest) <= error
+        satisfied = satisfied and _bound(values / largest, risk / largest) <= error
+    answer = False if violated else True if satisfied else None
     if low <= risk < high:
-        return f"the interval of the risk holds the limit, {risk:g}; more {units} make it shorter"
+        return answer, f"the interval of the risk holds the limit, {risk:g}; more {units} make it shorter"
     if np.isnan(low) or np.isnan(high):
-        return f"the risk has no interval; more {units} would tell"
+        return answer, f"the risk has no interval; more {units} would tell"
     side = "below" if high <= risk else "above"
-    return (
+    return answer, (
         f"the interval lies {side} the limit, but is approximate for means of {units}, and a bound that "
         f"holds for every population (Hoeffding-Bentkus) does not agree with so few ({values.size})"
     )
 
 
-def _satisfied(ends: tuple[float, float], values: FloatArray, limit: Limit, error: float | None) -> bool | None:
-    """Judge a guarantee; ``error``: the level at which a bound must agree, None where the interval is exact."""
-    if limit is None or not values.size:
-        return None
-    risk, largest = limit
-    low, high = ends
-    if error is None:
-        return True if high <= risk else False if low > risk else None
-    above = np.maximum(1.0 - values / largest, 0.0)  # a mean loss above the limit is a mean of these below its own
-    if _bound(above, 1.0 - risk / largest) <= error and not low <= risk:
-        return False
-    return True if _bound(values / largest, risk / largest) <= error and not high > risk else None
-
-
 def _bound(values: FloatArray, limit: float) -> float:
     """Return the Hoeffding-Bentkus p-value of "the mean of these [0, 1] values is above the limit"."""
     return float(hoeffding_bentkus(np.array([float(values.size)]), np.array([values.sum()]), limit)[0])
+
+
+# ---------------------------------------------------------------------- whether new scores lie where others did
+
+
+def other_share(policy: Policy, n: int, n_accepted: int) -> list[str]:
+    """Say if the share of accepted rows is not that of calibration: their exact 99.9 % intervals do not meet."""
+    known = policy.calibration
+    plain = policy.group is None and policy.second is None and known.weighted is False and not known.clustered
+    if not n or not plain or known.n_accepted is None:
+        return []
+    before = clopper_pearson(known.n_accepted, known.n, 0.999)
+    low, high = clopper_pearson(n_accepted, n, 0.999)
+    share, usual = n_accepted / n, known.n_accepted / known.n
+    if (low <= before[1] and before[0] <= high) or abs(share - usual) < _LEAST:
+        return []
+    return [
+        f"{share:.4g} of the rows are accepted, {usual:.4g} of the calibration rows were, and chance does not explain "
+        "it (exact 99.9 % intervals that do not meet): are rows and model those that the policy was made for?"
+    ]
+
+
+def moved(n: int, count: int, where: str, edge: float) -> list[str]:
+    """Say if most scores lie where at most one in ten of the calibration rows did."""
+    if count <= n / 2 or n < _FEWEST:
+        return []
+    return [
+        f"{count} of {n} scores are {where} {edge:.6g}, where at most one in ten calibration rows was: is the "
+        "score on the scale that it had at calibration (per cent or fractions, temperature, sign)?"
+    ]

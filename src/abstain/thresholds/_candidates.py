@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from abstain import metrics
 from abstain._checks import failure_probability, generator, same_length, vector
 from abstain._typing import ArrayLike, NanPolicy
 from abstain.blocks import TieBlocks
@@ -131,14 +132,9 @@ def choose_among(
     seed = int(generator(rng).integers(2**63))
     chooses = np.zeros(len(losses), dtype=bool)
     chooses[np.random.default_rng(seed).permutation(len(losses))[: ceil(PART * len(losses))]] = True
-    name = _best(losses[chooses], {key: column[chooses] for key, column in scores.items()})
+    scaled = losses[chooses] / max(1.0, float(losses[chooses].max()))  # to [0, 1], which changes no order
+    tables = {name: TieBlocks.from_samples(scaled, each[chooses], nan_policy="reject") for name, each in scores.items()}
+    augrc = metrics.get("augrc")
+    name = min(scores, key=lambda name: augrc(tables[name]))
     found = certified(losses[~chooses], scores[name][~chooses], delta)
     return ChosenAmong(name, found, "split", {name: found}, seed)
-
-
-def _best(loss: Any, scores: Mapping[str, Any]) -> str:
-    """Return the candidate of the smallest AUGRC; losses above 1 are brought to [0, 1], which changes no order."""
-    from abstain import metrics
-
-    scaled, augrc = loss / max(1.0, float(loss.max())), metrics.get("augrc")
-    return min(scores, key=lambda name: augrc(TieBlocks.from_samples(scaled, scores[name], nan_policy="reject")))

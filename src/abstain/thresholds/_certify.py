@@ -130,16 +130,12 @@ class Search:
             tests = Tests(sample.rows_of(count).astype(np.float64), total, self.limit, bound)
         return self.found(walk(tests, sample.n, self.delta), procedure, bound)
 
-    def bet(self) -> Found:
-        """Return the lowest threshold at which the bet over all of them at once reaches 1/delta."""
-        count = self.sample.accepted(self.tested)
-        passed = np.flatnonzero(evidence(self.values(), count, self.limit, self.sample.times) >= -log(self.delta))
-        return self.found(int(passed[-1]) if passed.size else -1, "all at once", "betting")
-
     def default(self) -> Found:
         """Return what the default procedure finds: exact binomial tests of 0/1 losses without weights, else bets."""
         if not self.exact:
-            return self.bet()
+            count = self.sample.accepted(self.tested)
+            passed = np.flatnonzero(evidence(self.values(), count, self.limit, self.sample.times) >= -log(self.delta))
+            return self.found(int(passed[-1]) if passed.size else -1, "all at once", "betting")
         return self.walked(from_ranks if self.thresholds is None else from_all, "fallback", "binomial")
 
 

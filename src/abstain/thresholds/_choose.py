@@ -271,14 +271,11 @@ def _point(curve: RiskCoverageCurve, objective: Objective) -> OperatingPoint:
         return curve.at(coverage=1.0 - objective.capacity)
     assert objective.cost_error is not None
     assert objective.cost_review is not None
-    return _at_cost(curve, objective.cost_error, objective.cost_review)
-
-
-def _at_cost(curve: RiskCoverageCurve, error: float, review: float) -> OperatingPoint:
-    r"""Least expected cost :math:`c_e G(\tau) + c_r (1 - C(\tau))`, rejecting everything included (Chow 1970)."""
-    cost = error * curve.generalized_risk + review * (1.0 - curve.coverage)
-    least = np.flatnonzero((curve.threshold > -np.inf) & (cost <= min(review, cost.min()) * (1.0 + SLACK)))
-    return curve.at(threshold=float(curve.threshold[least[-1]])) if least.size else curve.at(coverage=0.0)
+    # rejecting everything included (Chow 1970)
+    cost = objective.cost_error * curve.generalized_risk + objective.cost_review * (1.0 - curve.coverage)
+    least = min(objective.cost_review, cost.min()) * (1.0 + SLACK)
+    cheap = np.flatnonzero((curve.threshold > -np.inf) & (cost <= least))
+    return curve.at(threshold=float(curve.threshold[cheap[-1]])) if cheap.size else curve.at(coverage=0.0)
 
 
 def empirical(sample: Sample, objective: Objective, point: OperatingPoint) -> EmpiricalThreshold:

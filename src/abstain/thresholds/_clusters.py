@@ -51,13 +51,8 @@ HIGHEST = 600.0
 
 def search_clusters(search: Search) -> Found:
     """Return what is certified on a sample whose rows belong to clusters."""
-    sample, cluster, limit, delta, tested = (
-        search.sample,
-        search.sample.cluster,
-        search.limit,
-        search.delta,
-        search.tested,
-    )
+    sample, limit, delta, tested = search.sample, search.limit, search.delta, search.tested
+    cluster = sample.cluster
     if cluster is None or sample.weight is not None:
         raise ValueError("a certificate with clusters= and sample_weight= is not offered; give one of them")
     fixed = search.thresholds is not None

@@ -22,7 +22,7 @@ from typing import Literal
 import numpy as np
 
 from abstain._checks import FRACTION, failure_probability, one_of, positive, refuse, vector
-from abstain._typing import ArrayLike, FloatArray, NanPolicy
+from abstain._typing import ArrayLike, NanPolicy
 from abstain.curve import OperatingPoint
 from abstain.policy import Objective
 from abstain.thresholds._certify import Found, Search, Tests, from_all, walk_down
@@ -135,18 +135,14 @@ def fixed_sequence_threshold(
 
 def fixed_sequence(search: Search) -> Found:
     """Return the threshold that a fixed sequence of tests finds."""
-    walk = _from_first if search.thresholds is None else _from_highest
+
+    def walk(tests: Tests, n: int, delta: float) -> int:
+        start = np.zeros(1, dtype=np.int64)  # of prespecified thresholds the highest
+        if search.thresholds is None:  # the first rank of the default procedure
+            start = positions(tests.count, schedule(n, tests.limit, delta)[0][:1])
+        return walk_down(tests, start, np.full(len(start), delta))
+
     return search.walked(walk, "fixed_sequence", "binomial")
-
-
-def _from_first(tests: Tests, n: int, delta: float) -> int:
-    """Start once, at the first rank of the default procedure."""
-    start = positions(tests.count, schedule(n, tests.limit, delta)[0][:1])
-    return walk_down(tests, start, np.full(len(start), delta))
-
-
-def _from_highest(tests: Tests, n: int, delta: float) -> int:
-    return walk_down(tests, np.zeros(1, dtype=np.int64), np.full(1, delta))
 
 
 def bonferroni_threshold(
@@ -203,26 +199,19 @@ def bonferroni_threshold(
 
 def bonferroni(search: Search, bound: str = "binomial") -> Found:
     """Return the threshold that tests with equal shares of delta find."""
-    return search.walked(_at_even_ranks if search.thresholds is None else _at_each, "bonferroni", bound)
 
+    def walk(tests: Tests, n: int, delta: float) -> int:
+        many = len(tests.count)
+        level = np.full(many, delta / max(1, many))
+        if search.thresholds is None:
+            many = ceil(sqrt(n))
+            rank = np.ceil(np.arange(1, many + 1) * n / many).astype(np.int64)
+            level[:] = 0.0
+            np.add.at(level, positions(tests.count, rank), delta / many)
+        passed = np.flatnonzero((level > 0.0) & (tests.p_value(0, len(level)) <= level))
+        return int(passed[-1]) if passed.size else -1
 
-def _at_even_ranks(tests: Tests, n: int, delta: float) -> int:
-    many = ceil(sqrt(n))
-    rank = np.ceil(np.arange(1, many + 1) * n / many).astype(np.int64)
-    level = np.zeros(len(tests.count))
-    np.add.at(level, positions(tests.count, rank), delta / many)
-    return _last_below(tests, level)
-
-
-def _at_each(tests: Tests, n: int, delta: float) -> int:
-    many = len(tests.count)
-    return _last_below(tests, np.full(many, delta / max(1, many)))
-
-
-def _last_below(tests: Tests, level: FloatArray) -> int:
-    """Return the last position whose p-value is at most its own level, or -1."""
-    passed = np.flatnonzero((level > 0.0) & (tests.p_value(0, len(level)) <= level))
-    return int(passed[-1]) if passed.size else -1
+    return search.walked(walk, "bonferroni", bound)
 
 
 def prespecified_threshold(

@@ -23,7 +23,7 @@ from abstain._result import (
     Verdict,
     about,
     planned_rows,
-)  # fmt: skip
+)
 from abstain._typing import ArrayLike, BoolArray
 from abstain.curve import OperatingPoint
 from abstain.policy import Calibration, Guarantee, Objective, Policy, statement

@@ -84,12 +84,15 @@ def in_common(text: str, hashes: Hashes, kept: int = KEPT) -> tuple[float, float
 
 def digest(hashes: Hashes) -> str:
     """Return what a sequence of rows is known by, or nothing if too few orders of them differ."""
-    if not len(hashes):
-        return ""
     ordered = np.sort(hashes)
     counts = np.diff(np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1], [True]])))
-    orders = math.lgamma(len(hashes) + 1) - _factorials(counts)
-    return hashlib.sha256(hashes.tobytes()).hexdigest()[:16] if orders > math.log(ORDERS) else ""
+    return hashlib.sha256(hashes.tobytes()).hexdigest()[:16] if len(hashes) and many_orders(counts) else ""
+
+
+def many_orders(counts: npt.NDArray[np.int64]) -> bool:
+    """Return whether rows, of which so many are equal each, have so many orders that one is no chance."""
+    equal = sum(math.lgamma(int(count) + 1) for count in counts[counts > 1])
+    return math.lgamma(int(counts.sum()) + 1) - equal > math.log(ORDERS)
 
 
 def distinct(hashes: Hashes) -> Hashes:
@@ -97,11 +100,6 @@ def distinct(hashes: Hashes) -> Hashes:
     ordered = np.sort(hashes)
     first = np.concatenate([[True], ordered[1:] != ordered[:-1]])[: len(ordered)]
     return np.asarray(ordered[first], dtype=np.uint64)
-
-
-def _factorials(counts: npt.NDArray[np.int64]) -> float:
-    """Return the log of the product of factorials of counts, most of which are 1."""
-    return sum(math.lgamma(int(count) + 1) for count in counts[counts > 1])
 
 
 def named(clusters: Any) -> tuple[list[Any], Hashes]:

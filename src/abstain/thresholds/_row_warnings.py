@@ -79,16 +79,12 @@ class ReusedSelectionWarning(UserWarning):
 
 def warn_of_rows(sample: Sample, stacklevel: int = 3) -> None:
     """Warn of calibration rows on which a guarantee may not hold; ``stacklevel``: as for a warning of this function."""
-    _warn_of_scores(sample.score, stacklevel + 1)
+    for kind, values in unusual(sample.score):
+        text = Caveat.of(kind, score="the score", **values).text.removesuffix(".")
+        warnings.warn(text, UserWarning, stacklevel=stacklevel)
     warn_if_selected(sample, stacklevel + 1)
     if sample.cluster is None:
         warn_of_copies(sample, stacklevel + 1)
-
-
-def _warn_of_scores(score: FloatArray, stacklevel: int) -> None:
-    for kind, values in unusual(score):
-        text = Caveat.of(kind, score="the score", **values).text.removesuffix(".")
-        warnings.warn(text, UserWarning, stacklevel=stacklevel)
 
 
 def unusual(score: FloatArray) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -178,8 +174,11 @@ def warn_if_reused(calibration: Calibration, loss: FloatArray, score: FloatArray
     """
     known = calibration.sketch if len(loss) >= FEWEST else None
     mine, theirs = in_common(known, hashed(np.where(np.isnan(score), -np.inf, score), loss)) if known else (0.0, 0.0)
-    if max(mine, theirs) < PART_REUSED and not _same(calibration, loss, score):
-        return
+    if max(mine, theirs) < PART_REUSED:  # where scores tie only exactly the calibration rows are recognised
+        if not len(loss) or len(loss) != calibration.n:
+            return
+        if read(loss, score, None, "reject").fingerprint != calibration.fingerprint:
+            return
     much = "these are" if mine > 0.99 or mine < PART_REUSED else f"about {100.0 * mine:.0f} % of these are among"
     text = (
         f"{much} the rows on which the threshold was chosen: coverage and risk are optimistic; "
@@ -188,19 +187,7 @@ def warn_if_reused(calibration: Calibration, loss: FloatArray, score: FloatArray
     warnings.warn(text, ReusedCalibrationWarning, stacklevel=3)
 
 
-def _same(calibration: Calibration, loss: FloatArray, score: FloatArray) -> bool:
-    """Return whether these are exactly the calibration rows, in any order, also where scores tie."""
-    if len(loss) == 0 or len(loss) != calibration.n:
-        return False
-    return read(loss, score, None, "reject").fingerprint == calibration.fingerprint
-
-
 # ---------------------------------------------------------------------- copies
-
-
-def warn_if_copied(loss: FloatArray, score: FloatArray) -> None:
-    """As :func:`warn_of_copies`, of columns."""
-    warn_of_copies(read(loss, score, None, "reject"))
 
 
 def warn_of_copies(sample: Sample, stacklevel: int = 4) -> None:

@@ -121,12 +121,9 @@ def plan_certificate(
         )
     draws = generator(rng)
     sizes = [_needed(sample, risk, delta, least, draws) for _ in range(POPULATIONS)]
-    low, n, high = (_whole(float(np.quantile(sizes, part, method="higher"))) for part in (0.1, 0.8, 0.9))
+    ends = np.quantile(sizes, (0.1, 0.8, 0.9), method="higher")
+    low, n, high = (int(size) if np.isfinite(size) else None for size in ends)
     return CertificatePlan(n, low, high, risk, delta, least, sample.n, errors)
-
-
-def _whole(size: float) -> int | None:
-    return int(size) if np.isfinite(size) else None
 
 
 def _needed(sample: Sample, limit: float, delta: float, least: float, draws: np.random.Generator) -> float:
@@ -202,9 +199,8 @@ def least_risk(sample: Sample, limit: float, delta: float) -> tuple[int, float] 
     None where so many were never accepted.
     """
     least = fewest(max(limit, LEAST), delta)
-    blocks = sample.blocks
-    count, loss = np.cumsum(blocks.count), np.cumsum(blocks.loss)
-    enough = (blocks.score > -np.inf) & (count >= least)
+    count, loss = _up_to_each_score(sample)
+    enough = count >= least
     return (least, float((loss[enough] / count[enough]).min())) if enough.any() else None
 
 

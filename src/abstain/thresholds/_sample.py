@@ -20,6 +20,7 @@ from abstain._checks import UnmetNeed, positive, same_length, to_numpy, vector
 from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray, NanPolicy
 from abstain.blocks import TieBlocks
 from abstain.curve import RiskCoverageCurve
+from abstain.inference import codes
 from abstain.outputs import REMEDY, Counted, count, parts_of
 from abstain.policy import group_column
 from abstain.thresholds._row_hashes import hashed, sketch
@@ -141,7 +142,7 @@ def read(
     if clusters is None:
         return of_table(blocks)
     scores = vector(confidence, "confidence", np, None)
-    numbers = cluster_numbers(clusters, len(scores))
+    numbers = codes(clusters, "clusters", len(scores))
     kept = numbers[~np.isnan(scores)] if blocks.n_dropped else numbers
     return of_table(blocks, np.unique(kept, return_inverse=True)[1])
 
@@ -233,13 +234,6 @@ def _of_counted(name: str, found: Counted, nan_policy: NanPolicy, rows: BoolArra
         return read(loss[which], score[which], weight, nan_policy, cluster[which])
     except ValueError as error:
         raise type(error)(f"score {name!r}: {error}") from None
-
-
-def cluster_numbers(clusters: ArrayLike, n: int) -> IntArray:
-    """Return the clusters of n rows as numbers from 0."""
-    from abstain.inference import codes
-
-    return codes(clusters, "clusters", n)
 
 
 def largest_loss(sample: Sample, max_loss: float | None) -> float:

@@ -242,7 +242,11 @@ def choose_pair(
     outside = None if is_ood is None else _truth(is_ood)
     same_length(loss=losses, confidence=first, second=other, is_ood=outside)
     if prevalence is not None:
-        prevalence = _share(prevalence)
+        prevalence = fraction(prevalence, "prevalence")
+        if not 0.0 < prevalence < 1.0:
+            raise ValueError(
+                f"prevalence must lie inside (0, 1), got {prevalence:g}; leave it out for rows of one kind"
+            )
         _weights(outside, prevalence)  # refuses rows of one kind
     seed, chooses = None, np.zeros(len(losses), dtype=bool)
     draws = np.random.default_rng(0)
@@ -266,8 +270,12 @@ def choose_pair(
     )
     assert isinstance(certified, CertifiedThreshold)
     certified = replace(certified, statement=_statement(delta, risk, outside, prevalence))
-    kinds = None if outside is None else outside[rows]
-    return _result(certified, limit, prevalence, score[rows], kinds, chooses, seed)
+    accepted = certified.accept(score[rows])
+    inside, beyond = (
+        float(accepted[kind].mean()) if kind is not None and kind.any() else np.nan
+        for kind in (None if outside is None else ~outside[rows], None if outside is None else outside[rows])
+    )
+    return ChosenPair(certified, limit, prevalence, inside, beyond, int(np.sum(chooses)), seed)
 
 
 def _truth(is_ood: ArrayLike) -> BoolArray:
@@ -275,13 +283,6 @@ def _truth(is_ood: ArrayLike) -> BoolArray:
     if not np.isin(values, (0.0, 1.0)).all():
         raise ValueError("is_ood must hold truth values, or 1 and 0")
     return np.asarray(values == 1.0)
-
-
-def _share(prevalence: float) -> float:
-    prevalence = fraction(prevalence, "prevalence")
-    if not 0.0 < prevalence < 1.0:
-        raise ValueError(f"prevalence must lie inside (0, 1), got {prevalence:g}; leave it out for rows of one kind")
-    return prevalence
 
 
 def _weights(outside: BoolArray | None, prevalence: float) -> FloatArray:
@@ -359,15 +360,3 @@ def _statement(delta: float, risk: float, outside: BoolArray | None, prevalence:
         f"with probability at least {1.0 - delta:g} over the draw of the calibration rows, the mean loss of what both "
         f"scores accept{population} is at most {risk:g}"
     )
-
-
-def _result(
-    found: CertifiedThreshold, limit: float, prevalence: float | None, score: FloatArray, outside: BoolArray | None,
-    chooses: BoolArray, seed: int | None,
-) -> ChosenPair:  # fmt: skip
-    inside, beyond = np.nan, np.nan
-    if outside is not None:
-        accepted = found.accept(score)
-        inside = float(accepted[~outside].mean()) if (~outside).any() else np.nan
-        beyond = float(accepted[outside].mean()) if outside.any() else np.nan
-    return ChosenPair(found, limit, prevalence, inside, beyond, int(np.sum(chooses)), seed)
