@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -94,7 +94,7 @@ class Study:
     about: str
     jobs: Callable[[str], Sequence[Job]]
     tables: Callable[[Path, Sequence[Job]], str]
-    precision: str = field(default="32-true")
+    scores: tuple[str, ...] = ()  # that the tables of the full size show, by the names of the paper
 
 
 SIZES = ("smoke", "cpu", "gpu")

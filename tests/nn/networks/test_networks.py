@@ -27,6 +27,25 @@ def test_published_sizes(name, parameters):
     assert networks.parameters(network) == parameters
 
 
+@pytest.mark.parametrize("depth", [20, 56, 110, 164])
+def test_depth_of_residual_networks_for_small_images(depth):
+    """As many convolutions and linear layers as the name says, without short cuts; the last stage has 64 channels."""
+    with torch.device("meta"):
+        network = networks.build(f"resnet{depth}", (3, 32, 32), 10)
+    counted = [name for name, part in network.named_modules() if isinstance(part, (torch.nn.Conv2d, torch.nn.Linear))]
+    assert len([name for name in counted if ".short." not in name]) == depth
+    assert network.n_features == 64 * (1 if depth == 20 else 4)
+
+
+def test_networks_of_the_cwsa_paper():
+    """Parameters of the authors' modules, written down layer by layer."""
+    for name, shape, sizes in (
+        ("cwsa_mnist", (1, 28, 28), [16 * 9 + 16, 16 * 13 * 13 * 64 + 64, 64 * 10 + 10]),
+        ("cwsa_cifar10", (3, 32, 32), [32 * 27 + 32, 64 * 32 * 9 + 64, 64 * 8 * 8 * 256 + 256, 256 * 10 + 10]),
+    ):
+        assert networks.parameters(networks.build(name, shape, 10)) == sum(sizes)
+
+
 @pytest.mark.parametrize("name", networks.names())
 @pytest.mark.parametrize("dropout", [False, True])
 def test_any_width_and_dropout(name, dropout):

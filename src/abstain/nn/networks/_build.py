@@ -163,6 +163,19 @@ def small(channels: int, size: int, width: int, dropout: bool) -> tuple[nn.Modul
     return nn.Sequential(*layers), 4 * width
 
 
+def plain(channels: int, size: int, width: int, dropout: bool, *, depth: int, padding: int) -> tuple[nn.Module, int]:
+    """Body of the networks of the CWSA paper: 3 x 3 convolutions, each pooled, and one hidden layer."""
+    layers: list[nn.Module] = []
+    inputs, side = channels, size
+    for stage in range(depth):
+        outputs = width << stage
+        layers += [nn.Conv2d(inputs, outputs, 3, padding=padding), nn.ReLU(), nn.MaxPool2d(2)]
+        inputs, side = outputs, (side + 2 * padding - 2) // 2
+    hidden = 4 * depth * width
+    layers += [nn.Flatten(), nn.Linear(inputs * side * side, hidden), nn.ReLU(), *drops(0.3 * dropout)]
+    return nn.Sequential(*layers), hidden
+
+
 #: body(channels, size, width, dropout) -> module and number of features
 Body = Callable[[int, int, int, bool], tuple[nn.Module, int]]
 
@@ -170,10 +183,17 @@ Body = Callable[[int, int, int, bool], tuple[nn.Module, int]]
 NETWORKS: dict[str, tuple[Body, int, int]] = {
     "small": (small, 16, 7),
     "svhn_net": (svhn_net, 32, 8),
+    "cwsa_mnist": (partial(plain, depth=1, padding=0), 16, 4),
+    "cwsa_cifar10": (partial(plain, depth=2, padding=1), 32, 4),
     "vgg11bn": (partial(vgg, depths=(1, 1, 2, 2, 2)), 64, 1),
     "vgg13bn": (partial(vgg, depths=(2, 2, 2, 2, 2)), 64, 1),
     "vgg16bn": (partial(vgg, depths=(2, 2, 3, 3, 3)), 64, 1),
     "vgg19bn": (partial(vgg, depths=(2, 2, 4, 4, 4)), 64, 1),
+    # for images of 32 pixels; batch norm behind the convolutions, where PreResNets have it before them
+    "resnet20": (partial(resnet, depths=(3, 3, 3), bottleneck=False), 16, 1),
+    "resnet56": (partial(resnet, depths=(6, 6, 6), bottleneck=True), 16, 1),
+    "resnet110": (partial(resnet, depths=(12, 12, 12), bottleneck=True), 16, 1),
+    "resnet164": (partial(resnet, depths=(18, 18, 18), bottleneck=True), 16, 1),
     "resnet18": (partial(resnet, depths=(2, 2, 2, 2), bottleneck=False), 64, 1),
     "resnet34": (partial(resnet, depths=(3, 4, 6, 3), bottleneck=False), 64, 1),
     "resnet50": (partial(resnet, depths=(3, 4, 6, 3), bottleneck=True), 64, 1),

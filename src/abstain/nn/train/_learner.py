@@ -17,6 +17,7 @@ from abstain.nn._learned_confidence import (
     confidnet_loss,
     reservation_confidence,
 )
+from abstain.nn._passes import DROPOUT
 from abstain.nn._rank_losses import AUGRCLoss, AURCLoss, SELELoss
 from abstain.nn.ingredients._terms import cross_entropy
 from abstain.nn.networks import Network
@@ -55,10 +56,17 @@ class Learner(nn.Module):
             self.reservation.requires_grad_(name == "deep_gamblers")
 
     def mode(self, stage: Stage) -> None:
-        """Train what learns; a frozen network stays in evaluation mode, and so does a copy: no dropout there."""
+        """Train what learns; a frozen network stays in evaluation mode, and so does a copy.
+
+        With ``body_dropout`` the frozen network drops units all the same, while the branch alone is trained.
+        """
         self.train(stage.trains == "all")
         if self.branch is not None:
             self.branch.train()
+        if stage.trains == "confidence" and stage.body_dropout:
+            for part in self.network.modules():
+                if isinstance(part, DROPOUT):
+                    part.train()
 
     def features(self, x: Tensor, stage: Stage) -> tuple[Tensor, Tensor]:
         """Return the features that the network's head sees, and those that the branch sees."""

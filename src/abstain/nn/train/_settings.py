@@ -96,6 +96,9 @@ class Stage:
     epochs: int = 200  # SURE, F-SAM and the joint-reliability paper; OpenOOD: 100
     # confidence: the branch alone; copy: the branch and a copy of the body
     trains: Literal["all", "confidence", "copy"] = "all"
+    body_dropout: bool = (
+        False  # units of the frozen network are dropped, while the branch alone is trained; true in FD-Shifts
+    )
     objective: Objective = field(default_factory=Objective)
     terms: Mapping[str, Any] = field(default_factory=dict)
     crl: float = 0.0  # weight of correctness ranking; 1 on CIFAR-100 and .5 on CIFAR-10 in SURE
