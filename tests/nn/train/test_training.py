@@ -246,46 +246,6 @@ def test_passes_begin_before_the_first_dropout(name):
     assert len(seen) == 1
 
 
-def test_confidnet_leaves_the_classifier_and_trains_a_copy(task, tiny, tmp_path):
-    """After stage one the network does not move; the copy of its body does, in the last stage only."""
-    recipe = tiny("confidnet", "network.name=vgg13bn", "copy.rate=0.01")
-    states = []
-
-    class Keep(lightning.Callback):
-        def on_train_end(self, trainer, pl_module):
-            states.append({key: value.clone() for key, value in pl_module.learner.state_dict().items()})
-
-    train.fit(recipe, task, tmp_path, callbacks=[Keep()], **QUIET)
-    main, branch, last = states
-
-    def moved(a, b, prefix):
-        return any(not torch.equal(a[key], b[key]) for key in a if key.startswith(prefix))
-
-    assert not moved(main, branch, "network.")
-    assert not moved(main, last, "network.")
-    assert moved(main, branch, "branch.")
-    assert moved(branch, last, "body.")
-    frozen = [key for key in last if key.startswith("body.") and "running" in key]
-    assert all(torch.equal(last[key], last["network." + key]) for key in frozen)
-
-
-def test_dropout_of_the_frozen_network_while_the_branch_is_trained(task):
-    """On in that stage where the recipe says so, as in FD-Shifts; never in the last stage; batch norm stands still."""
-    x = task.train.take(torch.arange(4)).float() / 255.0
-    for setting, differ in (([], True), (["stage.confidence.body_dropout=false"], False)):
-        recipe = train.recipe("confidnet", ["network.width=4", "network.dropout=true", *setting])
-        learner = learner_of(recipe, task, 0)
-        for name in ("confidence", "copy"):
-            stage = recipe.stage[name]
-            assert stage.clip == 1.0
-            learner.start(stage)
-            learner.mode(stage)
-            pairs = zip(learner.features(x, stage), learner.features(x, stage), strict=True)
-            same = [torch.equal(*pair) for pair in pairs]
-            assert same == [not (differ and name == "confidence")] * 2
-            assert not any(part.training for part in learner.modules() if isinstance(part, torch.nn.BatchNorm2d))
-
-
 def test_fine_tuning_begins_with_weights_of_another_run(task, tiny, tmp_path):
     """Given weights take the place of the first stage: the same result as with a stage of its own, bit by bit."""
     train.fit(tiny("finetune_sele"), task, tmp_path / "own", **QUIET)

@@ -1,0 +1,58 @@
+"""ConfidNet: a branch beside a finished network, then a copy of its body; what stands still and what drops units."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+import torch
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    lightning = pytest.importorskip("lightning.pytorch")
+
+from abstain.nn import train
+from abstain.nn.train._run import learner_of
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+QUIET = {"enable_progress_bar": False, "accelerator": "cpu"}
+
+
+def test_confidnet_leaves_the_classifier_and_trains_a_copy(task, tiny, tmp_path):
+    """After stage one the network does not move; the copy of its body does, in the last stage only."""
+    recipe = tiny("confidnet", "network.name=vgg13bn", "copy.rate=0.01")
+    states = []
+
+    class Keep(lightning.Callback):
+        def on_train_end(self, trainer, pl_module):
+            states.append({key: value.clone() for key, value in pl_module.learner.state_dict().items()})
+
+    train.fit(recipe, task, tmp_path, callbacks=[Keep()], **QUIET)
+    main, branch, last = states
+
+    def moved(a, b, prefix):
+        return any(not torch.equal(a[key], b[key]) for key in a if key.startswith(prefix))
+
+    assert not moved(main, branch, "network.")
+    assert not moved(main, last, "network.")
+    assert moved(main, branch, "branch.")
+    assert moved(branch, last, "body.")
+    frozen = [key for key in last if key.startswith("body.") and "running" in key]
+    assert all(torch.equal(last[key], last["network." + key]) for key in frozen)
+
+
+def test_dropout_of_the_frozen_network_while_the_branch_is_trained(task):
+    """On in that stage where the recipe says so, as in FD-Shifts; never in the last stage; batch norm stands still."""
+    x = task.train.take(torch.arange(4)).float() / 255.0
+    for setting, differ in (([], True), (["stage.confidence.body_dropout=false"], False)):
+        recipe = train.recipe("confidnet", ["network.width=4", "network.dropout=true", *setting])
+        learner = learner_of(recipe, task, 0)
+        for name in ("confidence", "copy"):
+            stage = recipe.stage[name]
+            assert stage.clip == 1.0
+            learner.start(stage)
+            learner.mode(stage)
+            pairs = zip(learner.features(x, stage), learner.features(x, stage), strict=True)
+            same = [torch.equal(*pair) for pair in pairs]
+            assert same == [not (differ and name == "confidence")] * 2
+            assert not any(part.training for part in learner.modules() if isinstance(part, torch.nn.BatchNorm2d))
