@@ -10,6 +10,7 @@ from abstain._files import write_text
 from experiments.claims import (  # noqa: F401  (they add their checks)
     _augrc,
     _cwsa,
+    _cwsa_formulas,
     _estimators,
     _joint,
     _joint_tables,
