@@ -12,6 +12,7 @@ from experiments.estimators_table1._tables import shown as shown_objectives
 from experiments.fd_shifts._claims import claims as claims_of_scores
 from experiments.fd_shifts._tables import shown as shown_scores
 from experiments.openood.pages import shown
+from experiments.openood.undecided import table as undecided
 from experiments.training._numbers import read as read_numbers
 from tests.imports import ROOT
 
@@ -50,3 +51,8 @@ def test_thirteen_scores():
     numbers = read_numbers(ROOT / "experiments/fd_shifts/results/fashion_mnist.csv")
     assert shown_scores(numbers) in page("thirteen-scores.md")
     assert claims_of_scores(numbers, "fashion_mnist") in page("thirteen-scores.md")
+
+
+def test_what_is_undecided():
+    """Claims, seeds, intervals and verdicts, all of them."""
+    assert f"\n\n{undecided()}\n" in page("undecided-claims.md")

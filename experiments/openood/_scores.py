@@ -1,0 +1,112 @@
+"""Tables 1, 2, 3 and 5 of the joint paper on networks of ours: seventeen scores, then nine on every row of training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from experiments.openood._numbers import NINE, SEVENTEEN
+from experiments.openood._rows import LADDER
+from experiments.training._differences import markdown
+
+Rows = Sequence[Mapping[str, object]]
+#: Column -> metric, factor, and whether higher is better.
+TABLE_1 = {
+    "F1": ("f1", 100.0, True),
+    "AURC": ("aurc", 1e3, False),
+    "DS-F1": ("ds_f1", 100.0, True),
+    "DS-AURC": ("ds_aurc", 1e3, False),
+}
+TABLE_5 = {
+    "AUROC": ("auroc", 100.0, True),
+    "FPR@95": ("fpr_at_ood_recall95", 100.0, False),
+    "AUPR": ("aupr_in", 100.0, True),
+}
+
+
+def by_score(rows: Rows, columns: Mapping[str, tuple[str, float, bool]], model: str = "ce") -> str:
+    """Return seventeen scores of one training by columns, near / far: mean and deviation over seeds, the best bold."""
+    cells = [
+        [
+            [_values(rows, model, f"{group} {metric} {score}", factor) for score in SEVENTEEN.values()]
+            for group in ("near", "far")
+        ]
+        for metric, factor, _ in columns.values()
+    ]
+    shown = [
+        [_column(group, higher, deviation=True) for group in both]
+        for both, (*_, higher) in zip(cells, columns.values(), strict=True)
+    ]
+    body = [
+        [name.replace("|", "\\|"), *(" / ".join(group[place] for group in both) for both in shown)]
+        for place, name in enumerate(SEVENTEEN)
+    ]
+    return markdown(["score", *(f"{name} near / far" for name in columns)], body)
+
+
+def by_training(rows: Rows, metric: str, group: str) -> str:
+    """Return nine scores of every row of training that is there: means over seeds, the best of each column bold."""
+    _, factor, higher = TABLE_1[metric]
+    name = TABLE_1[metric][0]
+    models = [model for model in LADDER if _values(rows, model, f"{group} {name} msp", factor)]
+    columns = [
+        _column([_values(rows, model, f"{group} {name} {score}", factor) for model in models], higher)
+        for score in NINE.values()
+    ]
+    seeds = [str(len(_values(rows, model, "test errors", 1.0))) for model in models]
+    right = [f"{100.0 - float(np.mean(_values(rows, model, 'test errors', 100.0))):.1f}" for model in models]
+    body = [
+        [model, seeds[place], *(column[place] for column in columns), right[place]]
+        for place, model in enumerate(models)
+    ]
+    return markdown(["row", "seeds", *NINE, "right, %"], body)
+
+
+def counted(rows: Rows, model: str = "ce") -> str:
+    """Return what the paper counts in its Table 1, of one training: means over seeds of seventeen scores."""
+    mean = {
+        (group, metric, score): float(np.mean(found))
+        for group in ("near", "far")
+        for metric in ("f1", "aurc", "ds_f1", "ds_aurc", "auroc")
+        for score in SEVENTEEN.values()
+        if (found := _values(rows, model, f"{group} {metric} {score}", 1.0))
+    }
+    body = []
+    for group in ("near", "far"):
+        here = [score for score in SEVENTEEN.values() if (group, "f1", score) in mean]
+        others = [score for score in here if score != "msp"]
+        f1, gain = mean[group, "f1", "msp"], {s: mean[group, "ds_f1", s] - mean[group, "f1", "msp"] for s in others}
+        less = {s: 1.0 - mean[group, "ds_aurc", s] / mean[group, "aurc", "msp"] for s in others}
+        single = sum(mean[group, "f1", s] > f1 for s in others)
+        own = sum(mean[group, "ds_f1", s] > max(f1, mean[group, "f1", s]) + 5e-5 for s in others)
+        areas = sum(mean[group, "aurc", s] < mean[group, "aurc", "msp"] for s in others)
+        best = {metric: _best(mean, group, metric, here) for metric in ("aurc", "ds_aurc")}
+        body.append([
+            group, f"{own} of {len(others)}", f"{100 * float(np.median(list(gain.values()))):.2f}",
+            f"{100 * float(np.median(list(less.values()))):.1f} %", str(1 + single), str(1 + areas),
+            best["aurc"], best["ds_aurc"],
+        ])  # fmt: skip
+    head = ["group", "DS-F1 above both single scores", "median gain in DS-F1 over MSP, points", "median fall of AURC"]
+    return markdown([*head, "place of MSP by F1", "by AURC", "best AURC", "best DS-AURC"], body)
+
+
+def _best(mean: Mapping[tuple[str, str, str], float], group: str, metric: str, scores: Sequence[str]) -> str:
+    best = min(scores, key=lambda score: mean[group, metric, score])
+    return next(name for name, score in SEVENTEEN.items() if score == best)
+
+
+def _values(rows: Rows, model: str, quantity: str, factor: float) -> list[float]:
+    return [factor * float(r["value"]) for r in rows if (r["model"], r["quantity"]) == (model, quantity)]  # type: ignore[arg-type]
+
+
+def _column(values: Sequence[Sequence[float]], higher: bool, deviation: bool = False) -> list[str]:
+    """Return a column as text; where a score could not be computed, nothing."""
+    means = [float(np.mean(each)) if len(each) else np.nan for each in values]
+    best = np.nanmax(means) if higher else np.nanmin(means)
+    found = []
+    for each, mean in zip(values, means, strict=True):
+        text = "" if np.isnan(mean) else f"{mean:.1f}"
+        text = f"**{text}**" if text and mean == best else text
+        found.append(f"{text} ± {np.std(each, ddof=1):.1f}" if deviation and len(each) > 1 else text)
+    return found

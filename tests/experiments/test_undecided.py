@@ -1,0 +1,55 @@
+"""Verdicts of few seeds, and how many would decide: against simulated trainings and by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("lightning")
+
+from experiments.openood.undecided import CONTRASTS, MARGINS, SETTINGS, seeds_to_decide, verdict
+
+
+@pytest.mark.parametrize(
+    ("middle", "half", "way", "said"),
+    [
+        (-2.0, 1.0, -1, "as said"), (-2.0, 1.0, 1, "against"), (2.0, 1.0, 1, "as said"),
+        (0.2, 0.3, 1, "equal within the margin"), (0.2, 0.9, 1, "undecided"), (-0.9, 0.95, -1, "undecided"),
+    ],
+)  # fmt: skip
+def test_verdicts(middle, half, way, said):
+    """An interval beyond zero tells the side; one within the margin tells that there is none; another tells nothing."""
+    assert verdict(middle, half, way, 1.0) == said
+
+
+def test_an_interval_that_is_not_known_decides_nothing():
+    """One seed, or no scatter: NaN is no sign that rows are equal."""
+    assert verdict(0.0, math.nan, 1, 1.0) == "undecided"
+
+
+@pytest.mark.parametrize("true", [0.0, 0.5, 1.0, 2.0])
+def test_so_many_seeds_decide(true):
+    """With as many seeds as are asked for, and deviations as assumed, nearly all repetitions end decided."""
+    rng, margin, deviation = np.random.default_rng(0), 1.0, 0.8
+    n = seeds_to_decide(deviation, margin)
+    assert 2 < seeds_to_decide(deviation / 2.0, margin) < n < seeds_to_decide(deviation, margin / 2.0)
+    from experiments.openood._tables import welch
+
+    said = []
+    for _ in range(300):
+        one, two = rng.normal(true, deviation, 2 * n), rng.normal(0.0, deviation, 2 * n)
+        said.append(verdict(one.mean() - two.mean(), welch(list(one), list(two)), 1, margin))
+    assert said.count("undecided") < 15
+    assert said.count("against") < 15
+    half = [welch(list(rng.normal(0, deviation, n)), list(rng.normal(0, deviation, n))) for _ in range(300)]
+    assert np.median(half) == pytest.approx(margin / 2.0, rel=0.1)
+
+
+def test_every_contrast_has_a_margin_and_both_networks():
+    """No quantity without a stated margin."""
+    assert {each.quantity for each in CONTRASTS} <= set(MARGINS)
+    assert {each.claim for each in CONTRASTS} == {"J23", "J26", "J27", "J28", "J29", "J30", "J34", "J39"}
+    assert len(SETTINGS) == 2
