@@ -9,7 +9,7 @@ from abstain._result._caveats import CAVEATS, Caveat, Severity, planned_rows
 from abstain._result._glossary import WORDS, summary
 from abstain._result._markup import prose
 from abstain._result._plain import as_polars, json_text, plain
-from abstain._result._spoken import about, among, p_value, percent, readable
+from abstain._result._spoken import SPOKEN, about, among, p_value, percent, readable
 from abstain._result._table import Cell, Column, Estimate, Row, Table, arrow
 from abstain._result._text import of_result, plain_text, rich_lines
 from abstain._result._verdict import CAVEATS_SHOWN, NOTHING, Better, Level, Status, Verdict
@@ -17,15 +17,10 @@ from abstain._result._verdict_lines import lines_of
 from abstain._result._words import clean, decimals, fixed, number, short, width, wrapped
 
 __all__ = [
-
-    "CAVEATS", "CAVEATS_SHOWN",
+    "CAVEATS",
+    "CAVEATS_SHOWN",
     "NOTHING",
-
-
-
-
-
-
+    "SPOKEN",
     "WORDS",
     "Better",
     "Caveat",
@@ -58,9 +53,8 @@ __all__ = [
     "prose",
     "readable",
     "rich_lines",
-
     "short",
     "summary",
     "width",
     "wrapped",
-]  # fmt: skip
+]

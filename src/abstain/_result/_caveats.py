@@ -28,99 +28,62 @@ class Kind(NamedTuple):
     remedy: str = ""
 
 
+VOID, GRAVE, LIMIT, NOTE = Severity
+
 #: Every kind of caveat, by name, most severe first.
 CAVEATS = {
-    "doubtful_reading": Kind(Severity.VOID, "Doubtful reading: {doubt}."),
-    "sentinel": Kind(
-        Severity.VOID, "{count:,} values of {score} are {code:g}, far from all others.", "Leave a missing score empty."
-    ),
-    "mixed_units": Kind(
-        Severity.VOID,
-        "{fractions:,} values of {score} lie in [0, 1] and {cents:,} in [10, 100]: fractions and per cent are mixed.",
-        "Write all of them in one unit.",
-    ),
-    "reversed": Kind(
-        Severity.VOID,
-        "{score} is higher where it should be lower: AUROC {auroc:.3f}{where}.",
-        "Give its negative, or name it as an uncertainty.",
-    ),
-    "copied_rows": Kind(Severity.VOID, "{copies}.", "Leave copies out, or name what rows belong together (clusters=)."),
-    "files_left_out": Kind(Severity.VOID, "{count} files could not be evaluated and are left out."),
-    "group_above": Kind(
-        Severity.GRAVE,
-        "More than {limit:%} of the answers are wrong in {column} {names:list}.",
-        "Choose a threshold for each {column}; leaving a group out voids this certificate.",
-    ),
-    "ood_answered": Kind(
-        Severity.GRAVE, "{count:,} OOD rows are not covered: {answered:%} of them would be answered{mixed}."
-    ),
-    "ood_accepted": Kind(
-        Severity.GRAVE,
-        "Where {score} accepts 95 % of the in-distribution rows, it accepts {share:%} of the OOD rows of {set}{best}.",
-    ),
-    "chance": Kind(
-        Severity.GRAVE,
-        "{score} does not rank errors significantly better than chance: AUROC {value:.3f} [{low:.3f}, {high:.3f}].",
-    ),
-    "groups_unread": Kind(Severity.GRAVE, "Columns that may be groups were not used: {names:list}.", "({how})"),
-    "group_unclear": Kind(
-        Severity.GRAVE, "The limit is not shown to hold in {column} {names:list}: measured above it, perhaps by chance."
-    ),
-    "groups_rejected": Kind(
-        Severity.GRAVE, "Not attainable in {names:list}, whose cases are all referred for review: {reason}."
-    ),
-    "drift": Kind(
-        Severity.GRAVE,
-        "New cases differ from the calibration: {what:list}. Without any change such a signal comes with probability "
-        "{chance:%} at most, for coverage and for scores each.{order}",
-    ),
-    "change": Kind(
-        Severity.GRAVE,
-        "A change was signalled after accepted row {first:,}{since}, {count:,} in all; without a change one signal in "
-        "{run_length:,.0f} accepted rows or more is expected.",
-    ),
-    "groups_missing": Kind(Severity.LIMIT, "No groups were given: some may be worse.", "({how})"),
-    "rows_rejected": Kind(
-        Severity.LIMIT,
-        "{count:,} of {n:,} rows are of groups without a threshold ({names:list}) and are not monitored.",
-    ),
-    "stands_out": Kind(
-        Severity.LIMIT,
-        "{kind} {name} is worse than the others: {risk:%} [{low:%}, {high:%}] of {n:,} answers are wrong.",
-    ),
-    "groups_differ": Kind(
-        Severity.LIMIT, "Error rates of {column} differ when everything is answered: {high:%} in {a}, {low:%} in {b}."
-    ),
-    "uncertified": Kind(Severity.LIMIT, "Nothing is certified: {why}."),
-    "second_certificate": Kind(
-        Severity.LIMIT,
-        "These levels are a second certificate, tried because the first failed: each errs with probability {delta:%}, "
-        "together {both:%}.",
-    ),
-    "few_labels": Kind(
-        Severity.LIMIT,
-        "Estimated from {labelled:,} of {n:,} rows, labelled {how}, {errors} errors among them; not certified.",
-    ),
-    "small_sample": Kind(Severity.LIMIT, "Only {what}: all numbers are uncertain."),
-    "selected_here": Kind(Severity.LIMIT, "{score} was selected on these rows.", "Choose its threshold on new rows."),
-    "model_abstains": Kind(
-        Severity.LIMIT, "The model itself abstains in {share:%} of {n:,} cases; all else is about its answers."
-    ),
-    "missing_scores": Kind(Severity.LIMIT, "{count:,} rows have no {score} and are {fate}."),
-    "large_tie": Kind(Severity.LIMIT, "{tie:%} of the rows share one value of {score}: no threshold separates them."),
-    "few_permutations": Kind(
-        Severity.NOTE, "{n} permutations are too few to test the gains: {enough:,} would do (--permutations)."
-    ),
-    "everything": Kind(
-        Severity.NOTE, "Answering everything keeps {limit:%}, too, as measured: the threshold may only lose answers."
-    ),
-    "miscalibrated": Kind(Severity.NOTE, "As a probability {score} is {word} by {gap:points}.", "Calibrate it first."),
-    "more_rows": Kind(Severity.NOTE, "{limit:%} would take about {rows} rows or more, if errors lie as here."),
-    "no_more_rows": Kind(
-        Severity.NOTE,
-        "More rows may not reach {limit:%}{where}: the lowest error rate of {enough:,} or more answers is {lowest:%}.",
-    ),
-}
+    "doubtful_reading": Kind(VOID, "Doubtful reading: {doubt}."),
+    "sentinel": Kind(VOID, "{count:,} values of {score} are {code:g}, far from all others.",
+        "Leave a missing score empty."),
+    "mixed_units": Kind(VOID, "{fractions:,} values of {score} lie in [0, 1] and {cents:,} in [10, 100]: fractions "
+        "and per cent are mixed.", "Write all of them in one unit."),
+    "reversed": Kind(VOID, "{score} is higher where it should be lower: AUROC {auroc:.3f}{where}.",
+        "Give its negative, or name it as an uncertainty."),
+    "copied_rows": Kind(VOID, "{copies}.", "Leave copies out, or name what rows belong together (clusters=)."),
+    "files_left_out": Kind(VOID, "{count} files could not be evaluated and are left out."),
+    "group_above": Kind(GRAVE, "More than {limit:%} of the answers are wrong in {column} {names:list}.",
+        "Choose a threshold for each {column}; leaving a group out voids this certificate."),
+    "ood_answered": Kind(GRAVE, "{count:,} OOD rows are not covered: {answered:%} of them would be answered{mixed}."),
+    "ood_accepted": Kind(GRAVE, "Where {score} accepts 95 % of the in-distribution rows, it accepts {share:%} of "
+        "the OOD rows of {set}{best}."),
+    "chance": Kind(GRAVE, "{score} does not rank errors significantly better than chance: AUROC {value:.3f} "
+        "[{low:.3f}, {high:.3f}]."),
+    "groups_unread": Kind(GRAVE, "Columns that may be groups were not used: {names:list}.", "({how})"),
+    "group_unclear": Kind(GRAVE, "The limit is not shown to hold in {column} {names:list}: measured above it, "
+        "perhaps by chance."),
+    "groups_rejected": Kind(GRAVE, "Not attainable in {names:list}, whose cases are all referred for review: "
+        "{reason}."),
+    "drift": Kind(GRAVE, "New cases differ from the calibration: {what:list}. Without any change such a signal "
+        "comes with probability {chance:%} at most, for coverage and for scores each.{order}"),
+    "change": Kind(GRAVE, "A change was signalled after accepted row {first:,}{since}, {count:,} in all; without a "
+        "change one signal in {run_length:,.0f} accepted rows or more is expected."),
+    "groups_missing": Kind(LIMIT, "No groups were given: some may be worse.", "({how})"),
+    "rows_rejected": Kind(LIMIT, "{count:,} of {n:,} rows are of groups without a threshold ({names:list}) and are "
+        "not monitored."),
+    "stands_out": Kind(LIMIT, "{kind} {name} is worse than the others: {risk:%} [{low:%}, {high:%}] of {n:,} "
+        "answers are wrong."),
+    "groups_differ": Kind(LIMIT, "Error rates of {column} differ when everything is answered: {high:%} in {a}, "
+        "{low:%} in {b}."),
+    "uncertified": Kind(LIMIT, "Nothing is certified: {why}."),
+    "second_certificate": Kind(LIMIT, "These levels are a second certificate, tried because the first failed: each "
+        "errs with probability {delta:%}, together {both:%}."),
+    "few_labels": Kind(LIMIT, "Estimated from {labelled:,} of {n:,} rows, labelled {how}, {errors} errors among "
+        "them; not certified."),
+    "small_sample": Kind(LIMIT, "Only {what}: all numbers are uncertain."),
+    "selected_here": Kind(LIMIT, "{score} was selected on these rows.", "Choose its threshold on new rows."),
+    "model_abstains": Kind(LIMIT, "The model itself abstains in {share:%} of {n:,} cases; all else is about its "
+        "answers."),
+    "missing_scores": Kind(LIMIT, "{count:,} rows have no {score} and are {fate}."),
+    "large_tie": Kind(LIMIT, "{tie:%} of the rows share one value of {score}: no threshold separates them."),
+    "few_permutations": Kind(NOTE, "{n} permutations are too few to test the gains: {enough:,} would do "
+        "(--permutations)."),
+    "everything": Kind(NOTE, "Answering everything keeps {limit:%}, too, as measured: the threshold may only lose "
+        "answers."),
+    "miscalibrated": Kind(NOTE, "As a probability {score} is {word} by {gap:points}.", "Calibrate it first."),
+    "more_rows": Kind(NOTE, "{limit:%} would take about {rows} rows or more, if errors lie as here."),
+    "no_more_rows": Kind(NOTE, "More rows may not reach {limit:%}{where}: the lowest error rate of {enough:,} or "
+        "more answers is {lowest:%}."),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -161,13 +124,6 @@ class Caveat:
     def text(self) -> str:
         """The sentence with what helps."""
         return f"{self.sentence} {self.remedy}".rstrip()
-
-
-def by_severity(caveats: list[Caveat]) -> tuple[Caveat, ...]:
-    """Return distinct caveats, the most severe first, else in the order in which kinds are declared."""
-    order = list(CAVEATS)
-    distinct = {each.text: each for each in caveats}.values()
-    return tuple(sorted(distinct, key=lambda each: (each.severity, order.index(each.kind))))
 
 
 def planned_rows(limit: float, needed: int | None, least: tuple[int, float] | None, n: int) -> list[Caveat]:

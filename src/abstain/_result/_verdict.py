@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any
 
-from abstain._result._caveats import Caveat, Severity, by_severity
+from abstain._result._caveats import CAVEATS, Caveat, Severity
 from abstain._result._spoken import SPOKEN, p_value, percent
 from abstain._result._words import clean, number
 
@@ -35,7 +35,7 @@ class Status(StrEnum):
     UNDECIDED = "undecided"
 
 
-#: What a status says to going live, before caveats: yes, with care, no; or that nothing was asked.
+#: What a status says to going live where it is not "with care", before caveats; "open": nothing was asked.
 _SIGNS = {
     Status.CERTIFIED: "yes", Status.SATISFIED: "yes", Status.NO_VIOLATION: "yes", Status.COMPARED: "open",
     Status.NO_USE: "no", Status.VIOLATED: "no", Status.NOT_ATTAINABLE: "no",
@@ -58,11 +58,6 @@ class Level:
     threshold: float
     printed: str = ""
     group: str | None = None
-
-    @property
-    def everything(self) -> bool:
-        """Whether all cases are answered, which takes no threshold."""
-        return self.coverage == 1.0
 
 
 @dataclass(frozen=True)
@@ -120,8 +115,7 @@ class Better:
     @property
     def values(self) -> str:
         """Both values, the difference where it is known, and the p-value."""
-        form = percent if self.share else number
-        apart = ""
+        form, apart = percent if self.share else number, ""
         if not math.isnan(self.low):
             ends = self.difference, self.low, self.high
             difference, low, high = (f"{100.0 * each:.1f}" if self.share else f"{each:.2g}" for each in ends)
@@ -131,20 +125,21 @@ class Better:
     @property
     def sentence(self) -> str:
         """Which is better, by how much, and by what test."""
-        best, other = clean(self.best), clean(self.next)
         if self.claim:
-            shown = "shown" if self.significant else "not shown"
             p = "" if math.isnan(self.p) else f", {p_value(self.p)}"
-            said = f"{self.claim}: {shown} ({self.metric}{p})."
-        elif self.significant:
-            how = "ranks errors better than" if self.same_answers else "is better than"
-            said = f"{best} {how} {other}: {self.values}."
+            said = f"{self.claim}: {'shown' if self.significant else 'not shown'} ({self.metric}{p})."
         else:
             how = "is best as measured, before" if math.isnan(self.p) else "is not significantly better than"
-            said = f"{best} {how} {other}: {self.values}."
+            if self.significant:
+                how = "ranks errors better than" if self.same_answers else "is better than"
+            said = f"{clean(self.best)} {how} {clean(self.next)}: {self.values}."
         if len(self.may_be_best) > 1:
             said += SPOKEN.format(" Any of these may be the best: {0:list}.", self.may_be_best)
         return f"{self.where}: {said}" if self.where else said
+
+
+def _answer(coverage: float | None) -> str:
+    return "Answer all cases" if coverage == 1.0 else f"Answer {percent(coverage or 0.0)} of the cases"
 
 
 @dataclass(frozen=True)
@@ -224,7 +219,8 @@ class Verdict:
     graded: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "caveats", by_severity(list(self.caveats)))
+        kinds, distinct = list(CAVEATS), {each.text: each for each in self.caveats}.values()
+        object.__setattr__(self, "caveats", tuple(sorted(distinct, key=lambda each: kinds.index(each.kind))))
 
     # ------------------------------------------------------------------ what it says
 
@@ -232,42 +228,39 @@ class Verdict:
     def sign(self) -> str:
         """What it says to going live: "yes", "care", "no", or "open" where no threshold was chosen."""
         sign = _SIGNS.get(self.status, "care")
-        if self.status is Status.NOT_CERTIFIED and not any(each.coverage >= NOTHING for each in self.levels):
-            sign = "no"
+        if self.status is Status.NOT_CERTIFIED and self.best is None:
+            return "no"
         grave = any(each.severity <= Severity.GRAVE for each in self.caveats)
         return "care" if sign == "yes" and grave else sign
 
     @property
+    def best(self) -> Level | None:
+        """The smallest certified limit that is worth a threshold."""
+        return next((each for each in self.levels if each.coverage >= NOTHING), None)
+
+    @property
     def headline(self) -> str:
         """The answer in one sentence."""
-        if self.status is Status.COMPARED:
-            said = f"{self.reason}." if self.reason else "No threshold is chosen."
-            return self.comparison.sentence if self.comparison is not None else said
-        if self.status is Status.NO_USE:
+        status, why = self.status, f": {self.reason}" if self.reason else ""
+        risk, limit = f"{self.measure} {self.share(self.risk)}", self.share(self.limit)
+        if status is Status.COMPARED:
+            return self.comparison.sentence if self.comparison else f"{self.reason or 'No threshold is chosen'}."
+        if status is Status.NO_USE:
             score = clean(self.score) or "this score"
             return f"A threshold on {score} does not help: its ranking is not shown to be better than chance."
-        return f"{self._live()}."
-
-    def _live(self) -> str:
-        best = next((each for each in self.levels if each.coverage >= NOTHING), None)
-        if self.status in (Status.CERTIFIED, Status.MIX):
-            return f"{self._answer(self.coverage)}: {self.at_most(self.limit)}"
-        if self.status is Status.NOT_CERTIFIED and best is not None:
-            instead = f"{self._answer(best.coverage)}: {self.at_most(best.limit)}"
-            return f"Not certified at {self.share(self.limit)}. {instead}"
-        if self.status is Status.PARTLY:
-            return f"{self._answer(self.coverage)}, in some groups only: {self.at_most(self.limit)}"
-        if self.status is Status.MEASURED and self.coverage is not None:
-            return f"{self._answer(self.coverage)}: {self.measure} {self.share(self.risk)} as measured, not certified"
-        known = self.status is Status.UNDECIDED and self.n_accepted > 0
-        if known or self.status in (Status.SATISFIED, Status.NO_VIOLATION, Status.VIOLATED):
-            violated = self.status is Status.VIOLATED
-            what = "The guarantee is violated" if violated else self.status.value.capitalize()
-            limit = "" if self.limit is None else f", limit {self.share(self.limit)}"
-            why = f"; {self.reason}" if self.reason else ""
-            return f"{what}: {self.measure} {self.share(self.risk)} in {self.n_accepted:,} answered rows{limit}{why}"
-        why = f": {self.reason}" if self.reason else ""
-        return f"{self.status.value.capitalize()}{why}"
+        if status in (Status.CERTIFIED, Status.MIX):
+            return f"{_answer(self.coverage)}: {self.at_most(self.limit)}."
+        if status is Status.PARTLY:
+            return f"{_answer(self.coverage)}, in some groups only: {self.at_most(self.limit)}."
+        if status is Status.NOT_CERTIFIED and self.best is not None:
+            return f"Not certified at {limit}. {_answer(self.best.coverage)}: {self.at_most(self.best.limit)}."
+        if status is Status.MEASURED and self.coverage is not None:
+            return f"{_answer(self.coverage)}: {risk} as measured, not certified."
+        what = "The guarantee is violated" if status is Status.VIOLATED else status.value.capitalize()
+        if status in (Status.NOT_ATTAINABLE, Status.NOT_CERTIFIED, Status.MEASURED) or not self.n_accepted:
+            return f"{what}{why}."
+        asked = "" if self.limit is None else f", limit {limit}"
+        return f"{what}: {risk} in {self.n_accepted:,} answered rows{asked}{why.replace(':', ';', 1)}."
 
     @property
     def measure(self) -> str:
@@ -279,9 +272,6 @@ class Verdict:
         if value is None or math.isnan(value):
             return "—"
         return f"{value:.4g}" if self.graded else percent(value)
-
-    def _answer(self, coverage: float | None) -> str:
-        return "Answer all cases" if coverage == 1.0 else f"Answer {percent(coverage or 0.0)} of the cases"
 
     def at_most(self, limit: float | None) -> str:
         """Return a limit of the risk as a clause."""

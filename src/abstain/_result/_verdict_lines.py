@@ -26,11 +26,9 @@ def lines_of(
 
     ``words``: how to say what names arguments of the library.
     """
-    found = [*_answers(verdict), *_compared(verdict)]
-    shown = verdict.caveats[:most]
-    found += [f"! {each.text}" for each in shown]
-    if len(verdict.caveats) > len(shown):
-        found.append(f"{len(verdict.caveats) - len(shown)} more with --verbose")
+    found = [*_answers(verdict), *_compared(verdict), *(f"! {each.text}" for each in verdict.caveats[:most])]
+    if (hidden := len(verdict.caveats) - most) > 0:
+        found.append(f"{hidden} more with --verbose")
     broken = [line for each in found for line in _broken(words(each), width)]
     going_on = _broken(words(f"next: {verdict.next}"), width) if verdict.next else []
     return [*broken, *(going_on if verdict.sign != "yes" or len(broken) + len(going_on) <= SHOWN else [])]
@@ -50,54 +48,46 @@ def markdown_of(verdict: Verdict) -> str:
 
 def _answers(verdict: Verdict) -> list[str]:
     """Return the answer: levels in columns where there are several, else headline and numbers."""
-    if len(verdict.levels) < 2 or verdict.levels[0].group is not None or verdict.status is Status.NO_USE:
-        first = [] if verdict.comparison is not None and verdict.status is Status.COMPARED else [_first(verdict)]
-        return [*first, *_numbers(verdict)]
-    first = [] if verdict.status is Status.CERTIFIED else [_first(verdict)]
-    why = [f"  {verdict.reason}"] if verdict.reason and verdict.status is Status.NOT_CERTIFIED else []
-    return [*first, *why, *_columns(verdict)]
-
-
-def _first(verdict: Verdict) -> str:
-    if verdict.confidence is None or verdict.status not in _CERTIFYING or not verdict.levels:
-        return verdict.headline
-    said = verdict.headline.removesuffix(".")
-    if verdict.status is Status.CERTIFIED and len(verdict.levels) == 1:
-        said = f"certified: {verdict.at_most(verdict.limit)}"
-    return f"{said}, with {percent(verdict.confidence)} confidence"
+    status, levels = verdict.status, verdict.levels
+    in_columns = len(levels) > 1 and levels[0].group is None and status is not Status.NO_USE
+    first = [verdict.headline]
+    if verdict.confidence is not None and status in _CERTIFYING and levels:
+        limit = f"certified: {verdict.at_most(verdict.limit)}" if status is Status.CERTIFIED else verdict.headline
+        first = [f"{limit.removesuffix('.')}, with {percent(verdict.confidence)} confidence"]
+    if in_columns if status is Status.CERTIFIED else status is Status.COMPARED and verdict.comparison is not None:
+        first = []  # columns, or the comparison, say it
+    if status is Status.NOT_CERTIFIED and verdict.reason and levels:
+        first.append(f"  {verdict.reason}")
+    return [*first, *(_columns(verdict) if in_columns else _numbers(verdict))]
 
 
 def _numbers(verdict: Verdict) -> list[str]:
-    found: list[str] = []
     if verdict.status in (Status.NO_USE, Status.NOT_ATTAINABLE):
-        whole = next((each.limit for each in verdict.levels if each.everything), None)
+        whole = next((each.limit for each in verdict.levels if each.coverage == 1.0), None)
         return [] if whole is None else [f"  answering all cases is certified: {verdict.at_most(whole)}"]
-    if verdict.status is Status.NOT_CERTIFIED and verdict.reason and verdict.levels:
-        found.append(f"  {verdict.reason}")
+    found = []
     if verdict.threshold is not None and math.isfinite(verdict.threshold) and verdict.coverage != 1.0:
         where = f"  answer if {clean(verdict.score) or 'score'} >= {verdict.printed or repr(verdict.threshold)}"
         found.append(f"{where}      coverage {_with(verdict.coverage, verdict.coverage_interval)}")
     if verdict.risk is not None and verdict.n_accepted and verdict.status is not Status.NO_VIOLATION:
-        risk = verdict.share(verdict.risk)
-        if verdict.risk_interval is not None and not verdict.graded:
-            risk = _with(verdict.risk, verdict.risk_interval)
+        interval = None if verdict.graded else verdict.risk_interval
+        risk = verdict.share(verdict.risk) if interval is None else _with(verdict.risk, interval)
         found.append(f"  measured {verdict.measure} {risk}, {verdict.n_accepted:,} of {verdict.n:,} rows")
-    detail = verdict.detail if verdict.comparison is None else ""
-    return [*found, *([f"  {detail}"] if detail else [])]
+    return [*found, f"  {verdict.detail}"] if verdict.detail and verdict.comparison is None else found
 
 
 def _columns(verdict: Verdict) -> list[str]:
     """Return the certified levels in columns, those nearest to the limit that was asked for."""
-    levels = sorted(verdict.levels, key=lambda each: each.limit)
-    asked = verdict.limit or 0.0
-    nearest = sorted(levels, key=lambda each: abs(math.log((each.limit or 1e-9) / (asked or each.limit or 1e-9))))
-    shown = [each for each in levels if each in nearest[:LEVELS]]
+    nearest = sorted(
+        verdict.levels, key=lambda each: abs(math.log((each.limit or 1e-9) / (verdict.limit or each.limit or 1e-9)))
+    )
+    shown = sorted(nearest[:LEVELS], key=lambda each: each.limit)
     limits = [f"{verdict.measure.split()[0]} <= {verdict.share(each.limit)}" for each in shown]
     sure = f"certified ({percent(verdict.confidence)})" if verdict.confidence is not None else "certified"
     wide = max(map(len, [sure, *limits]))
     found = [f"{sure:<{wide}}   coverage   threshold"]
     for limit, each in zip(limits, shown, strict=True):
-        at = "none needed" if each.everything else each.printed or repr(each.threshold)
+        at = "none needed" if each.coverage == 1.0 else each.printed or repr(each.threshold)
         found.append(f"{limit:<{wide}}   {percent(each.coverage):>8}   {at}")
     missed = []
     if verdict.measured is not None:
@@ -105,7 +95,7 @@ def _columns(verdict: Verdict) -> list[str]:
         missed.append(f"{limit} measured, not certified: {coverage}")
     if verdict.missed:
         missed.append(f"not certified: {', '.join(map(verdict.share, verdict.missed))}")
-    return [*found, *(["  " + "      ".join(missed)] if missed else [])]
+    return [*found, f"  {'      '.join(missed)}"] if missed else found
 
 
 def _compared(verdict: Verdict) -> list[str]:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from abstain import metrics
-from abstain._sums import parts
 from abstain._typing import FloatArray
 from abstain.blocks import TieBlocks
 
@@ -97,7 +96,7 @@ class Judged:
         return compare_tables(tables, BY, self.level)
 
     def promises(self, score: str) -> tuple[RiskLevel, ...]:
-        """Return what can be promised of a score: for each risk of the ladder the threshold that was certified."""
+        """Return what is certified of a score: for each risk of the ladder its threshold; empty where none can be."""
         if score not in self._promises:
             self._promises[score] = self._certified(score)
         return self._promises[score]
@@ -163,11 +162,9 @@ class Judged:
             return None
         from abstain._quantiles import t_quantile
 
-        loss, sure, _ = rows
-        n = len(loss)
-        mean = math.fsum(float(np.sum(sure[each] + loss[each] - 1.0)) for each in parts(n)) / n
-        square = math.fsum(float(np.sum((sure[each] + loss[each] - (1.0 + mean)) ** 2)) for each in parts(n))
-        width = t_quantile(self.level, n - 1.0) * math.sqrt(square / (n - 1) / n)
+        gap = rows[1] + rows[0] - 1.0
+        mean = float(gap.mean())
+        width = t_quantile(self.level, len(gap) - 1.0) * float(gap.std(ddof=1)) / math.sqrt(len(gap))
         return mean, mean - width, mean + width
 
 

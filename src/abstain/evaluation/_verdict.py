@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abstain._result import Better, Caveat, Level, Status, Verdict, among, percent, planned_rows
+from abstain._result import SPOKEN, Caveat, Level, Status, Verdict, among, percent, planned_rows
 from abstain.evaluation._judge import DELTA, LEAST, RISK, by_column, nearest, rows_of
 from abstain.evaluation._notes import labelled_how
 from abstain.inference import clopper_pearson, stands_out
 from abstain.outputs import doubts
 
 if TYPE_CHECKING:
-    from abstain.evaluation._result import Evaluation, Measurement, ScoreSummary
+    from abstain.curve import OperatingPoint, RiskCoverageCurve
+    from abstain.evaluation._result import Evaluation
+    from abstain.thresholds import RiskLevel
 
 #: Of more rows a difference in coverage is not tested here, which would take longer than all else; 'compare' does.
 MOST_ROWS = 50_000
@@ -26,101 +28,86 @@ LARGE_TIE = 0.1
 
 def of_evaluation(evaluation: Evaluation) -> Verdict:
     """Return the verdict of an evaluation: what is certified of the best score, and what speaks against it."""
-    judged, facts = evaluation.judged, evaluation.provenance
+    judged, facts, score = evaluation.judged, evaluation.provenance, evaluation.judged.best
     if "few_labels" in facts:
         return _of_few_labels(evaluation)
     caveats = list(_of_rows(evaluation)) if judged.whole else []
-    if judged.best is None:
+    if score is None:
         why = facts.get("no_score", "the scores were measured on different rows")
         return Verdict(Status.UNDECIDED, n=facts.get("n", 0), reason=why, caveats=tuple(caveats))
-    score = judged.best
-    curve = judged.whole[score].curve
-    blocks, place, promises = curve.blocks, judged.place(score), judged.promises(score)
-    point, limit = place if place is not None else (None, None)
+    curve, promises, place = judged.whole[score].curve, judged.promises(score), judged.place(score)
+    blocks, tested = curve.blocks, judged.comparison
+    better = None if tested is None else tested.better(more=False)
+    if tested is not None and better is not None and better.significant and tested.n <= MOST_ROWS:
+        better = tested.better()  # also by how much more it answers
     kept = [each for each in promises if each.attained]
-    whole = next((k for k, each in enumerate(kept) if each.coverage == 1.0), len(kept))
-    levels = tuple(
-        Level(each.risk, each.coverage, each.threshold, among(each.threshold, curve.threshold))
-        for each in kept[: whole + 1]  # a larger risk of everything says less
-    )
     missed = [each for each in promises if not each.attained]
+    whole = next((k for k, each in enumerate(kept) if each.coverage == 1.0), len(kept))
+    levels = [_level(curve, each.risk, each) for each in kept[: whole + 1]]  # a larger risk of everything says less
     found = Verdict(
-        Status.MEASURED, score=score, n=blocks.n, full_risk=blocks.mean_loss, graded=not blocks.binary, levels=levels,
-        missed=tuple(each.risk for each in missed), confidence=1.0 - DELTA if promises else None,
-        comparison=_compared(evaluation),
+        Status.MEASURED, score=score, n=blocks.n, full_risk=blocks.mean_loss, graded=not blocks.binary,
+        levels=tuple(levels), missed=tuple(each.risk for each in missed), confidence=1.0 - DELTA if promises else None,
+        comparison=better,
     )  # fmt: skip
-    if point is not None:
+    if place is not None:
+        point, limit = place
         found = found.but(
             threshold=point.threshold, printed=among(point.threshold, curve.threshold), coverage=point.coverage,
             risk=point.selective_risk, n_accepted=point.n_accepted, limit=limit,
         )  # fmt: skip
     if blocks.binary and (at := curve.at(risk=RISK)).reason is None:
-        found = found.but(measured=Level(RISK, at.coverage, at.threshold, among(at.threshold, curve.threshold)))
+        found = found.but(measured=_level(curve, RISK, at))
+    caveats += _of_groups(evaluation)
     if not promises:
-        return found.but(
-            *caveats, *_of_groups(evaluation), Caveat.of("uncertified", why=_uncertified(evaluation, score))
-        )
-    groups = list(_of_groups(evaluation))
-    useless, best = _useless(evaluation, score), nearest(promises)
-    certified = best is not None and best.risk <= RISK and best.coverage >= LEAST
-    if useless:
-        status = Status.NO_USE
+        return found.but(*caveats, Caveat.of("uncertified", why=_uncertified(evaluation, score)))
+    useless = any(each.kind in ("chance", "reversed") and each.values["score"] == score for each in caveats)
+    best = nearest(promises)
+    if useless:  # which says that it ranks by chance
         caveats = [each for each in caveats if each.kind != "chance" or each.values["score"] != score]
-    elif not certified:
-        status, limit = Status.NOT_CERTIFIED, RISK
-        if not kept:
-            ends = f"{percent(promises[0].risk)} to {percent(promises[-1].risk)}"
-            found = found.but(reason=f"none of {len(promises)} limits from {ends}, tried at once, with these rows")
+        found = found.but(status=Status.NO_USE)
+    elif best is None or best.risk > RISK or best.coverage < LEAST:
+        ends = f"{percent(promises[0].risk)} to {percent(promises[-1].risk)}"
+        why = "" if kept else f"none of {len(promises)} limits from {ends}, tried at once, with these rows"
+        found = found.but(status=Status.NOT_CERTIFIED, limit=RISK, reason=why)
     else:
-        status = Status.MIX if any(each.kind == "group_above" for each in groups) else Status.CERTIFIED
-    shown = [each for each in missed if each.risk >= RISK][:1] or missed[-1:]
-    for each in shown:
+        above = any(each.kind == "group_above" for each in caveats)
+        found = found.but(status=Status.MIX if above else Status.CERTIFIED)
+    for each in [each for each in missed if each.risk >= RISK][:1] or missed[-1:]:
         caveats += planned_rows(each.risk, None if useless else each.needed(), each.least(), blocks.n)
-    return found.but(*caveats, *groups, status=status, limit=limit)
+    return found.but(*caveats)
 
 
-def _useless(evaluation: Evaluation, score: str) -> bool:
-    """Whether the interval of AUROC of failures of a score does not lie above one half."""
-    return any(
-        _auroc_f(each, evaluation.judged.whole[score])[0] <= 0.5
-        for each in evaluation.measurements
-        if each.metric == "auroc_f" and each.group is None and each.score == score
-    )
-
-
-def _auroc_f(found: Measurement, summary: ScoreSummary) -> tuple[float, float]:
-    """Return the interval of an AUROC of failures; that of equal scores, which rank by chance, is one half."""
-    constant = len(summary.curve.blocks.score) == 1 and found.value == found.value
-    return (0.5, 0.5) if constant else (found.low, found.high)
-
-
-def _compared(evaluation: Evaluation) -> Better | None:
-    """Return the best score against the next; a significant one also by how much more it answers."""
-    found = evaluation.judged.comparison
-    if found is None:
-        return None
-    better = found.better()
-    return found.better(found.n <= MOST_ROWS and better is not None and better.significant)
+def _level(curve: RiskCoverageCurve, limit: float, at: RiskLevel | OperatingPoint) -> Level:
+    return Level(limit, at.coverage, at.threshold, among(at.threshold, curve.threshold))
 
 
 def _of_rows(evaluation: Evaluation) -> Iterator[Caveat]:
     """Yield caveats of the rows and of each score, before anything is certified."""
+    from abstain.thresholds import unusual
+
     judged, facts = evaluation.judged, evaluation.provenance
     answers = facts.get("answers")
     if answers is not None and answers.counts["abstained"]:
         yield Caveat.of("model_abstains", share=answers.counts["abstained"] / answers.n, n=answers.n)
-    yield from _doubtful(evaluation)
+    graded = facts.get("understood", {}).get("loss", "0/1") != "0/1"
+    for name, summary in judged.whole.items():
+        rows = rows_of(summary.curve.blocks)
+        scores = summary.curve.blocks.score if rows is None else rows[1]
+        yield from (Caveat.of(kind, score=name, **values) for kind, values in unusual(scores))
+        if rows is not None and np.isfinite(scores).all():
+            nothing = dict.fromkeys(("confidence", "predictions", "labels", "logits", "probabilities", "passes"))
+            given = {**nothing, "scores": {name: scores}, "loss": rows[0] if graded else None}
+            yield from (Caveat.of("doubtful_reading", doubt=str(each)) for each in doubts(given, rows[0], None))
+    for copies in judged.copies:
+        yield Caveat.of("copied_rows", copies=copies.partition(";")[0])
     blocks = next(iter(judged.whole.values())).curve.blocks
     errors = round(float(blocks.loss.sum()))
     if blocks.n < FEW_ROWS or (blocks.binary and errors < FEW_ERRORS):
-        rows = f"{blocks.n:,} row{'s' * (blocks.n != 1)}"
-        what = f"{errors} error{'s' * (errors != 1)} in {rows}" if blocks.binary else rows
-        yield Caveat.of("small_sample", what=what)
-    named = list(judged.whole) if len(judged.whole) <= 3 else [judged.best]
-    for name in named:
-        summary = judged.whole.get(name or "")
-        if summary is None:
-            continue
+        few = SPOKEN.format("{:rows}", blocks.n)
+        few = f"{errors} error{'s' * (errors != 1)} in {few}" if blocks.binary else few
+        yield Caveat.of("small_sample", what=few)
+    named = {name: each for name, each in judged.whole.items() if len(judged.whole) <= 3 or name == judged.best}
+    for name, summary in named.items():
         if missing := summary.n_rejected + summary.n_dropped:
             fate = "rejected" if summary.n_rejected else "left out"
             yield Caveat.of("missing_scores", count=missing, score=name, fate=fate)
@@ -128,7 +115,8 @@ def _of_rows(evaluation: Evaluation) -> Iterator[Caveat]:
             yield Caveat.of("large_tie", tie=summary.largest_tie / summary.n, score=name)
     for each in evaluation.measurements:
         if each.metric == "auroc_f" and each.group is None and each.score in named:
-            low, high = _auroc_f(each, judged.whole[each.score])
+            constant = len(named[each.score].curve.blocks.score) == 1 and each.value == each.value
+            low, high = (0.5, 0.5) if constant else (each.low, each.high)
             if high < 0.5:
                 yield Caveat.of("reversed", score=each.score, auroc=each.value, where=" of failures")
             elif low <= 0.5:
@@ -137,24 +125,6 @@ def _of_rows(evaluation: Evaluation) -> Iterator[Caveat]:
     if gap is not None and (gap[1] > 0.0 or gap[2] < 0.0):
         word = "overconfident" if gap[0] > 0.0 else "underconfident"
         yield Caveat.of("miscalibrated", score=judged.best, word=word, gap=abs(gap[0]))
-
-
-def _doubtful(evaluation: Evaluation) -> Iterator[Caveat]:
-    """Yield what rows and scores look like, where that is another quantity than they were given as."""
-    from abstain.thresholds import unusual
-
-    given = evaluation.provenance.get("understood", {}).get("loss", "0/1") != "0/1"
-    for name, summary in evaluation.judged.whole.items():
-        rows = rows_of(summary.curve.blocks)
-        scores = summary.curve.blocks.score if rows is None else rows[1]
-        yield from (Caveat.of(kind, score=name, **values) for kind, values in unusual(scores))
-        if rows is None or not np.isfinite(rows[1]).all():
-            continue
-        nothing = dict.fromkeys(("confidence", "predictions", "labels", "logits", "probabilities", "passes"))
-        found = {**nothing, "scores": {name: rows[1]}, "loss": rows[0] if given else None}
-        yield from (Caveat.of("doubtful_reading", doubt=str(each)) for each in doubts(found, rows[0], None))
-    for copies in evaluation.judged.copies:
-        yield Caveat.of("copied_rows", copies=copies.partition(";")[0])
 
 
 def _of_groups(evaluation: Evaluation) -> Iterator[Caveat]:
@@ -167,55 +137,52 @@ def _of_groups(evaluation: Evaluation) -> Iterator[Caveat]:
         differ = [each for each in found.differences if each.significant]
         if differ:
             widest = max(differ, key=lambda each: abs(each.difference))
-            yield Caveat.of("groups_differ", column=column, a=widest.a, high=found.intervals[widest.a].estimate,
-                            b=widest.b, low=found.intervals[widest.b].estimate)  # fmt: skip
+            high, low = (found.intervals[name].estimate for name in (widest.a, widest.b))
+            yield Caveat.of("groups_differ", column=column, a=widest.a, high=high, b=widest.b, low=low)
     if place is None or not judged.whole[score].curve.blocks.binary or not judged.independent:
         return
     point, limit = place
     for column, members in columns.items():
-        answered: list[tuple[str, int, int, float, float]] = []
+        answered: list[tuple[float, int, float, float, str]] = []
         for value, summary in members.items():
             at, blocks = summary.curve.at(threshold=point.threshold), summary.curve.blocks
             if at.n_accepted and np.array_equal(blocks.weight, blocks.count):
-                errors = round(at.selective_risk * at.n_accepted)
-                ends = clopper_pearson(errors, at.n_accepted, 1.0 - (1.0 - judged.level) / len(members))
-                answered.append((value, errors, at.n_accepted, *ends))
+                errors, n = round(at.selective_risk * at.n_accepted), at.n_accepted
+                ends = clopper_pearson(errors, n, 1.0 - (1.0 - judged.level) / len(members))
+                answered.append((errors / n, n, *ends, value))
         yield from _above(column, answered, limit)
 
 
-def _above(column: str, answered: list[tuple[str, int, int, float, float]], limit: float | None) -> Iterator[Caveat]:
-    """Yield which groups exceed the certified limit, for certain or perhaps, and which stands out."""
-    high = sorted((each for each in answered if limit is not None and each[1] > limit * each[2]),
-                  key=lambda each: each[1] / each[2], reverse=True)  # fmt: skip
-    above = [each for each in high if limit is not None and each[3] > limit]
-    if above:
-        names = [f"{name} ({percent(errors / n)} of {n:,})" for name, errors, n, *_ in above]
-        yield Caveat.of("group_above", column=column, limit=limit, names=names, groups=[each[0] for each in above])
-    if unclear := [each for each in high if each not in above]:
-        names = [f"{name} ({percent(errors / n)} of {n:,})" for name, errors, n, *_ in unclear]
-        yield Caveat.of("group_unclear", column=column, limit=limit, names=names)
+def _above(column: str, answered: list[tuple[float, int, float, float, str]], limit: float | None) -> Iterator[Caveat]:
+    """Yield which groups exceed the certified limit, for certain or perhaps, and which stands out.
+
+    ``answered``: of each group the risk of its answers, their number, the interval of the risk, and its name.
+    """
+    high = [each for each in sorted(answered, reverse=True) if limit is not None and each[0] > limit]
+    above = [each for each in high if each[2] > (limit or 0.0)]
+    for kind, found in (("group_above", above), ("group_unclear", [each for each in high if each not in above])):
+        names = [f"{name} ({percent(risk)} of {n:,})" for risk, n, _, _, name in found]
+        if names:
+            yield Caveat.of(kind, column=column, limit=limit, names=names, groups=[each[-1] for each in found])
     if len(answered) > 1 and not above:
-        which, p = stands_out([each[1] for each in answered], [each[2] for each in answered])
+        which, p = stands_out([round(risk * n) for risk, n, *_ in answered], [each[1] for each in answered])
+        risk, n, low, upper, name = answered[which]
         if p < 0.05:
-            name, errors, n, low, upper = answered[which]
-            yield Caveat.of("stands_out", kind=column, name=name, risk=errors / n, low=low, high=upper, n=n, p=p)
+            yield Caveat.of("stands_out", kind=column, name=name, risk=risk, low=low, high=upper, n=n, p=p)
 
 
 def _uncertified(evaluation: Evaluation, score: str) -> str:
     """Return why no certificate was tried."""
-    judged = evaluation.judged
-    blocks = judged.whole[score].curve.blocks
-    if not blocks.binary:
-        return "the loss is not 0/1 ('abstain threshold' with --max-loss can certify)"
-    if judged.voided:
-        return judged.voided[0]
-    if not judged.independent:
-        return "rows depend on each other ('abstain threshold' with --clusters can certify)"
-    if not np.array_equal(blocks.weight, blocks.count):
-        return "rows count by weights ('abstain threshold' can certify)"
-    if evaluation.provenance.get("level") is None:
-        return "no intervals were asked for (level 0)"
-    return "single rows are not known any more"
+    judged, blocks = evaluation.judged, evaluation.judged.whole[score].curve.blocks
+    weighted = not np.array_equal(blocks.weight, blocks.count)
+    reasons = {
+        "the loss is not 0/1 ('abstain threshold' with --max-loss can certify)": not blocks.binary,
+        "".join(judged.voided[:1]): bool(judged.voided),
+        "rows depend on each other ('abstain threshold' with --clusters can certify)": not judged.independent,
+        "rows count by weights ('abstain threshold' can certify)": weighted,
+        "no intervals were asked for (level 0)": evaluation.provenance.get("level") is None,
+    }
+    return next((why for why, holds in reasons.items() if holds), "single rows are not known any more")
 
 
 def _of_few_labels(evaluation: Evaluation) -> Verdict:
@@ -223,22 +190,18 @@ def _of_few_labels(evaluation: Evaluation) -> Verdict:
     facts, few = evaluation.provenance, evaluation.provenance["few_labels"]
     known = {each.metric.partition("(")[0]: each for each in evaluation.measurements
              if each.group is None and each.low == each.low}  # fmt: skip
-    caveats = []
+    caveats = [Caveat.of("groups_missing", how="see groups=, of rows that are all labelled")]
     if few["labelled"] < facts["n"]:
-        caveats.append(Caveat.of("few_labels", labelled=few["labelled"], n=facts["n"], errors=few["errors"],
-                                 how=labelled_how(few["design"])))  # fmt: skip
-    ranking = known.get("auroc_f")
+        values = {"labelled": few["labelled"], "n": facts["n"], "errors": few["errors"]}
+        caveats.append(Caveat.of("few_labels", how=labelled_how(few["design"]), **values))
+    ranking, risk, accuracy = (known.get(name) for name in ("auroc_f", "risk", "accuracy"))
     if ranking is not None and not ranking.low > 0.5:
-        caveats.append(
-            Caveat.of("chance", score=ranking.score, value=ranking.value, low=ranking.low, high=ranking.high)
-        )
-    risk, first = known.get("risk"), known.get("accuracy")
-    whole = None if risk is None else (risk.value, risk.low, risk.high)
-    if first is not None:
-        whole = (1.0 - first.value, 1.0 - first.high, 1.0 - first.low)
-    caveats.append(Caveat.of("groups_missing", how="see groups=, of rows that are all labelled"))
+        ends = {"low": ranking.low, "high": ranking.high}
+        caveats.append(Caveat.of("chance", score=ranking.score, value=ranking.value, **ends))
+    whole, interval = (None, None) if risk is None else (risk.value, (risk.low, risk.high))
+    if accuracy is not None:
+        whole, interval = 1.0 - accuracy.value, (1.0 - accuracy.high, 1.0 - accuracy.low)
     return Verdict(
         Status.MEASURED, score=next(iter(evaluation.scores), ""), n=facts["n"], n_accepted=facts["n"], coverage=1.0,
-        caveats=tuple(caveats), risk=None if whole is None else whole[0], full_risk=None if whole is None else whole[0],
-        risk_interval=None if whole is None else whole[1:],
+        caveats=tuple(caveats), risk=whole, full_risk=whole, risk_interval=interval,
     )  # fmt: skip

@@ -122,7 +122,7 @@ def levels(verdict: Verdict) -> Table | None:
             f"{each.group}: " * (each.group is not None) + verdict.share(each.limit),
             "certified",
             share(each.coverage),
-            "none needed" if each.everything else each.printed or repr(each.threshold),
+            "none needed" if each.coverage == 1.0 else each.printed or repr(each.threshold),
         )
         for each in verdict.levels
     ]

@@ -14,9 +14,11 @@ import numpy as np
 
 from abstain._checks import closest
 from abstain._files import write_file
+from abstain._quantiles import t_tails
 from abstain._result import Column, Estimate, Result, Row, Table, arrow, as_polars, plain
 from abstain._typing import FloatArray
 from abstain._version import __version__
+from abstain.inference import of_pair
 from abstain.metrics import parse
 from abstain.study._grid import Grid, Head, column_of, place_of
 from abstain.study._sets import differ
@@ -227,11 +229,28 @@ class StudyResults(Result):
         factors = np.divide(errors, lengths, out=np.zeros_like(errors), where=lengths > 0.0)
         return np.asarray(terms * factors[:, None])
 
-    def terms(self, mean: Mean) -> tuple[FloatArray, FloatArray] | None:
-        """Return the values of the runs of a mean with their influences in groups of rows; None where not known."""
-        rows = self._cells[tuple(getattr(mean, name) for name in CELL)]
-        found = self._terms(rows)
-        return None if found is None else (np.array([self.numbers[k]["value"] for k in rows]), found)
+    def p_value(self, a: Mean, b: Mean) -> float:
+        """Return the p-value of the difference of two means of one set; NaN where it is not known.
+
+        The test is paired: the influences of all runs are summed over the same groups of rows, so differences of these
+        sums give the variance of a difference.
+        """
+        places = [self._cells[tuple(getattr(mean, name) for name in CELL)] for mean in (a, b)]
+        (one, other), terms = (
+            ([self.numbers[k]["value"] for k in rows] for rows in places),
+            list(map(self._terms, places)),
+        )
+        if terms[0] is None or terms[1] is None or not self.same_rows(a, b):
+            return math.nan
+        together = a.model == b.model and len(one) == len(other)
+        if not together and 1 in (len(one), len(other)) and len(one) != len(other):
+            return math.nan
+        values = np.array(one), np.array(other)
+        parts = of_pair(values, (terms[0], terms[1]), terms[0].shape[1] - 1.0, together)
+        difference = float(np.mean(one) - np.mean(other))
+        if parts.total == 0.0:
+            return 1.0 if difference == 0.0 else math.nan
+        return t_tails(difference / math.sqrt(parts.total), parts.df)
 
     # ------------------------------------------------------------------ as a result
 
