@@ -69,11 +69,17 @@ def _replace(target: str, folder: str, write: Callable[[BinaryIO], object]) -> N
         if _lock is None:
             os.replace(temporary, target)
     except BaseException:
-        try:  # noqa: SIM105 (polars lets one Ctrl-C come twice, and any call in Python may be the second)
-            os.unlink(temporary)
-        except FileNotFoundError:
-            pass
+        try:
+            _clear(temporary)
+        except KeyboardInterrupt:  # one Ctrl-C can come twice: polars raises it, and then Python's own handler
+            _clear(temporary)
+            raise
         raise
+
+
+def _clear(temporary: str) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(temporary)
 
 
 def _hold(file: BinaryIO) -> None:

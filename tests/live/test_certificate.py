@@ -135,10 +135,10 @@ def test_refused_rows_change_nothing(given: dict[str, Any], message: str) -> Non
     """A call that is refused names the reason, and leaves the state as it was."""
     live = fresh()
     live.update([0.95], [0])
-    before = json.dumps(live.options()), live.result().groups, live.groups[""].sums.copy()
+    before = json.dumps(live.options()), repr(live.result().groups), live.groups[""].sums.copy()  # nan != nan
     with pytest.raises(ValueError, match=message):
         live.update(**({"confidence": [0.9, 0.8], "loss": [0.0, 1.0]} | given))
-    assert (json.dumps(live.options()), live.result().groups) == before[:2]
+    assert (json.dumps(live.options()), repr(live.result().groups)) == before[:2]
     assert (live.groups[""].sums == before[2]).all()
 
 
