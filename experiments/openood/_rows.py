@@ -40,6 +40,12 @@ CIFAR100_GPU = Setting(
     "cifar100", "cifar100", 50_000, "classes=100,size=32,channels=3",
     foreign=("cifar10:semantic", *CIFAR10_GPU.foreign[1:]), corruptions=("all",),
 )  # fmt: skip
+#: Outputs of weights that timm offers: nothing is trained.
+IMAGENET = Setting(
+    "imagenet", "imagenet", 1_281_167, "classes=1000,size=224,channels=3",
+    foreign=("ssb_hard:semantic", "ninco:semantic", "inaturalist:non-semantic", "textures:non-semantic",
+             "openimage_o:non-semantic"), side=224,
+)  # fmt: skip
 SMOKE = Setting("smoke", "synthetic:n=160,classes=4,size=12", 160, "classes=4,size=12",
                 foreign=("synthetic:n=60,classes=4,size=12,seed=5:semantic",
                          "synthetic:n=60,classes=4,size=12,seed=9:non-semantic"),
@@ -112,7 +118,9 @@ def jobs(size: str) -> list[Job]:
     if size == "smoke":
         return rows(SMOKE, models(3, list(LADDER), _SMOKE), [0, 1])
     if size == "gpu":
-        return rows(CIFAR100_GPU, full(cifar10=False), [0, 1, 2]) + rows(CIFAR10_GPU, full(cifar10=True), [0, 1, 2])
+        hundred, ten = full(cifar10=False), full(cifar10=True)
+        outputs: dict[str, tuple[str, tuple[str, ...]]] = {"deit_b": ("deit_b", ("extract.train=true", *ALL_SCORES))}
+        return rows(IMAGENET, outputs, [0]) + rows(CIFAR100_GPU, hundred, [0, 1, 2]) + rows(CIFAR10_GPU, ten, [0, 1, 2])
     small = replace(FASHION, name="fashion_small")
     # every score of the paper's tables, on rows like those of fashion_small; what says most comes first
     scored = replace(FASHION, name="fashion_scores", corruptions=())

@@ -6,12 +6,14 @@ import json
 import resource
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from abstain.nn import train
+from abstain.nn.data import Task
 from abstain.nn.networks import parameters
 from abstain.study import Run, read_study
 from experiments.training._jobs import Job
@@ -74,8 +76,6 @@ def run(jobs: Sequence[Job], output: Path, *, precision: str, say: Say, **traine
 
 def dry_run(jobs: Sequence[Job]) -> str:
     """Build every model on generated data of the right shape and count its passes; nothing is trained or written."""
-    from abstain.nn.train._run import learner_of
-
     lines = [f"{'model':<34} {'seeds':>5} {'parameters':>11} {'passes':>12} {'picture passes':>15}"]
     groups: dict[tuple[str, str], list[Job]] = {}
     for job in jobs:
@@ -86,12 +86,22 @@ def dry_run(jobs: Sequence[Job]) -> str:
         if setting not in tasks:
             tasks[setting] = job.setting.made_up().task()
         recipe = job.made()
-        with torch.device("meta"):
-            size = parameters(learner_of(recipe, tasks[setting], 0))
+        size = _parameters(replace(recipe, network=replace(recipe.network, weights="random")), tasks[setting])
         stages = list(recipe.stage.items())[1 if job.start and len(recipe.stage) > 1 else 0 :]
         counted = sum(stage.epochs * recipe.passes()[name] * job.setting.n for name, stage in stages)
         total += counted * len(same)
         passes = " + ".join(f"{stage.epochs} x {recipe.passes()[name]:g}" for name, stage in stages)
-        lines.append(f"{f'{setting}/{model}':<34} {len(same):>5} {size:>11,} {passes:>12} {counted / 1e6:>13,.1f} M")
+        lines.append(f"{f'{setting}/{model}':<34} {len(same):>5} {size:>11} {passes:>12} {counted / 1e6:>13,.1f} M")
     lines.append(f"{len(jobs)} trainings, {total / 1e6:,.0f} million forward and backward passes of a picture")
     return "\n".join(lines)
+
+
+def _parameters(recipe: train.Recipe, task: Task) -> str:
+    """Return the number of parameters that learn, or which library the network needs."""
+    from abstain.nn.train._run import learner_of
+
+    try:
+        with torch.device("meta"):
+            return f"{parameters(learner_of(recipe, task, 0)):,}"
+    except ImportError as error:
+        return f"needs {error.name}"

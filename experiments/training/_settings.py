@@ -18,6 +18,8 @@ FILE = Path(__file__).with_name("sources.toml")
 
 #: Of how a training is called and run.
 _WORDS = ("name", "data.workers", *WORDING)
+#: Of the pictures that a network learns from.
+_TRAINING = ("data.batch", "data.crop", "data.flip", "data.cutout", "data.cutout_chance")
 #: End of a key -> the key beside it that decides whether it does anything, and the values with which it does.
 _COUNTS: Mapping[str, tuple[str, tuple[object, ...]]] = {
     "objective.estimator": ("objective.name", ("aurc",)),
@@ -69,6 +71,8 @@ def _of_recipe(name: str, settings: tuple[str, ...]) -> dict[str, Any]:
     whole = flat(train.recipe(name, settings))
     if not whole["data.cutout"]:
         del whole["data.cutout_chance"]
+    if not any(key.startswith("stage.") for key in whole):  # nothing is trained
+        whole = {key: whole[key] for key in whole if key not in _TRAINING}
     return {key: whole[key] for key in whole if key not in _WORDS and _counts(key, whole)}
 
 
