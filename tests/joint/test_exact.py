@@ -15,7 +15,6 @@ from abstain.joint._ds_aurc import area
 from abstain.joint._ds_f1 import exact
 from abstain.joint._frontier import frontier, stairs
 from abstain.joint._problem import problem
-from abstain.joint._quadrants import stable_order
 from tests.joint import references as slow
 from tests.joint.references import Columns, joint_problems, random_problem, value
 from tests.paths import PATHS, taken
@@ -186,10 +185,3 @@ def test_steps_do_not_tell_what_exact_coverages_need() -> None:
     huge = SimpleNamespace(wrong=np.array([2**22]), n_id=2**24, n_ood=2**30)
     with pytest.raises(ValueError, match="take a random part"):
         Packing(huge)
-
-
-@given(st.lists(st.integers(0, 2**31 - 1) | st.integers(0, 3)))
-def test_the_order_of_whole_numbers_is_that_of_a_stable_sort(keys: list[int]) -> None:
-    """Ties stay in their places."""
-    array = np.array(keys, dtype=np.intp)
-    np.testing.assert_array_equal(stable_order(array), np.argsort(array, kind="stable"))

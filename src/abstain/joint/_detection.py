@@ -7,8 +7,7 @@ import numpy as np
 from abstain import metrics
 from abstain._checks import fraction, one_of
 from abstain._typing import ArrayLike, FloatArray
-from abstain.joint._problem import CORRECT, OOD, score_column, single
-from abstain.metrics import register
+from abstain.joint._problem import CORRECT, OOD, joint_metric, score_column, single
 
 #: Said of a score that :func:`backward` finds.
 BACKWARD = "higher for OOD than for ID samples (AUROC {:.3g}), though high must mean known"
@@ -31,14 +30,7 @@ def _require_ood(n: int) -> None:
         raise ValueError("ood_score is empty; detection needs at least one OOD sample")
 
 
-@register(
-    name="joint.auroc",
-    input="joint",
-    title="AUROC",
-    direction="higher",
-    convention="mid-rank",
-    source="Hendrycks & Gimpel 2017",
-)
+@joint_metric(title="AUROC", direction="higher", convention="mid-rank", source="Hendrycks & Gimpel 2017")
 def auroc(*, id_score: ArrayLike, ood_score: ArrayLike) -> float:
     r"""AUROC of OOD detection: the chance that an ID sample has the higher score.
 
@@ -68,14 +60,7 @@ def auroc(*, id_score: ArrayLike, ood_score: ArrayLike) -> float:
     return metrics.get("auroc_f").of(*_columns(id_score, ood_score))
 
 
-@register(
-    name="joint.aupr_in",
-    input="joint",
-    title="AUPR-in",
-    direction="higher",
-    convention="interpolation",
-    source="Hendrycks & Gimpel 2017",
-)
+@joint_metric(title="AUPR-in", direction="higher", convention="interpolation", source="Hendrycks & Gimpel 2017")
 def aupr_in(*, id_score: ArrayLike, ood_score: ArrayLike, interpolation: str = "trapezoid") -> float:
     """Area under the precision-recall curve with ID samples as positives.
 
@@ -103,14 +88,7 @@ def aupr_in(*, id_score: ArrayLike, ood_score: ArrayLike, interpolation: str = "
     return _aupr(id_score, ood_score, interpolation, "success")
 
 
-@register(
-    name="joint.aupr_out",
-    input="joint",
-    title="AUPR-out",
-    direction="higher",
-    convention="interpolation",
-    source="Hendrycks & Gimpel 2017",
-)
+@joint_metric(title="AUPR-out", direction="higher", convention="interpolation", source="Hendrycks & Gimpel 2017")
 def aupr_out(*, id_score: ArrayLike, ood_score: ArrayLike, interpolation: str = "trapezoid") -> float:
     """Area under the precision-recall curve with OOD samples as positives, the lowest scores first.
 
@@ -139,9 +117,7 @@ def _aupr(id_score: ArrayLike, ood_score: ArrayLike, interpolation: str, positiv
     return metrics.get(name).of(*_columns(id_score, ood_score))
 
 
-@register(
-    name="joint.fpr_at_id_recall",
-    input="joint",
+@joint_metric(
     title=lambda recall: f"FPR@{100.0 * recall:g} % ID recall",
     direction="lower",
     convention="attainable",
@@ -178,9 +154,7 @@ def fpr_at_id_recall(*, id_score: ArrayLike, ood_score: ArrayLike, recall: float
     return metrics.get("fpr95_success", recall=recall).of(*_columns(id_score, ood_score))
 
 
-@register(
-    name="joint.fpr_at_ood_recall",
-    input="joint",
+@joint_metric(
     title=lambda recall: f"FPR@{100.0 * recall:g} % OOD recall",
     direction="lower",
     convention="attainable",
@@ -262,14 +236,7 @@ def ccr_at_fpr(id_loss: ArrayLike, *, id_score: ArrayLike, ood_score: ArrayLike,
     return float(right[rate <= fraction(fpr, "fpr") + 1e-12].max())
 
 
-@register(
-    name="joint.oscr",
-    input="joint",
-    title="OSCR",
-    direction="higher",
-    convention="mid-rank",
-    source="Dhamija et al. 2018; Vaze et al. 2022",
-)
+@joint_metric(title="OSCR", direction="higher", convention="mid-rank", source="Dhamija et al. 2018; Vaze et al. 2022")
 def oscr(id_loss: ArrayLike, *, id_score: ArrayLike, ood_score: ArrayLike) -> float:
     r"""Area under the open-set classification rate: correct classification rate over false positive rate.
 

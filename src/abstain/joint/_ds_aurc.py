@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from abstain._checks import one_of
 from abstain._typing import ArrayLike
 from abstain.joint._frontier import OPERATORS, RiskCoverageFrontier, frontier, single_frontier, stairs
-from abstain.joint._problem import Compared, Problem, problem
-from abstain.metrics import register
+from abstain.joint._problem import Compared, Problem, joint_metric, problem
 
 
 @dataclass(frozen=True)
@@ -52,13 +51,8 @@ class AreaResult:
         return self.value
 
 
-@register(
-    name="joint.ds_aurc",
-    input="joint",
-    title="DS-AURC",
-    direction="lower",
-    convention="operator",
-    source="From Misclassifications to Outliers, Eq. 3 to 7",
+@joint_metric(
+    title="DS-AURC", direction="lower", convention="operator", source="From Misclassifications to Outliers, Eq. 3 to 7"
 )
 def ds_aurc(
     id_loss: ArrayLike,
@@ -163,14 +157,7 @@ def ds_aurc(
     return area(data, operator)
 
 
-@register(
-    name="joint.ds_augrc",
-    input="joint",
-    title="DS-AUGRC",
-    direction="lower",
-    convention="operator",
-    source="after Traub et al. 2024",
-)
+@joint_metric(title="DS-AUGRC", direction="lower", convention="operator", source="after Traub et al. 2024")
 def ds_augrc(
     id_loss: ArrayLike,
     *,

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import one_of, plain, real
-from abstain._typing import ArrayLike, BoolArray
-from abstain.joint._problem import CORRECT, OOD, Compared, Problem, Thresholds, problem
+from abstain._typing import ArrayLike
+from abstain.joint._problem import CORRECT, OOD, Compared, Problem, Thresholds, joint_metric, problem
 from abstain.joint._quadrants import Sweep, sweep_over
-from abstain.metrics import register
 
 #: Real weights: an iteration that gains less than this, relatively, is rounding.
 SLACK = 1e-12
@@ -75,13 +74,8 @@ class F1Point:
         return self.value
 
 
-@register(
-    name="joint.ds_f1",
-    input="joint",
-    title="DS-F1",
-    direction="higher",
-    convention="method",
-    source="From Misclassifications to Outliers, Eq. 2",
+@joint_metric(
+    title="DS-F1", direction="higher", convention="method", source="From Misclassifications to Outliers, Eq. 2"
 )
 def ds_f1(
     id_loss: ArrayLike,
@@ -227,18 +221,12 @@ def exact(data: Problem, convention: str = "ds_f1/exact") -> F1Point:
     """Return the best point over all pairs of thresholds."""
     if data.wrong.all():
         return point(data, Thresholds(np.inf, np.inf), convention)
-    return point(data, best_thresholds(data), convention)
-
-
-#: The metric as gains are made of it: the best point has no thresholds to save.
-F1 = Compared("ds_f1", "f1", 1, lambda data: exact(data).value, lambda data: exact(data.alone()).value)
-
-
-def best_thresholds(data: Problem) -> Thresholds:
-    """Return the best pair; there must be a right sample."""
     sweep = sweep_over(data, np.flatnonzero(data.kind == CORRECT))
     kind = data.kind[sweep.rows]
-    group, column = sweep.ends.size - 1, _best_alone(data, sweep, kind)
+    # from about the best threshold of the confidence alone few steps are left
+    counts = np.bincount(3 * sweep.column + kind, minlength=3 * sweep.column_threshold.size).reshape(-1, 3)
+    top, bottom = numerator_denominator(data, counts.cumsum(axis=0).T.astype(np.float64))
+    group, column = sweep.ends.size - 1, int(np.argmax(top / bottom))
     top, bottom = _ratio(data, sweep, kind, group, column)
     while True:
         gain = _gain(data, kind, top, bottom)
@@ -246,15 +234,12 @@ def best_thresholds(data: Problem) -> Thresholds:
         column = sweep.column_of(gain, group)
         new_top, new_bottom = _ratio(data, sweep, kind, group, column)
         if new_top * bottom <= top * new_bottom * (1 if data.integer else 1.0 + SLACK):
-            return sweep.thresholds(group, column)
+            return point(data, sweep.thresholds(group, column), convention)
         top, bottom = new_top, new_bottom
 
 
-def _best_alone(data: Problem, sweep: Sweep, kind: Any) -> int:
-    """Return about the best threshold of the confidence alone, from which few steps are left."""
-    counts = np.bincount(3 * sweep.column + kind, minlength=3 * sweep.column_threshold.size).reshape(-1, 3)
-    top, bottom = numerator_denominator(data, counts.cumsum(axis=0).T.astype(np.float64))
-    return int(np.argmax(top / bottom))
+#: The metric as gains are made of it: the best point has no thresholds to save.
+F1 = Compared("ds_f1", "f1", 1, lambda data: exact(data).value, lambda data: exact(data.alone()).value)
 
 
 def _gain(data: Problem, kind: Any, top: Any, bottom: Any) -> Any:
@@ -279,19 +264,19 @@ def numerator_denominator(data: Problem, counts: Any) -> tuple[Any, Any]:
     return 2 * data.id_weight * right, inside + data.ood_weight * outside
 
 
-def accepted(data: Problem, thresholds: Thresholds) -> BoolArray:
-    """Return which rows a pair of thresholds accepts."""
-    found: BoolArray = (data.confidence >= thresholds.confidence) & (data.detector >= thresholds.detector)
-    return found
-
-
 def point(data: Problem, thresholds: Thresholds, convention: str) -> F1Point:
     """Return F1 with its counts at a pair of thresholds."""
-    taken = accepted(data, thresholds)
+    taken = (data.confidence >= thresholds.confidence) & (data.detector >= thresholds.detector)
     right, wrong, outside = np.bincount(data.kind[taken], minlength=3).tolist()
     top, bottom = numerator_denominator(data, (right, wrong, outside))
     weight = data.id_weight * (right + wrong) + data.ood_weight * outside
     value = float(top / bottom)
+    # delta method for the ratio; ID and OOD rows are two samples, so each is centred by itself
+    right_ones = taken & (data.kind == CORRECT)
+    terms = np.where(data.kind == OOD, -value * data.ratio * taken, 2.0 * right_ones - value * (taken + 1.0))
+    terms = terms / (bottom / data.id_weight)
+    parts = terms[: data.n_id], terms[data.n_id :]
+    error = float(np.sqrt(sum(part.size * part.var(ddof=1) for part in parts if part.size > 1)))
     return F1Point(
         value=value,
         thresholds=thresholds,
@@ -301,17 +286,9 @@ def point(data: Problem, thresholds: Thresholds, convention: str) -> F1Point:
         true_reject=data.n_ood - outside,
         precision=float(data.id_weight * right / weight) if weight else np.nan,
         recall=right / data.n_id,
-        standard_error=_standard_error(data, taken, value, bottom / data.id_weight),
+        standard_error=error,
         n_id=data.n_id,
         n_ood=data.n_ood,
         prevalence=data.prevalence,
         convention=convention,
     )
-
-
-def _standard_error(data: Problem, taken: BoolArray, value: float, bottom: float) -> float:
-    """Delta method for the ratio; ID and OOD rows are two samples, so each is centred by itself."""
-    right = taken & (data.kind == CORRECT)
-    terms = np.where(data.kind == OOD, -value * data.ratio * taken, 2.0 * right - value * (taken + 1.0)) / bottom
-    parts = (terms[: data.n_id], terms[data.n_id :])
-    return float(np.sqrt(sum(part.size * part.var(ddof=1) for part in parts if part.size > 1)))

@@ -233,7 +233,11 @@ class JointEvaluation(Result):
                 f"F1 with thresholds from one half on the other: {number(self.transfer.transferred.mean())}, "
                 f"where the best in hindsight is {number(self.transfer.oracle.mean())}"
             )
-        lines += self._backward()
+        if self.n_ood:
+            inside, outside = self.problem.detector[: self.n_id], self.problem.detector[self.n_id :]
+            found = auroc(id_score=inside, ood_score=outside)
+            if backward(found, self.n_id, self.n_ood):
+                lines.append(f"the detector is {BACKWARD.format(found)}; of a distance give the negative")
         areas = f"{self.ds_aurc.convention}, {self.ds_augrc.convention}"
         return [*lines, f"definitions: {self.ds_f1.convention}, {areas}"]
 
@@ -248,8 +252,9 @@ class JointEvaluation(Result):
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values: sizes, metrics, thresholds, guards and identifiers."""
         both: dict[str, F1Point | AreaResult] = {"f1": self.ds_f1, "aurc": self.ds_aurc, "augrc": self.ds_augrc}
-        moved = {"oracle": self.transfer.oracle.mean(), "transferred": self.transfer.transferred.mean()} \
-            if self._halves else None  # fmt: skip
+        moved = None
+        if self._halves:
+            moved = {"oracle": self.transfer.oracle.mean(), "transferred": self.transfer.transferred.mean()}
         found = {
             "n_id": self.n_id,
             "n_ood": self.n_ood,
@@ -301,16 +306,6 @@ class JointEvaluation(Result):
     def _halves(self) -> bool:
         """Whether there are two samples of each kind, for two halves."""
         return min(self.n_id, self.n_ood or self.n_id) > 1
-
-    def _backward(self) -> list[str]:
-        """Return whether the detector is higher for OOD than for ID samples."""
-        n, score = self.problem.n_id, self.problem.detector
-        if not self.problem.n_ood:
-            return []
-        found = auroc(id_score=score[:n], ood_score=score[n:])
-        if not backward(found, n, self.problem.n_ood):
-            return []
-        return [f"the detector is {BACKWARD.format(found)}; of a distance give the negative"]
 
     def _single(self) -> dict[str, Problem]:
         return {"confidence": self.problem.alone(), "detector": self.problem.swapped().alone()}

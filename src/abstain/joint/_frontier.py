@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from abstain import _fast
 from abstain._checks import fraction, one_of
 from abstain._sums import inner
 from abstain._typing import FloatArray, IntArray
-from abstain.joint._problem import Thresholds
+from abstain.joint import _kernels
+from abstain.joint._problem import CORRECT, OOD, Problem, Thresholds
+from abstain.joint._quadrants import Sweep, sweep_over
+from abstain.joint._stairs import search
 
 if TYPE_CHECKING:
     from abstain.plots import FrontierDisplay
-from dataclasses import replace
-
-from abstain import _fast
-from abstain.joint import _kernels
-from abstain.joint._problem import CORRECT, OOD, Problem
-from abstain.joint._quadrants import Sweep, sweep_over
-from abstain.joint._stairs import search
 
 OPERATORS = ("at_least", "exact")
 
@@ -128,13 +125,6 @@ class RiskCoverageFrontier:
         bad = self.n_id_accepted - self.n_correct + self.ood_weight * self.n_ood_accepted
         return bad / (self.n_id + self.ood_weight * self.n_ood)
 
-    def best_at_least(self) -> IntArray:
-        """Index of the least risk at this level or any higher one, shape (n_levels,); the highest such level."""
-        risk = (self.generalized_risk if self.generalized else self.selective_risk)[::-1]
-        record = np.append(True, risk[1:] < np.minimum.accumulate(risk)[:-1])
-        first = np.maximum.accumulate(np.where(record, np.arange(risk.size), 0))
-        return (risk.size - 1 - first[::-1]).astype(np.intp)
-
     def at(self, *, coverage: float) -> JointOperatingPoint:
         """Return the attainable point of least risk among those with at least this ID coverage.
 
@@ -153,7 +143,9 @@ class RiskCoverageFrontier:
             A coverage outside [0, 1].
         """
         target = fraction(coverage, "coverage") * self.n_id
-        i = int(self.best_at_least()[int(np.searchsorted(self.n_id_accepted, target - 1e-9))])
+        risk = self.generalized_risk if self.generalized else self.selective_risk
+        first = int(np.searchsorted(self.n_id_accepted, target - 1e-9))
+        i = risk.size - 1 - int(np.argmin(risk[first:][::-1]))  # the highest such level
         thresholds = Thresholds(float(self.confidence_threshold[i]), float(self.detector_threshold[i]))
         taken = int(self.n_id_accepted[i]), int(self.n_ood_accepted[i])
         return JointOperatingPoint(thresholds, float(self.coverage[i]), float(self.selective_risk[i]), *taken)

@@ -142,8 +142,10 @@ def of_problem(data: Problem, metric: str, scheme: str, n_permutations: int, rng
     one_of(scheme, ("permuted", "conditional"), "scheme")
     n_permutations = whole(n_permutations, "n_permutations", usual=20)
     chosen, data = next(each for each in COMPARED if each.name == metric), data.ranked()
-    permuted = _permuted if scheme == "permuted" else _conditional
-    useless = [chosen.of_both(data.with_detector(permuted(data, rng))) for _ in range(n_permutations)]
+    useless = []
+    for _ in range(n_permutations):
+        column = rng.permutation(data.detector) if scheme == "permuted" else _conditional(data, rng)
+        useless.append(chosen.of_both(data.with_detector(column)))
     return _gain(chosen, data, chosen.of_both(data), np.array(useless), scheme)
 
 
@@ -167,10 +169,6 @@ def together(data: Problem) -> list[float]:
 def _gain(chosen: Compared, data: Problem, double: float, useless: FloatArray, scheme: str) -> NullGain:
     single = chosen.of_one(data)
     return NullGain(chosen.name, single, double, chosen.gain(double, single), chosen.gain(useless, single), scheme)
-
-
-def _permuted(data: Problem, rng: np.random.Generator) -> FloatArray:
-    return rng.permutation(data.detector)
 
 
 def _conditional(data: Problem, rng: np.random.Generator, groups: int = 100) -> FloatArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from math import gcd
 from typing import Any, NamedTuple
 
@@ -15,7 +15,10 @@ import numpy.typing as npt
 
 from abstain._checks import UnmetNeed, fraction, is_empty, refuse, same_length, to_numpy, vector
 from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from abstain.metrics import register
 
+#: Declares a metric of ID and OOD samples.
+joint_metric = partial(register, input="joint")
 KindArray = npt.NDArray[np.int8]
 #: What a row is: an ID sample that is classified right or wrong, or an OOD sample.
 CORRECT, WRONG, OOD = 0, 1, 2
@@ -167,7 +170,7 @@ def single(id_loss: ArrayLike, id_score: ArrayLike, ood_score: ArrayLike, preval
 
 def errors(id_loss: ArrayLike) -> BoolArray:
     """Return which ID samples are classified wrong."""
-    loss = _column(id_loss, "id_loss")
+    loss = vector(_host(id_loss), "id_loss", np, None)
     bad = loss[(loss != 0.0) & (loss != 1.0)]
     if bad.size:
         raise UnmetNeed(f"id_loss must be 0 (right) or 1 (wrong), but {float(bad[0])!r} occurs; use losses.zero_one")
@@ -178,14 +181,9 @@ def score_column(column: ArrayLike, name: str, *, empty: bool = False) -> FloatA
     """Return a column without NaN as float64; only ``empty`` ones may be so."""
     if empty and column is not None and is_empty(_host(column)):
         return np.zeros(0)
-    array = _column(column, name) + 0.0  # -0.0 is 0.0
+    array: FloatArray = vector(_host(column), name, np, None) + 0.0  # -0.0 is 0.0
     refuse(np.isnan(array), array, name, "holds NaN", "give every sample a score, e.g. -inf to accept it last", np)
     return array
-
-
-def _column(column: ArrayLike, name: str) -> FloatArray:
-    values: FloatArray = vector(_host(column), name, np, None)
-    return values
 
 
 def _host(column: ArrayLike) -> Any:

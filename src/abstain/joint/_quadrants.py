@@ -36,14 +36,6 @@ def floors(values: FloatArray, thresholds: FloatArray) -> IntArray:
     return (thresholds.size - np.searchsorted(ascending, values, side="right")).astype(np.intp)
 
 
-def stable_order(keys: IntArray) -> IntArray:
-    """Return ``np.argsort(keys, kind="stable")`` of keys below 2^31, by one sort of numbers that hold key and place."""
-    bits = keys.size.bit_length()
-    both = (keys << bits) | np.arange(keys.size)
-    both.sort()
-    return both & ((1 << bits) - 1)
-
-
 @dataclass(frozen=True, eq=False)
 class Sweep:
     """Rows in the order of descending ``group`` value, with their columns; thresholds descend.
@@ -66,13 +58,13 @@ class Sweep:
         """
         n = self.rows.size
         node = self.column
-        order = stable_order(node)
+        order = np.argsort(node, kind="stable")
         leaves, steps = order, []
         while n and int(node.max()) > 0:
             position = np.empty(n, dtype=np.intp)
             position[order] = np.arange(n)
             right, node = (node & 1).astype(bool), node >> 1
-            order = stable_order(node)
+            order = np.argsort(node, kind="stable")
             place, from_right, parent = position[order], right[order], node[order]
             start = np.maximum.accumulate(np.where(np.append(True, parent[1:] != parent[:-1]), np.arange(n), 0))
             children = []
@@ -127,7 +119,7 @@ def sweep_over(problem: Problem, candidates: Any) -> Sweep:
     groups, columns = distinct(problem.detector[candidates]), distinct(problem.confidence[candidates])
     group, column = floors(problem.detector, groups), floors(problem.confidence, columns)
     rows = np.flatnonzero((group < groups.size) & (column < columns.size))
-    rows = rows[stable_order(group[rows])]
+    rows = rows[np.argsort(group[rows], kind="stable")]
     ends = np.cumsum(np.bincount(group[rows], minlength=groups.size))
     return Sweep(rows, column[rows], ends, groups, columns)
 

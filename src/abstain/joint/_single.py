@@ -13,19 +13,13 @@ from abstain._typing import ArrayLike, FloatArray
 from abstain.blocks import TieBlocks
 from abstain.joint._ds_f1 import F1Point, exact
 from abstain.joint._frontier import OPERATORS, single_frontier
-from abstain.joint._problem import Problem, Thresholds, errors, single
-from abstain.metrics import register
+from abstain.joint._problem import Problem, Thresholds, errors, joint_metric, single
 
 COVERAGES = ("id", "all")
 
 
-@register(
-    name="joint.f1",
-    input="joint",
-    title="F1",
-    direction="higher",
-    convention="exact",
-    source="From Misclassifications to Outliers, Section 3.1",
+@joint_metric(
+    title="F1", direction="higher", convention="exact", source="From Misclassifications to Outliers, Section 3.1"
 )
 def f1(id_loss: ArrayLike, *, id_score: ArrayLike, ood_score: ArrayLike, prevalence: float | None = None) -> F1Point:
     r"""Best F1 over all thresholds on one score, on ID and OOD samples together.
@@ -80,13 +74,8 @@ def of_single(found: F1Point) -> F1Point:
     return replace(found, thresholds=pair)
 
 
-@register(
-    name="joint.aurc",
-    input="joint",
-    title="AURC",
-    direction="lower",
-    convention="operator",
-    source="From Misclassifications to Outliers, Eq. 3 to 5",
+@joint_metric(
+    title="AURC", direction="lower", convention="operator", source="From Misclassifications to Outliers, Eq. 3 to 5"
 )
 def aurc(
     id_loss: ArrayLike,
@@ -148,14 +137,7 @@ def aurc(
     return _steps(share, risk, operator)
 
 
-@register(
-    name="joint.augrc",
-    input="joint",
-    title="AUGRC",
-    direction="lower",
-    convention="operator",
-    source="after Traub et al. 2024",
-)
+@joint_metric(title="AUGRC", direction="lower", convention="operator", source="after Traub et al. 2024")
 def augrc(
     id_loss: ArrayLike,
     *,

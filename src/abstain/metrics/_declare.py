@@ -89,7 +89,7 @@ def register(
     Parameters
     ----------
     name : str, optional
-        Default: that of the function.
+        Default: that of the function, after ``joint.`` for a metric of two data sets.
     image : Image, optional
         From :func:`image_of`, for a metric that is offset + factor x another one: what is not given comes from there.
     given : callable, optional
@@ -136,7 +136,8 @@ def register(
         public: Callable[..., Any] = function
         if described.get("input") != "joint":
             public = _on_samples(function, name or function.__name__, described.get("input", "blocks"), given)
-        metric = Metric(name=name or function.__name__, function=public, image=image, **described)
+        own = f"joint.{function.__name__}" if public is function else function.__name__
+        metric = Metric(name=name or own, function=public, image=image, **described)
         if public is not function and given is None:
             for option, value in _usual(function).items():
                 if option not in metric.defaults or not same(value, metric.defaults[option]):
