@@ -145,8 +145,8 @@ def test_tables_in_every_format(result: joint.ProtocolResult) -> None:
 def test_names_that_do_not_occur_are_refused(result: joint.ProtocolResult) -> None:
     """Nearest names are given."""
     cases = {
-        "confidence='mps' is no score of the run": lambda: joint.protocol(run(0), GROUPS, confidence="mps"),
-        "OOD set 'd' is not in the run": lambda: joint.protocol(run(0), {"far": ["d"]}, confidence="msp"),
+        "confidence='mps' is not known; did you mean 'msp'": lambda: joint.protocol(run(0), GROUPS, confidence="mps"),
+        "OOD set='d' is not known": lambda: joint.protocol(run(0), {"far": ["d"]}, confidence="msp"),
         "each only once": lambda: joint.protocol(run(0), {"near": ["a"], "far": ["a"]}, confidence="msp"),
         "'ds-f1' is not known": lambda: result.mean("ds-f1"),
         "group='fra' is not known": lambda: result.mean("f1", group="fra"),

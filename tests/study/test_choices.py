@@ -69,7 +69,7 @@ def test_names_say_what_a_family_is(folder, capsys):
     assert {each.family for each in study.select_settings(results, ["augrc"]).choices} == {"dg"}
     with pytest.raises(ValueError, match="no set of role validation"):
         study.select_settings(results.only(set="test"), ["augrc"])
-    with pytest.raises(ValueError, match="'dg-x' that was not evaluated"):
+    with pytest.raises(ValueError, match="families='dg-x' is not known"):
         study.select_settings(results, ["augrc"], families={"dg-x": "dg"})
 
 
@@ -117,7 +117,7 @@ def test_rankings_are_those_of_the_columns(tmp_path, capsys):
     arguments = ["study", "rank", str(tmp_path), "--scores", "one,two", "--models", "ce", "--resamples", "100"]
     assert command(arguments) == 0
     assert "better than: how many others" in capsys.readouterr().out
-    with pytest.raises(ValueError, match="no model has a set 'tset'"):
+    with pytest.raises(ValueError, match="set='tset' is not known; did you mean 'test'"):
         study.rank(tmp_path, "tset", "one")
     study.add_outputs(tmp_path, outputs(3, 150), model="ce", run="seed0", set="test")
     with pytest.raises(ValueError, match="differs in size"):

@@ -162,8 +162,8 @@ def test_what_cannot_be_meant_is_refused(folder):
     """Unknown models, sets, scores, metrics; joint metrics; before anything is done."""
     found = study.read_study(folder)
     for options, message in (
-        ({"models": ["cee"]}, "has no model 'cee'; did you mean 'ce'"),
-        ({"sets": ["tset"]}, "has no set 'tset'; did you mean 'test'"),
+        ({"models": ["cee"]}, "model='cee' is not known; did you mean 'ce'"),
+        ({"sets": ["tset"]}, "set='tset' is not known; did you mean 'test'"),
         ({"scores": ["oen"]}, "score 'oen' is in no file; did you mean 'one'"),
         ({"metrics": "joint.auroc"}, "needs two scores and foreign data"),
         ({"id_failures": "lose"}, "id_failures='lose' is not known"),

@@ -96,9 +96,9 @@ def test_names_and_rows_are_checked(tmp_path):
     study = read_study(tmp_path)
     with pytest.raises(ValueError, match=r"has 4 rows, but study.json says 5"):
         study.outputs("ce", "seed0", "test")
-    with pytest.raises(ValueError, match="has no run 'ce/seed1'; did you mean 'ce/seed0'"):
+    with pytest.raises(ValueError, match="run='ce/seed1' is not known; did you mean 'ce/seed0'"):
         study.outputs("ce", "seed1", "test")
-    with pytest.raises(ValueError, match="has no set 'text'; did you mean 'test'"):
+    with pytest.raises(ValueError, match="set='text' is not known; did you mean 'test'"):
         study.outputs("ce", "seed0", "text")
 
 

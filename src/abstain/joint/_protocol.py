@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain._checks import UnmetNeed, closest, fraction, one_of
+from abstain._checks import UnmetNeed, fraction, one_of
 from abstain._pace import Pace
 from abstain._result import Result, Table
 from abstain._specs import known_options
@@ -174,9 +174,9 @@ class ProtocolResult(Result):
             and (record.set in sets or not record.set)
         ]
         if not chosen:
-            for name, known in ((metric, list(RECORDED)), (score, self.scores), (strategy, self.strategies)):
-                if name not in known:
-                    raise ValueError(f"{name!r} is not known; {closest(name, known)}")
+            one_of(metric, RECORDED, "metric")
+            one_of(score, self.scores, "score")
+            one_of(strategy, self.strategies, "strategy")
             raise ValueError(f"there is no {metric!r} of {score!r}")
         runs = sorted({record.run for record in chosen})
         means = np.array([np.mean([record.value for record in chosen if record.run == run]) for run in runs])
@@ -212,14 +212,10 @@ class ProtocolResult(Result):
         return build(self, **options)
 
     def _sets(self, group: str | None) -> tuple[str, ...]:
-        if group is None:
-            return tuple(name for names in self.groups.values() for name in names)
-        if group in self.groups:
-            return self.groups[group]
-        known = [name for names in self.groups.values() for name in names]
-        if group not in known:
-            raise ValueError(f"group={group!r} is not known; {closest(group, [*self.groups, *known])}")
-        return (group,)
+        every = tuple(name for names in self.groups.values() for name in names)
+        if group is None or group in self.groups:
+            return every if group is None else self.groups[group]
+        return (one_of(group, (*self.groups, *every), "group"),)
 
     verdict = property(_verdict.verdict_of)
 
@@ -291,7 +287,11 @@ def protocol(
     records: list[Record] = []
     for strategy, several in runs.items():
         for number, run in enumerate([several] if isinstance(several, ScoredRun) else several):
-            _check(run, sets, confidence)
+            one_of(confidence, run.id_scores, "confidence")
+            for name in sets:
+                scores = run.ood_scores[one_of(name, run.ood_scores, "OOD set")]
+                for score in run.id_scores:
+                    one_of(score, scores, f"OOD set {name}: score")
             which = f"{strategy} run {number + 1}".strip()
             if progress is not None:
                 progress(which)
@@ -325,17 +325,6 @@ def _same_sizes(which: str, found: list[Record], records: list[Record]) -> None:
                 f"{which} has (ID, OOD) samples {sizes} with OOD set {record.set or 'none'!r}, but those before it "
                 f"{expected[record.set]}; give all runs the same sets"
             )
-
-
-def _check(run: ScoredRun, sets: Sequence[str], confidence: str) -> None:
-    if confidence not in run.id_scores:
-        raise ValueError(f"confidence={confidence!r} is no score of the run; {closest(confidence, run.id_scores)}")
-    for name in sets:
-        if name not in run.ood_scores:
-            raise ValueError(f"OOD set {name!r} is not in the run; {closest(name, run.ood_scores)}")
-        missing = [score for score in run.id_scores if score not in run.ood_scores[name]]
-        if missing:
-            raise ValueError(f"score {missing[0]!r} is missing on OOD set {name!r}; compute it there as well")
 
 
 def _records(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from abstain._checks import closest, one_of
+from abstain._checks import one_of
 from abstain._result import Cell, Column, Estimate, Table, arrow, decimals, fixed, number
 from abstain.joint._detection import BACKWARD, backward
 from abstain.metrics import get
@@ -105,9 +105,8 @@ LAYOUTS: dict[str, Callable[..., Table]] = {
 
 def _known(metric: str) -> tuple[str, str]:
     """Return title and direction of a metric."""
-    if metric not in RECORDED:
-        raise ValueError(f"metric={metric!r} is not known; {closest(metric, RECORDED)}")
-    return SHORT.get(metric, RECORDED[metric].label), RECORDED[metric].direction
+    found = RECORDED[one_of(metric, RECORDED, "metric")]
+    return SHORT.get(metric, found.label), found.direction
 
 
 def _title(metric: str) -> str:

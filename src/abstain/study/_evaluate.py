@@ -142,9 +142,8 @@ class _Asked(NamedTuple):
 def _chosen(study: Study, models: Sequence[str] | None, sets: Sequence[str] | None) -> list[tuple[Run, SavedSet]]:
     """Return the runs and sets that are asked for; unknown names are an error."""
     known = {each.name: None for run in study.runs for each in run.sets}
-    wrong = next((name for name in sets or () if name not in known), None)
-    if wrong is not None:
-        raise ValueError(f"{study.path} has no set {wrong!r}; {closest(wrong, known)}")
+    for name in sets or ():
+        one_of(name, known, f"{study.path}: set")
     return [
         (run, saved)
         for run in study.runs_of(models)

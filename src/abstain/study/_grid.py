@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain._checks import closest
+from abstain._checks import one_of
 from abstain._result import Column, Estimate, Result, Row, Table
 from abstain.inference import min_ranks
 
@@ -102,9 +102,8 @@ class Grid(Result):
 
     def only(self, rows: Sequence[str] | None = None, group: str | None = None) -> Grid:
         """Return some rows, or the columns of one group."""
-        wrong = next((name for name in rows or () if name not in self.values), None)
-        if wrong is not None:
-            raise ValueError(f"there is no row {wrong!r}; {closest(wrong, self.values)}")
+        for name in rows or ():
+            one_of(name, self.values, "row")
         kept = [j for j, head in enumerate(self.heads) if group is None or head.group == group]
         chosen = list(self.values) if rows is None else list(rows)
 

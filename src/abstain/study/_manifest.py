@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from abstain._checks import closest, one_of
+from abstain._checks import one_of
 from abstain._files import locked, write_text
 from abstain.outputs import Outputs, read_outputs
 
@@ -156,34 +156,31 @@ class Study:
 
     def runs_of(self, models: Sequence[str] | None) -> list[Run]:
         """Return the runs of some models, None: of all."""
-        wrong = next((name for name in models or () if name not in self.models()), None)
-        if wrong is not None:
-            raise ValueError(f"{self.path} has no model {wrong!r}; {closest(wrong, self.models())}")
+        for name in models or ():
+            one_of(name, self.models(), f"{self.path}: model")
         return [run for run in self.runs if models is None or run.model in models]
 
     def run(self, model: str, name: str) -> Run:
         """Return one run."""
         known = {run.folder: run for run in self.runs}
-        if f"{model}/{name}" not in known:
-            raise ValueError(f"{self.path} has no run '{model}/{name}'; {closest(f'{model}/{name}', known)}")
-        return known[f"{model}/{name}"]
+        return known[one_of(f"{model}/{name}", known, f"{self.path}: run")]
 
     def outputs(self, model: str, name: str, set_name: str) -> Outputs:
         """Read the outputs of one set of one run; foreign ones come without labels."""
         run = self.run(model, name)
         sets = {each.name: each for each in run.sets}
-        if set_name not in sets:
-            raise ValueError(f"run {run.folder} has no set {set_name!r}; {closest(set_name, sets)}")
-        if sets[set_name].planned:
+        saved = sets[one_of(set_name, sets, f"run {run.folder}: set")]
+        if saved.planned:
             raise ValueError(
-                f"{run.folder}/{set_name} is a pool of which a plan labelled {sets[set_name].planned} rows: studies "
+                f"{run.folder}/{set_name} is a pool of which a plan labelled {saved.planned} rows: studies "
                 "evaluate and rank it, and all else takes sets that are labelled whole"
             )
-        outputs = read_outputs(self.path / run.folder / f"{set_name}.npz", unlabelled=sets[set_name].role == "foreign")
-        if outputs.n != sets[set_name].n:
+        file = self.path / run.folder / f"{set_name}.npz"
+        outputs = read_outputs(file, unlabelled=saved.role == "foreign")
+        if outputs.n != saved.n:
             raise ValueError(
-                f"{self.path / run.folder / set_name}.npz has {outputs.n} rows, but study.json says "
-                f"{sets[set_name].n}; one of them belongs to another training: run it again"
+                f"{file} has {outputs.n} rows, but study.json says {saved.n}; one of them belongs to another training: "
+                "run it again"
             )
         return outputs
 

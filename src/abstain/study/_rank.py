@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from abstain._checks import closest
+from abstain._checks import one_of
 from abstain._result import number
 from abstain._typing import FloatArray
 from abstain.evaluation import Comparison, compare
@@ -102,9 +102,7 @@ def rank(
                     sides[entry] = part.side
     if planned:
         return _by_plan(sides, lacking, as_metrics(metrics, "metrics"), check_level(level))
-    if not found:
-        known = list(dict.fromkeys(each.name for run in chosen for each in run.sets))
-        raise ValueError(f"no model has a set {set_name!r}; {closest(set_name, known)}")
+    one_of(set_name, {each.name for run in chosen for each in run.sets}, "set")
     if len(set(found.values())) > 1:
         sizes = ", ".join(f"{name}: {n}" for name, n in found.items())
         raise ValueError(f"the set {set_name!r} differs in size ({sizes}); rank models on the same samples")

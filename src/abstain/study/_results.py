@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from abstain._checks import closest
+from abstain._checks import closest, one_of
 from abstain._files import write_file
 from abstain._quantiles import t_tails
 from abstain._result import Column, Estimate, Result, Row, Table, arrow, as_polars, plain
@@ -354,9 +354,8 @@ class StudyResults(Result):
     def only(self, **columns: str | Sequence[str]) -> StudyResults:
         """Return the numbers whose columns have these values: ``only(set="test", score=["msp", "energy"])``."""
         wanted = {name: {value} if isinstance(value, str) else set(value) for name, value in columns.items()}
-        unknown = next((name for name in wanted if self.numbers and name not in self.numbers[0]), None)
-        if unknown is not None:
-            raise ValueError(f"there is no column {unknown!r}; {closest(unknown, self.numbers[0])}")
+        for name in columns if self.numbers else ():
+            one_of(name, self.numbers[0], "column")
         kept = [k for k, row in enumerate(self.numbers) if all(row[name] in values for name, values in wanted.items())]
         sums = self.sums[kept] if len(self.sums) else self.sums
         return StudyResults(tuple(self.numbers[k] for k in kept), self.failures, self.level, self.said, sums)

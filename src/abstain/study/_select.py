@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from abstain import scores as scores_
-from abstain._checks import closest
+from abstain._checks import one_of
 from abstain._result import Column, Result, Row, Table
 from abstain.joint import auroc
 from abstain.study._manifest import Study, read_study
@@ -82,9 +82,7 @@ class SettingSelection(Result):
 
     def of(self, metric: str) -> list[SettingChoice]:
         """Return the choices of one metric."""
-        known = list(dict.fromkeys(each.metric for each in self.choices))
-        if metric not in known:
-            raise ValueError(f"nothing was selected by {metric!r}; {closest(metric, known)}")
+        one_of(metric, {each.metric for each in self.choices}, "metric that selected")
         return [each for each in self.choices if each.metric == metric]
 
     def table(self, metric: str | None = None, setting: str | None = None) -> Table:
@@ -193,10 +191,8 @@ def select_settings(
     >>> chosen.of("augrc")[0].chosen, chosen.results("augrc").only(set="test").values("model")
     ('dg-reward=6', ['dg'])
     """
-    known = results.values("model")
-    wrong = next((model for model in families or () if model not in known), None)
-    if wrong is not None:
-        raise ValueError(f"families has a model {wrong!r} that was not evaluated; {closest(wrong, known)}")
+    for model in families or ():
+        one_of(model, results.values("model"), "model of families")
     valid = results.only(role="validation")
     if not valid.numbers:
         raise ValueError("no set of role validation was evaluated; add one, or evaluate it, too")
