@@ -67,7 +67,7 @@ def test_a_computed_score_is_that_of_the_policy() -> None:
     seen = abstain.monitor(one, frame=frame.lazy(), loss="loss", time="day")
     check_alike(seen.to_dict(), expected.to_dict(), "msp")
     other = found.policy(score="msp", logits=["p_0", "p_1", "p_2"])
-    with pytest.raises(UnmetNeed, match="the policy computes 'msp' in a way that a scan does not"):
+    with pytest.raises(UnmetNeed, match="of probabilities, not 'msp'"):
         abstain.monitor(other, frame=frame.lazy(), loss="loss", time="day")
 
 

@@ -118,7 +118,7 @@ def test_a_frame_in_the_place_of_the_loss_says_where_it_belongs() -> None:
 def test_too_many_rows_in_clusters_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Clusters are written out again, as long as they fit."""
     monkeypatch.setattr("abstain.thresholds._sample.MOST_ROWS", 100)
-    with pytest.raises(UnmetNeed, match="clusters= needs the rows one by one, and 400 are more than 100"):
+    with pytest.raises(UnmetNeed, match="clusters= needs the rows one by one, at most 100, got 400"):
         abstain.choose_threshold(frame=rows(1, clustered=True).lazy(), coverage=0.5)
 
 

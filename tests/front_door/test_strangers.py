@@ -124,7 +124,7 @@ def test_names_of_sets_that_say_no_role(folder: Path) -> None:
     for name in ("test", "shifted_noise", "march"):
         (folder / "outputs" / "net").mkdir(parents=True, exist_ok=True)
         abstain.write_outputs(outputs, folder / "outputs" / "net" / f"{name}.npz")
-    with pytest.warns(UserWarning, match="march: the name says no role, so it is taken as a test set"):
+    with pytest.warns(UserWarning, match="march: the name says no role, so it is a test set"):
         found = study.init_study("study", "outputs")
     assert {each.name: each.role for _, each in found} == {"march": "test", "shifted_noise": "shift", "test": "test"}
     (folder / "outputs" / "net" / "march.npz").unlink()

@@ -19,7 +19,7 @@ INSTEAD = {
     "score_a": "scores['a']", "score_b": "scores['b']", "spec": "is not known", "text": "is not known",
     "name": "is not known", "scores": "is not known", "strata": "every stratum", "outputs": "column is recognised",
     "sd": "out of reach", "cost": "class indices must be in", "confidence": "the pool has", "compare": "confidence",
-    "loss": "the pilot of", "matrix": "probabilities", "conditions": "condition",
+    "loss": "the pilot holds", "matrix": "probabilities", "conditions": "condition",
     "zone": "region",
 }  # fmt: skip
 

@@ -138,7 +138,7 @@ def test_sorted_rows_are_noticed(column: str) -> None:
     loss = (rng.random(4000) < 0.02).astype(float)
     assert not monitor(policy, loss, score).promise_broken
     order = np.argsort(loss if column == "loss" else -score, kind="stable")
-    with pytest.warns(SortedRowsWarning, match=f"sorted by {column}; the evidence holds only for rows in the order"):
+    with pytest.warns(SortedRowsWarning, match=f"sorted by {column}; give rows in the order"):
         seen = monitor(policy, loss[order], score[order])
     assert seen.promise_broken == (column == "loss")
 

@@ -32,7 +32,7 @@ def test_rows_of_a_patient_who_returns_are_left_out_and_counted(tmp_path: Path) 
         one = load_monitor(tmp_path / "watch.json", POLICY)
     assert first.returned == 27
     assert (first.n, first.evidence, first.risk) == (second.n, second.evidence, second.risk)
-    assert "27 rows are of clusters that were watched in an earlier call" in " ".join(str(first).split())
+    assert "27 rows are of clusters that were judged by an earlier call" in " ".join(str(first).split())
     alone = one.update([1.0, 1.0], [2.0, 2.0], clusters=["p0-1", "p1-1"])
     assert (alone.returned, alone.n, alone.empty) == (29, first.n, 0)
     with pytest.raises(ValueError, match="returning='skip', which judges each cluster by its first call"):

@@ -160,7 +160,7 @@ def test_objectives_that_cannot_be_told(tuned, folder):
                       settings={"network": "small", "stage": {"tune": {"objective": "sele"}}})  # fmt: skip
     with pytest.raises(ValueError, match=r"'a-small-own' and 'again' are both small on SELE.*choose one by models="):
         study.by_objective(study.evaluate(tuned, ["one"], ["aurc"], level=None))
-    with pytest.raises(ValueError, match="no run of one says its network and objective"):
+    with pytest.raises(ValueError, match="no run of one has the settings network and objective"):
         study.by_objective(study.evaluate(folder, ["one"], ["aurc"], level=None))
 
 

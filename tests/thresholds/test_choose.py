@@ -271,7 +271,7 @@ def test_a_largest_weight_of_a_wrong_type_is_named() -> None:
         ({"risk": 0.1, "delta": 0.05, "multiplicity": "each"}, "thresholds.separate_group_thresholds"),
         ({"risk": 0.1, "answered": True}, "found.about_answered()"),
         ({"risk": 0.1, "delta": 0.05, "sample_weight": np.ones(6)}, "give max_weight="),
-        ({"risk": 0.1, "delta": 0.05, "sample_weight": np.ones(6), "max_weight": 0.5}, "give a true bound"),
+        ({"risk": 0.1, "delta": 0.05, "sample_weight": np.ones(6), "max_weight": 0.5}, "is below a weight that occurs"),
         ({"risk": 0.1, "delta": 0.05, "thresholds": [0.5]}, "thresholds.prespecified_threshold"),
         ({"coverage": 0.1, "max_weight": 2.0}, "max_weight= belongs to a certificate; give risk= with delta="),
         ({"capacity": (5, 2)}, "0 <= reviews <= volume"),

@@ -188,10 +188,7 @@ class RiskCoverageFrontier:
 
     def _operator(self, operator: str) -> str:
         if one_of(operator, OPERATORS, "operator") == "exact" and self.method != "exact":
-            raise ValueError(
-                'operator="exact" needs all levels, but this curve has those at which the least risk steps; ask for it '
-                'with ds_aurc(..., operator="exact")'
-            )
+            raise ValueError('this curve has no operator="exact"; ask for it with ds_aurc(..., operator="exact")')
         return operator
 
     def plot(self, ax: Any = None, **kwargs: Any) -> FrontierDisplay:

@@ -321,10 +321,8 @@ def _same_sizes(which: str, found: list[Record], records: list[Record]) -> None:
     for record in found:
         sizes = (record.n_id, record.n_ood)
         if expected.get(record.set, sizes) != sizes:
-            raise ValueError(
-                f"{which} has (ID, OOD) samples {sizes} with OOD set {record.set or 'none'!r}, but those before it "
-                f"{expected[record.set]}; give all runs the same sets"
-            )
+            other = f"with OOD set {record.set or 'none'!r}, others {expected[record.set]}"
+            raise ValueError(f"{which} has (ID, OOD) samples {sizes} {other}")
 
 
 def _records(

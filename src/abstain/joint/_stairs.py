@@ -41,10 +41,7 @@ class Packing:
         wrong = int(data.wrong.sum())
         bits = [int(each).bit_length() for each in (data.n_id - wrong, wrong, data.n_ood)]
         if sum(bits) > 63:
-            raise ValueError(
-                f"{data.n_id} ID and {data.n_ood} OOD samples are too many for an area over pairs of thresholds; "
-                "take a random part of them"
-            )
+            raise ValueError(f"{data.n_id} ID and {data.n_ood} OOD samples are too many; take a random part of them")
         self.shifts = (0, bits[0], bits[0] + bits[1])
         self.masks = tuple((1 << each) - 1 for each in bits)
         self.one = np.array([1 << each for each in self.shifts], dtype=np.int64)

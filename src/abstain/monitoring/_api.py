@@ -199,10 +199,7 @@ def load_monitor(path: str | os.PathLike[str], policy: Policy) -> Monitor:
     options["max_loss"] = float(options["max_loss"])
     restored = Monitor(policy, **options)
     if restored._identity() != found["identity"]:
-        raise ValueError(
-            f"{name}: is the state of another policy, or of another version of it; give the policy that was monitored, "
-            "or start anew with another file"
-        )
+        raise ValueError(f"{name}: is the state of another policy; give the one that was monitored, or another file")
     restored._restore(found)
     restored.on_file = digest_of(found)
     return restored
@@ -263,10 +260,7 @@ def begun_monitor(path: str | os.PathLike[str], policy: Policy, **options: Any) 
         return Monitor(policy, **options)
     found = load_monitor(path, policy)
     if options and Monitor(policy, **options)._identity() != found._identity():
-        raise ValueError(
-            f"{os.fspath(path)}: was begun with other options, and keeps them; leave {', '.join(options)} out, "
-            "or begin another state"
-        )
+        raise ValueError(f"{os.fspath(path)}: was begun with other options; leave {', '.join(options)} out")
     return found
 
 
@@ -357,10 +351,7 @@ def _score(policy: Policy) -> tuple[str | None, dict[str, Any]]:
     if policy.inputs is None:
         return None, {}
     if "probabilities" not in policy.inputs or policy.temperature is not None or policy.score not in OWN:
-        raise UnmetNeed(
-            f"the policy computes {policy.score!r} in a way that a scan does not, which knows {' and '.join(OWN)} of "
-            f"probabilities; {REMEDY}"
-        )
+        raise UnmetNeed(f"a scan computes {' and '.join(OWN)} of probabilities, not {policy.score!r}; {REMEDY}")
     return policy.score, {"probabilities": list(policy.inputs["probabilities"])}
 
 

@@ -162,9 +162,7 @@ class Monitor:
             check_loss(np.where(np.isnan(losses), 0.0, losses), np)
             accepted = self.policy.accept(scores, groups)
             if len(losses) and np.nanmax(losses, initial=0.0) > self.largest:
-                raise ValueError(
-                    f"max_loss={self.largest:g} is below a loss that occurs, {np.nanmax(losses):g}; give a true bound"
-                )
+                raise ValueError(f"max_loss={self.largest:g} is below a loss that occurs, {np.nanmax(losses):g}")
             check_clusters(self.policy, clusters)
             unit = None if clusters is None else codes(clusters, "clusters", len(losses))
             clock = copy.copy(self.clock)
@@ -173,9 +171,7 @@ class Monitor:
             values, scores, accepted = losses[rows], scores[rows], accepted[rows]
             bare = accepted & np.isnan(values)
             if bare.any() and self.largest == np.inf:
-                raise ValueError(
-                    "unlabelled='error' counts rows with the largest loss, which is not known; give max_loss="
-                )
+                raise ValueError("unlabelled='error' counts rows with the largest loss; give max_loss=")
             values = np.where(bare, self.largest, values)
             column = None if self.policy.group is None or groups is None else group_column(groups)[rows]
             unit = None if unit is None else unit[rows]
@@ -265,11 +261,10 @@ class Monitor:
         names, hashes = named(clusters)
         old = np.isin(hashes, self.clusters)
         if old.any():
+            first = names[int(np.argmax(old))]
             raise ValueError(
-                f"clusters: {names[int(np.argmax(old))]!r} has rows that were monitored before ({int(old.sum())} "
-                "such); "
-                "a cluster is monitored once, when it is complete: hold it back until then, or begin a monitor with "
-                "returning='skip', which judges each cluster by its first call and leaves later rows out"
+                f"clusters: {first!r} has rows that were monitored before ({int(old.sum())} such); give it once, complete, "
+                "or begin a monitor with returning='skip', which judges each cluster by its first call"
             )
         return hashes
 

@@ -261,10 +261,7 @@ class Monitoring(Result):
         if self.skipped:
             found.append(f"{self.skipped} rows are of a time that was watched before, and were left out")
         if self.returned:
-            found.append(
-                f"{self.returned} rows are of clusters that were watched in an earlier call, and were left out: each "
-                "cluster is judged by its first call, or by its first rows up to maturity, and so is the promise"
-            )
+            found.append(f"{self.returned} rows are of clusters that were judged by an earlier call, and were left out")
         if self.empty:
             found.append(
                 f"{self.empty} {'call' if self.empty == 1 else 'calls'} brought no rows, which changes nothing"
@@ -277,9 +274,8 @@ class Monitoring(Result):
             some = [str(self.changed_at[0]), "...", *map(str, self.changed_at[-4:])]
             last = ", ".join(some if self.n_changes > 5 else map(str, self.changed_at))
             found.append(
-                f"a change was signalled after accepted row {last}: look at what happened there. This is no broken "
-                f"promise; without any change {self.run_length:,.0f} accepted rows or more go by before a signal, on "
-                "average"
+                f"a change was signalled after accepted row {last}: look at what happened there. This is no violation; "
+                f"without any change {self.run_length:,.0f} accepted rows or more go by before a signal, on average"
             )
         return found
 

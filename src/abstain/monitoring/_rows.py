@@ -82,12 +82,11 @@ def warn_if_sorted(**columns: FloatArray) -> bool:
     """Warn the caller's caller if rows are sorted by one of these columns, and return whether they are."""
     found = [name for name, column in columns.items() if _sorted(column)]
     if found:
-        warnings.warn(
-            f"what was accepted is sorted by {' and '.join(found)}; the evidence holds only for rows in the order in "
-            "which their labels came: errors that a sort has put together look like a change",
-            SortedRowsWarning,
-            stacklevel=3,
+        what = " and ".join(found)
+        text = (
+            f"what was accepted is sorted by {' and '.join(found)}; give rows in the order in which their labels came"
         )
+        warnings.warn(text, SortedRowsWarning, stacklevel=3)
     return bool(found)
 
 
@@ -102,14 +101,11 @@ def warn_if_in_runs(loss: FloatArray) -> None:
     next_to = float(large[1:] @ large[:-1])
     apart = float(np.mean([large[k:] @ large[:-k] for k in range(*LAGS)]))
     if next_to > apart + ERRORS * (math.sqrt(apart) + 1.0):
-        warnings.warn(
+        text = (
             f"{next_to:.0f} times two accepted errors follow each other, where about {apart:.0f} would by chance: rows "
-            "depend on each other (customers, copies), or were sorted within days, and each counts as new evidence: a "
-            "guarantee that holds is then called violated too often; give one row of each, or clusters= where it "
-            "is about them, and rows as they came",
-            DependentRowsWarning,
-            stacklevel=3,
+            "depend on each other or were sorted, and alarms come too often; give one row of each, or clusters="
         )
+        warnings.warn(text, DependentRowsWarning, stacklevel=3)
 
 
 # ---------------------------------------------------------------------- rows of earlier calls
@@ -146,10 +142,7 @@ class SentRows:
             part = 1.0 if name and name in self.digests else self._part(each)
             if part >= PART:
                 much = "these" if name in self.digests else f"about {100 * part:.0f} % of these"
-                raise ValueError(
-                    f"{much} rows were sent before, by score and loss, and no row may count twice; send only new "
-                    "rows, or give again=True if they only look alike"
-                )
+                raise ValueError(f"{much} rows were sent before; send only new rows, or give again=True for equal ones")
         return Known(name, unpacked(sketch(each, KEPT)))
 
     def add(self, known: Known) -> None:

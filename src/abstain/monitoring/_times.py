@@ -102,10 +102,7 @@ def _utc(when: Any) -> Any:
 def _refuse_missing(missing: Any, name: str) -> None:
     if missing.any():
         row = int(np.argmax(missing))
-        raise ValueError(
-            f"{name}[{row}] is missing or no date ({int(missing.sum())} such); every row needs the time of its label, "
-            "or with maturity= that of its prediction"
-        )
+        raise ValueError(f"{name}[{row}] is missing or no date ({int(missing.sum())} such); every row needs its time")
 
 
 # ---------------------------------------------------------------------- rows that are due
@@ -157,10 +154,7 @@ class Clock:
         when = self._times(time, "time")
         same_length(loss=loss, time=when)
         if unit is not None and self.maturity is None:
-            raise ValueError(
-                "clusters with time= need maturity=, the age at which a cluster is complete and labelled: as they are "
-                "complete short ones come first, and if these have other losses that looks like a change"
-            )
+            raise ValueError("clusters with time= need maturity=, the age at which a cluster is complete and labelled")
         if unit is not None and len(unit):
             first = np.full(int(unit.max()) + 1, np.inf)
             np.minimum.at(first, unit, when)
@@ -168,10 +162,7 @@ class Clock:
         rows = np.argsort(when, kind="stable")
         if self.maturity is None:
             if len(rows) and self.last is not None and when[rows[0]] < self.last:
-                raise ValueError(
-                    f"time[{rows[0]}] is before that of rows that were tested; labels count in the order in "
-                    "which they came, and none is put between them: give when each label came, and only new rows"
-                )
+                raise ValueError(f"time[{rows[0]}] is before that of rows that were tested; give only later rows")
             self._labelled(rows, loss, accepted, "")
             self.last = float(when[rows[-1]]) if len(rows) else self.last
             return rows, when, 0
@@ -193,8 +184,7 @@ class Clock:
         again = int(np.count_nonzero((when > before) & (when <= (-np.inf if self.seen is None else self.seen))))
         if again < self.waiting:
             raise ValueError(
-                f"{self.waiting} rows were too young when they were given, and only {again} of that time came again; "
-                "give all rows that were waiting, labelled or not, with the new ones"
+                f"{self.waiting} rows were too young before, and only {again} of that time came again; give them all"
             )
         due = rows[(when[rows] > before) & (when[rows] <= until)]
         self._labelled(due, loss, accepted, f" although it is older than maturity={self.maturity:g}")
@@ -206,10 +196,9 @@ class Clock:
         """Refuse an accepted row without a label; a rejected one need not have any."""
         bare = rows[np.isnan(loss[rows]) & accepted[rows]]
         if bare.size and self.unlabelled == "refuse":
+            which = f"loss[{bare.min()}] is missing, an accepted row without a label{although} ({bare.size} in all)"
             raise ValueError(
-                f"loss[{bare.min()}] is missing, an accepted row without a label{although} ({bare.size} in all); rows "
-                "may not be left out by whether a label came: label them, give maturity= and time= if labels come "
-                "late, or unlabelled='error' to count them with the largest loss"
+                f"{which}; label it, give maturity= and time= if labels come late, or unlabelled='error' to count it"
             )
 
     def _times(self, time: ArrayLike, name: str) -> FloatArray:
@@ -226,10 +215,8 @@ class Clock:
         """Refuse a length of so many days, where times are dates, that it must be one in seconds."""
         for name, length in lengths.items():
             if self.dates and length is not None and length >= _SECONDS:
-                raise ValueError(
-                    f"time holds {self.unit}, so {name}={length:g} is in days; give {name}={length / 86400.0:g} if "
-                    "seconds are meant"
-                )
+                seconds = f"for seconds give {name}={length / 86400.0:g}"
+                raise ValueError(f"time holds {self.unit}, so {name}={length:g} is in days; {seconds}")
 
     def shown(self, when: float) -> str:
         """Return a time as text."""

@@ -201,12 +201,8 @@ def _say_unknown(sets: list[SavedSet]) -> None:
     """Warn of sets that are taken as test sets for want of a word: several are averaged as one."""
     names = [each.name for each in sets if each.role == "test" and not _role_in(each.name)]
     if names:
-        warnings.warn(
-            f"{listed(dict.fromkeys(names))}: the name says no role, so it is taken as a test set, and tables average "
-            "the test sets of a run; if it is none, write its role into study.json",
-            UserWarning,
-            stacklevel=3,
-        )
+        text = f"{listed(dict.fromkeys(names))}: the name says no role, so it is a test set; else edit study.json"
+        warnings.warn(text, UserWarning, stacklevel=3)
 
 
 def _files(folder: Path, in_place: bool) -> list[tuple[Path, tuple[str, str, str]]]:
@@ -270,10 +266,7 @@ def read_set(file: Path, unlabelled: bool = False, **columns: Any) -> Outputs:
 
 #: Why files of few labels are no sets of a study, and what to do with them.
 PLAN = "is a plan of labels, not outputs; give it with its pool: 'abstain study add FOLDER POOL --plan PLAN'"
-PARTLY = (
-    "has a label in {} of {} rows, and only a plan says how these were chosen; give it ('abstain study add FOLDER FILE "
-    "--plan PLAN', or for 'init' a file beside this one that ends in .plan.csv, .plan.json or .plan.parquet)"
-)
+PARTLY = "has a label in {} of {} rows, and only a plan says how these were chosen; give it by --plan or beside it"
 
 
 def _not_whole(file: Path, columns: Mapping[str, Any]) -> str | None:

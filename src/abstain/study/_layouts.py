@@ -163,16 +163,11 @@ def by_objective(results: StudyResults, metric: str | None = None, *, score: str
             continue
         place = about.network, each.data, about.objective
         if place in cells:
-            raise ValueError(
-                f"models {cells[place].model!r} and {each.model!r} are both {about.network} on {about.objective}: they "
-                f"differ in settings that this table does not show; choose one by models="
-            )
+            both = f"{cells[place].model!r} and {each.model!r}"
+            raise ValueError(f"{both} are both {about.network} on {about.objective}; choose one by models=")
         cells[place] = each
     if not cells:
-        raise ValueError(
-            f"no run of {chosen or 'this study'} says its network and objective; train by 'abstain train', "
-            "or add outputs with the settings network and objective"
-        )
+        raise ValueError(f"no run of {chosen or 'this study'} has the settings network and objective; add them")
     return _grid(cells, list(left), chosen)
 
 

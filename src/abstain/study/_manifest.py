@@ -171,17 +171,11 @@ class Study:
         sets = {each.name: each for each in run.sets}
         saved = sets[one_of(set_name, sets, f"run {run.folder}: set")]
         if saved.planned:
-            raise ValueError(
-                f"{run.folder}/{set_name} is a pool of which a plan labelled {saved.planned} rows: studies "
-                "evaluate and rank it, and all else takes sets that are labelled whole"
-            )
+            raise ValueError(f"{run.folder}/{set_name} is a pool of which a plan labelled {saved.planned} rows")
         file = self.path / run.folder / f"{set_name}.npz"
         outputs = read_outputs(file, unlabelled=saved.role == "foreign")
         if outputs.n != saved.n:
-            raise ValueError(
-                f"{file} has {outputs.n} rows, but study.json says {saved.n}; one of them belongs to another training: "
-                "run it again"
-            )
+            raise ValueError(f"{file} has {outputs.n} rows, but study.json says {saved.n}; write the set again")
         return outputs
 
 

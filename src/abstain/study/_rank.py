@@ -127,18 +127,15 @@ def _by_plan(sides: Mapping[str, Side], lacking: list[str], metrics: Sequence[Me
     """Rank two scores or models from the labels of the plan that was made for both."""
     if len(sides) != 2:
         why = f" ({lacking[0]})" if lacking else ""
-        raise ValueError(
-            f"a plan ranks the two scores or models that it was made for, here are {len(sides)}: "
-            f"{', '.join(sides) or 'none'}{why}; name two with scores and models, planned by 'abstain plan --compare'"
-        )
+        names = ", ".join(sides) or "none"
+        raise ValueError(f"a plan ranks the two scores or models of its own, here are {len(sides)}: {names}{why}")
     first, second = sorted(sides, key=lambda name: sides[name].second)
     one, two = sides[first], sides[second]
     plan = one.shared
     drawn_alike = np.array_equal(plan.stage, two.plan.stage)
     if one.second or not two.second or plan.digest != two.shared.digest or not drawn_alike:
         raise ValueError(
-            f"{first} and {second} were not planned to be compared by one plan; plan for both: 'abstain plan A "
-            "--compare B', or plan_labels(confidence, compare=...), and add each with this plan"
+            f"{first} and {second} have no plan that was made for both; make one by 'abstain plan A --compare B'"
         )
     losses, scores = {first: one.loss, second: two.loss}, {first: one.score, second: two.score}
     found = {each.spec: compare(losses, scores, each, level=level, plan=plan) for each in metrics}

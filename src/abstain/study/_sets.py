@@ -113,10 +113,7 @@ def planned_set(study: Study, run: Run, saved: SavedSet) -> Planned:
     outputs, loss = read_pool(outputs_file)
     plan = load_plan(plan_file)
     if outputs.n != saved.n or plan.n != saved.n or len(plan.planned) != saved.planned:
-        raise ValueError(
-            f"{outputs_file} has {outputs.n} rows and its plan {len(plan.planned)} of {plan.n}, but study.json says "
-            f"{saved.planned} of {saved.n}; add the pool again with its plan"
-        )
+        raise ValueError(f"{outputs_file} or its plan has not the {saved.n} rows of study.json; add the pool again")
     return Planned(f"{run.folder}/{saved.name}", outputs_file, outputs, loss, plan)
 
 
@@ -178,9 +175,7 @@ def test_set(run: Run) -> SavedSet:
     """Return the set that foreign data are put beside."""
     found = next((each for each in run.sets if each.role == "test" and not each.planned), None)
     if found is None:
-        raise UnmetNeed(
-            f"run {run.folder} has no set of role test, labelled whole, which foreign data are put beside; add one"
-        )
+        raise UnmetNeed(f"run {run.folder} has no set of role test, labelled whole, for its foreign data; add one")
     return found
 
 
@@ -276,10 +271,7 @@ def check_pool(outputs: Outputs, loss: Any, plan: LabelPlan, role: str, where: s
         raise ValueError(f"{where}: a plan comes with the labels; give loss=, NaN where a row has none")
     values = np.asarray(loss, dtype=np.float64)
     if plan.n != outputs.n or values.shape != (outputs.n,):
-        raise ValueError(
-            f"{where}: the plan is for {plan.n} rows, the pool has {outputs.n} and {values.size} losses; give the pool "
-            "that was planned for"
-        )
+        raise ValueError(f"{where}: the plan is for {plan.n} rows, the pool has {outputs.n} and {values.size} losses")
     found = Planned(where, Path(), outputs, values, plan)
     for name in outputs.scores or [scores_.default(outputs)]:
         try:

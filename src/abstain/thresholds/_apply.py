@@ -256,9 +256,7 @@ class _File:
             if isinstance(kind, pl.List | pl.Array) and part.inputs is not None and len(part.columns) == 1:
                 yield pl.col(column)
             elif len(part.columns) == 1 and "logits" in (part.inputs or {}):
-                raise ValueError(
-                    f"{self.name}: column {column!r} must hold lists, one number per class; convert it first"
-                )
+                raise ValueError(f"{self.name}: column {column!r} must hold lists, one number per class")
             else:
                 yield self._number(column)
 
@@ -324,10 +322,8 @@ class _File:
         out = self.frame.select(score.filter((score < low) | (score > high)).first().alias("out"))
         value = out.collect(engine="streaming").item()
         if value is not None:
-            raise ValueError(
-                f"{self.name}: column {self.policy.score!r} holds {value:g}, outside [{low:g}, {high:g}], the "
-                "scale of calibration; write it as the calibration file had it"
-            )
+            scale = f"outside [{low:g}, {high:g}], the scale of calibration"
+            raise ValueError(f"{self.name}: column {self.policy.score!r} holds {value:g}, {scale}")
 
     def _unusable(self) -> str | None:
         """Return why no score can be computed, with the row of the file: all of its classes at once."""

@@ -208,15 +208,9 @@ def check_clusters(threshold: Threshold | GroupThresholds | Policy, clusters: Ar
     guarantee = threshold.guarantee if isinstance(threshold, Policy) else threshold.guarantee()
     about = threshold.calibration.clustered
     if guarantee is not None and about and clusters is None:
-        raise ValueError(
-            "the guarantee is about clusters (patients, documents, prompts), and rows as if they were independent are "
-            "no evidence for or against it; give clusters="
-        )
+        raise ValueError("the guarantee is about clusters and not about single rows; give clusters=")
     if guarantee is not None and not about and clusters is not None:
-        raise ValueError(
-            "the guarantee is about rows, and was certified as if they were independent; certify with clusters=, or "
-            "give one row per cluster"
-        )
+        raise ValueError("the guarantee is about rows; certify with clusters=, or give one row per cluster")
     return guarantee
 
 

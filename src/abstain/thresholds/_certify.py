@@ -75,9 +75,7 @@ class Search:
         if self.max_weight is None:
             raise ValueError("a certificate with sample_weight needs the largest possible weight; give max_weight=")
         if not weight.max() <= positive(self.max_weight, "max_weight", "give the largest possible weight"):
-            raise ValueError(
-                f"max_weight={self.max_weight:g} is below a weight that occurs, {weight.max():g}; give a true bound"
-            )
+            raise ValueError(f"max_weight={self.max_weight:g} is below a weight that occurs, {weight.max():g}")
 
     @cached_property
     def largest(self) -> float:

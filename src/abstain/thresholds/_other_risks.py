@@ -187,10 +187,8 @@ def conformal_threshold(
     met = np.flatnonzero((curve.threshold > -np.inf) & (bound <= risk * (1.0 + 1e-12)))
     if met.size:
         return curve.at(threshold=float(curve.threshold[met[-1]]))
-    why = (
-        f"{sample.n} rows cannot show a generalized risk of {risk:g}: "
-        f"at least {np.ceil(largest / risk - 1.0):.15g} are needed"
-    )
+    least = np.ceil(largest / risk - 1.0)
+    why = f"{sample.n} rows cannot show a generalized risk of {risk:g}: at least {least:.15g} are needed"
     if largest / (sample.n + 1) <= risk:
         why = "already the most confident rows carry too much loss"
     return OperatingPoint(np.inf, 0.0, np.nan, 0.0, 0, sample.n, why)

@@ -381,7 +381,4 @@ def _search(
 
 def _refuse_graded(search: Search, what: str) -> None:
     if not search.exact:
-        raise ValueError(
-            f"{what} is exact for 0/1 losses without weights or max_loss= only; choose_threshold bets for others, and "
-            "bonferroni_threshold(..., bound='hoeffding-bentkus') tests them"
-        )
+        raise ValueError(f"{what} is exact for 0/1 losses without weights or max_loss=; choose_threshold bets")

@@ -161,8 +161,8 @@ def warn_if_selected(sample: Sample, stacklevel: int = 3) -> None:
     known = max(np.isin(hashes, each, assume_unique=True).mean() for each in _SELECTED)
     if known >= PART_REUSED:
         text = (
-            f"{100.0 * known:.0f} % of these rows were used to select a score or its options; the guarantee does not "
-            "hold for what was selected on the same rows: certify on others, or use choose_among"
+            f"{100.0 * known:.0f} % of these rows were used to select a score or its options, and no guarantee holds "
+            "for what was selected on the same rows: certify on others, or use choose_among"
         )
         warnings.warn(text, ReusedSelectionWarning, stacklevel=stacklevel)
 
@@ -180,10 +180,7 @@ def warn_if_reused(calibration: Calibration, loss: FloatArray, score: FloatArray
         if read(loss, score, None, "reject").fingerprint != calibration.fingerprint:
             return
     much = "these are" if mine > 0.99 or mine < PART_REUSED else f"about {100.0 * mine:.0f} % of these are among"
-    text = (
-        f"{much} the rows on which the threshold was chosen: coverage and risk are optimistic; "
-        "report on rows that were held out"
-    )
+    text = f"{much} the rows on which the threshold was chosen, so coverage and risk are optimistic; take held-out rows"
     warnings.warn(text, ReusedCalibrationWarning, stacklevel=3)
 
 

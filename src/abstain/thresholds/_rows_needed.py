@@ -115,9 +115,9 @@ def plan_certificate(
     if not sample.binary or risk >= 1.0:
         raise ValueError("a plan needs a 0/1 loss and a risk below 1; for other losses grow the sample by simulation")
     if errors < ERRORS:
+        needed = fewest(risk, delta)
         raise ValueError(
-            f"the pilot of {sample.n} rows holds {errors} errors; below {ERRORS} it cannot say how many rows are needed"
-            f" (at least {fewest(risk, delta)}, without an error): label more rows"
+            f"the pilot holds {errors} errors; below {ERRORS} it cannot say how many rows (at least {needed})"
         )
     draws = generator(rng)
     sizes = [_needed(sample, risk, delta, least, draws) for _ in range(POPULATIONS)]

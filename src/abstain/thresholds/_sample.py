@@ -69,8 +69,7 @@ class Sample:
         """Refuse scores of +inf, which no threshold accepts."""
         if self.blocks.score[0] == np.inf:
             raise ValueError(
-                f"confidence holds +inf ({int(self.blocks.count[0])} such), but a threshold of +inf accepts "
-                "nothing; give these rows a finite score above all others"
+                f"confidence holds +inf ({int(self.blocks.count[0])} such); give a finite score above all others"
             )
 
     @cached_property
@@ -225,10 +224,7 @@ def _of_counted(name: str, found: Counted, nan_policy: NanPolicy, rows: BoolArra
         if cluster is None:
             return of_table(TieBlocks._of_counted(loss, score, weight, times, nan_policy))
         if (number := int(times.sum())) > MOST_ROWS:
-            raise UnmetNeed(
-                f"clusters= needs the rows one by one, and {number} are more than {MOST_ROWS}; "
-                f"draw whole clusters at random, or {REMEDY}"
-            )
+            raise UnmetNeed(f"clusters= needs the rows one by one, at most {MOST_ROWS}, got {number}; {REMEDY}")
         which = np.repeat(np.arange(len(times)), times.astype(np.intp))
         weight = None if weight is None else weight[which]
         return read(loss[which], score[which], weight, nan_policy, cluster[which])
@@ -242,10 +238,7 @@ def largest_loss(sample: Sample, max_loss: float | None) -> float:
     if max_loss is None:
         if sample.binary:
             return 1.0
-        raise ValueError(
-            "a guarantee for a loss that is not 0/1 needs its largest possible value; give max_loss= "
-            f"(the largest seen, {seen:g}, is no bound)"
-        )
+        raise ValueError(f"a guarantee for a loss that is not 0/1 needs its bound; give max_loss= (seen: {seen:g})")
     max_loss = positive(max_loss, "max_loss", "give the largest possible loss")
     if seen > max_loss:
         raise ValueError(f"max_loss={max_loss:g} is below a loss that occurs, {seen:g}; give a true bound")

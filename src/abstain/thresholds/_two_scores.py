@@ -244,9 +244,7 @@ def choose_pair(
     if prevalence is not None:
         prevalence = fraction(prevalence, "prevalence")
         if not 0.0 < prevalence < 1.0:
-            raise ValueError(
-                f"prevalence must lie inside (0, 1), got {prevalence:g}; leave it out for rows of one kind"
-            )
+            raise ValueError(f"prevalence must lie inside (0, 1), got {prevalence:g}")
         _weights(outside, prevalence)  # refuses rows of one kind
     seed, chooses = None, np.zeros(len(losses), dtype=bool)
     draws = np.random.default_rng(0)
