@@ -263,8 +263,8 @@ class Monitor:
         if old.any():
             first = names[int(np.argmax(old))]
             raise ValueError(
-                f"clusters: {first!r} has rows that were monitored before ({int(old.sum())} such); give it once, complete, "
-                "or begin a monitor with returning='skip', which judges each cluster by its first call"
+                f"clusters: {first!r} has rows that were monitored before ({int(old.sum())} such); give it once, "
+                "complete, or begin a monitor with returning='skip', which judges each cluster by its first call"
             )
         return hashes
 

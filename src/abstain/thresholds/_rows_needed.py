@@ -115,9 +115,9 @@ def plan_certificate(
     if not sample.binary or risk >= 1.0:
         raise ValueError("a plan needs a 0/1 loss and a risk below 1; for other losses grow the sample by simulation")
     if errors < ERRORS:
-        needed = fewest(risk, delta)
+        least_rows = fewest(risk, delta)
         raise ValueError(
-            f"the pilot holds {errors} errors; below {ERRORS} it cannot say how many rows (at least {needed})"
+            f"the pilot holds {errors} errors; below {ERRORS} it cannot say how many rows (at least {least_rows})"
         )
     draws = generator(rng)
     sizes = [_needed(sample, risk, delta, least, draws) for _ in range(POPULATIONS)]
