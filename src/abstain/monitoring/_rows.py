@@ -82,7 +82,6 @@ def warn_if_sorted(**columns: FloatArray) -> bool:
     """Warn the caller's caller if rows are sorted by one of these columns, and return whether they are."""
     found = [name for name, column in columns.items() if _sorted(column)]
     if found:
-        what = " and ".join(found)
         text = (
             f"what was accepted is sorted by {' and '.join(found)}; give rows in the order in which their labels came"
         )
