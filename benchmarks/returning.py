@@ -69,7 +69,7 @@ def year(kind: str, scale: float, policy: Any, seed: int) -> tuple[bool, int, in
         sure, luck = rng.random(len(names)) < chances, rng.random(len(names))
         score = np.where(sure, least + (1.0 - least) * luck, 0.99 * least * luck)
         seen = watch.update((rng.random(len(names)) < risks) * 1.0, score, clusters=names)
-    return bool(seen.promise_broken), seen.returned, seen.n + seen.returned
+    return bool(seen.violated), seen.returned, seen.n + seen.returned
 
 
 def main() -> None:

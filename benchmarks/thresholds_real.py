@@ -54,7 +54,7 @@ def _once(loss: Any, score: Any, new_loss: Any, new_score: Any, risk: float, see
         accepted.mean(),
         new,
         float(new > risk),
-        float(bool(seen.promise_broken)),
+        float(bool(seen.violated)),
         float(bool(seen.score_drifted)),
     ]
 

@@ -185,13 +185,13 @@ def certified() -> Policy:
 def public(rng: np.random.Generator, repetitions: int = 300) -> None:
     """Through ``monitor``: a year at the limit, of rows and of groups of five to a cluster."""
     policy = certified()
-    broken = [monitor(policy, rng.random(3650) < LIMIT, np.ones(3650)).promise_broken for _ in range(repetitions)]
+    broken = [monitor(policy, rng.random(3650) < LIMIT, np.ones(3650)).violated for _ in range(repetitions)]
     print(f"monitor, 3,650 accepted rows at the limit: ever alarmed {100 * np.mean(broken):.1f} % of {repetitions}")
     found = []
     for _ in range(100):
         late = np.r_[rng.random(10000) < 0.02, rng.random(4000) < 0.10]
         seen = monitor(policy, late, np.ones(14000), accepted_only=True)
-        found.append(np.inf if seen.broken_at is None else seen.broken_at - 10000)
+        found.append(np.inf if seen.violated_at is None else seen.violated_at - 10000)
     print(f"monitor, 10,000 rows of .02, then .10: alarm after {np.quantile(found, [0.5, 0.9])} rows (50, 90 %)")
 
 
@@ -243,7 +243,7 @@ def ties(rng: np.random.Generator, repetitions: int = 400) -> None:
             known = np.argsort(day + np.where(wrong, rng.integers(0, 6, 3600), rng.integers(25, 30, 3600)))
             when, score = day[known] // width * width, np.linspace(0.99, 1.0, 3600)
             seen = monitor(policy, wrong[known], score, time=when, maturity=30.0, as_of=160.0, accepted_only=True)
-            alarms += bool(seen.promise_broken)
+            alarms += bool(seen.violated)
         print(f"labels errors first, times of {width} days: ever {percent(alarms, repetitions)}", flush=True)
     for size in (1, 30, 210):
         for history in (0, -(-2000 // size) * size):

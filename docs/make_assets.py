@@ -28,7 +28,7 @@ def small(source: Path, target: Path) -> None:
         raise SystemExit(f"{target} has {target.stat().st_size} bytes; the limit is {LIMIT}")
 
 
-def promise(path: Path) -> None:
+def certified(path: Path) -> None:
     """Draw the README's picture: the curve of its example, the band and the certified threshold."""
     import abstain
 
@@ -46,8 +46,8 @@ def main() -> None:
         assets = ROOT / "docs" / "assets"
         assets.mkdir(exist_ok=True)
         small(Path(folder) / "demo-output" / "risk-coverage.png", assets / "risk-coverage.png")
-        promise(Path(folder) / "promise.png")
-        small(Path(folder) / "promise.png", assets / "promise.png")
+        certified(Path(folder) / "certified.png")
+        small(Path(folder) / "certified.png", assets / "certified.png")
 
 
 if __name__ == "__main__":

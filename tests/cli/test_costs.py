@@ -70,7 +70,7 @@ def test_costs_by_class(folder: Path) -> None:
 
 
 def test_from_costs_to_the_weekly_check(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The policy keeps the costs; audit and monitor judge new rows by them, and the promise is in their units."""
+    """The policy keeps the costs; audit and monitor judge new rows by them, and the guarantee is in their units."""
     arguments = ["cal.csv", "--cost-matrix", "costs.csv", "--risk", "1", "--delta", "0.1", "-o", "policy.json"]
     assert run(["threshold", *arguments]) == 0
     policy = abstain.load_policy("policy.json")

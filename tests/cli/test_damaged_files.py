@@ -69,7 +69,7 @@ def mutated(content: bytes, lots: random.Random) -> bytes:
 
 @pytest.fixture
 def places(abstain_: Callable[..., Done], tmp_path: Path) -> Callable[[str], dict[str, Path]]:
-    """Return the intact file, a policy that promises a risk, and where decisions go, by format."""
+    """Return the intact file, a policy that guarantees a risk, and where decisions go, by format."""
 
     def made(suffix: str) -> dict[str, Path]:
         found = {"intact": tmp_path / f"intact{suffix}", "policy": tmp_path / "policy.json"}

@@ -1,4 +1,4 @@
-"""Exit codes: 0 done, 1 a broken promise, 2 the user, 3 us, 128 + signal; nothing is left behind."""
+"""Exit codes: 0 done, 1 a violated guarantee, 2 the user, 3 us, 128 + signal; nothing is left behind."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tests.cli.conftest import Done
 def test_every_error_has_its_code_and_one_line(
     error: BaseException, code: int, words: str, abstain_: Callable[..., Done], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A bug never looks like a broken promise, and nothing shows a traceback unless it is asked for."""
+    """A bug never looks like a violated guarantee, and nothing shows a traceback unless it is asked for."""
 
     def fail(*_: object, **__: object) -> None:
         raise error
@@ -116,7 +116,7 @@ def test_paths_that_are_no_files(abstain_: Callable[..., Done], tmp_path: Path) 
 
 
 def test_a_policy_nested_without_end_is_the_users(abstain_: Callable[..., Done], tmp_path: Path) -> None:
-    """A hundred thousand brackets: one line, and not the code of a broken promise."""
+    """A hundred thousand brackets: one line, and not the code of a violated guarantee."""
     (tmp_path / "policy.json").write_text("[" * 100_000)
     np.savez(tmp_path / "a.npz", loss=[0, 1], confidence=[0.9, 0.8])
     done = abstain_("monitor", "policy.json", "a.npz")

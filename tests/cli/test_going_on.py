@@ -1,4 +1,4 @@
-"""What a verdict says to who would go on: foreign rows, groups behind a promise, and the way back from a broken one."""
+"""What a verdict says to who would go on: OOD rows, groups, and the way back from a violated guarantee."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def written(path: Path, n: int, seed: int, *, foreign: int = 0, worse: float = 0
 
 
 def test_foreign_rows_that_a_threshold_would_answer_are_counted() -> None:
-    """Left out of the choice, and most below it: share and mix stand beside the promise and the command of joint."""
+    """Left out of the choice, and most below it: share and mix stand beside the guarantee and the command of joint."""
     file = Path("both.csv")
     loss, score, _ = written(file, 3000, 0, foreign=1000)
     columns = ("--labels", "label", "--probabilities", "p_*", "--ood-label=-1")
@@ -77,7 +77,7 @@ def test_foreign_rows_that_a_threshold_would_answer_are_counted() -> None:
     assert f"{share} of them would be answered" in run(*words)
 
 
-def test_groups_that_break_a_promise_lead_to_a_threshold_for_each() -> None:
+def test_groups_that_break_a_guarantee_lead_to_a_threshold_for_each() -> None:
     """The verdict begins with not yet, its command chooses by group, and a policy of the page notes the group."""
     file, page = Path("rows.csv"), Path("page.html")
     written(file, 4000, 1, worse=0.2)
@@ -94,8 +94,8 @@ def test_groups_that_break_a_promise_lead_to_a_threshold_for_each() -> None:
     assert "! Columns that may be groups were not used: site. (--groups site)" in run("evaluate", file, *columns)
 
 
-def test_a_broken_promise_stops_and_names_how_to_start_again() -> None:
-    """Nothing is promised any more; the command, for new rows, chooses a threshold of the same score and risk."""
+def test_a_broken_guarantee_stops_and_names_how_to_start_again() -> None:
+    """Nothing is guaranteed any more; the command, for new rows, chooses a threshold of the same score and risk."""
     file, later = Path("rows.csv"), Path("later.csv")
     written(file, 3000, 2)
     written(later, 3000, 3, worse=0.9)

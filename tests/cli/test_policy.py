@@ -64,7 +64,7 @@ def test_the_score_that_decides_is_named(folder: Path, capsys: pytest.CaptureFix
 
 
 def test_audit_says_what_a_policy_does(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """By group if asked; exit code 1 where the promise is refuted, else 0."""
+    """By group if asked; exit code 1 where the guarantee is refuted, else 0."""
     assert run(THRESHOLD) == 0
     capsys.readouterr()
     assert run(["audit", "p.json", "test.csv", "--groups", "site"]) == 0
@@ -174,7 +174,7 @@ def test_late_labels_are_not_left_out(folder: Path, capsys: pytest.CaptureFixtur
 def test_no_verdict_is_left_out_because_it_is_late(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str
 ) -> None:
-    """Whatever column holds the verdicts, a command of promises says that rows count by their age."""
+    """Whatever column holds the verdicts, a command of guarantees says that rows count by their age."""
     monkeypatch.chdir(tmp_path)
     rows = [f"{k % 2},{k / 50}" for k in range(50)]
     Path("rows.csv").write_text("\n".join(["loss,confidence", *rows]))

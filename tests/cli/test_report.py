@@ -127,7 +127,7 @@ def test_unread_columns_are_named_where_groups_are_unknown(abstain_: Callable[..
 
 
 @pytest.mark.parametrize("command", ["threshold", "evaluate"])
-def test_a_promise_is_no_plain_yes_where_columns_that_may_be_groups_were_not_read(
+def test_a_guarantee_is_no_plain_yes_where_columns_that_may_be_groups_were_not_read(
     command: str, abstain_: Callable[..., Any], tmp_path: Path
 ) -> None:
     """The box, and the first line, in terminal and every form; identifiers, fractions and constants are no groups."""

@@ -36,7 +36,7 @@ def _rows(path: Path, loss: list[float], confidence: list[float]) -> Path:
 
 
 def test_equal_scores_are_no_first(abstain_: Run, tmp_path: Path) -> None:
-    """A ranking that is none is not shown to be better than chance, whatever is promised for everything."""
+    """A ranking that is none is not shown to be better than chance, whatever is guaranteed for everything."""
     path = _rows(tmp_path / "equal.csv", [0, 0, 0, 0, 1] * 200, [0.7] * 1000)
     for command in (["evaluate", path], ["threshold", path, "--risk", "0.1", "--delta", "0.05"]):
         assert "A threshold on confidence does not help" in _plain(abstain_(*command).out), command
@@ -68,8 +68,8 @@ def test_a_squared_error_is_no_share(abstain_: Run, tmp_path: Path) -> None:
     rows = [f"{k % 7},{k % 7 + k / 500},{0.1 + k / 500}" for k in range(1000)]
     path.write_text("\n".join(["y,y_hat,std", *rows]))
     columns = ["--task", "regression", "--labels", "y", "--predictions", "y_hat", "--uncertainty", "std"]
-    promise = ["--risk", "1", "--delta", "0.05", "--max-loss", "40"]
-    said = _plain(abstain_("threshold", path, *columns, *promise, "-o", tmp_path / "p.json").out)
+    guarantee = ["--risk", "1", "--delta", "0.05", "--max-loss", "40"]
+    said = _plain(abstain_("threshold", path, *columns, *guarantee, "-o", tmp_path / "p.json").out)
     assert said.startswith("certified: the mean loss of the answers is at most 1, with 95 % confidence")
     assert "answer if minus std >= -" in said
     path.write_text("\n".join(["y,y_hat,std", *rows[:400]]))

@@ -23,7 +23,7 @@ def write(path: Path, n: int, error: float, seed: int = 0) -> Path:
 
 
 def test_from_calibration_to_monitoring(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Choose, apply, monitor: 0 while the promise holds, 1 when it is broken."""
+    """Choose, apply, monitor: 0 while the guarantee holds, 1 when it is broken."""
     policy, decided = tmp_path / "policy.json", tmp_path / "decided.csv"
     val, new = write(tmp_path / "val.csv", 3000, 0.05), write(tmp_path / "new.csv", 1000, 0.05, 1)
     chosen = ["threshold", str(val), "--loss", "err", "--confidence", "msp", "--risk", "0.05", "--delta", "0.05"]
@@ -38,7 +38,7 @@ def test_from_calibration_to_monitoring(tmp_path: Path, capsys: pytest.CaptureFi
     assert capsys.readouterr().out.startswith("No violation found: ")
     bad = write(tmp_path / "bad.csv", 2000, 0.25, 2)
     assert run(["monitor", str(policy), str(bad), "--loss", "err", "--json"]) == 1
-    assert json.loads(capsys.readouterr().out)["promise_broken"] is True
+    assert json.loads(capsys.readouterr().out)["violated"] is True
 
 
 def test_not_attainable_is_exit_code_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -140,17 +140,17 @@ def test_a_finished_column_has_no_temperature(tmp_path: Path, capsys: pytest.Cap
     assert "leave --confidence out" in capsys.readouterr().err
 
 
-def test_a_group_breaks_its_promise(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_group_breaks_its_guarantee(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Exit code 1, and the group by name."""
     val, policy, new = write(tmp_path / "val.csv", 8000, 0.02), tmp_path / "policy.json", tmp_path / "new.csv"
-    promise = ["--loss", "err", "--risk", "0.05", "--delta", "0.05", "--groups", "site", "-o", str(policy)]
-    assert run(["threshold", str(val), *promise]) == 0
+    guarantee = ["--loss", "err", "--risk", "0.05", "--delta", "0.05", "--groups", "site", "-o", str(policy)]
+    assert run(["threshold", str(val), *guarantee]) == 0
     pl.read_csv(val).with_columns(err=pl.when(pl.col("site") == "a").then(1).otherwise(0)).write_csv(new)
     assert run(["monitor", str(policy), str(new), "--loss", "err"]) == 1
     assert "first seen in a after " in " ".join(capsys.readouterr().out.split())
     assert run(["monitor", str(policy), str(val), "--loss", "err", "--accepted-only"]) == 0
     told = capsys.readouterr().out
-    assert "coverage drifted: cannot be told" in told
+    assert "coverage drifted: undecided" in told
     assert ", coverage " not in told
 
 
@@ -257,7 +257,7 @@ def test_one_objective(tmp_path: Path, capsys: pytest.CaptureFixture[str], objec
 
 
 def test_a_cluster_column_is_used(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Named or recognised: the promise is about new clusters, and monitoring needs them; repeated ids are said."""
+    """Named or recognised: the guarantee is about new clusters, and monitoring needs them; repeated ids are said."""
     rng = np.random.default_rng(0)
     m, k = 200, 5
     frame = pl.DataFrame(

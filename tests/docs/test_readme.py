@@ -66,12 +66,12 @@ def test_links_lead_somewhere_from_an_index() -> None:
     plain = description(text, "")
     assert [each for each in re.findall(r"\]\(([^)]+)\)", plain) if "://" not in each] == []
     assert "what breaks it" in plain
-    assert "promise.png" not in plain
+    assert "certified.png" not in plain
 
 
 def test_pictures_are_small() -> None:
     """A picture in the history stays there for ever."""
-    for name in ("promise", "risk-coverage"):
+    for name in ("certified", "risk-coverage"):
         assert 5_000 < (ROOT / "docs" / "assets" / f"{name}.png").stat().st_size < 100_000
 
 

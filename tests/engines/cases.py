@@ -202,7 +202,7 @@ def labelled(n: int = 3000, *, later: float = 0.1) -> pl.DataFrame:
 
 
 def policy(groups: bool = False) -> Any:
-    """Return a policy that promises a risk of a fifth."""
+    """Return a policy that guarantees a risk of a fifth."""
     rng = np.random.default_rng(0)
     score = rng.random(4000)
     wrong, by = rng.random(4000) < np.where(score < 0.35, 0.6, 0.08), rng.choice(["a", "b"], 4000)
@@ -216,6 +216,6 @@ def check_watched(engine: Engine, time: str, groups: bool, later: float) -> None
     given = {"groups": frame["site"]} if groups else {}
     losses = frame["loss"].fill_null(float("nan"))
     expected = abstain.monitor(one, losses, frame["conf"], time=frame[time], **given)
-    assert expected.promise_broken == (later == 0.5)
+    assert expected.violated == (later == 0.5)
     found = abstain.monitor(one, frame=engine(parts(frame, 4)), loss="loss", time=time)
     check_alike(found.to_dict(), expected.to_dict(), time)

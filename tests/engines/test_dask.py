@@ -51,7 +51,7 @@ def test_dask_gives_the_evaluation_of_the_rows_in_memory(kind: str, number: int)
 
 @pytest.mark.parametrize("kind", ["ties", "graded", "missing scores"])
 def test_dask_gives_the_threshold_of_the_rows_in_memory(kind: str) -> None:
-    """Threshold, promise and all that a policy keeps of its rows, or the same refusal."""
+    """Threshold, guarantee and all that a policy keeps of its rows, or the same refusal."""
     check_threshold(engine, kind, 3, ["certified"])
 
 
@@ -64,7 +64,7 @@ def test_dask_gives_the_comparison_of_the_rows_in_memory(kind: str) -> None:
 @pytest.mark.parametrize("groups", [False, True])
 @pytest.mark.parametrize("time", ["day", "number"])
 def test_dask_gives_the_monitor_of_the_rows_in_memory(time: str, groups: bool) -> None:
-    """Of a promise that is broken from half of the days on, in the order of the days."""
+    """Of a guarantee that is broken from half of the days on, in the order of the days."""
     check_watched(engine, time, groups, 0.5)
 
 

@@ -72,7 +72,7 @@ def test_an_interval_of_sql_is_refused_for_what_it_is(role: str, unit: str) -> N
 
 @pytest.fixture
 def policy() -> abstain.Policy:
-    """A promise about these rows."""
+    """A guarantee about these rows."""
     frame = rows(4)
     return abstain.choose_threshold(frame["loss"], frame["confidence"], risk=0.6, delta=0.1).policy(score="confidence")
 

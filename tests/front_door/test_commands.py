@@ -71,7 +71,7 @@ def test_one_command_from_a_log_to_a_table(folder: Path, capsys: pytest.CaptureF
 
 @pytest.mark.parametrize("name", ["inspect.json", "inspect_samples.parquet", f"samples_sums_{DATE}.jsonl"])
 def test_one_command_from_a_log_to_a_policy(folder: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """A certified "answer if"; no risk is promised below the errors there are, so the limit is generous."""
+    """A certified "answer if"; no risk is guaranteed below the errors there are, so the limit is generous."""
     arguments = ["threshold", str(FIXTURES / name), "--risk", "0.95", "--delta", "0.1", "-o", "policy.json"]
     assert run(arguments) == 0, capsys.readouterr().err
     policy = abstain.load_policy(folder / "policy.json")

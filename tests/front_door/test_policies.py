@@ -50,7 +50,7 @@ GOAL = ["--risk", "0.2", "--delta", "0.05", "-o", "p.json"]
 
 
 def test_what_the_model_declined_is_not_accepted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """By a column of its own: the promise names its population, apply rejects and counts, monitor agrees."""
+    """By a column of its own: the guarantee names its population, apply rejects and counts, monitor agrees."""
     for name, seed in (("cal", 0), ("new", 1)):
         pl.DataFrame(answers(seed)).write_ndjson(f"{name}.jsonl")
     assert run(["threshold", "cal.jsonl", "--confidence", "p", "--abstained", "declined", *GOAL]) == 0
@@ -127,8 +127,8 @@ def patients(seed: int, n: int = 400) -> dict[str, Any]:
     return {"patient": patient, "confidence": 0.5 + 0.5 * rng.random(len(error)).round(3), "error": error}
 
 
-def test_a_promise_about_clusters_is_tested_as_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The policy remembers the column; one patient with all the errors breaks no promise; no column, no test."""
+def test_a_guarantee_about_clusters_is_tested_as_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The policy remembers the column; one patient with all the errors breaks no guarantee; no column, no test."""
     pl.DataFrame(patients(0)).write_csv("cal.csv")
     pl.DataFrame(patients(1)).write_csv("new.csv")
     found = abstain.thresholds.prespecified_threshold(
@@ -145,7 +145,7 @@ def test_a_promise_about_clusters_is_tested_as_one(folder: Path, capsys: pytest.
     assert capsys.readouterr().out.startswith("No violation found: ")
     new = patients(1)
     seen = monitor(policy, new["error"], new["confidence"], clusters=new["patient"])
-    assert (seen.promise_broken, seen.n) == (False, 1100)
+    assert (seen.violated, seen.n) == (False, 1100)
     means = pl.DataFrame(new).group_by("patient").agg(pl.col("error").mean())["error"]
     assert seen.risk == pytest.approx(float(means.mean()))
     with pytest.raises(ValueError, match="the guarantee is about clusters"):
@@ -159,7 +159,7 @@ def test_a_promise_about_clusters_is_tested_as_one(folder: Path, capsys: pytest.
 
 
 def test_clusters_at_the_limit_rarely_alarm() -> None:
-    """Errors that come in whole clusters, at the promised risk: alarms in at most delta of streams; above it, all."""
+    """Errors that come in whole clusters, at the guaranteed risk: alarms in at most delta of streams; above it, all."""
     rng = np.random.default_rng(2)
     unit = np.repeat(np.arange(200), 5)
     first = rng.random(200) < 0.02
@@ -171,7 +171,7 @@ def test_clusters_at_the_limit_rarely_alarm() -> None:
 
     def alarms(risk: float, n: int) -> int:
         streams = (np.repeat(rng.random(200) < risk, 5) for _ in range(n))
-        return sum(bool(monitor(policy, each, np.ones(1000), clusters=unit).promise_broken) for each in streams)
+        return sum(bool(monitor(policy, each, np.ones(1000), clusters=unit).violated) for each in streams)
 
     assert alarms(0.1, 200) <= 20  # of 200 at delta = .05: more has probability 2e-3 at most
     assert alarms(0.4, 10) == 10

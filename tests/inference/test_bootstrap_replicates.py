@@ -1,4 +1,4 @@
-"""Replicates equal the metric on explicitly resampled arrays, on every path; resampling keeps what it promises."""
+"""Replicates equal the metric on explicitly resampled arrays, on every path; resampling is as documented."""
 
 from __future__ import annotations
 

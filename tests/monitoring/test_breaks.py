@@ -1,4 +1,4 @@
-"""When each group's promise was first seen broken: by all groups together, from a saved state, and from one of old."""
+"""When the guarantee of each group was first violated: of all groups, from a saved state, and from an old one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from abstain.monitoring import Monitor, load_monitor, monitor
 
 
 def policy_of(site: Any) -> Any:
-    """Return a policy by site that promises 10 %."""
+    """Return a policy by site that guarantees 10 %."""
     rng = np.random.default_rng(0)
     score = rng.random(len(site))
     wrong = rng.random(len(site)) < 0.05 * (1.0 - score)
@@ -37,25 +37,25 @@ def test_each_group_is_broken_at_its_own_row(tmp_path: Path) -> None:
     day = np.arange(6000) // 100
     whole = monitor(policy, loss, score, groups=site, time=day)
     assert whole.groups == {"a": True, "b": True, "c": True, "d": False}
-    found = {one.group: one for one in whole.breaks}
+    found = {one.group: one for one in whole.violations}
     assert 1000 < found["b"].row < 1400 < 2500 < found["a"].row < 2900 < 4000 < found["c"].row < 4400
-    assert whole.broken_at == found["b"].row
+    assert whole.violated_at == found["b"].row
     for one in found.values():  # a row decides at the end of its day, which lies in this week
         assert int(float(one.period)) <= (one.row - 1) // 100 < int(float(one.period)) + 7
         alone = np.flatnonzero(site == one.group)
         single = Monitor(policy).update(loss[alone], score[alone], groups=site[alone], time=day[alone])
-        (same,) = single.breaks
+        (same,) = single.violations
         assert alone[same.row - 1] // 100 == (one.row - 1) // 100
-    (table,) = [each for each in whole.tables() if "first seen broken" in each.title]
+    (table,) = [each for each in whole.tables() if "first violated" in each.title]
     assert [row[:2] for row in table.rows] == [("a", "yes"), ("b", "yes"), ("c", "yes"), ("d", "no")]
-    assert whole.to_dict()["breaks"][0] == {"group": "a", "row": found["a"].row, "period": found["a"].period}
+    assert whole.to_dict()["violations"][0] == {"group": "a", "row": found["a"].row, "period": found["a"].period}
     file = tmp_path / "state.json"
     Monitor(policy).save(file)
     for part in np.array_split(np.arange(6000), 12):
         watch = load_monitor(file, policy)
         watch.update(loss[part], score[part], groups=site[part], time=day[part])
         watch.save(file)
-    assert load_monitor(file, policy).result().breaks == whole.breaks
+    assert load_monitor(file, policy).result().violations == whole.violations
     content = json.loads(file.read_text("utf-8"))
     for state in content["watched"].values():
         del state["broke"]
@@ -63,6 +63,6 @@ def test_each_group_is_broken_at_its_own_row(tmp_path: Path) -> None:
     digest = hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
     file.write_text(json.dumps({**content, "digest": digest}))
     old = load_monitor(file, policy).result()
-    assert old.breaks == ()
-    assert f"first seen in a, b, c after {old.broken_at:,} accepted rows" in old.verdict.headline
-    assert "not kept" in old.to_text()
+    assert old.violations == ()
+    assert f"first seen in a, b, c after {old.violated_at:,} accepted rows" in old.verdict.headline
+    assert "unknown" in old.to_text()

@@ -61,4 +61,4 @@ def test_a_state_without_the_row_of_a_drift_is_taken_up(tmp_path: Path) -> None:
     seen = later.update(np.zeros(500), np.random.default_rng(2).random(500) ** 2)
     assert seen.coverage_drifted
     assert [one.row for one in seen.drifts] == [None] * len(seen.drifts)
-    assert any("the state of an older version did not keep" in each.text for each in seen.verdict.caveats)
+    assert any("the state of an older version did not save" in each.text for each in seen.verdict.caveats)

@@ -32,7 +32,7 @@ def test_the_order_of_labels_within_equal_times_calls_nothing_broken(width: int)
     for seed in range(20):
         loss, score, when = early(120, width, np.random.default_rng([seed, 41]))
         seen = monitor(POLICY, loss, score, time=when, maturity=30.0, as_of=160.0, accepted_only=True)
-        broken, signals = broken + bool(seen.promise_broken), signals + len(seen.changed_at)
+        broken, signals = broken + bool(seen.violated), signals + len(seen.changed_at)
     assert broken <= 2
     assert signals <= 15  # 72,000 rows, at most one in 10,000 on average
 
@@ -98,7 +98,7 @@ def test_a_week_without_rows_is_noted_and_changes_nothing(tmp_path: Path) -> Non
     """First, between others, from the file, with times; rows that wait must come again, and nothing is no stream."""
     loss, score = rows(600, 0.02)
     file, watch = tmp_path / "state.json", Monitor(POLICY)
-    assert watch.update([], []).promise_broken is None
+    assert watch.update([], []).violated is None
     watch.update(loss[:300], score[:300])
     seen = watch.update(np.zeros(0), np.zeros(0))
     assert (seen.n, seen.empty) == (300, 2)

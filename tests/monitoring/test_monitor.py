@@ -16,7 +16,7 @@ from tests.tiers import repeated
 
 
 def certified(seed: int = 0) -> Policy:
-    """Return a policy that promises 5 % on scores uniform on [0, 1]."""
+    """Return a policy that guarantees 5 % on scores uniform on [0, 1]."""
     rng = np.random.default_rng(seed)
     score = rng.random(4000)
     wrong = rng.random(4000) < 0.1 * (1 - score)
@@ -110,9 +110,9 @@ def test_a_change_after_good_years_is_noticed() -> None:
     for _ in range(20):
         late = np.r_[rng.random(10000) < 0.02, rng.random(3000) < 0.1]
         seen = monitor(policy, late, np.ones(13000), accepted_only=True)
-        assert seen.promise_broken
-        assert seen.broken_at is not None
-        delays.append(seen.broken_at - 10000)
+        assert seen.violated
+        assert seen.violated_at is not None
+        delays.append(seen.violated_at - 10000)
     assert min(delays) > 0
     assert np.median(delays) <= 900  # of 1,000 streams 554; from row one alone 7,956
 
@@ -124,10 +124,10 @@ def test_clusters_after_good_years() -> None:
     found = abstain.choose_threshold(np.zeros(3000), rng.random(3000), risk=0.05, delta=0.05, clusters=unit)
     bad = np.r_[np.zeros(3000), rng.random(600) < 0.2]
     seen = monitor(found.policy(score="s"), bad.repeat(3), np.full(10800, 2.0), clusters=np.arange(3600).repeat(3))
-    assert seen.promise_broken
-    assert seen.broken_at is not None
-    assert seen.broken_at % 3 == 0
-    assert 9000 < seen.broken_at < 9000 + 3 * 250
+    assert seen.violated
+    assert seen.violated_at is not None
+    assert seen.violated_at % 3 == 0
+    assert 9000 < seen.violated_at < 9000 + 3 * 250
 
 
 @pytest.mark.parametrize("column", ["loss", "confidence"])
@@ -136,11 +136,11 @@ def test_sorted_rows_are_noticed(column: str) -> None:
     policy, rng = certified(), np.random.default_rng(14)
     score = rng.random(4000)
     loss = (rng.random(4000) < 0.02).astype(float)
-    assert not monitor(policy, loss, score).promise_broken
+    assert not monitor(policy, loss, score).violated
     order = np.argsort(loss if column == "loss" else -score, kind="stable")
     with pytest.warns(SortedRowsWarning, match=f"sorted by {column}; give rows in the order"):
         seen = monitor(policy, loss[order], score[order])
-    assert seen.promise_broken == (column == "loss")
+    assert seen.violated == (column == "loss")
 
 
 def test_drift_of_coverage_and_score() -> None:
@@ -148,7 +148,7 @@ def test_drift_of_coverage_and_score() -> None:
     policy, rng = certified(), np.random.default_rng(4)
     same = [monitor(policy, np.zeros(2000), rng.random(2000)) for _ in range(100)]
     assert np.mean([bool(seen.coverage_drifted) or bool(seen.score_drifted) for seen in same]) <= 0.1
-    assert not any(seen.promise_broken for seen in same)
+    assert not any(seen.violated for seen in same)
     moved = monitor(policy, np.zeros(2000), rng.random(2000) ** 1.5)
     assert moved.score_drifted
 
@@ -158,18 +158,18 @@ def test_shuffled_looks_agree_with_one_look() -> None:
     policy, rng = certified(), np.random.default_rng(5)
     score, loss = rng.random(3000), (rng.random(3000) < 0.2).astype(float)
     seen = [monitor(policy, loss[:n], score[:n]) for n in range(100, 3000, 100)]
-    broken = [bool(each.promise_broken) for each in seen]
+    broken = [bool(each.violated) for each in seen]
     assert broken == sorted(broken)
     assert broken[-1]
-    assert len({each.broken_at for each in seen if each.promise_broken}) == 1
+    assert len({each.violated_at for each in seen if each.violated}) == 1
 
 
-def test_without_a_promise_nothing_is_broken() -> None:
+def test_without_a_guarantee_nothing_is_broken() -> None:
     """An empirical policy and an empty acceptance give None."""
     policy = abstain.choose_threshold([0, 1], [0.9, 0.1], coverage=0.5).policy(score="s")
-    assert monitor(policy, [1, 1], [0.95, 0.99]).promise_broken is None
+    assert monitor(policy, [1, 1], [0.95, 0.99]).violated is None
     assert monitor(policy, [7, 1], [0.95, 0.99]).risk == 4.0
-    assert monitor(certified(), [1, 1], [-1, -2]).promise_broken is None
+    assert monitor(certified(), [1, 1], [-1, -2]).violated is None
 
 
 def test_bad_input() -> None:
@@ -181,7 +181,7 @@ def test_bad_input() -> None:
 
 
 def by_site(n: int = 8000) -> Policy:
-    """Return a policy that promises 5 % for each of two sites."""
+    """Return a policy that guarantees 5 % for each of two sites."""
     rng = np.random.default_rng(6)
     score, site = rng.random(n), np.where(np.arange(n) % 8, "large", "small")
     wrong = rng.random(n) < 0.1 * (1 - score)
@@ -191,15 +191,15 @@ def by_site(n: int = 8000) -> Policy:
 
 
 def test_a_group_is_not_hidden_by_the_others() -> None:
-    """The risk of all together is fine, that of the small site is not; its promise is called broken, no other."""
+    """The risk of all together is fine, that of the small site is not; only its guarantee is violated."""
     rng, policy = np.random.default_rng(7), by_site()
     score, site = rng.random(8000), np.where(np.arange(8000) % 8, "large", "small")
     wrong = rng.random(8000) < np.where(site == "small", 0.2, 0.01)
     seen = monitor(policy, wrong, score, groups=site)
     assert seen.risk < 0.05
-    assert (seen.promise_broken, seen.groups) == (True, {"large": False, "small": True})
-    assert 0 < seen.broken_at < seen.n_accepted
-    assert (seen.coverage_drifted, seen.score_drifted, seen.untold) == (False, False, None)
+    assert (seen.violated, seen.groups) == (True, {"large": False, "small": True})
+    assert 0 < seen.violated_at < seen.n_accepted
+    assert (seen.coverage_drifted, seen.score_drifted, seen.drift_undecided) == (False, False, None)
 
 
 @pytest.mark.slow
@@ -208,7 +208,7 @@ def test_groups_share_the_false_alarms() -> None:
     rng, policy = np.random.default_rng(8), by_site()
     site = np.where(np.arange(2000) % 8, "large", "small")
     alarms = sum(
-        bool(monitor(policy, rng.random(2000) < 0.05, np.ones(2000), groups=site).promise_broken) for _ in range(400)
+        bool(monitor(policy, rng.random(2000) < 0.05, np.ones(2000), groups=site).violated) for _ in range(400)
     )
     assert 0 < alarms <= 400 * float(stats.binom.ppf(1 - 1e-4, 400, 0.05)) / 400
 
@@ -229,21 +229,21 @@ def test_only_accepted_rows_are_labelled() -> None:
     assert monitor(policy, np.zeros(2000), same).coverage_drifted
     seen = monitor(policy, np.zeros(2000), same, accepted_only=True)
     assert (seen.coverage_drifted, seen.score_drifted) == (None, False)
-    assert seen.untold == "only accepted rows are given"
+    assert seen.drift_undecided == "only accepted rows are given"
     moved = limit + (1 - limit) * rng.random(2000) ** 2
     assert monitor(policy, np.zeros(2000), moved, accepted_only=True).score_drifted
 
 
 def test_weighted_calibration_tells_no_drift() -> None:
-    """Its rows are another population than those that the policy decides; the promise is still watched."""
+    """Its rows are another population than those that the policy decides; the guarantee is still watched."""
     score = np.linspace(0.0, 1.0, 4000)
     found = abstain.choose_threshold(
         np.zeros(4000), score, risk=0.05, delta=0.05, sample_weight=np.tile([0.5, 1.5], 2000), max_weight=1.5
     )
     seen = monitor(found.policy(score="s"), np.ones(50), np.ones(50))
-    assert (seen.promise_broken, seen.coverage_drifted, seen.score_drifted) == (True, None, None)
-    assert seen.untold is not None
-    assert "weighted" in seen.untold
+    assert (seen.violated, seen.coverage_drifted, seen.score_drifted) == (True, None, None)
+    assert seen.drift_undecided is not None
+    assert "weighted" in seen.drift_undecided
 
 
 def test_a_policy_is_asked_for() -> None:
@@ -254,11 +254,11 @@ def test_a_policy_is_asked_for() -> None:
         abstain.audit(0.5, [0.0], [1.0])  # type: ignore[arg-type]
 
 
-def test_the_largest_loss_comes_from_the_promise() -> None:
+def test_the_largest_loss_comes_from_the_guarantee() -> None:
     """A loss of 8 is legal if the certificate was for losses up to 10."""
     found = abstain.choose_threshold(np.tile([0.0, 1.0], 2000), np.arange(4000), risk=2.0, delta=0.05, max_loss=10.0)
     policy = found.policy(score="s")
-    assert monitor(policy, [8.0], [1e9]).promise_broken is False
+    assert monitor(policy, [8.0], [1e9]).violated is False
     with pytest.raises(ValueError, match="max_loss=10 is below a loss that occurs, 11"):
         monitor(policy, [11.0], [1e9])
 

@@ -65,7 +65,7 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 
 
 def test_a_policy_by_costs_says_what_a_case_cost(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Nothing is promised, so nothing alarms: monitor and audit say so, and what a case cost on these rows."""
+    """Nothing is guaranteed, so nothing alarms: monitor and audit say so, and what a case cost on these rows."""
     rng = np.random.default_rng(3)
     score = rng.random(2000)
     loss = (rng.random(2000) > score**0.3) * 1.0

@@ -39,7 +39,7 @@ def test_threads_raise_no_alarm_that_one_thread_would_not() -> None:
     score = rng.random(5000)
     loss = (rng.random(5000) < 0.04).astype(float)
     serial = abstain.monitoring.Monitor(POLICY).update(loss, score)
-    assert serial.promise_broken is False
+    assert serial.violated is False
     for _ in range(10):
         monitored = abstain.monitoring.Monitor(POLICY)
 
@@ -50,7 +50,7 @@ def test_threads_raise_no_alarm_that_one_thread_would_not() -> None:
             list(pool.map(update, range(0, 5000, 50)))
         seen = monitored.result()
         assert (seen.n, seen.n_accepted, seen.risk) == (5000, serial.n_accepted, pytest.approx(serial.risk))
-        assert seen.promise_broken is False
+        assert seen.violated is False
         assert sum(one.n for one in seen.periods) == 5000
 
 
@@ -63,7 +63,7 @@ def test_processes_share_one_state(tmp_path: Path) -> None:
     errors = [each.communicate()[1].decode() for each in running]
     assert [each.returncode for each in running] == [0] * 8, errors
     found = abstain.monitoring.load_monitor(state, POLICY).result()
-    assert (found.n, len(found.periods), found.promise_broken) == (8 * 12 * 20, 96, False)
+    assert (found.n, len(found.periods), found.violated) == (8 * 12 * 20, 96, False)
     assert sorted(each.name for each in tmp_path.iterdir()) == ["policy.json", "state.json"]
 
 

@@ -42,7 +42,7 @@ def test_parts_and_saved_states_say_what_all_rows_say(
         watch.update(loss[part], score[part])
         watch.save(file)
     now, once = load_monitor(file, POLICY).result(), monitor(POLICY, loss, score)
-    for name in ("promise_broken", "broken_at", "evidence", "n", "n_accepted", "coverage", "changed_at"):
+    for name in ("violated", "violated_at", "evidence", "n", "n_accepted", "coverage", "changed_at"):
         assert getattr(now, name) == getattr(once, name), name
     assert now.risk == pytest.approx(once.risk, rel=1e-12)
     assert (now.coverage_drifted, now.score_drifted) == (once.coverage_drifted, once.score_drifted)
@@ -59,7 +59,7 @@ def test_groups_and_clusters_are_taken_up(tmp_path: Path) -> None:
     watch.save(tmp_path / "state.json")
     seen = load_monitor(tmp_path / "state.json", policy).update(loss[2000:], score[2000:], groups=site[2000:])
     whole = monitor(policy, loss, score, groups=site)
-    assert (seen.groups, seen.evidence, seen.broken_at) == (whole.groups, whole.evidence, whole.broken_at)
+    assert (seen.groups, seen.evidence, seen.violated_at) == (whole.groups, whole.evidence, whole.violated_at)
     unit = np.arange(3000) // 10
     clustered = abstain.choose_threshold(np.zeros(3000), rows(3000, 0, 1)[1], risk=0.1, delta=0.05, clusters=unit)
     of_units = Monitor(clustered.policy(score="s"))
@@ -131,7 +131,7 @@ def test_a_state_belongs_to_its_policy_and_is_not_replaced_by_others(tmp_path: P
     with pytest.raises(ValueError, match="holds the state of another monitor"):
         Monitor(POLICY, run_length=100.0).save(file)
     content = json.loads(file.read_text())
-    content["broken_at"] = 7
+    content["violated_at"] = 7
     file.write_text(json.dumps(content))
     with pytest.raises(ValueError, match="was edited or damaged"):
         load_monitor(file, POLICY)
@@ -217,7 +217,7 @@ def test_informative_delays_alarm_in_any_order_and_not_under_maturity() -> None:
         score = np.full(len(rows_["loss"]), 0.99) + 0.01 * rng.random(len(rows_["loss"]))
         known = np.argsort(rows_["known"], kind="stable")
         in_time = known[rows_["known"][known] <= 100]
-        by_label += bool(monitor(POLICY, rows_["loss"][in_time], score[in_time], accepted_only=True).promise_broken)
+        by_label += bool(monitor(POLICY, rows_["loss"][in_time], score[in_time], accepted_only=True).violated)
         watch = Monitor(POLICY, maturity=30.0, accepted_only=True)
         for today in range(0, 235, 5):
             given_ = rows_["time"] <= today
@@ -225,7 +225,7 @@ def test_informative_delays_alarm_in_any_order_and_not_under_maturity() -> None:
             seen = watch.update(loss, score[given_], time=rows_["time"][given_], as_of=float(today))
         assert seen.n == 6000
         assert seen.skipped > 5000
-        by_age += bool(seen.promise_broken)
+        by_age += bool(seen.violated)
     assert (by_label, by_age) == (10, 0)
 
 
@@ -241,7 +241,7 @@ def test_what_is_due_and_what_waits() -> None:
         watch.update([0.0, 0.0], [0.9, 0.91], time=[day[9], day[9] + 1], as_of=day[9] + 4)
     seen = watch.update(np.zeros(10), np.linspace(0.9, 0.99, 10)[::-1], time=day, as_of=day[9] + 4)
     assert (seen.n, seen.waiting, seen.skipped) == (10, 0, 6)
-    assert "6 rows are of a time that was watched before" in str(seen)
+    assert "6 rows are of a time that was monitored before" in str(seen)
     with pytest.raises(ValueError, match="as_of is before that of an earlier call"):
         watch.update([0.0], [0.9], time=[day[9]], as_of=day[9])
     with pytest.raises(ValueError, match="predicted after as_of"):
@@ -270,7 +270,7 @@ def test_times_of_labels_put_rows_in_order() -> None:
     one = monitor(POLICY, loss, score, time=when)
     two = monitor(POLICY, loss[mixed], score[mixed], time=when[mixed])
     assert one.to_json() == two.to_json()
-    assert one.broken_at == monitor(POLICY, loss, score).broken_at
+    assert one.violated_at == monitor(POLICY, loss, score).violated_at
     assert [each.n for each in one.periods] == [210] * 14 + [60]
     watch = Monitor(POLICY)
     watch.update(loss[:100], score[:100], time=when[:100])
@@ -281,7 +281,7 @@ def test_times_of_labels_put_rows_in_order() -> None:
 
 
 def test_clusters_are_as_old_as_their_first_row() -> None:
-    """Wrong clusters have one row and right ones twelve: in the order of first rows no promise is called broken."""
+    """Wrong clusters have one row and right ones twelve: in the order of first rows no guarantee is violated."""
     rng, broken = np.random.default_rng(10), 0
     score = rng.random(3000)
     found = abstain.choose_threshold(np.zeros(3000), score, risk=0.05, delta=0.05, clusters=np.arange(3000) // 10)
@@ -298,7 +298,7 @@ def test_clusters_are_as_old_as_their_first_row() -> None:
         high = np.full(len(unit), 2.0) + 1e-6 * rng.random(len(unit))
         seen = monitor(policy, wrong[rows_["clusters"]] * 1.0, high, maturity=40.0, as_of=140.0, **rows_)
         assert seen.waiting == 0
-        broken += bool(seen.promise_broken)
+        broken += bool(seen.violated)
     assert broken == 0
     with pytest.raises(ValueError, match="clusters with time= need maturity="):
         monitor(policy, wrong[rows_["clusters"]] * 1.0, high, **rows_)
@@ -307,13 +307,13 @@ def test_clusters_are_as_old_as_their_first_row() -> None:
 # ---------------------------------------------------------------------- changes, nulls, the table
 
 
-def test_a_late_change_is_signalled_before_the_promise_is_called_broken() -> None:
-    """After 10,000 good rows; the signal says that it breaks no promise."""
+def test_a_late_change_is_signalled_before_the_guarantee_is_called_broken() -> None:
+    """After 10,000 good rows; the signal says that it breaks no guarantee."""
     loss = np.r_[rows(10_000, 0.02)[0], rows(2000, 0.1, 1)[0]]
     seen = monitor(POLICY, loss, np.ones(12_000), accepted_only=True)
     late_signals = [at for at in seen.changed_at if at > 10_000]
-    assert seen.broken_at is not None
-    assert 10_000 < late_signals[0] < seen.broken_at
+    assert seen.violated_at is not None
+    assert 10_000 < late_signals[0] < seen.violated_at
     assert "This is no violation" in " ".join(str(seen).split())
 
 
@@ -321,9 +321,9 @@ def test_the_mean_since_the_first_row_forgives() -> None:
     """2 % and 8 % by turns of 1,500 rows: broken at every row, not in the mean, which good times come first in."""
     rng = np.random.default_rng(6)
     swings = np.concatenate([rng.random(1500) < risk for risk in (0.02, 0.08) * 6]) * 1.0
-    assert monitor(POLICY, swings, np.ones(18_000), accepted_only=True).promise_broken
-    assert not monitor(POLICY, swings, np.ones(18_000), accepted_only=True, since_first=True).promise_broken
-    assert monitor(POLICY, np.ones(60), np.ones(60), accepted_only=True, since_first=True).promise_broken
+    assert monitor(POLICY, swings, np.ones(18_000), accepted_only=True).violated
+    assert not monitor(POLICY, swings, np.ones(18_000), accepted_only=True, since_first=True).violated
+    assert monitor(POLICY, np.ones(60), np.ones(60), accepted_only=True, since_first=True).violated
 
 
 def test_the_table_by_period() -> None:

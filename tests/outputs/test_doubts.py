@@ -131,7 +131,7 @@ def test_correctness_is_no_loss(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("delta", [0.95, 0.51])
 def test_a_level_is_no_failure_probability(delta: float) -> None:
-    """People write confidence 95 %; the promise would hold with probability .05 only."""
+    """People write confidence 95 %; the guarantee would hold with probability .05 only."""
     with pytest.raises(ValueError, match=rf"delta = {delta:g} is the probability that the guarantee fails"):
         abstain.choose_threshold(WRONG, SURE, risk=0.3, delta=delta)
     with pytest.raises(ValueError, match="is the probability that the guarantee fails"):

@@ -35,7 +35,7 @@ def archive(path: Path, *members: tuple[str, bytes], deflated: bool = False) -> 
 
 
 def huge() -> bytes:
-    """Return a header that promises more than any memory holds."""
+    """Return a header that announces more than any memory holds."""
     file = io.BytesIO()
     np.lib.format.write_array_header_1_0(file, {"descr": "<f8", "fortran_order": False, "shape": (10**12,)})
     return file.getvalue()

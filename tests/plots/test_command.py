@@ -111,7 +111,7 @@ def test_figures_of_ranks_need_the_same_rows(tmp_path: Path, capsys: pytest.Capt
 
 
 def test_monitoring_is_drawn(file: Path, tmp_path: Path) -> None:
-    """A picture of what was watched, with the promise."""
+    """A picture of what was watched, with the guarantee."""
     policy, out = tmp_path / "policy.json", tmp_path / "m.svg"
     assert run(["threshold", str(file), "--risk", "0.2", "--delta", "0.1", "-o", str(policy)]) == 0
     rows = abstain.datasets.synthetic("calibrated", 300, 2)

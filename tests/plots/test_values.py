@@ -181,8 +181,8 @@ def test_sweeps_and_agreement_take_the_values_of_the_metrics() -> None:
     assert same.ax_.get_title() == "largest relative difference 0"
 
 
-def test_monitoring_draws_the_periods_and_the_promise() -> None:
-    """Risk and interval of every week, the promised limit, the alarm; small values far apart get a logarithmic axis."""
+def test_monitoring_draws_the_periods_and_the_guarantee() -> None:
+    """Risk and interval of every week, the limit, the alarm; small values far apart get a logarithmic axis."""
     draws = np.random.default_rng(0)
     first = draws.random(3000)
     policy = abstain.choose_threshold(draws.random(3000) > first**0.1, first, risk=0.15, delta=0.05).policy(score="s")

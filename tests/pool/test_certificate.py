@@ -15,10 +15,10 @@ SCORE = RNG.random(4000)
 LOSS = (RNG.random(4000) < 0.9 * (1.0 - SCORE)).astype(float)
 
 
-def labelled_region(n: int, region: float, seed: int, loss: Any = LOSS, score: Any = SCORE, **promise: float) -> Any:
+def labelled_region(n: int, region: float, seed: int, loss: Any = LOSS, score: Any = SCORE, **guarantee: float) -> Any:
     """Label n rows of a region and certify."""
     plan = abstain.plan_labels(score, n=n, region=region, seed=seed)
-    return certify_region(plan, np.where(plan.stage > 0, loss, np.nan), **{"risk": 0.1, "delta": 0.05, **promise})
+    return certify_region(plan, np.where(plan.stage > 0, loss, np.nan), **{"risk": 0.1, "delta": 0.05, **guarantee})
 
 
 def test_a_zone_certifies_more_than_the_whole_pool() -> None:
@@ -40,7 +40,7 @@ def test_what_is_accepted_is_a_share_of_the_pool_and_lies_in_the_zone() -> None:
 
 
 def test_false_certificates_are_rare() -> None:
-    """Where every threshold is just above the limit, about one promise in twenty is false."""
+    """Where every threshold is just above the limit, about one guarantee in twenty is false."""
     false, runs = 0, 150
     for seed in range(runs):
         rng = np.random.default_rng(seed)

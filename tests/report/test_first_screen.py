@@ -154,7 +154,7 @@ def test_time_runs_to_the_right_and_the_alarm_is_marked() -> None:
     assert chart is not None
     assert [each.at for each in chart.rules if each.axis == "y"] == [0.1]
     (alarm,) = [each for each in chart.rules if each.axis == "x"]
-    (first,) = seen.breaks
+    (first,) = seen.violations
     assert seen.periods[round(alarm.at) - 1].period == first.period
     assert np.array_equal(chart.series[0].y, [each.risk for each in seen.periods], equal_nan=True)
 

@@ -209,7 +209,7 @@ def test_rounding_is_no_copying(digits: int) -> None:
     outputs = abstain.Outputs(loss=(loss > 0) & (score < 0.99), scores={"rounded": rounded, "fine": fine})
     for names in (["rounded"], ["rounded", "fine"]):
         evaluation = abstain.evaluate(outputs, names, "augrc")
-        assert all(evaluation.judged.promises(name) for name in names)
+        assert all(evaluation.judged.levels(name) for name in names)
         assert "copied_rows" not in kinds(evaluation.verdict)
 
 
@@ -220,12 +220,12 @@ def test_copies_of_all_that_is_known_void_certificates() -> None:
     ids = np.arange(1000)
     for names in (["a"], ["b"], ["a", "b"]):
         evaluation = abstain.evaluate(abstain.Outputs(loss=np.tile(loss, 2), scores=both, ids=ids), names, "augrc")
-        assert [evaluation.judged.promises(name) for name in names] == [()] * len(names)
+        assert [evaluation.judged.levels(name) for name in names] == [()] * len(names)
         assert "500 of 1000 rows are exact copies" in caveat(evaluation.verdict, "copied_rows").text
         assert "exact copies" in caveat(evaluation.verdict, "uncertified").text
     apart = np.arange(1000) % 10 + 10 * (ids >= 500)
     evaluation = abstain.evaluate(abstain.Outputs(loss=np.tile(loss, 2), scores=both, labels=apart), ["a"], "augrc")
-    assert evaluation.judged.promises("a")
+    assert evaluation.judged.levels("a")
 
 
 def test_dependent_and_graded_rows_are_measured_only() -> None:
@@ -256,8 +256,8 @@ def test_levels_hold_as_often_as_they_say() -> None:
 def test_levels_are_those_of_choose_threshold() -> None:
     """Limits that are certified on one table: threshold, coverage and plan of each on its own."""
     for loss, score in (rows(3000), (rows(3000)[0], np.round(rows(3000)[1], 2))):
-        promises = abstain.evaluate(loss=loss, confidence=score, metrics="augrc").judged.promises("confidence")
-        for each in promises:
+        guarantees = abstain.evaluate(loss=loss, confidence=score, metrics="augrc").judged.levels("confidence")
+        for each in guarantees:
             alone = abstain.choose_threshold(loss, score, risk=each.risk, delta=each.delta)
             assert (each.threshold, each.coverage) == (alone.threshold, alone.coverage)
             assert each.found.to_dict() == alone.to_dict()

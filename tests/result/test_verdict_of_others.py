@@ -105,7 +105,7 @@ def test_monitoring_reports_violations_changes_and_drift() -> None:
     seen = abstain.monitor(policy, bad, later, groups=np.tile(["a", "b"], 2000), time=np.arange(4000) // 100)
     verdict = seen.verdict
     assert (verdict.status, verdict.sign, verdict.limit) == (Status.VIOLATED, "no", 0.1)
-    assert f"first seen in b after {seen.broken_at:,} accepted rows" in verdict.headline
+    assert f"first seen in b after {seen.violated_at:,} accepted rows" in verdict.headline
     assert caveat(verdict, "stands_out").values["name"] == "b"
     assert any("still so" in each for each in caveat(verdict, "drift").values["what"])
     calm = abstain.monitor(policy, rng.random(4000) < 0.02, rng.random(4000), groups=np.tile(["a", "b"], 2000)).verdict

@@ -54,7 +54,7 @@ def violations(
 
 @repeated(400, 2000)
 @pytest.mark.parametrize("population", POPULATIONS, ids=lambda population: population.name)
-def test_the_default_keeps_its_promise(population: Population, repetitions: int) -> None:
+def test_the_default_keeps_its_guarantee(population: Population, repetitions: int) -> None:
     """At most delta, plus Monte Carlo error, at n = 100 and 1,000."""
     for n in (100, 1000):
         assert violations(population, n, repetitions, default) <= worst(repetitions), n
@@ -62,7 +62,7 @@ def test_the_default_keeps_its_promise(population: Population, repetitions: int)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["poor", "bad top", "ten levels"])
-def test_the_default_keeps_its_promise_with_many_rows(name: str) -> None:
+def test_the_default_keeps_its_guarantee_with_many_rows(name: str) -> None:
     """The same at n = 10,000, over 300 repetitions here and 2,000 in the benchmark."""
     population = next(each for each in POPULATIONS if each.name == name)
     assert violations(population, 10000, 300, default) <= worst(300)
@@ -96,14 +96,14 @@ def test_real_losses_keep_theirs(population: Population) -> None:
         assert violations(population, 300, 1000, rule) <= worst(1000), rule
 
 
-def test_the_naive_rule_breaks_its_promise() -> None:
+def test_the_naive_rule_breaks_its_guarantee() -> None:
     """The lowest threshold whose interval is below the target: broken in far more than delta of the repetitions."""
     population = next(each for each in POPULATIONS if each.name == "just above the limit")
     assert violations(population, 1000, 600, naive) > 2.0 * DELTA
 
 
 @repeated(100, 300)
-def test_weights_keep_the_promise_of_the_target_population(repetitions: int) -> None:
+def test_weights_keep_the_guarantee_of_the_target_population(repetitions: int) -> None:
     """With known weights the risk of the shifted population is certified; without them it is broken."""
     rng = np.random.default_rng(5)
     broken = {"weighted": 0, "unweighted": 0}
@@ -252,7 +252,7 @@ def test_59_flawless_rows_are_the_fewest() -> None:
 
 
 def broken_exactly(n: int, limit: float, delta: float, risk: float, scores: np.ndarray) -> float:
-    """Return how often a promise is broken whose population has a risk above the limit at every threshold.
+    """Return how often a guarantee is broken whose population has a risk above the limit at every threshold.
 
     All rows have one score or two; errors first, so that a rule that looks at their order would see it.
     """
@@ -280,7 +280,7 @@ def test_one_score_for_all_rows_is_one_exact_test(n: int, limit: float, delta: f
 @pytest.mark.parametrize("levels", [1, 2, 3])
 @pytest.mark.parametrize("ordered", [False, True])
 @repeated(500, 2000)
-def test_sorted_rows_and_few_levels_keep_the_promise(levels: int, ordered: bool, repetitions: int) -> None:
+def test_sorted_rows_and_few_levels_keep_the_guarantee(levels: int, ordered: bool, repetitions: int) -> None:
     """Neither the order of the rows nor ties matter where the risk is just above the limit."""
     rng, broken = np.random.default_rng(9), 0
     for _ in range(repetitions):
@@ -294,7 +294,7 @@ def test_sorted_rows_and_few_levels_keep_the_promise(levels: int, ordered: bool,
 
 @repeated(300, 1000)
 @pytest.mark.parametrize("population", SMOOTH_AND_TIED, ids=lambda population: population.name)
-def test_tied_and_smooth_scores_keep_the_promise(population: Population, repetitions: int) -> None:
+def test_tied_and_smooth_scores_keep_the_guarantee(population: Population, repetitions: int) -> None:
     """Scores as language models say them, and smooth ones."""
     for n in (300, 1000):
         assert violations(population, n, repetitions, default) <= worst(repetitions), n

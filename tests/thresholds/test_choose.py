@@ -1,4 +1,4 @@
-"""Objectives without a promise, groups, and bad input."""
+"""Objectives without a guarantee, groups, and bad input."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_not_attainable_is_an_answer() -> None:
 
 
 def test_empirical_and_certified_are_different_types() -> None:
-    """No isinstance relation either way; only one carries a promise."""
+    """No isinstance relation either way; only one carries a guarantee."""
     loss, score = np.zeros(500), np.arange(500.0)
     empirical = abstain.choose_threshold(loss, score, risk=0.05)
     certified = abstain.choose_threshold(loss, score, risk=0.05, delta=0.05)
@@ -118,8 +118,8 @@ def test_no_error_is_no_proof_of_a_risk_of_zero(largest: float, weight: np.ndarr
     assert np.isnan(found.risk_interval).all()
 
 
-def test_equal_losses_above_the_limit_break_the_promise() -> None:
-    """Losses without spread refute a promise when there are enough of them for a bound; few of them cannot tell."""
+def test_equal_losses_above_the_limit_break_the_guarantee() -> None:
+    """Losses without spread refute a guarantee when there are enough of them for a bound; few of them cannot tell."""
     score = np.arange(1000.0)
     found = abstain.choose_threshold(0.1 * np.ones(1000), score, risk=0.3, delta=0.05, max_loss=1.0)
     assert abstain.audit(found, [0.5] * 50, [2000.0] * 50).satisfied is False
@@ -156,7 +156,7 @@ def test_a_loss_that_may_be_graded_has_one_test_whatever_the_rows_hold() -> None
     assert lacking[0][0] == lacking[1][0]
 
 
-def test_an_audit_rarely_refutes_a_promise_that_holds() -> None:
+def test_an_audit_rarely_refutes_a_guarantee_that_holds() -> None:
     """Losses of .0505 nine times in ten have a mean below .05: audits that saw only those may not say broken."""
     found = abstain.choose_threshold(np.zeros(1000), np.arange(1000.0), risk=0.05, delta=0.05, max_loss=1.0)
     rng = np.random.default_rng(0)
@@ -166,7 +166,7 @@ def test_an_audit_rarely_refutes_a_promise_that_holds() -> None:
 
 
 def test_an_audit_has_three_answers() -> None:
-    """Two errors among six rows are no proof of a promise, nor is nothing at all; enough good rows are."""
+    """Two errors among six rows are no proof of a guarantee, nor is nothing at all; enough good rows are."""
     found = abstain.choose_threshold(np.zeros(1000), np.arange(1000.0), risk=0.05, delta=0.05)
     few = abstain.audit(found, [1.0, 1.0, 0.0, 0.0, 0.0, 0.0], np.full(6, 2000.0))
     assert few.satisfied is None
@@ -315,7 +315,7 @@ def test_reuse_is_noticed_with_groups_and_weights() -> None:
 
 
 def test_an_audit_by_group() -> None:
-    """Each group by itself; a promise per group is broken if that of one group is."""
+    """Each group by itself; a guarantee per group is broken if that of one group is."""
     n = 4000
     site = np.where(np.arange(n) % 2, "a", "b")
     found = abstain.choose_threshold(np.zeros(n), np.arange(n), risk=0.05, delta=0.05, groups=site)

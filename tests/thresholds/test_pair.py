@@ -35,7 +35,7 @@ def pair(seed: int = 0, **options: Any) -> Any:
 
 
 def test_two_scores_accept_more_than_either() -> None:
-    """At the same promise, where each sees errors that the other does not."""
+    """At the same guarantee, where each sees errors that the other does not."""
     loss, confidence, second, _ = rows(0)
     alone = [abstain.choose_threshold(loss, score, risk=0.1, delta=0.1).coverage for score in (confidence, second)]
     found = pair()
@@ -46,7 +46,7 @@ def test_two_scores_accept_more_than_either() -> None:
 
 
 @pytest.mark.parametrize("options", [{}, {"prevalence": 0.05}, {"second_threshold": 1.0}])
-def test_the_promise_names_its_population(options: dict[str, Any]) -> None:
+def test_the_guarantee_names_its_population(options: dict[str, Any]) -> None:
     """Rows as drawn, or ID and OOD rows at a prevalence; a threshold fixed before leaves all rows to certify."""
     found = pair(**options)
     words = found.guarantee().statement

@@ -78,7 +78,9 @@ def test_an_edited_policy_is_noticed(tmp_path: Path) -> None:
         abstain.load_policy(path)
     loaded = abstain.load_policy(path, edited=True)
     assert loaded.guarantee is None
-    assert monitor(loaded, [0.0], [0.5]).untold == "the policy was edited, so what calibration had shown is void"
+    assert (
+        monitor(loaded, [0.0], [0.5]).drift_undecided == "the policy was edited, so what calibration had shown is void"
+    )
     assert loaded.thresholds == {"": 0.1}
 
 

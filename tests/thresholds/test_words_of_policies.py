@@ -22,17 +22,17 @@ def rows(n: int, seed: int, power: float = 1.0) -> tuple[np.ndarray, np.ndarray]
     return score, (rng.random(n) > 0.6 + 0.4 * score).astype(float)
 
 
-def test_no_promise_is_no_open_question() -> None:
+def test_no_guarantee_is_no_open_question() -> None:
     """An empirical policy is neither satisfied nor violated: the words say that nothing is guaranteed."""
     score, loss = rows(800, 0)
     policy = abstain.choose_threshold(loss, score, coverage=0.5).policy(score="s")
     new, errors = rows(300, 1)
     for seen in (monitor(policy, errors, new), audit(policy, errors, new)):
-        assert seen.headline().startswith(("this policy guarantees nothing", "this policy promises nothing"))
+        assert seen.headline().startswith(("this policy guarantees nothing", "this policy has no guarantee"))
         assert "undecided" not in seen.headline()
     assert "undecided" not in str(audit(policy, errors, new))
     certified = abstain.choose_threshold(loss, score, risk=0.3, delta=0.05).policy(score="s")
-    assert monitor(certified, errors, new).headline().startswith("promise broken: ")
+    assert monitor(certified, errors, new).headline().startswith("guarantee violated: ")
     assert audit(certified, errors, new).headline().startswith("guarantee: ")
 
 

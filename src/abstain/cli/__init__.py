@@ -66,7 +66,7 @@ def _start() -> int:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code.
 
-    0: done; 1: a promise is broken or an objective not attainable; 2: wrong usage or bad input; 3: an error of ours;
+    0: done; 1: a guarantee is violated or no objective attained; 2: wrong usage or bad input; 3: an error of ours;
     130: interrupted.
 
     Examples

@@ -1,4 +1,4 @@
-"""``abstain monitor``: whether newly labelled rows still support the promise."""
+"""``abstain monitor``: whether newly labelled rows still satisfy the guarantee."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ model_option = click.option("--model", help="Refuse a policy that was not made f
 @click.option("--since-first", is_flag=True, help="Test the mean risk since the first row, not the risk at every row.")
 @click.option("--again", is_flag=True, help="Take rows that look as if they had been sent before.")
 @click.option("--accepted-only", is_flag=True, help="Only accepted rows were labelled: coverage cannot be told.")
-@click.option("--max-loss", type=float, help="Largest possible loss; default that of the promise.")
-@click.option("--delta", type=float, help="False-alarm probability; default that of the promise.")
+@click.option("--max-loss", type=float, help="Largest possible loss; default that of the guarantee.")
+@click.option("--delta", type=float, help="False-alarm probability; default that of the guarantee.")
 @model_option
 @plot_option("monitoring", "monitoring")
 @report_options
@@ -66,7 +66,7 @@ def monitor_command(
     report_path: Path | None, opened: bool,
     **options: Any,
 ) -> None:  # fmt: skip
-    """Test whether newly labelled rows still support the promise; exit code 1 if it is broken.
+    """Test whether newly labelled rows still satisfy the guarantee; exit code 1 if it is violated.
 
     FILE holds all labelled rows since the deployment, in the order in which their labels came; with --state only the
     new ones. Where labels come late, all rows, with --time and --maturity. A quoted pattern, or a folder, of Parquet
@@ -94,14 +94,14 @@ def monitor_command(
         if time is None and drift is not None:
             order = {"order": " Rows were taken in the order of the file; if they came in another one, give --time."}
             verdict = verdict.but(Caveat.of("drift", **{**drift.values, **order}), instead=["drift"])
-        if seen.promise_broken:
+        if seen.violated:
             verdict = after_violation(verdict, whole, file, whole.columns(**columns))
     sources = [policy, *([] if file is None else [file])]
     title = f"Monitoring {policy.name}{'' if file is None else f': {file.name}'}"
     write_report(seen, report_path, opened, files=sources, title=title, outputs=outputs, verdict=verdict)
     say_written(draw(plots, "monitoring", seen, replace(whole, second=None)))
     show_found(seen, as_json, verdict)
-    if seen.promise_broken:
+    if seen.violated:
         context.exit(1)
 
 

@@ -38,7 +38,7 @@ def choose(
     from abstain.thresholds import choose_pair
 
     if wanted.keys() - {"max_loss"} != {"risk", "delta"}:
-        raise click.UsageError("--second needs --risk and --delta: two thresholds are chosen for a promise")
+        raise click.UsageError("--second needs --risk and --delta: two thresholds are chosen for a certified limit")
     if outputs.clusters is not None:
         raise click.UsageError("--second certifies rows that are independent; it is not offered for --clusters")
     confidence = how.confidence(outputs)

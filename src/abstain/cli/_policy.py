@@ -86,7 +86,7 @@ def audit_command(
     context: click.Context, /, policy: Path, file: Path, columns: dict[str, Any], by: str | None, level: float,
     as_json: bool, model: str | None,
 ) -> None:  # fmt: skip
-    """Say what a policy does on labelled rows that did not choose it; exit code 1 if they refute its promise."""
+    """Say what a policy does on labelled rows that did not choose it; exit code 1 if they violate its guarantee."""
     from abstain import load_policy
     from abstain.thresholds import audit
 

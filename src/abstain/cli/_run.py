@@ -22,7 +22,7 @@ from abstain.cli._progress import Progress
 #: What a user can cause.
 _USER_ERRORS = (ValueError, TypeError, OSError, ImportError)
 
-#: Exit code of a bug: never that of a broken promise.
+#: Exit code of a bug: never that of a violated guarantee.
 BUG = 3
 
 
@@ -33,7 +33,7 @@ _noted: set[str] = set()
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code, with one line on stderr unless it is 0.
 
-    0: done; 1: a promise is broken or an objective not attainable; 2: wrong usage or bad input; 3: an error of ours;
+    0: done; 1: a guarantee is violated or no objective attained; 2: wrong usage or bad input; 3: an error of ours;
     130, 143, 129: interrupted, terminated, hung up. A reader that has enough changes none of them.
     """
     with unbroken():

@@ -44,15 +44,15 @@ def _how(outputs: Outputs, score: str | None, temperature: float | None, given: 
 
 
 def _say_repeated(outputs: Outputs) -> None:
-    """Say if rows share an id: a promise would count them as independent."""
+    """Say if rows share an id: a guarantee would count them as independent."""
     import numpy as np
 
     from abstain.thresholds import CopiedRowsWarning
 
     if outputs.ids is not None and (distinct := len(np.unique(outputs.ids))) < len(outputs.ids):
         warnings.warn(
-            f"{len(outputs.ids)} rows have {distinct} ids, and the promise counts each row as independent; if rows of "
-            "an id belong together, name it with --clusters",
+            f"{len(outputs.ids)} rows have {distinct} ids, and the guarantee counts each row as independent; if rows "
+            "of an id belong together, name it with --clusters",
             CopiedRowsWarning,
             stacklevel=2,
         )

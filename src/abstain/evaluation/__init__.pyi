@@ -10,8 +10,8 @@ from abstain.evaluation._gate import gate as gate
 from abstain.evaluation._gate import metrics_of as metrics_of
 from abstain.evaluation._judge import COVERAGE as COVERAGE
 from abstain.evaluation._judge import DELTA as DELTA
-from abstain.evaluation._judge import LADDER as LADDER
 from abstain.evaluation._judge import RISK as RISK
+from abstain.evaluation._judge import RISK_LEVELS as RISK_LEVELS
 from abstain.evaluation._judge import by_column as by_column
 from abstain.evaluation._judge import rows_of as rows_of
 from abstain.evaluation._measure import DEFAULT_METRICS as DEFAULT_METRICS

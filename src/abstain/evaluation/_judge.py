@@ -1,4 +1,4 @@
-"""What is tested of an evaluation beside its numbers: which score is best, what can be promised, which groups differ.
+"""The tests of an evaluation: which score is best, which risks are certified, which groups differ.
 
 All of it is about independent rows of one sample; where rows depend, or scores have rows of their own, nothing is said.
 """
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from abstain.thresholds import RiskLevel
 
 #: Risks that are certified for every score, fixed before any data: delta is shared by all of them.
-LADDER = (0.01, 0.02, 0.05, 0.1, 0.2)
-#: Probability that any promise of an evaluation fails.
+RISK_LEVELS = (0.01, 0.02, 0.05, 0.1, 0.2)
+#: Probability that any certified level of an evaluation is wrong.
 DELTA = 0.05
 #: The risk that the verdict speaks of; of a graded loss the coverage.
 RISK, COVERAGE = 0.05, 0.8
-#: A promise, or a measured risk, for a smaller share of the rows is not spoken of further.
+#: A certified level, or a measured risk, for a smaller share of the rows is not reported.
 LEAST = 0.01
 #: By what scores are ranked.
 BY = "augrc"
@@ -43,7 +43,7 @@ class Judged:
 
     def __init__(self, evaluation: Evaluation) -> None:
         self._evaluation = evaluation
-        self._promises: dict[str, tuple[RiskLevel, ...]] = {}
+        self._levels: dict[str, tuple[RiskLevel, ...]] = {}
         self.voided: list[str] = []
 
     @cached_property
@@ -95,20 +95,20 @@ class Judged:
 
         return compare_tables(tables, BY, self.level)
 
-    def promises(self, score: str) -> tuple[RiskLevel, ...]:
+    def levels(self, score: str) -> tuple[RiskLevel, ...]:
         """Return what is certified of a score: for each risk of the ladder its threshold; empty where none can be."""
-        if score not in self._promises:
-            self._promises[score] = self._certified(score)
-        return self._promises[score]
+        if score not in self._levels:
+            self._levels[score] = self._certified(score)
+        return self._levels[score]
 
     def place(self, score: str) -> tuple[OperatingPoint, float | None] | None:
-        """Return the point that everything else is said of, and the risk that is promised there, None if none is.
+        """Return the point that the verdict describes, and the risk certified there, None if none is.
 
-        That of the promise nearest above the risk that the verdict speaks of, else of the largest that is promised;
+        That of the certified level at or next above the risk of the verdict, else of the largest certified level;
         without one where the measured risk is kept, else at the usual coverage.
         """
-        curve, promises = self.whole[score].curve, self.promises(score)
-        if (kept := nearest(promises)) is not None and kept.coverage >= LEAST:
+        curve, levels = self.whole[score].curve, self.levels(score)
+        if (kept := nearest(levels)) is not None and kept.coverage >= LEAST:
             return curve.at(threshold=kept.threshold), kept.risk
         point = curve.at(risk=RISK) if curve.blocks.binary else curve.at(coverage=COVERAGE)
         if point.reason is not None or point.coverage < LEAST:
@@ -127,8 +127,8 @@ class Judged:
         blocks._let_go()  # the order of the rows takes as much memory
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            tried = len(LADDER) * len(self.whole)
-            found = certify_levels(blocks, LADDER, DELTA / tried, tried)
+            tried = len(RISK_LEVELS) * len(self.whole)
+            found = certify_levels(blocks, RISK_LEVELS, DELTA / tried, tried)
         if caught:
             self.voided = [str(caught[0].message)]
             return ()
@@ -168,9 +168,9 @@ class Judged:
         return mean, mean - width, mean + width
 
 
-def nearest(promises: Sequence[RiskLevel]) -> RiskLevel | None:
-    """Return the promise of the risk that the verdict speaks of, else of the next larger one, else of the largest."""
-    kept = [each for each in promises if each.attained]
+def nearest(levels: Sequence[RiskLevel]) -> RiskLevel | None:
+    """Return the certified level of the verdict's risk, else of the next larger one, else of the largest."""
+    kept = [each for each in levels if each.attained]
     return next((each for each in kept if each.risk >= RISK), kept[-1] if kept else None)
 
 

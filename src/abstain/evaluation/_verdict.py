@@ -35,18 +35,18 @@ def of_evaluation(evaluation: Evaluation) -> Verdict:
     if score is None:
         why = facts.get("no_score", "the scores were measured on different rows")
         return Verdict(Status.UNDECIDED, n=facts.get("n", 0), reason=why, caveats=tuple(caveats))
-    curve, promises, place = judged.whole[score].curve, judged.promises(score), judged.place(score)
+    curve, tried, place = judged.whole[score].curve, judged.levels(score), judged.place(score)
     blocks, tested = curve.blocks, judged.comparison
     better = None if tested is None else tested.better(more=False)
     if tested is not None and better is not None and better.significant and tested.n <= MOST_ROWS:
         better = tested.better()  # also by how much more it answers
-    kept = [each for each in promises if each.attained]
-    missed = [each for each in promises if not each.attained]
+    kept = [each for each in tried if each.attained]
+    missed = [each for each in tried if not each.attained]
     whole = next((k for k, each in enumerate(kept) if each.coverage == 1.0), len(kept))
     levels = [_level(curve, each.risk, each) for each in kept[: whole + 1]]  # a larger risk of everything says less
     found = Verdict(
         Status.MEASURED, score=score, n=blocks.n, full_risk=blocks.mean_loss, graded=not blocks.binary,
-        levels=tuple(levels), missed=tuple(each.risk for each in missed), confidence=1.0 - DELTA if promises else None,
+        levels=tuple(levels), missed=tuple(each.risk for each in missed), confidence=1.0 - DELTA if tried else None,
         comparison=better,
     )  # fmt: skip
     if place is not None:
@@ -58,16 +58,16 @@ def of_evaluation(evaluation: Evaluation) -> Verdict:
     if blocks.binary and (at := curve.at(risk=RISK)).reason is None:
         found = found.but(measured=_level(curve, RISK, at))
     caveats += _of_groups(evaluation)
-    if not promises:
+    if not tried:
         return found.but(*caveats, Caveat.of("uncertified", why=_uncertified(evaluation, score)))
     useless = any(each.kind in ("chance", "reversed") and each.values["score"] == score for each in caveats)
-    best = nearest(promises)
+    best = nearest(tried)
     if useless:  # which says that it ranks by chance
         caveats = [each for each in caveats if each.kind != "chance" or each.values["score"] != score]
         found = found.but(status=Status.NO_USE)
     elif best is None or best.risk > RISK or best.coverage < LEAST:
-        ends = f"{percent(promises[0].risk)} to {percent(promises[-1].risk)}"
-        why = "" if kept else f"none of {len(promises)} limits from {ends}, tried at once, with these rows"
+        ends = f"{percent(tried[0].risk)} to {percent(tried[-1].risk)}"
+        why = "" if kept else f"none of {len(tried)} limits from {ends}, tried at once, with these rows"
         found = found.but(status=Status.NOT_CERTIFIED, limit=RISK, reason=why)
     else:
         above = any(each.kind == "group_above" for each in caveats)

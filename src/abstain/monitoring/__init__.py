@@ -9,13 +9,13 @@ __getattr__, __dir__ = on_demand(__name__)
 
 # Public here; monitor is public at the top of the package.
 __all__ = [
-    "Break",
     "DependentRowsWarning",
     "Drift",
     "Monitor",
     "Monitoring",
     "Period",
     "SortedRowsWarning",
+    "Violation",
     "load_monitor",
     "update_monitor",
 ]

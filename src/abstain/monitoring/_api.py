@@ -79,7 +79,7 @@ def monitor(
     as_of : date or number, optional
         The present, from which ages are counted; default the latest ``time``.
     accepted_only : bool
-        Only accepted rows were labelled and given. Coverage cannot be told then, and score drift is judged among
+        Only accepted rows were labelled and given. Coverage is unknown then, and score drift is judged among
         accepted rows.
     max_loss : float, optional
         Largest possible loss; default that of the guarantee.
@@ -131,7 +131,7 @@ def monitor(
     **Changes.** The detector (Shiryaev and Roberts, with bets) sees a change sooner, and signals falsely now and then;
     it starts again after each signal.
 
-    Drift is judged over all rows together, and is seen later the longer there was none. It cannot be told if the
+    Drift is judged over all rows together, and is seen later the longer there was none. It is undecided if the
     calibration rows were weighted: they then come from another population than the rows to which the policy is applied.
 
     References
@@ -142,7 +142,7 @@ def monitor(
     --------
     >>> import abstain
     >>> policy = abstain.choose_threshold([0, 1], [0.9, 0.2], coverage=0.5).policy(score="msp")
-    >>> abstain.monitor(policy, [0, 0], [0.95, 0.1]).promise_broken is None
+    >>> abstain.monitor(policy, [0, 0], [0.95, 0.1]).violated is None
     True
     """
     stream = Monitor(

@@ -67,7 +67,7 @@ class Bets:
     """Products of all starts so far, one sum for each stake; three numbers each are the whole state.
 
     ``gained``: the log product G since the first value; ``sums``: those of :math:`w_s e^{-G_{s-1}}` in units of
-    :math:`e^{base}`. When the base changes is told by each value alone, so that parts of any size give the same bits.
+    :math:`e^{base}`. Each value alone decides when the base changes, so that parts of any size give the same bits.
     """
 
     def __init__(self, limit: float) -> None:

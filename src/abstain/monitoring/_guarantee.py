@@ -175,8 +175,8 @@ def units(loss: FloatArray, accepted: BoolArray, unit: IntArray | None) -> tuple
 ONLY = "only accepted rows are given"
 
 
-def untold(policy: Policy, accepted_only: bool) -> str | None:
-    """Return why drift, or the drift of coverage, cannot be told."""
+def drift_undecided(policy: Policy, accepted_only: bool) -> str | None:
+    """Return why drift, or the drift of coverage, is undecided."""
     calibration = policy.calibration
     if calibration.clustered:
         return "rows of a cluster depend on each other"
@@ -213,7 +213,7 @@ class Period:
     signals : int
         Changes that it signalled.
     coverage_drift, score_drift : float
-        Largest evidence of drift, as a part of the one that is an alarm; NaN where it is not told.
+        Largest evidence of drift, as a part of the one that is an alarm; NaN where it is unknown.
     errors : int or None
         Wrong rows among the accepted; None where losses are not 0/1, or rows of a cluster count together.
 
@@ -241,7 +241,7 @@ class Period:
 
 
 @dataclass(frozen=True)
-class Break:
+class Violation:
     """When the evidence against a guarantee first reached its alarm.
 
     Parameters
@@ -260,7 +260,7 @@ class Break:
     >>> score = rng.random(4000)
     >>> found = abstain.choose_threshold(rng.random(4000) > score ** 0.1, score, risk=0.1, delta=0.05)
     >>> later = abstain.monitor(found.policy(score="s"), np.ones(40), rng.random(40) / 10 + 0.9)
-    >>> [(one.group, one.row < 40, one.period) for one in later.breaks]
+    >>> [(one.group, one.row < 40, one.period) for one in later.violations]
     [('', True, '1')]
     """
 

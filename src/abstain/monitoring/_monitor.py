@@ -18,8 +18,8 @@ from abstain._files import locked, write_text
 from abstain._result import plain
 from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from abstain.inference import codes
-from abstain.monitoring._guarantee import ONLY, Break, Line, Monitored, Period, Rules, Seen, units, untold
-from abstain.monitoring._result import Monitoring, any_told
+from abstain.monitoring._guarantee import ONLY, Line, Monitored, Period, Rules, Seen, Violation, drift_undecided, units
+from abstain.monitoring._result import Monitoring, any_known
 from abstain.monitoring._rows import SentRows, shuffled, warn_if_in_runs, warn_if_sorted
 from abstain.monitoring._times import Clock
 from abstain.policy import Policy, group_column
@@ -64,11 +64,11 @@ class Monitor:
     >>> policy = abstain.choose_threshold(wrong, score, risk=0.1, delta=0.05).policy(score="msp")
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "state.json"
     >>> monitored = abstain.monitoring.Monitor(policy)
-    >>> monitored.update(rng.random(700) < 0.02, rng.random(700)).promise_broken
+    >>> monitored.update(rng.random(700) < 0.02, rng.random(700)).violated
     False
     >>> monitored.save(file)
     >>> later = abstain.monitoring.load_monitor(file, policy).update(rng.random(900) < 0.3, rng.random(900))
-    >>> later.promise_broken, len(later.periods)
+    >>> later.violated, len(later.periods)
     (True, 2)
     """
 
@@ -93,9 +93,9 @@ class Monitor:
             self.delta / max(1, sum(limit < np.inf for limit in policy.thresholds.values())),
             float(run_length), flag(since_first, "since_first"), flag(accepted_only, "accepted_only"),
         )  # fmt: skip
-        self.untold = untold(policy, self.rules.accepted_only)
+        self.drift_undecided = drift_undecided(policy, self.rules.accepted_only)
         each = policy.calibration.each
-        told = policy.calibration.n_accepted is not None and self.untold in (None, ONLY)
+        told = policy.calibration.n_accepted is not None and self.drift_undecided in (None, ONLY)
         self.monitored = {
             name: Monitored(self.rules, limit, each[name] if told else None)
             for name, limit in policy.thresholds.items()
@@ -103,7 +103,7 @@ class Monitor:
         }
         self.clock, self.lines, self.total = Clock(maturity, unlabelled), list[Line](), Line("", None)
         self.of_group = {name: Line(name, None) for name in self.monitored if policy.group is not None}
-        self.broken_at: int | None = None
+        self.violated_at: int | None = None
         self.changed_at: list[int] = []
         self.sent = SentRows()
         self.clusters: Hashes = np.zeros(0, dtype=np.uint64)
@@ -228,7 +228,7 @@ class Monitor:
             self.changed_at = [*signals[:1], *signals[1:][1 - _SIGNALS :]]
             if seen.broken is not None:
                 monitored.broke = before + int(count[seen.broken]), self.lines[-1].period
-                self.broken_at = min(monitored.broke[0], self.broken_at or monitored.broke[0])
+                self.violated_at = min(monitored.broke[0], self.violated_at or monitored.broke[0])
         for line in (self.lines[-1], self.total):
             line.add(len(loss), int(accepted.sum()), units(loss, accepted, unit)[1], found)
 
@@ -280,24 +280,26 @@ class Monitor:
         groups = {} if self.policy.group is None else {name: one.broken for name, one in seen.items()}
         risk = total.total / total.n_losses if total.n_losses else np.nan
         coverage = total.n_accepted / total.n if total.n else np.nan
-        promise, known = self.policy.guarantee, self.policy.calibration
+        guarantee, known = self.policy.guarantee, self.policy.calibration
         calibrated = known.coverage
         if calibrated is None and known.n_accepted is not None:  # a policy of 0.2.0
             calibrated = known.n_accepted / known.n
         every = np.nan if self.rules.accepted_only else coverage  # costs are of all cases
         return Monitoring(
-            promise_broken=any(one.broken for one in seen.values()) if seen else None, broken_at=self.broken_at,
+            violated=any(one.broken for one in seen.values()) if seen else None, violated_at=self.violated_at,
             evidence=float(np.exp(min(700.0, max(0.0, strongest)))), n=total.n, n_accepted=total.n_accepted,
             risk=risk, coverage=coverage, cost=self.policy.objective.cost_per_case(every, risk),
-            coverage_drifted=any_told([one.coverage.left for one in self.monitored.values()]),
-            score_drifted=any_told([one.score.left for one in self.monitored.values()]),
+            coverage_drifted=any_known([one.coverage.left for one in self.monitored.values()]),
+            score_drifted=any_known([one.score.left for one in self.monitored.values()]),
             drifts=tuple(each for name, one in self.monitored.items() for each in one.drifts(name)),
-            breaks=tuple(Break(name, *one.broke) for name, one in seen.items() if one.broke is not None),
-            untold=self.untold, groups=groups, delta=self.delta, changed_at=tuple(sorted(self.changed_at)),
+            violations=tuple(Violation(name, *one.broke) for name, one in seen.items() if one.broke is not None),
+            drift_undecided=self.drift_undecided, groups=groups, delta=self.delta,
+            changed_at=tuple(sorted(self.changed_at)),
             n_changes=total.signals, time_unit=self.clock.unit if self.begun is not None else None, period=self.period,
             run_length=self.rules.run_length, waiting=self.clock.waiting, skipped=self.skipped,
-            empty=self.empty, returned=self.returned, periods=self._shown(), promised=promise is not None,
-            limit=None if promise is None else promise.risk, graded=promise is not None and promise.max_loss > 1.0,
+            empty=self.empty, returned=self.returned, periods=self._shown(), guaranteed=guarantee is not None,
+            limit=None if guarantee is None else guarantee.risk,
+            graded=guarantee is not None and guarantee.max_loss > 1.0,
             thresholds=dict(self.policy.thresholds), calibrated=calibrated,
             by_group=tuple(one.shown(len(self.monitored), self.rules.run_length) for one in self.of_group.values()),
         )  # fmt: skip
@@ -337,7 +339,7 @@ class Monitor:
         return {
             "identity": self._identity(), "calls": self.calls, "empty": self.empty, "skipped": self.skipped,
             "clock": vars(self.clock), "returned": self.returned,
-            "begun": self.begun, "broken_at": self.broken_at, "changed_at": self.changed_at,
+            "begun": self.begun, "broken_at": self.violated_at, "changed_at": self.changed_at,
             **self.sent.state(), "clusters": packed(self.clusters),
             "lines": [vars(line) for line in (self.total, *self.lines)],
             "watched": {name: one.state() for name, one in self.monitored.items()},
@@ -353,7 +355,7 @@ class Monitor:
     def _restore(self, found: Mapping[str, Any]) -> None:
         self.calls, self.skipped, self.begun = found["calls"], found["skipped"], found["begun"]
         self.empty, self.returned = found.get("empty", 0), found.get("returned", 0)
-        self.clock, self.broken_at, self.changed_at = Clock(**found["clock"]), found["broken_at"], found["changed_at"]
+        self.clock, self.violated_at, self.changed_at = Clock(**found["clock"]), found["broken_at"], found["changed_at"]
         self.clusters = unpacked(found["clusters"])
         self.sent.restore(found)
         self.total, *lines = [Line(**line) for line in found["lines"]]

@@ -1,8 +1,9 @@
-"""What ``monitor`` says: whether a promise is broken, whether something changed, and what each week showed."""
+"""The result of ``monitor``: whether the guarantee is violated, whether something changed, and each week."""
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -23,18 +24,20 @@ from abstain._result import (
 )  # fmt: skip
 from abstain.inference import stands_out
 from abstain.monitoring._evidence import Drift
-from abstain.monitoring._guarantee import Break, Period
+from abstain.monitoring._guarantee import Period, Violation
 
 #: Periods that are printed.
 SHOWN = 26
 
-TOLD = {True: "yes", False: "no", None: "cannot be told"}
-#: Evidence above this is told as that: more digits say nothing.
+#: Fields by their names of version 0.2.0.
+FORMER = {"promise_broken": "violated", "broken_at": "violated_at"}
+ANSWERS = {True: "yes", False: "no", None: "undecided"}
+#: Larger evidence is printed as this: more digits say nothing.
 PLENTY = 1e6
 
 
-def told(value: float, digits: int = 3) -> str:
-    """Return evidence as people read it."""
+def printed(value: float, digits: int = 3) -> str:
+    """Return evidence as text."""
     return ">1e6" if value > PLENTY else f"{value:.{digits}g}"
 
 
@@ -44,9 +47,9 @@ class Monitoring(Result):
 
     Parameters
     ----------
-    promise_broken : bool or None
-        Whether the evidence against the promise ever reached 1/delta; None without a promise or without accepted rows.
-    broken_at : int or None
+    violated : bool or None
+        Whether the evidence against the guarantee ever reached 1/delta; None without a guarantee or accepted rows.
+    violated_at : int or None
         Labelled, accepted rows until then; of clusters up to the last accepted row of the one that decided.
     evidence : float
         Largest evidence so far, of any group, divided by the number of groups; 1/delta raises the alarm.
@@ -55,11 +58,11 @@ class Monitoring(Result):
     risk, coverage : float
         On these rows.
     coverage_drifted, score_drifted : bool or None
-        Whether coverage or score, of any group, left what the calibration rows had shown; None if that cannot be told.
-    untold : str or None
-        Why it cannot.
+        Whether coverage or score, of any group, left what the calibration rows had shown; None if undecided.
+    drift_undecided : str or None
+        Why drift is undecided.
     groups : dict of str to bool
-        Whether the promise is broken, for each group with a promise and accepted rows; empty without groups.
+        Whether the guarantee is violated, for each group with a guarantee and accepted rows; empty without groups.
     delta : float
         Probability of a false alarm, ever, of each of the three.
     changed_at : tuple of int
@@ -70,11 +73,11 @@ class Monitoring(Result):
     run_length : float
         Of the change detector.
     waiting, skipped : int
-        Rows of the last call that were too young, and that were watched before.
+        Rows of the last call that were too young, and that were monitored before.
     empty : int
         Calls without any row.
     returned : int
-        Rows left out, of all calls, since their cluster was watched in an earlier one.
+        Rows left out, of all calls, since their cluster was monitored in an earlier one.
     cost : float or None
         Per case, by the costs that chose the threshold, on these rows; None where no costs did, or coverage is unknown.
     periods : tuple of Period
@@ -83,10 +86,10 @@ class Monitoring(Result):
         What times are: dates, Unix seconds, ..., or numbers, of which periods and ages have the unit; None without.
     period : float
         Length of a period, in days where times are dates.
-    promised : bool
-        Whether the policy promises anything that could be broken.
+    guaranteed : bool
+        Whether the policy has a guarantee.
     limit : float or None
-        The risk that is promised.
+        The risk limit of the guarantee.
     thresholds : dict of str to float
         Those of the policy, by group; of one for all under the empty name.
     calibrated : float or None
@@ -97,8 +100,8 @@ class Monitoring(Result):
         Where coverage or score left what calibration had shown, in which direction, and whether that holds now.
     graded : bool
         Whether the risk is a mean loss, and no share of wrong answers.
-    breaks : tuple of Break
-        When the promise, of each group, was first seen broken; those of a state of an older version are not known.
+    violations : tuple of Violation
+        When the guarantee, of each group, was first violated; unknown for the state of an older version.
 
     Examples
     --------
@@ -108,12 +111,12 @@ class Monitoring(Result):
     >>> wrong = rng.random(4000) > score ** 0.1
     >>> policy = abstain.choose_threshold(wrong, score, risk=0.1, delta=0.05).policy(score="msp")
     >>> later = abstain.monitor(policy, rng.random(4000) < 0.2, rng.random(4000))
-    >>> later.promise_broken, later.broken_at < 400
+    >>> later.violated, later.violated_at < 400
     (True, True)
     """
 
-    promise_broken: bool | None
-    broken_at: int | None
+    violated: bool | None
+    violated_at: int | None
     evidence: float
     n: int
     n_accepted: int
@@ -121,7 +124,7 @@ class Monitoring(Result):
     coverage: float
     coverage_drifted: bool | None
     score_drifted: bool | None
-    untold: str | None
+    drift_undecided: str | None
     groups: Mapping[str, bool]
     delta: float
     changed_at: tuple[int, ...]
@@ -130,7 +133,7 @@ class Monitoring(Result):
     skipped: int
     empty: int
     periods: tuple[Period, ...]
-    promised: bool = True
+    guaranteed: bool = True
     limit: float | None = None
     thresholds: Mapping[str, float] = field(default_factory=dict)
     calibrated: float | None = None
@@ -138,31 +141,38 @@ class Monitoring(Result):
     returned: int = 0
     cost: float | None = None
     drifts: tuple[Drift, ...] = ()
-    breaks: tuple[Break, ...] = ()
+    violations: tuple[Violation, ...] = ()
     n_changes: int = 0
     time_unit: str | None = None
     period: float = 7.0
     graded: bool = False
 
+    def __getattr__(self, name: str) -> Any:
+        """Return the field that now has another name than in version 0.2.0."""
+        if name not in FORMER:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+        warnings.warn(f"Monitoring.{name} is now Monitoring.{FORMER[name]}", FutureWarning, stacklevel=2)
+        return getattr(self, FORMER[name])
+
     @property
     def verdict(self) -> Verdict:
         """Whether the guarantee is violated, and what has changed since the calibration."""
-        status = {True: Status.VIOLATED, False: Status.NO_VIOLATION, None: Status.UNDECIDED}[self.promise_broken]
-        violated = [name for name, broken in self.groups.items() if broken]
-        reason = "no accepted row was seen" if self.promise_broken is None else ""
-        if self.promise_broken:
+        status = {True: Status.VIOLATED, False: Status.NO_VIOLATION, None: Status.UNDECIDED}[self.violated]
+        violated = [name for name, is_violated in self.groups.items() if is_violated]
+        reason = "no accepted row was seen" if self.violated is None else ""
+        if self.violated:
             where = f" in {', '.join(violated)}" if violated else ""
-            reason = f"first seen{where} after {self.broken_at or 0:,} accepted rows; stop answering by this policy"
-        detail = f"evidence against the guarantee {told(self.evidence)}, alarm at {1.0 / self.delta:.3g}"
+            reason = f"first seen{where} after {self.violated_at or 0:,} accepted rows; stop answering by this policy"
+        detail = f"evidence against the guarantee {printed(self.evidence)}, alarm at {1.0 / self.delta:.3g}"
         if self.calibrated is not None:
             detail += f"; coverage at calibration {percent(self.calibrated)}"
-        if not self.promised:
+        if not self.guaranteed:
             cost = "" if self.cost is None else f"; a cost of {number(self.cost)} per case"
             detail = f"this policy has no guarantee, so nothing can be violated and no alarm will come{cost}"
         one = list(self.thresholds) == [""]
         threshold = self.thresholds[""] if one else None
         return Verdict(
-            status if self.promised else Status.MEASURED, threshold=threshold, coverage=self.coverage, n=self.n,
+            status if self.guaranteed else Status.MEASURED, threshold=threshold, coverage=self.coverage, n=self.n,
             printed="" if threshold is None else readable(threshold), risk=self.risk, limit=self.limit,
             n_accepted=self.n_accepted, confidence=1.0 - self.delta, caveats=tuple(self._caveats(one)), reason=reason,
             graded=self.graded, detail=detail,
@@ -176,7 +186,7 @@ class Monitoring(Result):
             yield Caveat.of("change", first=self.changed_at[0], since=f" (period {first})" if first else "",
                             count=self.n_changes, run_length=self.run_length)  # fmt: skip
         if self.drifts:
-            yield Caveat.of("drift", what=[_told_drift(each) for each in self.drifts], chance=self.delta,
+            yield Caveat.of("drift", what=[_described_drift(each) for each in self.drifts], chance=self.delta,
                             order="")  # fmt: skip
         for kind, lines in (("group", self.by_group), ("period", self.periods)):
             seen = [each for each in lines if each.risk == each.risk]
@@ -194,13 +204,13 @@ class Monitoring(Result):
             yield Caveat.of("groups_missing", how="see groups=")
 
     def headline(self) -> str:
-        """Return whether the promise is broken, and the evidence."""
-        if not self.promised:
-            return "this policy promises nothing that could be broken: changes and drift are watched"
-        broken = [name for name, is_broken in self.groups.items() if is_broken]
-        where = f" in {', '.join(broken)}" if broken else ""
-        alarm = f"evidence {told(self.evidence)}, alarm at {1.0 / self.delta:.3g}"
-        return f"promise broken: {TOLD[self.promise_broken]}{where} ({alarm})"
+        """Return whether the guarantee is violated, and the evidence."""
+        if not self.guaranteed:
+            return "this policy has no guarantee: changes and drift are monitored"
+        names = [name for name, violated in self.groups.items() if violated]
+        where = f" in {', '.join(names)}" if names else ""
+        alarm = f"evidence {printed(self.evidence)}, alarm at {1.0 / self.delta:.3g}"
+        return f"guarantee violated: {ANSWERS[self.violated]}{where} ({alarm})"
 
     def tables(self) -> list[Table]:
         """Return risk and coverage of all labelled rows, and what each period showed where there are several."""
@@ -210,25 +220,25 @@ class Monitoring(Result):
             rows.append(("coverage", self.coverage))
         whole = Table([Column(), Column(alike=False)], rows)
         groups = [self._lines(self.by_group, "Group")] if self.by_group else []
-        return [whole, *groups, *self._broken(), *([] if len(self.periods) < 2 else [self._by_period()])]
+        return [whole, *groups, *self._violated(), *([] if len(self.periods) < 2 else [self._by_period()])]
 
     def brief(self) -> list[Table]:
         """Return what each group and period showed, where there are several."""
         return self.tables()[1:]
 
-    def _broken(self) -> list[Table]:
-        """Return when the promise of each group was first seen broken, where several are watched and any was."""
+    def _violated(self) -> list[Table]:
+        """Return when the guarantee of each group was first violated, where there are groups and any was."""
         if not self.by_group or not any(self.groups.values()):
             return []
-        known = {one.group: one for one in self.breaks}
+        known = {one.group: one for one in self.violations}
         rows: list[Row] = []
-        for name, is_broken in self.groups.items():
+        for name, violated in self.groups.items():
             one = known.get(name)
-            when = ("", "") if not is_broken else ("not kept", "") if one is None else (f"{one.row:,}", one.period)
-            rows.append((name, "yes" if is_broken else "no", *when))
-        columns = [Column("Group", left=True), Column("Broken"), Column("Seen after"), Column("In period")]
+            when = ("", "") if not violated else ("unknown", "") if one is None else (f"{one.row:,}", one.period)
+            rows.append((name, "yes" if violated else "no", *when))
+        columns = [Column("Group", left=True), Column("Violated"), Column("Seen after"), Column("In period")]
         notes = ["Seen after: accepted rows of all groups until then."]
-        return [Table(columns, rows, title="When each promise was first seen broken", notes=notes)]
+        return [Table(columns, rows, title="When the guarantee of each group was first violated", notes=notes)]
 
     def _by_period(self) -> Table:
         lines = self._lines(self.periods[-SHOWN:], "Period", len(self.periods) - SHOWN)
@@ -240,13 +250,13 @@ class Monitoring(Result):
         names = ("n", "Coverage", "Risk", "Evidence", "Change", "Drift")
         shown: list[Row] = [
             (one.period, one.n, one.coverage, f"{one.risk:.4f} [{one.risk_low:.4f}, {one.risk_high:.4f}]",
-             told(one.evidence), f"{told(one.change, 2)}{'!' if one.signals else ''}",
-             told(float(np.nanmax([0.0, one.coverage_drift, one.score_drift])), 2))
+             printed(one.evidence), f"{printed(one.change, 2)}{'!' if one.signals else ''}",
+             printed(float(np.nanmax([0.0, one.coverage_drift, one.score_drift])), 2))
             for one in lines
         ]  # fmt: skip
         notes = [
-            f"Evidence: the promise is broken at {1.0 / self.delta:.3g}. Change: a signal (!) at 1, which breaks no "
-            "promise. Drift: alarm at 1.",
+            f"Evidence: the guarantee is violated at {1.0 / self.delta:.3g}. Change: a signal (!) at 1, which is no "
+            "violation. Drift: alarm at 1.",
             "In brackets: 95 % intervals of the risk of these rows alone.",
         ]
         if hidden > 0:
@@ -259,15 +269,17 @@ class Monitoring(Result):
         if self.waiting:
             found.append(f"{self.waiting} rows are too young and wait; give them again, labelled or not, with the next")
         if self.skipped:
-            found.append(f"{self.skipped} rows are of a time that was watched before, and were left out")
+            found.append(f"{self.skipped} rows are of a time that was monitored before, and were left out")
         if self.returned:
             found.append(f"{self.returned} rows are of clusters that were judged by an earlier call, and were left out")
         if self.empty:
             found.append(
                 f"{self.empty} {'call' if self.empty == 1 else 'calls'} brought no rows, which changes nothing"
             )
-        why = f" ({self.untold})" if self.untold else ""
-        found.append(f"coverage drifted: {TOLD[self.coverage_drifted]}; score drifted: {TOLD[self.score_drifted]}{why}")
+        why = f" ({self.drift_undecided})" if self.drift_undecided else ""
+        found.append(
+            f"coverage drifted: {ANSWERS[self.coverage_drifted]}; score drifted: {ANSWERS[self.score_drifted]}{why}"
+        )
         if self.coverage_drifted or self.score_drifted:
             found.append("drifted: an alarm was reached, and stays; it may be chance, or be over")
         if self.changed_at:
@@ -281,17 +293,17 @@ class Monitoring(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one dict; of each period see ``periods``."""
-        left_out = ("groups", "periods", "changed_at", "thresholds", "by_group", "drifts", "breaks")
+        left_out = ("groups", "periods", "changed_at", "thresholds", "by_group", "drifts", "violations")
         kept = {key: value for key, value in vars(self).items() if key not in left_out}
         return [kept]
 
 
-def _told_drift(one: Drift) -> str:
+def _described_drift(one: Drift) -> str:
     """Return when a share left that of the calibration, in which direction, and whether that still holds."""
     where = f" of {one.group}" if one.group else ""
     state = "still so" if one.now >= 1.0 else "passed since"
     if one.row is None or one.share is None or one.calibrated is None:
-        return f"{one.what}{where} (at a row that the state of an older version did not keep; {state})"
+        return f"{one.what}{where} (at a row that the state of an older version did not save; {state})"
     begin = f"in the first {one.row:,} rows{where}"
     shares = f"{percent(one.share)}, at calibration {percent(one.calibrated)}; {state}"
     if one.what == "coverage":
@@ -300,7 +312,7 @@ def _told_drift(one: Drift) -> str:
     return f"scores were {'higher' if one.rose else 'lower'} {begin} ({edge}{shares})"
 
 
-def any_told(found: list[bool | None]) -> bool | None:
-    """Return whether any is true; None if none can be told."""
+def any_known(found: list[bool | None]) -> bool | None:
+    """Return whether any is true; None if none is known."""
     known = [one for one in found if one is not None]
     return any(known) if known else None

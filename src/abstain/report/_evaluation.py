@@ -81,7 +81,7 @@ def measured_of(evaluation: Evaluation, verdict: Verdict | None = None) -> dict[
         starts += [curve.at(risk=RISK).threshold] if starts and curve.blocks.binary else []
         found[name] = Measured(
             curve,
-            judged.promises(name),
+            judged.levels(name),
             counted(evaluation, curve),
             judged.independent,
             tuple(value for value in starts if np.isfinite(value)),

@@ -54,7 +54,7 @@ def _numbers(seen: Monitoring) -> tuple[Number, ...]:
     evidence = [Number("Evidence against the guarantee", _size(seen.evidence), f"alarm at {1.0 / seen.delta:.3g}")]
     return (
         Number("Mean loss of answers" if graded else "Error rate of answers", risk, limit),
-        *(evidence if seen.promised else []),
+        *(evidence if seen.guaranteed else []),
         Number("Coverage", share(seen.coverage), calibrated),
         Number("Answered rows", f"{seen.n_accepted:,}", f"of {seen.n:,}"),
     )
@@ -87,7 +87,7 @@ def _periods(seen: Monitoring) -> list[Chart]:
     top = 1.05 * float(ends[np.isfinite(ends)].max()) or 1.0
     rules = [] if seen.limit is None else [Rule(seen.limit, f"limit {percent(seen.limit)}")]
     known = [one.period for one in lines]
-    alarms = sorted({known.index(one.period) for one in seen.breaks if one.period in known})
+    alarms = sorted({known.index(one.period) for one in seen.violations if one.period in known})
     rules += [Rule(k + 1.0, "alarm" if k == alarms[0] else "", "x") for k in alarms]
     calibrated = () if seen.calibrated is None else (Rule(seen.calibrated, "at calibration"),)
     drawn, alarm = np.log10(np.clip(evidence, LEAST, PLENTY)), float(np.log10(1.0 / seen.delta))

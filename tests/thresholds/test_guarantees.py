@@ -1,4 +1,4 @@
-"""Promises about clusters, a part of the rows, and the best of several scores; copies and reuse are noticed."""
+"""Guarantees about clusters, a part of the rows, and the best of several scores; copies and reuse are noticed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def spiky(m: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.
 @pytest.mark.parametrize(
     ("m", "repetitions"), [(80, 120), *(pytest.param(m, 300, marks=pytest.mark.slow) for m in (80, 200))]
 )
-def test_clusters_keep_the_promise_that_rows_break(m: int, repetitions: int) -> None:
+def test_clusters_keep_the_guarantee_that_rows_break(m: int, repetitions: int) -> None:
     """A risk of 5.5 % at every threshold: rows as if independent certify 5 % far too often, clusters do not."""
     rng, rows, clusters = np.random.default_rng(m), 0, 0
     for _ in range(repetitions):
@@ -51,7 +51,7 @@ def test_clusters_keep_the_promise_that_rows_break(m: int, repetitions: int) -> 
     assert clusters / repetitions <= worst(repetitions)
 
 
-def test_the_promise_names_the_new_cluster() -> None:
+def test_the_guarantee_names_the_new_cluster() -> None:
     """Its risk is the mean of the clusters' mean accepted losses; names and order of clusters and rows say nothing."""
     rng = np.random.default_rng(1)
     cluster = rng.integers(0, 300, 3000)
@@ -112,7 +112,7 @@ def test_clusters_certify_what_the_former_lots_did() -> None:
 
 
 @pytest.mark.parametrize("test", [abstain.audit, abstain.monitor])
-def test_a_promise_about_clusters_is_tested_with_clusters(test) -> None:
+def test_a_guarantee_about_clusters_is_tested_with_clusters(test) -> None:
     """Rows as if independent are refused; clusters count once each, whatever their size, in any order of their rows."""
     rng = np.random.default_rng(4)
     cluster = np.repeat(np.arange(300), 10)
@@ -128,10 +128,10 @@ def test_a_promise_about_clusters_is_tested_with_clusters(test) -> None:
     seen = test(policy, large, np.full(2280, 2.0), clusters=np.r_[np.zeros(2000), 1 + np.arange(280) // 10])
     assert seen.risk == pytest.approx(1 / 29)
     assert getattr(seen, "satisfied", None) is None  # 29 clusters cannot tell
-    assert not getattr(seen, "promise_broken", False)
+    assert not getattr(seen, "violated", False)
     wrong = test(policy, np.ones(400), np.full(400, 2.0), clusters=np.arange(400) % 40)
     assert not getattr(wrong, "satisfied", False)
-    assert getattr(wrong, "promise_broken", True)
+    assert getattr(wrong, "violated", True)
 
 
 def test_too_few_clusters_are_said() -> None:
@@ -237,8 +237,8 @@ def test_other_rows_of_rounded_scores_are_not_taken_for_those_of_a_selection() -
 
 @repeated(80, 300)
 @pytest.mark.parametrize(("n", "k"), [(150, 2), (300, 6)])
-def test_the_best_of_several_useless_scores_keeps_the_promise(n: int, k: int, repetitions: int) -> None:
-    """Shared and split, where the best of all is broken more often than promised."""
+def test_the_best_of_several_useless_scores_keeps_the_guarantee(n: int, k: int, repetitions: int) -> None:
+    """Shared and split, where the best of all is broken more often than guaranteed."""
     rng, mine = np.random.default_rng(n), 0
     for _ in range(repetitions):
         loss = (rng.random(n) < 0.0502) * 1.0
@@ -266,8 +266,8 @@ def test_the_better_score_is_chosen() -> None:
         choose_among(loss, {}, risk=0.05, delta=DELTA)
 
 
-def test_a_promise_about_false_negatives() -> None:
-    """Of the accepted positives at most the limit is missed; coverage is of all rows; broken as seldom as promised."""
+def test_a_guarantee_about_false_negatives() -> None:
+    """Of the accepted positives at most the limit is missed; coverage is of all rows; violated as seldom as stated."""
     rng, broken = np.random.default_rng(8), 0
     for _ in range(200):
         label, score = rng.random(600) < 0.4, rng.random(600)
