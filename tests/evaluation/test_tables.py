@@ -43,7 +43,9 @@ def test_plain_text_is_exactly_this() -> None:
     outputs = abstain.Outputs(loss=[0, 0, 0.5], scores={"a": [0.9, 0.5, 0.5], "b": [3, 2, 1]}, sample_weight=[1, 2, 1])
     result = abstain.evaluate(outputs, ["a", "b"], ["augrc", "coverage_at_risk(risk=0)"], level=None)
     assert str(result) == repr(result) == result.to_text()
-    assert str(result).splitlines() == [
+    verdict, rest = str(result).split("\n\n", 1)
+    assert verdict.splitlines()[0] == result.verdict.headline
+    assert rest.splitlines() == [
         "3 samples · mean loss 0.1250 · weighted",
         "",
         "                 Coverage",

@@ -23,8 +23,9 @@ def test_an_audit_says_why_it_cannot_be_told() -> None:
     few[0] = 1.0
     seen = abstain.audit(found, few, np.full(60, 2.0), clusters=np.arange(60) // 1)
     assert seen.satisfied is None
-    assert "Undecided: the interval" in str(seen)
     assert seen.reason is not None
+    assert str(seen).startswith("Undecided: ")
+    assert " ".join(str(seen).split()).count(seen.reason) == 1
     plain = abstain.choose_threshold(loss, score, risk=0.05, delta=0.05)
     told = abstain.audit(plain, [0, 1, 0, 0], np.full(4, 2.0))
     assert told.reason == "the interval of the risk holds the limit, 0.05; more rows make it shorter"

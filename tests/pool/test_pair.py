@@ -125,7 +125,7 @@ def test_the_command_plans_and_compares(tmp_path: Path, capsys: pytest.CaptureFi
     whole = capsys.readouterr().out
     loss = {name: np.where(made.stage > 0, wrong, np.nan) for name, wrong in (("a", first), ("b", second))}
     expected = abstain.compare(loss, {"a": SCORE_A[:300], "b": SCORE_B[:300]}, plan=made)
-    table = str(expected).split()
+    table = str(expected).partition("\n\n")[2].split()
     assert whole.split()[-len(table) :] == table  # below the verdict
     assert expected.tables()[0].to_text().splitlines()[2] in shown
     assert " ".join(expected.verdict.comparison.sentence.split()) in " ".join(shown.split())

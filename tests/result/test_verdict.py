@@ -200,6 +200,50 @@ def test_odd_scores_have_a_caveat_each() -> None:
     assert (twice.status, twice.levels) == (Status.MEASURED, ())
 
 
+def _missing_scores() -> Any:
+    loss, score = rows(1000)
+    return abstain.evaluate(loss=loss, confidence=np.where(np.arange(1000) < 7, np.nan, score), nan_policy="reject")
+
+
+def _answering_all_is_good_enough() -> Any:
+    rng = np.random.default_rng(0)  # a ranking without use, of rows that keep the limit already
+    return abstain.choose_threshold(rng.random(3000) < 0.085, rng.random(3000), risk=0.1, delta=0.05)
+
+
+def _abstaining_model() -> Any:
+    verdicts = np.resize(["right", "right", "wrong", "right", "abstained"], 1000)
+    score = np.random.default_rng(0).random(1000)
+    return abstain.evaluate(abstain.read_outputs({"correct": verdicts, "confidence": score}))
+
+
+def _rejected_group() -> Any:
+    rng = np.random.default_rng(0)
+    score, site = rng.random(4000), np.repeat(["a", "b"], 2000)
+    bad = rng.random(4000) < np.where(site == "a", 0.02, 0.5)
+    policy = abstain.choose_threshold(bad, score, risk=0.1, delta=0.05, groups=site).policy(score="s", group="site")
+    return abstain.monitor(policy, rng.random(100) < 0.02, rng.random(100), groups=np.repeat(["a", "b"], 50))
+
+
+def _unreadable_file() -> Any:
+    return abstain.study.StudyResults((), (abstain.study.Failure("ce/seed0/test", "is truncated"),))
+
+
+@pytest.mark.parametrize(
+    ("made", "kind", "values"),
+    [
+        (_missing_scores, "missing_scores", {"count": 7, "score": "confidence", "fate": "rejected"}),
+        (_answering_all_is_good_enough, "everything", {"limit": 0.1}),
+        (_abstaining_model, "model_abstains", {"share": 0.2, "n": 1000}),
+        (_rejected_group, "rows_rejected", {"names": ["b"], "count": 50, "n": 100}),
+        (_unreadable_file, "files_left_out", {"count": 1}),
+    ],
+)
+def test_what_is_left_out_has_a_caveat(made: Any, kind: str, values: dict[str, Any]) -> None:
+    """With the numbers of its sentence; the same data without it have none."""
+    assert caveat(made().verdict, kind).values == values
+    assert kind not in kinds(abstain.evaluate(loss=rows()[0], confidence=rows()[1]).verdict)
+
+
 @pytest.mark.parametrize("digits", [3, 4, 5, 6])
 def test_rounding_is_no_copying(digits: int) -> None:
     """Rounded scores tie, but their rows differ in more than them: what is certified of others is of these."""

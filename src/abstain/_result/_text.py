@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from abstain._result._verdict_lines import lines_of
 from abstain._result._words import clean, width, wrapped
 
 if TYPE_CHECKING:
@@ -23,9 +24,12 @@ STYLES = {"head": "bold", "best": "bold green", "note": "yellow", "legend": "dim
 
 
 def of_result(result: Result, columns: int, scale: float = 1.0) -> list[Line]:
-    """Return headline, tables, legends and notes."""
+    """Return the verdict, headline, tables, legends and notes."""
     tables = [table.scaled(scale) if scale != 1.0 else table for table in result.tables()]
-    parts = [_prose([result.headline()], columns, "head")] if result.headline() else []
+    verdict = result.verdict
+    first = [] if verdict is None else lines_of(verdict, columns, len(verdict.caveats))
+    parts = [[[(line, "note" * line.startswith("! "))] for line in first]]
+    parts += [_prose([result.headline()], columns, "head")] if result.headline() else []
     parts += [_titled(table, columns) for table in tables]
     notes = [f"note: {each}" for each in result.notes()]
     below = dict.fromkeys(note for table in tables for note in (*table.notes, *legend(table)))

@@ -142,7 +142,9 @@ def evaluate_command(
             "scores": score_names(scores) or None, "groups": words(groups), "nan_policy": nan_policy,
             "level": level or None, **columns,
         })  # fmt: skip
-        show(result, title=str(file), scale=scale, plots=plots, opened=opened, source={"files": []}, **destinations)
+        verdict = with_threshold(result.verdict, file, columns, result.verdict.score, groups=words(groups))
+        source = {"files": [], "verdict": verdict}
+        show(result, title=str(file), scale=scale, plots=plots, opened=opened, source=source, **destinations)
         if sweep is not None and "-" not in map(str, destinations.values()):
             with about(file):
                 show_sweeps(result, sweep, denominator, scale)

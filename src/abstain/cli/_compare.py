@@ -94,8 +94,9 @@ def compare_command(
     if any(map(is_several, files)):
         apart = {"all FILEs but one": files[1:], "--groups": by, "--margin": margin is not None, "--fit": fit_file}
         result = comparison_of_files(files[0], wanted, columns, apart, metric=chosen, level=level, adjust=adjust)
-        write_report(result, report_path, opened, title=title, files=[])
-        _write(result, json_path, plots, scale, table_path)
+        verdict = _judged(result.verdict, files, columns, wanted)
+        write_report(result, report_path, opened, title=title, files=[], verdict=verdict)
+        _write(result, json_path, plots, scale, table_path, verdict)
         return
     if by is not None:
         fit = read_fit(fit_file, columns)
@@ -298,8 +299,7 @@ def _require_same(outputs: Outputs, first: Outputs, file: Path, reference: Path)
 
 
 def _write(
-    result: Any, json_path: Path | None, plots: Wanted, scale: float, table_path: Path | None,
-    verdict: Verdict | None = None,
+    result: Any, json_path: Path | None, plots: Wanted, scale: float, table_path: Path | None, verdict: Verdict,
 ) -> None:  # fmt: skip
     say_written(draw(plots, "comparison", result))
     if table_path is not None:

@@ -38,7 +38,7 @@ _PAGES = (".html", ".htm", ".md", ".json")
 WIDTH = 80
 #: Notes that the verdict, or what was understood of the file, has said.
 _SAID = re.compile(r"(.*: )?(guarantee|not attainable)\b|a change was signalled|drifted:|.* of the scores are distinct")
-#: So many notes are printed below a table; the others with --verbose.
+#: So many notes are printed below a table, besides one of numbers that are missing; the others with --verbose.
 NOTES = 2
 
 
@@ -146,8 +146,12 @@ class _Shown(Result):
         kept = [note for note in result.notes() if whole or not _SAID.match(note)]
         notes = [as_options(note) for note in kept if not note.startswith("read as: ")]
         said = sum(len(each.notes) + bool(each.marks()) for each in tables)
-        few = not whole and isinstance(result, abstain.Evaluation)
-        self._notes = notes[: max(NOTES - said, 0)] if few else notes
+        if not whole and isinstance(result, abstain.Evaluation):
+            missing = [note for note in notes if " is not defined" in note]
+            notes = [note for note in notes if note not in missing][: max(NOTES - said, 0)]
+            names = [note.partition(":")[0].replace(" is not defined", "") for note in missing]
+            notes += missing if len(missing) < 2 else [f"not defined, why with --verbose: {', '.join(names)}"]
+        self._notes = notes
 
     def headline(self) -> str:
         return self._headline

@@ -148,6 +148,13 @@ class Evaluation(Result):
     >>> result.value("aurc")
     0.1111111111111111
     >>> print(result)
+    Answer 66.7 % of the cases: error rate 0 % as measured, not certified.
+      answer if confidence >= 0.7      coverage 66.7 %
+      measured error rate 0 %, 2 of 3 rows
+    ! No groups were given: some may be worse. (see groups=)
+    ! Nothing is certified: no intervals were asked for (level 0).
+    ! Only 1 error in 3 rows: all numbers are uncertain.
+    <BLANKLINE>
     3 samples · 0/1 loss 0.3333
     <BLANKLINE>
                      confidence

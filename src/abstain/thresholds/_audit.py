@@ -108,9 +108,9 @@ class Audit(Result):
             notes.append(f"By the costs that chose the threshold, a case cost {number(self.cost)}.")
         if len(self.groups) > 1:
             notes.append(f"Answers about {len(self.groups)} groups allow for their number.")
-        for name, each in {"": self, **self.groups}.items():
+        for name, each in self.groups.items():  # of all rows the verdict says it
             if self.guaranteed and each.reason is not None and each.satisfied is None:
-                notes.append(f"{f'{name}: undecided' if name else 'Undecided'}: {each.reason}.")
+                notes.append(f"{name}: undecided: {each.reason}.")
         return [Table([*columns, Column("Guarantee", left=True)], rows, notes=notes)]
 
     def rows(self) -> list[dict[str, Any]]:

@@ -304,6 +304,7 @@ class CertifiedThreshold(Threshold):
             )
         if usable := next((one for one in levels if one.coverage >= NOTHING), None):
             found = found.but(threshold=usable.threshold, printed=usable.printed, coverage=usable.coverage)
+            found = found.but(coverage_interval=None)  # that of no coverage at all
         return found.but(
             *caveats, status=Status.NO_USE if self.useless else Status.NOT_CERTIFIED, levels=levels, missed=(limit,),
         )  # fmt: skip
