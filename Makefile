@@ -74,12 +74,11 @@ docs: .venv/installed-dev
 	ABSTAIN_HTML=docs/_build/html $(PYTEST) -q tests/docs/test_built.py
 
 bench: .venv/installed-dev
-	$(BIN)/python benchmarks/speed.py
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/costs.py
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/start.py
 
 peers: .venv/installed-dev
-	$(BIN)/python benchmarks/tied_rows.py
+	$(BIN)/python benchmarks/peers.py tied
 	$(BIN)/python benchmarks/certificates.py --only field
 
 measured: .venv/installed-dev

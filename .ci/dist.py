@@ -20,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 DIST, ENVIRONMENT = ROOT / "dist", ROOT / ".venv-dist"
 NEVER_IN_WHEEL = ("tests/", "benchmarks/", "experiments/", "docs/")
-ALWAYS_IN_SDIST = ("Makefile", "CONTRIBUTING.md", "tests/conftest.py", "benchmarks/speed.py", "changelog.d/README.md")
+ALWAYS_IN_SDIST = ("Makefile", "CONTRIBUTING.md", "tests/conftest.py", "benchmarks/costs.py", "changelog.d/README.md")
 
 
 def run(*command: str | Path, cwd: Path | None = None) -> str:

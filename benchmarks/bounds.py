@@ -35,7 +35,7 @@ from costs import (
     values,
     weighted,
 )
-from speed import dispatch, warm_heap
+from machine import dispatch, warm_heap
 
 
 def pack(score: Any, loss: Any, key: Any) -> None:

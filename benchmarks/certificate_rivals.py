@@ -1,6 +1,6 @@
-"""Other certificates of 0/1 losses, written again for ``certificates.py``: valid with ties, and as they are.
+"""Other certificates of 0/1 losses, written again: valid with ties, and as they are; and whether they are the packages.
 
-Every rule takes the rows of a sample in the order of falling scores: ``count``, how many there are up to each distinct
+A rival takes the rows of a sample in the order of falling scores: ``count``, how many there are up to each distinct
 score, and ``p``, the exact p-value of the first k rows at ``p[k - 1]``. It returns the position of the lowest score
 that it accepts, or -1. A cut inside a tie is rounded *down* to the last whole tie, which is valid; ``up`` tests
 the part of the tie and accepts all of it, as the tools do.
@@ -8,14 +8,20 @@ the part of the tie and accepts all of it, as the tools do.
 
 from __future__ import annotations
 
+import sys
+import warnings
 from math import ceil, log2
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.special import bdtr
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from abstain.thresholds._evidence import fewest
-from abstain.thresholds._fallback import fallback
+from tests.thresholds.populations import POPULATIONS, SMOOTH_AND_TIED
+
+DELTA = 0.05
 
 
 def p_values(errors: Any, limit: float) -> Any:
@@ -86,30 +92,72 @@ def holm(count: Any, p: Any, limit: float, delta: float, up: bool) -> int:
 
 RIVALS = {"hybrid": hybrid, "SGR": binary, "sequence": mapie, "Holm": holm}
 
-#: The former default: coverages of its starts and their parts of delta, and the room that the first needs.
-FORMER = ((1 / 2, 1 / 4, 1 / 8, 1 / 16), (8.0, 4.0, 2.0, 1.0), 1.5)
+
+def zugzwang_package(rng: np.random.Generator) -> None:
+    """Thresholds of the package and of the rival, in the form that rounds up inside a tie."""
+    from zugzwang.core.guarantees.sgr import sgr, sgr_binary
+
+    same, total = np.zeros(2, dtype=int), 0
+    for population in (*POPULATIONS, *SMOOTH_AND_TIED):
+        for n in (100, 300, 1000):
+            for _ in range(10):
+                loss, score = population.draw(n, rng)
+                order = np.argsort(-score, kind="stable")
+                ends = np.flatnonzero(np.append(score[order][1:] != score[order][:-1], True))
+                lowest, limit = np.append(score[order][ends], np.inf), population.limit
+                p = p_values(np.cumsum(loss[order]), limit)
+                for i, (ours, theirs) in enumerate(((hybrid, sgr), (binary, sgr_binary))):
+                    mine = lowest[ours(ends + 1, p, limit, DELTA, True)]
+                    same[i] += mine == theirs(score, loss.astype(int), limit, DELTA).threshold
+                total += 1
+    print(f"zugzwang: the same threshold in {same[0]} (hybrid) and {same[1]} (binary search) of {total} samples")
 
 
-def former(loss: Any, score: Any, limit: float, delta: float, rng: np.random.Generator) -> float:
-    """The former default: random pilot rows fix the starts, their losses are thrown away. Returns the threshold."""
-    n = len(loss)
-    pilot = np.zeros(n, dtype=bool)
-    pilot[rng.permutation(n)[: ceil(n**0.5)]] = True
-    fixed, rest, wrong = np.sort(score[pilot])[::-1], score[~pilot], loss[~pilot]
-    coverages, parts, room = FORMER
-    for number in range(len(coverages), 0, -1):
-        share = np.array(parts[:number]) / sum(parts[:number]) * delta
-        if len(rest) * coverages[number - 1] >= room * fewest(limit, float(share[-1])):
-            wanted = np.array(coverages[:number])
-            break
-    else:
-        wanted, share = np.array([min(1.0, (fewest(limit, delta) / len(rest)) ** 0.5)]), np.array([delta])
-    rank = np.clip(np.ceil(wanted * (len(fixed) + 1)), 1, len(fixed)).astype(int) - 1
-    begin, share = fixed[rank][::-1], share[::-1]
-    tested = np.union1d(begin, rest[rest < begin[0]])[::-1]
-    order = np.argsort(-rest, kind="stable")
-    count = np.searchsorted(-rest[order], -tested, side="right")
-    errors = np.append(0, np.cumsum(wrong[order]))[count]
-    p = np.where(count > 0, bdtr(errors, np.maximum(count, 1), limit), 1.0)
-    found = fallback(len(tested), np.searchsorted(-tested, -begin), share, lambda low, high: p[low:high])
-    return float(tested[found]) if found >= 0 else np.inf
+def exact(loss: Any, score: Any, limit: float, how: str, tested: Any) -> float:
+    """The lowest of the tested thresholds that passes, by exact binomial p-values."""
+    count = np.array([(score >= t).sum() for t in tested])
+    p = np.where(count > 0, bdtr([loss[score >= t].sum() for t in tested], np.maximum(count, 1), limit), 1.0)
+    order, level = np.arange(len(p)), np.full(len(p), DELTA)
+    if how == "bonferroni_holm":
+        order, level = np.argsort(p, kind="stable"), DELTA / (len(p) - np.arange(len(p)))
+    failed = np.flatnonzero(p[order] > level)
+    passed = failed[0] if failed.size else len(p)
+    return float(tested[order[:passed]].min()) if passed else np.inf
+
+
+def mapie_package(rng: np.random.Generator) -> None:
+    """Mean coverage of the package and of the rival on the same samples and thresholds."""
+    from mapie.risk_control import BinaryClassificationController
+
+    more = 0.0
+    for population in (*(POPULATIONS[i] for i in (0, 1, 4, 9)), *SMOOTH_AND_TIED[:2]):
+        for n in (300, 1000):
+            for how in ("bonferroni_holm", "fixed_sequence"):
+                covered = []
+                for _ in range(10):
+                    loss, score = population.draw(n, rng)
+                    score, tested = 1.0 + score, np.arange(99, -1, -1) / 100.0
+                    if how == "fixed_sequence":
+                        tested = tested[tested <= 1.0 - 1.05 * 59 / n]
+                    tool = BinaryClassificationController(
+                        lambda x: np.column_stack([1.0 - x[:, 0], x[:, 0]]), risk="precision",
+                        target_level=1.0 - population.limit, confidence_level=1.0 - DELTA, fwer_method=how,
+                        list_predict_params=tested, best_predict_param_choice="recall",
+                    )  # fmt: skip
+                    tool.calibrate(score[:, None], (loss == 0.0).astype(int))
+                    found = [*np.asarray(tool.valid_predict_params).tolist(), np.inf]
+                    mine = exact(loss, score, population.limit, how, tested)
+                    covered.append([np.mean(score >= min(found)), np.mean(score >= mine)])
+                theirs, ours = np.mean(covered, axis=0)
+                more = max(more, theirs - ours)
+                print(
+                    f"mapie, {population.name}, n={n}, {how}: coverage {theirs:.3f}, rewritten {ours:.3f}", flush=True
+                )
+    print(f"mapie: at most {more:.3f} above the rewritten form in any cell")
+
+
+def packages() -> None:
+    """Whether the rivals below are what zugzwang 1.1.0 and MAPIE give, which have to be installed."""
+    warnings.simplefilter("ignore")
+    zugzwang_package(np.random.default_rng(5))
+    mapie_package(np.random.default_rng(5))

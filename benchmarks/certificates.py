@@ -1,20 +1,21 @@
-"""Certificates of 0/1 losses beside rivals, with clusters, with luck and under attack; truth is known everywhere.
+"""Certificates of 0/1 losses next to rivals, with clusters, by chance and under attack; truth is known everywhere.
 
-    python benchmarks/certificates.py [--full] [--only power field luck attack clusters attained among]
+    python benchmarks/certificates.py [--full] [--only power field luck attack clusters among packages]
 
 The quick form takes about two minutes on one core, ``--full`` about fifteen minutes. Repetitions have seeds of their
 own; ``+-`` is 1.96 Monte Carlo errors.
 
-- ``power``: mean certified coverage and share of broken promises beside SGR, the hybrid of zugzwang 1.1.0 (binary
-  search and fixed sequence at half of delta each), a fixed sequence of exact tests over 100 coverages at full delta
-  from the first that a flawless sample can pass, as MAPIE's (but from the best possible start), and Learn-then-Test
-  with Bonferroni-Holm over the same coverages (``certificate_rivals.py``), and the former default with its pilot.
-- ``field``: four words and a smooth score at n = 300, 1,000 and 5,000, where the hybrid as it is was found broken.
+- ``power``: mean certified coverage and share of violated certificates next to SGR, the hybrid of zugzwang 1.1.0
+  (binary search and fixed sequence at half of delta each), a fixed sequence of exact tests over 100 coverages at full
+  delta from the first that a flawless sample can pass, as MAPIE's (but from the best possible start), and
+  Learn-then-Test with Bonferroni-Holm over the same coverages.
+- ``field``: four words and a smooth score at n = 300, 1,000 and 5,000, where the hybrid as it is was found violated.
 - ``luck``: certified coverage of one sample over 100 seeds and orders of its rows.
 - ``attack``: one score for all rows, sorted errors first, enumerated exactly; two levels at the rank of a start.
-- ``clusters``: populations that break certificates for rows; cluster-robust t beside the certificate for clusters.
-- ``attained``: how often anything is false that is said where the limit is not attainable.
+- ``clusters``: populations that violate certificates for rows; cluster-robust t next to the certificate for clusters.
 - ``among``: several useless scores: the best of them on the same rows, and ``choose_among``.
+- ``packages``: thresholds of zugzwang on twenty populations, to the bit; coverage of MAPIE's
+  ``BinaryClassificationController`` next to exact binomial p-values, where MAPIE has those of Hoeffding and Bentkus.
 """
 
 from __future__ import annotations
@@ -30,8 +31,7 @@ from scipy import stats
 from scipy.special import bdtr
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from benchmarks.certificate_rivals import RIVALS, former, p_values
+from benchmarks.certificate_rivals import RIVALS, p_values, packages
 
 import abstain
 from abstain.thresholds._certify import Search
@@ -40,6 +40,8 @@ from abstain.thresholds._sample import read
 from tests.thresholds.populations import POPULATIONS, SMOOTH_AND_TIED, Population
 
 DELTA = 0.05
+
+
 SEED = 20261122
 
 
@@ -53,9 +55,6 @@ def percent(k: int, n: int) -> str:
     return f"{100 * k / n:.1f} +- {100 * error(k / n, n):.1f} %"
 
 
-# ---------------------------------------------------------------------- power
-
-
 def ours(count: Any, p: Any, limit: float) -> int:
     """The default of the library, on block ends."""
     at_ends = p[count - 1]
@@ -65,10 +64,7 @@ def ours(count: Any, p: Any, limit: float) -> int:
 
 def cell(population: Population, n: int, many: int, rng: np.random.Generator) -> tuple[Any, Any]:
     """Mean coverage and broken share of every rule in one population."""
-    found: dict[str, list[float]] = {
-        name: [] for name in ["abstain", "former", *RIVALS, *(f"{r} as it is" for r in RIVALS)]
-    }
-    lots = np.random.default_rng([SEED, 1, n])
+    found: dict[str, list[float]] = {name: [] for name in ["abstain", *RIVALS, *(f"{r} as it is" for r in RIVALS)]}
     for _ in range(many):
         loss, score = population.draw(n, rng)
         order = np.argsort(-score, kind="stable")
@@ -76,7 +72,6 @@ def cell(population: Population, n: int, many: int, rng: np.random.Generator) ->
         lowest, count = np.append(score[order][ends], np.inf), ends + 1
         p = p_values(np.cumsum(loss[order]), population.limit)
         found["abstain"].append(lowest[ours(count, p, population.limit)])
-        found["former"].append(former(loss, score, population.limit, DELTA, lots))
         for name, rule in RIVALS.items():
             found[name].append(lowest[rule(count, p, population.limit, DELTA, False)])
             if population.levels or population.edges:
@@ -88,7 +83,7 @@ def cell(population: Population, n: int, many: int, rng: np.random.Generator) ->
 
 def power(repetitions: dict[int, int], populations: tuple[Population, ...], name: str = "power") -> None:
     """Coverage and broken share of every rule in every population, and means over them."""
-    behind, lost = [], []
+    behind = []
     for n, many in repetitions.items():
         rng = np.random.default_rng([SEED, n])
         means, worst = [], []
@@ -97,22 +92,17 @@ def power(repetitions: dict[int, int], populations: tuple[Population, ...], name
             means.append(mean)
             worst.append(broken)
             behind.append((mean["abstain"] - max(mean[each] for each in RIVALS), f"{population.name}, n={n}"))
-            lost.append((mean["abstain"] - mean["former"], f"{population.name}, n={n}"))
             text = "; ".join(f"{each} {mean[each]:.3f} ({100 * broken[each]:.1f} %)" for each in mean)
-            print(f"n={n} {population.name}: {text}; lead {behind[-1][0]:+.3f}, former {lost[-1][0]:+.3f}", flush=True)
+            print(f"n={n} {population.name}: {text}; lead {behind[-1][0]:+.3f}", flush=True)
             assert broken["abstain"] <= DELTA + 3 * error(DELTA, many), (n, population.name)
-        for each in ("abstain", "former", *RIVALS):
+        for each in ("abstain", *RIVALS):
             mean, most = np.mean([one[each] for one in means]), max(one[each] for one in worst)
             print(
                 f"{name}, n={n}, {each}: mean {mean:.3f}, most broken {percent(round(most * many), many)}", flush=True
             )
-    for what, cells in (("best rival", behind), ("former default", lost)):
-        late = sorted(each for each in cells if each[0] < -0.01)
-        listed = "; ".join(f"{place} {lead:+.3f}" for lead, place in late)
-        print(f"{name}: {len(cells)} cells, more than .01 behind the {what} in {len(late)}: {listed}", flush=True)
-
-
-# ---------------------------------------------------------------------- luck, attack
+    late = sorted(each for each in behind if each[0] < -0.01)
+    listed = "; ".join(f"{place} {lead:+.3f}" for lead, place in late)
+    print(f"{name}: {len(behind)} cells, more than .01 behind the best rival in {len(late)}: {listed}", flush=True)
 
 
 def luck(full: bool) -> None:
@@ -182,9 +172,6 @@ def two_levels(n: int, limit: float, delta: float, share: float, first: float) -
     return total
 
 
-# ---------------------------------------------------------------------- clusters, attained, among
-
-
 def clustered(kind: str, m: int, rng: np.random.Generator) -> tuple[Any, Any, Any, float]:
     """Losses, scores and clusters of a population with the same risk at every threshold, and this risk."""
     if kind == "spiky":  # all errors in few clusters
@@ -250,23 +237,6 @@ def clusters(many: int) -> None:
         print(f"clusters, coverage with risk .06 c, frailty .5, {m} x 10 rows: {np.mean(found):.2f}", flush=True)
 
 
-def attained(many: int) -> None:
-    """Where nothing is attainable: whether all that is said instead is true, and the smallest risk."""
-    for n in (300, 1000):
-        rng = np.random.default_rng([SEED, 3, n])
-        for population in (*POPULATIONS[:12:3], *SMOOTH_AND_TIED[::2], POPULATIONS[10], POPULATIONS[11]):
-            missed, smallest = 0, []
-            for _ in range(many):
-                loss, score = population.draw(n, rng)
-                found = abstain.choose_threshold(loss, score, risk=1e-4, delta=DELTA).attained
-                coverage = population.coverage(np.array([one.threshold for one in found]) + 1e-7)
-                truth = np.where(coverage > 0.0, population.risk(coverage), 0.0)
-                missed += bool(np.any(truth > np.array([one.risk for one in found]) + 1e-9))
-                smallest.append(found[0].risk if found else np.nan)
-            median = f"smallest risk (median) {np.nanmedian(smallest):.3f}"
-            print(f"attained, n={n} {population.name}: false {percent(missed, many)}, {median}", flush=True)
-
-
 def among(many: int) -> None:
     """Useless scores under a flat risk just above the limit: every certificate is false."""
     from abstain.thresholds import choose_among
@@ -291,8 +261,8 @@ def among(many: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--full", action="store_true")
-    studies = ["power", "field", "luck", "attack", "clusters", "attained", "among"]
-    parser.add_argument("--only", nargs="+", choices=studies, default=studies)
+    studies = ["power", "field", "luck", "attack", "clusters", "among"]
+    parser.add_argument("--only", nargs="+", choices=[*studies, "packages"], default=studies)
     options = parser.parse_args()
     many = 1000 if options.full else 100
     calls: dict[str, Callable[[], None]] = {
@@ -305,9 +275,9 @@ def main() -> None:
         ),
         "luck": lambda: luck(options.full),
         "attack": lambda: attack(options.full),
-        "clusters": lambda: clusters(1000 if options.full else 100),
-        "attained": lambda: attained(many),
+        "clusters": lambda: clusters(many),
         "among": lambda: among(many),
+        "packages": packages,
     }
     for study in options.only:
         calls[study]()

@@ -4,8 +4,9 @@
     OMP_NUM_THREADS=1 python benchmarks/costs.py evaluate_1e6 band   # these
 
 A time is the median over interleaved rounds of the job's processor time over that of its yardstick, in one run: no
-absolute time counts. The heap is warm as in ``benchmarks/speed.py``, so that no row depends on those before it; where
-AVX-512 slows NumPy's sorts (Zen 4), argsort is three times as slow, and its docstring says how to do without. A peak of
+absolute time counts. The heap is warm (``warm_heap``), so that no row depends on those before it; where
+AVX-512 slows NumPy's sorts (Zen 4), argsort is three times as slow, and
+NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL AVX512_SPR" does without. A peak of
 memory is the kernel's high-water mark of a process of its own, above that of the same process with its input, over the
 bytes of the input or over a peer's peak. ``bar``: what was aimed at. ``limit``: what breaks the slow test.
 """
@@ -27,10 +28,11 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import abstain
-from peaks import PEAKS, peak
-from speed import dispatch, kernels, warm_heap
+from machine import PEAKS, dispatch, kernels, peak, warm_heap
 
 Job = Callable[[], Any]
+
+
 METRICS = [abstain.metrics.get(name) for name in ("aurc", "augrc")]
 
 

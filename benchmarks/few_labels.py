@@ -3,7 +3,9 @@
     ABSTAIN_DATA=FOLDER python -m benchmarks.few_labels [FOLDER] [--full]
                                         [--only exact,coverage,...] [--pools NAME,...] [--draws N]
 
-From the root of the repository. FOLDER holds ``outputs/`` with saved outputs of real models (see ``few_labels_pools``).
+From the root of the repository. FOLDER holds ``outputs/`` with saved outputs of real models of ten pools and nine pairs
+of models or scores: ``mnist_test_cleanlab.npz``, ``20news_test_cleanlab.npz``, ``cifar10_test_models.npz`` and ``_b``,
+``cifar100_test_models.npz``, ``imagenet_val_msp.npz`` (10,000 random rows of 50,000), ``llm_mcqa_confidence.parquet``.
 The quick form takes about two minutes on an idle core, the full one about fifteen. ``+-`` is 1.96 Monte Carlo errors.
 
 - ``exact``: values with all labels; bias and inclusion frequencies of every design in many draws of a small pool.
@@ -18,6 +20,7 @@ The quick form takes about two minutes on an idle core, the full one about fifte
 - ``judge``: judges that agree with the truth in a stated share, and a coin.
 - ``region``: certificates from a region beside the walk over labels of the whole pool; false ones where truth is known.
 - ``stop``: looks every 100 labels, until the interval is short or a question is answered.
+- ``picture``: draw docs/few-labels.png, or the file given by ``--picture``; needs no FOLDER and runs only where named.
 """
 
 from __future__ import annotations
@@ -27,12 +30,26 @@ import os
 import time
 import warnings
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmarks import few_labels_pools
-from benchmarks.few_labels_decisions import price, region, stop  # noqa: F401  (found by name)
-from benchmarks.few_labels_pools import Form, geometric, pairs, pools, ratio, share, uniform, value_of
+from benchmarks.few_labels_pools import (  # noqa: F401
+    Column,
+    Form,
+    _imagenet,
+    geometric,
+    pairs,
+    picture,
+    pools,
+    price,
+    ratio,
+    region,
+    share,
+    stop,
+    uniform,
+    value_of,
+)
 
 import abstain
 from abstain import pool as room
@@ -40,10 +57,9 @@ from abstain.pool import Sample, _sampling
 from abstain.pool._pair import FLOOR, contrast
 
 SIZES = (100, 200, 400, 1000)
+
+
 PARTS = "exact,coverage,price,useless,population,adaptive,wrong,compare,judge,region,stop"
-
-
-# ---------------------------------------------------------------------- exact
 
 
 def exact(form: Form, data: dict[str, Any]) -> None:
@@ -84,9 +100,6 @@ def exact(form: Form, data: dict[str, Any]) -> None:
         fitted = (values[:, 1].mean() - truth) / values[:, 1].std()
         said = f"bias {bias[0]:+.1f} Monte Carlo errors with a fixed guess, {bias[1]:+.1f} ({fitted:+.3f} sd) fitted"
         print(f"  {design:9s} {draws} draws: {said}; inclusion z: sd {z.std():.2f}, largest {np.abs(z).max():.1f}")
-
-
-# ---------------------------------------------------------------------- one pool
 
 
 METRICS = ("augrc", "aurc", "selective_risk(coverage=0.8)", "auroc_f")
@@ -156,7 +169,7 @@ def useless(form: Form, data: dict[str, Any]) -> None:
 
 def population(form: Form, data: dict[str, Any], folder: str) -> None:
     """Coverage of what a pool was drawn from, by both kinds of intervals."""
-    loss, score = few_labels_pools.population(folder)
+    loss, score = _imagenet(Path(folder) / "outputs", "timm_efficientnet_b3a", 50_000)[:2]
     metric, runs = abstain.metrics.get("augrc"), form.draws(500, 100)
     truth = value_of(metric, loss, score)
     for size in (1000, 2000, 5000):
@@ -264,9 +277,6 @@ def wrong(form: Form, data: dict[str, Any]) -> None:
                 print(text, flush=True)
 
 
-# ---------------------------------------------------------------------- two scores, judges
-
-
 def compare(form: Form, data: dict[str, Any], folder: str) -> None:
     """Labels needed and coverage of planned comparisons."""
     runs, sizes = form.draws(1000, 60), (100, 200, 400) if form.full else (200,)
@@ -352,17 +362,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", default=os.environ.get("ABSTAIN_DATA", ""))
     parser.add_argument("--full", action="store_true")
-    parser.add_argument(
-        "--only", default="exact,coverage,price,useless,population,adaptive,wrong,compare,judge,region,stop"
-    )
+    parser.add_argument("--only", default=PARTS)
+    parser.add_argument("--picture", type=Path, default=Path("docs/few-labels.png"))
     parser.add_argument("--pools", default="")
     parser.add_argument("--draws", type=int, help="draws of a cell, instead of those of the form")
     given = parser.parse_args()
+    warnings.simplefilter("ignore")
+    if given.only == "picture":
+        picture(given.picture)
+        return
     if not given.folder:
         parser.error("give the folder of the data, or set ABSTAIN_DATA")
     wanted = set(given.pools.split(",")) - {""}
     data = {name: each for name, each in pools(given.folder).items() if not wanted or name in wanted}
-    warnings.simplefilter("ignore")
     for name in given.only.split(","):
         start = time.process_time()
         print(f"{name}:", flush=True)

@@ -17,6 +17,7 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -112,80 +113,46 @@ def values(package: Any, seed: int) -> Iterator[tuple[str, Any]]:
         data = predictions if metric.input == "probabilities" else sampled
         yield f"value {name}", tried(lambda metric=metric, data=data: metric(data))
     for name in SAMPLED:
-        yield (
-            f"interval {name}",
-            tried(
-                lambda name=name: interval(package.confidence_interval(name, loss, confidence, sample_weight=weight))
-            ),
-        )
-        yield (
-            f"influence {name}",
-            tried(lambda name=name: package.inference.influence(name, loss, confidence, sample_weight=weight)),
-        )
+        columns = {"loss": loss, "confidence": confidence, "sample_weight": weight}
+        yield f"interval {name}", tried(lambda n=name, c=columns: interval(package.confidence_interval(n, **c)))
+        yield f"influence {name}", tried(lambda n=name, c=columns: package.inference.influence(n, **c))
+    largest = float(max(1.0, loss.max()))
     for limit in (0.05, 0.2):
-        yield (
-            f"empirical {limit}",
-            tried(
-                lambda limit=limit: certificate(
-                    package.choose_threshold(loss, confidence, risk=limit, sample_weight=weight)
-                )
-            ),
-        )
-        yield (
-            f"certified {limit}",
-            tried(
-                lambda limit=limit: certificate(
-                    package.choose_threshold(
-                        loss, confidence, risk=limit, delta=0.1, max_loss=float(max(1.0, loss.max()))
-                    )
-                )
-            ),
-        )
+        for kind, options in (
+            ("empirical", {"sample_weight": weight}),
+            ("certified", {"delta": 0.1, "max_loss": largest}),
+        ):
+            options = options | {"risk": limit}
+            choose = partial(package.choose_threshold, loss, confidence, **options)
+            yield f"{kind} {limit}", tried(lambda choose=choose: certificate(choose()))
     outputs = package.Outputs(
         labels=p["labels"], probabilities=p["probabilities"], confidence=confidence, sample_weight=weight,
         groups={"site": p["group"]},
     )  # fmt: skip
     yield "fingerprint", tried(lambda: outputs.fingerprint)
-    for scores in (("confidence",), ("confidence", "softmax_margin")):
-        yield f"evaluate {scores[-1]}", tried(
-            lambda scores=scores: [
-                [getattr(m, "label", m.metric), m.score, m.group, m.value]
-                for m in package.evaluate(outputs, scores=list(scores), groups="site").measurements
-            ]
-        )  # fmt: skip
-    yield (
-        "bootstrap",
-        tried(
-            lambda: interval(
-                package.confidence_interval("augrc", loss, confidence, method="percentile", n_resamples=100, rng=1)
-            )
-        ),
-    )
-    yield (
-        "compare",
-        tried(
-            lambda: [
-                [d.difference, d.low, d.high, d.p_value]
-                for d in package.compare(loss, {"one": confidence, "other": p["other"]}, metric="augrc").differences
-            ]
-        ),
-    )
+    for scores in (["confidence"], ["confidence", "softmax_margin"]):
+        evaluate = partial(package.evaluate, outputs, scores=scores, groups="site")
+        yield f"evaluate {scores[-1]}", tried(lambda evaluate=evaluate: measured(evaluate()))
+    resampled = {"method": "percentile", "n_resamples": 100, "rng": 1}
+    yield "bootstrap", tried(lambda: interval(package.confidence_interval("augrc", loss, confidence, **resampled)))
+    pair = {"one": confidence, "other": p["other"]}
+    yield "compare", tried(lambda: differences(package.compare(loss, pair, metric="augrc")))
     ood = np.arange(p["n"]) % 4 == 3
-    yield (
-        "joint",
-        tried(
-            lambda: [
-                getattr(package.joint, name)(
-                    (loss > 0)[~ood],
-                    id_confidence=confidence[~ood],
-                    id_detector=p["other"][~ood],
-                    ood_confidence=confidence[ood],
-                    ood_detector=p["other"][ood],
-                ).value
-                for name in ("ds_f1", "ds_aurc")
-            ]
-        ),
-    )
+    sides = {"id": ~ood, "ood": ood}
+    columns = {f"{side}_{name}": column[rows] for side, rows in sides.items()
+               for name, column in (("confidence", confidence), ("detector", p["other"]))}  # fmt: skip
+    joint = [getattr(package.joint, name) for name in ("ds_f1", "ds_aurc")]
+    yield "joint", tried(lambda: [metric((loss > 0)[~ood], **columns).value for metric in joint])
+
+
+def measured(found: Any) -> list[Any]:
+    """What an evaluation says."""
+    return [[getattr(each, "label", each.metric), each.score, each.group, each.value] for each in found.measurements]
+
+
+def differences(found: Any) -> list[Any]:
+    """What a comparison says."""
+    return [[each.difference, each.low, each.high, each.p_value] for each in found.differences]
 
 
 def recorded(package: Any) -> dict[str, Any]:

@@ -2,9 +2,10 @@
 
     python benchmarks/standard_errors.py [FOLDER] [--resamples 2000]
 
-FOLDER (or ABSTAIN_DATA) as in check_reference_metrics.py. Prints both errors and their ratio for AURC and AUGRC; the
-Monte Carlo error of a bootstrap error is about 1/sqrt(2B) of it (1.6 % for B = 2000), inflated by the kurtosis of the
-replicates. The command ends with status 1 if a ratio is further than four of these from 1.
+FOLDER (or ABSTAIN_DATA) holds ``outputs/*.npz`` and ``outputs/small_msp_sets.parquet``. Prints both errors and their
+ratio for AURC and AUGRC; the Monte Carlo error of a bootstrap error is about 1/sqrt(2B) of it (1.6 % for B = 2000),
+inflated by the kurtosis of the replicates. The command ends with status 1 if a ratio is further than four of these
+from 1.
 """
 
 from __future__ import annotations
@@ -13,14 +14,54 @@ import argparse
 import os
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import abstain
 from abstain import metrics
 from abstain.inference import replicates
-from check_reference_metrics import sets_of
+
+
+def from_probabilities(probabilities: Any, labels: Any) -> tuple[Any, Any]:
+    """Return 0/1 loss and maximum probability."""
+    return (probabilities.argmax(axis=1) != labels).astype(float), probabilities.max(axis=1)
+
+
+def sets_of(path: Path) -> Iterator[tuple[str, Any, Any]]:
+    """Yield (item, loss, confidence) for every set of predictions in a file."""
+    if path.suffix == ".parquet":
+        import polars
+
+        for (name,), rows in polars.read_parquet(path).group_by(["set"], maintain_order=True):
+            wrong = (rows["true_label"] != rows["pred_label"]).to_numpy().astype(float)
+            yield str(name), wrong, rows["confidence"].to_numpy()
+        return
+    with np.load(path, allow_pickle=False) as file:
+        data = {name: file[name] for name in file.files}
+    labels = data.get("labels")
+    if "is_ood" in data:
+        loss, confidence = from_probabilities(data["probs"], labels)
+        known = ~data["is_ood"]
+        yield "ID only", loss[known], confidence[known]
+        yield "ID+OOD (OOD counts as error)", np.where(known, loss, 1.0), confidence
+    elif "models" in data and "conf" in data:
+        for name, predicted, confidence in zip(data["models"], data["pred"], data["conf"], strict=True):
+            yield str(name), (predicted != labels).astype(float), confidence
+    elif data.get("probs", np.empty(0)).ndim == 3:
+        for k, probabilities in enumerate(data["probs"]):
+            yield f"prompt{k}", *from_probabilities(probabilities, labels)
+        yield f"mean of {len(data['probs'])} prompts", *from_probabilities(data["probs"].mean(axis=0), labels)
+    else:
+        for name, values in data.items():
+            if name.startswith("probs") and labels is not None:
+                yield name, *from_probabilities(values, labels)
+            elif name.startswith("conf_"):
+                item = name.removeprefix("conf_")
+                yield item, (data[f"pred_{item}"] != labels).astype(float), values
+
 
 METRICS = [metrics.get("aurc"), metrics.get("augrc")]
 

@@ -1,8 +1,9 @@
-"""What it costs as a process to load a policy, to print help and to evaluate a thousand rows, beside ``import numpy``.
+"""What it costs as a process to load a policy, to print help and to evaluate 1,000 rows; what a decision takes.
 
     python benchmarks/start.py [ROUNDS]
 
-Processor time of all in turn; bytecode is kept from the first round, which does not count.
+Processes next to ``import numpy``: processor time of all in turn; bytecode is kept from the first round, which does
+not count. Decisions: processor time, the best of several runs, so that other work on the machine counts little.
 """
 
 from __future__ import annotations
@@ -13,11 +14,16 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import abstain
+from abstain.policy import Policy
 
 #: What each is to cost at most, over a process that imports NumPy.
 BARS = {"load_policy": 1.5, "abstain --help": 1.5, "abstain evaluate, 1,000 rows": 5.0}
@@ -43,13 +49,50 @@ def ratios(rounds: int = 15) -> dict[str, float]:
         abstain.choose_threshold(wrong, score, risk=0.2).policy(score="confidence").save(policy)
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         environment |= {"PYTHONPYCACHEPREFIX": folder, "OMP_NUM_THREADS": "1"}
-        load = f"from abstain import load_policy; load_policy({str(policy)!r})"
+        load = f"from abstain import load_policy; load_policy({str(policy)!r}).decide(0.5)"
         words = (["-c", load], ["-m", "abstain", "--help"], ["-m", "abstain", "evaluate", str(path)])
         jobs = dict(zip(BARS, words, strict=True)) | {"numpy": ["-c", "import numpy"]}
         found = [{name: spent(each, environment) for name, each in jobs.items()} for _ in range(rounds + 1)]
     return {name: statistics.median(turn[name] / turn["numpy"] for turn in found[1:]) for name in BARS}
 
 
+RNG = np.random.default_rng(0)
+
+
+def best(call: Callable[[], Any], times: int, runs: int = 7) -> float:
+    """Return the seconds of one call."""
+    found = []
+    for _ in range(runs):
+        start = time.process_time()
+        for _ in range(times):
+            call()
+        found.append((time.process_time() - start) / times)
+    return min(found)
+
+
+def policies() -> dict[str, tuple[Policy, Any]]:
+    """Return policies with rows of a million."""
+    score = RNG.random(2000)
+    found = abstain.choose_threshold(RNG.random(2000) > score**0.1, score, coverage=0.7)
+    z, n = RNG.standard_normal((1_000_000, 10)), 1_000_000
+    columns = [f"z{k}" for k in range(10)]
+    return {
+        "a finished score": (found.policy(score="s"), RNG.random(n)),
+        "msp of 10 logits": (found.policy(score="msp", logits=columns, temperature=1.5), z),
+        "lead of 10 logits": (found.policy(score="logit_margin", logits=columns), z),
+    }
+
+
+def latencies() -> None:
+    """Print what a decision takes."""
+    for name, (policy, rows) in policies().items():
+        row = float(rows[0]) if rows.ndim == 1 else {f"z{k}": float(value) for k, value in enumerate(rows[0])}
+        one = best(partial(policy.decide, row), 3000)
+        many = best(partial(policy.decide, rows), 1, 5)
+        print(f"{name:30} one row {1e6 * one:7.2f} us   1e6 rows {many:6.3f} s")
+
+
 if __name__ == "__main__":
     for name, found in ratios(*map(int, sys.argv[1:])).items():
         print(f"{name:<30} {found:5.2f} x import numpy {'':<5} bar {BARS[name]:g}")
+    latencies()

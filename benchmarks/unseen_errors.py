@@ -1,18 +1,15 @@
-"""Intervals where the decisive errors may be unseen: coverage, warnings, and widths beside those of another version.
+"""Intervals where the decisive errors may be unseen: coverage and warnings.
 
-    python -m benchmarks.unseen_errors [--full] [--only cells,usual,...] [--match TEXT] [--save FILE] [--against FILE]
+    python -m benchmarks.unseen_errors [--full] [--only cells,usual,...] [--match TEXT]
 
 From the root of the repository; through the public API with its defaults. The quick form takes about two minutes, the
-full one ten minutes on one core. Run it with ``--save`` on one version and ``--against`` that file on
-another: the seeds are the same, so the ratio of widths is of the same samples. ``--load`` prints what was saved. Every
-share comes with 1.96 Monte Carlo errors.
+full one ten minutes on one core. Every share comes with 1.96 Monte Carlo errors.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-import warnings
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, NamedTuple
@@ -266,94 +263,70 @@ def share(inside: np.ndarray) -> str:
 
 
 class Report:
-    """What was simulated, printed as it comes and kept under a name per cell."""
+    """Which form of which populations is simulated and printed."""
 
-    def __init__(self, given: argparse.Namespace) -> None:
-        self.full, self.match = given.full, given.match
-        self.old = dict(np.load(given.against)) if given.against else {}
-        self.known = dict(np.load(given.load)) if given.load else None
-        self.new: dict[str, np.ndarray] = {}
+    def __init__(self, full: bool, match: str) -> None:
+        self.full, self.match = full, match
 
-    def cell(
-        self, section: str, of: Population | Design, n: int, metrics: tuple[str, ...], full: int, quick: int
-    ) -> None:
-        """Simulate or look up the intervals of one cell, and print and keep them."""
+    def cell(self, of: Population | Design, n: int, metrics: tuple[str, ...], full: int, quick: int) -> None:
+        """Simulate the intervals of one cell and print them."""
         if self.match not in of.name:
             return
-        keys = {spec: f"{section}|{of.name}|{n}|{spec}" for spec in metrics}
-        if self.known is None:
-            found = simulate(of.draw, n, metrics, full if self.full else quick)
-        else:
-            found = {spec: Intervals(*self.known[key]) for spec, key in keys.items() if key in self.known}
         table = of.table()
-        for spec, each in found.items():
-            self.new[keys[spec]] = np.stack(each)
+        for spec, each in simulate(of.draw, n, metrics, full if self.full else quick).items():
             truth = abstain.metrics.parse(spec)(table)
             truth = 0.0 if np.isnan(truth) else truth  # a coverage that nothing attains
-            text = f"{of.name:36} n {n:5} expected {n * table.mean_loss:6.1f}  {spec:30} {each.text(truth)}"
-            print(text + self.beside(keys[spec], each, truth), flush=True)
-
-    def beside(self, key: str, new: Intervals, truth: float) -> str:
-        """Return what the other version gave, and the median ratio of widths where it had an unwarned interval."""
-        if key not in self.old or self.old[key].shape[1] < new.low.size:
-            return ""
-        old = Intervals(*self.old[key][:, : new.low.size])  # the first samples are the same
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = (new.high - new.low) / (old.high - old.low)
-        unwarned = ratio[(old.warned == 0) & np.isfinite(ratio)]
-        every = ratio[np.isfinite(ratio)]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)
-            return f" | before {old.text(truth)}  width x {np.median(unwarned):5.2f} (all {np.median(every):5.2f})"
+            expected = f"expected {n * table.mean_loss:6.1f}"
+            print(f"{of.name:36} n {n:5} {expected}  {spec:30} {each.text(truth)}", flush=True)
 
 
 def cells(report: Report) -> None:
     """The cells in which intervals failed: rare confident errors."""
     for population, n in CELLS:
-        report.cell("cells", population, n, AREAS + EXCESS, 1000, 150)
+        report.cell(population, n, AREAS + EXCESS, 1000, 150)
     if report.full:
         for population in dict.fromkeys(population for population, _ in CELLS):
             for n in (100, 3000):
-                report.cell("cells", population, n, AREAS + EXCESS, 200, 0)
+                report.cell(population, n, AREAS + EXCESS, 200, 0)
 
 
 def usual(report: Report) -> None:
     """The populations of docs/interval-coverage.md."""
     for n, full, quick in ((200, 1000, 60), (1000, 500, 30)):
         for population in USUAL:
-            report.cell("usual", population, n, AREAS + EXCESS, full, quick)
+            report.cell(population, n, AREAS + EXCESS, full, quick)
 
 
 def attacks(report: Report) -> None:
     """Populations that were chosen against the construction after it stood."""
     for population, sizes in ATTACKS:
         for n in sizes:
-            report.cell("attacks", population, n, AREAS + EXCESS, 500, 60)
+            report.cell(population, n, AREAS + EXCESS, 500, 60)
 
 
 def designs(report: Report) -> None:
     """Weights, strata, clusters, scores of exactly 0 or 1, real losses."""
     for design in DESIGNS:
-        report.cell("designs", design, design.n, design.metrics, 500, 40)
+        report.cell(design, design.n, design.metrics, 500, 40)
 
 
 def edges(report: Report) -> None:
     """A fixed coverage at the end of a wide tie."""
     for population in (FIVE, HALF):
         for n in (100, 300, 2000):
-            report.cell("edges", population, n, AT_COVERAGE, 500, 60)
+            report.cell(population, n, AT_COVERAGE, 500, 60)
 
 
 def coverages(report: Report) -> None:
     """The largest coverage at a risk, which jumps."""
     for population in (SMOOTH, EASY, OVERCONFIDENT, FIVE):
         for n in (300, 2000):
-            report.cell("coverages", population, n, AT_RISK, 500, 60)
+            report.cell(population, n, AT_RISK, 500, 60)
     for population in (SMOOTH, EASY, OVERCONFIDENT, FIVE):
         for kind in WEIGHTS:
             for n in (300, 1000):
                 design = Design(f"{population.name}; {kind}", partial(weighted, population, kind), n, AT_RISK)
-                report.cell("coverages", design, n, AT_RISK, 500, 30)
+                report.cell(design, n, AT_RISK, 500, 30)
 
 
 SECTIONS = (cells, usual, attacks, designs, edges, coverages)
@@ -365,18 +338,13 @@ def main() -> None:
     parser.add_argument("--full", action="store_true", help="all repetitions, and more sample sizes")
     parser.add_argument("--only", default=",".join(names), help="sections, separated by commas")
     parser.add_argument("--match", default="", help="only populations whose name holds this text")
-    parser.add_argument("--save", metavar="FILE", help="keep the intervals, as a .npz file")
-    parser.add_argument("--load", metavar="FILE", help="simulate nothing: print what was kept")
-    parser.add_argument("--against", metavar="FILE", help="compare with intervals that were kept")
     given = parser.parse_args()
-    report = Report(given)
+    report = Report(given.full, given.match)
     for name in given.only.split(","):
         start = time.perf_counter()
         print(f"--- {name}: {names[name].__doc__}")
         names[name](report)
         print(f"({time.perf_counter() - start:.0f} s)")
-        if given.save:
-            np.savez_compressed(given.save, **report.new)
 
 
 if __name__ == "__main__":

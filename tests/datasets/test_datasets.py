@@ -46,13 +46,12 @@ def test_digits_are_what_the_script_makes(tmp_path):
     from importlib.util import module_from_spec, spec_from_file_location
     from pathlib import Path
 
-    script = Path(__file__).parents[2] / "benchmarks/make_digits_logreg.py"
-    spec = spec_from_file_location("make_digits_logreg", script)
+    script = Path(__file__).parents[2] / "benchmarks/make_bundled.py"
+    spec = spec_from_file_location("make_bundled", script)
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
-    module.TARGET = tmp_path / "digits.csv"
-    module.main()
-    made = np.genfromtxt(module.TARGET, delimiter=",", skip_header=1)
+    module.digits(tmp_path / "digits.csv")
+    made = np.genfromtxt(tmp_path / "digits.csv", delimiter=",", skip_header=1)
     outputs = datasets.load("digits_logreg")
     np.testing.assert_array_equal(made[:, 0], outputs.labels)
     np.testing.assert_array_equal(made[:, 1], outputs.predictions)

@@ -58,4 +58,4 @@ def test_the_finder_of_tables_finds_them() -> None:
     assert measured("| a | b |\n|---|---|\n| x | 0.1 |\n| y | .25 |\n| z | −1.5 |\n")
     assert not measured("| `--level 0.9` | sets it |\n| a | b |\n| c | `x=0.5` |\n")
     assert script("python -m experiments.finite_sample").exists()
-    assert script("benchmarks/speed.py").exists()
+    assert script("benchmarks/costs.py").exists()

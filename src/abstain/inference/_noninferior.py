@@ -214,7 +214,7 @@ def non_inferiority(
 
     Notes
     -----
-    How often a claim is false at the margin is simulated (``benchmarks/ranks_and_margins.py margins``). Several
+    How often a claim is false at the margin is simulated (``benchmarks/differences.py margins``). Several
     training runs: the training variance is in the standard error; the skewness is that of the test set.
 
     References

@@ -114,7 +114,7 @@ def monitor(
     **What is tested.** That the risk is at most the limit *at every row*, whatever came before: a time in which it is
     above the limit violates the guarantee, however good the time before was. A guarantee of 5 % that has become 10 % is
     noticed after 173 labelled accepted rows (median) if that was so from the first row on, and after 554 if 10,000 rows
-    with a risk of 2 % came before (``benchmarks/watching.py``). With ``since_first`` it is that the *running mean* of
+    with a risk of 2 % came before (``benchmarks/monitoring.py``). With ``since_first`` it is that the *running mean* of
     the risk since the first row is at most the limit, for rows that are independent of each other: bad times that
     better ones before them make up for are no alarm, and a change after 10,000 good rows is noticed after about 8,000.
     No test has both.

@@ -1,4 +1,4 @@
-"""How far memory rises: the kernel's high-water mark of a process of its own; ``benchmarks/costs.py`` prints it."""
+"""What measuring needs of the machine: a warm heap, kernels or none, how NumPy sorts, and peaks of memory."""
 
 from __future__ import annotations
 
@@ -6,7 +6,49 @@ import os
 import subprocess
 import sys
 import tempfile
-from typing import NamedTuple
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+from unittest import mock
+
+import numpy as np
+
+from abstain import _fast
+
+
+def dispatch() -> str:
+    """The processor features that NumPy's sort may use here."""
+    try:
+        from numpy._core._multiarray_umath import __cpu_features__ as features
+    except ImportError:
+        return "unknown"
+    wanted = [name for name in ("AVX512_SKX", "X86_V4", "AVX2", "X86_V3", "ASIMD", "NEON") if features.get(name)]
+    return ", ".join(wanted) or "baseline"
+
+
+@contextmanager
+def kernels(compiled: bool) -> Iterator[None]:
+    """Load numba, or do without any kernel."""
+    if compiled:
+        import numba  # noqa: F401
+
+        yield
+    else:
+        with mock.patch.object(_fast, "kernel", return_value=None):
+            yield
+
+
+def warm_heap() -> Any:
+    """Return a guard that, while it lives, keeps the memory below it with the process, as after hours of work.
+
+    The C library hands arrays above a threshold, which grows to 32 MB, back to the system when they are freed,
+    and whatever is free at the top of the heap too.
+    """
+    np.ones(4_000_000)
+    below = [np.ones(3_500_000) for _ in range(20)]
+    guard = np.ones(20_000)
+    del below
+    return guard
 
 
 class Peak(NamedTuple):
@@ -36,7 +78,11 @@ import numpy as np
 from costs import population
 loss, score = population(n)
 """
+
+
 NARROW = ROWS + "loss, score = loss == 1.0, score.astype(np.float32)\n"
+
+
 FILE = (
     ROWS
     + """
@@ -45,11 +91,21 @@ path = os.path.join(place, "rows.parquet")
 polars.DataFrame({"loss": loss, "confidence": score}).write_parquet(path)
 """
 )
+
+
 #: A job of ``benchmarks/costs.py`` and its yardstick, both run before, since libraries keep what they have once taken.
 PAIR = "job, peer = costs.{}; job(); peer()"
+
+
 EVALUATE = "import abstain; str(abstain.evaluate(loss=loss, confidence=score))"
+
+
 SCAN = "import abstain; abstain.TieBlocks.from_frame(polars.scan_parquet(path), confidence='confidence', loss='loss')"
+
+
 DUCKDB = SCAN.replace("polars.scan_parquet(path)", "__import__('duckdb').sql(f\"from '{path}'\")")
+
+
 PEAKS: dict[str, Peak] = {
     "peak_evaluate": Peak("evaluate, float64, 1e7", 5, 7, ROWS, EVALUATE),
     "peak_narrow": Peak("evaluate, bool and float32, 1e7", 12, 18, NARROW, EVALUATE),
@@ -66,13 +122,15 @@ PEAKS: dict[str, Peak] = {
     "peak_vim_fit": Peak("ViM, fit, over the peer's", 1, 1.5, PAIR.format("matched(True)"), "job()", 1, "peer()"),
 }
 
+
 #: A process as small as can be, since what a child inherits counts as its own.
-COMMAND = """
+PROCESS = """
 import os, subprocess, sys
 ran = subprocess.Popen([sys.executable, "-m", "abstain", {command!r}, {path!r}], stdout=subprocess.DEVNULL)
 _, status, used = os.wait4(ran.pid, 0)
 print(1024 * used.ru_maxrss / 1e9 if status == 0 else "failed")
 """
+
 
 MEASURE = """
 import os, sys
@@ -114,7 +172,7 @@ def peak(row: Peak) -> float:
         if row.setup:
             return risen(row.job) / (risen(row.peer) if row.peer else 1.0)
         risen("", FILE)
-        return _printed(COMMAND.format(command=row.job, path=os.path.join(place, "rows.parquet")))
+        return _printed(PROCESS.format(command=row.job, path=os.path.join(place, "rows.parquet")))
 
 
 def _printed(code: str) -> float:

@@ -1,8 +1,10 @@
-"""Watching a promise: rows until a late change is noticed, false alarms in years of daily looks, late labels, time.
+"""Monitoring: rows until a late change is noticed, false alarms in years of daily looks, late labels, drift, time.
 
-python benchmarks/watching.py [delays] [detector] [years] [late] [swings] [public] [kills] [ties] [speed] [--quick]
+    python benchmarks/monitoring.py [PART ...] [--quick]
 
-Without arguments all: ten minutes; with --quick a tenth of the repetitions.
+Parts: delays, detector, years, late, swings, kills, ties, speed, returning, drift. Without parts all: a quarter of an
+hour; with --quick a tenth of the repetitions. ``returning``: patients who come back, each judged by its first call
+(``Monitor(returning="skip")``), with the risk at the limit for first calls or for all rows of a patient.
 """
 
 from __future__ import annotations
@@ -12,8 +14,10 @@ import signal
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -182,19 +186,6 @@ def certified() -> Policy:
     return abstain.choose_threshold(wrong, score, risk=LIMIT, delta=DELTA).policy(score="msp")
 
 
-def public(rng: np.random.Generator, repetitions: int = 300) -> None:
-    """Through ``monitor``: a year at the limit, of rows and of groups of five to a cluster."""
-    policy = certified()
-    broken = [monitor(policy, rng.random(3650) < LIMIT, np.ones(3650)).violated for _ in range(repetitions)]
-    print(f"monitor, 3,650 accepted rows at the limit: ever alarmed {100 * np.mean(broken):.1f} % of {repetitions}")
-    found = []
-    for _ in range(100):
-        late = np.r_[rng.random(10000) < 0.02, rng.random(4000) < 0.10]
-        seen = monitor(policy, late, np.ones(14000), accepted_only=True)
-        found.append(np.inf if seen.violated_at is None else seen.violated_at - 10000)
-    print(f"monitor, 10,000 rows of .02, then .10: alarm after {np.quantile(found, [0.5, 0.9])} rows (50, 90 %)")
-
-
 def kills(_: np.random.Generator, repetitions: int = 50) -> None:
     """A writer of the state is killed again and again."""
     with tempfile.TemporaryDirectory() as folder:
@@ -262,11 +253,101 @@ def ties(rng: np.random.Generator, repetitions: int = 400) -> None:
         print(f"times of {size} rows: one false signal in {repetitions * len(begins) / max(1, signals):.0f} rows")
 
 
+RETURNING_LIMIT, WEEKS, NEW, AGAIN = 0.1, 52, 15, 0.15
+KINDS = {
+    "alike": "all patients alike",
+    "hard": "30 % of them six times the risk",
+    "less": "these accepted less often (30 against 90 % of rows)",
+    "more": "these accepted more often (95 against 30 %)",
+    "first": "first visits twice the risk of later ones",
+}
+
+
+def patient(kind: str, rng: np.random.Generator) -> tuple[float, float]:
+    """Return a patient's risk, up to a factor, and chance that a row is accepted."""
+    hard = rng.random() < 0.3
+    accepted = {"less": (0.9, 0.3), "more": (0.3, 0.95)}.get(kind, (0.8, 0.8))
+    return (0.1 if kind == "alike" else 0.24 if hard else 0.04), accepted[hard]
+
+
+def at_visit(kind: str, risk: float, visit: int) -> float:
+    """Return the risk at a visit."""
+    return risk * (1.0 if kind != "first" else 1.6 if visit == 0 else 0.8)
+
+
+def factor(kind: str, whole: bool) -> float:
+    """Return what brings the mean accepted loss of patients to the limit: of first calls, or of all their rows."""
+    rng, found = np.random.default_rng(1), []
+    for _ in range(20_000):
+        risk, accepted = patient(kind, rng)
+        each = [np.full(int((rng.random(rng.integers(1, 4)) < accepted).sum()), at_visit(kind, risk, visit))
+                for visit in range(1 + rng.binomial(WEEKS // 2, AGAIN) if whole else 1)]  # fmt: skip
+        rows = np.concatenate(each)
+        if rows.size:
+            found.append(rows.mean())
+    return RETURNING_LIMIT / float(np.mean(found))
+
+
+def year(kind: str, scale: float, policy: Any, seed: int) -> tuple[bool, int, int]:
+    """Return whether the promise was ever called broken, and how many rows were left out of how many."""
+    rng, least = np.random.default_rng([seed, 7]), min(policy.thresholds.values())
+    weeks: list[list[tuple[int, float, float]]] = [[] for _ in range(WEEKS)]
+    for name in range(WEEKS * NEW):
+        (risk, accepted), begun = patient(kind, rng), name // NEW
+        again = [week for week in range(begun + 1, WEEKS) if rng.random() < AGAIN]
+        for visit, week in enumerate([begun, *again]):
+            weeks[week].append((name, scale * at_visit(kind, risk, visit), accepted))
+    watch = Monitor(policy, returning="skip")
+    for week in weeks:
+        shown = [week[k] for k in rng.permutation(len(week)) for _ in range(rng.integers(1, 4))]
+        names, risks, chances = (np.array(column) for column in zip(*shown, strict=True))
+        sure, luck = rng.random(len(names)) < chances, rng.random(len(names))
+        score = np.where(sure, least + (1.0 - least) * luck, 0.99 * least * luck)
+        seen = watch.update((rng.random(len(names)) < risks) * 1.0, score, clusters=names)
+    return bool(seen.violated), seen.returned, seen.n + seen.returned
+
+
+def returning(_: np.random.Generator, repetitions: int = 200) -> None:
+    """New patients a week for a year, who come again in 15 % of the later weeks with one to three rows each time."""
+    score = np.random.default_rng(0).random(3000)
+    options: Any = {"risk": RETURNING_LIMIT, "delta": DELTA, "clusters": np.arange(3000) // 3}
+    policy = abstain.choose_threshold(np.zeros(3000), score, **options).policy(score="s")
+    for kind, words in KINDS.items():
+        for whole in (False, True):
+            scale = factor(kind, whole)
+            years = [year(kind, scale, policy, seed) for seed in range(repetitions)]
+            broken, left, total = np.sum(years, axis=0)
+            where = "all rows" if whole else "first calls"
+            print(f"{words}; at the limit over {where}: ever called broken {percent(broken, repetitions)}, "
+                  f"left out {100 * left / total:.0f} % of rows", flush=True)  # fmt: skip
+
+
+def drift(rng: np.random.Generator, repetitions: int = 1000) -> None:
+    """Calibration and stream are one population, or the scores of the stream are u^1.2 instead of u."""
+
+    def draw(n: int, power: float = 1.0) -> tuple[Any, Any]:
+        score = rng.random(n) ** power
+        return rng.random(n) < 0.1 * (1 - score), score
+
+    for n, rows in ((1000, 5000), (4000, 5000)):
+        told = []
+        for _ in range(repetitions):
+            policy = abstain.choose_threshold(*draw(n), risk=0.05, delta=DELTA).policy(score="s")
+            seen = [monitor(policy, *draw(rows, power)) for power in (1.0, 1.2)]
+            told.append([float(bool(value)) for one in seen for value in (one.coverage_drifted, one.score_drifted)])
+        same_c, same_s, moved_c, moved_s = np.mean(told, axis=0)
+        print(
+            f"{n} calibration rows, {rows} new ones: false alarms of coverage {same_c:.3f}, score {same_s:.3f}; "
+            f"scores moved by up to 0.07: coverage {moved_c:.3f}, score {moved_s:.3f} noticed"
+        )
+
+
 def main() -> None:
+    warnings.simplefilter("ignore")
     parts: dict[str, tuple[Callable[..., None], int]] = {
         "delays": (delays, 1000), "detector": (detector, 1000), "years": (years, 2000), "late": (late, 2000),
-        "swings": (swings, 500), "public": (public, 300), "kills": (kills, 50),
-        "ties": (ties, 400), "speed": (speed, 1),
+        "swings": (swings, 500), "kills": (kills, 50), "ties": (ties, 400), "speed": (speed, 1),
+        "returning": (returning, 200), "drift": (drift, 1000),
     }  # fmt: skip
     names = [name for name in sys.argv[1:] if name != "--quick"]
     for name in names or parts:
