@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from experiments.cwsa_cnn._tables import tables
 from experiments.training._jobs import Job, Setting, Study
 
@@ -21,8 +23,11 @@ def jobs(size: str) -> list[Job]:
     """Return the trainings of a size, in order."""
     if size == "smoke":
         return _rows(SMOKE, 2, "network.width=4", "data.batch=32", "epochs=2")
-    seeds = 5 if size == "gpu" else 3
-    return _rows(MNIST, seeds) + _rows(CIFAR10, seeds, "network.name=cwsa_cifar10", "epochs=5")
+    cifar10 = ("network.name=cwsa_cifar10", "epochs=5")
+    if size == "gpu":
+        return _rows(MNIST, 5) + _rows(CIFAR10, 5, *cifar10)
+    # nine epochs of 20,000 digits are as many batches as three of 60,000
+    return _rows(replace(MNIST, n=20_000), 3, "epochs=9") + _rows(CIFAR10, 3, *cifar10)
 
 
 STUDY = Study("cwsa_cnn", __doc__ or "", jobs, tables, ("MSP",))

@@ -1,0 +1,113 @@
+"""Tables of seventeen and nine scores: names are the paper's, numbers those of the runs, and one run makes them all."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("lightning")
+
+import torch
+
+from experiments.claims._sources import printed
+from experiments.openood._claims import OUTSIDE, Values, claims
+from experiments.openood._numbers import DETECTION, JOINT, NINE, SEVENTEEN, numbers
+from experiments.openood._rows import ALL_SCORES, LADDER, LITERAL, SMOKE, STUDY
+from experiments.openood._scores import TABLE_1, TABLE_5, by_score, by_training, counted
+from experiments.training._jobs import Job
+from experiments.training._run import run
+
+
+def test_scores_are_those_of_the_tables():
+    """Seventeen in the order of Tables 1 and 5, nine in that of Tables 2 and 3."""
+    tables = printed("joint")
+    assert list(SEVENTEEN) == list(tables["table1"]["rows"]) == list(tables["table5"]["rows"])
+    nine = [each["ood_score"] for each in tables["table2"]["columns"] if each["group"] == "near"]
+    assert list(NINE) == nine
+    assert set(NINE.values()) <= set(SEVENTEEN.values())
+    assert OUTSIDE["fashion_scores"] == tuple(NINE.values())[1:]
+
+
+def test_every_row_of_the_study_keeps_what_odin_and_gram_need():
+    """In the full size, and in the small study of all scores; rows to the letter differ in one setting each."""
+    jobs = [job for job in STUDY.jobs("cpu") if job.setting.name == "fashion_scores"]
+    for job in (*jobs, *STUDY.jobs("gpu")):
+        extract = job.made().extract
+        assert extract.odin, job.folder
+        assert extract.gram, job.folder
+        assert extract.train, job.folder
+    assert {job.model for job in jobs} == {*LADDER, *LITERAL}
+    first = {job.model: job for job in jobs if job.seed == 0}
+    for name, (like, change) in LITERAL.items():
+        assert first[name].settings == (*first[like].settings, change)
+        assert first[name].made() != first[like].made()
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    """All numbers of a tiny training with every score."""
+    torch.set_num_threads(1)
+    folder = tmp_path_factory.mktemp("scores")
+    tiny = ("network.name=small", "network.width=4", "data.batch=32", "epochs=2", *ALL_SCORES)
+    jobs = [Job(SMOKE, "ce", "ce", tiny, 0)]
+    run(jobs, folder, precision="32-true", say=lambda line: None, accelerator="cpu")
+    first = numbers(folder, jobs)
+    assert numbers(folder, jobs) == first
+    return first
+
+
+def test_one_run_has_every_number(judged):
+    """Seventeen scores by all metrics beside near and far data; only those outside a principal subspace may lack."""
+    found = {str(row["quantity"]): row["value"] for row in judged}
+    free = ("vim", "sirc_msp_res", "sirc_neg_entropy_res")
+    for group in ("near", "far"):
+        for score in SEVENTEEN.values():
+            for metric in (*JOINT, *DETECTION):
+                value = found.get(f"{group} {metric} {score}")
+                assert score in free or value is not None, (group, metric, score)
+                assert value is None or 0.0 <= value <= 1.0
+            if f"{group} ds_f1 {score}" in found:
+                assert found[f"{group} ds_f1 {score}"] >= found[f"{group} f1 {score}"] - 1e-12
+                assert found[f"{group} ds_f1 {score}"] >= found[f"{group} f1 msp"] - 1e-12
+                assert found[f"{group} ds_aurc {score}"] <= found[f"{group} aurc {score}"] + 1e-12
+
+
+def test_tables_of_one_run(judged):
+    """A line per score, a line per row of training; the best of a column is bold."""
+    text = by_score(judged, TABLE_1)
+    lines = text.splitlines()
+    assert len(lines) == 2 + 17
+    f1 = next(row["value"] for row in judged if row["quantity"] == "near f1 msp")
+    assert re.search(rf"^\| MSP \| \**{100 * f1:.1f}\** / ", lines[2])
+    assert r"SIRC(MSP,\|z\|_1)" in text
+    assert len(by_score(judged, TABLE_5).splitlines()) == 19
+    assert len(by_training(judged, "DS-AURC", "far").splitlines()) == 3
+    assert counted(judged).splitlines()[2].startswith("| near | ")
+
+
+def synthetic_rows(n=3, seed=0):
+    """Every quantity of all rows, drawn."""
+    rng = np.random.default_rng(seed)
+    quantities = ["test errors", "test aurc"]
+    quantities += [f"{g} {m} {s}" for g in ("near", "far") for m in JOINT for s in SEVENTEEN.values()]
+    return [
+        {"setting": "fashion_scores", "model": model, "seed": seed, "quantity": quantity, "value": 0.05 * rng.random()}
+        for model in LADDER
+        for seed in range(n)
+        for quantity in quantities
+    ]
+
+
+def test_claims_are_judged_by_the_nine():
+    """Eight scores beside the maximum probability, and no other than those of the setting."""
+    rows = synthetic_rows()
+    assert Values(rows, "fashion_scores").outside == OUTSIDE["fashion_scores"]
+    assert len(Values(rows, "fashion_scores").joint) == 2 * 2 * 8
+    assert len(Values(rows, "fashion_small").joint) == 2 * 2 * 3
+    lines = {line.split(" | ")[0].strip("| "): line for line in claims(rows, "fashion_scores").splitlines()[2:]}
+    counts = [int(cell) for cell in lines["J28"].split(" | ")[2:6]]
+    assert sum(counts) == 11 * 32
+    assert counts[3] == 0
