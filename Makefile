@@ -9,6 +9,7 @@
 #   make peers   the tables of the README: abstain beside other packages, where these are installed
 #   make measured  the measured numbers of the documentation, in quick forms; DATA=FOLDER: also of saved outputs
 #   make claims  every claim of the papers, checked again; DATA=FOLDER: also on saved outputs
+#   make mutants  small changes of the code, and whether the tests notice: SEED=1 NUMBER=150, or one PACKAGE=policy
 #   make dist    wheel and sdist, checked, installed alone and run (nothing is published)
 #   make clean   remove everything that these targets made
 #
@@ -27,10 +28,10 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint types doctest pytest test-browser test-dask test-spark slow minimum docs bench peers measured claims dist clean
+.PHONY: help demo test lint types doctest pytest test-browser test-dask test-spark slow minimum docs bench peers measured claims mutants dist clean
 
 help:
-	@sed -n '1,16s/^# \{0,1\}//p' Makefile
+	@sed -n '1,17s/^# \{0,1\}//p' Makefile
 
 demo: .venv/installed-cli
 	$(BIN)/abstain demo --output demo-output
@@ -68,6 +69,14 @@ slow: .venv/installed-dev
 
 minimum: .venv/created
 	$(BIN)/python .ci/minimum.py --jobs $(JOBS)
+
+SEED ?= 1
+NUMBER ?= 150
+MUTATED = $(addprefix --package ,$(PACKAGE)) --jobs $(JOBS)
+mutants: .venv/installed-mutants
+	test -e .mutants/reach.json || $(BIN)/python .ci/mutants.py reach $(MUTATED)
+	$(BIN)/python .ci/mutants.py run --seed $(SEED) --number $(NUMBER) $(MUTATED)
+	$(BIN)/python .ci/mutants.py show --seed $(SEED)
 
 docs: .venv/installed-dev
 	$(BIN)/python -m sphinx -W --keep-going -q -j $(JOBS) docs docs/_build/html
@@ -121,6 +130,10 @@ clean:
 .venv/installed-dev: pyproject.toml .venv/installed-torch
 	$(PIP) --editable '.[dev]'
 	touch $@ .venv/installed-cli
+
+.venv/installed-mutants: .venv/installed-dev
+	$(PIP) 'coverage>=7.6' 'pytest-cov>=6'
+	touch $@
 
 .venv/installed-browser: .venv/installed-dev
 	$(PIP) --editable '.[browser]'
