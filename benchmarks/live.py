@@ -15,8 +15,6 @@ import argparse
 import json
 import math
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,161 +23,8 @@ import numpy as np
 import abstain
 from abstain.live import LiveCertificate
 from abstain.thresholds import _grid_bets as _bets
+from live_populations import DELTA, LIMIT, POPULATIONS, WAYS, Draw, Population, violated
 
-LIMIT, DELTA = 0.05, 0.05
-Draw = Callable[[int, np.random.Generator], dict[str, Any]]
-
-
-@dataclass(frozen=True)
-class Population:
-    """A stream: ``draw`` gives score, loss and what else a row has; ``risk(threshold, group)`` is the truth.
-
-    ``by_day``: rows of a day have an order of their own, so days of several streams cannot be drawn at once.
-    """
-
-    draw: Draw
-    risk: Callable[[float, str], float]
-    thresholds: np.ndarray
-    options: dict[str, Any]
-    by_day: bool = False
-
-
-def by_steps(levels: list[float], share: list[float], error: list[float], draw_loss: Any = None) -> Population:
-    """Return a population with a few score levels, each with its share and error rate."""
-    level, part, wrong = np.array(levels), np.array(share) / np.sum(share), np.array(error)
-
-    def draw(n: int, rng: np.random.Generator) -> dict[str, Any]:
-        at = rng.choice(len(level), n, p=part)
-        return {"confidence": level[at], "loss": (rng.random(n) < wrong[at]).astype(float)}
-
-    def risk(threshold: float, group: str = "") -> float:
-        mine = level >= threshold
-        return float((part * wrong)[mine].sum() / part[mine].sum())
-
-    return Population(draw, risk, level, {})
-
-
-def smooth(scale: float = 0.3, power: float = 1.5) -> Population:
-    """Return uniform scores whose error rate is scale * (1 - score) ** power."""
-
-    def draw(n: int, rng: np.random.Generator) -> dict[str, Any]:
-        score = rng.random(n)
-        return {"confidence": score, "loss": (rng.random(n) < scale * (1 - score) ** power).astype(float)}
-
-    return Population(draw, lambda t, group="": scale * (1 - t) ** power / (power + 1), np.linspace(1, 0, 61)[1:], {})
-
-
-def plateau() -> Population:
-    """Return a risk that is the limit exactly at every threshold below the median of the scores."""
-
-    def draw(n: int, rng: np.random.Generator) -> dict[str, Any]:
-        score = rng.random(n)
-        return {"confidence": score, "loss": (rng.random(n) < LIMIT).astype(float)}
-
-    return Population(draw, lambda t, group="": LIMIT, np.linspace(1, 0, 61)[1:], {})
-
-
-def like_mmlu() -> Population:
-    """Return scores that crowd near one, with errors among the most confident."""
-    levels = 1 - np.geomspace(1e-7, 0.7, 60)
-    error = 0.025 + 0.45 * np.linspace(0, 1, 60) ** 2.2
-    return by_steps(levels.tolist(), np.ones(60).tolist(), error.tolist())
-
-
-def confident_errors() -> Population:
-    """Return errors that lie in the most confident fiftieth and in the lower half."""
-    level = np.linspace(0.99, 0.01, 50)
-    error = np.where(np.arange(50) == 0, 0.6, np.where(np.arange(50) < 25, 0.02, 0.15))
-    return by_steps(level.tolist(), [1.0] * 50, error.tolist())
-
-
-def sorted_days() -> Population:
-    """Return the plateau with the right rows of each day first."""
-    base = plateau()
-
-    def draw(n: int, rng: np.random.Generator) -> dict[str, Any]:
-        rows = base.draw(n, rng)
-        order = np.argsort(rows["loss"], kind="stable")
-        return {name: column[order] for name, column in rows.items()}
-
-    return Population(draw, base.risk, base.thresholds, {}, by_day=True)
-
-
-def graded() -> Population:
-    """Return losses in [0, 2] with a mean at the limit below the median score."""
-
-    def draw(n: int, rng: np.random.Generator) -> dict[str, Any]:
-        score = rng.random(n)
-        mean = np.where(score > 0.5, 0.5 * LIMIT, 1.5 * LIMIT)
-        return {"confidence": score, "loss": 2 * rng.beta(mean, 2 - mean)}
-
-    def risk(t: float, group: str = "") -> float:
-        return (0.5 * LIMIT * 0.5 + 1.5 * LIMIT * (0.5 - t)) / (1 - t) if t < 0.5 else 0.5 * LIMIT
-
-    return Population(draw, risk, np.linspace(1, 0, 61)[1:], {"max_loss": 2.0})
-
-
-def weighted() -> Population:
-    """Return weights that go with errors, so that only the weighted risk is at the limit."""
-
-    def draw(n: int, rng: np.random.Generator) -> dict[str, Any]:
-        score, heavy = rng.random(n), rng.random(n) < 0.2
-        wrong = rng.random(n) < np.where(heavy, 0.1, 0.0375)  # (4 * .1 * .2 + .0375 * .8) / (4 * .2 + .8) = .06875
-        fine = score > 0.4
-        wrong &= ~fine | (rng.random(n) < LIMIT / 0.06875)
-        return {"confidence": score, "loss": wrong.astype(float), "sample_weight": np.where(heavy, 4.0, 1.0)}
-
-    def risk(t: float, group: str = "") -> float:
-        return LIMIT if t >= 0.4 else (0.6 * LIMIT + (0.4 - t) * 0.06875) / (1 - t)
-
-    return Population(draw, risk, np.linspace(1, 0, 61)[1:], {"max_weight": 4.0})
-
-
-def grouped() -> Population:
-    """Return three groups: below, at and above the limit."""
-    rate = {"a": 0.02, "b": LIMIT, "c": 0.08}
-
-    def draw(n: int, rng: np.random.Generator) -> dict[str, Any]:
-        names = rng.choice(list(rate), n)
-        wrong = rng.random(n) < np.array([rate[name] for name in names])
-        return {"confidence": rng.random(n), "loss": wrong.astype(float), "groups": names}
-
-    return Population(draw, lambda t, group="": rate[group], np.linspace(1, 0, 21)[1:], {"groups": ("a", "b", "c")})
-
-
-def clustered() -> Population:
-    """Return clusters of 1 or 20 rows, in whole right or wrong: the risk of rows is at the limit."""
-
-    def draw(n: int, rng: np.random.Generator) -> dict[str, Any]:
-        size = np.where(rng.random(n) < 0.05, 20, 1)
-        size = size[: int(np.searchsorted(np.cumsum(size), n)) + 1]
-        wrong = rng.random(len(size)) < LIMIT
-        number = np.repeat(np.arange(len(size)), size)
-        name = [f"{rng.integers(1 << 60)}-{k}" for k in range(len(size))]
-        return {
-            "confidence": rng.random(len(number)),
-            "loss": wrong[number].astype(float),
-            "clusters": np.array(name)[number],
-        }
-
-    return Population(draw, lambda t, group="": LIMIT, np.linspace(1, 0, 21)[1:], {"max_cluster": 20})
-
-
-POPULATIONS: dict[str, Callable[[], Population]] = {
-    "smooth": smooth,
-    "like MMLU": like_mmlu,
-    "two levels": lambda: by_steps([0.9, 0.4], [1, 1], [0.03, 0.07]),
-    "six levels": lambda: by_steps(
-        [0.99, 0.95, 0.9, 0.8, 0.6, 0.3], [1, 1.5, 1.5, 2, 2, 2], [0.01, 0.03, 0.05, 0.09, 0.2, 0.4]
-    ),
-    "plateau at the limit": plateau,
-    "sorted within days": sorted_days,
-    "confident errors": confident_errors,
-    "graded losses": graded,
-    "weights": weighted,
-    "groups": grouped,
-    "clusters": clustered,
-}
 AUDITS = (1.0, 0.2, 0.05)
 
 
@@ -188,19 +33,17 @@ def stream(population: Population, audit: float, days: int, rows: int, rng: np.r
     live = LiveCertificate(risk=LIMIT, delta=DELTA, thresholds=population.thresholds, **population.options)
     for _ in range(days):
         day = population.draw(rows, rng)
-        limits = live.result().thresholds
-        names = day.get("groups", np.full(len(day["loss"]), ""))
-        answered = day["confidence"] >= np.array([limits[name] for name in names])
+        if "groups" in day:
+            limits = live.result().thresholds
+            answered = day["confidence"] >= np.array([limits[name] for name in day["groups"]])
+        else:
+            answered = day["confidence"] >= live.threshold
         chance = np.where(answered, audit, 1.0)
         drawn = rng.random(len(chance)) < chance
         loss = np.where(drawn, day.pop("loss"), np.nan)
         live.update(loss=loss, label_probability=chance, again=True, **day)
         live._issue(audit)
-    return any(
-        population.risk(threshold, name) >= LIMIT * (1 - 1e-9)
-        for name, found in live.certified.items()
-        for threshold in found
-    )
+    return violated(live, population.risk)
 
 
 def many(population: Population, audit: float, days: int, rows: int, streams: int, seed: int) -> int:
@@ -208,7 +51,7 @@ def many(population: Population, audit: float, days: int, rows: int, streams: in
     rng = np.random.default_rng(seed)
     names = list(population.options.get("groups", [""]))
     grid = np.unique(population.thresholds)[::-1]
-    n, bar = len(grid), math.log(len(names) / DELTA)
+    n, bar, reached = len(grid), math.log(len(names) / DELTA), np.cumsum(_bets.start_weights(len(grid)))
     limit = LIMIT / population.options.get("max_loss", 1.0)
     sums = np.zeros((len(names), streams, len(_bets.RATES), n))
     certified = np.zeros((len(names), streams, n), dtype=bool)
@@ -229,7 +72,7 @@ def many(population: Population, audit: float, days: int, rows: int, streams: in
             sums[:, :, k] += found.reshape(len(names), streams, n)
         path = np.cumsum(sums, axis=3)
         value = np.einsum("k,gskj->gsj", _bets.WEIGHTS, np.exp(np.minimum(path, 700.0)))
-        high = np.where(certified, 0.0, value).max(axis=2) >= math.exp(bar)
+        high = np.where(certified, 0.0, value * reached).max(axis=2) >= math.exp(bar)
         for g, s in zip(*np.nonzero(high), strict=True):
             certified[g, s] = _bets.certify(_bets.log_evidence(sums[g, s]), certified[g, s], bar)
             low = np.flatnonzero(certified[g, s])
@@ -242,22 +85,35 @@ def many(population: Population, audit: float, days: int, rows: int, streams: in
 def violations(names: list[str], streams: int, days: int, rows: int, output: Path, one_by_one: bool) -> None:
     """Print the share of streams with a violation for every population and share of audits."""
     print(f"limit {LIMIT}, delta {DELTA}, {days} days of {rows} rows; violated on any day, with standard error")
+    parts = 1 if not one_by_one else max(1, streams // 50)
+    for part in range(parts):  # with a part of the streams of every cell first, so that one may stop at any time
+        for name in names:
+            for audit in AUDITS:
+                file = output / f"{name.replace(' ', '-')}-{audit}-{streams // parts}-{days}-{rows}-{part}.json"
+                if not file.exists():
+                    output.mkdir(parents=True, exist_ok=True)
+                    found = cell(name, audit, days, rows, range(part * 50, (part + 1) * 50) if one_by_one else streams)
+                    file.write_text(json.dumps({"violated": found, "streams": streams // parts}))
     for name in names:
         for audit in AUDITS:
-            file = output / f"{name.replace(' ', '-')}-{audit}-{streams}-{days}-{rows}.json"
-            if not file.exists():
-                population = POPULATIONS[name]()
-                if one_by_one or population.by_day or "max_cluster" in population.options:
-                    rngs = (np.random.default_rng([20261125, k]) for k in range(streams))
-                    found = sum(stream(population, audit, days, rows, rng) for rng in rngs)
-                else:
-                    found = many(population, audit, days, rows, streams, 20261125)
-                output.mkdir(parents=True, exist_ok=True)
-                file.write_text(json.dumps({"violated": found, "streams": streams}))
-            kept = json.loads(file.read_text())
-            share = kept["violated"] / kept["streams"]
-            error = math.sqrt(max(share * (1 - share), DELTA * (1 - DELTA)) / kept["streams"])
-            print(f"{name:22} audits {100 * audit:3.0f} %: {100 * share:5.2f} % ({100 * error:.2f})", flush=True)
+            each = [json.loads(file.read_text()) for file in output.glob(f"{name.replace(' ', '-')}-{audit}-*.json")]
+            share, n = sum(one["violated"] for one in each), sum(one["streams"] for one in each)
+            error = math.sqrt(max(share / n * (1 - share / n), DELTA * (1 - DELTA)) / n)
+            print(f"{name:36} audits {100 * audit:3.0f} %: {100 * share / n:5.2f} % ({100 * error:.2f}) of {n}")
+
+
+def cell(name: str, audit: float, days: int, rows: int, streams: int | range) -> int:
+    """Return how many of these streams are violated; a range goes through the public class, one by one."""
+    if isinstance(streams, int) and name in POPULATIONS:
+        population = POPULATIONS[name]()
+        if not population.by_day and "max_cluster" not in population.options:
+            return many(population, audit, days, rows, streams, 20261125)
+    total = 0
+    for k in range(streams) if isinstance(streams, int) else streams:
+        rng = np.random.default_rng([20261125, k])
+        way = WAYS.get(name)
+        total += stream(POPULATIONS[name](), audit, days, rows, rng) if way is None else way(audit, days, rows, rng)
+    return total
 
 
 def resampled(score: np.ndarray, loss: np.ndarray) -> Draw:
@@ -363,7 +219,7 @@ def main() -> None:
     parser.add_argument("--streams", type=int, default=2000)
     parser.add_argument("--days", type=int, default=200)
     parser.add_argument("--rows", type=int, default=100)
-    parser.add_argument("--cell", choices=list(POPULATIONS), action="append")
+    parser.add_argument("--cell", choices=[*POPULATIONS, *WAYS], action="append")
     parser.add_argument("--output", type=Path, default=Path("live-runs"))
     parser.add_argument("--runs", type=int, default=40)
     parser.add_argument("--data", type=Path, help="folder of saved outputs, for coverage")
@@ -376,7 +232,9 @@ def main() -> None:
     if given.what == "audits":
         audits(given.runs)
         return
-    violations(given.cell or list(POPULATIONS), given.streams, given.days, given.rows, given.output, given.one_by_one)
+    violations(
+        given.cell or [*POPULATIONS, *WAYS], given.streams, given.days, given.rows, given.output, given.one_by_one
+    )
 
 
 if __name__ == "__main__":

@@ -72,3 +72,51 @@ def test_rows_and_options_that_do_not_fit(tmp_path: Path, capsys: pytest.Capture
     said = capsys.readouterr().err
     assert all(each in said for each in ("sent before", "fixed at the start", "smallest chance in force"))
     assert (tmp_path / "live.json").read_bytes() == before
+
+
+def test_audits_from_a_policy_to_the_next_certificate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """``apply --audit`` draws by names; what comes back counts with its chance, and a row that comes twice does not."""
+    rng = np.random.default_rng(3)
+    state, policy = str(tmp_path / "live.json"), str(tmp_path / "policy.json")
+    fixed = ["--loss", "err", "--confidence", "conf", "--ids", "id", "--state", state, "-o", policy]
+    for k in range(3):
+        score = rng.random(2500)
+        wrong = (rng.random(2500) < 0.3 * (1 - score) ** 1.5).astype(float)
+        frame = pl.DataFrame({"id": np.arange(2500) + 2500 * k, "conf": score, "err": wrong})
+        frame.write_csv(tmp_path / "week.csv")
+        if k == 0:
+            begin = ["--risk", "0.05", "--audit", "0.2"]
+            assert run(["live", str(tmp_path / "week.csv"), *fixed, *begin]) == 0
+            continue
+        drawn = ["--audit", "0.2", "--ids", "id", "--seed", "s"]
+        assert run(["apply", policy, str(tmp_path / "week.csv"), "-o", str(tmp_path / "out.csv"), *drawn]) == 0
+        told = pl.read_csv(tmp_path / "out.csv")
+        assert told.filter("accepted")["label_drawn"].mean() == pytest.approx(0.2, abs=0.05)
+        assert told.filter(~pl.col("accepted"))["label_drawn"].all()
+        told.with_columns(err=pl.when("label_drawn").then("err")).write_csv(tmp_path / "back.csv")
+        chances = ["--label-probability", "label_probability", "--drawn", "label_drawn", "--audit", "0.2"]
+        assert run(["live", str(tmp_path / "back.csv"), *fixed, *chances]) == 0
+    live = abstain.live.load_live(state)
+    assert (live.result().groups[""].rows, live.threshold < 1) == (7500, True)
+    told.head(3).with_columns(err=1).write_csv(tmp_path / "again.csv")
+    assert run(["live", str(tmp_path / "again.csv"), *fixed, *chances]) == 2
+    assert "by their ids" in capsys.readouterr().err
+
+
+def test_an_empty_week(tmp_path: Path) -> None:
+    """A file without rows is a week without rows."""
+    assert live(week(tmp_path, 1), tmp_path, "--risk", "0.05") == 0
+    (tmp_path / "none.csv").write_text("conf,chance,err\n")
+    assert live(tmp_path / "none.csv", tmp_path) == 0
+    assert len(abstain.live.load_live(tmp_path / "live.json").result().history) == 2
+
+
+def test_groups_that_join(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Groups are those of the first file; a later one joins by name, with a part of the reserve."""
+    pl.read_csv(week(tmp_path, 1)).with_columns(site=pl.lit("a")).write_csv(tmp_path / "first.csv")
+    pl.read_csv(week(tmp_path, 2)).with_columns(site=pl.lit("b")).write_csv(tmp_path / "second.csv")
+    assert live(tmp_path / "first.csv", tmp_path, "--risk", "0.05", "--groups", "site", "--reserve", "0.5") == 0
+    assert live(tmp_path / "second.csv", tmp_path, "--groups", "site") == 2
+    assert "'b' is not known" in capsys.readouterr().err
+    assert live(tmp_path / "second.csv", tmp_path, "--groups", "site", "--add-group", "b") == 0
+    assert set(abstain.load_policy(tmp_path / "policy.json").thresholds) == {"a", "b"}

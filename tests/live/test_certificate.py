@@ -42,7 +42,7 @@ def plain_certified(score: np.ndarray, loss: np.ndarray, chance: np.ndarray, sma
                     log += math.log(1 + smallest * (1 - rate) / 0.95 * (0.05 - one) / p)
             mean += share * math.exp(log)
         values.append(mean)
-    weight = [1 / (j + 1) for j in range(len(GRID))]
+    weight = [(j + 1 + 0.3 * len(GRID)) ** -3 for j in range(len(GRID))]
     done: set[int] = set()
     while True:
         fresh_ones = set()
@@ -123,7 +123,7 @@ def test_weights_count_for_rows() -> None:
     [
         ({"label_probability": [1.0, 0.0]}, r"label_probability\[1\] is 0"),
         ({"label_probability": [1.0, 0.5]}, r"below the smallest chance in force, 1"),
-        ({"loss": [0.0, np.nan]}, r"loss\[1\] is missing, although its label was drawn with chance 1"),
+        ({"loss": [0.0, np.nan]}, r"loss\[1\] is missing, although its label was drawn"),
         ({"loss": [0.0, 2.0]}, "max_loss=1 is below"),
         ({"sample_weight": [1.0, 2.0]}, "max_weight=1 is below"),
         ({"groups": ["a", "b"]}, "has no groups"),
@@ -142,16 +142,24 @@ def test_refused_rows_change_nothing(given: dict[str, Any], message: str) -> Non
     assert (live.groups[""].sums == before[2]).all()
 
 
-def test_rows_count_once() -> None:
-    """A file that was counted before is refused, also in part and in another order."""
-    live = fresh()
-    score, loss = rows(300, 4)
-    live.update(score, loss)
-    with pytest.raises(ValueError, match="before"):
+def test_a_share_of_unseen_answers() -> None:
+    """A stricter limit is certified, the guarantee says so, and the reach is that share at least."""
+    score, loss = rows(20_000, 12)
+    grid = np.linspace(0.99, 0.01, 60)
+    plain, asked = fresh(thresholds=grid), fresh(thresholds=grid, ood_share=0.02)
+    strict = fresh(thresholds=grid, risk=0.03 / 0.98)
+    for live in (plain, asked, strict):
         live.update(score, loss)
-    with pytest.raises(ValueError, match="before"):
-        live.update(score[::-1][:250], loss[::-1][:250])
-    assert live.update(score, loss, again=True).groups[""].rows == 600
+    assert asked.certified == strict.certified != plain.certified
+    assert plain.reach is not None
+    assert asked.reach is not None
+    assert (plain.reach.ood_share, asked.reach.ood_share) == (0.0, pytest.approx(0.02))
+    policy = asked.policy(score="msp")
+    assert policy.guarantee is not None
+    assert policy.objective.ood_share == 0.02
+    assert "0.02" in policy.guarantee.statement
+    with pytest.raises(ValueError, match="ood_share"):
+        fresh(ood_share=0.05)
 
 
 def test_missing_scores_are_answered_nowhere() -> None:

@@ -38,10 +38,11 @@ def test_the_share_that_is_drawn() -> None:
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ({"audit": 0.1}, TypeError, "needs ids="),
-        ({"audit": 0.0, "ids": ["a"]}, ValueError, r"in \(0, 1\]"),
-        ({"audit": 0.1, "ids": [None]}, ValueError, "must name each row"),
-        ({"audit": 0.1, "ids": ["a", "b"]}, ValueError, r"shape \(2,\) for 1 rows"),
+        ({"audit": 0.1, "seed": 1}, TypeError, "needs ids="),
+        ({"audit": 0.1, "ids": ["a"]}, TypeError, "seed=, kept secret"),
+        ({"audit": 0.0, "ids": ["a"], "seed": 1}, ValueError, r"in \(0, 1\]"),
+        ({"audit": 0.1, "ids": [None], "seed": 1}, ValueError, "must name each row"),
+        ({"audit": 0.1, "ids": ["a", "b"], "seed": 1}, ValueError, "2 names for 1 rows"),
     ],
 )
 def test_what_cannot_be_drawn(given: dict[str, object], error: type[Exception], message: str) -> None:
@@ -53,7 +54,8 @@ def test_what_cannot_be_drawn(given: dict[str, object], error: type[Exception], 
 def test_names_are_of_one_row_each() -> None:
     """Rows of one name would be drawn together; a whole number is one name, whatever its type."""
     with pytest.raises(ValueError, match="no two alike"):
-        POLICY.decide([0.9, 0.8], ids=["a", "a"], audit=0.5)
-    draws = [POLICY.decide([0.9, 0.8], ids=np.array([1, 2], dtype=kind), audit=0.5).drawn for kind in (int, float, str)]
+        POLICY.decide([0.9, 0.8], ids=["a", "a"], audit=0.5, seed=1)
+    kinds = [np.array([1, 2], dtype=kind) for kind in (int, float, str)]
+    draws = [POLICY.decide([0.9, 0.8], ids=ids, audit=0.5, seed=1).drawn for ids in kinds]
     assert (draws[0] == draws[1]).all()
     assert (draws[0] == draws[2]).all()

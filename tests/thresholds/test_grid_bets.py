@@ -86,7 +86,7 @@ def test_closed_test_searches_all_subsets(logs: list[float], before: int) -> Non
     """A threshold is certified if every set of open thresholds that holds it is rejected."""
     n, bar = len(logs), 20.0
     done = [bool(before >> j & 1) for j in range(n)]
-    weight = [1 / (j + 1) for j in range(n)]
+    weight = [(j + 1 + 0.3 * n) ** -3 for j in range(n)]
     share = [each / sum(weight) for each in weight]
 
     def rejected(members: tuple[int, ...]) -> bool:

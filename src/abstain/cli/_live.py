@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -10,22 +11,29 @@ import click
 from abstain.cli._columns import ANSWERS, MODEL, SURE, reads
 from abstain.cli._group import command, example_lines
 from abstain.cli._input import about
-from abstain.cli._monitor import _present
+from abstain.cli._monitor import _no_rows, _present
+from abstain.cli._next import scored_as
 from abstain.cli._plots import say_written
 from abstain.cli._report import check_opened, report_options, write_report
 from abstain.cli._show import check_destinations
 from abstain.cli._thresholds import show_found
 
 
+def _numbers(column: Iterable[Any]) -> list[float]:
+    """Return numbers, or truth values as 0 and 1."""
+    truth = {"true": 1.0, "false": 0.0}
+    return [truth[word] if (word := str(each).lower()) in truth else float(each) for each in column]
+
+
 @command.command(
     "live",
     epilog=example_lines(
         "abstain live week1.csv --state live.json --risk 0.05 --delta 0.05 -o policy.json",
-        "abstain live week2.csv --state live.json --label-probability chance --audit 0.2 -o policy.json",
+        "abstain live week2.csv --state live.json --label-probability label_probability --drawn label_drawn --ids id",
     ),
 )
 @click.argument("file", type=Path)
-@reads(*MODEL, *ANSWERS, *SURE)
+@reads(*MODEL, *ANSWERS, *SURE, "ids", "clusters")
 @click.option(
     "--state", type=Path, required=True, help="The certificate: begun if there is none, else read and written again."
 )
@@ -36,6 +44,12 @@ from abstain.cli._thresholds import show_found
 @click.option("--score", help="Score to compute from logits or probabilities, in new files too.  [default: msp]")
 @click.option("--temperature", type=float, help="Divides the logits first; it must not come from these rows.")
 @click.option("--max-loss", type=float, help="Largest possible loss, for losses that are not 0/1.")
+@click.option("--max-cluster", type=int, help="Largest possible number of rows of one of --clusters; to begin.")
+@click.option("--ood-share", type=float, help="Share of the answers that may be of an unseen kind and wrong; to begin.")
+@click.option("--groups", "group", help="Group column: one certificate for each value of the first file, delta shared.")
+@click.option("--reserve", type=float, help="Part of delta for groups that join later; to begin.")
+@click.option("--add-group", multiple=True, metavar="NAME", help="A group that joins; may be given several times.")
+@click.option("--drawn", help="Column that says which labels were drawn, as 'abstain apply --audit' writes it.")
 @click.option("--label-probability", help="Column of the chances with which labels were drawn.  [default: all drawn]")
 @click.option("--audit", type=float, help="Share of the answers that will be labelled from now on.  [default: 1]")
 @click.option("--time", "when", help="Column of dates or numbers: when rows were predicted; needed with --maturity.")
@@ -54,7 +68,10 @@ def live_command(
     score: str | None,
     temperature: float | None,
     grid: Path | None,
+    group: str | None,
+    add_group: tuple[str, ...],
     label_probability: str | None,
+    drawn: str | None,
     audit: float | None,
     when: str | None,
     as_of: str | None,
@@ -71,45 +88,61 @@ def live_command(
     FILE holds new rows, also those whose label was not drawn: their label is empty. See docs: Certify again every week.
     """
     from abstain._files import locked
-    from abstain.live import begin_live, load_live, same_options
+    from abstain.live import begin_live, load_live, same_options, update_live
     from abstain.outputs import read_pool
-    from abstain.policy import score_reading
+    from abstain.policy import group_column, score_reading
 
     check_opened(report_path, opened)
     check_destinations({"output": output, "report_path": report_path, "state": state}, [file])
+    if state.exists() and _no_rows(file):
+        show_found(update_live(state, [], []), as_json)
+        return
     given = {name: value for name, value in begin.items() if value is not None}
-    beside = [name for name in (label_probability, when) if name is not None]
+    beside = [name for name in (label_probability, drawn, when, group) if name is not None]
     outputs, loss = read_pool(file, groups=beside, **columns)
     with about(file):
         how = score_reading(outputs, score, temperature)
         confidence = how.confidence(outputs)
         held = {name: (outputs.groups or {})[name] for name in beside}
-        chance = 1.0 if label_probability is None else [float(each) for each in held[label_probability]]
+        if group is not None and not state.exists():
+            given["groups"] = sorted({*group_column(held[group]).tolist(), *add_group})
         with locked(state):
             if state.exists():
                 live = load_live(state)
                 same_options(live, given)
+                for name in add_group:
+                    live.add_group(name)
             else:
                 others = None if grid is None else how.confidence(read_pool(grid, **columns)[0])
                 live = begin_live(confidence, others, given)
-            before = live.threshold
+            before = live.result().thresholds
             if restart:
                 live.restart()
             found = live.update(
                 confidence,
                 loss,
-                label_probability=chance,
+                label_probability=1.0 if label_probability is None else _numbers(held[label_probability]),
+                drawn=None if drawn is None else _numbers(held[drawn]),
+                groups=None if group is None else held[group],
+                clusters=outputs.clusters,
                 time=None if when is None else held[when],
+                ids=outputs.ids,
                 as_of=_present(as_of),
                 again=again,
             )
-            policy = live.policy(**how.arguments(), audit=1.0 if audit is None else audit)
+            policy = live.policy(**how.arguments(), group=group, audit=1.0 if audit is None else audit)
             live.write(state)
     if output is not None:
         policy.save(output)
         say_written([output])
-    write_report(found, report_path, opened, files=[file], title=f"Live certificate: {file.name}")
-    show_found(found, as_json)
-    if not as_json and before != live.threshold:
-        moved = "nothing was certified" if before == float("inf") else f"{before:.6g}"
-        click.echo(f"threshold before these rows: {moved}")
+    verdict = scored_as(found.verdict, how)
+    title = f"Live certificate: {file.name}"
+    write_report(found, report_path, opened, files=[file], title=title, verdict=verdict)
+    show_found(found, as_json, verdict)
+    for name, old in {} if as_json else before.items():
+        if old != found.thresholds[name]:
+            where = f" of {name}" if name else ""
+            moved = "nothing was certified" if old == float("inf") else f"{old:.6g}"
+            click.echo(f"threshold{where} before these rows: {moved}")
+    if not as_json and found.reach is not None and found.reach.slack:
+        click.echo(found.reach.sentence)

@@ -43,15 +43,22 @@ def _labelled(
 @click.argument("file", type=Path)
 @click.option("-o", "--output", type=Path, required=True, help="Decided rows: .csv, .tsv, .parquet or .jsonl.")
 @click.option("--column", default="accepted", show_default=True, help="Name of the new column.")
+@click.option(
+    "--audit", type=float, help="Share of the answers to draw for a label, in a column label_drawn; for 'abstain live'."
+)
+@click.option("--ids", help="Column that names each row, and no two alike, ever; needed with --audit.")
+@click.option("--seed", help="Number or text that decides the draws, kept secret; needed with --audit.")
 @model_option
 @click.option("--edited", is_flag=True, help="Use a policy that was edited by hand; its guarantee is dropped.")
-def apply_command(policy: Path, file: Path, output: Path, column: str, edited: bool, model: str | None) -> None:
+def apply_command(
+    policy: Path, file: Path, output: Path, column: str, edited: bool, model: str | None, **draws: Any
+) -> None:
     """Decide every row of FILE, which may be of any kind that 'abstain evaluate' reads; CSV and Parquet of any size."""
     from abstain import load_policy
     from abstain.thresholds import apply_policy
 
     known = load_policy(policy, edited=edited, model=model)
-    done = apply_policy(known, file, output, column=column)
+    done = apply_policy(known, file, output, column=column, **draws)
     share = f" ({done.n_accepted / done.n:.4g})" if done.n else ""
     refused = f", {done.n_declined} declined by the model itself" if known.said_declined() is not None else ""
     strange = "" if known.group is None else f", {done.n_unknown_group} of no group that has a threshold"

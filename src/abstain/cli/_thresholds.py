@@ -108,6 +108,9 @@ def _capacity(_context: Any, _option: Any, text: str | None) -> Any:
 @click.option("--cost", nargs=2, type=float, metavar="ERROR REVIEW", help="Costs of an error and of a review.")
 @click.option("--review-cost", type=click.FloatRange(min=0.0), help="Cost of asking a person, in units of the loss.")
 @click.option("--max-loss", type=float, help="Largest possible loss, for certificates of losses that are not 0/1.")
+@click.option(
+    "--ood-share", type=float, help="Share of the answers that may be of an unseen kind and wrong; with --delta."
+)
 @click.option("--groups", help="Group column: one threshold for each value, delta shared.")
 @pair_options
 @click.option("--model", help="Of which model the policy is, such as a version or a hash; written into it.")
@@ -155,6 +158,8 @@ def threshold_command(
             f"--groups {by[0]} is not offered with --second; take a pair in each group, with --where {by[0]}=VALUE and "
             "--delta divided by the number of groups, or leave --second out"
         )
+    if second and "ood_share" in wanted:
+        raise click.UsageError("--ood-share is not offered with --second; leave one of them out")
     if plots and (by or second):
         raise click.UsageError("--plot shows one threshold; leave --groups and --second out, or --plot")
     if is_several(file):

@@ -11,30 +11,21 @@ from typing import Any
 
 import numpy as np
 
-from abstain._checks import (
-    check_loss,
-    failure_probability,
-    flag,
-    fraction,
-    positive,
-    same_length,
-    vector,
-    whole,
-)
+from abstain._checks import failure_probability, flag, fraction, positive, whole
 from abstain._files import locked
-from abstain._typing import ArrayLike, FloatArray
+from abstain._typing import ArrayLike
+from abstain.live import _columns as columns
 from abstain.live import _state
-from abstain.live._columns import chances, due_rows, fresh_clusters, group_names, names_of, numbers_of, weights
 from abstain.live._grid import Grid, Rows, Rules
 from abstain.live._issued import Issued
 from abstain.live._result import Line, LiveCertification
 from abstain.monitoring import Clock, SentRows
 from abstain.policy import Policy
-from abstain.thresholds import Hashes
+from abstain.thresholds import Hashes, Reach, stricter
 from abstain.thresholds._grid_bets import cells, grid_of
 
-#: Rows that are counted at once, and lines of the history: of more the older half are joined in pairs.
-PIECE, LINES = 100_000, 128
+#: Lines of the history: of more every second of the older half is left out.
+LINES = 128
 
 
 class LiveCertificate:
@@ -45,11 +36,8 @@ class LiveCertificate:
     each there is a test supermartingale that grows while its risk is below the limit, and a closed test over all of
     them decides which are certified (see ``Notes``).
 
-    **Threads.** A lock makes the methods of one object wait for each other. Processes share one file by
-    :func:`abstain.live.update_live`.
-
-    **State.** At most 100 kB, and 6 kB for each group after the first, with 60 thresholds, whatever the number of rows
-    and calls; with ``clusters`` 11 bytes more for each cluster.
+    Threads may share one object, and processes a file (:func:`abstain.live.update_live`). It has at most 100 kB with
+    60 thresholds, whatever the number of rows, 6 kB more for each further group, and 11 bytes for each cluster.
 
     Parameters
     ----------
@@ -61,6 +49,9 @@ class LiveCertificate:
         Scores of rows like the coming ones, without labels: their quantiles are the grid.
     thresholds : array-like of shape (n_thresholds,), optional
         The grid itself, instead of ``scores``: at most 200 values, chosen before any label is seen.
+    ood_share : float in [0, 1)
+        Share of the answers that may be of a kind that the counted rows do not have, and all wrong, without the limit
+        being exceeded: what is certified is then (risk - ood_share) / (1 - ood_share) for losses up to 1.
     max_loss : float > 0
         Largest possible loss.
     max_weight : float > 0
@@ -89,8 +80,7 @@ class LiveCertificate:
     the test of violation and the change detector run beside, and :meth:`restart` begins anew.
 
     **What may depend on results.** When to look, when to issue a policy, how many labels to draw next, when to stop.
-    What may not: the grid, the limit, and the order of the rows of one call in place of the order in which they came,
-    if calls cut it where losses look good.
+    What may not: the grid, the limit, and where calls cut the stream, if they cut it where losses look good.
 
     References
     ----------
@@ -117,6 +107,7 @@ class LiveCertificate:
         delta: float = 0.05,
         scores: ArrayLike | None = None,
         thresholds: ArrayLike | None = None,
+        ood_share: float = 0.0,
         max_loss: float = 1.0,
         max_weight: float = 1.0,
         max_cluster: int | None = None,
@@ -132,6 +123,8 @@ class LiveCertificate:
         self.risk = positive(risk, "risk", "give the limit of the mean loss of what is answered")
         if not self.risk < self.max_loss:
             raise ValueError(f"risk must be below max_loss={self.max_loss:g}, got {risk!r}; every threshold attains it")
+        self.ood_share = fraction(ood_share, "ood_share", below_one=True)
+        stricter(self.risk / self.max_loss, self.ood_share)
         self.delta = failure_probability(delta)
         self.thresholds = grid_of(scores, thresholds)
         self.max_cluster = None if max_cluster is None else whole(max_cluster, "max_cluster")
@@ -149,7 +142,7 @@ class LiveCertificate:
         self.clusters: Hashes = np.zeros(0, dtype=np.uint64)
         self.reserved = self.reserve
         self.on_file: dict[str, str] = {}
-        names = [""] if groups is None else group_names(groups)
+        names = [""] if groups is None else columns.group_names(groups)
         self.named, self.grouped = tuple(names), groups is not None
         share = self._whole_share() * (1.0 - self.reserve) / (1 if each else len(names))
         self.groups = {name: Grid(self._rules(), share) for name in names}
@@ -162,22 +155,26 @@ class LiveCertificate:
         vars(self).update(state, _lock=threading.RLock())
 
     def _rules(self) -> Rules:
-        return Rules(self.risk / self.max_loss, self.thresholds, self.run_length)
+        most = self.risk / self.max_loss
+        return Rules(stricter(most, self.ood_share), most, self.thresholds, self.run_length)
 
     def _whole_share(self) -> float:
         return self.delta / (self.restarts + 1)
 
     def update(
         self,
-        confidence: ArrayLike,
-        loss: ArrayLike,
+        confidence: ArrayLike | str,
+        loss: ArrayLike | str,
         *,
-        label_probability: ArrayLike | float = 1.0,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-        clusters: ArrayLike | None = None,
-        time: ArrayLike | None = None,
+        label_probability: ArrayLike | float | str = 1.0,
+        drawn: ArrayLike | str | None = None,
+        sample_weight: ArrayLike | str | None = None,
+        groups: ArrayLike | str | None = None,
+        clusters: ArrayLike | str | None = None,
+        time: ArrayLike | str | None = None,
         as_of: Any = None,
+        ids: ArrayLike | str | None = None,
+        frame: Any = None,
         again: bool = False,
     ) -> LiveCertification:
         """Count new rows, and return what is certified now.
@@ -185,24 +182,30 @@ class LiveCertificate:
         Parameters
         ----------
         confidence, loss : array-like of shape (n_samples,)
-            All new rows, also those whose label was not drawn: their loss is NaN. They count for the coverage.
+            All new rows, also those whose label was not drawn: their loss is NaN. They count for the coverage. None at
+            all, as in a week without rows, change nothing.
         label_probability : float or array-like of shape (n_samples,)
             The chance with which the label of a row was drawn, in (0, 1]; it was fixed before the loss was known and
             does not depend on it. A row with chance 1 that the grid can accept needs its label. No chance may be below
             the smallest one in force (:meth:`policy` with ``audit``).
-        sample_weight : array-like of shape (n_samples,), optional
-            In [0, ``max_weight``].
-        groups : array-like of shape (n_samples,), optional
-            Needed where the certificate has groups.
-        clusters : array-like of shape (n_samples,), optional
-            Needed with ``max_cluster``: which rows belong together. All rows of a cluster come in one call.
+        drawn : array-like of bool of shape (n_samples,), optional
+            Which labels were drawn (:attr:`Decisions.drawn`); default: those that are there. A drawn row that the grid
+            can accept then needs its label, and a label that came without being drawn, as of a complaint, is left out.
+        sample_weight, groups, clusters : array-like of shape (n_samples,), optional
+            Weights in [0, ``max_weight``]; the group, if the certificate has groups; with ``max_cluster``, which rows
+            belong together, all of them in one call.
         time : array-like of shape (n_samples,), optional
             Dates or numbers: when each row was predicted; needed with ``maturity``. Rows that are too young have to
-            come again.
-        as_of : date or number, optional
-            The present, from which ages are counted; default the latest ``time``.
+            come again. ``as_of`` is the present, from which ages are counted; default the latest ``time``.
+        ids : array-like of shape (n_samples,), optional
+            A name of each row that no other row ever has. A row is then recognised if it is among the last 8,000 that
+            were counted. Without names calls are recognised by their scores and losses, where these differ enough: as a
+            whole if others would be the same with a probability of at most 1e-9 (24 different rows, or 10 in the same
+            order), and half of a call of 80 different rows. Fewer rows count, even if they are sent twice.
+        frame : data frame, lazy frame or relation, optional
+            Of polars, pandas, DuckDB or another library that Narwhals knows: names of its columns then stand for rows.
         again : bool
-            Count rows although most of them, by score and loss, were counted before.
+            Count rows although they were counted before, or look so.
 
         Returns
         -------
@@ -215,24 +218,32 @@ class LiveCertificate:
             smallest in force; rows that were counted before; a cluster that was counted before or is too large.
             What was counted until then stays as it was.
         """
+        if frame is not None:
+            confidence, loss, label_probability, drawn, sample_weight, groups, clusters, time, ids = columns.of_frame(
+                frame, confidence, loss, label_probability, drawn, sample_weight, groups, clusters, time, ids
+            )
         with self._lock:
-            score, losses = vector(confidence, "confidence", np, None), vector(loss, "loss", np, None)
-            n = same_length(confidence=score, loss=losses)
-            check_loss(np.where(np.isnan(losses), 0.0, losses), np)
-            weight = weights(sample_weight, n, self.max_weight)
-            if np.nanmax(losses, initial=0.0) > self.max_loss:
-                raise ValueError(
-                    f"max_loss={self.max_loss:g} is below a loss that occurs, {np.nanmax(losses):g}; give a true bound"
-                )
+            score, losses = columns.scores_and_losses(confidence, loss, self.max_loss)
+            n = len(score)
+            if not n:
+                self.calls += 1
+                self._remember(str(self.calls))
+                return self.result()
+            weight = columns.weights(sample_weight, n, self.max_weight)
             cell = cells(self.thresholds, score)
-            names = names_of(groups, n, list(self.groups) if self.grouped else None)
-            chance = chances(label_probability, n, self._smallest(names))
-            needed = (chance == 1.0) & (cell < len(self.thresholds))
-            number = numbers_of(clusters, n, self.max_cluster)
+            place = columns.places_of(groups, n, list(self.groups) if self.grouped else None)
+            chance = columns.chances(
+                label_probability, n, np.array([one.smallest for one in self.groups.values()])[place]
+            )
+            needed, losses = columns.drawn_labels(drawn, chance, losses)
+            number = columns.numbers_of(clusters, n, self.max_cluster)
+            names = columns.hashes_of(ids, n)
             clock = copy.copy(self.clock)
-            due, when = due_rows(clock, time, as_of, losses, needed, number)
-            known = self.sent.check(score[due], losses[due], flag(again, "again"))
-            fresh = None if clusters is None else fresh_clusters(clusters, due, self.clusters)
+            due, when = columns.due_rows(clock, time, as_of, losses, needed & (cell < len(self.thresholds)), number)
+            known = self.sent.check(
+                score[due], losses[due], flag(again, "again"), None if names is None else names[due]
+            )
+            fresh = None if clusters is None else columns.fresh_clusters(clusters, due, self.clusters)
             # nothing was changed until here, and nothing can fail from here on
             self.clock, self.calls = clock, self.calls + 1
             self.sent.add(known)
@@ -246,19 +257,13 @@ class LiveCertificate:
                 None if number is None else number[due],
                 self.max_cluster or 1,
             )
-            for name, one in self.groups.items():
-                mine = rows if names is None else rows.of(names[due] == name)
+            place = place[due]
+            for k, one in enumerate(self.groups.values()):
+                mine = rows if len(self.groups) == 1 else rows.of(place == k)
                 if len(mine.cell):
                     one.take(mine)
             self._remember(str(self.calls) if when is None or not len(due) else clock.shown(float(when[due[-1]])))
             return self.result()
-
-    def _smallest(self, names: Any) -> FloatArray:
-        """Return the smallest chance of a label that is in force, for all rows or for each."""
-        if names is None:
-            return np.array([self._one().smallest])
-        each, number = np.unique(names, return_inverse=True)
-        return np.array([self.groups[name].smallest for name in each])[number]
 
     def _remember(self, when: str) -> None:
         grids = self.groups.values()
@@ -286,8 +291,6 @@ class LiveCertificate:
     def _one(self) -> Grid:
         return next(iter(self.groups.values()))
 
-    # ------------------------------------------------------------------ what is certified
-
     @property
     def threshold(self) -> float:
         """The lowest certified threshold; +inf if there is none. Of a certificate with groups see :meth:`result`."""
@@ -295,6 +298,11 @@ class LiveCertificate:
             raise ValueError("each group has its own threshold; result().thresholds has them")
         position = self._one().lowest
         return math.inf if position < 0 else float(self.thresholds[position])
+
+    @property
+    def reach(self) -> Reach | None:
+        """How far the guarantee reaches beyond the counted rows; None while nothing is certified."""
+        return self.result().reach
 
     @property
     def certified(self) -> dict[str, tuple[float, ...]]:
@@ -305,8 +313,6 @@ class LiveCertificate:
         """Return what is certified now."""
         with self._lock:
             return LiveCertification.of(self)
-
-    # ------------------------------------------------------------------ issue and change
 
     def policy(self, *, score: str, audit: float = 1.0, group: str | None = None, **about: Any) -> Policy:
         """Return the policy of the lowest certified thresholds, and take it as the one in force.
@@ -375,19 +381,11 @@ class LiveCertificate:
 
     def options(self) -> dict[str, Any]:
         """Return what was fixed at the start, in plain values."""
-        return {
-            "risk": self.risk,
-            "delta": self.delta,
+        plain = ("risk", "delta", "ood_share", "max_loss", "max_weight", "max_cluster", "each", "reserve", "restarts")
+        return {name: getattr(self, name) for name in (*plain, "run_length")} | {
             "thresholds": self.thresholds.tolist(),
-            "max_loss": self.max_loss,
-            "max_weight": self.max_weight,
-            "max_cluster": self.max_cluster,
             "groups": list(self.named) if self.grouped else None,
-            "each": self.each,
-            "reserve": self.reserve,
-            "restarts": self.restarts,
             "maturity": self.clock.maturity,
-            "run_length": self.run_length,
         }
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -7,12 +7,40 @@ from typing import Any
 
 import numpy as np
 
-from abstain._checks import check_weight, same_length, vector
-from abstain._typing import ArrayLike, FloatArray, IntArray
+from abstain._checks import check_loss, check_weight, closest, plain, same_length, vector
+from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from abstain.inference import codes
 from abstain.monitoring import Clock
-from abstain.policy import group_column
+from abstain.policy import group_column, row_names
 from abstain.thresholds import Hashes, named
+
+
+def of_frame(frame: Any, *given: Any) -> list[Any]:
+    """Return what is given, with the columns of a frame of any library in the place of their names."""
+    import narwhals as nw
+
+    rows: Any = nw.from_native(frame)
+    wanted, known = sorted({each for each in given if isinstance(each, str)}), rows.collect_schema().names()
+    for name in wanted:
+        if name not in known:
+            raise ValueError(f"frame has no column {name!r}; {closest(name, known)}")
+    chosen = rows.select(*wanted)
+    held = chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen
+    return [held[each].to_numpy() if isinstance(each, str) else each for each in given]
+
+
+def scores_and_losses(confidence: ArrayLike, loss: ArrayLike, largest: float) -> tuple[FloatArray, FloatArray]:
+    """Return both columns; none has rows in a week without any."""
+    score, losses = (
+        np.zeros(0) if np.shape(column) == (0,) else vector(column, name, np, None)
+        for column, name in ((confidence, "confidence"), (loss, "loss"))
+    )
+    same_length(confidence=score, loss=losses)
+    if losses.size:
+        check_loss(np.where(np.isnan(losses), 0.0, losses), np)
+    if np.nanmax(losses, initial=0.0) > largest:
+        raise ValueError(f"max_loss={largest:g} is below a loss that occurs, {np.nanmax(losses):g}; give a true bound")
+    return score, losses
 
 
 def chances(given: ArrayLike | float, n: int, smallest: FloatArray) -> FloatArray:
@@ -37,6 +65,18 @@ def chances(given: ArrayLike | float, n: int, smallest: FloatArray) -> FloatArra
     return chance
 
 
+def drawn_labels(given: ArrayLike | None, chance: FloatArray, losses: FloatArray) -> tuple[BoolArray, FloatArray]:
+    """Return which rows need a label, and the losses without those of labels that were not drawn."""
+    if given is None:
+        return chance == 1.0, losses
+    column = plain(given.to_numpy() if hasattr(given, "to_numpy") else given, "drawn")
+    same_length(confidence=losses, drawn=column)
+    if column.dtype != bool and not np.isin(column, (0, 1)).all():
+        raise TypeError("drawn must hold truth values: whether the label of each row was drawn")
+    drawn = column.astype(bool)
+    return drawn, np.where(drawn, losses, np.nan)
+
+
 def weights(given: ArrayLike | None, n: int, largest: float) -> FloatArray:
     """Return the weight of each row; without weights each has the largest."""
     if given is None:
@@ -49,20 +89,32 @@ def weights(given: ArrayLike | None, n: int, largest: float) -> FloatArray:
     return weight
 
 
-def names_of(groups: ArrayLike | None, n: int, known: list[str] | None) -> Any:
-    """Return the group of each row as text; None where the certificate has no groups."""
+def places_of(groups: ArrayLike | None, n: int, known: list[str] | None) -> IntArray:
+    """Return the place of the group of each row among the known ones; 0 where the certificate has no groups."""
     if known is None and groups is not None:
         raise ValueError("this certificate has no groups; name them when it is made (groups=)")
     if known is None:
-        return None
+        return np.zeros(n, dtype=np.int64)
     if groups is None:
         raise ValueError("this certificate has groups; give groups=")
-    names = group_column(groups)
-    same_length(confidence=np.empty(n), groups=names)
-    new = sorted(set(np.unique(names).tolist()) - set(known))
+    names, number = np.unique(group_column(groups), return_inverse=True)
+    same_length(confidence=np.empty(n), groups=number)
+    new = [name for name in names.tolist() if name not in known]
     if new:
         raise ValueError(f"groups: {new[0]!r} is not known; add_group({new[0]!r}) gives it a part of the reserve")
-    return names
+    return np.array([known.index(name) for name in names.tolist()], dtype=np.int64)[number]
+
+
+def hashes_of(ids: ArrayLike | None, n: int) -> Hashes | None:
+    """Return a hash of the name of each row; refuse a name that is missing or comes twice."""
+    if ids is None:
+        return None
+    names = np.array(row_names(ids))
+    same_length(confidence=np.empty(n), ids=names)
+    distinct, hashes = named(names)
+    if len(distinct) < n:
+        raise ValueError(f"ids must name each row, and no two alike: {n} rows have {len(distinct)} names")
+    return hashes[np.searchsorted(distinct, names)]
 
 
 def numbers_of(clusters: ArrayLike | None, n: int, largest: int | None) -> IntArray | None:
@@ -114,8 +166,8 @@ def due_rows(clock: Clock, time: Any, as_of: Any, losses: Any, needed: Any, numb
             raise
         row = str(error).partition(" ")[0]
         raise ValueError(
-            f"{row} is missing, although its label was drawn with chance 1; give label_probability= if only a part was "
-            "drawn, or maturity= and time= if labels come late"
+            f"{row} is missing, although its label was drawn; give label_probability= if only a part was drawn, hold "
+            "rows back until their labels have come, or give maturity= and time="
         ) from None
     if before:
         raise ValueError(

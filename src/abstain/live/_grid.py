@@ -16,11 +16,12 @@ from abstain.thresholds import _grid_bets as _bets
 class Rules:
     """What is fixed before the first label.
 
-    ``limit``: of the mean loss, as a part of the largest loss; ``thresholds``: falling; ``run_length``: answered rows
-    between false signals of the change detector.
+    ``limit``: what is certified of the mean loss, as a part of the largest loss; ``most``: what it may be with unseen
+    cases; ``thresholds``: falling; ``run_length``: answered rows between false signals of the change detector.
     """
 
     limit: float
+    most: float
     thresholds: FloatArray
     run_length: float
 
@@ -89,8 +90,8 @@ class Grid:
         self.cases, self.wrong = np.zeros(n + 1), np.zeros(n + 1)
         self.counts = np.zeros(n + 1, dtype=np.int64)
         self.certified = np.zeros(n, dtype=bool)
-        self.evidence = Evidence(self.rules.limit)
-        self.detector = Detector(self.rules.limit, self.rules.run_length)
+        self.evidence = Evidence(self.rules.most)
+        self.detector = Detector(self.rules.most, self.rules.run_length)
 
     def issue(self, audit: float) -> None:
         """Take the lowest certified threshold as the one in force; without one all rows are reviewed."""
@@ -101,7 +102,7 @@ class Grid:
         """Count rows."""
         n = len(self.rules.thresholds)
         gain = np.where(rows.drawn, rows.weight * (self.rules.limit - rows.loss) / rows.chance, 0.0)
-        self._monitor(rows, gain)
+        self._monitor(rows)
         if rows.cluster is None:
             some = rows.drawn & (rows.cell < n)
             logs = _bets.log_factors(gain[some], self.rules.limit, self.smallest)
@@ -118,16 +119,15 @@ class Grid:
         log_evidence = _bets.log_evidence(self.sums)
         self.certified = _bets.certify(log_evidence, self.certified, -math.log(self.share))
 
-    def _monitor(self, rows: Rows, gain: FloatArray) -> None:
+    def _monitor(self, rows: Rows) -> None:
         """Test the risk of what the policy in force answers, and look for a change of it, with every label in turn."""
         mine = rows.drawn & (rows.cell <= self.in_force)
         if not mine.any():
             return
-        if rows.cluster is None:
-            values = self.rules.limit - self.smallest * gain[mine]
-        else:
-            number = np.unique(rows.cluster[mine], return_inverse=True)[1]
-            values = self.rules.limit - self.smallest * np.bincount(number, weights=gain[mine]) / rows.size
+        gain = self.smallest * (rows.weight * (self.rules.most - rows.loss) / rows.chance)[mine]
+        if rows.cluster is not None:
+            gain = np.bincount(np.unique(rows.cluster[mine], return_inverse=True)[1], weights=gain) / rows.size
+        values = self.rules.most - gain
         values = np.clip(values, 0.0, 1.0)
         at_end = np.arange(len(values)) == 0
         path = self.evidence.update(values, at_end)

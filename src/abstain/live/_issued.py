@@ -47,9 +47,16 @@ class Issued:
         position = one.lowest
         threshold = math.inf if position < 0 else float(live.thresholds[position])
         calibration = Calibration(n=one.rows, n_accepted=one.accepted(position), coverage=one.coverage(position))
+        unseen = f" but for a share of {live.ood_share:g} of it that is of an unseen kind"
+        beyond = unseen if live.ood_share else ""
         guarantee = None if position < 0 else Guarantee(
             risk=live.risk, delta=live.delta, max_loss=live.max_loss, procedure="live", bound="betting",
             statement=f"with probability at least {1.0 - live.delta:g} no threshold that is declared on any day has a "
-            f"mean loss of what is accepted above {live.risk:g}, as long as the population stays as it is",
+            f"mean loss of what is accepted above {live.risk:g}, as long as the population stays as it is{beyond}",
         )  # fmt: skip
-        return cls(threshold, Objective(risk=live.risk, delta=live.delta), calibration, guarantee)
+        return cls(
+            threshold,
+            Objective(risk=live.risk, delta=live.delta, ood_share=live.ood_share or None),
+            calibration,
+            guarantee,
+        )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from abstain._result import Caveat, Column, Level, Result, Row, Status, Table, Verdict, readable
+from abstain.thresholds import Reach
 
 if TYPE_CHECKING:
     from abstain.live._certificate import LiveCertificate
@@ -67,6 +68,8 @@ class LiveCertification(Result):
         Answered rows between false signals of the change detector, on average at least.
     graded : bool
         Whether losses are others than 0 and 1.
+    reach : Reach or None
+        How far the guarantee reaches beyond the counted rows; None while nothing is certified.
     """
 
     risk: float
@@ -76,6 +79,7 @@ class LiveCertification(Result):
     history: tuple[Line, ...]
     run_length: float
     graded: bool
+    reach: Reach | None
     _names = ("group",)
 
     @classmethod
@@ -95,7 +99,9 @@ class LiveCertification(Result):
                 changed_at=one.changed_at,
             )
         graded = live.max_loss != 1.0 or any(one.graded for one in live.groups.values())
-        return cls(live.risk, live.delta, groups, live.covered(), tuple(live.lines), live.run_length, graded)
+        rules, coverage = next(iter(live.groups.values())).rules, live.covered()
+        reach = Reach(rules.most, rules.limit, coverage) if coverage else None
+        return cls(live.risk, live.delta, groups, coverage, tuple(live.lines), live.run_length, graded, reach)
 
     @property
     def thresholds(self) -> dict[str, float]:
@@ -141,7 +147,7 @@ class LiveCertification(Result):
             reason = "their labels do not show it yet"
             yield Caveat.of("groups_rejected", names=rejected, reason=reason)
         if list(self.groups) == [""]:
-            yield Caveat.of("groups_missing", how="groups=")
+            yield Caveat.of("groups_missing", how="see groups=")
 
     def headline(self) -> str:
         """Return the guarantee in one line."""

@@ -22,7 +22,7 @@ from abstain.thresholds import packed, unpacked
 if TYPE_CHECKING:
     from abstain.live._certificate import LiveCertificate
 
-FORMAT = "abstain.live/1"
+FORMAT = "abstain.live/2"
 
 
 def text_of(values: FloatArray) -> str:

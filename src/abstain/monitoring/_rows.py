@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import math
 import warnings
 from collections.abc import Mapping
@@ -10,23 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from abstain._typing import FloatArray, IntArray
-from abstain.thresholds._row_hashes import (
-    DISTINCT,
-    FEWEST,
-    Hashes,
-    digest,
-    distinct,
-    hashed,
-    many_orders,
-    packed,
-    sketch,
-    unpacked,
-)
+from abstain.thresholds._row_hashes import Hashes, digest, distinct, hashed, packed, sketch, unpacked
 
 #: Rows from which on runs of errors are looked for; how many more pairs than by chance are odd, in standard errors.
 ROWS, ERRORS = 300, 5.0
 #: Distances of rows that depend less on each other than neighbours, if they do; about as many as a day has, or copies.
 LAGS = (20, 51)
+#: Rows are called sorted if at most one in so many random orders of them is the same.
+ORDERS = 1e9
 
 
 class DependentRowsWarning(UserWarning):
@@ -74,8 +66,9 @@ def _sorted(column: FloatArray) -> bool:
     steps = np.diff(column)
     if len(column) < 2 or not ((steps >= 0.0).all() or (steps <= 0.0).all()):
         return False
-    ends = np.concatenate([[0], np.flatnonzero(steps != 0.0) + 1, [len(column)]])
-    return many_orders(np.diff(ends))
+    equal = np.diff(np.concatenate([[0], np.flatnonzero(steps != 0.0) + 1, [len(column)]]))
+    orders = math.lgamma(len(column) + 1) - sum(map(math.lgamma, equal[equal > 1] + 1.0))
+    return orders > math.log(ORDERS)
 
 
 def warn_if_sorted(**columns: FloatArray) -> bool:
@@ -113,36 +106,59 @@ def warn_if_in_runs(loss: FloatArray) -> None:
 PARTLY, KEPT, WHOLE = 100, 64, 1000
 #: A call is refused if at least this part of its rows was sent before.
 PART = 0.5
+#: A part is recognised of calls of at least so many rows, of which so large a part is different: fewer rows, or coarser
+#: scores, may well share half of their rows with others.
+FEWEST, DISTINCT = 80, 0.95
+#: Names of single rows that are remembered, of one call at most half of them, and bytes of each hash of a name.
+NAMED, BYTES = 8000, 5
 
 
 class Known(NamedTuple):
-    """What the rows of one call are recognised by: a digest of all, and their smallest hashes; empty if they tie."""
+    """What the rows of one call are recognised by: a digest of all, their smallest hashes, and those of their names.
+
+    The first two are empty where other rows may well be the same.
+    """
 
     digest: str
     hashes: Hashes
+    names: Hashes
 
 
 class SentRows:
-    """Recognise calls that were sent before: the last 1,000 as a whole, and a part of any of the last ``partly``.
+    """Recognise rows that were sent before, in bounded memory: with 100 calls ``partly`` 90 kB.
 
-    The memory is bounded: with 100 of them 90 kB, whatever the number of calls and rows.
+    **Without names** by score and loss: a call as a whole, if it is among the last 1,000 and other rows would be the
+    same with a probability of at most 1e-9 (24 different rows, or 10 in the same order); and half of a call of at least
+    80 different rows, if it is among the last ``partly``. **With names**: each of the last 8,000 rows, of larger calls
+    4,000 at random, and calls as a whole. Names then take the place of the memory for parts: 53 kB.
     """
 
     def __init__(self, partly: int = PARTLY) -> None:
         self.partly = partly
         self.digests: list[str] = []
         self.hashes: list[Hashes] = []
+        self.names: Hashes = np.zeros(0, dtype=np.uint64)
 
-    def check(self, scores: FloatArray, loss: FloatArray, again: bool) -> Known:
+    def check(self, scores: FloatArray, loss: FloatArray, again: bool, names: Hashes | None = None) -> Known:
         """Return what these rows are recognised by; refuse them if they were sent before, unless ``again``."""
-        each = hashed(scores, np.nan_to_num(loss, nan=-1.0))
-        name = digest(each)
-        if not again:
-            part = 1.0 if name and name in self.digests else self._part(each)
-            if part >= PART:
-                much = "these" if name in self.digests else f"about {100 * part:.0f} % of these"
-                raise ValueError(f"{much} rows were sent before; send only new rows, or give again=True for equal ones")
-        return Known(name, unpacked(sketch(each, KEPT)))
+        each = hashed(scores, np.nan_to_num(loss, nan=-1.0)) if names is None else names
+        whole = digest(each, scores if names is None else None)
+        if names is not None:
+            names = names & np.uint64(256**BYTES - 1)
+            part, how = float(np.isin(names, self.names).mean()) if len(names) else 0.0, "their ids"
+        else:
+            part, how = self._part(each), "score and loss"
+            part = part if part >= PART else 0.0
+        part = 1.0 if whole and whole in self.digests else part
+        if part and not again:
+            much = "these" if part == 1.0 else f"about {100 * part:.2g} % of these"
+            text = f"{much} rows were sent before, by {how}; send only new rows, or give again=True for equal ones"
+            raise ValueError(text)
+        few = np.zeros(0, dtype=np.uint64)
+        if names is not None:
+            return Known(whole, few, names if len(names) <= NAMED // 2 else distinct(names)[: NAMED // 2])
+        enough = len(each) >= FEWEST and len(distinct(each)) >= DISTINCT * len(each)
+        return Known(whole, unpacked(sketch(each, KEPT)) if enough else few, few)
 
     def add(self, known: Known) -> None:
         """Remember the rows of a call that counts."""
@@ -150,6 +166,7 @@ class SentRows:
             self.digests = [*self.digests, known.digest][-WHOLE:]
         if len(known.hashes):
             self.hashes = [*self.hashes, known.hashes][-self.partly :]
+        self.names = np.concatenate([self.names, known.names])[-NAMED:]
 
     def _part(self, each: Hashes) -> float:
         """Return the largest part of these rows that one earlier call had, as far as its hashes say."""
@@ -161,12 +178,26 @@ class SentRows:
         shared = np.add.reduceat(found[place] == known, np.cumsum(sizes) - sizes, dtype=np.float64)
         below = np.searchsorted(found, [one[-1] for one in self.hashes], side="right")
         mine = np.where(sizes < KEPT, len(found), below)  # above the last hash that was kept nothing is known
-        return float(np.max(shared / np.maximum(mine, 1), where=mine >= FEWEST, initial=0.0))
+        return float(np.max(shared / np.maximum(mine, 1), where=mine >= KEPT // 2, initial=0.0))
 
     def state(self) -> dict[str, Any]:
         """Return what is kept, as JSON has it."""
-        return {"sent": self.digests, "sketches": [packed(one) for one in self.hashes]}
+        hashes = [packed(one) for one in self.hashes]
+        return {"sent": self.digests, "sketches": hashes, "names": _short(self.names)}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take up what was kept."""
+        """Take up what was kept; a monitor of an earlier version has no names."""
         self.digests, self.hashes = state["sent"], [unpacked(one) for one in state["sketches"]]
+        self.names = _long(state.get("names", ""))
+
+
+def _short(names: Hashes) -> str:
+    """Return the first bytes of each hash as text."""
+    return base64.b64encode(names.astype("<u8").view(np.uint8).reshape(-1, 8)[:, :BYTES].tobytes()).decode("ascii")
+
+
+def _long(text: str) -> Hashes:
+    """Return the hashes of such a text, whose further bytes are 0."""
+    found = np.zeros((len(text) * 3 // 4 // BYTES, 8), dtype=np.uint8)
+    found[:, :BYTES] = np.frombuffer(base64.b64decode(text, validate=True), dtype=np.uint8).reshape(-1, BYTES)
+    return np.asarray(found.view("<u8")[:, 0])

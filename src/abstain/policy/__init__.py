@@ -12,7 +12,9 @@ from abstain.policy._contents import statement as statement
 from abstain.policy._decide import Decisions
 from abstain.policy._decide import accept_by_group as accept_by_group
 from abstain.policy._decide import decisions as decisions
+from abstain.policy._decide import drawn_rows as drawn_rows
 from abstain.policy._decide import group_column as group_column
+from abstain.policy._decide import row_names as row_names
 from abstain.policy._decide import said_declined_by as said_declined_by
 from abstain.policy._file import load_policy as load_policy
 from abstain.policy._file import schema

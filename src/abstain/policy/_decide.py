@@ -290,38 +290,42 @@ def with_audits(found: Decision | Decisions, ids: Any, audit: float, seed: Any) 
     chance = real(audit, "audit", "in (0, 1]")
     if not 0.0 < chance <= 1.0:
         raise ValueError(f"audit must be in (0, 1], got {audit!r}; give the share of answers to be labelled")
-    if ids is None:
-        raise TypeError("audit= needs ids=, a name of each row by which its draw can be repeated")
+    if ids is None or seed is None:
+        raise TypeError("audit= needs ids=, a name of each row, and seed=, kept secret, so that draws can be repeated")
     if isinstance(found, Decision):
         code = REASONS.index(found.reason)
         found = Decisions(np.array([code], dtype=np.int8), np.array([found.score]), np.array([found.threshold]))
-    column = plain([ids] if np.ndim(ids) == 0 else ids, "ids")
-    if column.ndim != 1 or len(column) != len(found):
-        raise ValueError(f"ids has shape {column.shape} for {len(found)} rows; give one name for each")
-    names = [_name_of(each) for each in column.tolist()]
-    if None in names or len(set(names)) < len(names):
+    names = row_names([ids] if np.ndim(ids) == 0 else ids)
+    if len(names) != len(found):
+        raise ValueError(f"ids has {len(names)} names for {len(found)} rows; give one name for each")
+    if len(set(names)) < len(names):
         raise ValueError("ids must name each row, and no two alike: rows of one name would be drawn together")
     probability = np.where(found.accepted, chance, 1.0)
-    drawn = _uniform(names, seed) < probability
+    drawn = drawn_rows(names, probability, seed)
     return Decisions(found.codes, found.score, found.threshold, probability, drawn)
 
 
-def _name_of(value: Any) -> str | None:
-    """Return an identifier as text, a whole number alike whatever its type; None if it is missing."""
-    if value is None or value != value:
-        return None
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+def row_names(ids: ArrayLike) -> list[str]:
+    """Return identifiers of rows as text, whole numbers alike whatever their type; none may be missing."""
+    column = plain(ids.to_numpy() if hasattr(ids, "to_numpy") else ids, "ids")
+    if column.ndim != 1:
+        raise ValueError(f"ids has shape {column.shape}; give one name for each row")
+    values = column.tolist()
+    missing = [row for row, value in enumerate(values) if value is None or value != value]
+    if missing:
+        raise ValueError(f"ids[{missing[0]}] is missing; ids must name each row")
+    return [str(int(each)) if isinstance(each, float) and each.is_integer() else str(each) for each in values]
 
 
-def _uniform(names: list[Any], seed: Any) -> FloatArray:
-    """Return a number in [0, 1) for each name, the same whenever and wherever it is asked for."""
+def drawn_rows(names: list[str], probability: FloatArray, seed: Any) -> BoolArray:
+    """Return which rows are drawn: a draw depends on the name and the seed alone, and is the same everywhere."""
     start = hashlib.sha256(f"{seed}\x1f".encode())
     digests = []
     for name in names:
         one = start.copy()
-        one.update(str(name).encode("utf-8", "backslashreplace"))
+        one.update(name.encode("utf-8", "backslashreplace"))
         digests.append(one.digest()[:8])
-    return np.frombuffer(b"".join(digests), dtype="<u8") / 2.0**64
+    return np.asarray(np.frombuffer(b"".join(digests), dtype="<u8") / 2.0**64 < probability)
 
 
 # ---------------------------------------------------------------------- groups

@@ -164,7 +164,7 @@ class Policy:
         declined: ArrayLike | None = None,
         ids: Any = None,
         audit: float | None = None,
-        seed: Any = 0,
+        seed: int | str | None = None,
     ) -> Any:
         """Decide a row, or many: answer or reject, with the reason, the score and the threshold.
 
@@ -188,8 +188,8 @@ class Policy:
             Draw this share of the answers for a label; what is not answered is reviewed, and so always drawn. The
             result is then :class:`Decisions` with ``drawn`` and ``label_probability``, which a live certificate takes.
         seed : int or text
-            The draw of a row depends on its identifier and this alone, so it can be repeated. Nobody who can choose
-            identifiers should know it.
+            Needed with ``audit``: the draw of a row depends on its identifier and this alone, so it can be repeated.
+            Nobody who can choose identifiers should know it.
 
         Returns
         -------

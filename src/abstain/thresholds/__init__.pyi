@@ -1,6 +1,6 @@
 """The public names of the package; each is loaded when it is first used."""
 
-from abstain.thresholds._apply import Applied as Applied
+from abstain.thresholds._applied import Applied as Applied
 from abstain.thresholds._apply import apply_policy as apply_policy
 from abstain.thresholds._audit import Audit as Audit
 from abstain.thresholds._audit import audit as audit
@@ -23,6 +23,7 @@ from abstain.thresholds._procedures import prespecified_threshold as prespecifie
 from abstain.thresholds._procedures import separate_group_thresholds as separate_group_thresholds
 from abstain.thresholds._procedures import sgr_threshold as sgr_threshold
 from abstain.thresholds._reach import Reach as Reach
+from abstain.thresholds._reach import stricter as stricter
 from abstain.thresholds._results import CertifiedThreshold as CertifiedThreshold
 from abstain.thresholds._results import EmpiricalThreshold as EmpiricalThreshold
 from abstain.thresholds._risk_levels import RiskLevel as RiskLevel

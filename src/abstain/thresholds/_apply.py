@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,25 +27,21 @@ from abstain.policy import (
     said_declined_by,
     span,
 )
+from abstain.thresholds._applied import Applied, Audits
 from abstain.thresholds._audit import moved, other_share
 
 _KINDS = (".csv", ".tsv", ".parquet", ".jsonl")
 
 
-@dataclass(frozen=True)
-class Applied:
-    """How many rows were written, accepted, without a score, declined by the model, of no known group; and notes."""
-
-    n: int
-    n_accepted: int
-    n_unscored: int
-    n_declined: int = 0
-    n_unknown_group: int = 0
-    notes: tuple[str, ...] = ()
-
-
 def apply_policy(
-    policy: Policy, source: str | os.PathLike[str], output: str | os.PathLike[str], *, column: str = "accepted"
+    policy: Policy,
+    source: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    *,
+    column: str = "accepted",
+    audit: float | None = None,
+    ids: str | None = None,
+    seed: int | str | None = None,
 ) -> Applied:
     r"""Copy the rows of a file with one more column: whether the policy accepts the row.
 
@@ -60,6 +55,9 @@ def apply_policy(
         ``source``, but for tabs; texts that a spreadsheet would run as a formula get an apostrophe in front.
     column : str
         Name of the new column.
+    audit, ids, seed
+        Draw a share of what is accepted for a label, as :meth:`Policy.decide` does, by the column ``ids``; two more
+        columns, ``label_drawn`` and ``label_probability``, say which rows were drawn and with which chance.
 
     Returns
     -------
@@ -101,14 +99,15 @@ def apply_policy(
         raise ValueError(str(error) if str(error).startswith(f"{name}: ") else f"{name}: {error}") from None
     if os.path.exists(out) and os.path.samefile(name, out):
         raise ValueError(f"{out}: is the input itself; write the decided rows to another file")
-    return _File(rows, name, policy, column).decide(out, kind)
+    audited = None if audit is None else Audits(audit, ids, seed)
+    return _File(rows, name, policy, column, audited).decide(out, kind)
 
 
 class _File:
     """The rows of a file on their way to a decision."""
 
-    def __init__(self, rows: Scan, name: str, policy: Policy, column: str) -> None:
-        self.rows, self.name, self.policy, self.column = rows, name, policy, column
+    def __init__(self, rows: Scan, name: str, policy: Policy, column: str, audits: Audits | None) -> None:
+        self.rows, self.name, self.policy, self.column, self.audits = rows, name, policy, column, audits
         self.declined = policy.said_declined()
         self.notes: list[str] = []
         self.words: dict[str, float] = {}  # values of a confidence in words or per cent
@@ -196,8 +195,12 @@ class _File:
         policy, schema = self.policy, self.schema
         if policy.group is not None:
             self._require(policy.group)
-        if self.column in schema or (self.rows.original is not None and self.column in self.rows.original.columns):
-            raise ValueError(f"{self.name}: column {self.column!r} exists already; name another one")
+        original = [] if self.rows.original is None else self.rows.original.columns
+        for fresh in (self.column, *(() if self.audits is None else ("label_drawn", "label_probability"))):
+            if fresh in schema or fresh in original:
+                raise ValueError(f"{self.name}: column {fresh!r} exists already; name another one")
+        if self.audits is not None:
+            self._require(str(self.audits.ids))
         each = [
             value.alias(f"{place} {column}")
             for place, part in enumerate(policy.parts)
@@ -300,7 +303,10 @@ class _File:
             raise ValueError(f"{self.name}: column {column!r} of the policy is missing; {reason}{near}")
 
     def _write(self, accepted: Any, out: str, kind: str) -> None:
-        frame, original = self.frame.with_columns(accepted.alias(self.column)).drop(self.inner), self.rows.original
+        fresh = [accepted.alias(self.column)]
+        if self.audits is not None:
+            fresh += self.audits.columns(self.frame, accepted)
+        frame, original = self.frame.with_columns(fresh).drop(self.inner), self.rows.original
         if kind in (".csv", ".tsv"):
             comma = "," if self.rows.separator == "\t" else self.rows.separator
             separator = "\t" if kind == ".tsv" else comma
@@ -308,7 +314,8 @@ class _File:
             return
         if original is not None:  # objects and lists as they were
             # in one chunk: polars before 1.38 does not write objects that lie in several
-            frame = original.with_columns(frame.select(self.column).collect().to_series()).rechunk().lazy()
+            added = [each for each in frame.collect_schema() if each not in original.columns and each not in self.inner]
+            frame = original.with_columns(frame.select(added).collect().get_columns()).rechunk().lazy()
         write_file(out, frame.sink_parquet if kind == ".parquet" else frame.sink_ndjson)
 
     # ------------------------------------------------------------------ what is wrong, or odd

@@ -26,6 +26,7 @@ from abstain._checks import failure_probability, vector
 from abstain._result import among, percent
 from abstain._typing import ArrayLike, FloatArray, IntArray, NanPolicy
 from abstain.thresholds._evidence import hoeffding_bentkus
+from abstain.thresholds._reach import Reach
 from abstain.thresholds._sample import Sample, largest_loss, read
 
 #: Coverages at which the band is pinned; chosen in advance.
@@ -82,6 +83,15 @@ class CertifiedBand:
         pinned = np.isin(wanted, self.threshold)
         upper, between = np.append(self.upper, self.largest), np.append(self.between, self.largest)
         return np.asarray(np.where(pinned, upper[j], between[j]))
+
+    def reach(self, threshold: float, *, risk: float) -> Reach:
+        """Return how far a limit of the risk reaches at any threshold, chosen in any way; see :class:`Reach`.
+
+        The coverage is that of the calibration rows at the last pin above the threshold, from where it may only grow.
+        """
+        upper = float(self.upper_at([threshold])[0])
+        above = self.coverage[self.threshold >= threshold]
+        return Reach(risk / self.largest, upper / self.largest, float(above.max(initial=0.0)))
 
 
 def certified_band(

@@ -13,6 +13,7 @@ from abstain._checks import vector
 from abstain._result import Caveat, Column, Level, Result, Row, Status, Table, Verdict
 from abstain._typing import ArrayLike, BoolArray
 from abstain.policy import Calibration, Guarantee, Policy, accept_by_group, statement
+from abstain.thresholds._reach import Reach
 from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold
 from abstain.thresholds._row_hashes import merged
 
@@ -77,6 +78,11 @@ class GroupThresholds(Result):
             versions=first.versions,
             groups=each,
         )
+
+    @property
+    def reach(self) -> dict[str, Reach]:
+        """How far the guarantee of each group that has one reaches; see :class:`abstain.thresholds.Reach`."""
+        return {name: one.reach for name, one in self.groups.items() if isinstance(one, CertifiedThreshold)}
 
     def about_answered(self) -> GroupThresholds:
         """Return the same thresholds, which state that the rows are those that the model itself answered."""

@@ -24,8 +24,8 @@ KEPT, FEWEST = 256, 8
 #: Rows that tie more often are not distinguished: with so many different ones of all, other rows on the same grid of
 #: rounded scores would share less than the part that a warning takes (1 - exp(-0.2)).
 DISTINCT = 0.9
-#: A sequence is known again if at most one in so many random orders of its rows is the same.
-ORDERS = 1e9
+#: Rows are known again as a whole if other rows are the same with at most this probability, in every population.
+ALIKE = 1e-9
 
 
 def hashed(score: FloatArray, loss: FloatArray) -> Hashes:
@@ -82,17 +82,29 @@ def in_common(text: str, hashes: Hashes, kept: int = KEPT) -> tuple[float, float
     return (shared / len(mine) if len(mine) >= FEWEST else 0.0), shared / len(known)
 
 
-def digest(hashes: Hashes) -> str:
-    """Return what a sequence of rows is known by, or nothing if too few orders of them differ."""
-    ordered = np.sort(hashes)
-    counts = np.diff(np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1], [True]])))
-    return hashlib.sha256(hashes.tobytes()).hexdigest()[:16] if len(hashes) and many_orders(counts) else ""
+def digest(hashes: Hashes, scores: FloatArray | None = None) -> str:
+    """Return what rows are known by as a whole; nothing if other rows may well be the same.
+
+    Of n independent rows with counts c of equal ones the probability is multinomial, and largest in a population in
+    which their shares are c / n: 24 different rows are known again in any order. Fewer or coarser ones, of which the
+    ``scores`` are given, are known by their order, if it is well mixed: calls that were sorted look alike.
+    """
+    n = len(hashes)
+    counts = np.unique(hashes, return_counts=True)[1]
+    one_order = float(counts @ np.log(counts / n)) if n else 0.0
+    if one_order + math.lgamma(n + 1) - sum(map(math.lgamma, counts[counts > 1] + 1.0)) < math.log(ALIKE):
+        hashes = np.sort(hashes)
+    elif scores is None or one_order > math.log(ALIKE) or not _mixed(scores):
+        return ""
+    return hashlib.sha256(hashes.tobytes()).hexdigest()[:12]
 
 
-def many_orders(counts: npt.NDArray[np.int64]) -> bool:
-    """Return whether rows, of which so many are equal each, have so many orders that one is no chance."""
-    equal = sum(math.lgamma(int(count) + 1) for count in counts[counts > 1])
-    return math.lgamma(int(counts.sum()) + 1) - equal > math.log(ORDERS)
+def _mixed(scores: FloatArray) -> bool:
+    """Return whether neighbours differ, up and down, at least half as often as in a random order."""
+    counts = np.unique(scores, return_counts=True)[1]
+    usual = (len(scores) - float(counts @ counts) / len(scores)) / 2.0
+    change = np.diff(scores)
+    return bool(min(np.count_nonzero(change > 0.0), np.count_nonzero(change < 0.0)) >= usual / 2.0)
 
 
 def distinct(hashes: Hashes) -> Hashes:

@@ -1,0 +1,84 @@
+"""Which rows count: each once, of those that were drawn, in weeks without any too."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from abstain.live import LiveCertificate
+
+
+def fresh(thresholds: tuple[float, ...] = (0.9, 0.7, 0.5, 0.3, 0.1)) -> LiveCertificate:
+    """Return a certificate of 5 % on a small grid."""
+    return LiveCertificate(risk=0.05, thresholds=thresholds)
+
+
+def test_rows_count_once() -> None:
+    """A file that was counted before is refused, also in part and in another order."""
+    live = fresh()
+    rng = np.random.default_rng(4)
+    score, loss = rng.random(300), (rng.random(300) < 0.1).astype(float)
+    live.update(score, loss)
+    with pytest.raises(ValueError, match="before"):
+        live.update(score, loss)
+    with pytest.raises(ValueError, match="before"):
+        live.update(score[::-1][:250], loss[::-1][:250])
+    assert live.update(score, loss, again=True).groups[""].rows == 600
+
+
+def test_rows_are_known_by_their_names() -> None:
+    """One row of few that was sent before is refused, after saving too; a name comes once in a call."""
+    live = fresh()
+    live.update([0.9, 0.8], [0, 1], ids=["a", 2])
+    live.update([0.9, 0.8], [0, 1], ids=["c", "d"])
+    for ids in (["e", "a"], [2.0, 7.0]):
+        with pytest.raises(ValueError, match="sent before, by their ids"):
+            live.update([0.7, 0.6], [0, 0], ids=ids)
+    with pytest.raises(ValueError, match="no two alike"):
+        live.update([0.7, 0.6], [0, 0], ids=["e", "e"])
+    assert live.result().groups[""].rows == 4
+
+
+@pytest.mark.parametrize("order", ["mixed", "sorted", "errors first"])
+@pytest.mark.parametrize("levels", [2, 20, 100])
+def test_calls_that_only_look_alike_count(levels: int, order: str) -> None:
+    """Small calls of coarse scores are never taken for earlier ones, in whatever order their rows come."""
+    rng, live = np.random.default_rng(levels), fresh()
+    for k in range(300):
+        n = (1, 3, 8, 20, 60)[k % 5]
+        score = rng.integers(0, levels, n) / levels
+        loss = (rng.random(n) < 0.1).astype(float)
+        place = {"mixed": np.arange(n), "sorted": np.argsort(score), "errors first": np.lexsort((score, -loss))}[order]
+        live.update(score[place], loss[place])
+    assert live.result().groups[""].rows == 60 * (1 + 3 + 8 + 20 + 60)
+
+
+def test_a_call_is_known_as_a_whole() -> None:
+    """Ten rows in their order, or 24 in another, are known again; two are not."""
+    rng, live = np.random.default_rng(0), fresh()
+    for n, order, known in ((2, 1, False), (10, 1, True), (24, -1, True)):
+        score = rng.random(n)
+        live.update(score, np.zeros(n))
+        if known:
+            with pytest.raises(ValueError, match="by score and loss"):
+                live.update(score[::order], np.zeros(n))
+        else:
+            live.update(score[::order], np.zeros(n))
+
+
+def test_a_week_without_rows() -> None:
+    """An empty call changes nothing but the number of calls."""
+    live = fresh()
+    live.update([0.9], [0])
+    found = live.update([], [])
+    assert (found.groups[""].rows, len(found.history)) == (1, 2)
+
+
+def test_drawn_labels() -> None:
+    """A label that was drawn may not be missing, and one that came without being drawn does not count."""
+    live = fresh((0.5,))
+    live.groups[""].smallest = 0.5
+    with pytest.raises(ValueError, match=r"loss\[1\] is missing, although its label was drawn"):
+        live.update([0.9, 0.8], [0, np.nan], label_probability=0.5, drawn=[False, True])
+    found = live.update([0.9, 0.8], [1, 0], label_probability=0.5, drawn=[False, True])
+    assert (found.groups[""].labels, live.groups[""].risk(0)) == (1, 0.0)
