@@ -1,4 +1,4 @@
-"""All numbers of one run, computed once: alone, under corruption, and beside near and far foreign data."""
+"""All numbers of one run, computed once: alone, under corruption, and beside near and far OOD data."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _judged(study: Study, run: Run, names: Sequence[str], metrics: Sequence[str]
     for key in ALONE if levels else ():
         found[f"corruption {key}"] = fmean(level[key] for level in each_level)
     near_far = {
-        group: [each.name for each in run.sets if each.role == "foreign" and each.shift.get("semantic") is semantic]
+        group: [each.name for each in run.sets if each.role == "ood" and each.shift.get("semantic") is semantic]
         for group, semantic in (("near", True), ("far", False))
     }
     groups = {group: names for group, names in near_far.items() if names}
@@ -104,7 +104,7 @@ def alone(outputs: Outputs) -> dict[str, float]:
 def _beside(
     opened: Callable[[str], Outputs], groups: dict[str, list[str]], names: Sequence[str], metrics: Sequence[str]
 ) -> dict[str, float]:
-    """Single and double scoring: per foreign set, then the mean of each group."""
+    """Single and double scoring: per OOD set, then the mean of each group."""
     test = opened("test")
     columns, fitted = {}, {}
     for name in names:

@@ -19,11 +19,11 @@ LABELLED = (
     ("Test set:", labelled("test")),
     ("Fifteen corruptions, a metric per level, then the mean of the five:", labelled("corruption")),
 )
-KNN = (f"Beside foreign data, by `knn`; {_PAIRED.format('`knn`')}:", beside("knn"))
+KNN = (f"Beside OOD data, by `knn`; {_PAIRED.format('`knn`')}:", beside("knn"))
 FOREIGN = (
-    ("Beside foreign data, by the maximum probability alone:", beside("msp")),
+    ("Beside OOD data, by the maximum probability alone:", beside("msp")),
     KNN,
-    (f"Beside foreign data, by ViM; {_PAIRED.format('ViM')}:", beside("vim")),
+    (f"Beside OOD data, by ViM; {_PAIRED.format('ViM')}:", beside("vim")),
 )
 #: The setting whose runs have every score of the paper's tables.
 SCORED = "fashion_scores"

@@ -1,4 +1,4 @@
-"""CIFAR-10 and CIFAR-100 models: every score that their outputs allow, shifts, foreign data, and label noise."""
+"""CIFAR-10 and CIFAR-100 models: every score that their outputs allow, shifts, OOD data, and label noise."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def run() -> None:
     for each, p in zip(results["scores"], adjusted, strict=True):
         each["adjusted"] = float(p)
     results["shift"] = shift()
-    results["ood"] = {name: foreign(file) for name, file in OOD.items()}
+    results["ood"] = {name: ood(file) for name, file in OOD.items()}
     results["labels"] = label_noise()
     save("cifar", results)
 
@@ -125,7 +125,7 @@ def pair(file: str, detector: str) -> dict[str, Any]:
     return columns
 
 
-def foreign(file: str) -> dict[str, Any]:
+def ood(file: str) -> dict[str, Any]:
     """Return F1 and AURC of MSP alone and with another score, on all rows, beside the gain of noise."""
     found = {}
     for detector in ("neg_entropy", "gen"):
@@ -194,7 +194,7 @@ def sentences(results: dict[str, Any]) -> list[str]:
         f"({100 * k / n:.1f} % [{100 * low:.1f}, {100 * high:.1f}]), of its other failures in {k2} of {n2} "
         f"({100 * k2 / n2:.1f} % [{100 * low2:.1f}, {100 * high2:.1f}]): label noise is enriched there, but not "
         f"the rule; and GEN beside "
-        f"the MSP lowers AURC of failures and foreign inputs together by "
+        f"the MSP lowers AURC of failures and OOD inputs together by "
         f"{plain(near['intervals']['ds_aurc - aurc'])} on CIFAR-10 against "
         f"CIFAR-100, where a permuted score lowers it by {noise['null_mean']:.4f}, and by "
         f"{plain(far['intervals']['ds_aurc - aurc'])} on "
@@ -258,7 +258,7 @@ def write() -> str:
         "Estimates of AURC in random batches of DenseNet-BC-100 on CIFAR-100 (as Figs. 3 to 5 of Zhou et al. 2025).",
     ]  # fmt: skip
     foreigners = [
-        "## Foreign data", "",
+        "## OOD data", "",
         "ID and OOD rows together, MSP alone and with a second score; the last column is the gain of the same "
         "score permuted.", "",
         *table(["ID / OOD", "second score", "metric", "MSP", "both", "gain", "gain of noise"], found), "",

@@ -23,7 +23,7 @@ OWN = ("--labels", "truth", "--predictions", "guess")
 
 @pytest.fixture(autouse=True)
 def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Known rows and foreign ones with finished scores: under names of their own, and under usual ones."""
+    """Known rows and OOD ones with finished scores: under names of their own, and under usual ones."""
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     n, far = 900, 400
@@ -33,8 +33,8 @@ def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sure = np.clip(0.9 - 0.3 * wrong + 0.1 * rng.normal(size=n), 0.01, 0.99)
     near, site = rng.normal(2.0, 1.0, n), rng.choice(["north", "south"], n)
     known = [f"{t},{g},{s:.4f},{k:.4f},{p}" for t, g, s, k, p in zip(truth, guess, sure, near, site, strict=True)]
-    foreign = zip(rng.integers(0, 5, far), rng.uniform(0.3, 0.95, far), rng.normal(0.0, 1.0, far), strict=True)
-    unknown = [f"{g},{s:.4f},{k:.4f}" for g, s, k in foreign]
+    ood = zip(rng.integers(0, 5, far), rng.uniform(0.3, 0.95, far), rng.normal(0.0, 1.0, far), strict=True)
+    unknown = [f"{g},{s:.4f},{k:.4f}" for g, s, k in ood]
     for suffix, names in (("", "truth,guess,sureness,nearness"), ("2", "labels,predictions,confidence,nearness")):
         Path(f"known{suffix}.csv").write_text("\n".join([f"{names},site", *known]) + "\n")
         Path(f"unknown{suffix}.csv").write_text("\n".join([names.partition(",")[2], *unknown]) + "\n")

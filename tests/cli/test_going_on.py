@@ -39,13 +39,13 @@ def typed(text: str) -> list[str]:
     return shlex.split(found[1])
 
 
-def written(path: Path, n: int, seed: int, *, foreign: int = 0, worse: float = 0.0) -> tuple[Any, Any, Any]:
+def written(path: Path, n: int, seed: int, *, ood: int = 0, worse: float = 0.0) -> tuple[Any, Any, Any]:
     """Write labels, two probabilities and a site; return loss, score and site. ``worse``: errors added in a tenth."""
     rng = np.random.default_rng(seed)
     score, site = rng.uniform(0.5, 1.0, n), np.where(rng.random(n) < 0.1, "far", "near")
     wrong = rng.random(n) < 0.2 * (1.0 - score) + worse * (site == "far")
     label = np.where(wrong, 0, 1)
-    label[n - foreign :] = -1
+    label[n - ood :] = -1
     score = np.round(np.where(label < 0, 0.5 + 0.4 * (score - 0.5), score), 6)
     lines = [f"{y},{1 - s:.6f},{s:.6f},{g}" for y, s, g in zip(label, score, site, strict=True)]
     path.write_text("\n".join(["label,p_0,p_1,site", *lines]) + "\n")
@@ -55,7 +55,7 @@ def written(path: Path, n: int, seed: int, *, foreign: int = 0, worse: float = 0
 def test_foreign_rows_that_a_threshold_would_answer_are_counted() -> None:
     """Left out of the choice, and most below it: share and mix stand beside the guarantee and the command of joint."""
     file = Path("both.csv")
-    loss, score, _ = written(file, 3000, 0, foreign=1000)
+    loss, score, _ = written(file, 3000, 0, ood=1000)
     columns = ("--labels", "label", "--probabilities", "p_*", "--ood-label=-1")
     text = run("threshold", file, *columns, "--risk", 0.05, "--delta", 0.05, "--report", Path("page.html"))
     found = abstain.choose_threshold(loss[:2000], score[:2000], risk=0.05, delta=0.05)

@@ -45,9 +45,9 @@ def test_every_recipe_announces_itself(name, capsys):
 
 
 def test_trains_seeds_and_shifts(tmp_path, capsys):
-    """Two seeds, foreign data and corruptions: all in one manifest; the second time nothing is left to do."""
+    """Two seeds, OOD data and corruptions: all in one manifest; the second time nothing is left to do."""
     command = ["train", "ce", *DATA, "-o", str(tmp_path), *SMALL, "--seeds", "3,5", "--corruptions", "fog,contrast",
-               "--foreign", "synthetic:n=20,seed=9:semantic", "--accelerator", "cpu"]  # fmt: skip
+               "--ood", "synthetic:n=20,seed=9:semantic", "--accelerator", "cpu"]  # fmt: skip
     assert run(command) == 0
     assert f"wrote {tmp_path / 'ce/seed5'}: validation, test, corruption-1" in capsys.readouterr().out
     study = read_study(tmp_path)

@@ -78,12 +78,12 @@ def test_six_models_of_imagenet():
 
 
 def test_a_set_and_a_foreign_one():
-    """Both scores tell MNIST from Fashion-MNIST; the foreign rows have no label."""
-    known, foreign = datasets.load("fashion_mnist_id"), datasets.load("fashion_mnist_ood")
-    assert (known.n, foreign.n, known.loss.sum()) == (1000, 1000, 43)
-    assert foreign.loss is None
+    """Both scores tell MNIST from Fashion-MNIST; the OOD rows have no label."""
+    known, ood = datasets.load("fashion_mnist_id"), datasets.load("fashion_mnist_ood")
+    assert (known.n, ood.n, known.loss.sum()) == (1000, 1000, 43)
+    assert ood.loss is None
     for score in ("msp", "gen"):
-        assert (known.scores[score][:, None] > foreign.scores[score]).mean() > 0.9
+        assert (known.scores[score][:, None] > ood.scores[score]).mean() > 0.9
 
 
 def test_extracts_are_what_the_script_makes(tmp_path):

@@ -220,7 +220,7 @@ def shapes(folder: Path) -> dict[str, File]:
     }  # fmt: skip
 
 
-def foreign(folder: Path) -> dict[str, File]:
+def ood(folder: Path) -> dict[str, File]:
     """Return files of lm-eval, Inspect, FD-Shifts and OpenOOD."""
     lines = [json.loads(line) for line in (FIXTURES / f"samples_sums_{DATE}.jsonl").read_text().splitlines()]
     said = softmax(np.array([[float(each[0]) for each in line["filtered_resps"]] for line in lines])).max(1)
@@ -257,7 +257,7 @@ def foreign(folder: Path) -> dict[str, File]:
     }  # fmt: skip
 
 
-MAKERS: tuple[Callable[[Path], dict[str, File]], ...] = (binary, several, shapes, foreign)
+MAKERS: tuple[Callable[[Path], dict[str, File]], ...] = (binary, several, shapes, ood)
 
 
 def everything(folder: Path) -> dict[str, File]:

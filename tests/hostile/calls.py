@@ -36,7 +36,7 @@ USUAL: dict[str, Any] = {
     "one": OTHER, "other": SCORE, "replicates": _RNG.random((20, 2)), "fpr": 0.1, "thresholds": (0.5, 0.5),
     "cost": np.ones((3, 3)), "mask_true": LABELS.reshape(2, 20) == 1, "mask_pred": LABELS.reshape(2, 20) == 0,
     "is_ood": LABELS == 1, "where": LABELS > 0, "what": "the rest", "policy": POLICY, "kind": "calibrated",
-    "score": "msp", "validation": OUTPUTS, "columns": [(LOSS, SCORE)], "look": 1, "test": OUTPUTS, "foreign": OUTPUTS,
+    "score": "msp", "validation": OUTPUTS, "columns": [(LOSS, SCORE)], "look": 1, "test": OUTPUTS, "ood": OUTPUTS,
 }  # fmt: skip
 
 TWO = {"labels": LABELS % 2, "probabilities": np.column_stack([OTHER, 1.0 - OTHER])}

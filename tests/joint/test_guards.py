@@ -86,8 +86,8 @@ def test_transfer_costs_little_at_the_same_mix_and_more_at_another() -> None:
     same = joint.transfer(**columns.named, n_splits=5)
     assert (same.transferred <= same.oracle).all()
     assert 0.0 < same.loss < 0.01
-    foreign = joint.ds_f1(**columns.named, prevalence=0.05).thresholds
-    moved = joint.f1_at(thresholds=foreign, **columns.named)
+    ood = joint.ds_f1(**columns.named, prevalence=0.05).thresholds
+    moved = joint.f1_at(thresholds=ood, **columns.named)
     assert value("ds_f1", columns) - moved.value > 5 * same.loss
 
 

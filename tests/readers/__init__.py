@@ -1,1 +1,1 @@
-"""Readers of foreign formats."""
+"""Readers of ood formats."""

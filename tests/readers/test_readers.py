@@ -1,4 +1,4 @@
-"""Readers of foreign formats: what they recognise, what they give, and what they refuse with a remedy that works."""
+"""Readers of ood formats: what they recognise, what they give, and what they refuse with a remedy that works."""
 
 import json
 import re

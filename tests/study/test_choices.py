@@ -74,14 +74,14 @@ def test_names_say_what_a_family_is(folder, capsys):
 
 
 def test_scores_are_chosen_by_detection(tmp_path):
-    """Of the settings of a score the one with the largest AUROC of validation against foreign data, mean over runs."""
+    """Of the settings of a score the one with the largest AUROC of validation against OOD data, mean over runs."""
     found = {}
     for seed in range(2):
         inside = outputs(seed, 200)
-        foreign = replace(outputs(seed + 50, 150), labels=None, unlabelled=True)
+        ood = replace(outputs(seed + 50, 150), labels=None, unlabelled=True)
         columns = {f"odin-T={t}": z for t, z in ((1, 0.2), (10, 2.0))}
         rng = np.random.default_rng(seed)
-        for each, name, shift in ((inside, "validation", 1.0), (foreign, "ood-val", 0.0)):
+        for each, name, shift in ((inside, "validation", 1.0), (ood, "ood-val", 0.0)):
             noise = rng.normal(size=each.n)
             made = replace(each, scores={c: shift * gain + noise for c, gain in columns.items()})
             study.add_outputs(tmp_path, made, model="ce", run=f"seed{seed}", set=name)

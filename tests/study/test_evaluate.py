@@ -36,13 +36,13 @@ def outputs(seed, n=300, passes=False):
 
 @pytest.fixture
 def folder(tmp_path):
-    """Return a study of two models with three runs, a validation, a test and a foreign set each."""
+    """Return a study of two models with three runs, a validation, a test and a OOD set each."""
     for model, start in (("ce", 0), ("mc", 10)):
         for seed in range(3):
             made = [("validation", outputs(start + seed, 200, passes=model == "mc"))]
             made += [("test", outputs(start + seed, 300, passes=model == "mc"))]
-            foreign = replace(outputs(start + seed, 150, passes=model == "mc"), labels=None, unlabelled=True)
-            for name, each in (*made, ("near-ood", foreign)):
+            ood = replace(outputs(start + seed, 150, passes=model == "mc"), labels=None, unlabelled=True)
+            for name, each in (*made, ("near-ood", ood)):
                 study.add_outputs(tmp_path, each, model=model, run=f"seed{seed}", set=name, data="toy")
     return tmp_path
 
@@ -65,14 +65,14 @@ def test_numbers_are_those_of_a_set_alone(folder):
 
 
 def test_foreign_data_beside_the_test_set(folder):
-    """Kept: all test rows. Dropped: the right ones. Both as ``join_new_class`` gives, and all foreign rows fail."""
+    """Kept: all test rows. Dropped: the right ones. Both as ``join_new_class`` gives, and all OOD rows fail."""
     found = study.read_study(folder)
     results = study.evaluate(
         found, ["one"], ["augrc", "accuracy"], sets=["near-ood"], models=["ce"], id_failures="both"
     )
-    test, foreign = (found.outputs("ce", "seed0", name) for name in ("test", "near-ood"))
+    test, ood = (found.outputs("ce", "seed0", name) for name in ("test", "near-ood"))
     for mode in ("keep", "drop"):
-        joined = study.join_new_class(test, foreign, mode)
+        joined = study.join_new_class(test, ood, mode)
         row = next(r for r in results.only(run="seed0", id_failures=mode, metric="augrc").rows())
         assert row["n"] == joined.n
         assert row["value"] == pytest.approx(abstain.augrc(joined.loss, joined.scores["one"]), rel=1e-12)
@@ -100,7 +100,7 @@ def test_means_keep_the_two_variances_apart(folder):
 
 
 def test_only_what_changed_is_done_again(folder):
-    """A file that changes brings its own unit and the foreign ones that rest on it; metadata brings none."""
+    """A file that changes brings its own unit and the OOD ones that rest on it; metadata brings none."""
     found = study.read_study(folder)
     said = []
     study.evaluate(found, ["one"], METRICS, progress=said.append)
@@ -120,7 +120,7 @@ def test_only_what_changed_is_done_again(folder):
 
 
 def test_damage_stays_where_it_is(folder, capsys):
-    """A corrupt file, and the foreign data that need it, are named; the exit code is 1; all else is there."""
+    """A corrupt file, and the OOD data that need it, are named; the exit code is 1; all else is there."""
     (folder / "ce/seed1/test.npz").write_bytes((folder / "ce/seed1/test.npz").read_bytes()[:500])
     (folder / "mc/seed2/validation.npz").unlink()
     assert command(["study", "evaluate", str(folder), "--scores", "one", "--metrics", "augrc,aurc"]) == 1
@@ -165,7 +165,7 @@ def test_what_cannot_be_meant_is_refused(folder):
         ({"models": ["cee"]}, "model='cee' is not known; did you mean 'ce'"),
         ({"sets": ["tset"]}, "set='tset' is not known; did you mean 'test'"),
         ({"scores": ["oen"]}, "score 'oen' is in no file; did you mean 'one'"),
-        ({"metrics": "joint.auroc"}, "needs two scores and foreign data"),
+        ({"metrics": "joint.auroc"}, "needs two scores and OOD data"),
         ({"id_failures": "lose"}, "id_failures='lose' is not known"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -188,7 +188,7 @@ def test_a_study_of_files_that_are_there(folder, tmp_path, capsys):
     found = study.read_study(target)
     assert {(run.folder, each.name, each.role) for run in found.runs for each in run.sets} == {
         ("a/seed3", "val", "validation"), ("a/seed3", "iid", "test"), ("a/seed3", "corruption-2", "shift"),
-        ("b/seed0", "far", "foreign"),
+        ("b/seed0", "far", "ood"),
     }  # fmt: skip
     assert [run.seed for run in found.runs] == [3, 0]
     assert next(each.shift for each in found.runs[0].sets if each.role == "shift") == {"kind": "corruption", "level": 2}

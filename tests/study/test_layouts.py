@@ -196,8 +196,8 @@ def folder(tmp_path_factory):
             study.add_outputs(path, outputs(start + 100 * k, 150), model=f"{model}_{data}", run=f"seed{seed}", set=name,
                               data=data)  # fmt: skip
         for name, semantic in (("near-ood", True), ("far-ood", False)):
-            foreign = replace(outputs(start, 100), labels=None, unlabelled=True)
-            study.add_outputs(path, foreign, model=f"{model}_{data}", run=f"seed{seed}", set=name, data=data,
+            ood = replace(outputs(start, 100), labels=None, unlabelled=True)
+            study.add_outputs(path, ood, model=f"{model}_{data}", run=f"seed{seed}", set=name, data=data,
                               shift={"kind": "new-class", "semantic": semantic})  # fmt: skip
     return path
 

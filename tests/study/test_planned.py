@@ -111,7 +111,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
     for words, options in (
         ("a plan comes with the labels", {"plan": plan}),
         ("belongs to plan=", {"loss": known}),
-        ("needs no labels, so no plan", {"plan": plan, "loss": known, "role": "foreign"}),
+        ("needs no labels, so no plan", {"plan": plan, "loss": known, "role": "ood"}),
         ("the plan is for 2000 rows", {"plan": plan, "loss": known[:-1]}),
         ("1 of 300 planned rows have no label", {
             "plan": plan, "loss": np.where(np.arange(N) == plan.planned[0], np.nan, known),

@@ -16,7 +16,7 @@ from abstain.study import Run, SavedSet, add_run, init_study, join_new_class, re
 
 RUN = Run(
     "ce", "seed0", "toy", 0,
-    (SavedSet("test", "test", 4), SavedSet("far", "foreign", 3, {"kind": "new-class", "semantic": False})),
+    (SavedSet("test", "test", 4), SavedSet("far", "ood", 3, {"kind": "new-class", "semantic": False})),
     "ce", {"epochs": 3}, {"odin": {"judged_on": "logits"}}, {"validation": "10 of 50"}, {"abstain": "0"}, ("a note",),
 )  # fmt: skip
 
@@ -33,7 +33,7 @@ def saved(folder, run=RUN):
 
 
 def test_round_trip(tmp_path):
-    """What was entered is read; outputs too, foreign ones without labels; a run takes the place of its elder."""
+    """What was entered is read; outputs too, OOD ones without labels; a run takes the place of its elder."""
     test, _ = saved(tmp_path)
     add_run(tmp_path, RUN)
     study = read_study(tmp_path / "study.json")
@@ -116,15 +116,26 @@ for number in range(5):
     assert not (tmp_path / ".study.lock").exists()
 
 
+def test_the_former_role_of_ood_sets_is_read_and_warned_of(tmp_path):
+    """Version 0.2.0 called it foreign: in manifests silently, as an argument with a warning."""
+    outputs = abstain.Outputs(logits=[[1.0, 0.0]], unlabelled=True)
+    with pytest.warns(FutureWarning, match="the role 'foreign' is now 'ood'"):
+        made = abstain.study.add_outputs(tmp_path, outputs, model="m", set="far", role="foreign")
+    assert made.role == "ood"
+    file = tmp_path / "study.json"
+    file.write_text(file.read_text(encoding="utf-8").replace('"role": "ood"', '"role": "foreign"'), encoding="utf-8")
+    assert [each.role for run in read_study(tmp_path).runs for each in run.sets] == ["ood"]
+
+
 def test_new_classes_in_both_modes(tmp_path):
-    """Kept: all rows, wrong and foreign lose. Dropped, as published: right rows and foreign ones."""
+    """Kept: all rows, wrong and foreign lose. Dropped, as published: right rows and OOD ones."""
     test, far = saved(tmp_path)
     kept, dropped = join_new_class(test, far), join_new_class(test, far, "drop")
     assert kept.loss.tolist() == [*test.error.tolist(), 1.0, 1.0, 1.0]
     assert dropped.n == int((test.error == 0).sum()) + 3
     assert dropped.loss.tolist() == [0.0] * (dropped.n - 3) + [1.0] * 3
     assert kept.scores["odin"].tolist() == [*test.scores["odin"], *far.scores["odin"]]
-    assert kept.groups["origin"].tolist() == ["test"] * 4 + ["foreign"] * 3
+    assert kept.groups["origin"].tolist() == ["test"] * 4 + ["ood"] * 3
     with pytest.raises(ValueError, match="id_failures='lose' is not known"):
         join_new_class(test, far, "lose")
     wrong = abstain.Outputs(labels=[0], logits=[[0.0, 1.0]])

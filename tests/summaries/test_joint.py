@@ -251,7 +251,7 @@ def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
 def test_the_command_makes_merges_and_shows_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Two days with foreign rows add up to both; a wrong use is one line."""
+    """Two days with OOD rows add up to both; a wrong use is one line."""
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(4)
     columns = rows(rng, 900, 400)

@@ -13,7 +13,7 @@ import abstain
 from abstain._pace import paced
 from abstain._result import Column, Row, Table, json_text, plain
 from abstain.cli._columns import MODEL, reads
-from abstain.cli._foreign import beside
+from abstain.cli._ood import beside
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, column_names, read, read_fit, score_names, unread_scores
 from abstain.cli._next import GUARANTEE, with_threshold
@@ -138,7 +138,7 @@ def joint_command(
     verdict = with_threshold(verdict, id_file, columns, first)
     if not scores:
         _say_not_evaluated(unread_scores([id_file, *ood_files], inside))
-    title = f"Failures and foreign inputs: {', '.join(dict.fromkeys(Path(file).name for file in files))}"
+    title = f"Failures and OOD inputs: {', '.join(dict.fromkeys(Path(file).name for file in files))}"
     write_report(result, report_path, opened, title=title, files=files, gains=gains, verdict=verdict)
     if plots:
         _draw(plots, first_run, first, rest, prevalence)

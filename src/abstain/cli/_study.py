@@ -57,12 +57,12 @@ def init_command(folder: Path, source: Path | None, data_name: str) -> None:
 @click.option("--model", required=True, help="Name of the model.")
 @click.option("--run", "run_name", default="seed0", show_default=True, help="Name of the run.")
 @click.option("--set", "set_name", required=True, help="Name of the set.")
-@click.option("--role", help="train, validation, test, shift or foreign.  [default: what the name of the set says]")
+@click.option("--role", help="train, validation, test, shift or ood.  [default: what the name of the set says]")
 @click.option("--shift", "shifts", multiple=True, metavar="KEY=VALUE", help="What changed: kind=corruption, level=3.")
 @click.option("--data", "data_name", default="", help="Data set that the model was trained on.")
 @click.option("--seed", type=int, help="Seed of the run.  [default: the number at the end of its name]")
 @click.option("--setting", "settings", multiple=True, metavar="KEY=VALUE", help="A hyper-parameter of the model.")
-@click.option("--unlabelled", is_flag=True, help="The rows have no labels: foreign data.")
+@click.option("--unlabelled", is_flag=True, help="The rows have no labels: OOD data.")
 @click.option("--plan", "plan_file", type=Path, help="Plan of 'abstain plan': only its rows are labelled.")
 @reads(*COLUMNS)
 def add_command(
@@ -100,7 +100,7 @@ def _scored(function: Any) -> Any:
         click.option("--sets", help="Only these sets, separated by commas."),
         click.option(
             "--id-failures", type=click.Choice(["keep", "drop", "both"]), default="keep", show_default=True,
-            help="Beside foreign data: keep what the model gets wrong, or leave it out as FD-Shifts did.",
+            help="With OOD data: keep what the model gets wrong, or leave it out as FD-Shifts did.",
         ),
         click.option(
             "--nan-policy", type=click.Choice(["raise", "reject", "drop"]), default="raise", show_default=True,
@@ -279,7 +279,7 @@ def figures_command(
     _end(context, results)
 
 
-#: Layouts of :meth:`ProtocolResult.table`, which need foreign data.
+#: Layouts of :meth:`ProtocolResult.table`, which need OOD data.
 JOINT = ("single-double", "strategies", "tasks", "reliability", "detection", "sets")
 FORMS = ("text", "markdown", "latex", "html")
 
@@ -300,14 +300,14 @@ FORMS = ("text", "markdown", "latex", "html")
     default="heat",
     show_default=True,
     help="heat: a metric by score and set. ranks: two metrics. estimators: networks by objective. "
-    "Others: test and foreign data together.",
+    "Others: test and OOD data together.",
 )
 @click.option(
     "--metric", help="Of the layouts heat, ranks, estimators, strategies and sets.  [default: augrc; aurc; ds_f1]"
 )
 @click.option("--other", default="augrc", show_default=True, help="The second metric of the layout ranks.")
 @click.option("--confidence", default="msp", show_default=True, help="The score that joint layouts pair with each.")
-@click.option("--group", help="Of the layout strategies: near, far, or a foreign set.")
+@click.option("--group", help="Of the layout strategies: near, far, or an OOD set.")
 @click.option("--model", "strategy", help="Of the layouts single-double, detection and sets.  [default: the first]")
 @click.option("--fpr", type=click.Choice(["id", "ood", "both"]), help="FPR at 95 % recall of which samples.")
 @click.option("--scale", default=1.0, help="Multiply the numbers, as by 1000.")
@@ -347,7 +347,7 @@ def _joint_table(folder: Path, layout: str, confidence: str, options: Any, wante
     sets = words(options["sets"])
     found = study.protocol(
         folder, score_names(options["scores"]) or [confidence], confidence=confidence,
-        models=words(options["models"]) or None, groups={"foreign": sets} if sets else None,
+        models=words(options["models"]) or None, groups={"ood": sets} if sets else None,
         progress=lambda line: click.echo(line, err=True),
     )  # fmt: skip
     return found.table(layout, **{name: value for name, value in wanted.items() if value is not None})

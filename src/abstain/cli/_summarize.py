@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     epilog=example_lines(
         "abstain summarize 'logs/*.parquet' --confidence msp --loss wrong -o monday.parquet",
         "abstain summarize 'logs/*.parquet' --confidence msp --loss wrong --groups site -o sites.parquet",
-        "abstain summarize 'logs/*.parquet' --confidence msp --detector knn --loss wrong --ood 'foreign/*.parquet'",
+        "abstain summarize 'logs/*.parquet' --confidence msp --detector knn --loss wrong --ood 'ood/*.parquet'",
         "abstain summarize monday.parquet --metrics 'aurc,selective_risk(coverage=0.9)'",
         "abstain summarize --sql --confidence msp --loss wrong --table logs",
     ),
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.option("--loss", help="Column of losses >= 0, or of what is wrong.")
 @click.option("--labels", help="Column of true classes, with --predictions in place of --loss.")
 @click.option("--predictions", help="Column of predicted classes.")
-@click.option("--detector", help="Column of a second score, that tells foreign inputs: bounds of F1, AURC of both.")
+@click.option("--detector", help="Column of a second score, that distinguishes OOD inputs: bounds of F1, AURC of both.")
 @click.option("--ood", multiple=True, help="With --detector: files of rows out of distribution, or a pattern.")
 @click.option("--prevalence", type=float, help="With --detector: share of such rows in the population.")
 @click.option("--groups", help="Column whose values are summarized apart, in the same pass.")

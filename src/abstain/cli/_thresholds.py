@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from abstain.cli._columns import ANSWERS, MODEL, SURE, reads
-from abstain.cli._foreign import left_out
+from abstain.cli._ood import left_out
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read, understood
 from abstain.cli._next import apply_line, scored_as, with_unread_groups

@@ -18,7 +18,7 @@ from abstain.cli._group import command, example_lines, words
         "abstain train --list",
         "abstain train sure_plus --data cifar100 -o study --dry-run",
         "abstain train ce --data cifar10 -o study --seeds 0,1,2 --set network.width=16 --set epochs=30",
-        "abstain train mc_dropout --data folder -o study --foreign textures --corruptions all",
+        "abstain train mc_dropout --data folder -o study --ood textures --corruptions all",
     ),
 )
 @click.argument("recipe", required=False)
@@ -35,7 +35,8 @@ from abstain.cli._group import command, example_lines, words
     "--start", type=Path, help="Weights of another run (weights.pt) to begin with: its first stage is left out."
 )
 @click.option("--grid", is_flag=True, help="One model per value of the recipe's grid, to choose on the validation set.")
-@click.option("--foreign", multiple=True, help="Data of other classes; NAME:semantic notes the kind; repeatable.")
+@click.option("--ood", multiple=True, help="Data of other classes; NAME:semantic notes the kind; repeatable.")
+@click.option("--foreign", multiple=True, hidden=True, help="The former name of --ood.")
 @click.option("--corruptions", help="Corruptions of the test pictures in five levels, separated by commas, or 'all'.")
 @click.option("--hold-out", help="Classes to keep out of their super-class (CIFAR-10, CIFAR-100, Fashion-MNIST).")
 @click.option("--shifted", multiple=True, help="Data of the same classes from elsewhere (breeds:shift); repeatable.")
@@ -50,7 +51,7 @@ from abstain.cli._group import command, example_lines, words
 @click.option("--list", "as_list", is_flag=True, help="List the recipes.")
 def train_command(
     recipe: str | None, data_name: str | None, output: Path | None, settings: tuple[str, ...], seeds: str,
-    name: str | None, start: Path | None, grid: bool, foreign: tuple[str, ...],
+    name: str | None, start: Path | None, grid: bool, ood: tuple[str, ...], foreign: tuple[str, ...],
     corruptions: str | None, hold_out: str | None, shifted: tuple[str, ...], size: int | None,
     overwrite: bool, dry_run: bool, as_list: bool, **lightning: Any,
 ) -> None:  # fmt: skip
@@ -69,7 +70,7 @@ def train_command(
     chosen = train.recipe(recipe, settings)
     task = data.task(
         data_name, validation=chosen.data.validation, statistics=chosen.data.statistics, size=size,
-        corruptions=words(corruptions), ood_data=foreign, sub_classes=words(hold_out), shifted_data=shifted,
+        corruptions=words(corruptions), ood_data=(*ood, *foreign), sub_classes=words(hold_out), shifted_data=shifted,
     )  # fmt: skip
     models = _grid(recipe, settings, data_name, name) if grid else {name or chosen.name: chosen}
     plan = train.plan(chosen, task, device=_device(lightning["accelerator"]))

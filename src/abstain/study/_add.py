@@ -14,7 +14,7 @@ from abstain._checks import listed, one_of
 from abstain._typing import ArrayLike
 from abstain.outputs import Outputs, missing, read_outputs, read_pool, write_outputs, write_pool
 from abstain.pool import LabelPlan, load_plan
-from abstain.study._manifest import ROLES, Run, SavedSet, add_run, check_name, read_study
+from abstain.study._manifest import ROLES, Run, SavedSet, add_run, check_name, known_role, read_study
 from abstain.study._sets import check_pool
 
 #: Files that outputs are read from.
@@ -24,7 +24,7 @@ _ROLES = (
     ("validation", r"val|valid|validation|dev|calib|calibration|holdout"),
     ("train", r"train|training|fit"),
     ("shift", r"shift|shifted|sub|subclass|corruption|corrupted|cor|corr"),
-    ("foreign", r"foreign|ood|near|far|newclass"),
+    ("ood", r"foreign|ood|near|far|newclass"),
     ("test", r"test|iid|id|eval"),
 )  # fmt: skip
 _CORRUPTION = re.compile(r"(?:corruption|corrupted|corr|cor|level|severity)[-_=]?(\d+)")
@@ -57,8 +57,8 @@ def add_outputs(
     outputs : Outputs
     model, run, set : str
         Names: the file is ``<model>/<run>/<set>.npz``. A set of the same name is replaced.
-    role : {"train", "validation", "test", "shift", "foreign"}, optional
-        Default: what the name of the set says, else ``"foreign"`` for outputs without labels and ``"test"`` for others.
+    role : {"train", "validation", "test", "shift", "ood"}, optional
+        Default: what the name of the set says, else ``"ood"`` for outputs without labels and ``"test"`` for others.
     shift : dict, optional
         What changed, as in :class:`SavedSet`.
     data : str
@@ -94,7 +94,7 @@ def add_outputs(
     for name, what in ((model, "model"), (run, "run"), (set, "set")):
         check_name(name, what)
     guessed_role, guessed_shift = guess(set, plan is None and outputs.labels is None and outputs.loss is None)
-    chosen = guessed_role if role is None else one_of(role, ROLES, "role")
+    chosen = guessed_role if role is None else one_of(known_role(role), ROLES, "role")
     if plan is None and loss is not None:
         raise ValueError("loss= belongs to plan=, which says which rows are labelled; else give the outputs losses")
     losses = None if plan is None else check_pool(outputs, loss, plan, chosen, f"{model}/{run}/{set}")
@@ -153,7 +153,7 @@ def init_study(
     Notes
     -----
     Roles by whole words of a name, the first that fits: validation (val, dev, calibration), train, shift (corruption,
-    shifted, sub), foreign (ood, near, far), test (test, iid, id). Else a set is foreign if its outputs have no labels,
+    shifted, sub), ood (near, far), test (test, iid, id). Else a set is ood if its outputs have no labels,
     and a test set otherwise, with a warning. A number behind ``corruption`` is the level. The seed is the number at the
     end of a run's name.
 
@@ -242,7 +242,7 @@ def _read(file: Path, role: str) -> Outputs:
         return read_set(file)
     except ValueError as error:
         first = f"{error}{OWN}" if "; columns: " in str(error) else str(error)
-        if role not in ("foreign", "test") or _not_whole(file, {}) is not None:
+        if role not in ("ood", "test") or _not_whole(file, {}) is not None:
             raise ValueError(first) from None
     try:
         return read_set(file, unlabelled=True)
@@ -303,9 +303,9 @@ def guess(name: str, unlabelled: bool) -> tuple[str, dict[str, Any]]:
         return "shift", {"kind": "corruption"} | ({"level": int(level[1])} if level else {})
     if words & {"sub", "subclass"}:
         return "shift", {"kind": "sub-class"}
-    if role == "foreign" or unlabelled:
+    if role == "ood" or unlabelled:
         near = {} if not words & {"near", "far"} else {"semantic": "near" in words}
-        return "foreign", {"kind": "new-class"} | near
+        return "ood", {"kind": "new-class"} | near
     return role or "test", {}
 
 

@@ -61,7 +61,7 @@ def evaluate(
     models, sets : list of str, optional
         Default: all. Sets of role train are never evaluated.
     id_failures : {"keep", "drop", "both"}
-        Foreign sets come with the test set, and all their rows are failures; test rows that are classified wrong
+        OOD sets come with the test set, and all their rows are failures; test rows that are classified wrong
         stay beside them, or are left out, as published by FD-Shifts.
     level : float in (0, 1), optional
         Of the intervals; None: none, and no standard errors.
@@ -114,7 +114,7 @@ def evaluate(
     asked = _Asked(names, specs, level, nan_policy, hashes, modules)
     jobs, places = [], []
     for run, saved in pairs:
-        for mode in modes if saved.role == "foreign" else ("",):
+        for mode in modes if saved.role == "ood" else ("",):
             try:
                 job = _job(study, run, saved, asked, mode)
             except (OSError, ValueError) as why:
@@ -159,7 +159,7 @@ def _specs(metrics: str | Metric | Iterable[str | Metric]) -> tuple[str, ...]:
     found = [part for each in given for part in (metrics_.parse_list(each) if isinstance(each, str) else [each])]
     joint = next((each.name for each in found if each.input not in ("blocks", "probabilities")), None)
     if joint is not None:
-        raise ValueError(f"{joint} needs two scores and foreign data; take abstain.study.protocol")
+        raise ValueError(f"{joint} needs two scores and OOD data; take abstain.study.protocol")
     if not found:
         raise ValueError("metrics is empty; give names, 'default' or 'all'")
     return tuple(dict.fromkeys(each.spec for each in found))
@@ -274,7 +274,7 @@ def _gathered(
     sums: list[FloatArray] = []
     said: dict[str, None] = {}
     samples: dict[tuple[str, str, str, str], Sample] = {}
-    foreign: set[str] = set()
+    ood: set[str] = set()
     for run, saved, mode, unit in units:
         if unit is None:
             continue
@@ -293,13 +293,13 @@ def _gathered(
         numbers += [{**where, **row} for row in unit.rows]
         if unit.sample is not None:
             samples[run.data, saved.name, run.model, run.name] = unit.sample
-        foreign |= {saved.name} if saved.role == "foreign" else set()
+        ood |= {saved.name} if saved.role == "ood" else set()
         sums.append(unit.sums)
         said |= {f"{run.model} has no {score}: {why}": None for score, why in unit.lacking.items()}
         said |= {f"{run.folder}/{saved.name}: {text}": None for text in unit.warnings}
     widths = {matrix.shape[1] for matrix in sums if matrix.size}
     stacked = np.concatenate([each for each in sums if each.size]) if len(widths) == 1 else np.zeros((0, 0))
-    said |= dict.fromkeys(notes(samples, foreign))
+    said |= dict.fromkeys(notes(samples, ood))
     return StudyResults(tuple(numbers), tuple(failures), level, tuple(said), stacked, samples)
 
 

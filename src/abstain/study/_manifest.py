@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -16,8 +17,18 @@ from abstain.outputs import Outputs, read_outputs
 
 #: Raised when older readers would misunderstand a file.
 SCHEMA = "abstain.study/1"
-ROLES = ("train", "validation", "test", "shift", "foreign")
+ROLES = ("train", "validation", "test", "shift", "ood")
+#: Roles by their names of version 0.2.0, which files still have.
+FORMER_ROLES = {"foreign": "ood"}
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=,+-]*")
+
+
+def known_role(role: str) -> str:
+    """Return a role by its present name, with a warning where it has another."""
+    if role not in FORMER_ROLES:
+        return role
+    warnings.warn(f"the role {role!r} is now {FORMER_ROLES[role]!r}", FutureWarning, stacklevel=3)
+    return FORMER_ROLES[role]
 
 
 @dataclass(frozen=True)
@@ -28,8 +39,8 @@ class SavedSet:
     ----------
     name : str
         Its file is ``<model>/<run>/<name>.npz``.
-    role : {"train", "validation", "test", "shift", "foreign"}
-        ``"shift"`` keeps the classes; ``"foreign"`` has none of them, so it has no labels.
+    role : {"train", "validation", "test", "shift", "ood"}
+        ``"shift"`` keeps the classes; ``"ood"`` has none of them, so it has no labels.
     n : int
         Number of samples.
     shift : dict
@@ -166,14 +177,14 @@ class Study:
         return known[one_of(f"{model}/{name}", known, f"{self.path}: run")]
 
     def outputs(self, model: str, name: str, set_name: str) -> Outputs:
-        """Read the outputs of one set of one run; foreign ones come without labels."""
+        """Read the outputs of one set of one run; OOD ones come without labels."""
         run = self.run(model, name)
         sets = {each.name: each for each in run.sets}
         saved = sets[one_of(set_name, sets, f"run {run.folder}: set")]
         if saved.planned:
             raise ValueError(f"{run.folder}/{set_name} is a pool of which a plan labelled {saved.planned} rows")
         file = self.path / run.folder / f"{set_name}.npz"
-        outputs = read_outputs(file, unlabelled=saved.role == "foreign")
+        outputs = read_outputs(file, unlabelled=saved.role == "ood")
         if outputs.n != saved.n:
             raise ValueError(f"{file} has {outputs.n} rows, but study.json says {saved.n}; write the set again")
         return outputs
@@ -212,7 +223,9 @@ def from_json(text: str, where: str) -> tuple[Run, ...]:
 def _run(entry: dict[str, Any]) -> Run:
     known = {each.name for each in fields(Run)}
     values = {name: value for name, value in entry.items() if name in known}  # later versions may say more
-    values["sets"] = tuple(SavedSet(**each) for each in entry["sets"])
+    values["sets"] = tuple(
+        SavedSet(**{**each, "role": FORMER_ROLES.get(each["role"], each["role"])}) for each in entry["sets"]
+    )
     values["notes"] = tuple(entry.get("notes", ()))
     return Run(**values)
 

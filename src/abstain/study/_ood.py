@@ -1,4 +1,4 @@
-"""In-distribution and foreign data together: as one set of failures, and as input of the joint protocol."""
+"""In-distribution and OOD data together: as one set of failures, and as input of the joint protocol."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from abstain.study._sets import fit_outputs, test_set
 _MATRICES = ("logits", "probabilities", "features", "confidence")
 
 
-def join_new_class(test: Outputs, foreign: Outputs, id_failures: str = "keep") -> Outputs:
-    """Return test and foreign outputs as one set, in which every foreign sample is a failure.
+def join_new_class(test: Outputs, ood: Outputs, id_failures: str = "keep") -> Outputs:
+    """Return test and OOD outputs as one set, in which every OOD sample is a failure.
 
     Parameters
     ----------
-    test, foreign : Outputs
-        Of one model, with the same columns. Foreign samples need no labels.
+    test, ood : Outputs
+        Of one model, with the same columns. OOD samples need no labels.
     id_failures : {"keep", "drop"}
         ``"keep"``, as in deployment: the model meets both kinds of failure. ``"drop"``, as published by FD-Shifts: test
-        samples that are classified wrong are left out, so that the score has to tell foreign samples from right ones.
+        samples that are classified wrong are left out, so that the score separates OOD samples from right ones.
 
     Returns
     -------
     Outputs
-        With a loss (0 right, 1 wrong or foreign) in place of labels, and a group ``origin`` of ``test`` and
-        ``foreign``. The head and scores that both have are kept.
+        With a loss (0 right, 1 wrong or OOD) in place of labels, and a group ``origin`` of ``test`` and
+        ``ood``. The head and scores that both have are kept.
 
     Raises
     ------
     ValueError
         An unknown mode; nothing left.
     UnmetNeed
-        The test outputs have no labels; the foreign ones lack logits that the test ones have.
+        The test outputs have no labels; the OOD ones lack logits that the test ones have.
 
     References
     ----------
@@ -52,12 +52,12 @@ def join_new_class(test: Outputs, foreign: Outputs, id_failures: str = "keep") -
     >>> import abstain
     >>> from abstain.study import join_new_class
     >>> test = abstain.Outputs(labels=[0, 1], logits=[[2.0, 0.0], [1.0, 0.0]])
-    >>> foreign = abstain.Outputs(logits=[[0.5, 0.0]], unlabelled=True)
-    >>> join_new_class(test, foreign).loss, join_new_class(test, foreign, "drop").loss
+    >>> ood = abstain.Outputs(logits=[[0.5, 0.0]], unlabelled=True)
+    >>> join_new_class(test, ood).loss, join_new_class(test, ood, "drop").loss
     (array([0., 1., 1.]), array([0., 1.]))
     """
     one_of(id_failures, ("keep", "drop"), "id_failures")
-    for name, given in (("test", test), ("foreign", foreign)):
+    for name, given in (("test", test), ("ood", ood)):
         expect(given, name)
     wrong = np.asarray(test.error)
     if id_failures == "drop":
@@ -65,19 +65,19 @@ def join_new_class(test: Outputs, foreign: Outputs, id_failures: str = "keep") -
             raise ValueError("all test samples are failures, so dropping them leaves none; use id_failures='keep'")
         test, wrong = test.select(wrong == 0.0), wrong[wrong == 0.0]
     there = [name for name in _MATRICES if getattr(test, name) is not None]
-    lacking = next((name for name in there if getattr(foreign, name) is None), None)
+    lacking = next((name for name in there if getattr(ood, name) is None), None)
     if lacking is not None:
-        raise UnmetNeed(f"the foreign outputs have no {lacking}, which the test outputs have; extract both alike")
-    columns: dict[str, Any] = {name: np.concatenate([getattr(test, name), getattr(foreign, name)]) for name in there}
-    if test.passes is not None and foreign.passes is not None:
-        columns["passes"] = np.concatenate([np.asarray(test.passes), np.asarray(foreign.passes)], axis=1)
-    shared = [name for name in test.scores if name in foreign.scores]
-    origin = np.repeat(["test", "foreign"], [test.n, foreign.n])
+        raise UnmetNeed(f"the OOD outputs have no {lacking}, which the test outputs have; extract both alike")
+    columns: dict[str, Any] = {name: np.concatenate([getattr(test, name), getattr(ood, name)]) for name in there}
+    if test.passes is not None and ood.passes is not None:
+        columns["passes"] = np.concatenate([np.asarray(test.passes), np.asarray(ood.passes)], axis=1)
+    shared = [name for name in test.scores if name in ood.scores]
+    origin = np.repeat(["test", "ood"], [test.n, ood.n])
     return Outputs(
         **columns,
-        predictions=np.concatenate([test.predicted(), foreign.predicted()]),
-        scores={name: np.concatenate([test.scores[name], foreign.scores[name]]) for name in shared},
-        loss=np.concatenate([wrong, np.ones(foreign.n)]),
+        predictions=np.concatenate([test.predicted(), ood.predicted()]),
+        scores={name: np.concatenate([test.scores[name], ood.scores[name]]) for name in shared},
+        loss=np.concatenate([wrong, np.ones(ood.n)]),
         groups={"origin": origin},
         head=test.head,
         class_names=test.class_names,
@@ -94,7 +94,7 @@ def protocol(
     prevalence: float | None = None,
     progress: Callable[[str], object] | None = None,
 ) -> ProtocolResult:
-    """Evaluate the models of a study on test and foreign data together, as :func:`abstain.joint.protocol` does.
+    """Evaluate the models of a study on test and OOD data together, as :func:`abstain.joint.protocol` does.
 
     Parameters
     ----------
@@ -106,11 +106,11 @@ def protocol(
     confidence : str
         The score that is paired with each.
     groups : dict of str to list of str, optional
-        Foreign sets per group; default: those that all runs have, near and far as their shift says semantic or not.
+        OOD sets per group; default: those that all runs have, near and far as their shift says semantic or not.
     models : list of str, optional
         Default: all.
     prevalence : float, optional
-        Share of foreign rows; default: as in the data.
+        Share of OOD rows; default: as in the data.
     progress : callable, optional
         Called with a line of text before each run.
 
@@ -121,7 +121,7 @@ def protocol(
     Raises
     ------
     ValueError
-        No foreign sets; unknown names; scores of passes.
+        No OOD sets; unknown names; scores of passes.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def protocol(
     >>> folder, outputs = tempfile.mkdtemp(), abstain.datasets.load("cifar10_vgg16").select(slice(0, 300))
     >>> made = study.add_outputs(folder, outputs, model="vgg", set="test")
     >>> far = abstain.Outputs(probabilities=outputs.probabilities[::-1], unlabelled=True)
-    >>> made = study.add_outputs(folder, far, model="vgg", set="far", role="foreign")
+    >>> made = study.add_outputs(folder, far, model="vgg", set="far", role="ood")
     >>> study.protocol(folder, ["msp", "neg_entropy"]).sizes
     {'ID': 300, 'far': 300}
     """
@@ -151,19 +151,19 @@ def protocol(
 
 def _groups(runs: Sequence[Run]) -> dict[str, list[str]]:
     found: dict[str, dict[str, None]] = {}
-    everywhere = [{each.name for each in run.sets if each.role == "foreign"} for run in runs]
+    everywhere = [{each.name for each in run.sets if each.role == "ood"} for run in runs]
     for run in runs:
         for each in run.sets:
-            if each.role == "foreign" and all(each.name in names for names in everywhere):
-                group = {True: "near", False: "far"}.get(each.shift.get("semantic"), "foreign")  # type: ignore[arg-type]
+            if each.role == "ood" and all(each.name in names for names in everywhere):
+                group = {True: "near", False: "far"}.get(each.shift.get("semantic"), "ood")  # type: ignore[arg-type]
                 found.setdefault(group, {})[each.name] = None
     if not found:
-        raise ValueError("no set of role foreign is in all runs; add one with 'abstain study add --role foreign'")
-    order = ("near", "far", "foreign")
+        raise ValueError("no set of role ood is in all runs; add one with 'abstain study add --role ood'")
+    order = ("near", "far", "ood")
     return {name: list(found[name]) for name in order if name in found}
 
 
-def _scored(study: Study, run: Run, names: Sequence[str], foreign: Sequence[str]) -> ScoredRun:
+def _scored(study: Study, run: Run, names: Sequence[str], ood: Sequence[str]) -> ScoredRun:
     fits = fit_outputs(study, run, names)
 
     def columns(set_name: str) -> tuple[Any, dict[str, Any]]:
@@ -171,4 +171,4 @@ def _scored(study: Study, run: Run, names: Sequence[str], foreign: Sequence[str]
         return outputs, {name: np.asarray(scores_.compute(name, outputs, fits.get(name))) for name in names}
 
     test, inside = columns(test_set(run).name)
-    return ScoredRun(test.error, inside, {name: columns(name)[1] for name in foreign})
+    return ScoredRun(test.error, inside, {name: columns(name)[1] for name in ood})

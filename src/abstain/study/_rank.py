@@ -36,7 +36,7 @@ def rank(
     study : Study, or str or path
         Or the folder of one.
     set_name : str
-        A set that all these models have; foreign data come with the test set, whose failures are kept.
+        A set that all these models have; OOD data come with the test set, whose failures are kept.
     scores : str or list of str
         What a model lacks is left out of its entries.
     metrics : specs

@@ -213,20 +213,20 @@ def select_settings(
 def select_scores(
     study: Study | str | os.PathLike[str],
     scores: Sequence[str],
-    foreign: str,
+    ood: str,
     *,
     validation: str = "validation",
     models: Sequence[str] | None = None,
 ) -> SettingSelection:
-    """Choose the settings of scores by how well they tell validation data from foreign ones: AUROC, mean over runs.
+    """Choose the settings of scores by how well they distinguish validation from OOD data: AUROC, mean over runs.
 
     Parameters
     ----------
     study : Study, or str or path
     scores : list of str
         Candidates: scores with settings, ``gen(gamma=0.1)``, or columns ``odin-T=1000-eps=0.001``, a family by name.
-    foreign : str
-        A foreign set that is kept for this and not reported.
+    ood : str
+        An OOD set that is kept for this and not reported.
     validation : str
         The set of the classes.
     models : list of str, optional
@@ -244,7 +244,7 @@ def select_scores(
 
     Notes
     -----
-    This uses foreign data to choose, as the joint paper does (A.2) and OpenOOD. Without any at
+    This uses OOD data to choose, as the joint paper does (A.2) and OpenOOD. Without any at
     hand, numbers that did should not be reported.
 
     Examples
@@ -254,7 +254,7 @@ def select_scores(
     >>> folder, outputs = tempfile.mkdtemp(), abstain.datasets.load("cifar10_vgg16").select(slice(0, 300))
     >>> made = study.add_outputs(folder, outputs, model="vgg", set="validation")
     >>> far = abstain.Outputs(probabilities=outputs.probabilities[::-1], unlabelled=True)
-    >>> made = study.add_outputs(folder, far, model="vgg", set="ood-val", role="foreign")
+    >>> made = study.add_outputs(folder, far, model="vgg", set="ood-val", role="ood")
     >>> study.select_scores(folder, ["gen(gamma=0.1)", "gen(gamma=0.5)"], "ood-val").choices[0].n_candidates
     2
     """
@@ -262,16 +262,16 @@ def select_scores(
     values: dict[tuple[str, str], dict[str, list[float]]] = {}
     for run in study.runs:
         sets = {each.name: each for each in run.sets}
-        if (models is not None and run.model not in models) or not {foreign, validation} <= sets.keys():
+        if (models is not None and run.model not in models) or not {ood, validation} <= sets.keys():
             continue
         fits = fit_outputs(study, run, scores)
-        inside, outside = (study.outputs(run.model, run.name, name) for name in (validation, foreign))
+        inside, outside = (study.outputs(run.model, run.name, name) for name in (validation, ood))
         for name in scores:
             columns = [scores_.compute(name, each, fits.get(name)) for each in (inside, outside)]
             value = float(auroc(id_score=columns[0], ood_score=columns[1]))
             values.setdefault((run.model, _family(name)), {}).setdefault(name, []).append(value)
     if not values:
-        raise ValueError(f"no model has the sets {validation!r} and {foreign!r}; give sets that are there")
+        raise ValueError(f"no model has the sets {validation!r} and {ood!r}; give sets that are there")
     choices = [
         _chosen((model, base, "", "joint.auroc"), {n: -float(np.mean(v)) for n, v in found.items()}, -1.0)
         for (model, base), found in values.items()

@@ -32,9 +32,9 @@ class Sample(NamedTuple):
     class_names: bool
 
 
-def known_of(inside: Outputs, foreign: Outputs | None = None) -> Sample:
-    """Return what is known of the rows of a set; foreign data come behind the test set."""
-    both = [inside] if foreign is None else [inside, foreign]
+def known_of(inside: Outputs, ood: Outputs | None = None) -> Sample:
+    """Return what is known of the rows of a set; OOD data come behind the test set."""
+    both = [inside] if ood is None else [inside, ood]
     ids = [each.ids for each in both]
     labels = None if inside.labels is None else np.asarray(inside.labels)
     if labels is not None and inside.class_names is not None and labels.ndim == 1:
@@ -63,10 +63,10 @@ def differ(one: Sample, other: Sample) -> str | None:
     return None if identified else ""
 
 
-def notes(samples: Mapping[tuple[str, str, str, str], Sample], foreign: set[str]) -> Iterator[str]:
+def notes(samples: Mapping[tuple[str, str, str, str], Sample], ood: set[str]) -> Iterator[str]:
     """Yield, for each set, which models were measured on other rows than the first, or may have been.
 
-    ``samples``: by data set, set, model and run. ``foreign``: sets without labels, of which only sizes and identifiers
+    ``samples``: by data set, set, model and run. ``ood``: sets without labels, of which only sizes and identifiers
     tell.
     """
     first: dict[tuple[str, str], tuple[str, Sample]] = {}
@@ -75,7 +75,7 @@ def notes(samples: Mapping[tuple[str, str, str, str], Sample], foreign: set[str]
         why = None if model == where else differ(reference, sample)
         if why:
             yield f"{name}: {where} and {model} have different rows ({why}), so they are not tested against each other"
-        elif why == "" and name not in foreign:
+        elif why == "" and name not in ood:
             yield f"{name}: no labels and no ids tell whether {where} and {model} have the same rows; tests take it so"
 
 
@@ -172,10 +172,10 @@ def stored_scores(path: Path) -> list[str]:
 
 
 def test_set(run: Run) -> SavedSet:
-    """Return the set that foreign data are put beside."""
+    """Return the set that OOD data are put beside."""
     found = next((each for each in run.sets if each.role == "test" and not each.planned), None)
     if found is None:
-        raise UnmetNeed(f"run {run.folder} has no set of role test, labelled whole, for its foreign data; add one")
+        raise UnmetNeed(f"run {run.folder} has no set of role test, labelled whole, for its OOD data; add one")
     return found
 
 
@@ -194,14 +194,14 @@ def fit_outputs(study: Study, run: Run, names: Sequence[str]) -> dict[str, Outpu
 
 
 def columns(study: Study, run: Run, saved: SavedSet, names: Sequence[str], mode: str = "keep") -> Columns:
-    """Return the columns of a set; foreign data come with the test set, and lose all their rows.
+    """Return the columns of a set; OOD data come with the test set, and lose all their rows.
 
     Parameters
     ----------
     study, run, saved
     names : scores
     mode : {"keep", "drop"}
-        What becomes of test samples that are classified wrong, where foreign data are put beside them.
+        Whether test samples that are classified wrong are kept, where OOD data come with them.
     """
     lacking: dict[str, str] = {}
     if saved.planned:
@@ -212,21 +212,21 @@ def columns(study: Study, run: Run, saved: SavedSet, names: Sequence[str], mode:
             except ValueError as why:
                 lacking[name] = str(why)
         return Columns(sides, saved.n, lacking, None)
-    inside = study.outputs(run.model, run.name, (test_set(run) if saved.role == "foreign" else saved).name)
-    foreign = study.outputs(run.model, run.name, saved.name) if saved.role == "foreign" else None
+    inside = study.outputs(run.model, run.name, (test_set(run) if saved.role == "ood" else saved).name)
+    ood = study.outputs(run.model, run.name, saved.name) if saved.role == "ood" else None
     fits = fit_outputs(study, run, names)
     keys: dict[tuple[str, str], list[str]] = {}
     values: dict[str, FloatArray] = {}
     for name in names:
         try:
-            found = [scores_.compute(name, each, fits.get(name)) for each in (inside, foreign) if each is not None]
+            found = [scores_.compute(name, each, fits.get(name)) for each in (inside, ood) if each is not None]
         except ValueError as why:
             lacking[name] = str(why)
             continue
         values[name] = np.concatenate(found)
         keys.setdefault(_judged_on(name, inside), []).append(name)
-    parts = [_part(inside, foreign, each, {name: values[name] for name in each}, mode) for each in keys.values()]
-    return Columns(parts, inside.n + (0 if foreign is None else foreign.n), lacking, known_of(inside, foreign))
+    parts = [_part(inside, ood, each, {name: values[name] for name in each}, mode) for each in keys.values()]
+    return Columns(parts, inside.n + (0 if ood is None else ood.n), lacking, known_of(inside, ood))
 
 
 def _judged_on(name: str, outputs: Outputs) -> tuple[str, str]:
@@ -238,19 +238,19 @@ def _judged_on(name: str, outputs: Outputs) -> tuple[str, str]:
     return "outputs" if (by := scores_.parse(name).judged_by) == "outputs" else "passes", "" if by == "outputs" else by
 
 
-def _part(inside: Outputs, foreign: Outputs | None, names: list[str], values: dict[str, FloatArray], mode: str) -> Part:
+def _part(inside: Outputs, ood: Outputs | None, names: list[str], values: dict[str, FloatArray], mode: str) -> Part:
     judged = scores_.judged(names[0], inside)
-    if foreign is None and judged is inside and all(name in (inside.scores or {}) for name in names):
+    if ood is None and judged is inside and all(name in (inside.scores or {}) for name in names):
         return Part(inside, names, np.arange(inside.n))  # columns of the file as they are, checked once
     with warnings.catch_warnings():  # what is odd about the columns was said when they were read
         warnings.simplefilter("ignore")
-        if foreign is None:
+        if ood is None:
             dropped = ("score_predictions", "passes", "features", "head", "confidence")
             kept: dict[str, Any] = {"scores": values, **dict.fromkeys(dropped)}
             if judged.passes is not None and judged.logits is None and judged.probabilities is None:
                 kept["predictions"] = judged.predicted()  # passes that predict, too, have done so
             return Part(replace(judged, **kept), names, np.arange(inside.n))
-        loss = np.concatenate([judged.error, np.ones(foreign.n)])
+        loss = np.concatenate([judged.error, np.ones(ood.n)])
         place = np.arange(loss.size)
         if mode == "drop":
             place = np.flatnonzero((loss == 0.0) | (place >= inside.n))
@@ -265,7 +265,7 @@ def check_pool(outputs: Outputs, loss: Any, plan: LabelPlan, role: str, where: s
     """Return the losses of a pool, once they and the plan belong to it."""
     if not isinstance(plan, LabelPlan):
         raise TypeError(f"plan must be a LabelPlan, got {type(plan).__name__}; abstain.pool.load_plan(path) reads one")
-    if role in ("foreign", "train"):
+    if role in ("ood", "train"):
         raise ValueError(f"{where}: role {role!r} needs no labels, so no plan; give the pool another, such as test")
     if loss is None:
         raise ValueError(f"{where}: a plan comes with the labels; give loss=, NaN where a row has none")

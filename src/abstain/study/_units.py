@@ -108,7 +108,7 @@ def files_of(run: Run, saved: SavedSet, names: Sequence[str]) -> list[str]:
     """Return the files that the numbers of a unit rest on."""
     if saved.planned:
         return list(saved.files)
-    found = [saved.name] + ([test_set(run).name] if saved.role == "foreign" else [])
+    found = [saved.name] + ([test_set(run).name] if saved.role == "ood" else [])
     found += [each.name for each in fit_sets(run, names).values()]
     return [f"{name}.npz" for name in dict.fromkeys(found)]
 

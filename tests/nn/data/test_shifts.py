@@ -141,7 +141,7 @@ def test_foreign_data_in_both_normalisations():
     assert abs(float(own.pixels.float().mean() - train.pixels.float().mean())) < 5
     task = data.task("synthetic", ood_data=["synthetic:n=30,seed=5:semantic"])
     assert task.sets[-1].shift == {"kind": "new-class", "statistics": "id", "semantic": True}
-    assert task.sets[-1].role == "foreign"
+    assert task.sets[-1].role == "ood"
 
 
 def test_the_same_classes_from_elsewhere(tmp_path):

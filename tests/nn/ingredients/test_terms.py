@@ -62,12 +62,12 @@ def test_cutmix_share_is_the_area_that_was_kept(seed):
     x = torch.arange(4.0)[:, None, None, None].expand(4, 1, 7, 9).clone()
     mixed, other, share = ingredients.cutmix(x, torch.arange(4), rng=seed)
     for row in range(4):
-        foreign = mixed[row, 0] == other[row]
+        ood = mixed[row, 0] == other[row]
         own = mixed[row, 0] == row
-        assert bool((own | foreign).all())
+        assert bool((own | ood).all())
         if other[row] != row:
-            assert 1.0 - foreign.float().mean().item() == pytest.approx(share)
-            found = foreign.nonzero()
+            assert 1.0 - ood.float().mean().item() == pytest.approx(share)
+            found = ood.nonzero()
             if len(found):
                 sides = found.amax(dim=0) - found.amin(dim=0) + 1
                 assert int(sides.prod()) == len(found)

@@ -164,7 +164,7 @@ def task(
     sets += [_shifted_set(entry, train, size) for entry in shifted_data]
     for entry in (*ood_data, *foreign_data):
         sets.append(_ood_set(entry, train, statistics, size))
-        splits["foreign"] = f"test images of other data, normalised by their {statistics} statistics"
+        splits["ood"] = f"test images of other data, normalised by their {statistics} statistics"
     return Task(data, train, chosen, tuple(sets), splits)
 
 
@@ -218,7 +218,7 @@ def _ood_set(entry: str, train: Images, statistics: str, size: int | None) -> Te
     shift: dict[str, Any] = {"kind": "new-class", "statistics": statistics}
     if name != entry:
         shift["semantic"] = entry.endswith(":semantic")
-    return _fixed(f"foreign-{_label(name)}", "foreign", ood(load(name, size=size)[1], train, statistics), shift)
+    return _fixed(f"ood-{_label(name)}", "ood", ood(load(name, size=size)[1], train, statistics), shift)
 
 
 def _shifted_set(entry: str, train: Images, size: int | None) -> TestSet:

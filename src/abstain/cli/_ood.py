@@ -1,4 +1,4 @@
-"""What a threshold does with foreign rows, which have no part in the choice of it."""
+"""What a threshold does with OOD rows, which have no part in the choice of it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def left_out(
     file: Path, found: Any, loss: Any, columns: Mapping[str, Any], by: list[str], how: ScoreReading
 ) -> list[Caveat]:
-    """Return how many foreign rows of the file the threshold would answer, though it was chosen without them."""
+    """Return how many OOD rows of the file the threshold would answer, though it was chosen without them."""
     import numpy as np
 
     if not marked(file, columns):
@@ -31,7 +31,7 @@ def left_out(
     try:
         far, _, names = read(file, [], by, say=False, unlabelled=True, part="ood", **own)
         score = np.asarray(how.confidence(far), dtype=np.float64)
-    except (ValueError, TypeError, click.UsageError):  # a threshold takes no foreign rows
+    except (ValueError, TypeError, click.UsageError):  # a threshold takes no OOD rows
         return []
     group = np.asarray((far.groups or {})[names[0]]).astype(str) if by else np.full(far.n, "")
     each = found.groups if by else {"": found}
