@@ -13,10 +13,10 @@ import abstain
 from abstain._pace import paced
 from abstain._result import Column, Row, Table, json_text, plain
 from abstain.cli._columns import MODEL, reads
-from abstain.cli._ood import beside
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, column_names, read, read_fit, score_names, unread_scores
 from abstain.cli._next import GUARANTEE, with_threshold
+from abstain.cli._ood import beside
 from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
 from abstain.cli._report import check_opened, report_options, write_report
 from abstain.cli._show import (

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from abstain.cli._columns import ANSWERS, MODEL, SURE, reads
-from abstain.cli._ood import left_out
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read, understood
 from abstain.cli._next import apply_line, scored_as, with_unread_groups
+from abstain.cli._ood import left_out
 from abstain.cli._pair import choose, pair_options
 from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
 from abstain.cli._report import check_opened, report_options, write_report
