@@ -12,6 +12,7 @@ from experiments.estimators_table1._tables import shown as shown_objectives
 from experiments.fd_shifts._claims import claims as claims_of_scores
 from experiments.fd_shifts._tables import shown as shown_scores
 from experiments.openood.pages import shown
+from experiments.openood.pages import shown_scores as shown_seventeen
 from experiments.openood.undecided import table as undecided
 from experiments.training._numbers import read as read_numbers
 from tests.imports import ROOT
@@ -56,3 +57,11 @@ def test_thirteen_scores():
 def test_what_is_undecided():
     """Claims, seeds, intervals and verdicts, all of them."""
     assert f"\n\n{undecided()}\n" in page("undecided-claims.md")
+
+
+def test_seventeen_scores():
+    """Tables 1, 5, 2 and 3 in small, what is counted, and the claims."""
+    text = page("seventeen-scores.md")
+    parts = shown_seventeen()
+    assert len(parts) == 8
+    assert all(f"\n\n{part}\n" in text for part in parts)
