@@ -54,7 +54,7 @@ def _start() -> int:
         without = " (import abstain works without)"
         print(f"abstain: {lacking('the command line', *missing, extra='cli', instead=without)}", file=sys.stderr)
         return 2
-    from abstain.cli._signals import Ended, ending
+    from abstain.cli._process import Ended, ending
 
     try:
         with ending():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,29 +11,40 @@ import abstain
 from abstain.cli._columns import ANSWERS, MODEL, SAMPLE, SURE, reads
 from abstain.cli._gate import NAMES as GATE
 from abstain.cli._gate import decide, gate_options, wanted_metrics
-from abstain.cli._group import command, example_lines, words
+from abstain.cli._group import command, example_lines, options, words
 from abstain.cli._input import about, read, read_fit, score_names
 from abstain.cli._next import with_threshold, with_unread_groups
 from abstain.cli._plots import Wanted, plot_option, plot_targets
-from abstain.cli._report import check_opened, report_options
+from abstain.cli._report import check_opened, columns_of, report_options, shown_options, source_of
 from abstain.cli._several import is_several, of_files
-from abstain.cli._show import check_destinations, scale_option, show, show_list, table_option
-from abstain.cli._shown import columns_of, shown_options, source_of
-from abstain.cli._sweep import show_sweeps, thresholds
+from abstain.cli._show import check_destinations, print_result, scale_option, show, show_list, table_option
 
 #: More would run for hours and change no digit that is shown.
 MOST_RESAMPLES = 1_000_000
 
 
-def _output_options(function: Callable[..., None]) -> Callable[..., None]:
-    for option in (
-        click.option("--csv", "csv_path", type=Path, help="Write one line per measurement; '-' prints them instead."),
-        click.option("--json", "json_path", type=Path, help="Write everything as JSON; '-' prints it instead."),
-        table_option,
-        plot_option("evaluation", "risk_coverage"),
-    ):
-        function = option(function)
-    return report_options(function)
+_output_options = options(
+    report_options,
+    plot_option("evaluation", "risk_coverage"),
+    table_option,
+    click.option("--json", "json_path", type=Path, help="Write everything as JSON; '-' prints it instead."),
+    click.option("--csv", "csv_path", type=Path, help="Write one line per measurement; '-' prints them instead."),
+)
+
+#: Thresholds of Tables 1 to 3 of Shahnazari et al. (2025).
+PAPER = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+
+
+def _thresholds(_context: Any, _option: Any, text: str | None) -> list[float] | None:
+    """Return the thresholds of the option."""
+    if text is None:
+        return None
+    if text == "paper":
+        return list(PAPER)
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise click.UsageError(f"--sweep takes thresholds by commas, or 'paper', got {text!r}") from None
 
 
 def _metrics(text: str) -> Any:
@@ -82,7 +92,7 @@ def _metrics(text: str) -> Any:
 @click.option("--population", is_flag=True, help="With --plan: intervals are about what the rows were drawn from.")
 @click.option("--at-random", is_flag=True, help="Without a plan: every row had the same chance to be labelled.")
 @click.option(
-    "--sweep", callback=thresholds, help="CWSA family at these thresholds, by commas; 'paper': seven of them."
+    "--sweep", callback=_thresholds, help="CWSA family at these thresholds, by commas; 'paper': seven of them."
 )
 @click.option(
     "--denominator",
@@ -147,7 +157,7 @@ def evaluate_command(
         show(result, title=str(file), scale=scale, plots=plots, opened=opened, source=source, **destinations)
         if sweep is not None and "-" not in map(str, destinations.values()):
             with about(file):
-                show_sweeps(result, sweep, denominator, scale)
+                _show_sweeps(result, sweep, denominator, scale)
         if not decide(result, file, columns, gate):
             context.exit(1)
         return
@@ -179,9 +189,32 @@ def evaluate_command(
     show(result, title=file.name, scale=scale, plots=plots, opened=opened, source=source, **destinations)
     if sweep is not None and "-" not in map(str, destinations.values()):
         with about(file):
-            show_sweeps(result, sweep, denominator, scale)
+            _show_sweeps(result, sweep, denominator, scale)
     if not decide(result, file, columns, gate):
         context.exit(1)
+
+
+def _show_sweeps(result: abstain.Evaluation, taus: list[float], denominator: Any, scale: float) -> None:
+    """Print a table for every score."""
+    import numpy as np
+
+    from abstain import study
+    from abstain.metrics import FUNCTIONS
+
+    for entry in result.summaries:
+        if entry.group is not None:
+            continue
+        samples = entry.curve.blocks.samples
+        blocks = entry.curve.blocks
+        weight = None
+        if samples is None:  # no intervals were asked for, so only the table was kept: a row for every score
+            loss, score, weight = np.asarray(blocks.loss) / blocks.weight, blocks.score, blocks.weight
+        else:
+            loss, score, weight = samples.loss, np.asarray(blocks.score)[samples.block], samples.sample_weight
+        columns = FUNCTIONS["cwsa_sweep"](loss, score, taus, denominator=denominator, sample_weight=weight)
+        grid = study.sweep(columns, denominator=denominator, title=entry.score)
+        click.echo()
+        print_result(grid, scale)
 
 
 @command.command("demo", epilog=example_lines("abstain demo --output demo"))

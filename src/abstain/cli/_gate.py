@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import abstain
+from abstain.cli._group import options
 from abstain.cli._input import about, read
 from abstain.cli._show import print_result
 
@@ -22,19 +22,16 @@ if TYPE_CHECKING:
 NAMES = ("conditions", "against", "margin", "unclear", "summary")
 
 
-def gate_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of the gate."""
-    for option in (
-        click.option("--summary", type=Path, help="Write the gate as Markdown; '-' prints it instead of a table."),
-        click.option("--unclear", type=click.Choice(["fail", "pass"]), default="fail", show_default=True,
-                     help="What counts where an interval holds the limit of a gate."),
-        click.option("--margin", type=float, help="With --against: by how much it may be worse."),
-        click.option("--against", type=Path, help="Outputs of the model in use, or its evaluation as --json wrote it."),
-        click.option("--gate", "conditions", multiple=True, metavar="CONDITION",
-                     help="Exit code 1 unless it holds: 'augrc<=0.06'; a metric alone is held --against."),
-    ):  # fmt: skip
-        function = option(function)
-    return function
+#: The options of the gate.
+gate_options = options(
+    click.option("--gate", "conditions", multiple=True, metavar="CONDITION",
+                 help="Exit code 1 unless it holds: 'augrc<=0.06'; a metric alone is held --against."),
+    click.option("--against", type=Path, help="Outputs of the model in use, or its evaluation as --json wrote it."),
+    click.option("--margin", type=float, help="With --against: by how much it may be worse."),
+    click.option("--unclear", type=click.Choice(["fail", "pass"]), default="fail", show_default=True,
+                 help="What counts where an interval holds the limit of a gate."),
+    click.option("--summary", type=Path, help="Write the gate as Markdown; '-' prints it instead of a table."),
+)  # fmt: skip
 
 
 def wanted_metrics(chosen: Any, gate: dict[str, Any]) -> Any:

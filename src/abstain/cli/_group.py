@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -54,3 +56,14 @@ def command() -> None:
 def words(text: str | None) -> list[str]:
     """Return the words of a comma-separated option."""
     return [word.strip() for word in (text or "").split(",") if word.strip()]
+
+
+def options(*every: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a decorator that adds these options to a command, in this order."""
+
+    def decorate(function: Any) -> Any:
+        for each in reversed(every):
+            function = each(function)
+        return function
+
+    return decorate

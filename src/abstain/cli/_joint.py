@@ -257,11 +257,8 @@ def _asked(file: Path, confidence: str | None, wanted: list[str]) -> list[str]:
     """Return the scores to look for among the columns; the confidence may be one of them."""
     if confidence is None:
         return wanted
-    return [confidence, *(wanted or _score_columns(file))]
-
-
-def _score_columns(file: Path) -> list[str]:
-    return [name.removeprefix("score_") for name in column_names(file) if name.startswith("score_")]
+    columns = [name.removeprefix("score_") for name in column_names(file) if name.startswith("score_")]
+    return [confidence, *(wanted or columns)]
 
 
 def _outside(

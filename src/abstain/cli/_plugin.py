@@ -44,6 +44,31 @@ def _load_all(_context: click.Context, _option: click.Parameter, names: tuple[st
         load(name)
 
 
+def _show_all(context: click.Context, _option: click.Parameter, given: bool) -> None:
+    if given:
+        context.meta[_ALL] = True
+        click.echo(context.get_help())
+        context.exit()
+
+
+def _keep_verbose(context: click.Context, _option: click.Parameter, given: bool) -> None:
+    context.meta["abstain.verbose"] = given
+
+
+#: Options of every command.
+_COMMON = (
+    click.Option(
+        ["--plugin"], multiple=True, is_eager=True, expose_value=False, metavar="MODULE", callback=_load_all,
+        help="Module or .py file that registers metrics of your own; can be given several times.",
+    ),
+    click.Option(
+        ["--verbose"], is_flag=True, expose_value=False, callback=_keep_verbose, help="Print all that is known."
+    ),
+    click.Option(
+        ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=_show_all, help="Show all options."
+    ),
+)  # fmt: skip
+
 #: Where a context keeps that all options are asked for.
 _ALL = "abstain.help_all"
 #: Options that few need, of whatever command.
@@ -125,36 +150,5 @@ class Group(_Helped, click.Group):
 
     def add_command(self, cmd: click.Command, name: str | None = None) -> None:
         """Add a command, with the option."""
-        cmd.params += [_option(), _verbose(), _help_all()]
+        cmd.params += _COMMON
         super().add_command(cmd, name)
-
-
-def _help_all() -> Any:
-    def show(context: click.Context, _option: click.Parameter, given: bool) -> None:
-        if given:
-            context.meta[_ALL] = True
-            click.echo(context.get_help())
-            context.exit()
-
-    return click.Option(
-        ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=show, help="Show all options."
-    )
-
-
-def _verbose() -> Any:
-    def keep(context: click.Context, _option: click.Parameter, given: bool) -> None:
-        context.meta["abstain.verbose"] = given
-
-    return click.Option(["--verbose"], is_flag=True, expose_value=False, callback=keep, help="Print all that is known.")
-
-
-def _option() -> Any:
-    return click.Option(
-        ["--plugin"],
-        multiple=True,
-        is_eager=True,
-        expose_value=False,
-        metavar="MODULE",
-        callback=_load_all,
-        help="Module or .py file that registers metrics of your own; can be given several times.",
-    )

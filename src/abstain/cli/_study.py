@@ -9,7 +9,7 @@ import click
 
 from abstain._result import Verdict
 from abstain.cli._columns import COLUMNS, reads
-from abstain.cli._group import command, example_lines, words
+from abstain.cli._group import command, example_lines, options, words
 from abstain.cli._input import about, score_names
 from abstain.cli._next import with_threshold
 from abstain.cli._report import check_opened, report_options, write_report
@@ -92,24 +92,21 @@ def add_command(
     click.echo(f"wrote {folder / model / run_name / saved.name}.npz: {saved.role}, {saved.n} rows{said}")
 
 
-def _scored(function: Any) -> Any:
-    for option in (
-        click.option("--scores", help="Scores, separated by commas.  [default: the columns of each file]"),
-        click.option("--metrics", default="default", show_default=True, help="'default', 'all', or names."),
-        click.option("--models", help="Only these models, separated by commas."),
-        click.option("--sets", help="Only these sets, separated by commas."),
-        click.option(
-            "--id-failures", type=click.Choice(["keep", "drop", "both"]), default="keep", show_default=True,
-            help="With OOD data: keep what the model gets wrong, or leave it out as FD-Shifts did.",
-        ),
-        click.option(
-            "--nan-policy", type=click.Choice(["raise", "reject", "drop"]), default="raise", show_default=True,
-            help="What a missing score means: an error; ranked last, never accepted; left out.",
-        ),
-        click.option("--workers", type=click.IntRange(1), help="Processes.  [default: one per processor]"),
-    ):  # fmt: skip
-        function = option(function)
-    return function
+_scored = options(
+    click.option("--workers", type=click.IntRange(1), help="Processes.  [default: one per processor]"),
+    click.option(
+        "--nan-policy", type=click.Choice(["raise", "reject", "drop"]), default="raise", show_default=True,
+        help="What a missing score means: an error; ranked last, never accepted; left out.",
+    ),
+    click.option(
+        "--id-failures", type=click.Choice(["keep", "drop", "both"]), default="keep", show_default=True,
+        help="With OOD data: keep what the model gets wrong, or leave it out as FD-Shifts did.",
+    ),
+    click.option("--sets", help="Only these sets, separated by commas."),
+    click.option("--models", help="Only these models, separated by commas."),
+    click.option("--metrics", default="default", show_default=True, help="'default', 'all', or names."),
+    click.option("--scores", help="Scores, separated by commas.  [default: the columns of each file]"),
+)  # fmt: skip
 
 
 def evaluated(folder: Path, level: float | None = 0.95, **options: Any) -> Any:

@@ -15,13 +15,11 @@ from abstain.cli._columns import ANSWERS, MODEL, SURE, reads
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read, understood
 from abstain.cli._next import apply_line, scored_as, with_unread_groups
-from abstain.cli._ood import left_out
-from abstain.cli._pair import choose, pair_options
+from abstain.cli._ood import choose, left_out, pair_options
 from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
-from abstain.cli._report import check_opened, report_options, write_report
+from abstain.cli._report import check_opened, columns_of, report_options, shown_options, source_of, write_report
 from abstain.cli._several import is_several, threshold_of_files
 from abstain.cli._show import check_destinations, print_result
-from abstain.cli._shown import columns_of, shown_options, source_of
 
 if TYPE_CHECKING:
     from abstain._result import Verdict
