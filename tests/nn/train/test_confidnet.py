@@ -12,7 +12,6 @@ with warnings.catch_warnings():
     lightning = pytest.importorskip("lightning.pytorch")
 
 from abstain.nn import train
-from abstain.nn.train._run import learner_of
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 QUIET = {"enable_progress_bar": False, "accelerator": "cpu"}
@@ -41,18 +40,20 @@ def test_confidnet_leaves_the_classifier_and_trains_a_copy(task, tiny, tmp_path)
     assert all(torch.equal(last[key], last["network." + key]) for key in frozen)
 
 
-def test_dropout_of_the_frozen_network_while_the_branch_is_trained(task):
+@pytest.mark.parametrize("dropped", [True, False])
+def test_dropout_of_the_frozen_network_while_the_branch_is_trained(dropped, task, tiny, tmp_path):
     """On in that stage where the recipe says so, as in FD-Shifts; never in the last stage; batch norm stands still."""
-    x = task.train.take(torch.arange(4)).float() / 255.0
-    for setting, differ in (([], True), (["stage.confidence.body_dropout=false"], False)):
-        recipe = train.recipe("confidnet", ["network.width=4", "network.dropout=true", *setting])
-        learner = learner_of(recipe, task, 0)
-        for name in ("confidence", "copy"):
-            stage = recipe.stage[name]
-            assert stage.clip == 1.0
-            learner.start(stage)
-            learner.mode(stage)
-            pairs = zip(learner.features(x, stage), learner.features(x, stage), strict=True)
-            same = [torch.equal(*pair) for pair in pairs]
-            assert same == [not (differ and name == "confidence")] * 2
-            assert not any(part.training for part in learner.modules() if isinstance(part, torch.nn.BatchNorm2d))
+    change = [] if dropped else ["stage.confidence.body_dropout=false"]
+    recipe = tiny("confidnet", "network.name=vgg13bn", "network.dropout=true", *change)
+    assert {stage.clip for stage in recipe.stage.values()} == {1.0}
+    seen = []
+
+    class Look(lightning.Callback):
+        def on_train_batch_start(self, trainer, pl_module, batch, batch_idx):
+            parts = list(pl_module.learner.network.modules())
+            kinds = (torch.nn.Dropout, torch.nn.BatchNorm2d)
+            seen.append([{part.training for part in parts if isinstance(part, kind)} for kind in kinds])
+
+    train.fit(recipe, task, tmp_path, callbacks=[Look()], **QUIET)
+    stages = [seen[0], seen[len(seen) // 2], seen[-1]]
+    assert stages == [[{True}, {True}], [{dropped}, {False}], [{False}, {False}]]
