@@ -1,155 +1,26 @@
 """abstain: risk, coverage and abstention for any model with a loss and a confidence.
 
-``import abstain`` loads nothing but this page; every name below is loaded when it is first used.
+``import abstain`` loads nothing but this page; every name in ``__init__.pyi`` is loaded when it is first used.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import Any
 
+from abstain._lazy import homes_of, on_demand
 from abstain._version import __version__ as __version__
 
-if TYPE_CHECKING:  # what type checkers and editors see
-    from abstain import datasets as datasets
-    from abstain import inference as inference
-    from abstain import joint as joint
-    from abstain import live as live
-    from abstain import losses as losses
-    from abstain import metrics as metrics
-    from abstain import monitoring as monitoring
-    from abstain import nn as nn
-    from abstain import plots as plots
-    from abstain import policy as policy
-    from abstain import pool as pool
-    from abstain import scores as scores
-    from abstain import summaries as summaries
-    from abstain import thresholds as thresholds
-    from abstain._checks import UndefinedMetricWarning as UndefinedMetricWarning
-    from abstain._checks import UnmetNeed as UnmetNeed
-    from abstain._result import Result as Result
-    from abstain._result import Table as Table
-    from abstain.blocks import Moments as Moments
-    from abstain.blocks import Samples as Samples
-    from abstain.blocks import TieBlocks as TieBlocks
-    from abstain.curve import OperatingPoint as OperatingPoint
-    from abstain.curve import RiskCoverageCurve as RiskCoverageCurve
-    from abstain.curve import risk_coverage_curve as risk_coverage_curve
-    from abstain.evaluation import Candidate as Candidate
-    from abstain.evaluation import Check as Check
-    from abstain.evaluation import Comparison as Comparison
-    from abstain.evaluation import Evaluation as Evaluation
-    from abstain.evaluation import Gate as Gate
-    from abstain.evaluation import Measurement as Measurement
-    from abstain.evaluation import ScoreSummary as ScoreSummary
-    from abstain.evaluation import Selection as Selection
-    from abstain.evaluation import Tuning as Tuning
-    from abstain.evaluation import compare as compare
-    from abstain.evaluation import evaluate as evaluate
-    from abstain.evaluation import gate as gate
-    from abstain.evaluation import select as select
-    from abstain.evaluation import tune as tune
-    from abstain.inference import Interval as Interval
-    from abstain.inference import RankingStudy as RankingStudy
-    from abstain.inference import confidence_interval as confidence_interval
-    from abstain.inference import ranking_study as ranking_study
-    from abstain.inference import standard_error as standard_error
-    from abstain.live import LiveCertificate as LiveCertificate
-    from abstain.metrics._accepted import *
-    from abstain.metrics._augrc import *
-    from abstain.metrics._aurc import *
-    from abstain.metrics._calibration import *
-    from abstain.metrics._contribution import *
-    from abstain.metrics._detection import *
-    from abstain.metrics._excess import *
-    from abstain.metrics._point import *
-    from abstain.metrics._precision import *
-    from abstain.metrics._proper import *
-    from abstain.metrics._rank_weights import *
-    from abstain.metrics._reference import *
-    from abstain.metrics._retention import *
-    from abstain.metrics._trust import *
-    from abstain.metrics._trust_curve import *
-    from abstain.monitoring import monitor as monitor
-    from abstain.outputs import Outputs as Outputs
-    from abstain.outputs import read_outputs as read_outputs
-    from abstain.outputs import write_outputs as write_outputs
-    from abstain.plots import RiskCoverageDisplay as RiskCoverageDisplay
-    from abstain.policy import load_policy as load_policy
-    from abstain.pool import plan_labels as plan_labels
-    from abstain.thresholds import CertifiedThreshold as CertifiedThreshold
-    from abstain.thresholds import EmpiricalThreshold as EmpiricalThreshold
-    from abstain.thresholds import apply_policy as apply_policy
-    from abstain.thresholds import audit as audit
-    from abstain.thresholds import choose_among as choose_among
-    from abstain.thresholds import choose_threshold as choose_threshold
-
-_MODULES = (
-    "datasets", "inference", "joint", "live", "losses", "metrics", "monitoring", "plots", "policy", "pool",
-    "scores", "study", "summaries", "thresholds",
-)  # fmt: skip
-_OPTIONAL = ("nn",)  # need an optional library, so `from abstain import *` leaves them out
-_HOMES = {
-    "Candidate": "evaluation",
-    "CertifiedThreshold": "thresholds",
-    "Check": "evaluation",
-    "Comparison": "evaluation",
-    "EmpiricalThreshold": "thresholds",
-    "Evaluation": "evaluation",
-    "Gate": "evaluation",
-    "Interval": "inference",
-    "LiveCertificate": "live",
-    "Measurement": "evaluation",
-    "Moments": "blocks",
-    "OperatingPoint": "curve",
-    "Outputs": "outputs",
-    "RankingStudy": "inference",
-    "Result": "_result",
-    "RiskCoverageCurve": "curve",
-    "RiskCoverageDisplay": "plots",
-    "Samples": "blocks",
-    "ScoreSummary": "evaluation",
-    "Selection": "evaluation",
-    "Table": "_result",
-    "TieBlocks": "blocks",
-    "Tuning": "evaluation",
-    "UndefinedMetricWarning": "_checks",
-    "UnmetNeed": "_checks",
-    "apply_policy": "thresholds",
-    "audit": "thresholds",
-    "choose_among": "thresholds",
-    "choose_threshold": "thresholds",
-    "compare": "evaluation",
-    "confidence_interval": "inference",
-    "evaluate": "evaluation",
-    "gate": "evaluation",
-    "load_policy": "policy",
-    "monitor": "monitoring",
-    "plan_labels": "pool",
-    "ranking_study": "inference",
-    "read_outputs": "outputs",
-    "risk_coverage_curve": "curve",
-    "select": "evaluation",
-    "standard_error": "inference",
-    "tune": "evaluation",
-    "write_outputs": "outputs",
-}
+_load, _ = on_demand(__name__)
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name: from where it is defined, or from ``abstain.metrics``, whose modules list their own."""
-    from importlib import import_module
-
-    if name in _MODULES or name in _OPTIONAL:
-        return import_module(f"abstain.{name}")
-    if name in _HOMES:
-        value = getattr(import_module(f"abstain.{_HOMES[name]}"), name)
-    elif name == "__all__":
-        value = sorted([*_MODULES, *_HOMES, *import_module("abstain.metrics").FUNCTIONS, "__version__"])
-    elif not name.startswith("_") and name in import_module("abstain.metrics").FUNCTIONS:
-        value = import_module("abstain.metrics").FUNCTIONS[name]
-    else:
-        raise AttributeError(f"module 'abstain' has no attribute {name!r}")
-    globals()[name] = value
+    """Load a public name: from where the stub says, or from ``abstain.metrics``, whose modules list their own."""
+    if name == "__all__":  # but for nn, which needs an optional library
+        return sorted({*homes_of(__name__), *import_module("abstain.metrics").FUNCTIONS} - {"nn"})
+    if name.startswith("_") or name in homes_of(__name__) or name not in import_module("abstain.metrics").FUNCTIONS:
+        return _load(name)
+    value = globals()[name] = import_module("abstain.metrics").FUNCTIONS[name]
     return value
 
 

@@ -11,10 +11,19 @@ from importlib import import_module
 from typing import Any
 
 
-def on_demand(name: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` of a package whose names its ``__init__.pyi`` lists, one import a line.
+@cache
+def homes_of(package: str) -> dict[str, str]:
+    """Return the names that the stub of a package lists, one import a line, with the modules that define them.
 
     The stub is the one list: type checkers and editors read it, too.
+    """
+    spec: Any = sys.modules[package].__spec__
+    stub = spec.loader.get_data(os.path.join(spec.submodule_search_locations[0], "__init__.pyi")).decode()
+    return {known: home for home, known in re.findall(r"^from (\S+) import (\w+) as \w+$", stub, re.MULTILINE)}
+
+
+def on_demand(name: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return ``__getattr__`` and ``__dir__`` of a package whose names its ``__init__.pyi`` lists.
 
     Examples
     --------
@@ -23,18 +32,12 @@ def on_demand(name: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
     'abstain.evaluation._evaluate'
     """
 
-    @cache
-    def homes() -> dict[str, str]:
-        spec: Any = sys.modules[name].__spec__
-        stub = spec.loader.get_data(os.path.join(spec.submodule_search_locations[0], "__init__.pyi")).decode()
-        return {known: home for home, known in re.findall(r"^from (\S+) import (\w+) as \w+$", stub, re.MULTILINE)}
-
     def load(wanted: str) -> Any:
-        home = None if wanted.startswith("__") else homes().get(wanted)
+        home = None if wanted.startswith("__") else homes_of(name).get(wanted)
         if home is None:
             raise AttributeError(f"module {name!r} has no attribute {wanted!r}")
-        value = getattr(import_module(home), wanted)
+        value = import_module(f"{name}.{wanted}") if home == name else getattr(import_module(home), wanted)
         setattr(sys.modules[name], wanted, value)
         return value
 
-    return load, lambda: sorted({*vars(sys.modules[name]), *homes()})
+    return load, lambda: sorted({*vars(sys.modules[name]), *homes_of(name)})
