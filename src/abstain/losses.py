@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain._checks import LARGEST, check_loss, inside, namespace, real, refuse, same_length, vector
+from abstain._checks import LARGEST, check_loss, inside, namespace, not_negative, refuse, same_length, vector
 from abstain._classes import chosen, class_labels, class_matrix, same_text
 from abstain._classes import probabilities as matrix_of
 from abstain._typing import ArrayLike
@@ -283,9 +283,7 @@ def ood_cost(loss: ArrayLike, is_ood: ArrayLike, cost: float = 1.0) -> Any:
     >>> losses.ood_cost([0.0, 1.0, float("nan")], [False, False, True], cost=0.5)
     array([0. , 1. , 0.5])
     """
-    number = real(cost, "cost", ">= 0", "1 counts an accepted sample as one error")
-    if not 0.0 <= number < np.inf:
-        raise ValueError(f"cost must be a finite number >= 0, got {cost!r}; 1 counts an accepted sample as one error")
+    number = not_negative(cost, "cost", "1 counts an accepted sample as one error")
     xp, device = namespace(loss, is_ood)
     values = vector(loss, "loss", xp, device)
     flags = vector(is_ood, "is_ood", xp, device)

@@ -15,7 +15,7 @@ from abstain._typing import BoolArray, FloatArray, IntArray
 from abstain.outputs import _states, _values
 from abstain.outputs._columns import numbers
 from abstain.outputs._names import Plan
-from abstain.outputs._objects import taken, values_of
+from abstain.outputs._objects import is_number, taken, values_of
 from abstain.outputs._states import ABSTAINED, CORRECT, UNSCORED, WRONG, States
 from abstain.outputs.readers import levels_of, spoken
 
@@ -146,7 +146,7 @@ class Answers:
             return ["-1", "1"]
         if len(found) < 2:
             raise ValueError(f"labels hold the one class {found[0]!r}; give both names: class_names=[other, positive]")
-        if all(_is_number(word) for word in found) or tuple(word.lower() for word in found) in _PAIRS:
+        if all(is_number(word) for word in found) or tuple(word.lower() for word in found) in _PAIRS:
             return found
         words = re.split(r"[\W_]+", name.lower())
         last = [word for word in found if word.lower() in words]
@@ -288,19 +288,11 @@ def _ranked_last(column: Any, rows: BoolArray) -> FloatArray:
 
 def _ordered(words: set[str]) -> list[str]:
     """Return names of classes in order: numbers by value, known pairs with the positive one last, else by letters."""
-    if all(_is_number(word) for word in words):
+    if all(is_number(word) for word in words):
         return sorted(words, key=float)
     lower = {word.lower(): word for word in words}
     pair = next((pair for pair in _PAIRS if set(pair) == lower.keys()), None)
     return sorted(words) if pair is None else [lower[word] for word in pair]
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
 
 
 def put_last(fields: dict[str, Any], which: int | str) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from abstain._checks import to_numpy
 from abstain._classes import is_text
-from abstain.outputs._objects import lacks_number, no_number
+from abstain.outputs._objects import is_number, lacks_number, no_number
 
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
@@ -26,7 +27,7 @@ class ArrayColumns:
     written: Mapping[str, Any] = {}
 
     def __init__(self, arrays: Mapping[str, Any]) -> None:
-        self._arrays = {name: _detached(array) for name, array in arrays.items()}
+        self._arrays = {name: to_numpy(each) if hasattr(each, "detach") else each for name, each in arrays.items()}
         #: number of dimensions by name
         self.columns = {name: max(np.ndim(array), 1) for name, array in self._arrays.items()}
 
@@ -42,12 +43,7 @@ class ArrayColumns:
         array = self.array(name)
         if self.columns[name] > 1 or not is_text(array):
             return False
-        first = next((value for value in array if isinstance(value, str) and value.strip()), "0")
-        try:
-            float(first)
-        except ValueError:
-            return True
-        return False
+        return not is_number(next((value for value in array if isinstance(value, str) and value.strip()), "0"))
 
     def is_truth(self, name: str) -> bool:
         """Whether a column holds truth values."""
@@ -86,15 +82,6 @@ class ArrayColumns:
             except ValueError:
                 raise no_number(name, row, value) from None
         return found
-
-
-def _detached(array: Any) -> Any:
-    """Return a tensor as an array, whether it has a gradient, a device of its own or half precision, or not."""
-    if not hasattr(array, "detach"):
-        return array
-    from abstain._checks import to_numpy
-
-    return to_numpy(array)
 
 
 def of_npy(path: str) -> ArrayColumns:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import or_
@@ -116,21 +117,20 @@ class Rows:
 
     def ready(self, score: str) -> Any:
         """Return the frame with what expressions of probabilities are made of, as columns."""
-        if not self._computed(score) and not self._judged_by_probabilities(score):
+        first = self.first
+        judged = first.loss is not None or first.predictions is not None or score in (first.score_predictions or {})
+        if judged and not self._computed(score):
             return self.frame
         import narwhals as nw
 
         add = partial(_with_facts, self._probabilities(f"score {score!r}"), score)
         if self.frame.implementation.is_dask():  # which joins nothing over columns with other columns
-            return nw.from_native(self.frame.to_native().map_partitions(partial(_on_partition, add)))
+            native = self.frame.to_native()
+            return nw.from_native(native.map_partitions(lambda part: add(nw.from_native(part)).to_native()))
         return add(self.frame)
 
     def _computed(self, score: str) -> bool:
         return score in COMPUTED and score not in (self.first.scores or {})
-
-    def _judged_by_probabilities(self, score: str) -> bool:
-        first = self.first
-        return first.loss is None and first.predictions is None and score not in (first.score_predictions or {})
 
     def loss(self, score: str) -> Any:
         """Return the expression of the loss of the predictions that a score is about."""
@@ -154,18 +154,15 @@ class Rows:
 
     def about(self, score: str) -> str:
         """Return the columns that the loss is made of, as a message names them."""
-        first = self._own_columns(score)
-        return f"one of the probabilities and {first}" if self._computed(score) else first
-
-    def _own_columns(self, score: str) -> str:
-        single = self.single
+        single, labels = self.single, self.single.get("labels")
+        found = f"column {labels!r}"
         if self.first.loss is not None:
-            return f"column {single.get('loss', single.get('correct'))!r}"
-        if score in (self.first.score_predictions or {}):
-            return f"one of columns {single['labels']!r} and 'prediction_{score}'"
-        if self.first.predictions is not None:
-            return f"one of columns {single['labels']!r} and {single['predictions']!r}"
-        return f"column {single['labels']!r}"
+            found = f"column {single.get('loss', single.get('correct'))!r}"
+        elif score in (self.first.score_predictions or {}):
+            found = f"one of columns {labels!r} and 'prediction_{score}'"
+        elif self.first.predictions is not None:
+            found = f"one of columns {labels!r} and {single['predictions']!r}"
+        return f"one of the probabilities and {found}" if self._computed(score) else found
 
     def weight(self) -> Any | None:
         """Return the expression of the weights, if there are any."""
@@ -176,10 +173,7 @@ class Rows:
         return self._named(name, "group_")
 
     def _named(self, name: str, prefix: str) -> str:
-        for each in (name, f"{prefix}{name}"):
-            if each in self.schema:
-                return each
-        raise ValueError(f"column {name!r} is not there; {closest(name, map(str, self.schema))}")
+        return f"{prefix}{name}" if name not in self.schema and f"{prefix}{name}" in self.schema else name
 
     def column(self, name: str) -> Any:
         """Return a column as it is."""
@@ -235,7 +229,8 @@ class Rows:
         if text and self.first.class_names is None:
             raise TypeError(f"column {labels!r} is text; name the classes of the probabilities: class_names=[...]")
         if not text and self.first.class_names is not None:
-            names = list(range(len(p))) if not _numbers(names) else [float(each) for each in names]
+            with suppress(ValueError):
+                names = [float(each) for each in names]
         label = label.cast(nw.String) if text else label
         right = reduce(or_, [(label == name) & (nw.col(PLACE) == k) for k, name in enumerate(names)])
         known = reduce(or_, [label == name for name in names])
@@ -311,13 +306,6 @@ def _known(head: Any) -> Any:
     return head.drop_nulls().filter(*(~each for each in missing))
 
 
-def _numbers(names: Sequence[Any]) -> bool:
-    try:
-        return all(float(each) is not None for each in names)
-    except ValueError:
-        return False
-
-
 def _with_facts(names: list[str], score: str, frame: Any) -> Any:
     """Add what is to know of probabilities: sum, least and largest, the place of the largest, and a score."""
     import narwhals as nw
@@ -337,9 +325,3 @@ def _with_facts(names: list[str], score: str, frame: Any) -> Any:
     elif score == "softmax_margin":
         own = own - nw.max_horizontal(*(nw.when(nw.col(PLACE) == k).then(0.0).otherwise(x) for k, x in enumerate(p)))
     return frame.with_columns(**{OWN: own})
-
-
-def _on_partition(add: Callable[[Any], Any], partition: Any) -> Any:
-    import narwhals as nw
-
-    return add(nw.from_native(partition)).to_native()

@@ -112,17 +112,15 @@ class LoadedColumns:
 
     def answers(self, class_names: Sequence[str] | None, ood_label: Any, task: Task | None) -> Answers:
         """Return the fields, for the rows of the part."""
-        passes = self.source.passes()
-        if passes is not None and self.rows is not None:
-            passes = taken(passes, self.rows, axis=1)
         inside = self._inside(ood_label)
         if inside is not None:
             self._keep(inside)
-            passes = None if passes is None else taken(passes, inside, axis=1)
         complete = self._complete() if self.drop else None
         if complete is not None:
             self._keep(complete)
-            passes = None if passes is None else taken(passes, complete, axis=1)
+        passes = self.source.passes()
+        if passes is not None and self.kept is not None:
+            passes = taken(passes, self.kept, axis=1)
         return Answers(_fields(self, passes, class_names, task), self.plan, self.notes)
 
     def _inside(self, ood_label: Any) -> Any:
@@ -167,8 +165,11 @@ class LoadedColumns:
     def _minus_one(self) -> None:
         """Refuse a label of -1 that nothing explains."""
         name = self.plan.single.get("labels")
-        hit = None if name is None else minus_one(self.loaded[name])
-        if hit is not None:
+        if name is None:
+            return
+        numbers = [_number(value) for value in values_of(self.loaded[name])]
+        hit = np.array([number == -1.0 for number in numbers])
+        if hit.any() and set(numbers) - {None} != {-1.0, 1.0}:  # beside +1 alone it is a class
             raise ValueError(
                 f"column {name!r} holds -1 in {int(hit.sum())} of {len(hit)} rows: if these are out of distribution "
                 "give ood_label=-1 (or a column is_ood); if their label is missing, leave these rows out"
@@ -242,15 +243,6 @@ def inside(column: Any, name: str, part: Part) -> tuple[BoolArray, int]:
             else f"no row is out of distribution ({name})"
         )
     return rows, int(np.sum(~rows))
-
-
-def minus_one(labels: Any) -> BoolArray | None:
-    """Return which labels are -1; None where none is, or where they are a class: beside +1 alone."""
-    values = np.asarray(values_of(labels), dtype=object)
-    numbers = [_number(value) for value in values]
-    hit = np.array([number == -1.0 for number in numbers])
-    given = {number for number in numbers if number is not None}
-    return hit if hit.any() and given != {-1.0, 1.0} else None
 
 
 def _number(value: Any) -> float | None:

@@ -253,14 +253,9 @@ def _paired(truth: list[str], answered: list[str]) -> list[int] | None:
 
 def _told_apart(names: list[str]) -> list[str]:
     """Return names without what all begin and end with."""
-    first = _alike(names)
-    last = _alike([name[first:][::-1] for name in names])
+    first = len(os.path.commonprefix(names))  # noqa: RUF071  (signs, no folders)
+    last = len(os.path.commonprefix([name[first:][::-1] for name in names]))  # noqa: RUF071
     return [name[first : len(name) - last] for name in names]
-
-
-def _alike(names: list[str]) -> int:
-    """Return how many signs all names begin with."""
-    return next((k for k, signs in enumerate(zip(*names, strict=False)) if len(set(signs)) > 1), min(map(len, names)))
 
 
 def _of_labels(answers: Answers, task: Task, labels: FloatArray, given: FloatArray, name: str) -> FloatArray:

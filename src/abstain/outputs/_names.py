@@ -137,15 +137,16 @@ def plan(
     result = Plan()
     for name in (name for name in given if name in SINGLE):
         column = given[name]
-        if column is not None and several and name in ("labels", "predictions") and not _is_one(column, columns):
+        one = isinstance(column, str) and column in columns
+        if column is not None and several and name in ("labels", "predictions") and not one:
             result.matrix[name] = _matches(column, columns, name)
         elif column is not None:
             result.single[name] = exact(column, columns, name)
     for name in MATRIX:
         if given.get(name) is not None:
             result.matrix[name] = _matches(given[name], columns, name)
-    one = result.matrix.get("probabilities", [])
-    if len(one) == 1 and columns[one[0]] == 1 and "positive_probability" not in result.single:
+    classes = result.matrix.get("probabilities", [])
+    if len(classes) == 1 and columns[classes[0]] == 1 and "positive_probability" not in result.single:
         result.single["positive_probability"] = result.matrix.pop("probabilities")[0]
     result.told = frozenset({*result.single, *result.matrix, *(["scores"] if scores else [])})
     result.groups = _family(groups, columns, "group", "groups")
@@ -171,10 +172,6 @@ def plan(
     result.score_predictions = {score: name for score, name in own.items() if name in free}
     _order_classes(result, columns)
     return result
-
-
-def _is_one(column: Any, columns: dict[str, int]) -> bool:
-    return isinstance(column, str) and column in columns
 
 
 def _settle(result: Plan) -> None:

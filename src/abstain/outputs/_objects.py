@@ -33,6 +33,15 @@ def lacks_number(value: Any) -> bool:
     return isinstance(value, str) and value.strip().lower() in NO_NUMBER
 
 
+def is_number(word: str) -> bool:
+    """Whether a text is a number."""
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
 def text(values: Iterable[Any]) -> Any:
     """Return values as a column of text, None where one is missing."""
     return np.array([None if _missing(value) else str(value) for value in values], dtype=object)
@@ -189,11 +198,6 @@ def of_json(path: str) -> dict[str, Any]:
     if isinstance(data, dict) and all(isinstance(value, list) for value in entries):
         return _of_lists(data)
     raise ValueError(NO_TABLE)
-
-
-def of_json_lines(path: str) -> dict[str, Any]:
-    """Return the columns of a file of one JSON object per line."""
-    return _of_rows(list(json_lines(path)))
 
 
 def json_lines(path: str) -> Iterator[dict[str, Any]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -19,7 +18,6 @@ from abstain.outputs._frame import (
     csv_header,
     decimal_comma,
     each_once,
-    open_text,
     polars,
     rows_of_csv,
     scan_parquet,
@@ -121,57 +119,8 @@ def _columns(name: str, kind: str) -> Any:
         return of_npy(name)
     if kind == "json":
         return ArrayColumns(_objects.of_json(name))
-    try:
-        import polars  # noqa: F401  (whether it is there)
-    except ImportError:
-        if kind != "parquet":
-            read = _plain_csv if kind == "csv" else _objects.of_json_lines
-            return ArrayColumns(read(name))
-        return _by_pandas(name)
     frame = FrameColumns(name, kind)
     return frame if not frame.nested else ArrayColumns(_objects.of_frame(frame.collected()))
-
-
-def _plain_csv(path: str) -> dict[str, Any]:
-    """Return the columns of a CSV, read without a library: text stays text, and so do codes such as ``01``."""
-    sign = separator_of(path)
-    with open_text(path) as file:
-        rows = [row for row in csv.reader(file, delimiter=sign) if row]
-    header, *body = rows or [[]]
-    odd = next((number for number, row in enumerate(body, 1) if len(row) != len(header)), None)
-    if odd is not None:
-        raise ValueError(f"data row {odd} has {len(body[odd - 1])} fields, the header has {len(header)}; repair it")
-    if not body:
-        raise ValueError("has no rows; at least one sample is needed")
-    if len(set(header)) < len(header):
-        raise ValueError("has two columns of one name; rename all but one")
-    return {name: _typed([row[k] for row in body]) for k, name in enumerate(header)}
-
-
-def _typed(values: list[str]) -> Any:
-    """Return numbers where all are written as such, and none is a code with a leading zero; else text."""
-    given = [value.strip() for value in values if value.strip()]
-    try:
-        numbers = [float(value) for value in given]
-    except ValueError:
-        numbers = []
-    codes = any(len(value) > 1 and value[0] == "0" and value.isdecimal() for value in given)
-    if not numbers or codes:
-        return np.array([value if value.strip() else None for value in values], dtype=object)
-    found = np.array([float(value) if value.strip() else np.nan for value in values])
-    whole = len(given) == len(values) and all(value.lstrip("-").isdecimal() for value in given)
-    return found.astype(np.int64) if whole else found
-
-
-def _by_pandas(name: str) -> Any:
-    """Return the columns of a Parquet file that pandas reads, where polars is missing."""
-    try:
-        import pandas as pd
-
-        frame = pd.read_parquet(name)
-    except ImportError:
-        return polars(f"reading {os.path.splitext(name)[1]} files")
-    return ArrayColumns(_objects.of_frame(frame))
 
 
 def regular(name: str) -> None:

@@ -7,11 +7,12 @@ is known, and an error names its file.
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from glob import glob, has_magic
+from glob import escape, glob, has_magic
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,7 @@ def parts_of(source: Any) -> Parts | None:
 def _of_path(path: str) -> Parts | None:
     if os.path.isfile(path) or not (has_magic(path) or os.path.isdir(path)):
         return None
-    pattern = os.path.join(glob_escaped(path), "**", "*.parquet") if os.path.isdir(path) else path
+    pattern = os.path.join(escape(path), "**", "*.parquet") if os.path.isdir(path) else path
     names = sorted(each for each in glob(pattern, recursive=True) if os.path.isfile(each))
     if not names:
         if os.path.isdir(path):
@@ -113,13 +114,6 @@ def _of_path(path: str) -> Parts | None:
     pl = polars("reading several files")
     keys = _partitions(names, os.path.commonpath([os.path.dirname(each) for each in names]))
     return Parts([_file(pl, name, told) for name, told in zip(names, keys, strict=True)], "polars")
-
-
-def glob_escaped(path: str) -> str:
-    """Return a pattern that matches this path alone."""
-    from glob import escape
-
-    return escape(path)
 
 
 def _file(pl: Any, name: str, told: Mapping[str, Any]) -> Part:
@@ -139,17 +133,14 @@ def _partitions(names: list[str], root: str) -> list[dict[str, Any]]:
     start = len(Path(root).parts)
     while start > 0 and "=" in Path(root).parts[start - 1]:
         start -= 1
-    found = [
-        dict(each.split("=", 1) for each in Path(name).parts[start:-1] if "=" in each) for name in names
-    ]  # fmt: skip
+    found: list[dict[str, Any]] = [
+        dict(part.split("=", 1) for part in Path(name).parts[start:-1] if "=" in part) for name in names
+    ]
     for key in {key for each in found for key in each}:
-        values = [each[key] for each in found if key in each]
-        if all(str(int(value)) == value for value in values if value.lstrip("-").isdigit()) and all(
-            value.lstrip("-").isdigit() for value in values
-        ):
-            for each in found:
-                if key in each:
-                    each[key] = int(each[key])  # type: ignore[assignment]
+        having = [each for each in found if key in each]
+        if all(re.fullmatch(r"0|-?[1-9]\d*", each[key]) for each in having):
+            for each in having:
+                each[key] = int(each[key])
     return found
 
 

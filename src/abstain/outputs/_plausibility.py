@@ -44,7 +44,7 @@ def doubts(found: dict[str, Any], wrong: FloatArray | None, names: Any) -> Itera
     if found["loss"] is not None:
         yield from _of_loss(found["loss"], scores)
     elif wrong is not None:
-        yield from _of_accuracy(wrong, found, names)
+        yield from _of_accuracy(wrong, found)
         yield from _of_classes(found, names)
         yield from _of_columns(found)
 
@@ -90,7 +90,7 @@ def _of_loss(loss: FloatArray, scores: dict[str, FloatArray]) -> Iterator[Doubt]
         )
 
 
-def _of_accuracy(wrong: FloatArray, found: dict[str, Any], names: Any) -> Iterator[Doubt]:
+def _of_accuracy(wrong: FloatArray, found: dict[str, Any]) -> Iterator[Doubt]:
     matrix = next((found[name] for name in ("logits", "probabilities", "passes") if found[name] is not None), None)
     if matrix is None or len(wrong) < LEAST:
         return
@@ -166,35 +166,19 @@ def backwards(loss: FloatArray, column: FloatArray) -> bool:
         rows = np.linspace(0, len(loss) - 1, MOST).astype(np.int64)
         loss, column = loss[rows], column[rows]
     known = ~np.isnan(column)
-    if not known.all():
-        loss, column = loss[known], column[known]
+    loss, column = loss[known], column[known]
     if len(loss) < LEAST:
         return False
-    ranks, varied = _ranks(loss)
-    if varied < LEAST // 5:
+    (ranks, varied), (others, also) = _ranks(loss), _ranks(column)
+    if min(varied, also) < LEAST // 5:
         return False
-    others, varied = _ranks(column)
-    if varied < LEAST // 5:
-        return False
-    correlation = float(np.corrcoef(others, ranks)[0, 1])
-    return bool(correlation * np.sqrt(len(loss) - 1) > CERTAIN)
+    return bool(np.corrcoef(others, ranks)[0, 1] * np.sqrt(len(loss) - 1) > CERTAIN)
 
 
 def _ranks(values: FloatArray) -> tuple[FloatArray, int]:
-    """Return ranks (the mean rank where values tie), and how many rows have another value than the most frequent one.
-
-    Only what is linear in the ranks is wanted, so values that are 0 or 1 serve as they are.
-    """
-    high = values == 1.0
-    if bool((high | (values == 0.0)).all()):
-        number = int(np.count_nonzero(high))
-        return values, min(number, len(values) - number)
-    order = np.argsort(values)
-    sorted_values = values[order]
-    edges = np.flatnonzero(np.concatenate(([True], sorted_values[1:] != sorted_values[:-1], [True])))
-    ranks = np.empty(len(values))
-    ranks[order] = np.repeat(0.5 * (edges[1:] + edges[:-1]), np.diff(edges))
-    return ranks, int(len(values) - np.diff(edges).max())
+    """Return ranks (the mean rank where values tie), and how many rows have another value than the most frequent."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return (np.cumsum(counts) - 0.5 * (counts - 1))[place], int(len(values) - counts.max())
 
 
 #: Names that say that 1 is right.
@@ -220,15 +204,15 @@ def failure_auroc(loss: ArrayLike, confidence: ArrayLike) -> tuple[float, float]
     n, m = int(wrong.sum()), int((~wrong).sum())
     if not n or not m:
         return float("nan"), float("nan")
-    _, rank, counts = np.unique(confidence, return_inverse=True, return_counts=True)
-    middle = np.cumsum(counts) - (counts - 1) / 2.0
-    total = float(middle[rank][~wrong].sum())
+    total = float(_ranks(confidence)[0][~wrong].sum())
     return (total - m * (m + 1) / 2.0) / (n * m), float(np.sqrt((n + m + 1) / (12.0 * n * m)))
 
 
 def examine(outputs: Outputs, plan: _names.Plan) -> None:
     """Raise on what is surely misread, and warn of what probably is."""
-    _correctness_as_loss(plan)
+    name = plan.single.get("loss", "")
+    if _names.plain(name) in _names.SINGLE["correct"] or _CORRECT.fullmatch(name.lower()):
+        raise ValueError(f"column {name!r} says what is right, a loss says what is wrong; give correct={name!r}")
     _step_function(outputs, plan)
     _uncertainty(outputs, plan)
     _disjoint(outputs)
@@ -299,12 +283,6 @@ def _outside(outputs: Outputs) -> Iterator[str]:
                 f"class {name!r} is the label of {rows} row{'s' * (rows != 1)} and never predicted, so these count as "
                 f"wrong; if they are out of distribution give ood_label={name!r}"
             )
-
-
-def _correctness_as_loss(plan: _names.Plan) -> None:
-    name = plan.single.get("loss", "")
-    if _names.plain(name) in _names.SINGLE["correct"] or _CORRECT.fullmatch(name.lower()):
-        raise ValueError(f"column {name!r} says what is right, a loss says what is wrong; give correct={name!r}")
 
 
 def _step_function(outputs: Outputs, plan: _names.Plan) -> None:

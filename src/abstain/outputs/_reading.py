@@ -213,12 +213,29 @@ def understood(outputs: Outputs, default: str = "", loss: Any = None) -> dict[st
     found: dict[str, str] = {}
     if reading.rows:
         found["rows"] = reading.rows
-    if outputs.labels is not None:
+    labelled = outputs.labels is not None
+    if labelled:
         found["labels"] = f"{reading.column('labels')} ({_classes(outputs, reading)})"
     found |= reading.labelled
-    found["prediction"] = _prediction(outputs, reading) or found.get("prediction", "")
-    found["confidence"] = _confidence(outputs, reading, default)
-    found["loss"] = _loss(outputs, reading, outputs.loss if loss is None else loss) or found.pop("loss", "")
+    matrix = next((name for name in ("logits", "probabilities") if getattr(outputs, name) is not None), "")
+    columns = reading.words.get(matrix, matrix)
+    if outputs.predictions is not None:
+        found["prediction"] = reading.column("predictions")
+    elif labelled and (matrix or outputs.passes is not None):
+        found["prediction"] = f"the largest of {columns}" if matrix else "the largest mean of the passes"
+    found.setdefault("prediction", "")  # the order of what is said
+    if outputs.confidence is not None and default in ("", "confidence"):
+        found["confidence"] = reading.column("confidence")
+    elif default not in ("", "msp"):
+        found["confidence"] = default
+    elif matrix:
+        found["confidence"] = f"the largest {'softmax ' * (matrix == 'logits')}of {columns}"
+    before = found.pop("loss", "")
+    if outputs.loss is not None:
+        values = outputs.loss if loss is None else loss
+        found["loss"] = f"{reading.column('loss')} ({float(values.min()):.4g} to {float(values.max()):.4g})"
+    else:
+        found["loss"] = "0/1" if labelled else before
     one = {"clusters": "cluster", "sample_weight": "weights", "ids": "id", "features": "features", "passes": "passes"}
     for name, called in one.items():
         if getattr(outputs, name) is not None:
@@ -246,36 +263,6 @@ def _classes(outputs: Outputs, reading: Reading) -> str:
     names = list(outputs.class_names)
     shown = ", ".join(names[:_MOST_CLASSES]) + (", …" if len(names) > _MOST_CLASSES else "")
     return f"{len(names)} classes: {shown}"
-
-
-def _matrix(outputs: Outputs) -> str:
-    return "logits" if outputs.logits is not None else "probabilities" if outputs.probabilities is not None else ""
-
-
-def _prediction(outputs: Outputs, reading: Reading) -> str:
-    if outputs.predictions is not None:
-        return reading.column("predictions")
-    matrix = _matrix(outputs)
-    if matrix and outputs.labels is not None:
-        return f"the largest of {reading.words.get(matrix, matrix)}"
-    return "the largest mean of the passes" if outputs.passes is not None and outputs.labels is not None else ""
-
-
-def _confidence(outputs: Outputs, reading: Reading, default: str) -> str:
-    if outputs.confidence is not None and default in ("", "confidence"):
-        return reading.column("confidence")
-    matrix = _matrix(outputs)
-    if default not in ("", "msp"):
-        return default
-    largest = {"logits": "the largest softmax of", "probabilities": "the largest of"}
-    return f"{largest[matrix]} {reading.words.get(matrix, matrix)}" if matrix else ""
-
-
-def _loss(outputs: Outputs, reading: Reading, loss: Any) -> str:
-    if outputs.loss is None:
-        return "0/1" if outputs.labels is not None else ""
-    low, high = float(loss.min()), float(loss.max())
-    return f"{reading.column('loss')} ({low:.4g} to {high:.4g})"
 
 
 def quoted(names: Any) -> str:

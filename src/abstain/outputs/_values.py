@@ -12,7 +12,7 @@ from abstain._checks import listed
 from abstain._classes import ROUNDING, is_text
 from abstain.outputs import _names
 from abstain.outputs._names import Plan
-from abstain.outputs._objects import lacks_number, values_of
+from abstain.outputs._objects import is_number, lacks_number, values_of
 
 
 def category(column: Any, written: Any | None) -> Any:
@@ -78,23 +78,11 @@ def _no_numbers(fields: Mapping[str, Any], columns: Mapping[str, str]) -> None:
             continue
         values = [str(value).strip() for value in values_of(fields[field])]
         odd = [row for row, value in enumerate(values) if lacks_number(value)]
-        if (
-            odd
-            and len(odd) < len(values)
-            and all(_is_number(value) for value in set(values) if not lacks_number(value))
-        ):
+        if odd and len(odd) < len(values) and all(is_number(value) for value in set(values) if not lacks_number(value)):
             raise ValueError(
                 f"column {name!r} holds numbers, and {values[odd[0]]!r} in data row {odd[0] + 1} ({len(odd)} such); if "
                 "these are missing leave their cells empty, if it is a class write the names of all"
             )
-
-
-def _is_number(value: str) -> bool:
-    try:
-        float(value)
-    except ValueError:
-        return False
-    return True
 
 
 def by_place(fields: Mapping[str, Any], plan: Plan) -> bool:
@@ -196,7 +184,8 @@ def _families(plan: _names.Plan, columns: Any, free: dict[str, int]) -> Iterator
         for family in families.values():
             if len(family) > 1 and set(family) not in seen:
                 seen.append(set(family))
-                yield sorted(family, key=_names.natural) if _numbered(family) else family
+                numbered = all(any(sign.isdecimal() for sign in name) for name in family)
+                yield sorted(family, key=_names.natural) if numbered else family
 
 
 def _sum_to_one(columns: Any, family: list[str]) -> Any:
@@ -215,10 +204,6 @@ def is_distribution(matrix: Any) -> bool:
     """Whether every row holds probabilities that sum to 1."""
     inside = (matrix >= -ROUNDING) & (matrix <= 1.0 + ROUNDING)
     return bool(inside.all() and (np.abs(matrix.sum(axis=1) - 1.0) <= ROUNDING).all())
-
-
-def _numbered(family: list[str]) -> bool:
-    return all(any(sign.isdecimal() for sign in name) for name in family)
 
 
 def _class_names(family: list[str]) -> list[str] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from math import nan
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from abstain.policy._policy import Policy
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Decisions:
     """Decisions on many rows, as arrays.
 
@@ -45,18 +47,11 @@ class Decisions:
     Decisions(n=3, accepted=1, below_threshold=1, missing_score=1)
     """
 
-    __slots__ = ("codes", "drawn", "label_probability", "score", "threshold")
-
-    def __init__(
-        self,
-        codes: IntArray,
-        score: FloatArray,
-        threshold: FloatArray,
-        label_probability: FloatArray | None = None,
-        drawn: BoolArray | None = None,
-    ) -> None:
-        self.codes, self.score, self.threshold = codes, score, threshold
-        self.label_probability, self.drawn = label_probability, drawn
+    codes: IntArray
+    score: FloatArray
+    threshold: FloatArray
+    label_probability: FloatArray | None = None
+    drawn: BoolArray | None = None
 
     @property
     def accepted(self) -> BoolArray:
@@ -123,19 +118,16 @@ def _row(policy: Policy, row: Mapping[str, Any], groups: Any, second: Any, decli
     exported = policy.row_policy
     if exported is not None:
         return _plain.decide_row(exported, given)
-    score, *other = [_score_of_row(policy, part, given) for part in policy.parts]
-    refused = None
-    if said is not None and said[1] in given:
-        refused = said_declined_by([given[said[1]]], *said)
+    found = []
+    for part in policy.parts:
+        if part.inputs is None:
+            found.append(np.array([_plain.score_of(policy.exported(part), given)]))
+            continue
+        ((kind, columns),) = part.inputs.items()
+        found.append(compute(part.score, kind, np.array([_plain.values_of(given, columns)]), part.temperature))
+    refused = said_declined_by([given[said[1]]], *said) if said is not None and said[1] in given else None
     limit = limits_of(policy, None if policy.group is None else [given.get(policy.group)])
-    return decisions(policy, score, limit, other[0] if other else None, refused)[0]
-
-
-def _score_of_row(policy: Policy, part: Score, row: Mapping[str, Any]) -> FloatArray:
-    if part.inputs is None:
-        return np.array([_plain.score_of(policy.exported(part), row)])
-    ((kind, columns),) = part.inputs.items()
-    return compute(part.score, kind, np.array([_plain.values_of(row, columns)]), part.temperature)
+    return decisions(policy, found[0], limit, found[1] if len(found) > 1 else None, refused)[0]
 
 
 def said_declined_by(values: Any, part: str, column: str) -> BoolArray:

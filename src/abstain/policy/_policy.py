@@ -267,16 +267,10 @@ class Policy:
         """Return the policy of the second score alone, which guarantees nothing."""
         other = self._second()
         reading: Columns = {"uncertainty": other.score} if other.uncertainty else {}
+        own = {name: getattr(other, name) for name in ("score", "inputs", "temperature")}
+        limit = {"": other.threshold}
         return dataclasses.replace(
-            self,
-            score=other.score,
-            inputs=other.inputs,
-            temperature=other.temperature,
-            group=None,
-            thresholds={"": other.threshold},
-            guarantee=None,
-            reading=reading,
-            second=None,
+            self, **own, group=None, thresholds=limit, guarantee=None, reading=reading, second=None
         )
 
     def as_one(self, confidence: ArrayLike, second: ArrayLike) -> tuple[Policy, FloatArray]:

@@ -215,14 +215,14 @@ def taken(source: Any, wanted: Wanted, take: Callable[[Any], None]) -> None:
             for part in _chunks(frame, wanted):
                 take(part)
                 start += len(part)
-        except (ValueError, TypeError) as error:
+        except Exception as error:
+            if name and module(error) in ("polars", "narwhals"):
+                reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+                raise ValueError(f"{name}: cannot be read ({reason}); write it again") from error
+            if not isinstance(error, ValueError | TypeError):
+                raise
             at = re.sub(r"(?<=\w\[)\d+(?=\])", lambda found: str(start + int(found[0])), str(error), count=1)  # noqa: B023
             raise type(error)(f"{name}: {at}" if name else at) from None
-        except Exception as error:
-            if not name or not type(error).__module__.startswith("polars"):
-                raise
-            reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
-            raise ValueError(f"{name}: cannot be read ({reason}); write it again") from error
 
 
 def module(thing: Any) -> str:
@@ -267,17 +267,16 @@ def _frames(source: Any) -> Iterator[tuple[str, Any]]:
 
 def _chunks(frame: Any, wanted: Wanted) -> Iterator[Any]:
     """Yield what is wanted of a frame, some rows at a time."""
-    if module(frame) == "polars":
-        rows = frame.lazy()
-        yield from _streamed(_selected(rows, rows.collect_schema(), wanted))
-        return
     import narwhals as nw
 
     try:
         whole = nw.from_native(frame).lazy()
     except TypeError:
         raise TypeError(f"source of type {type(frame).__name__} is neither a path nor a data frame") from None
-    rows = _selected(whole, whole.collect_schema(), wanted, nw)
+    rows = _selected(whole, wanted)
+    if engine_of(whole) == "polars":
+        yield from _streamed(rows.to_native())
+        return
     if engine_of(whole) == "duckdb":
         import polars as pl
 
@@ -288,31 +287,24 @@ def _chunks(frame: Any, wanted: Wanted) -> Iterator[Any]:
         yield rows[start : start + CHUNK]
 
 
-def _selected(rows: Any, schema: Any, wanted: Wanted, library: Any = None) -> Any:
-    """Return scores and loss, as numbers in which a null is NaN once they are arrays, and the group."""
-    polars_ = library is None
-    if polars_:
-        import polars as library
-    wrong, own = wanted.wrong, [] if wanted.groups is None else [wanted.groups]
+def _selected(rows: Any, wanted: Wanted) -> Any:
+    """Return scores and loss, as numbers in which a null is NaN, and the group."""
+    import narwhals as nw
+
+    schema, wrong, own = rows.collect_schema(), wanted.wrong, [] if wanted.groups is None else [wanted.groups]
     for name in (*wanted.numbers.values(), *wrong, *own):
         if name not in schema:
             raise ValueError(f"column {name!r} is not there; {closest(str(name), map(str, schema))}")
-        refuse_pattern(name, "polars" if polars_ else engine_of(rows))
+        refuse_pattern(name, engine_of(rows))
     for name in (*wanted.numbers.values(), *wrong[: len(wrong) % 2]):
-        if not (schema[name].is_numeric() or str(schema[name]) == "Boolean"):
+        if not (schema[name].is_numeric() or schema[name] == nw.Boolean):
             raise TypeError(f"column {name!r} must be numeric, got {schema[name]}; cast it to numbers first")
-    made = {alias: library.col(name) for alias, name in wanted.numbers.items()}
+    made = {alias: nw.col(name) for alias, name in wanted.numbers.items()}
     if wrong:
-        loss = library.col(wrong[0])
-        loss = loss != library.col(wrong[1]) if len(wrong) == 2 else loss
-        if len(wrong) == 2 or str(schema[wrong[0]]) == "Boolean" or not polars_:
-            loss = loss.cast(library.Float64)
-        made[LOSS] = loss
-    if not polars_:  # nulls become NaN as numbers do in polars
-        made = {alias: each.cast(library.Float64).fill_null(float("nan")) for alias, each in made.items()}
-    if own:
-        made[GROUP] = library.col(own[0])
-    return rows.select(*(each.alias(alias) for alias, each in made.items()))
+        made[LOSS] = nw.col(wrong[0]) != nw.col(wrong[1]) if len(wrong) == 2 else nw.col(wrong[0])
+    made = {alias: each.cast(nw.Float64).fill_null(float("nan")) for alias, each in made.items()}
+    made |= {} if wanted.groups is None else {GROUP: nw.col(wanted.groups)}
+    return rows.select(**made)
 
 
 def _streamed(rows: Any) -> Iterator[Any]:
