@@ -21,7 +21,7 @@ from tests.imports import ROOT, Import, all_imports, circle, imports_of, modules
 #: The layer of each package, which imports from lower layers only. Modules of layer 0 may import each other.
 LAYERS = {
     **dict.fromkeys(["_checks", "_classes", "_extras", "_fast", "_files", "_lazy", "_pace"], 0),
-    **dict.fromkeys(["_quantiles", "_registry", "_result", "_specs", "_sums", "_typing", "_version"], 0),
+    **dict.fromkeys(["_quantiles", "_registry", "_result", "_sums", "_typing", "_version"], 0),
     **dict.fromkeys(["blocks", "outputs", "losses", "datasets"], 1),
     "curve": 2,
     **dict.fromkeys(["metrics", "scores"], 3),

@@ -247,19 +247,15 @@ def _host_array(column: ArrayLike, name: str) -> np.ndarray[Any, Any]:
     return array
 
 
-def _is_of(column: ArrayLike, xp: Any) -> bool:
-    """Return whether the column is an array of the namespace ``xp``."""
-    return array_api_compat.is_array_api_obj(column) and array_api_compat.array_namespace(column) is xp
-
-
 def vector(column: ArrayLike, name: str, xp: Any, device: Any) -> Any:
     """Return one column as a 1-d float64 array of namespace ``xp``; the caller's array is never changed."""
     array: Any
-    if xp is not np and _is_of(column, xp):
+    known = array_api_compat.is_array_api_obj(column)
+    if xp is not np and known and array_api_compat.array_namespace(column) is xp:
         array = column.detach() if array_api_compat.is_torch_array(column) else column
         array = array_api_compat.to_device(array, device)
     else:
-        array = _host_array(to_numpy(column) if array_api_compat.is_array_api_obj(column) else column, name)
+        array = _host_array(to_numpy(column) if known else column, name)
     if array.ndim != 1:
         got = f"shape {tuple(array.shape)}; use .ravel()" if array.ndim else "a single number; give a list of values"
         raise ValueError(f"{name} must be one-dimensional, one value per sample, got {got}")

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from abstain import _fast
 from abstain._typing import FloatArray
 
 _ONE = np.ones(1)
-#: Fewer products come from memory that is at hand.
-FEWEST = 1 << 14
 
 
 def inner(left: FloatArray, right: FloatArray) -> float:
@@ -26,35 +22,13 @@ def inner(left: FloatArray, right: FloatArray) -> float:
         return float(np.add.reduce(right))
     if right.size > ROOM:
         return math.fsum(inner(left[each], right[each]) for each in parts(right.size, ROOM))
-    return float(np.add.reduce(np.multiply(left, right, out=_room(right.size))))  # np.sum without its detours
+    return float(np.add.reduce(left * right))  # np.sum without its detours
 
 
-#: So many products at most are written where the last ones were: the kernel takes longer to find new pages for a
-#: million than the processor to multiply them. More are summed in parts.
+#: More products are made and summed in parts, which stay in the processor's cache.
 ROOM = 1 << 17
 #: Rows whose squares and products are made at once.
 PART = 1 << 16
-
-
-#: Where numba is loaded, a compiled sum of so many numbers takes half the time; alone it pays for loading nothing.
-COMPILED = (math.inf, 1e5)
-
-
-class _Room(threading.local):
-    """Where a thread multiplies."""
-
-    products = np.empty(0)
-
-
-_rooms = _Room()
-
-
-def _room(n: int) -> FloatArray | None:
-    if not FEWEST <= n <= ROOM:
-        return None
-    if _rooms.products.size < n:
-        _rooms.products = np.empty(n)
-    return _rooms.products[:n]
 
 
 def over_rows(values: FloatArray, times: FloatArray | None = None) -> float:
@@ -87,38 +61,10 @@ def ones(n: int) -> FloatArray:
 
 
 def cumulative(values: FloatArray) -> FloatArray:
-    """Return the cumulative sums: rows of eight are summed side by side, then moved up by the sums of the rows above.
-
-    Twice as fast as ``np.cumsum`` for a million numbers, where each addition waits for the one before; as exact, and
-    as monotone.
-    """
+    """Return the cumulative sums; those of a column that is one number throughout are products."""
     if values.size and not values.strides[0]:  # a column of ones, or of another number
         return float(values[0]) * np.arange(1.0, values.size + 1.0)
-    whole = values.size - values.size % 8
-    if whole < 4096:  # too few for the nine calls to pay
-        return np.asarray(values.cumsum())
-    compiled = _fast.kernel(running, values.size, COMPILED) if values.dtype == np.float64 else None
-    if compiled is not None:
-        result = np.empty(values.size)
-        compiled(values, result)
-        return result
-    result = values.copy()
-    rows = result[:whole].reshape(-1, 8)
-    for j in range(1, 8):
-        rows[:, j] += rows[:, j - 1]
-    rows[1:] += np.cumsum(rows[:-1, -1])[:, np.newaxis]
-    result[whole:] = result[whole - 1] + np.cumsum(result[whole:])
-    return result
-
-
-def running(values: FloatArray, result: FloatArray) -> None:
-    """Write the cumulative sums as :func:`cumulative` adds them, in a loop that numba compiles."""
-    above, own, whole = 0.0, 0.0, values.size - values.size % 8
-    for i in range(values.size):
-        if i % 8 == 0 and i <= whole:
-            above, own = above + own, 0.0
-        own += values[i]
-        result[i] = above + own
+    return np.asarray(values.cumsum())
 
 
 def turned(values: FloatArray) -> FloatArray:

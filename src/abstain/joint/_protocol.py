@@ -12,8 +12,8 @@ import numpy as np
 
 from abstain._checks import UnmetNeed, fraction, one_of
 from abstain._pace import Pace
+from abstain._registry import known_options
 from abstain._result import Result, Table
-from abstain._specs import known_options
 from abstain._typing import ArrayLike
 from abstain.blocks import TieBlocks
 from abstain.joint import _detection, _verdict

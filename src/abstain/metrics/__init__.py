@@ -10,7 +10,7 @@ from os import listdir
 from typing import Any, get_args
 
 from abstain._checks import one_of
-from abstain._specs import read_spec, split_specs
+from abstain._registry import read_spec, split_specs
 from abstain.metrics._augrc import augrc_from_auroc as augrc_from_auroc  # for higher packages
 from abstain.metrics._augrc import augrc_partial_derivatives as augrc_partial_derivatives  # likewise
 from abstain.metrics._calibration import ReliabilityCurve as ReliabilityCurve  # likewise

@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from abstain._checks import plain, real
-from abstain._specs import known_options
+from abstain._registry import known_options
 from abstain.metrics._facts import Image
 from abstain.metrics._inputs import check_predictions
 from abstain.metrics._metric import METRICS, Metric, same

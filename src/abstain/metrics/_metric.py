@@ -14,8 +14,7 @@ from typing import Any, Literal, TypeVar, cast
 import numpy as np
 
 from abstain._checks import Undefined, UndefinedMetricWarning, UnmetNeed, to_numpy
-from abstain._registry import Registry
-from abstain._specs import known_options
+from abstain._registry import Registry, known_options
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import TieBlocks
 from abstain.metrics._facts import AcceptedLoss, FromSums, Image, Relative, Tail

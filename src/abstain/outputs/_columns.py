@@ -86,15 +86,6 @@ def passes(array: ArrayLike) -> Any:
     return frozen(values)
 
 
-def same_width(width: int | None, passes: Any) -> int:
-    """Return the common number of classes of passes and logits or probabilities."""
-    if width is not None and passes.shape[2] != width:
-        raise ValueError(
-            f"passes has {passes.shape[2]} classes, logits or probabilities {width}; give the same classes"
-        )
-    return int(passes.shape[2])
-
-
 def n_rows(name: str, column: Any) -> int:
     """Return the number of samples of a column; passes have theirs on the second axis."""
     return int(column.shape[1 if name == "passes" else 0])

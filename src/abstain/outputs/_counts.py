@@ -130,7 +130,12 @@ def count_together(
     """Count the rows of all parts that are equal in all scores; ``loss``: the columns of those with their own."""
     with source.first.about():
         rows = Rows.of(source.first.frame, external, (), columns)
-    [total] = _added(source, rows, 1, lambda here: [_side_by_side(here, scores, loss)], [scores])
+
+    def side_by_side(here: Rows) -> list[Any]:
+        frame, shared = _picked(here, scores, (), loss)
+        return _collected([_grouped(frame, [*(name for k in range(len(scores)) for name in _of(k)), *shared])])
+
+    [total] = _added(source, rows, 1, side_by_side, [scores])
     found = _checked(rows, scores, (), total, loss, False)
     for name, score in found.scores.items():
         if number := int(found.times[np.isnan(score)].sum()):
@@ -254,13 +259,6 @@ def _apart(rows: Rows, scores: Sequence[str], groups: Sequence[str]) -> Iterable
     else:
         found = _collected([_grouped(frame, keys) for keys in sets])
     return [each.rename(dict(zip(_of(k), _of(0), strict=True))) for k, each in enumerate(found)]
-
-
-def _side_by_side(rows: Rows, scores: Sequence[str], loss: Mapping[str, str]) -> Any:
-    """Return the different rows of all scores side by side with their numbers, in memory."""
-    frame, shared = _picked(rows, scores, (), loss)
-    keys = [name for k in range(len(scores)) for name in _of(k)]
-    return _collected([_grouped(frame, [*keys, *shared])])[0]
 
 
 def _picked(

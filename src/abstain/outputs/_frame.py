@@ -58,12 +58,6 @@ def rows_of_csv(path: str, separator: str, comma: bool, **options: Any) -> Any:
     return frame.filter(~empty)
 
 
-def without_mark(path: str) -> Any:
-    """Return a text file for polars: its path, or its bytes without the mark of their order that Windows writes."""
-    with open(path, "rb") as file:
-        return file.read() if file.read(3) == codecs.BOM_UTF8 else path
-
-
 def separator_of(path: str) -> str:
     """Return the sign that separates the columns: a comma unless the header holds none."""
     with open_text(path) as file:
@@ -198,10 +192,14 @@ class FrameColumns:
                 self._dialect = (sign, decimal_comma(path, sign))
                 self._lazy = rows_of_csv(path, *self._dialect, infer_schema_length=None)
             else:
-                self._lazy = pl.read_ndjson(without_mark(path), infer_schema_length=None).lazy()
+                with open(path, "rb") as file:  # Windows writes a mark of the order of bytes
+                    text = file.read() if file.read(3) == codecs.BOM_UTF8 else path
+                self._lazy = pl.read_ndjson(text, infer_schema_length=None).lazy()
             self._schema = self._lazy.collect_schema()
+            texts = [name for name, dtype in self._schema.items() if kind == "csv" and dtype == pl.String]
+            first = self._lazy.select(map(literal, texts)).head(1).collect() if texts else pl.DataFrame()
             #: columns of a CSV whose text is a list of numbers, as NumPy, pandas and Spark write a matrix
-            self._lists = self._text_lists() if kind == "csv" else set()
+            self._lists = {name for name in texts if first.height and is_list(first[name][0])}
         except (pl.exceptions.PolarsError, OSError) as error:
             raise ValueError(self._broken(error)) from error
         self._header = csv_header(path) if kind == "csv" else []
@@ -213,12 +211,6 @@ class FrameColumns:
         #: number of dimensions by column
         self.columns = {name: 2 if isinstance(dtype, nested) else 1 for name, dtype in self._schema.items()}
         self.columns |= dict.fromkeys(self._lists, 2)
-
-    def _text_lists(self) -> set[str]:
-        """Return the columns of text whose first value is a list of two numbers or more."""
-        texts = [name for name, dtype in self._schema.items() if dtype == self._polars.String]
-        first = self._lazy.select(map(literal, texts)).head(1).collect() if texts else None
-        return {name for name in texts if first is not None and first.height and is_list(first[name][0])}
 
     def is_words(self, name: str) -> bool:
         """Whether a column holds words."""

@@ -75,7 +75,10 @@ class LoadedColumns:
                     )
             else:
                 plain.append(f"`{name}`")
-                scores += [name] if _names.is_score(name) and "confidence" not in self.plan.told else []
+                word = _names.plain(name)
+                called = (*_names.SINGLE["confidence"], *_names.SINGLE["uncertainty"], *_names.EXTERNAL)
+                if "confidence" not in self.plan.told and (re.fullmatch(_names.SCORES, word) or word in called):
+                    scores.append(name)
         notes += [note for name in self.rest if (note := self._of_answers(name))]
         said = " ".join([*notes, *plain])
         others = [f"`{name}`" for name in self.rest if plain and f"`{name}`" not in said]

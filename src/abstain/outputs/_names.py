@@ -203,12 +203,6 @@ def unused(columns: dict[str, int], used: Iterable[str]) -> list[str]:
     return [name for name in rest if plain(name) in known or any(re.fullmatch(each, plain(name)) for each in telling)]
 
 
-def is_score(name: str) -> bool:
-    """Whether a column is called as scores and confidences are."""
-    word = plain(name)
-    return bool(re.fullmatch(SCORES, word)) or word in (*SINGLE["confidence"], *SINGLE["uncertainty"], *EXTERNAL)
-
-
 def likely(name: str) -> str:
     """Return the part that a column of this name often plays, though not always; else an empty text."""
     return next((part for part, names in LIKELY.items() if plain(name) in names), "")

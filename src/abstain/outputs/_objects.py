@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from abstain._typing import BoolArray
-
 #: What programs write for a missing number, in lower case: of a column of numbers in a text file, nothing else.
 NO_NUMBER = frozenset({"", "nan", "na", "n/a", "<na>", "none", "null"})
 
@@ -129,7 +127,7 @@ def _per_class(name: str, values: Sequence[Any]) -> dict[str, Any]:
     return {f"prob_{label}": np.array([row.get(label, np.nan) for row in rows], dtype=float) for label in names}
 
 
-def taken(values: Any, rows: BoolArray, axis: int = 0) -> Any:
+def taken(values: Any, rows: Any, axis: int = 0) -> Any:
     """Return some rows of a column of any kind."""
     # polars; the filter of pandas, which has iloc too, is one of labels
     if hasattr(values, "filter") and hasattr(values, "to_list") and not hasattr(values, "iloc"):

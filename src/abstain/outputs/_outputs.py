@@ -162,7 +162,9 @@ class Outputs:
         matrix = probabilities if logits is None else logits
         width = None if matrix is None else matrix.shape[1]
         if found["passes"] is not None:
-            width = check.same_width(width, found["passes"])
+            if width not in (None, found["passes"].shape[2]):
+                raise ValueError(f"passes has {found['passes'].shape[2]} classes, logits or probabilities {width}")
+            width = int(found["passes"].shape[2])
         names = check.names_of(self.class_names)
         found["labels"], found["predictions"], names = check.classes(self.labels, self.predictions, names, width)
         found["class_names"] = names

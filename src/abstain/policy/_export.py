@@ -100,7 +100,8 @@ def case(policy: Policy, dialect: str) -> str:
     for name, threshold in policy.thresholds.items():
         if threshold == inf:
             continue
-        where = "" if policy.group is None else f"{_is_group(policy.group, name)} AND "
+        spellings = ", ".join(map(_text, [name, *(each for each in TRUTH if each.lower() == name)]))
+        where = "" if policy.group is None else f"CAST({_name(policy.group)} AS VARCHAR) IN ({spellings}) AND "
         lines.append(f"WHEN {where}({parts[0].reaches(threshold)}){extra} THEN TRUE")
     return "CASE\n" + "".join(f"  {line}\n" for line in lines) + "  ELSE FALSE\nEND"
 
@@ -111,11 +112,6 @@ def _name(column: str) -> str:
 
 def _text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
-
-
-def _is_group(column: str, name: str) -> str:
-    spellings = [name, *(each for each in TRUTH if each.lower() == name)]
-    return f"CAST({_name(column)} AS VARCHAR) IN ({', '.join(map(_text, spellings))})"
 
 
 def _number(value: float) -> str:

@@ -120,12 +120,14 @@ def score_reading(outputs: Outputs, score: str | None = None, temperature: float
     >>> found.policy(**how.arguments()).decide({"entropy": 0.3}).accepted
     False
     """
-    from abstain.outputs import expect
+    from abstain.outputs import Reading, expect
 
     expect(outputs, "outputs")
     if score is not None and not isinstance(score, str):
         raise TypeError(f"score must be the name of a score, got {type(score).__name__}")
-    reading = outputs.reading or _as_written(outputs)
+    single = {} if outputs.confidence is None else {"confidence": "confidence"}  # as write_outputs writes them
+    as_written = Reading(single=single, scores={name: f"score_{name}" for name in outputs.scores or {}})
+    reading = outputs.reading or as_written
     if temperature is None and score in reading.scores:
         return ScoreReading(reading.scores[str(score)], reading=_columns(outputs, reading, reading.scores[str(score)]))
     if temperature is None and score in (None, "confidence") and outputs.confidence is not None:
@@ -140,14 +142,6 @@ def score_reading(outputs: Outputs, score: str | None = None, temperature: float
     inputs = inputs_of(score or "msp", **{"logits": None, "probabilities": None, kind: names}, temperature=temperature)
     classes = list(outputs.class_names or map(str, range(outputs.n_classes or 0)))
     return ScoreReading(score or "msp", inputs, temperature, _columns(outputs, reading, None), classes or None)
-
-
-def _as_written(outputs: Outputs) -> Reading:
-    """Return how files are read that ``write_outputs`` writes."""
-    from abstain.outputs import Reading
-
-    single = {} if outputs.confidence is None else {"confidence": "confidence"}
-    return Reading(single=single, scores={name: f"score_{name}" for name in outputs.scores or {}})
 
 
 def _columns(outputs: Outputs, reading: Reading, finished: str | None) -> Columns:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abstain._registry import not_known
-from abstain._specs import read_spec, split_specs
+from abstain._registry import not_known, read_spec, split_specs
 from abstain.scores._score import Score
 
 _HENDRYCKS_2022 = "Hendrycks et al., Scaling out-of-distribution detection for real-world settings, ICML 2022"

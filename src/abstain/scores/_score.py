@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from abstain._checks import UnmetNeed, closest
-from abstain._specs import known_options
+from abstain._registry import known_options
 from abstain._typing import FloatArray
 from abstain.outputs import Outputs
 from abstain.scores._fitted import FittedScore, fit

@@ -10,10 +10,9 @@ from abstain.summaries._joint import JointSummary
 from abstain.summaries._key import COLUMNS as COLUMNS  # likewise
 from abstain.summaries._key import Key, sql
 from abstain.summaries._key import Scale as Scale
-from abstain.summaries._read import read_summary
 from abstain.summaries._results import Bounded, GroupedResult, JointBounded, JointResult, SummaryResult
 from abstain.summaries._scan import files_of as files_of  # for the command
-from abstain.summaries._scan import summarize, summarize_joint
+from abstain.summaries._scan import read_summary, summarize, summarize_joint
 from abstain.summaries._summary import Summary
 
 __all__ = [

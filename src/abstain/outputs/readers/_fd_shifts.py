@@ -49,7 +49,9 @@ def _beside(folder: str, kind: str, n: int) -> dict[str, Any]:
     found: dict[str, Any] = {}
     repeated = _rows(folder, "raw_logits_dist.npz" if kind == "logits" else "raw_output_dist.npz", n, ndim=3)
     if repeated is not None:
-        found["passes"] = np.moveaxis(_softmax(repeated) if kind == "logits" else repeated, 2, 0)
+        from scipy.special import softmax
+
+        found["passes"] = np.moveaxis(softmax(repeated, axis=1) if kind == "logits" else repeated, 2, 0)
     external = _rows(folder, "external_confids.npz", n, ndim=1)
     if external is not None:
         found["score_ext"] = external
@@ -85,12 +87,6 @@ def _rows(folder: str, name: str, n: int, ndim: int) -> Any:
 def _load(path: str, key: str = _KEY) -> Any:
     with np.load(path, allow_pickle=False) as archive:
         return archive[key]
-
-
-def _softmax(logits: Any) -> Any:
-    """Return probabilities over the second axis of (n, classes, passes)."""
-    shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return shifted / shifted.sum(axis=1, keepdims=True)
 
 
 READER = Reader(
