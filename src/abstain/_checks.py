@@ -90,8 +90,6 @@ def with_row(message: str) -> str:
 
 def one_of(value: str, allowed: Iterable[str], name: str) -> str:
     """Return ``value`` if it is one of ``allowed``; else raise a ValueError that lists them."""
-    if type(value) is str and type(allowed) is tuple and value in allowed:  # nearly always, and asked often
-        return value
     allowed = list(allowed)
     if not any(value is each or (isinstance(value, str) and value == each) for each in allowed):
         shown = repr(value) if isinstance(value, str | int | float | None) else f"of type {type(value).__name__}"
@@ -150,8 +148,6 @@ def generator(rng: Any, name: str = "rng") -> np.random.Generator:
 
 def fraction(value: float, name: str, *, below_one: bool = False) -> float:
     """Return ``value`` as a float in [0, 1], or in [0, 1) if ``below_one``."""
-    if type(value) is float and 0.0 <= value < 1.0:  # nearly always, and asked often
-        return value
     interval = "[0, 1)" if below_one else "[0, 1]"
     number = real(value, name, f"in {interval}")
     if not 0.0 <= number <= 1.0 or (below_one and number == 1.0):
@@ -202,6 +198,11 @@ def to_numpy(array: Any) -> Any:
         return np.asarray(array)
     except ValueError:  # ragged: whoever reads it knows its name
         return array
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN or one of the missing values of pandas."""
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
 
 
 def is_empty(column: Any) -> bool:

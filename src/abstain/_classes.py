@@ -7,7 +7,7 @@ from typing import Any
 import array_api_compat
 import numpy as np
 
-from abstain._checks import matrix, refuse, same_length, vector
+from abstain._checks import is_missing, matrix, refuse, same_length, vector
 from abstain._typing import ArrayLike
 
 #: Probabilities may be off by this: sums of rows, their entries, and confidences that are some. Softmaxes saved
@@ -123,7 +123,7 @@ def texts(column: ArrayLike, name: str) -> np.ndarray[Any, Any]:
         array = array.astype(object)
     if array.dtype.kind == "O":
         for position, value in enumerate(array):
-            if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
+            if is_missing(value):
                 remedy = UNLABELLED if name == "labels" else "fill it in or leave out this row"
                 raise ValueError(f"{name} is missing: {name}[{position}] = {value!r}; {remedy}")
             if not isinstance(value, str):

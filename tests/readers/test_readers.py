@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import abstain
-from abstain.outputs.readers import READERS, find, spoken
+from abstain.outputs.readers import READERS, Peek, recognised, spoken
 from tests.readers.layouts import RUNS, fd_shifts, openood, softmax
 
 pl = pytest.importorskip("polars")
@@ -19,6 +19,13 @@ pl = pytest.importorskip("polars")
 FIXTURES = Path(__file__).parent / "fixtures"
 DATE = "2026-11-22T03-00-00.000000"
 CHOICE, TEXT = (FIXTURES / f"samples_{name}_{DATE}.jsonl" for name in ("sums", "sums_text"))
+
+
+def find(path: str):
+    """Return the reader that recognises a file and what it gives; None for a file of our own kind."""
+    peek = Peek(path)
+    reader = recognised(peek)
+    return None if reader is None else (reader, reader.read(peek))
 
 
 def rows(path):

@@ -123,9 +123,7 @@ def column_names(file: Path) -> list[str]:
     try:
         if readers.recognised(readers.Peek(name)) is None and kind_of(name) == "csv":
             return csv_header(name)  # the types of its columns are of no interest
-        columns = open_source(name).columns
-        columns.close()
-        return list(columns.columns)
+        return list(open_source(name).columns.columns)
     except Exception:  # whatever is wrong with it
         return []
 
@@ -169,9 +167,7 @@ def values_of(file: Path, name: str) -> Any:
     from abstain.outputs._open import open_source
 
     try:
-        source = open_source(str(file)).columns
-        values = np.asarray(source.load([name], set())[name])
-        source.close()
+        values = np.asarray(open_source(str(file)).columns.load([name], set())[name])
     except Exception:  # the rows are judged all the same
         return np.array([], dtype=str)
     return values.astype(str) if values.ndim == 1 else np.array([], dtype=str)

@@ -9,7 +9,6 @@ from abstain.outputs._engine import REMEDY as REMEDY
 from abstain.outputs._engine import first_of as first_of
 from abstain.outputs._frame import scan_parquet as scan_parquet
 from abstain.outputs._losses import cost_texts as cost_texts
-from abstain.outputs._losses import largest_cost as largest_cost
 from abstain.outputs._open import Scan as Scan
 from abstain.outputs._open import scan as scan
 from abstain.outputs._outputs import Outputs as Outputs

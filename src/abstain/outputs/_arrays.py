@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -35,9 +35,6 @@ class ArrayColumns:
         """Return one array."""
         return self._arrays[name]
 
-    def close(self) -> None:
-        """Nothing stays open."""
-
     def is_words(self, name: str) -> bool:
         """Whether a column holds words: text that begins with no number."""
         array = self.array(name)
@@ -45,9 +42,9 @@ class ArrayColumns:
             return False
         return not is_number(next((value for value in array if isinstance(value, str) and value.strip()), "0"))
 
-    def is_truth(self, name: str) -> bool:
-        """Whether a column holds truth values."""
-        return bool(np.asarray(self.array(name)).dtype.kind == "b")
+    def truths(self, names: Iterable[str]) -> set[str]:
+        """Return the columns that hold truth values."""
+        return {name for name in names if np.asarray(self.array(name)).dtype.kind == "b"}
 
     def load(self, names: list[str], numeric: set[str]) -> dict[str, Any]:
         """Return columns by name; those in ``numeric`` as numbers."""
@@ -102,31 +99,28 @@ class NpzColumns(ArrayColumns):
     """The arrays of one ``.npz`` file; only those that are asked for are loaded, each to its end."""
 
     def __init__(self, path: str) -> None:
+        self._path = path
         try:
-            self._archive = zipfile.ZipFile(path)
+            with zipfile.ZipFile(path) as archive:
+                every = archive.namelist()
+                names = [name for name in every if name.endswith(".npy")]
+                twice = next((name for name in names if names.count(name) > 1), None)
+                if twice is not None:
+                    raise ValueError(f"holds {twice.removesuffix('.npy')!r} {names.count(twice)} times; write it again")
+                #: number of dimensions by key
+                self.columns = {name.removesuffix(".npy"): _ndim(archive, name) for name in names}
         except zipfile.BadZipFile as error:
             raise ValueError("is no readable npz file (truncated, or another format); write it again") from error
-        names = [name for name in self._archive.namelist() if name.endswith(".npy")]
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice is not None:
-            self._archive.close()
-            raise ValueError(f"holds {twice.removesuffix('.npy')!r} {names.count(twice)} times; write it again")
-        #: number of dimensions by key
-        self.columns = {key: self._ndim(key) for key in (name.removesuffix(".npy") for name in names)}
         # a member of another name is no array, and is then said to be unused: its name may be damaged
-        self.columns |= {name: 1 for name in self._archive.namelist() if not name.endswith(".npy")}
-
-    def close(self) -> None:
-        """Close the file."""
-        self._archive.close()
+        self.columns |= {name: 1 for name in every if name not in names}
 
     def is_words(self, name: str) -> bool:
         """Whether a column holds words: an archive keeps numbers as numbers."""
         return False
 
-    def is_truth(self, name: str) -> bool:
-        """Whether a column holds truth values: what is not used is not read."""
-        return False
+    def truths(self, names: Iterable[str]) -> set[str]:
+        """Return no columns: what is not used is not read."""
+        return set()
 
     def load(self, names: list[str], numeric: set[str]) -> dict[str, Any]:
         """Return arrays by name, as they are."""
@@ -135,7 +129,7 @@ class NpzColumns(ArrayColumns):
     def array(self, name: str) -> Any:
         """Return one array, read to its end, which also checks the checksum."""
         try:
-            with self._archive.open(f"{name}.npy") as member:
+            with zipfile.ZipFile(self._path) as archive, archive.open(f"{name}.npy") as member:
                 array = np.lib.format.read_array(member, allow_pickle=False)
                 if member.read(1):
                     raise ValueError("more bytes than its header says")
@@ -148,19 +142,21 @@ class NpzColumns(ArrayColumns):
                 ) from None
             raise ValueError(f"array {name!r} cannot be read ({error}); write the file again") from error
 
-    def _ndim(self, key: str) -> int:
-        info = self._archive.getinfo(f"{key}.npy")
-        with self._archive.open(info) as member:
-            header = _HEADERS.get(np.lib.format.read_magic(member))
-            if header is None:
-                return 1
-            shape, _, dtype = header(member)
-            what, harmless = ("text", HARMLESS) if dtype.kind in "US" else ("numbers", HARMLESS_NUMBERS)
-            if info.file_size > max(harmless, MOST_RATIO * info.compress_size):
-                raise ValueError(
-                    f"array {key!r} holds {info.file_size} bytes of {what} in {info.compress_size} packed ones, as no "
-                    "results do; write the file again without it"
-                )
-            if not dtype.hasobject and math.prod(shape) * dtype.itemsize > info.file_size:
-                raise ValueError(f"array {key!r} is shorter than its header says; write the file again")
-            return len(shape)
+
+def _ndim(archive: zipfile.ZipFile, name: str) -> int:
+    """Return the number of dimensions of an array, whose header is checked against its sizes."""
+    info, key = archive.getinfo(name), name.removesuffix(".npy")
+    with archive.open(info) as member:
+        header = _HEADERS.get(np.lib.format.read_magic(member))
+        if header is None:
+            return 1
+        shape, _, dtype = header(member)
+    what, harmless = ("text", HARMLESS) if dtype.kind in "US" else ("numbers", HARMLESS_NUMBERS)
+    if info.file_size > max(harmless, MOST_RATIO * info.compress_size):
+        raise ValueError(
+            f"array {key!r} holds {info.file_size} bytes of {what} in {info.compress_size} packed ones, as no "
+            "results do; write the file again without it"
+        )
+    if not dtype.hasobject and math.prod(shape) * dtype.itemsize > info.file_size:
+        raise ValueError(f"array {key!r} is shorter than its header says; write the file again")
+    return len(shape)

@@ -8,7 +8,7 @@ import gzip
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any
@@ -216,12 +216,9 @@ class FrameColumns:
         """Whether a column holds words."""
         return bool(self._schema.get(name) == self._polars.String)
 
-    def is_truth(self, name: str) -> bool:
-        """Whether a column holds truth values by its type: those of a file may be words of a group."""
-        return False
-
-    def close(self) -> None:
-        """Nothing stays open."""
+    def truths(self, names: Iterable[str]) -> set[str]:
+        """Return no columns: truth values of a file may be words of a group."""
+        return set()
 
     def collected(self) -> Any:
         """Return the whole file as a data frame."""

@@ -46,7 +46,8 @@ class LoadedColumns:
         self.rows = chosen(self.loaded, where, self.source.columns)
         one_value(self.loaded, opened.one_of, self.rows, opened.hint)
         self.rest = tuple(name for name, ndim in self.source.columns.items() if ndim == 1 and name not in names)
-        self.numbers = tuple(name for name in self.rest if not self.source.is_truth(name))  # what may be a confidence
+        truths = self.source.truths(self.rest)
+        self.numbers = tuple(name for name in self.rest if name not in truths)  # what may be a confidence
         self.unused = _names.unused(self.source.columns, [*names, "class_names", "passes", *plan.scores])
         self.unused_notes = self._of_unused()
         if self.rows is not None:

@@ -45,11 +45,6 @@ def cost_texts(given: Any) -> list[str]:
     return [f"{key if isinstance(key, str) else ':'.join(key)}={cost!r}" for key, cost in entries(given)]
 
 
-def largest_cost(given: Any) -> float:
-    """Return the largest possible loss."""
-    return max(cost for _, cost in entries(given))
-
-
 def priced(outputs: Outputs, given: Any) -> tuple[FloatArray, list[str]]:
     """Return what each row costs, and classes that have a cost but no row."""
     known = [str(name) for name in outputs.class_names or range(outputs.n_classes or 0)]
@@ -207,13 +202,6 @@ TASKS = {
         "1 unless all labels are right", lambda y, z: (y != z).any(axis=1) * 1.0, lambda p: _surest(p).prod(axis=1), 1.0
     ),
 }
-
-
-def task_of(name: str | None) -> Task | None:
-    """Return a task by its name; None for classification."""
-    if name is None or name in TASKS:
-        return None if name is None else TASKS[name]
-    raise ValueError(f"task={name!r} is not known; {closest(str(name), TASKS)}")
 
 
 def judge(answers: Answers, task: Task) -> None:

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from abstain._checks import is_missing
+
 #: What programs write for a missing number, in lower case: of a column of numbers in a text file, nothing else.
 NO_NUMBER = frozenset({"", "nan", "na", "n/a", "<na>", "none", "null"})
 
@@ -83,18 +85,8 @@ def columns(name: str, values: Sequence[Any]) -> dict[str, Any]:
 
 
 def _missing(value: Any) -> bool:
-    """Whether a value is None, NaN or one of the missing values of pandas."""
-    if value is None or isinstance(value, list | tuple | Mapping | np.ndarray):
-        return value is None
-    return value is not True and value is not False and bool(value != value) if _plain(value) else True
-
-
-def _plain(value: Any) -> bool:
-    """Whether a value can be compared with itself; pandas.NA answers neither yes nor no."""
-    try:
-        return bool(value == value) or bool(value != value)
-    except TypeError:
-        return False
+    """Whether a value is missing; lists and the like are not."""
+    return not isinstance(value, list | tuple | Mapping | np.ndarray) and is_missing(value)
 
 
 def _kind(value: Any) -> str:

@@ -85,31 +85,23 @@ def name_of(source: Any) -> str:
 def open_source(source: Any) -> Source:
     """Open a file, or take a data frame or a dict of arrays."""
     if isinstance(source, Mapping):
-        return Source("", ArrayColumns(_arrays(source)))
+        arrays: dict[str, Any] = {}
+        for key, values in source.items():  # lists of anything become columns, arrays and tensors stay what they are
+            listed = isinstance(values, list | tuple)
+            arrays |= _objects.columns(str(key), values) if listed else {str(key): values}
+        return Source("", ArrayColumns(arrays))
     if not isinstance(source, str | os.PathLike):
         return Source("", ArrayColumns(_objects.of_frame(source)))
     name = os.fspath(source)
     regular(name)
     with damaged(name):
-        found = readers.find(name)
-        if found is not None:
-            reader, table = found
-            return Source(
-                name,
-                ArrayColumns(table.columns),
-                (f"written by {reader.name}", *table.notes),
-                table.one_of,
-                table.hint,
-            )
+        peek = readers.Peek(name)
+        reader = readers.recognised(peek)
+        if reader is not None:
+            table = reader.read(peek)
+            notes = (f"written by {reader.name}", *table.notes)
+            return Source(name, ArrayColumns(table.columns), notes, table.one_of, table.hint)
         return Source(name, _columns(name, kind_of(name)))
-
-
-def _arrays(source: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns of a dict; lists of anything become columns, arrays and tensors stay what they are."""
-    found: dict[str, Any] = {}
-    for name, values in source.items():
-        found |= _objects.columns(str(name), values) if isinstance(values, list | tuple) else {str(name): values}
-    return found
 
 
 def _columns(name: str, kind: str) -> Any:
@@ -203,12 +195,9 @@ def scan(path: str) -> Scan:
         return Scan(rows_of_csv(path, sign, False, infer_schema=False), sign, decimal_comma(path, sign))
     columns = open_source(path).columns
     lines = known is None and path.lower().endswith((".jsonl", ".ndjson"))
-    try:
-        with damaged(path):
-            original = None if hasattr(columns, "collected") or not lines else FrameColumns(path, "ndjson").collected()
-            return Scan(_whole(pl, columns).lazy(), original=original)
-    finally:
-        columns.close()
+    with damaged(path):
+        original = None if hasattr(columns, "collected") or not lines else FrameColumns(path, "ndjson").collected()
+        return Scan(_whole(pl, columns).lazy(), original=original)
 
 
 def _whole(pl: Any, columns: Any) -> Any:

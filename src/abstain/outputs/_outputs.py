@@ -14,7 +14,7 @@ from abstain._checks import UnmetNeed
 from abstain._typing import ArrayLike, FloatArray, IntArray
 from abstain.outputs import _columns as check
 from abstain.outputs._fingerprint import fingerprint
-from abstain.outputs._losses import largest_cost
+from abstain.outputs._losses import entries
 from abstain.outputs._plausibility import doubts
 from abstain.outputs._reading import Reading, understood
 from abstain.outputs._states import States
@@ -184,7 +184,10 @@ class Outputs:
             check.require_loss(found, _PREDICTORS)
         for name, value in found.items():
             object.__setattr__(self, name, check.owned(value, getattr(self, name)))
-        self._warn_of_doubts()
+        judged = self.loss is None and self.labels is not None
+        wrong = self.error if judged and any(found[name] is not None for name in _PREDICTORS) else None
+        for doubt in doubts({field.name: getattr(self, field.name) for field in fields(self)}, wrong, names):
+            warnings.warn(doubt, stacklevel=3)  # whoever called Outputs(...)
 
     def _take_off_the_unit(self, found: dict[str, Any]) -> None:
         changed = check.without_unit(found)
@@ -194,13 +197,6 @@ class Outputs:
             object.__setattr__(self, "class_names", list(self.class_names)[:-1])
         if self.head is not None and len(self.head) == 2 and len(self.head[0]) == width + 1:
             object.__setattr__(self, "head", tuple(part[:-1] for part in self.head))
-
-    def _warn_of_doubts(self) -> None:
-        judged = self.loss is None and self.labels is not None
-        predicts = any(getattr(self, name) is not None for name in _PREDICTORS)
-        columns = {field.name: getattr(self, field.name) for field in fields(self)}
-        for doubt in doubts(columns, self.error if judged and predicts else None, self.class_names):
-            warnings.warn(doubt, stacklevel=4)  # whoever called Outputs(...)
 
     # ------------------------------------------------------------------ sizes
 
@@ -269,7 +265,7 @@ class Outputs:
         """The largest possible loss: 1 of qualities and of partial verdicts, the largest cost; None if not known."""
         reading = self.reading or Reading()
         if (costs := reading.given.get("cost_matrix")) is not None:
-            return largest_cost(costs)
+            return max(cost for _, cost in entries(costs))
         partial = "correct" in reading.single and bool(set(self.loss_per_sample()) - {0.0, 1.0})
         return 1.0 if partial or "quality" in reading.single else None
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain._checks import listed
+from abstain._checks import is_missing, listed
 from abstain._typing import BoolArray, FloatArray
 from abstain.outputs import _names, _values
 from abstain.outputs._objects import taken, values_of
@@ -52,7 +52,8 @@ def read_pool(source: Any, **options: Any) -> tuple[Outputs, FloatArray]:
         outputs = read_outputs(all_rows, unlabelled=True, **plain)
     loss = np.full(n_rows, np.nan)
     if has.any():
-        some = {name: _taken(column, has) for name, column in columns.items()}
+        whole = {name for name, column in columns.items() if not np.ndim(column) or len(column) != n_rows}
+        some = {name: column if name in whole else taken(column, has) for name, column in columns.items()}
         judged = read_outputs(some, **options)
         loss[has] = judged.loss_per_sample()
         read = {part: words for part, words in judged.understood().items() if part in _JUDGED}
@@ -72,17 +73,14 @@ def missing(source: Any, **options: Any) -> tuple[int, int] | None:
 
 def _opened(source: Any, options: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """Return the columns by name, and which of them say what is right."""
-    opened = open_source(source)
-    try:
-        known = opened.columns.columns
-        plan = _names.plan(known, options, options.get("groups", ()), options.get("scores", ()))
-        with damaged(name_of(source)):
-            loaded = dict(opened.columns.load(list(known), set()))
-            written = dict(opened.columns.written)
-            names = opened.columns.class_names(loaded)
-            _values.find_ids(plan, opened.columns)
-    finally:
-        opened.columns.close()
+    columns = open_source(source).columns
+    known = columns.columns
+    plan = _names.plan(known, options, options.get("groups", ()), options.get("scores", ()))
+    with damaged(name_of(source)):
+        loaded = dict(columns.load(list(known), set()))
+        written = dict(columns.written)
+        names = columns.class_names(loaded)
+        _values.find_ids(plan, columns)
     if "ids" in plan.single:
         name = plan.single["ids"]
         loaded[name] = _values.category(loaded[name], written.get(name))
@@ -97,22 +95,7 @@ def _labelled(columns: Mapping[str, Any], truth: list[str]) -> BoolArray:
     if not truth:
         n = max((len(column) for name, column in columns.items() if name != "class_names"), default=0)
         return np.zeros(n, dtype=bool)
-    found = [~_missing(columns[name]) for name in truth]
-    return np.asarray(np.logical_and.reduce(found))
-
-
-def _missing(column: Any) -> BoolArray:
-    """Return where a column has no value: null, NaN, or no text."""
-    values = values_of(column)
-    return np.array([_nothing(value) for value in values], dtype=bool)
-
-
-def _nothing(value: Any) -> bool:
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return not value.strip() if isinstance(value, str) else bool(value != value)
-
-
-def _taken(column: Any, rows: BoolArray) -> Any:
-    """Return the rows of a column; what is no column of rows stays."""
-    return taken(column, rows) if np.ndim(column) and len(column) == len(rows) else column
+    found = np.ones(len(columns[truth[0]]), dtype=bool)
+    for name in truth:
+        found &= [not is_missing(value) and bool(str(value).strip()) for value in values_of(columns[name])]
+    return found

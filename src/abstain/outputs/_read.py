@@ -13,13 +13,17 @@ from typing import Any, Literal, Unpack, cast
 import numpy as np
 
 from abstain._checks import listed, one_of, with_row
+from abstain._classes import is_text
 from abstain.outputs import _losses, _names, _plausibility, _values
 from abstain.outputs._answers import Answers, put_last
 from abstain.outputs._load import LoadedColumns, Part
-from abstain.outputs._losses import judge, task_of
+from abstain.outputs._losses import TASKS, judge
 from abstain.outputs._open import damaged, name_of, open_source
 from abstain.outputs._outputs import Outputs
 from abstain.outputs._reading import Columns, Reading, quoted, refuse_unknown
+
+#: Parts that say how wrong a row is.
+_VERDICTS = ("loss", "correct", "quality")
 
 
 def read_outputs(
@@ -132,23 +136,24 @@ def read_outputs(
     name, read = name_of(source), None
     try:
         opened = open_source(source)
-        try:
-            judged_by = task_of(task)
-            several = judged_by is not None and judged_by.multilabel
-            plan = _names.plan(opened.columns.columns, columns, groups, scores, several)
-            if cost_matrix is not None:
-                _refuse_other_losses(plan, task)
-            if not unlabelled:
-                _values.find_probabilities(plan, opened.columns)
-                _require_loss(plan, opened.columns)
-            elif labels is None and ood_label is None:
-                plan.single.pop("labels", None)  # -1, or the classes of other data
-            with damaged(name):
-                _values.find_ids(plan, opened.columns)
-                read = LoadedColumns(opened, plan, columns.get("where") or {}, part, nan_policy == "drop")
-                answers = read.answers(class_names, ood_label, judged_by)
-        finally:
-            opened.columns.close()
+        judged_by = None if task is None else TASKS[one_of(task, TASKS, "task")]
+        several = judged_by is not None and judged_by.multilabel
+        plan = _names.plan(opened.columns.columns, columns, groups, scores, several)
+        if cost_matrix is not None:
+            told = {"task": task} | {part: plan.single[part] for part in _VERDICTS if part in plan.told}
+            other = next((f"{part}={name!r}" for part, name in told.items() if name is not None), None)
+            if other is not None:
+                raise ValueError(f"cost_matrix= and {other} both say what a row costs; give one of them")
+            plan.drop(*_VERDICTS)
+        if not unlabelled:
+            _values.find_probabilities(plan, opened.columns)
+            _require_loss(plan, opened.columns)
+        elif labels is None and ood_label is None:
+            plan.single.pop("labels", None)  # -1, or the classes of other data
+        with damaged(name):
+            _values.find_ids(plan, opened.columns)
+            read = LoadedColumns(opened, plan, columns.get("where") or {}, part, nan_policy == "drop")
+            answers = read.answers(class_names, ood_label, judged_by)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             answers.sureness(columns.get("confidence_levels"))
@@ -188,7 +193,7 @@ def _require_loss(plan: _names.Plan, source: Any) -> None:
     predicts = plan.matrix.keys() & {"logits", "probabilities", "predictions"} or "passes" in columns
     predicts = predicts or plan.single.keys() & {"predictions", "positive_probability"}
     labelled = "labels" in plan.single or "labels" in plan.matrix
-    if plan.single.keys() & {"loss", "correct", "quality"} or (labelled and predicts):
+    if plan.single.keys() & set(_VERDICTS) or (labelled and predicts):
         return
     taken = [name for name in plan.groups.values() if _names.plain(name) in _names.SINGLE["labels"]]
     if "labels" in plan.single and "either" in plan.single:
@@ -218,21 +223,14 @@ def _require_loss(plan: _names.Plan, source: Any) -> None:
     raise ValueError(f"{missing}; columns: {listed(columns)}")
 
 
-def _refuse_other_losses(plan: _names.Plan, task: str | None) -> None:
-    """Refuse what else says how wrong a row is; what was only found by its name is left out."""
-    told = {"task": task} | {part: plan.single[part] for part in ("loss", "correct", "quality") if part in plan.told}
-    other = next((f"{part}={name!r}" for part, name in told.items() if name is not None), None)
-    if other is not None:
-        raise ValueError(f"cost_matrix= and {other} both say what a row costs; give one of them")
-    plan.drop("loss", "correct", "quality")
-
-
 def _made(answers: Answers, states: Any, read: LoadedColumns, unlabelled: bool, given: Columns) -> Outputs:
     """Return the outputs, with how they were read."""
     plan, cost_matrix = answers.plan, given.get("cost_matrix")
     words = {field: f"`{name}`" for field, name in plan.single.items()}
     words |= {field: quoted(names) for field, names in plan.matrix.items()}
-    if _values.by_place(answers.fields, plan):
+    labels, names = answers.fields.get("labels"), answers.fields.get("class_names")
+    by_place = names is not None and names is plan.class_names and "labels" in plan.single
+    if by_place and labels is not None and not is_text(labels):
         words["labels"] += ", numbers from 0 on in the order of the columns"
     if all(value is None or (isinstance(value, dict) and not value) for value in answers.fields.values()):
         raise ValueError(

@@ -85,12 +85,6 @@ def _no_numbers(fields: Mapping[str, Any], columns: Mapping[str, str]) -> None:
             )
 
 
-def by_place(fields: Mapping[str, Any], plan: Plan) -> bool:
-    """Return whether labels are numbers that count the columns of the classes, which have names of their own."""
-    named = fields.get("class_names") is not None and fields["class_names"] is plan.class_names
-    return named and "labels" in plan.single and fields.get("labels") is not None and not is_text(fields["labels"])
-
-
 def _read_numerals(fields: dict[str, Any], plan: Plan) -> None:
     """Where class indices are due, read quoted numbers; name the row of a word among them."""
     due = plan.matrix.keys() & {"logits", "probabilities"}
@@ -233,7 +227,11 @@ def settle(fields: dict[str, Any], plan: _names.Plan, notes: list[str], *, multi
 
 def _settle_matrix(fields: dict[str, Any], plan: _names.Plan, notes: list[str], part: str, matrix: Any) -> None:
     name = plan.single[part]
-    _transposed(fields, part, name, matrix)
+    other = fields.get("predictions" if part == "labels" else "labels")
+    n = 0 if other is None else len(other)
+    if n and len(matrix) != n:  # one row per model, for example
+        ours = "" if matrix.shape[1] != n else ": if each is one model, write its column to a file of its own"
+        raise ValueError(f"{name!r} has {len(matrix)} rows of {matrix.shape[1]} for {n} samples{ours}")
     if ((matrix == 0.0) | (matrix == 1.0)).all() and (matrix.sum(axis=1) == 1.0).all():
         fields[part] = matrix.argmax(axis=1)
         notes.append(f"`{name}` is one-hot: the class is the place of the 1")
@@ -250,15 +248,6 @@ def _settle_matrix(fields: dict[str, Any], plan: _names.Plan, notes: list[str], 
             f"{name!r} is a matrix whose rows do not sum to 1; give logits={name!r} if it holds logits, or name the "
             f"column of {part}: {part}=<column>"
         )
-
-
-def _transposed(fields: dict[str, Any], part: str, name: str, matrix: Any) -> None:
-    """Refuse a matrix whose rows are not the samples, such as one row per model."""
-    other = fields.get("predictions" if part == "labels" else "labels")
-    n = 0 if other is None else len(other)
-    if n and len(matrix) != n:
-        ours = "" if matrix.shape[1] != n else ": if each is one model, write its column to a file of its own"
-        raise ValueError(f"{name!r} has {len(matrix)} rows of {matrix.shape[1]} for {n} samples{ours}")
 
 
 def _move(fields: dict[str, Any], plan: _names.Plan, old: str, new: str, column: Any) -> None:

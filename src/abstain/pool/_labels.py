@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain._checks import plain, vector
+from abstain._checks import is_missing, plain, vector
 from abstain._files import restored
 from abstain._typing import ArrayLike, FloatArray, IntArray
 from abstain.pool._estimate import Sample
@@ -202,7 +202,7 @@ def _name(value: Any) -> str | None:
     """Return the text of one id; None where it is missing or blank. A whole number has no decimals."""
     if isinstance(value, bytes | list | tuple | dict | set | np.ndarray):
         raise ValueError(f"ids must hold one name per row, but one of them is {value!r}; give text or numbers")
-    if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
+    if is_missing(value):
         return None
     if isinstance(value, float) and value.is_integer() and abs(value) < 2.0**53:
         value = int(value)

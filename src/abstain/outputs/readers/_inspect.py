@@ -137,7 +137,8 @@ def _scores(samples: list[dict[str, Any]], notes: list[str]) -> dict[str, Any]:
     """Return the verdict of the one scorer that grades, confidence, and every scorer's values under its name."""
     names = list(dict.fromkeys(name for sample in samples for name in sample["scores"]))
     values = {name: [_value(sample, name) for sample in samples] for name in names}
-    graded = [name for name in names if _grades(values[name])]
+    seen = {name: {value for value in values[name] if value is not None} for name in names}
+    graded = [name for name in names if seen[name] and (seen[name] <= _LETTERS.keys() or seen[name] <= {0, 1})]
     letters = [name for name in graded if any(isinstance(value, str) for value in values[name])]
     judges = letters or [name for name in graded if not any(word in name.lower() for word in _SURE)]
     found: dict[str, Any] = {}
@@ -165,12 +166,6 @@ def _value(sample: dict[str, Any], name: str) -> Any:
     score = sample["scores"].get(name) or {}
     value = score.get("value")
     return None if value is None or value != value or isinstance(value, dict | list) else value
-
-
-def _grades(values: list[Any]) -> bool:
-    """Whether values are letters of Inspect or truth values, or all of them 0 or 1."""
-    given = {value for value in values if value is not None}
-    return bool(given) and (given <= _LETTERS.keys() or all(value in (0, 1) for value in given))
 
 
 def _word(value: Any) -> str:
