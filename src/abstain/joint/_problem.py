@@ -144,19 +144,12 @@ def problem(
 ) -> Problem:
     """Check the five columns and the prevalence; ID columns need a row, OOD columns may be empty."""
     wrong = errors(id_loss)
-    inside = {
-        "id_confidence": score_column(id_confidence, "id_confidence"),
-        "id_detector": score_column(id_detector, "id_detector"),
-    }
-    same_length(id_loss=wrong, **inside)
-    outside = {
-        "ood_confidence": score_column(ood_confidence, "ood_confidence", empty=True),
-        "ood_detector": score_column(ood_detector, "ood_detector", empty=True),
-    }
-    same_length(**outside)
-    confidence = np.concatenate([inside["id_confidence"], outside["ood_confidence"]])
-    score = np.concatenate([inside["id_detector"], outside["ood_detector"]])
-    return _assembled(wrong, confidence, score, prevalence)
+    first, second = score_column(id_confidence, "id_confidence"), score_column(id_detector, "id_detector")
+    same_length(id_loss=wrong, id_confidence=first, id_detector=second)
+    other = score_column(ood_confidence, "ood_confidence", empty=True)
+    detector = score_column(ood_detector, "ood_detector", empty=True)
+    same_length(ood_confidence=other, ood_detector=detector)
+    return _assembled(wrong, np.concatenate([first, other]), np.concatenate([second, detector]), prevalence)
 
 
 def single(id_loss: ArrayLike, id_score: ArrayLike, ood_score: ArrayLike, prevalence: float | None = None) -> Problem:

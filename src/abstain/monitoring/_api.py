@@ -29,8 +29,9 @@ from abstain._files import locked
 from abstain._typing import ArrayLike
 from abstain.monitoring._monitor import Monitor, content_of, digest_of
 from abstain.monitoring._result import Monitoring
-from abstain.outputs import REMEDY, count, parts_of, refuse_without_frame
+from abstain.outputs import REMEDY, count, refuse_without_frame
 from abstain.policy import Policy, group_column
+from abstain.thresholds import frame_source
 
 
 def monitor(
@@ -275,12 +276,7 @@ def in_time_order(
     policy: Policy, frame: Any, time: str | None, columns: Mapping[str, Any], whole: bool
 ) -> Iterator[dict[str, Any]]:
     """Yield loss, confidence, groups and time of the rows of a frame; ``whole``: all at once."""
-    source = parts_of(frame)
-    if source is None:
-        raise TypeError(
-            f"frame must be a lazy frame, a pattern of Parquet files or a folder of them, got {type(frame).__name__}; "
-            "of rows in memory give loss= and confidence= as columns"
-        )
+    source = frame_source(frame)
     if time is None:
         raise ValueError("the rows of a frame have no order but that of a column; give time=, when each label came")
     told = {name: value for name, value in columns.items() if value is not None}
@@ -336,10 +332,7 @@ def in_frame(time: str | None, rows: Mapping[str, Any]) -> Iterator[None]:
 
 def _runs(number: Any, whole: bool) -> Iterator[tuple[int, int]]:
     """Yield runs of times with about so many rows as are written out at once."""
-    if whole:
-        yield 0, len(number)
-        return
-    run = (np.cumsum(number) - number) // AT_ONCE
+    run = (np.cumsum(number) - number) // (np.inf if whole else AT_ONCE)
     ends = [*(np.flatnonzero(np.diff(run)) + 1).tolist(), len(number)]
     yield from zip([0, *ends[:-1]], ends, strict=True)
 

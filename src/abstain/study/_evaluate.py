@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import time
@@ -17,12 +18,13 @@ from abstain import metrics as metrics_
 from abstain import scores as scores_
 from abstain._checks import closest, one_of, whole
 from abstain._typing import FloatArray, NanPolicy
+from abstain._version import __version__
 from abstain.inference import check_level
 from abstain.metrics import Metric
 from abstain.study._manifest import Run, SavedSet, Study, read_study
 from abstain.study._results import Failure, StudyResults
 from abstain.study._sets import MODES, Sample, notes, stored_scores
-from abstain.study._units import Job, Unit, digest, expanded, files_of, key_of, own_modules, run_all
+from abstain.study._units import UNITS, Job, Unit, digest, expanded, files_of, own_modules, run_all
 
 #: Seconds per unit of cost where no unit of the study has been timed: a row of a score, a byte of a file.
 _USUAL = 1.2e-6
@@ -109,7 +111,8 @@ def evaluate(
         raise ValueError(f"{study.path} holds no run; add one with 'abstain study add'")
     pairs, specs = _chosen(study, models, sets), _specs(metrics)
     say = progress or (lambda _line: None)
-    hashes, failures = _digests(study, {run.folder: run for run, _ in pairs}.values())
+    hashes = _digests(study, {run.folder: run for run, _ in pairs}.values())
+    failures: list[Failure] = []
     modules = {name: digest(Path(path)) for name, path in own_modules(specs).items() if path}
     asked = _Asked(names, specs, level, nan_policy, hashes, modules)
     jobs, places = [], []
@@ -165,39 +168,34 @@ def _specs(metrics: str | Metric | Iterable[str | Metric]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each.spec for each in found))
 
 
-def _digests(study: Study, runs: Iterable[Run]) -> tuple[dict[Path, str], list[Failure]]:
-    """Return the hashes of all files; one that is not there is a failure, not an end."""
+def _digests(study: Study, runs: Iterable[Run]) -> dict[Path, str]:
+    """Return the hashes of all files that can be read."""
     files = {study.path / run.folder / name: run for run in runs for each in run.sets for name in each.files}
 
-    def read(path: Path) -> str | OSError:
-        try:
+    def read(path: Path) -> str | None:
+        with suppress(OSError):
             return digest(path)
-        except OSError as why:
-            return why
+        return None
 
     with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as threads:
-        found = dict(zip(files, threads.map(read, files), strict=True))
-    missing = [path for path, value in found.items() if isinstance(value, OSError)]
-    failures = [
-        Failure(str(path.relative_to(study.path)), f"cannot be read ({found[path].strerror})")  # type: ignore[union-attr]
-        for path in missing
-    ]
-    return {path: value for path, value in found.items() if isinstance(value, str)}, failures
+        found = zip(files, threads.map(read, files), strict=True)
+        return {path: value for path, value in found if value is not None}
 
 
 def _job(study: Study, run: Run, saved: SavedSet, asked: _Asked, mode: str) -> Job:
     folder = study.path / run.folder
     own = folder / f"{saved.name}.npz"
     if own not in asked.hashes:
-        raise ValueError("is not there")
+        raise ValueError("is not there, or cannot be read")
     chosen = tuple(dict.fromkeys(asked.scores if asked.scores is not None else stored_scores(own)))
     files = [folder / name for name in files_of(run, saved, chosen)]
     missing = next((file for file in files if file not in asked.hashes), None)
     if missing is not None:
-        raise ValueError(f"needs {missing.name}, which is not there")
+        raise ValueError(f"needs {missing.name}, which is not there, or cannot be read")
     about: dict[str, Any] = {"scores": list(chosen), "metrics": list(asked.metrics), "level": asked.level}
     about |= {"mode": mode, "nan_policy": asked.nan_policy, "role": saved.role, "n": saved.n, "own": asked.modules}
-    key = key_of({file.name.removesuffix(".npz"): asked.hashes[file] for file in files}, about)
+    hashes = {file.name.removesuffix(".npz"): asked.hashes[file] for file in files}
+    text = json.dumps({"unit": UNITS, "abstain": __version__, "files": hashes, **about}, sort_keys=True)
     size = sum(file.stat().st_size for file in files)
     cost = saved.n * len(chosen) * len(asked.metrics) + _PER_BYTE * size
     return Job(
@@ -210,7 +208,7 @@ def _job(study: Study, run: Run, saved: SavedSet, asked: _Asked, mode: str) -> J
         metrics=asked.metrics,
         level=asked.level,
         nan_policy=asked.nan_policy,
-        key=key,
+        key=hashlib.sha256(text.encode()).hexdigest()[:32],
         cost=cost,
     )
 

@@ -252,11 +252,8 @@ def sweep(columns: Mapping[str, Any], *, denominator: str = "accepted", title: s
     return Grid(heads, rows, title=title, corner="threshold")
 
 
-def place_of(title: str) -> int:
-    """Return where a column stands in the tables of the AUGRC paper."""
-    order = ("iid", "sub", "cor", "s-ncs", "ns-ncs")
-    first = title.split(" ")[0]
-    return order.index(first) if first in order else len(order)
+#: Columns of the tables of the AUGRC paper, in order.
+ORDER = ("iid", "sub", "cor", "s-ncs", "ns-ncs")
 
 
 def column_of(role: str, shift: Mapping[str, Any], name: str) -> str:

@@ -20,7 +20,7 @@ from abstain._typing import FloatArray
 from abstain._version import __version__
 from abstain.inference import of_pair
 from abstain.metrics import parse
-from abstain.study._grid import Grid, Head, column_of, place_of
+from abstain.study._grid import ORDER, Grid, Head, column_of
 from abstain.study._sets import differ
 from abstain.study._verdict import verdict_of
 
@@ -309,8 +309,11 @@ class StudyResults(Result):
             title = column_of(each.role, json.loads(each.shift or "{}"), each.set)
             title += f" ({each.id_failures})" if each.id_failures and len(modes) > 1 else ""
             cells.setdefault((name_of(each), (each.data, title)), []).append(each)
-        columns = sorted(dict.fromkeys(column for _, column in cells), key=lambda column: place_of(column[1]))
-        columns.sort(key=lambda column: data.index(column[0]))
+        places = {title: place for place, title in enumerate(ORDER)}
+        columns = sorted(
+            dict.fromkeys(column for _, column in cells),
+            key=lambda column: (data.index(column[0]), places.get(column[1].split(" ")[0], len(places))),
+        )
         values, spreads = ({name: [math.nan] * len(columns) for name, _ in cells} for _ in range(2))
         for (name, column), several in cells.items():
             j = columns.index(column)

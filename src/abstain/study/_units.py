@@ -25,7 +25,6 @@ from abstain import metrics as metrics_
 from abstain._checks import UnmetNeed
 from abstain._files import write_file
 from abstain._typing import FloatArray, NanPolicy
-from abstain._version import __version__
 from abstain.evaluation import DEFAULT_METRICS, Evaluation, Measurement, evaluate
 from abstain.inference import Sampling, terms_of
 from abstain.study._manifest import Run, SavedSet, Study
@@ -119,12 +118,6 @@ def expanded(metrics: str) -> tuple[str, ...]:
         return ()
     names = [] if metrics == "default" else metrics_.names("blocks", "probabilities")
     return tuple(dict.fromkeys([*DEFAULT_METRICS, *(metrics_.get(name).spec for name in names)]))
-
-
-def key_of(digests: Mapping[str, str], about: Mapping[str, Any]) -> str:
-    """Return the key: a hash of contents and options."""
-    text = json.dumps({"unit": UNITS, "abstain": __version__, "files": digests, **about}, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def digest(path: Path) -> str:

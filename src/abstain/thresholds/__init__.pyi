@@ -43,6 +43,7 @@ from abstain.thresholds._row_warnings import warn_if_reused as warn_if_reused
 from abstain.thresholds._row_warnings import warn_of_copies as warn_of_copies
 from abstain.thresholds._rows_needed import CertificatePlan as CertificatePlan
 from abstain.thresholds._rows_needed import plan_certificate as plan_certificate
+from abstain.thresholds._sample import frame_source as frame_source
 from abstain.thresholds._sample import read as read
 from abstain.thresholds._two_scores import ChosenPair as ChosenPair
 from abstain.thresholds._two_scores import choose_pair as choose_pair

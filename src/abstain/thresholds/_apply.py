@@ -107,6 +107,9 @@ class _File:
     """The rows of a file on their way to a decision."""
 
     def __init__(self, rows: Scan, name: str, policy: Policy, column: str, audits: Audits | None) -> None:
+        import polars
+
+        self.pl: Any = polars
         self.rows, self.name, self.policy, self.column, self.audits = rows, name, policy, column, audits
         self.declined = policy.said_declined()
         self.notes: list[str] = []
@@ -116,16 +119,14 @@ class _File:
 
     def _open_objects(self) -> None:
         """Give the columns of the policy that are fields of objects (``probability.values``) columns of their own."""
-        import polars as pl
-
         policy, schema = self.policy, self.schema
         columns = [column for part in policy.parts for column in part.columns]
         columns += [*(self.declined or ())[1:], *([] if policy.group is None else [policy.group])]
         for wanted in [each for each in columns if each not in schema and "." in each]:
             outer, *fields = wanted.split(".")
-            kind, value = schema.get(outer), pl.col(outer)
+            kind, value = schema.get(outer), self.pl.col(outer)
             for field in fields:
-                inside = dict(kind) if isinstance(kind, pl.Struct) else {}
+                inside = dict(kind) if isinstance(kind, self.pl.Struct) else {}
                 kind, value = inside.get(field), value.struct.field(field)
             if kind is not None:
                 self.frame = self.frame.with_columns(value.alias(wanted))
@@ -140,8 +141,6 @@ class _File:
 
     def decide(self, out: str, kind: str) -> Applied:
         """Write the rows with their decisions, and count them."""
-        import polars as pl
-
         try:
             nested = [each for each, dtype in self.schema.items() if dtype.is_nested() and each not in self.inner]
             if kind in (".csv", ".tsv") and nested:
@@ -154,13 +153,13 @@ class _File:
             # counted in a second pass: one pass for both holds more of the file in memory, and takes as long
             edges = [edge for one in self.policy.calibration.each.values() for edge, _ in one.bins]
             low, high = (min(edges), max(edges)) if edges else (-np.inf, np.inf)
-            code, score = pl.col("code"), pl.col("score")
+            code, score = self.pl.col("code"), self.pl.col("score")
             answered = code != DECLINED
             counts = (
                 self.frame.select(decided.alias("decided"))
                 .unnest("decided")
                 .select(
-                    pl.len(),
+                    self.pl.len(),
                     (code == ACCEPTED).sum().alias("accepted"),
                     ((score.is_nan() | (code == MISSING)) & answered).sum().alias("unscored"),
                     (code == DECLINED).sum().alias("declined"),
@@ -175,11 +174,11 @@ class _File:
             odd = moved(scored, below, "below", low) or moved(scored, above, "above", high)
             self.notes += odd or other_share(self.policy, n - declined, accepted)
             return Applied(n, accepted, unscored, declined, unknown, tuple(self.notes))
-        except (pl.exceptions.PolarsError, ValueError, TypeError) as error:
+        except (self.pl.exceptions.PolarsError, ValueError, TypeError) as error:
             cause = self._unusable()
-            if cause is None and not isinstance(error, pl.exceptions.PolarsError):
+            if cause is None and not isinstance(error, self.pl.exceptions.PolarsError):
                 raise
-            if isinstance(error, pl.exceptions.InvalidOperationError):
+            if isinstance(error, self.pl.exceptions.InvalidOperationError):
                 if self._learned_words():
                     return self.decide(out, kind)
                 cause = self._no_number()
@@ -190,8 +189,6 @@ class _File:
 
     def _decided(self) -> Any:
         """Return the reason and the score of every row, as one expression."""
-        import polars as pl
-
         policy, schema = self.policy, self.schema
         if policy.group is not None:
             self._require(policy.group)
@@ -209,17 +206,15 @@ class _File:
         if policy.group is not None:
             names = list(policy.thresholds)
             limits = [policy.thresholds[name] for name in names]
-            limit = self._group().replace_strict(names, limits, default=None, return_dtype=pl.Float64)
+            limit = self._group().replace_strict(names, limits, default=None, return_dtype=self.pl.Float64)
             each.append(limit.alias("limit"))
         if self.declined is not None:
             self._require(self.declined[1], "says what the model itself declined, and the guarantee is about the rest")
-            each.append(pl.col(self.declined[1]).alias("declined"))
-        kind = pl.Struct({"code": pl.Int8, "score": pl.Float64})
-        return pl.struct(each).map_batches(self._decide_batch, return_dtype=kind, is_elementwise=True)
+            each.append(self.pl.col(self.declined[1]).alias("declined"))
+        kind = self.pl.Struct({"code": self.pl.Int8, "score": self.pl.Float64})
+        return self.pl.struct(each).map_batches(self._decide_batch, return_dtype=kind, is_elementwise=True)
 
     def _decide_batch(self, batch: Any) -> Any:
-        import polars as pl
-
         policy, columns = self.policy, batch.struct
         score, *other = [
             self._score(part, [columns.field(f"{place} {column}") for column in part.columns])
@@ -230,7 +225,7 @@ class _File:
             limit = columns.field("limit").to_numpy()
         declined = None if self.declined is None else said_declined_by(columns.field("declined"), *self.declined)
         found = decisions(policy, score, limit, other[0] if other else None, declined)
-        return pl.DataFrame({"code": found.codes, "score": found.score}).to_struct()
+        return self.pl.DataFrame({"code": found.codes, "score": found.score}).to_struct()
 
     def _score(self, part: Score, columns: list[Any]) -> FloatArray:
         if part.inputs is None:
@@ -244,8 +239,6 @@ class _File:
 
     def _inputs(self, part: Score) -> Iterator[Any]:
         """Yield the columns of a score as numbers, or the one column that holds lists."""
-        import polars as pl
-
         scaled = "" if part.temperature is None else f" with temperature {part.temperature:g}"
         finished = f", not taken from the column {part.score!r}" if part.score in self.schema else ""
         for column in part.columns:
@@ -256,8 +249,8 @@ class _File:
                 )
             self._require(column)
             kind = self.schema[column]
-            if isinstance(kind, pl.List | pl.Array) and part.inputs is not None and len(part.columns) == 1:
-                yield pl.col(column)
+            if isinstance(kind, self.pl.List | self.pl.Array) and part.inputs is not None and len(part.columns) == 1:
+                yield self.pl.col(column)
             elif len(part.columns) == 1 and "logits" in (part.inputs or {}):
                 raise ValueError(f"{self.name}: column {column!r} must hold lists, one number per class")
             else:
@@ -265,17 +258,15 @@ class _File:
 
     def _number(self, column: str) -> Any:
         """Return a column as Float64; an empty text is a missing number."""
-        import polars as pl
-
         kind = self.schema[column]
-        if not (kind.is_numeric() or kind == pl.String):
+        if not (kind.is_numeric() or kind == self.pl.String):
             raise ValueError(f"{self.name}: column {column!r} must be numeric, but it is {kind}; convert it first")
-        if kind != pl.String:
-            return pl.col(column).cast(pl.Float64)
+        if kind != self.pl.String:
+            return self.pl.col(column).cast(self.pl.Float64)
         if self.words and column == self.policy.score:
             texts, values = list(self.words), list(self.words.values())
-            return _text(column).replace_strict(texts, values, default=None, return_dtype=pl.Float64)
-        return self._decimal(column).cast(pl.Float64)
+            return _text(column).replace_strict(texts, values, default=None, return_dtype=self.pl.Float64)
+        return self._decimal(column).cast(self.pl.Float64)
 
     def _decimal(self, column: str) -> Any:
         """Return numbers in a text with a point, where the file has a comma."""
@@ -284,17 +275,16 @@ class _File:
 
     def _group(self) -> Any:
         """Return the groups by the names that calibration gave them; polars writes numbers like 1e-5 otherwise."""
-        import polars as pl
 
         def named(rows: Any) -> Any:
-            return pl.Series([group_name(value) for value in rows.to_numpy()], dtype=pl.String)
+            return self.pl.Series([group_name(value) for value in rows.to_numpy()], dtype=self.pl.String)
 
         group = str(self.policy.group)
-        column = pl.col(group)
+        column = self.pl.col(group)
         if self.schema[group].is_float():
-            return column.map_batches(named, return_dtype=pl.String, is_elementwise=True)
-        text = column.cast(pl.String)
-        return pl.when(text.is_in(TRUTH)).then(text.str.to_lowercase()).otherwise(text)
+            return column.map_batches(named, return_dtype=self.pl.String, is_elementwise=True)
+        text = column.cast(self.pl.String)
+        return self.pl.when(text.is_in(TRUTH)).then(text.str.to_lowercase()).otherwise(text)
 
     def _require(self, column: str, why: str = "") -> None:
         if column not in self.schema:
@@ -346,10 +336,8 @@ class _File:
 
     def _learned_words(self) -> bool:
         """Learn what a confidence in words or per cent means; whether there is one that was not known before."""
-        import polars as pl
-
         score = self.policy.score
-        if self.policy.inputs is not None or self.words or self.schema[score] != pl.String:
+        if self.policy.inputs is not None or self.words or self.schema[score] != self.pl.String:
             return False
         texts = self.frame.select(_text(score).alias(score)).unique().collect()[score].drop_nulls().to_list()
         try:
@@ -361,12 +349,10 @@ class _File:
 
     def _no_number(self) -> str | None:
         """Return the first text of a deciding column that is no number."""
-        import polars as pl
-
         for column in self.policy.first.columns:
-            if self.schema[column] == pl.String:
+            if self.schema[column] == self.pl.String:
                 value = self._decimal(column)
-                bad = value.is_not_null() & value.cast(pl.Float64, strict=False).is_null()
+                bad = value.is_not_null() & value.cast(self.pl.Float64, strict=False).is_null()
                 wanted = bad.arg_true().first().alias("row"), value.filter(bad).first()
                 row, first = self.frame.select(*wanted).collect().row(0)
                 if row is not None:

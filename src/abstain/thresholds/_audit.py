@@ -18,10 +18,9 @@ from abstain.policy import Guarantee, Policy, group_column
 from abstain.thresholds._clusters import cluster_means
 from abstain.thresholds._evidence import hoeffding_bentkus
 from abstain.thresholds._groups import GroupThresholds
-from abstain.thresholds._intervals import coverage_interval, mean_interval, risk_interval
 from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold, Threshold
 from abstain.thresholds._row_warnings import warn_if_reused
-from abstain.thresholds._sample import read
+from abstain.thresholds._sample import coverage_interval, mean_interval, read, risk_interval
 
 #: What is said of a guarantee.
 ANSWERS = {True: "satisfied", False: "violated", None: "undecided"}

@@ -20,12 +20,20 @@ from abstain.thresholds._band import attained, band_of
 from abstain.thresholds._certify import Found, Search
 from abstain.thresholds._clusters import cluster_means, search_clusters
 from abstain.thresholds._groups import GroupThresholds
-from abstain.thresholds._intervals import LEVEL, coverage_interval, mean_interval, risk_interval
 from abstain.thresholds._reach import stricter
 from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold
 from abstain.thresholds._row_warnings import warn_of_groups, warn_of_rows
 from abstain.thresholds._rows_needed import least_risk, rows_needed
-from abstain.thresholds._sample import Groups, Sample, counted, in_memory
+from abstain.thresholds._sample import (
+    LEVEL,
+    Groups,
+    Sample,
+    counted,
+    coverage_interval,
+    in_memory,
+    mean_interval,
+    risk_interval,
+)
 
 #: Arguments of 0.2.0 that went, and what does the same.
 FORMER = {
@@ -173,20 +181,21 @@ def choose_threshold(
         if delta is not None:
             warn_of_rows(whole)
         return _one(whole, objective, max_loss, max_weight)
-    shared = objective if objective.delta is None else replace(objective, delta=objective.delta / len(each))
-    return by_group(whole, each, shared, objective.delta, "all", max_loss, max_weight)
+    return by_group(whole, each, objective, "all", max_loss, max_weight)
 
 
 def by_group(
     whole: Sample,
     groups: Groups,
     objective: Objective,
-    delta: float | None,
     multiplicity: str,
     max_loss: float | None,
-    max_weight: float | None,
+    max_weight: float | None = None,
 ) -> GroupThresholds:
-    """Return one threshold per group, each for the objective; ``delta`` is what the multiplicity says it is."""
+    """Return one threshold per group; ``multiplicity``: whether delta is that of "all" guarantees or of "each"."""
+    delta = objective.delta
+    if delta is not None and multiplicity == "all":
+        objective = replace(objective, delta=delta / len(groups))
     if delta is not None:
         warn_of_rows(whole, stacklevel=4)
         warn_of_groups(groups)

@@ -66,11 +66,10 @@ class GroupThresholds(Result):
         """Return rows, fingerprint and versions, and those of each group."""
         each = {name: one.calibration for name, one in self.groups.items()}
         first = next(iter(each.values()))
+        counts = ("n", "n_accepted", "n_unscored", "n_dropped")
+        total: dict[str, Any] = {name: sum(getattr(one, name) for one in each.values()) for name in counts}
         return Calibration(
-            n=_total(each, "n"),
-            n_accepted=_total(each, "n_accepted"),
-            n_unscored=_total(each, "n_unscored"),
-            n_dropped=_total(each, "n_dropped"),
+            **total,
             fingerprint=self.fingerprint,
             sketch=merged([one.sketch or "" for one in each.values()]),
             weighted=first.weighted,
@@ -174,7 +173,3 @@ class GroupThresholds(Result):
     def rows(self) -> list[dict[str, Any]]:
         """Return one dict per group."""
         return [{"group": name, **row} for name, each in self.groups.items() for row in each.rows()]
-
-
-def _total(each: Mapping[str, Calibration], field: str) -> int:
-    return sum(getattr(one, field) for one in each.values())

@@ -23,9 +23,8 @@ from abstain._checks import FRACTION, failure_probability, plain, positive, same
 from abstain._typing import ArrayLike, NanPolicy
 from abstain.curve import OperatingPoint
 from abstain.thresholds._choose import choose_threshold
-from abstain.thresholds._intervals import LEVEL, coverage_interval
 from abstain.thresholds._results import CertifiedThreshold
-from abstain.thresholds._sample import largest_loss, read
+from abstain.thresholds._sample import LEVEL, coverage_interval, largest_loss, read
 
 
 def conditional_threshold(

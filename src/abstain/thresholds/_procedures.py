@@ -72,7 +72,7 @@ def sgr_threshold(
     >>> abstain.thresholds.sgr_threshold(score < 100, score, risk=0.05, delta=0.05).procedure
     'sgr'
     """
-    search = _search(loss, confidence, risk, delta, nan_policy)
+    search = _search(read(loss, confidence, None, nan_policy), risk, delta)
     _refuse_graded(search, "sgr_threshold")
     return certified(search, sgr(search))
 
@@ -128,7 +128,7 @@ def fixed_sequence_threshold(
     >>> abstain.thresholds.fixed_sequence_threshold(score < 100, score, risk=0.05, delta=0.05).procedure
     'fixed_sequence'
     """
-    search = _search(loss, confidence, risk, delta, nan_policy, thresholds=thresholds)
+    search = _search(read(loss, confidence, None, nan_policy), risk, delta, thresholds)
     _refuse_graded(search, "fixed_sequence_threshold")
     return certified(search, fixed_sequence(search))
 
@@ -191,7 +191,8 @@ def bonferroni_threshold(
     >>> abstain.thresholds.bonferroni_threshold(loss, score, **options).attainable
     True
     """
-    search = _search(loss, confidence, risk, delta, nan_policy, sample_weight, max_loss, max_weight, thresholds)
+    sample = read(loss, confidence, sample_weight, nan_policy)
+    search = _search(sample, risk, delta, thresholds, max_loss, max_weight)
     if one_of(bound, ("binomial", "hoeffding-bentkus"), "bound") == "binomial":
         _refuse_graded(search, "bound='binomial'")
     return certified(search, bonferroni(search, bound))
@@ -254,9 +255,8 @@ def prespecified_threshold(
     >>> abstain.thresholds.prespecified_threshold(0 * score, score, [0.0], risk=0.05, delta=0.05).threshold
     0.0
     """
-    search = _search(
-        loss, confidence, risk, delta, nan_policy, sample_weight, max_loss, max_weight, thresholds, clusters
-    )
+    sample = read(loss, confidence, sample_weight, nan_policy, clusters)
+    search = _search(sample, risk, delta, thresholds, max_loss, max_weight)
     if clusters is not None:
         if bound is not None:
             raise ValueError("bound= of independent rows is not valid for clusters; leave it out")
@@ -298,9 +298,8 @@ def separate_group_thresholds(
     >>> found.groups["0.0"].delta, abstain.choose_threshold(np.zeros(200), score, **options).groups["0.0"].delta
     (0.05, 0.025)
     """
-    objective = objective_of(risk, delta=delta)
     whole, each = in_memory(loss, confidence, None, groups, clusters, nan_policy)
-    return by_group(whole, each, objective, objective.delta, "each", max_loss, None)
+    return by_group(whole, each, objective_of(risk, delta=delta), "each", max_loss)
 
 
 def cwsa_threshold(
@@ -356,16 +355,12 @@ def _largest(sample: Sample, metric: str) -> EmpiricalThreshold:
 
 
 def _search(
-    loss: ArrayLike,
-    confidence: ArrayLike,
+    sample: Sample,
     risk: float,
     delta: float,
-    nan_policy: NanPolicy,
-    sample_weight: ArrayLike | None = None,
+    thresholds: ArrayLike | None = None,
     max_loss: float | None = None,
     max_weight: float | None = None,
-    thresholds: ArrayLike | None = None,
-    clusters: ArrayLike | None = None,
 ) -> Search:
     """Check what is given, and warn of rows on which a guarantee may not hold."""
     risk, delta, fixed = positive(risk, "risk", FRACTION), failure_probability(delta), None
@@ -373,7 +368,6 @@ def _search(
         fixed = vector(thresholds, "thresholds", np, None) + 0.0
         refuse(np.isnan(fixed), fixed, "thresholds", "holds NaN", "give the scores at which to test", np)
         fixed = np.unique(fixed[fixed > -np.inf])[::-1]
-    sample = read(loss, confidence, sample_weight, nan_policy, clusters)
     sample.refuse_infinite()
     warn_of_rows(sample, stacklevel=4)
     return Search(sample, risk, delta, max_loss, max_weight, fixed)
