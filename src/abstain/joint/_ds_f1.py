@@ -234,7 +234,8 @@ def exact(data: Problem, convention: str = "ds_f1/exact") -> F1Point:
         column = sweep.column_of(gain, group)
         new_top, new_bottom = _ratio(data, sweep, kind, group, column)
         if new_top * bottom <= top * new_bottom * (1 if data.integer else 1.0 + SLACK):
-            return point(data, sweep.thresholds(group, column), convention)
+            pair = Thresholds(float(sweep.column_threshold[column]), float(sweep.group_threshold[group]))
+            return point(data, pair, convention)
         top, bottom = new_top, new_bottom
 
 

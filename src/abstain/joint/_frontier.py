@@ -222,7 +222,16 @@ def frontier(data: Problem, *, generalized: bool = False) -> RiskCoverageFrontie
 
     For a fixed set of accepted ID samples each accepted OOD sample adds risk, so that both thresholds lie on ID values.
     """
-    sweep, found = _best_levels(data, generalized)
+    sweep = sweep_over(data, np.arange(data.n_id))
+    kind = data.kind[sweep.rows]
+    # by accepted ID rows: the right and OOD rows (-1: none), the group and the column of the best pair
+    found = np.full((4, data.n_id + 1), -1, dtype=np.int64)
+    sums = np.zeros((3, sweep.column_threshold.size), dtype=np.int64)
+    compiled = _fast.kernel(_kernels.levels, sweep.rows.size, _kernels.PAYS)
+    if compiled is not None:
+        compiled(kind, sweep.column, sweep.ends, data.id_weight, data.ood_weight, generalized, sums, found)
+    else:
+        _sweep_levels(data, sweep, kind, generalized, sums, found)
     levels = np.flatnonzero(found[0] >= 0)
     return _curve(data, sweep, levels, found[:, levels], generalized, "exact")
 
@@ -258,28 +267,11 @@ def _curve(
     )
 
 
-def _best_levels(data: Problem, generalized: bool) -> tuple[Sweep, IntArray]:
-    """Return the sweep, and per j the right and OOD rows (-1: none), the group and the column of the best pair."""
-    sweep = sweep_over(data, np.arange(data.n_id))
-    kind = data.kind[sweep.rows]
-    found = np.full((4, data.n_id + 1), -1, dtype=np.int64)
-    shape = (3, sweep.column_threshold.size)
-    compiled = _fast.kernel(_kernels.levels, sweep.rows.size, _kernels.PAYS)
-    if compiled is not None:
-        weights = (data.id_weight, data.ood_weight)
-        compiled(kind, sweep.column, sweep.ends, *weights, generalized, np.zeros(shape, dtype=np.int64), found)
-    else:
-        _sweep_levels(data, sweep, kind, sweep.ends, generalized, np.zeros(shape, dtype=np.int64), found)
-    return sweep, found
-
-
-def _sweep_levels(
-    data: Problem, sweep: Sweep, kind: Any, ends: IntArray, generalized: bool, sums: IntArray, found: IntArray
-) -> None:
+def _sweep_levels(data: Problem, sweep: Sweep, kind: Any, generalized: bool, sums: IntArray, found: IntArray) -> None:
     """The kernel without a compiler: cumulative counts are kept, and only columns below a new ID row are read."""
     n_columns, start = sums.shape[1], 0
     occupied = np.zeros(n_columns, dtype=bool)
-    for group, end in enumerate(ends.tolist()):
+    for group, end in enumerate(sweep.ends.tolist()):
         column, kinds = sweep.column[start:end], kind[start:end]
         inside = kinds != OOD
         chosen = (inside, kinds == CORRECT, ~inside)

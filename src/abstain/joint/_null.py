@@ -133,18 +133,14 @@ def null_gain(
     (True, True)
     """
     data = problem(id_loss, id_confidence, id_detector, ood_confidence, ood_detector, prevalence)
-    return of_problem(data, metric, scheme, n_permutations, generator(rng))
-
-
-def of_problem(data: Problem, metric: str, scheme: str, n_permutations: int, rng: np.random.Generator) -> NullGain:
-    """Return the comparison for a checked problem."""
+    drawn = generator(rng)
     one_of(metric, METRICS, "metric")
     one_of(scheme, ("permuted", "conditional"), "scheme")
     n_permutations = whole(n_permutations, "n_permutations", usual=20)
     chosen, data = next(each for each in COMPARED if each.name == metric), data.ranked()
     useless = []
     for _ in range(n_permutations):
-        column = rng.permutation(data.detector) if scheme == "permuted" else _conditional(data, rng)
+        column = drawn.permutation(data.detector) if scheme == "permuted" else _conditional(data, drawn)
         useless.append(chosen.of_both(data.with_detector(column)))
     return _gain(chosen, data, chosen.of_both(data), np.array(useless), scheme)
 

@@ -109,10 +109,6 @@ class Sweep:
         np.add.at(sums, self.column[inside], gain[inside])
         return int(np.argmax(np.cumsum(sums)))
 
-    def thresholds(self, group: int, column: int) -> Thresholds:
-        """Return the two thresholds of a quadrant."""
-        return Thresholds(float(self.column_threshold[column]), float(self.group_threshold[group]))
-
 
 def sweep_over(problem: Problem, candidates: Any) -> Sweep:
     """Return the sweep whose thresholds are the values of the candidate rows; rows below all of them are left out."""

@@ -83,10 +83,6 @@ class Best:
         """Bring the least risk at a level or more up to date."""
         self.least = np.minimum.accumulate(self.risk[::-1])[::-1]
 
-    def steps(self) -> IntArray:
-        """Return the levels above which no risk is as small."""
-        return np.flatnonzero(self.risk < np.append(self.least[1:], np.inf))
-
 
 class Blocks(NamedTuple):
     """Blocks of one size: packed counts before each, and the rows inside.
@@ -153,9 +149,12 @@ def search(data: Problem, *generalized: bool) -> tuple[Sweep, list[tuple[IntArra
 
 def _found(bests: list[Best], n_groups: int, n_columns: int) -> list[tuple[IntArray, IntArray]]:
     """Return the steps with their pairs; what lies past the last group or column accepts no more than it."""
+    steps = []
     for best in bests:
         best.found[2:] = np.minimum(best.found[2:], [[n_groups - 1], [n_columns - 1]])
-    return [(levels := best.steps(), best.found[:, levels]) for best in bests]
+        levels = np.flatnonzero(best.risk < np.append(best.least[1:], np.inf))  # above which no risk is as small
+        steps.append((levels, best.found[:, levels]))
+    return steps
 
 
 def _promising(bests: list[Best], packing: Packing, first: IntArray, last: IntArray) -> BoolArray:

@@ -11,12 +11,12 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -269,60 +269,33 @@ def attempt(job: Job) -> str | None:
     return None
 
 
-def run_all(jobs: Iterable[Job], workers: int, done: Done) -> None:
+def run_all(jobs: list[Job], workers: int, done: Done) -> None:
     """Compute all units, in this process or in several; metrics that a worker cannot import keep them in this one."""
-    waiting: SimpleQueue[Job] = SimpleQueue()
-    specs: set[str] = set()
-    for job in jobs:
-        waiting.put(job)
-        specs.update(job.metrics)
-    modules = own_modules(specs)
+    modules = own_modules({spec for job in jobs for spec in job.metrics})
     if workers <= 1 or not all(modules.values()):
-        while not waiting.empty():
-            job = waiting.get()
+        for job in jobs:
             done(job, attempt(job))
         return
-    lock, started, stopped = threading.Lock(), list[Any](), threading.Event()
-    threads = [
-        threading.Thread(target=_feed, args=(waiting, modules, done, lock, started, stopped), daemon=True)
-        for _ in range(workers)
-    ]
-    for thread in threads:
-        thread.start()
-    try:
-        for thread in threads:
-            thread.join()
-    finally:  # interrupted: nobody works on for a parent that has gone
-        stopped.set()
-        for process in list(started):
-            if process.poll() is None:
-                process.kill()
-                process.wait()
+    mine, started = threading.local(), list[Any]()
 
-
-def _feed(
-    waiting: SimpleQueue[Job], modules: Modules, done: Done, lock: Any, started: list[Any], stopped: threading.Event
-) -> None:
-    process = None
-    while not stopped.is_set():
-        try:
-            job = waiting.get_nowait()
-        except Empty:
-            break
-        if process is None:
-            process = _start(modules)
+    def answered(job: Job) -> str | None:
+        process = getattr(mine, "process", None)
+        if process is None or process.poll() is not None:
+            process = mine.process = _start(modules)
             started.append(process)
-        why = _ask(process, job)
-        if process.poll() is not None:
-            process = None
-        if stopped.is_set():
-            return
-        with lock:
-            done(job, why)
-    if process is not None:
-        process.stdin.close()
-        process.wait()
-        process.stdout.close()
+        return _ask(process, job)
+
+    with ThreadPoolExecutor(workers) as threads:
+        try:
+            waiting = {threads.submit(answered, job): job for job in jobs}
+            for each in as_completed(waiting):
+                done(waiting[each], each.result())
+        finally:  # interrupted: nobody works on for a parent that has gone
+            threads.shutdown(wait=False, cancel_futures=True)
+            for process in started:
+                process.kill()
+    for process in started:
+        process.communicate()
 
 
 def _start(modules: Modules) -> Any:
@@ -347,7 +320,6 @@ def _ask(process: Any, job: Job) -> str | None:
     if not answer:
         process.kill()
         process.wait()
-        process.stdout.close()
         return f"the process that worked on it ended with code {process.returncode}; is there enough memory?"
     why: str | None = json.loads(answer)
     return why
