@@ -15,7 +15,7 @@ from abstain._typing import FloatArray, IntArray
 from abstain.joint import _kernels
 from abstain.joint._problem import CORRECT, OOD, Problem, Thresholds
 from abstain.joint._quadrants import Sweep, sweep_over
-from abstain.joint._stairs import search
+from abstain.joint._stairs import search, steps_of
 
 if TYPE_CHECKING:
     from abstain.plots import FrontierDisplay
@@ -163,7 +163,7 @@ class RiskCoverageFrontier:
         float
             In [0, 1]; lower is better.
         """
-        at = slice(None) if self._operator(operator) == "exact" else _steps(self.selective_risk)
+        at = slice(None) if self._operator(operator) == "exact" else steps_of(self.selective_risk)
         return inner(np.diff(self.n_id_accepted[at], prepend=0), self.selective_risk[at]) / self.n_id
 
     def augrc(self, operator: str = "at_least") -> float:
@@ -182,7 +182,7 @@ class RiskCoverageFrontier:
         if self._operator(operator) == "exact":
             level, risk = (np.append(0, each) for each in (self.n_id_accepted, self.generalized_risk))
             return float(np.trapezoid(risk, level) / self.n_id)
-        steps = _steps(self.generalized_risk)
+        steps = steps_of(self.generalized_risk)
         risk = self.generalized_risk[steps]
         return (inner(risk, np.diff(self.n_id_accepted[steps], prepend=0)) - 0.5 * float(risk[-1])) / self.n_id
 
@@ -209,12 +209,6 @@ class RiskCoverageFrontier:
         from abstain.plots import FrontierDisplay
 
         return FrontierDisplay({"two scores": self}).plot(ax, **kwargs)
-
-
-def _steps(risk: FloatArray) -> IntArray:
-    """Return the levels above which no risk is as small."""
-    least = np.minimum.accumulate(risk[::-1])[::-1]
-    return np.flatnonzero(risk < np.append(least[1:], np.inf))
 
 
 def frontier(data: Problem, *, generalized: bool = False) -> RiskCoverageFrontier:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from abstain import _fast
-from abstain._typing import BoolArray, IntArray
+from abstain._typing import BoolArray, FloatArray, IntArray
 from abstain.joint import _kernels
 from abstain.joint._problem import Problem
 from abstain.joint._quadrants import Sweep, sweep_over
@@ -147,12 +147,18 @@ def search(data: Problem, *generalized: bool) -> tuple[Sweep, list[tuple[IntArra
     return sweep, _found(bests, n_groups, n_columns)
 
 
+def steps_of(risk: FloatArray) -> IntArray:
+    """Return the levels above which no risk is as small."""
+    least = np.minimum.accumulate(risk[::-1])[::-1]
+    return np.flatnonzero(risk < np.append(least[1:], np.inf))
+
+
 def _found(bests: list[Best], n_groups: int, n_columns: int) -> list[tuple[IntArray, IntArray]]:
     """Return the steps with their pairs; what lies past the last group or column accepts no more than it."""
     steps = []
     for best in bests:
         best.found[2:] = np.minimum(best.found[2:], [[n_groups - 1], [n_columns - 1]])
-        levels = np.flatnonzero(best.risk < np.append(best.least[1:], np.inf))  # above which no risk is as small
+        levels = steps_of(best.risk)
         steps.append((levels, best.found[:, levels]))
     return steps
 

@@ -166,8 +166,7 @@ class Clock:
             self._labelled(rows, loss, accepted, "")
             self.last = float(when[rows[-1]]) if len(rows) else self.last
             return rows, when, 0
-        due, when, before = self._mature(rows, when, as_of, loss, accepted)
-        return due, when, before
+        return self._mature(rows, when, as_of, loss, accepted)
 
     def _mature(
         self, rows: IntArray, when: FloatArray, as_of: Any, loss: FloatArray, accepted: BoolArray

@@ -244,21 +244,16 @@ def _do(study: Study, jobs: list[Job], workers: int | None, say: Progress) -> li
         f"about {_time(seconds / count)} in {count} process{'es' if count > 1 else ''}"
     )
     failures: list[Failure] = []
-    start, total, finished = time.perf_counter(), sum(job.cost for job in todo), [0, 0.0, 0.0]
-
-    def done(job: Job, why: str | None) -> None:
-        finished[0] += 1
-        finished[1] += job.cost
+    start, total, cost, said = time.perf_counter(), sum(job.cost for job in todo), 0.0, 0.0
+    for n, (job, why) in enumerate(run_all(todo, count), 1):
+        cost += job.cost
         if why is not None:
             failures.append(Failure(job.name, why))
             say(f"{job.name}: {why}")
         passed = time.perf_counter() - start
-        if passed - finished[2] > 5.0 and finished[0] < len(todo):
-            finished[2] = passed
-            left = passed * (total / finished[1] - 1.0)
-            say(f"{finished[0]} of {len(todo)} units, about {_time(left)} left")
-
-    run_all(todo, count, done)
+        if passed - said > 5.0 and n < len(todo):
+            said = passed
+            say(f"{n} of {len(todo)} units, about {_time(passed * (total / cost - 1.0))} left")
     return failures
 
 

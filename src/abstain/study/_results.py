@@ -304,11 +304,13 @@ class StudyResults(Result):
             raise ValueError("there is nothing but validation sets; evaluate test sets, too")
         modes = sorted({each.id_failures for each in means} - {""})
         cells: dict[tuple[str, tuple[str, str]], list[Mean]] = {}
-        name_of, data = _namer(means), list(dict.fromkeys(each.data for each in means))
+        data = list(dict.fromkeys(each.data for each in means))
+        models, scores = ({getattr(each, name) for each in means} for name in ("model", "score"))
         for each in means:
             title = column_of(each.role, json.loads(each.shift or "{}"), each.set)
             title += f" ({each.id_failures})" if each.id_failures and len(modes) > 1 else ""
-            cells.setdefault((name_of(each), (each.data, title)), []).append(each)
+            name = each.score if len(models) == 1 else each.model if len(scores) == 1 else f"{each.model} {each.score}"
+            cells.setdefault((name, (each.data, title)), []).append(each)
         places = {title: place for place, title in enumerate(ORDER)}
         columns = sorted(
             dict.fromkeys(column for _, column in cells),
@@ -382,13 +384,3 @@ def _of_plans(means: list[Mean], level: float | None) -> list[str]:
     if any(each.n_runs > 1 for each in few):
         found.append("of runs with plans the error of the mean is not known: their labels may be of the same rows")
     return found
-
-
-def _namer(means: list[Mean]) -> Any:
-    """Return what names a row: the score, the model, or both."""
-    models, scores = ({getattr(each, name) for each in means} for name in ("model", "score"))
-    if len(models) == 1:
-        return lambda each: each.score
-    if len(scores) == 1:
-        return lambda each: each.model
-    return lambda each: f"{each.model} {each.score}"

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
@@ -256,10 +256,6 @@ def load(modules: Modules) -> None:
         spec.loader.exec_module(module)
 
 
-#: Called with each finished job, and why it failed, if it did.
-Done = Callable[[Job, str | None], object]
-
-
 def attempt(job: Job) -> str | None:
     """Compute a unit; return why it failed, None if it did not."""
     try:
@@ -269,12 +265,11 @@ def attempt(job: Job) -> str | None:
     return None
 
 
-def run_all(jobs: list[Job], workers: int, done: Done) -> None:
-    """Compute all units, in this process or in several; metrics that a worker cannot import keep them in this one."""
+def run_all(jobs: list[Job], workers: int) -> Iterator[tuple[Job, str | None]]:
+    """Compute all units, and yield each with why it failed; what a worker cannot import stays in this process."""
     modules = own_modules({spec for job in jobs for spec in job.metrics})
     if workers <= 1 or not all(modules.values()):
-        for job in jobs:
-            done(job, attempt(job))
+        yield from ((job, attempt(job)) for job in jobs)
         return
     mine, started = threading.local(), list[Any]()
 
@@ -289,7 +284,7 @@ def run_all(jobs: list[Job], workers: int, done: Done) -> None:
         try:
             waiting = {threads.submit(answered, job): job for job in jobs}
             for each in as_completed(waiting):
-                done(waiting[each], each.result())
+                yield waiting[each], each.result()
         finally:  # interrupted: nobody works on for a parent that has gone
             threads.shutdown(wait=False, cancel_futures=True)
             for process in started:

@@ -22,6 +22,7 @@ arithmetic and geometric means, but accepted half as much (0.31 instead of 0.60 
 from __future__ import annotations
 
 import os
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -312,10 +313,7 @@ def _of_prevalence(rows: IntArray, outside: BoolArray, prevalence: float, rng: n
         of_near = bdtr(n - len(near) - 1, n, prevalence) if n > len(near) else 0.0
         return bool(of_far + of_near > TOO_MANY)
 
-    low, high = 0, len(rows)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (low, middle - 1) if too_many(middle) else (middle, high)
+    low = bisect_left(range(len(rows) + 1), True, key=too_many) - 1  # the largest number that is none
     n_far = int(rng.binomial(low, prevalence))
     if n_far > len(far) or low - n_far > len(near):
         return np.zeros(0, dtype=np.int64)
