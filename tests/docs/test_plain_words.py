@@ -26,12 +26,8 @@ NOT_YET = {
     "claims.md",
     "measured/certificates.md",
     "measured/monitoring.md",
-    "nn/cifar-10.md",
-    "nn/does-training-help.md",
     "nn/fine-tuning.md",
     "nn/finite-sample.md",
-    "nn/thirteen-scores.md",
-    "nn/wider-network.md",
     "real/cifar.md",
     "study.md",
 }
