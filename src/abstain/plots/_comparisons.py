@@ -86,9 +86,7 @@ class ForestDisplay(Display):
         ax.set_yticks(height, [shown(row["name"]) for row in rows])
         ax.set_ylim(len(rows) - 0.4, -0.6)
         ax.set_xlabel(f"{comparison.label} ({comparison.direction} is better), {100 * comparison.level:g} % intervals")
-        tidy(ax, grid="x")
-        ax.spines["left"].set_visible(False)
-        ax.tick_params(axis="y", length=0)
+        tidy(ax, rows=True)
 
 
 #: More groups than this are not read; the worst are shown.
@@ -251,9 +249,7 @@ class GroupsDisplay(Display):
         ax.axvline(value[0], color="0.45", linewidth=1.0, linestyle="--")
         ax.set_xlabel("Selective risk" if part == "risk" else "Coverage")
         ax.set_xlim(left=0.0)
-        tidy(ax, grid="x")
-        ax.spines["left"].set_visible(False)
-        ax.tick_params(axis="y", length=0)
+        tidy(ax, rows=True)
 
 
 def _row(name: str, curve: Any, threshold: float, level: float, exact: bool) -> GroupRow:

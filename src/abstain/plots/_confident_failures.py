@@ -158,9 +158,7 @@ class ConfidentFailuresDisplay(Display):
         rows, tall = len(self.failures) if shows else 0, PICTURE if self.images is not None else WORDS
         with self._canvas(ax, (9.2, 3.7 + tall * rows), 2, below=(rows, self.k), tall=tall) as axes:
             left, right = np.ravel(axes)
-            inner = RiskCoverageDisplay(self.curves)
-            inner.plot(left, kind="selective", plot_references=False)
-            inner.plot(right, kind="generalized", plot_references=False)
+            RiskCoverageDisplay(self.curves).plot(np.ravel(axes), plot_references=False)
             for j, found in enumerate(self.failures.values()):
                 for one, height in ((left, found.selective), (right, found.generalized)):
                     one.plot(

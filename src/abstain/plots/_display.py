@@ -134,13 +134,14 @@ def spread(ax: Any, values: Any) -> None:
         ax.xaxis.set_minor_formatter(NullFormatter())
 
 
-def tidy(ax: Any, *, grid: str | None = None) -> None:
-    """Leave out the frame above and on the right; faint lines along an axis, if asked for."""
-    for side in ("top", "right"):
+def tidy(ax: Any, *, rows: bool = False) -> None:
+    """Leave out the frame above and on the right; ``rows``: of named rows also the axis, with faint lines instead."""
+    for side in ("top", "right", *(["left"] if rows else [])):
         ax.spines[side].set_visible(False)
-    if grid is not None:
-        ax.grid(axis=grid, color="0.92", linewidth=0.8)
+    if rows:
+        ax.grid(axis="x", color="0.92", linewidth=0.8)
         ax.set_axisbelow(True)
+        ax.tick_params(axis="y", length=0)
 
 
 def legend(ax: Any, **options: Any) -> None:

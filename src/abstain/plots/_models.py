@@ -360,7 +360,5 @@ class MetricBarsDisplay(Display):
             ax.plot(value[chosen], place[chosen], mark(k), color=colour(k), markerfacecolor=inside, markersize=6)
         spread(ax, value)
         ax.set_xlabel(arrow(panel.label, panel.direction))
-        tidy(ax, grid="x")
-        ax.spines["left"].set_visible(False)
-        ax.tick_params(axis="y", length=0)
+        tidy(ax, rows=True)
         ax.margins(x=0.1)

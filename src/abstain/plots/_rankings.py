@@ -77,9 +77,7 @@ class RankingsDisplay(Display):
         with self._canvas(ax, (12.5, 3.8), 3, width_ratios=[1.35, 1.0, 1.0]) as axes:
             axes = np.ravel(axes)
             self._strips(axes[0])
-            inner = RiskCoverageDisplay(self.curves)
-            inner.plot(axes[1], kind="selective", plot_references=False)
-            inner.plot(axes[2], kind="generalized", plot_references=False)
+            RiskCoverageDisplay(self.curves).plot(axes[1:], plot_references=False)
         return self
 
     def _strips(self, ax: Any) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 from abstain._result import Result
 from abstain.joint import with_gains
 from abstain.report._glossary import glossary, provenance
-from abstain.report._lead import CAVEATS, lead_of, plain_lead
+from abstain.report._lead import CAVEATS, lead_of
 from abstain.report._markdown import as_markdown
-from abstain.report._page import Board, Folded, Grid, Page, Part, Prose, Section
+from abstain.report._page import Board, Folded, Grid, Lead, Page, Part, Prose, Section
 from abstain.report._source import Source
 
 #: Class of a result: the module with its sections, and the usual title of its page.
@@ -47,7 +47,9 @@ def build(result: Result, source: Source | None = None, title: str | None = None
     if verdict is not None and len(verdict.caveats) > CAVEATS:
         more = tuple(each.text for each in verdict.caveats[CAVEATS:])
         shown = [Section("caveats", "More caveats", (Prose(more, "note"),)), *shown]
-    lead = plain_lead(result.headline() or title or usual, board) if verdict is None else lead_of(verdict, board)
+    lead = (
+        Lead(result.headline() or title or usual, "open", "", "", board) if verdict is None else lead_of(verdict, board)
+    )
     about = getattr(import_module(f"abstain.report.{module}"), "about", type(result).headline)(result)
     facts = getattr(result, "provenance", None) or _fields(result)
     decided = {} if verdict is None else {"verdict": verdict.to_dict()}
@@ -112,21 +114,7 @@ def _fields(result: Any) -> dict[str, Any]:
     """Return the options and hashes of a result that keeps them as fields."""
     found = dict(getattr(result, "calibration", None) or {})
     names = (
-        "method",
-        "adjust",
-        "level",
-        "n",
-        "n_runs",
-        "fingerprint",
-        "seed",
-        "procedure",
-        "objective",
-        "delta",
-        "n_permutations",
-        "n_splits",
-        "prevalence",
-        "confidence",
-        "run_length",
-        "n_resamples",
+        "method adjust level n n_runs fingerprint seed procedure objective delta n_permutations n_splits prevalence "
     )
-    return found | {name: getattr(result, name) for name in names if hasattr(result, name)}
+    names += "confidence run_length n_resamples"
+    return found | {name: getattr(result, name) for name in names.split() if hasattr(result, name)}

@@ -16,23 +16,8 @@ from importlib.resources import files
 from string import Template
 
 from abstain._result import clean
+from abstain.report import _page
 from abstain.report._charts import svg
-from abstain.report._page import (
-    Board,
-    Charts,
-    Controls,
-    Folded,
-    Grid,
-    Lead,
-    Number,
-    Page,
-    Part,
-    Pictures,
-    Prose,
-    Section,
-    Slider,
-    Terms,
-)
 
 #: Tables with more columns than this are set row by row on a phone.
 STACKED = 3
@@ -42,7 +27,7 @@ _SHARE = re.compile("[\\d.,]+\N{NO-BREAK SPACE}%")
 _STYLE = re.compile(r' style="([^"]*)"')
 
 
-def as_html(page: Page) -> str:
+def as_html(page: _page.Page) -> str:
     """Return the page; equal pages give equal text."""
     board = _board(page.lead.board)
     sections, rules = _classes("".join(map(_section, page.sections)))
@@ -80,15 +65,13 @@ def _text(value: str) -> str:
 
 def _line(value: str) -> str:
     """Return a sentence as HTML: no number is separated from its per cent sign, and a command is code."""
-    return _COMMAND.sub(_command, _text(value).replace(" %", "\N{NO-BREAK SPACE}%"))
-
-
-def _command(found: re.Match[str]) -> str:
-    """Return a command as code, whose words are not broken unless one is longer than a line."""
-    return f"<code>{_unbroken(found[1])}</code>"
+    return _COMMAND.sub(
+        lambda found: f"<code>{_unbroken(found[1])}</code>", _text(value).replace(" %", "\N{NO-BREAK SPACE}%")
+    )
 
 
 def _unbroken(command: str) -> str:
+    """Return a command whose words are not broken unless one is longer than a line."""
     return " ".join(f"<span>{word}</span>" for word in command.split(" "))
 
 
@@ -105,18 +88,18 @@ def _classes(body: str) -> tuple[str, str]:
     return body, "".join(f"td.{name}{{{rule}}}" for rule, name in rules.items()) + inner
 
 
-def _rule(lead: Lead) -> str:
+def _rule(lead: _page.Lead) -> str:
     status = f'<span class="status">{_text(lead.status)}</span> ' if lead.status else ""
     return f'<p class="rule">{status}{_line(lead.rule)}</p>' if status or lead.rule else ""
 
 
-def _caveats(lead: Lead) -> str:
+def _caveats(lead: _page.Lead) -> str:
     items = "".join(f"<li>{_line(each.text)}</li>" for each in lead.caveats)
     after = f'<p class="next">Next: {_line(lead.next)}</p>' if lead.next else ""
     return (f'<ul class="caveats">{items}</ul>' if items else "") + after
 
 
-def _section(section: Section) -> str:
+def _section(section: _page.Section) -> str:
     name = section.name
     head = f'<summary><h2 id="h-{name}">{_text(section.title)}</h2></summary>'
     body = "".join(_part(each, section.title) for each in section.parts)
@@ -124,18 +107,18 @@ def _section(section: Section) -> str:
 
 
 @singledispatch
-def _part(part: Part, title: str) -> str:
+def _part(part: _page.Part, title: str) -> str:
     raise TypeError(f"no part of a page: {part!r}")
 
 
 @_part.register
-def _(part: Prose, title: str) -> str:
+def _(part: _page.Prose, title: str) -> str:
     kind = ' class="note"' if part.kind == "note" else ""
     return "".join(f"<p{kind}>{_line(line)}</p>" for line in part.lines)
 
 
 @_part.register
-def _(part: Grid, title: str) -> str:
+def _(part: _page.Grid, title: str) -> str:
     name = _text(part.table.title or title)
     head = f'<p class="caption">{_text(part.table.title)}</p>' if part.table.title else ""
     body = replace(part.table, title="", notes=()).to_html(part.columns)
@@ -146,35 +129,35 @@ def _(part: Grid, title: str) -> str:
 
 
 @_part.register
-def _(part: Charts, title: str) -> str:
+def _(part: _page.Charts, title: str) -> str:
     return f'<div class="charts">{"".join(svg(each) for each in part.charts)}</div>'
 
 
 @_part.register
-def _(part: Board, title: str) -> str:
+def _(part: _page.Board, title: str) -> str:
     return _board(part)
 
 
 @_part.register
-def _(part: Terms, title: str) -> str:
+def _(part: _page.Terms, title: str) -> str:
     form = (lambda value: f"<code>{_unbroken(_text(value))}</code>") if part.code else _text
     entries = "".join(f"<div><dt>{_text(name)}</dt><dd>{form(value)}</dd></div>" for name, value in part.entries)
     return f'<dl class="terms">{entries}</dl>'
 
 
 @_part.register
-def _(part: Pictures, title: str) -> str:
+def _(part: _page.Pictures, title: str) -> str:
     return f'<ul class="pictures">{"".join(_picture(*each) for each in part.entries)}</ul>'
 
 
 @_part.register
-def _(part: Folded, title: str) -> str:
+def _(part: _page.Folded, title: str) -> str:
     inner = "".join(_part(each, part.title) for each in part.parts)
     return f"<details><summary>{_text(part.title)}</summary>{inner}</details>"
 
 
 @_part.register
-def _(part: Controls, title: str) -> str:
+def _(part: _page.Controls, title: str) -> str:
     data = part.slider.data
     names = "".join(f'<option value="{k}">{_text(each["label"])}</option>' for k, each in enumerate(data["scores"]))
     error, review = data["cost"] or ("", "")
@@ -194,7 +177,7 @@ def _(part: Controls, title: str) -> str:
     )
 
 
-def _board(part: Board) -> str:
+def _board(part: _page.Board) -> str:
     """Return the chart with its slider, and the numbers next to it."""
     chart = "" if part.chart is None else svg(part.chart, caption=part.chart.sideways)
     slider = "" if part.slider is None else _range(part.slider)
@@ -213,14 +196,14 @@ def _board(part: Board) -> str:
     return f'<div class="{kind}">{drawn}<div><dl class="numbers">{numbers}</dl>{save}</div></div>'
 
 
-def _number(one: Number) -> str:
+def _number(one: _page.Number) -> str:
     key = f' id="o-{one.key}"' if one.key else ""
     small = f"<small>{_line(one.small)}</small>" if one.small else ""
     hidden = "" if one.value else " hidden"
     return f"<div{hidden}><dt>{_text(one.name)}</dt><dd{key}>{_line(one.value)}{small}</dd></div>"
 
 
-def _range(slider: Slider) -> str:
+def _range(slider: _page.Slider) -> str:
     data = json.dumps(slider.data, ensure_ascii=True, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     return (
         f'<script type="application/json" id="slider-data">{data}</script>'

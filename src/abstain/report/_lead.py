@@ -34,11 +34,6 @@ def lead_of(verdict: Verdict, board: Board) -> Lead:
     )
 
 
-def plain_lead(headline: str, board: Board) -> Lead:
-    """Return the first screen of a result that decides nothing."""
-    return Lead(headline, "open", "", "", board)
-
-
 def _rule(verdict: Verdict) -> str:
     """Return the rule to follow, where one was chosen."""
     if verdict.sign == "no" or verdict.threshold is None or not math.isfinite(verdict.threshold):

@@ -5,76 +5,63 @@ from __future__ import annotations
 from functools import singledispatch
 
 from abstain._result import prose
-from abstain.report._page import (
-    Board,
-    Charts,
-    Controls,
-    Folded,
-    Grid,
-    Lead,
-    Page,
-    Part,
-    Pictures,
-    Prose,
-    Section,
-    Terms,
-)
+from abstain.report import _page
 
 
-def as_markdown(page: Page) -> str:
+def as_markdown(page: _page.Page) -> str:
     """Return the page as Markdown."""
     parts = [f"# {prose(page.title)}", prose(page.about), _lead(page.lead), *map(_section, page.sections)]
     return "\n\n".join(parts) + "\n"
 
 
-def _lead(lead: Lead) -> str:
+def _lead(lead: _page.Lead) -> str:
     parts = [f"**{prose(lead.headline)}** {prose(lead.status)}.", prose(lead.rule), _part(lead.board)]
     parts.append("\n".join(f"- {prose(each.text)}" for each in lead.caveats))
     parts.append(f"Next: `{lead.next}`" if lead.next else "")
     return "\n\n".join(part for part in parts if part)
 
 
-def _section(section: Section) -> str:
+def _section(section: _page.Section) -> str:
     parts = [_part(each) for each in section.parts]
     return "\n\n".join([f"## {prose(section.title)}", *(each for each in parts if each)])
 
 
 @singledispatch
-def _part(part: Part) -> str:
+def _part(part: _page.Part) -> str:
     raise TypeError(f"no part of a page: {part!r}")
 
 
 @_part.register
-def _(part: Prose) -> str:
+def _(part: _page.Prose) -> str:
     mark = "> " if part.kind == "note" else ""
     return "\n\n".join(f"{mark}{prose(line)}" for line in part.lines)
 
 
 @_part.register
-def _(part: Grid) -> str:
+def _(part: _page.Grid) -> str:
     return part.table.to_markdown()
 
 
 @_part.register
-def _(part: Charts) -> str:
+def _(part: _page.Charts) -> str:
     return "\n".join(
         f"- figure: {prose(each.title)}{f' ({prose(each.text)})' if each.text else ''}" for each in part.charts
     )
 
 
 @_part.register
-def _(part: Board) -> str:
+def _(part: _page.Board) -> str:
     numbers = [
         f"- {prose(each.name)}: {prose(each.value)}{f' ({prose(each.small)})' if each.small else ''}"
         for each in part.numbers
         if each.value
     ]
-    chart = "" if part.chart is None else _part(Charts((part.chart,)))
+    chart = "" if part.chart is None else _part(_page.Charts((part.chart,)))
     return "\n".join([*numbers, *([chart] if chart else [])])
 
 
 @_part.register
-def _(part: Controls) -> str:
+def _(part: _page.Controls) -> str:
     lines = []
     for score in part.slider.data["scores"]:
         for at, each in score["certified"].items():
@@ -85,7 +72,7 @@ def _(part: Controls) -> str:
 
 
 @_part.register
-def _(part: Terms) -> str:
+def _(part: _page.Terms) -> str:
     mark = "`" if part.code else ""
     values = [value.replace("`", "'") if part.code else prose(value) for _, value in part.entries]
     named = zip(part.entries, values, strict=True)
@@ -93,10 +80,10 @@ def _(part: Terms) -> str:
 
 
 @_part.register
-def _(part: Pictures) -> str:
+def _(part: _page.Pictures) -> str:
     return "\n".join(f"- {prose(caption)}{f': {prose(text)}' if text else ''}" for caption, _, text in part.entries)
 
 
 @_part.register
-def _(part: Folded) -> str:
+def _(part: _page.Folded) -> str:
     return "\n\n".join([f"### {prose(part.title)}", *map(_part, part.parts)])

@@ -43,18 +43,13 @@ def compact(result: Result) -> str:
     lines += [_line(each.text) for each in lead.caveats]
     said = "".join(f"<p>{line}</p>" for line in lines)
     headline = f'<p class="soft">{escape(clean(result.headline()))}</p>' if result.headline() else ""
-    drawn = chart_of(result)
+    draw = getattr(import_module(f"abstain.report.{module_of(result)[0]}"), "chart", None)  # without its page
+    drawn: Chart | None = None if draw is None else draw(result)
     figure = "" if drawn is None else _anonymous(svg(drawn), drawn)
     first, *others = [table.to_html() for table in result.tables()] or [""]
     rest = "".join(others) + "".join(f"<p>{escape(clean(note))}</p>" for note in result.notes())
     more = f"<details><summary>More tables and notes</summary>{rest}</details>" if rest else ""
     return f'<div class="abstain"><style>{_STYLE}</style>{headline}{said}{figure}{first}{more}</div>'
-
-
-def chart_of(result: Result) -> Chart | None:
-    """Return the first chart of the page of a result, without its page; None where it has none."""
-    draw = getattr(import_module(f"abstain.report.{module_of(result)[0]}"), "chart", None)
-    return None if draw is None else draw(result)
 
 
 def _line(words: str) -> str:
