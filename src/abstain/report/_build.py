@@ -26,6 +26,7 @@ KINDS = {
     "StudyResults": ("_study", "A study"),
     "GroupComparison": ("_compared", "Comparison of groups"),
     "NonInferiority": ("_compared", "Not worse by more than a margin"),
+    "LiveCertification": ("_live", "A live certificate"),
     "LabelPlan": ("_labelling", "Which rows to label"),
     "Result": ("_any", "A result"),
 }

@@ -13,6 +13,7 @@ from abstain.curve import RiskCoverageCurve
 from abstain.report._charts import ROWS, named_intervals
 from abstain.report._curves import curves_section, leading, levels_section
 from abstain.report._lead import slider_numbers
+from abstain.report._live import reach_section
 from abstain.report._page import Board, Controls, Folded, Grid, Part, Prose, Rule, Section
 from abstain.report._rows import failures
 from abstain.report._slider import Measured, slider_of
@@ -46,9 +47,11 @@ def contents(found: Any, source: Source, verdict: Verdict) -> tuple[Board, list[
     """Return the curve with its slider where the rows are given, and the sections."""
     if isinstance(found, GroupThresholds):
         return _of_groups(found, source)
-    chosen = Section("chosen", "What was chosen", _chosen(found, source))
+    chosen = [Section("chosen", "What was chosen", _chosen(found, source))]
+    if isinstance(found, CertifiedThreshold) and found.attainable:
+        chosen.append(reach_section(found.reach))
     if source.loss is None or source.confidence is None:
-        return Board(), [chosen]
+        return Board(), chosen
     name = next(iter(source.policies), "confidence")
     loss, score = (np.asarray(each, dtype=np.float64) for each in (source.loss, source.confidence))
     measured = {name: _measured(found, loss, score, source)}
@@ -63,7 +66,7 @@ def contents(found: Any, source: Source, verdict: Verdict) -> tuple[Board, list[
     return board, [
         *levels_section(verdict, measured, slider),
         curves_section(measured, found.level),
-        chosen,
+        *chosen,
         *last,
         Section("checks", "Data", _checks(name, blocks, source)),
     ]
