@@ -304,7 +304,7 @@ class _File:
             return
         if original is not None:  # objects and lists as they were
             # in one chunk: polars before 1.38 does not write objects that lie in several
-            added = [each for each in frame.collect_schema() if each not in original.columns and each not in self.inner]
+            added = [each.meta.output_name() for each in fresh]
             frame = original.with_columns(frame.select(added).collect().get_columns()).rechunk().lazy()
         write_file(out, frame.sink_parquet if kind == ".parquet" else frame.sink_ndjson)
 
