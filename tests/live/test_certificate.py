@@ -278,6 +278,9 @@ def test_a_change_is_signalled_and_a_violation_proved() -> None:
     one = live.result().groups[""]
     assert one.changed_at is not None
     assert one.violated_at is not None
+    assert live.result().verdict.headline.startswith("The guarantee is violated: first seen after")
+    policy = live.policy(score="msp")
+    assert (policy.guarantee, policy.thresholds[""]) == (None, math.inf)
 
 
 def test_file_keeps_everything(tmp_path: Path) -> None:

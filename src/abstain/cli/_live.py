@@ -61,7 +61,10 @@ def _numbers(column: Iterable[Any]) -> list[float]:
 @click.option("-o", "--output", type=Path, help="Write the policy of the threshold that is certified now.")
 @report_options
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.pass_context
 def live_command(
+    context: click.Context,
+    /,
     file: Path,
     columns: dict[str, Any],
     state: Path,
@@ -84,6 +87,8 @@ def live_command(
     **begin: Any,
 ) -> None:
     """Count new rows in a live certificate: a threshold that may be chosen again on any day, with one guarantee.
+
+    Exit code 1 if the guarantee is found violated, in any group, whose rows the policy then rejects.
 
     FILE holds new rows, also those whose label was not drawn: their label is empty. See docs: Certify again every week.
     """
@@ -146,3 +151,5 @@ def live_command(
             click.echo(f"threshold{where} before these rows: {moved}")
     if not as_json and found.reach is not None and found.reach.slack:
         click.echo(found.reach.sentence)
+    if any(one.violated_at is not None for one in found.groups.values()):
+        context.exit(1)

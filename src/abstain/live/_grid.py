@@ -95,7 +95,7 @@ class Grid:
 
     def issue(self, audit: float) -> None:
         """Take the lowest certified threshold as the one in force; without one all rows are reviewed."""
-        self.in_force = self.lowest
+        self.in_force = self.answers
         self.smallest = audit if self.in_force >= 0 else 1.0
 
     def take(self, rows: Rows) -> None:
@@ -153,6 +153,11 @@ class Grid:
         """The position of the lowest certified threshold, or -1."""
         found = np.flatnonzero(self.certified)
         return int(found[-1]) if found.size else -1
+
+    @property
+    def answers(self) -> int:
+        """The position of the threshold that a policy answers from: none once a violation was found."""
+        return self.lowest if self.violated_at is None else -1
 
     def coverage(self, position: int) -> float:
         """Return the share of all rows so far that a threshold accepts."""

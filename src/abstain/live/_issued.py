@@ -44,7 +44,7 @@ class Issued:
 
     @classmethod
     def _of_grid(cls, live: LiveCertificate, one: Grid) -> Issued:
-        position = one.lowest
+        position = one.answers
         threshold = math.inf if position < 0 else float(live.thresholds[position])
         calibration = Calibration(n=one.rows, n_accepted=one.accepted(position), coverage=one.coverage(position))
         unseen = f" but for a share of {live.ood_share:g} of it that is of an unseen kind"

@@ -111,8 +111,8 @@ class LiveCertification(Result):
     @property
     def verdict(self) -> Verdict:
         """What may be answered now, and whether something has changed."""
-        found = {name: one for name, one in self.groups.items() if one.threshold < math.inf}
         violated = {name: one.violated_at for name, one in self.groups.items() if one.violated_at is not None}
+        found = {name: one for name, one in self.groups.items() if one.threshold < math.inf and name not in violated}
         one = next(iter(self.groups.values())) if list(self.groups) == [""] else None
         n, answered = sum(each.rows for each in self.groups.values()), sum(each.answered for each in found.values())
         reason = "" if found else f"{sum(each.labels for each in self.groups.values()):,} labels do not show it yet"
@@ -123,7 +123,7 @@ class LiveCertification(Result):
             Status.VIOLATED if violated else status if found else Status.NOT_CERTIFIED,
             threshold=None if one is None or not found else one.threshold,
             printed="" if one is None or not found else readable(one.threshold),
-            coverage=self.coverage,
+            coverage=self.coverage if found else 0.0,
             risk=None if one is None or math.isnan(one.risk) else one.risk,
             limit=self.risk,
             confidence=1.0 - self.delta,
