@@ -198,7 +198,7 @@ class LiveCertificate:
             Dates or numbers: when each row was predicted; needed with ``maturity``. Rows that are too young have to
             come again. ``as_of`` is the present, from which ages are counted; default the latest ``time``.
         ids : array-like of shape (n_samples,), optional
-            A name of each row that no other row ever has. A row is then recognised if it is among the last 8,000 that
+            A name of each row that no other row ever has. A row is then recognised if it is among the last 7,000 that
             were counted. Without names calls are recognised by their scores and losses, where these differ enough: as a
             whole if others would be the same with a probability of at most 1e-9 (24 different rows, or 10 in the same
             order), and half of a call of 80 different rows. Fewer rows count, even if they are sent twice.

@@ -110,7 +110,7 @@ PART = 0.5
 #: scores, may well share half of their rows with others.
 FEWEST, DISTINCT = 80, 0.95
 #: Names of single rows that are remembered, of one call at most half of them, and bytes of each hash of a name.
-NAMED, BYTES = 8000, 5
+NAMED, BYTES = 7000, 5
 
 
 class Known(NamedTuple):
@@ -129,8 +129,8 @@ class SentRows:
 
     **Without names** by score and loss: a call as a whole, if it is among the last 1,000 and other rows would be the
     same with a probability of at most 1e-9 (24 different rows, or 10 in the same order); and half of a call of at least
-    80 different rows, if it is among the last ``partly``. **With names**: each of the last 8,000 rows, of larger calls
-    4,000 at random, and calls as a whole. Names then take the place of the memory for parts: 53 kB.
+    80 different rows, if it is among the last ``partly``. **With names**: each of the last 7,000 rows, of larger calls
+    3,500 at random, and calls as a whole. Three quarters of the memory for parts then go to names.
     """
 
     def __init__(self, partly: int = PARTLY) -> None:
@@ -165,8 +165,9 @@ class SentRows:
         if known.digest:
             self.digests = [*self.digests, known.digest][-WHOLE:]
         if len(known.hashes):
-            self.hashes = [*self.hashes, known.hashes][-self.partly :]
+            self.hashes = [*self.hashes, known.hashes]
         self.names = np.concatenate([self.names, known.names])[-NAMED:]
+        self.hashes = self.hashes[-(self.partly // 4 if len(self.names) else self.partly) :]
 
     def _part(self, each: Hashes) -> float:
         """Return the largest part of these rows that one earlier call had, as far as its hashes say."""
