@@ -14,8 +14,8 @@ from abstain.outputs import _names, _states, _values
 from abstain.outputs._answers import Answers
 from abstain.outputs._losses import Task
 from abstain.outputs._objects import taken, values_of
-from abstain.outputs._open import Source
 from abstain.outputs._reading import quoted
+from abstain.outputs.readers import Table
 
 #: Which rows of a file with ``is_ood`` are read.
 Part = Literal["id", "ood"]
@@ -30,7 +30,7 @@ class LoadedColumns:
     """The columns that are planned, loaded, with the rows that count."""
 
     def __init__(
-        self, opened: Source, plan: _names.Plan, where: Mapping[str, Any], part: Part, drop: bool = False
+        self, opened: Table, plan: _names.Plan, where: Mapping[str, Any], part: Part, drop: bool = False
     ) -> None:
         self.source, self.plan, self.part, self.drop = opened.columns, plan, part, drop
         self.notes, self.said = list(opened.notes), ""

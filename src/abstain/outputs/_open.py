@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -66,32 +66,21 @@ INSTEAD = {
 }
 
 
-@dataclass
-class Source:
-    """Columns by name, what to call where they come from, and what a reader says about them."""
-
-    name: str
-    columns: Any
-    notes: tuple[str, ...] = ()
-    one_of: tuple[str, ...] = ()
-    hint: str = ""
-
-
 def name_of(source: Any) -> str:
     """Return what messages call a source: the path of a file, nothing for what is in memory."""
     return os.fspath(source) if isinstance(source, str | os.PathLike) else ""
 
 
-def open_source(source: Any) -> Source:
-    """Open a file, or take a data frame or a dict of arrays."""
+def open_source(source: Any) -> readers.Table:
+    """Open a file, or take a data frame or a dict of arrays; ``columns`` of the table loads those that are wanted."""
     if isinstance(source, Mapping):
         arrays: dict[str, Any] = {}
         for key, values in source.items():  # lists of anything become columns, arrays and tensors stay what they are
             listed = isinstance(values, list | tuple)
             arrays |= _objects.columns(str(key), values) if listed else {str(key): values}
-        return Source("", ArrayColumns(arrays))
+        return readers.Table(ArrayColumns(arrays))
     if not isinstance(source, str | os.PathLike):
-        return Source("", ArrayColumns(_objects.of_frame(source)))
+        return readers.Table(ArrayColumns(_objects.of_frame(source)))
     name = os.fspath(source)
     regular(name)
     with damaged(name):
@@ -100,8 +89,8 @@ def open_source(source: Any) -> Source:
         if reader is not None:
             table = reader.read(peek)
             notes = (f"written by {reader.name}", *table.notes)
-            return Source(name, ArrayColumns(table.columns), notes, table.one_of, table.hint)
-        return Source(name, _columns(name, kind_of(name)))
+            return replace(table, columns=ArrayColumns(table.columns), notes=notes)
+        return readers.Table(_columns(name, kind_of(name)))
 
 
 def _columns(name: str, kind: str) -> Any:

@@ -20,7 +20,7 @@ from abstain.policy import _plain
 from abstain.policy._contents import Calibration, Guarantee, Kind, Objective, Score, SecondScore, about_of, digest
 from abstain.policy._decide import accept_by_group, decide, with_audits
 from abstain.policy._plain import Decision
-from abstain.policy._reading import as_calibrated, checked, mismatch, no_columns
+from abstain.policy._reading import as_calibrated, checked, no_columns, refuse_mismatch
 from abstain.policy._scores import compute, inputs_of, is_own
 
 if TYPE_CHECKING:
@@ -299,9 +299,7 @@ class Policy:
 
         What is not given is not compared. A policy that does not know it is refused too: it cannot be checked.
         """
-        problem = mismatch(self, model, class_names, columns, temperature)
-        if problem is not None:
-            raise ValueError(problem)
+        refuse_mismatch(self, model, class_names, columns, temperature)
         return self
 
     def columns(self, **given: Unpack[Columns]) -> Columns:

@@ -236,33 +236,28 @@ def as_calibrated(policy: Policy, given: Mapping[str, Any]) -> Columns:
     return cast("Columns", {**dict.fromkeys(given), **kept, **told, **inputs, **scored})
 
 
-def mismatch(
-    policy: Policy,
-    model: str | None,
-    class_names: Sequence[Any] | None,
-    columns: Sequence[str] | None,
-    temperature: float | None,
-) -> str | None:
-    """Return in what the policy differs from what it is to be used with; None if in nothing."""
+def refuse_mismatch(
+    policy: Policy, model: str | None, names: Sequence[Any] | None, columns: Sequence[str] | None, scale: float | None
+) -> None:
+    """Refuse a model, class names, columns or a temperature (``scale``) that the policy was not made for."""
     made = policy.about.get("model")
     if model is not None and made != model:
         said = f"was made for the model {made!r}, not {model!r}" if made else f"does not say its model ({model!r}?)"
         remedy = f"a threshold belongs to one model: choose it again on rows that {model!r} has scored"
-        return f"the policy {said}; {remedy}"
-    if class_names is not None:
-        names = [str(name) for name in class_names]
-        if policy.classes is None:
-            return "the policy does not know its classes; make it with class_names="
-        if names != policy.classes:
-            what = "order" if sorted(names) == sorted(policy.classes) else "classes"
-            return f"the policy knows other {what}: {listed(policy.classes)}; got {listed(names)}"
+        raise ValueError(f"the policy {said}; {remedy}")
+    if names is not None and policy.classes is None:
+        raise ValueError("the policy does not know its classes; make it with class_names=")
+    if names is not None and policy.classes is not None and (given := [str(name) for name in names]) != policy.classes:
+        what = "order" if sorted(given) == sorted(policy.classes) else "classes"
+        raise ValueError(f"the policy knows other {what}: {listed(policy.classes)}; got {listed(given)}")
     if columns is not None:
         needed = policy.first.columns
         if policy.inputs is not None and len(needed) > 1 and list(columns) != needed:
-            return f"the policy computes its score from {listed(needed)}, in this order; got {listed(columns)}"
+            raise ValueError(
+                f"the policy computes its score from {listed(needed)}, in this order; got {listed(columns)}"
+            )
         missing = [name for name in [*needed, *([policy.group] if policy.group else [])] if name not in columns]
         if missing:
-            return f"the policy needs the column {missing[0]!r}; got {listed(columns)}"
-    if temperature is not None and (policy.temperature or 1.0) != temperature:
-        return f"the policy divides logits by {policy.temperature or 1.0:g}, not {temperature:g}"
-    return None
+            raise ValueError(f"the policy needs the column {missing[0]!r}; got {listed(columns)}")
+    if scale is not None and (policy.temperature or 1.0) != scale:
+        raise ValueError(f"the policy divides logits by {policy.temperature or 1.0:g}, not {scale:g}")

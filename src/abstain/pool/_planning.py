@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import warnings
+from statistics import NormalDist
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -153,22 +155,16 @@ def plan_labels(
     else:
         probability[among] = first / len(among)
     known = _sampling.seed_of(seed)
-    rows = _sampling.drawn(
-        pool,
-        probability,
-        among,
-        first,
-        known,
-        even=design != "planned" and not tempered,
-        digest=digest_of(column, word, other, differs, names),
-    )
+    rng = _sampling.generator(known, 0, digest_of(column, word, other, differs, names))
+    rows = _sampling.drawn(pool, probability, among, first, rng, even=design != "planned" and not tempered)
     stage = np.zeros(pool.n, dtype=np.int64)
     stage[rows] = 1
     if square is None:
         hoped = np.minimum(probability * (n / first), 1.0)
         hope = _sampling.expected(chosen, pool, risk, hoped, level)
     else:
-        hope = _sampling.of_difference(square, probability, level)
+        spread = math.sqrt(_sampling.draw_variance(square, probability))
+        hope = _sampling.Expected(NormalDist().inv_cdf(0.5 + 0.5 * level) * spread, math.inf, math.inf, 0.0)
     facts = PlanFacts((known,), level, error_rate, n - first, region, hope)
     return LabelPlan(column, stage, probability[None, :], chosen.spec, design, names, word, other, differs, facts)
 

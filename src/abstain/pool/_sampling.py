@@ -87,23 +87,19 @@ def seed_of(seed: int | None) -> int:
     return secrets.randbits(32) if seed is None else whole(seed, "seed", least=0)
 
 
-def drawn(
-    pool: Pool,
-    probability: FloatArray,
-    among: IntArray,
-    n: int,
-    seed: int,
-    *,
-    even: bool,
-    stage: int = 0,
-    digest: str = "0",
-) -> IntArray:
-    """Return rows drawn with these probabilities; the same seed draws independently in every stage and every pool.
+def generator(seed: int, stage: int, digest: str) -> np.random.Generator:
+    """Return a generator of draws: the same seed draws independently in every stage and every pool.
 
     If it drew the same places, sorted pools of several weeks would be labelled at the same ranks, and all miss the same
     errors.
     """
-    rng = np.random.default_rng([seed, stage, int(digest[:16], 16)])
+    return np.random.default_rng([seed, stage, int(digest[:16], 16)])
+
+
+def drawn(
+    pool: Pool, probability: FloatArray, among: IntArray, n: int, rng: np.random.Generator, *, even: bool
+) -> IntArray:
+    """Return rows drawn with these probabilities."""
     if even:
         return np.sort(rng.choice(among, n, replace=False))
     return spread(np.argsort(pool.block, kind="stable"), probability, rng)
@@ -157,7 +153,7 @@ def extended(plan: LabelPlan, loss: Any, n: int | None, seed: int | None) -> Lab
         if gain and np.all(better[square > 0.0] > 0.0):
             probability[left], even = better, False
     known = seed_of(seed)
-    rows = drawn(pool, probability, left, n, known, even=even, stage=plan.n_stages, digest=plan.digest)
+    rows = drawn(pool, probability, left, n, generator(known, plan.n_stages, plan.digest), even=even)
     stage = plan.stage.copy()
     stage[rows] = plan.n_stages + 1
     together = np.where(plan.stage > 0, 1.0, probability)
@@ -288,9 +284,3 @@ def needed(metric: Metric, pool: Pool, risk: FloatArray, among: IntArray, halfwi
         else:
             low = middle
     return high
-
-
-def of_difference(square: FloatArray, probability: FloatArray, level: float) -> Expected:
-    """Return what is expected of a difference whose terms have these mean squares."""
-    halfwidth = NormalDist().inv_cdf(0.5 + 0.5 * level) * math.sqrt(draw_variance(square, probability))
-    return Expected(halfwidth, math.inf, math.inf, 0.0)

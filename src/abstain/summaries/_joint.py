@@ -299,7 +299,7 @@ class JointSummary:
                 raise UnmetNeed(f"{name!r} does not follow from a summary of two scores, which gives {', '.join(BOTH)}")
         cells = self.cells(prevalence)
         every = {name: cells.alone(name).bounds() for name in _ENDS} | {"both": cells.bounds()}
-        found = tuple(JointBounded.of(name, scores, *each[BOTH[name].plain])
+        found = tuple(JointBounded.of(name, scores, *each[name.removeprefix("ds_")])
                       for name in wanted for scores, each in every.items())  # fmt: skip
         right = int(self._columns["n_right"].sum())
         return JointResult(found, self.name, self.n_id, self.n_ood, self.n_cells, right / self.n_id, prevalence)

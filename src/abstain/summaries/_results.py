@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from abstain._result import Column, Estimate, Result, Table, arrow
 from abstain.summaries._bounds import Bounds
@@ -192,20 +192,8 @@ class GroupedResult(Result):
 # ---------------------------------------------------------------------- two scores
 
 
-class Told(NamedTuple):
-    """A metric of both scores: what it is called of one, its title, and which direction is better."""
-
-    plain: str
-    title: str
-    direction: str
-
-
-#: Metrics of two thresholds that survive binning.
-BOTH = {
-    "ds_f1": Told("f1", "F1", "higher"),
-    "ds_aurc": Told("aurc", "AURC", "lower"),
-    "ds_augrc": Told("augrc", "AUGRC", "lower"),
-}
+#: Metrics of two thresholds that survive binning, and which direction is better; of one score without "ds_".
+BOTH = {"ds_f1": "higher", "ds_aurc": "lower", "ds_augrc": "lower"}
 
 
 @dataclass(frozen=True)
@@ -240,9 +228,8 @@ class JointBounded:
     @classmethod
     def of(cls, metric: str, scores: str, value: float, beyond: float) -> JointBounded:
         """Return the bounds of a value that is attained and an end that nothing can pass."""
-        told = BOTH[metric]
-        name = metric if scores == "both" else told.plain
-        return cls(name, scores, told.direction, value, min(value, beyond), max(value, beyond))
+        name = metric if scores == "both" else metric.removeprefix("ds_")
+        return cls(name, scores, BOTH[metric], value, min(value, beyond), max(value, beyond))
 
     @property
     def width(self) -> float:
@@ -306,14 +293,14 @@ class JointResult(Result):
     def tables(self) -> list[Table]:
         """Return one table for each metric: of each score alone, then of both."""
         found = []
-        for told in BOTH.values():
+        for name, direction in BOTH.items():
+            plain = name.removeprefix("ds_")
             rows = [
                 (each.scores, Estimate(each.value, each.low, each.high), share(each.width))
                 for each in self.measurements
-                if (each.metric if each.scores != "both" else each.metric.removeprefix("ds_")) == told.plain
+                if each.metric.removeprefix("ds_") == plain
             ]
-            title = arrow(told.title, told.direction)
-            columns = [Column(title), Column("value", alike=False), Column("width")]
+            columns = [Column(arrow(plain.upper(), direction)), Column("value", alike=False), Column("width")]
             found += [Table(columns, rows)] if rows else []
         return found
 

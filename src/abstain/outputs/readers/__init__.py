@@ -5,6 +5,7 @@ from __future__ import annotations
 from abstain.outputs.readers import _fd_shifts, _inspect, _lm_eval, _openood
 from abstain.outputs.readers._reader import Peek as Peek
 from abstain.outputs.readers._reader import Reader
+from abstain.outputs.readers._reader import Table as Table
 from abstain.outputs.readers._verbal import levels_of as levels_of
 from abstain.outputs.readers._verbal import spoken as spoken
 

@@ -32,7 +32,7 @@ class Table:
         Which value is usually meant.
     """
 
-    columns: Mapping[str, Any]
+    columns: Any
     notes: tuple[str, ...] = ()
     one_of: tuple[str, ...] = ()
     hint: str = ""
