@@ -132,20 +132,15 @@ def _policy_of(content: dict[str, Any]) -> Policy:
     n = content["calibration"].get("n")
     whole = isinstance(n, int) and not isinstance(n, bool) and n >= 1
     _require(whole, "calibration['n']", n, "it must be a whole number > 0")
-    return Policy(
-        score=content["score"],
-        inputs=content["inputs"],
-        temperature=content["temperature"],
-        group=group,
-        thresholds={key: _threshold(f"thresholds[{key!r}]", value) for key, value in limits.items()},
-        objective=Objective.from_content(content["objective"]),
-        guarantee=_guarantee(content["guarantee"]),
-        calibration=Calibration.from_file(content["calibration"]),
-        reading=reading,
-        classes=classes,
-        about=about,
-        second=_second(content["second"]),
-    )
+    read = {
+        "thresholds": {key: _threshold(f"thresholds[{key!r}]", value) for key, value in limits.items()},
+        "objective": Objective.from_content(content["objective"]),
+        "guarantee": _guarantee(content["guarantee"]),
+        "calibration": Calibration.from_file(content["calibration"]),
+        "reading": reading,
+        "second": _second(content["second"]),
+    }
+    return Policy(**{**content, **read})
 
 
 def _require(valid: bool, field: str, value: Any, remedy: str) -> None:

@@ -1,7 +1,7 @@
 """Decide one row with nothing but Python: what a service calls, and what an exported policy consists of.
 
 The arithmetic uses sums, products and quotients in a fixed order, and an exponential made of these, so that every
-machine and every form of a policy gives the same score to the last bit; ``_arrays`` does the same for many rows.
+machine and every form of a policy gives the same score to the last bit; ``_scores`` does the same for many rows.
 """
 
 from __future__ import annotations

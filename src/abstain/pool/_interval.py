@@ -166,9 +166,11 @@ def _beside(metric: Metric, sample: Sample, level: float) -> list[Found]:
     near = np.abs(np.append(0.0, ends) - coverage) <= reach
     if not np.any(pool.blocks.weight[near[1:] | near[:-1]] > 1.0):
         return []
-    others = [parse(f"{metric.name}(coverage={min(max(c, 1.0 / pool.n), 1.0)!r})")
-              for c in (coverage - reach, coverage + reach)]  # fmt: skip
-    return [found for each in others if (found := _estimate(each, sample, level, "population")).low == found.low]
+    found = []
+    for other in (coverage - reach, coverage + reach):
+        each = parse(f"{metric.name}(coverage={min(max(other, 1.0 / pool.n), 1.0)!r})")
+        found.append(_estimate(each, sample, level, "population"))
+    return [each for each in found if not math.isnan(each.low)]
 
 
 def _extreme(metric: Metric, sample: Sample) -> list[float]:

@@ -26,8 +26,7 @@ def column(loss: Any, n: int) -> FloatArray:
     """Return 0/1 losses with NaN where there is no label."""
     values: FloatArray = np.array(vector(loss, "loss", np, None), dtype=np.float64)
     if len(values) != n:
-        raise ValueError(f"loss must have one value per row of the pool, NaN where there is no label: {n} rows, but "
-                         f"{len(values)} values")  # fmt: skip
+        raise ValueError(f"loss must hold one value per row, NaN without a label: {n} rows, but {len(values)} values")
     bad = ~np.isnan(values) & (values != 0.0) & (values != 1.0)
     if bad.any():
         first = int(np.argmax(bad))
@@ -53,10 +52,7 @@ def sample_of(plan: LabelPlan, loss: Any) -> Sample:
         )
     other = int(np.count_nonzero(~np.isnan(values) & (plan.stage == 0)))
     if other:
-        warnings.warn(
-            f"{other} labels outside the plan are not used: how these rows were chosen is not known", UserWarning,
-            stacklevel=4,
-        )  # fmt: skip
+        warnings.warn(f"{other} labels outside the plan are not used: why they were chosen is not known", stacklevel=4)
     stage = plan.stage[rows] - 1
     return Sample(
         plan.pool, rows, values[rows], stage, plan.probability[stage, rows], plan.frame, plan.sizes, plan.leaning
@@ -86,8 +82,8 @@ def at_random(confidence: FloatArray, loss: Any) -> Sample:
     if rows.size == 0:
         raise ValueError("no row has a label; abstain.plan_labels says which to label")
     n = len(confidence)
-    return Sample(Pool.of(confidence), rows, values[rows], np.zeros(rows.size, dtype=np.int64),
-                  np.full(rows.size, rows.size / n), np.ones(n, dtype=bool), (rows.size,))  # fmt: skip
+    stage, chance = np.zeros(rows.size, dtype=np.int64), np.full(rows.size, rows.size / n)
+    return Sample(Pool.of(confidence), rows, values[rows], stage, chance, np.ones(n, dtype=bool), (rows.size,))
 
 
 def places(plan: LabelPlan, confidence: FloatArray, ids: Any) -> IntArray:

@@ -179,8 +179,7 @@ def scores(confidence: ArrayLike, nan_policy: str) -> FloatArray:
     if missing.any() and nan_policy == "raise":
         raise ValueError(
             f"confidence is NaN in {int(missing.sum())} of {len(column)} rows (first: row {int(np.argmax(missing)) + 1}"
-            "); "
-            'give nan_policy="reject" to rank these last, or leave them out of the pool'
+            '); give nan_policy="reject" to rank these last, or leave them out of the pool'
         )
     column[missing] = -np.inf
     return column
@@ -226,6 +225,5 @@ def second(compare: Any, n: int, nan_policy: str) -> tuple[FloatArray, BoolArray
         return column, np.zeros(n, dtype=bool)
     first, other = (np.asarray(each) for each in compare[1:])
     if first.shape != (n,) or other.shape != (n,):
-        raise ValueError(f"compare=(confidence, predictions, predictions) needs {n} predictions of each model, got "
-                         f"{first.shape} and {other.shape}")  # fmt: skip
+        raise ValueError(f"compare= needs {n} predictions of each model, got {first.shape} and {other.shape}")
     return column, np.asarray(first != other)

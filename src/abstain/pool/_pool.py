@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from abstain._checks import to_numpy
-from abstain._typing import ArrayLike, FloatArray, IntArray, NanPolicy
+from abstain._typing import ArrayLike, FloatArray, IntArray
 from abstain.blocks import TieBlocks
 
 
@@ -25,10 +25,10 @@ class Pool:
     judge: FloatArray | None = None
 
     @classmethod
-    def of(cls, confidence: ArrayLike, judge: FloatArray | None = None, nan_policy: NanPolicy = "raise") -> Pool:
+    def of(cls, confidence: ArrayLike, judge: FloatArray | None = None) -> Pool:
         """Return the pool of these scores."""
         n = len(confidence)
-        blocks = TieBlocks.from_samples(np.zeros(n), confidence, nan_policy=nan_policy, keep_samples=True)
+        blocks = TieBlocks.from_samples(np.zeros(n), confidence, keep_samples=True)
         assert blocks.samples is not None
         return cls(blocks, to_numpy(blocks.samples.block), judge)
 
@@ -70,8 +70,6 @@ MEANS = np.array([-2.0, -0.8, 0.0, 0.0, 0.0])
 SPREADS = np.array([3.0, 0.7, 0.25, 2.0, 0.5])
 #: What a judge is taken to be before any label: the risk where it says wrong, and where it says right.
 ACCUSED, CLEARED = 0.5, 0.1
-#: Errors that count as much as the overall risk where probabilities are planned by a fit.
-SHRINK = 5.0
 
 
 def expit(x: FloatArray) -> FloatArray:
@@ -136,9 +134,3 @@ def _with_mean(log_odds: FloatArray, mean: float) -> FloatArray:
 
     shift = brentq(lambda by: float(expit(log_odds + by).mean()) - mean, -80.0, 80.0, xtol=1e-13)
     return expit(log_odds + shift)
-
-
-def shrunk(risk: FloatArray, errors: float) -> FloatArray:
-    """Return a fitted risk drawn towards its mean where few errors were seen."""
-    mean = float(risk.mean())
-    return mean + (risk - mean) * errors / (errors + SHRINK)

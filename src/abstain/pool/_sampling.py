@@ -18,7 +18,7 @@ from abstain.pool import _pair
 from abstain.pool._estimate import per_row, plain_variance
 from abstain.pool._interval import gamma_end
 from abstain.pool._labels import sample_of
-from abstain.pool._pool import Pool, shrunk
+from abstain.pool._pool import Pool
 
 if TYPE_CHECKING:
     from abstain.pool._plan import LabelPlan
@@ -33,6 +33,8 @@ FIRST = 0.25
 ERRORS, GAIN = 5, 0.9
 #: Share of planned probabilities that is the same for all rows: no row is far from being drawn.
 FLOOR = 0.3
+#: Errors that count as much as the overall risk where probabilities are planned by a fit.
+SHRINK = 5.0
 #: From this stated error rate on the first stage too leans to where labels help, but for this share of it.
 OFTEN, CAUTIOUS = 0.15, 0.5
 
@@ -146,7 +148,8 @@ def extended(plan: LabelPlan, loss: Any, n: int | None, seed: int | None) -> Lab
         probability[left], even = mixed(sizes(metric, pool, sample.risk)[left], n), False
     elif plan.design == "adaptive" and min(sample.errors, sample.n - sample.errors) >= ERRORS:
         per_loss = weights(metric, pool, sample.risk)[left]
-        eta = shrunk(sample.risk[left], sample.errors)
+        mean = float(sample.risk[left].mean())  # where few errors were seen, the fit is drawn towards its mean
+        eta = mean + (sample.risk[left] - mean) * sample.errors / (sample.errors + SHRINK)
         better = mixed(np.abs(per_loss) * np.sqrt(eta * (1.0 - eta)), n)  # other metrics are asked of it, too
         square = per_loss**2 * eta * (1.0 - eta)
         gain = draw_variance(square, better) <= GAIN * draw_variance(square, probability[left])
