@@ -84,14 +84,6 @@ def test_files_that_do_not_fit_are_refused(header, message, tmp_path):
         scores.load(file)
 
 
-def test_a_file_of_the_former_name_is_refused_with_the_remedy(tmp_path):
-    """No file is read under two names."""
-    file = tmp_path / "old.npz"
-    np.savez(file, **{"bank": np.ones((2, 2)), "rec" + "use_score": np.array(json.dumps(HEADER))})
-    with pytest.raises(ValueError, match=r"old\.npz: was saved when abstain was called .*; fit the score again"):
-        scores.load(file)
-
-
 def test_other_files_are_refused(tmp_path):
     """No file, another archive, another header, a pickle, no archive at all."""
     with pytest.raises(FileNotFoundError, match=r"none\.npz: no such file"):

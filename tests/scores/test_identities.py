@@ -9,7 +9,7 @@ import pytest
 from scipy import optimize, special, stats
 
 from abstain import Outputs, metrics, scores
-from abstain.scores import _fitted_logits
+from abstain.scores import _batch, _fitted_logits
 from tests.scores.toy import TEST, TRAIN, VALIDATION, WEIGHT, fitted
 
 Z, H, Y = np.asarray(TEST.logits), np.asarray(TEST.features), np.asarray(TEST.labels)
@@ -214,20 +214,18 @@ def test_knn_is_two_minus_two_cosines(k):
 
 def test_knn_in_blocks_is_knn_in_one(monkeypatch):
     """The running top k over blocks of queries and bank is that of all at once, and no block is larger."""
-    from abstain.scores import _arrays
-
     sizes = []
 
-    def largest(values, k, xp, found=_arrays.largest):
+    def largest(values, k, xp, found=_batch.largest):
         sizes.append(values.shape)
         return found(values, k, xp)
 
-    monkeypatch.setattr(_arrays, "largest", largest)
+    monkeypatch.setattr(_batch, "largest", largest)
     whole = fitted("knn", neighbours=7, dtype="float64").score(TEST)
     guided = fitted("nnguide", neighbours=7, dtype="float64").score(TEST)
     for block in (1, 3, 50, 399):
-        monkeypatch.setattr(_arrays, "BLOCK", block)
-        monkeypatch.setattr(_arrays, "QUERIES", 2 * block)
+        monkeypatch.setattr(_batch, "BLOCK", block)
+        monkeypatch.setattr(_batch, "QUERIES", 2 * block)
         sizes.clear()
         close(fitted("knn", neighbours=7, dtype="float64").score(TEST), whole)
         close(fitted("nnguide", neighbours=7, dtype="float64").score(TEST), guided)

@@ -106,6 +106,16 @@ def check_batch(logits: Tensor, target: Tensor, least: int = 1) -> None:
         raise ValueError("logits is empty; at least one sample is needed, so leave this batch out")
 
 
+def check_pair(**columns: Tensor) -> None:
+    """Refuse two vectors of different lengths, and empty ones."""
+    one, other = columns.values()
+    if one.ndim != 1 or one.shape != other.shape:
+        shapes = ", ".join(f"{name}: {tuple(each.shape)}" for name, each in columns.items())
+        raise ValueError(f"shapes differ ({shapes}); give one of each per sample")
+    if not len(one):
+        raise ValueError(f"{next(iter(columns))} is empty; at least one sample is needed, so leave this batch out")
+
+
 def check_tensors(**given: Any) -> None:
     """Refuse what is no tensor, such as a list of class names."""
     for name, each in given.items():

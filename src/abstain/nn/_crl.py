@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from abstain.nn._confidence import at_least_float32, check_batch, hits
+from abstain.nn._confidence import at_least_float32, check_batch, check_pair, hits
 
 
 def crl_loss(confidence: Tensor, correctness: Tensor) -> Tensor:
@@ -42,11 +42,7 @@ def crl_loss(confidence: Tensor, correctness: Tensor) -> Tensor:
     >>> nn.crl_loss(torch.tensor([0.5, 0.75]), torch.tensor([1.0, 0.0]))  # should differ by 1 the other way
     tensor(1.2500)
     """
-    if confidence.ndim != 1 or confidence.shape != correctness.shape:
-        shapes = f"confidence: {tuple(confidence.shape)}, correctness: {tuple(correctness.shape)}"
-        raise ValueError(f"shapes differ ({shapes}); give one of each per sample")
-    if not len(confidence):
-        raise ValueError("confidence is empty; at least one sample is needed, so leave this batch out")
+    check_pair(confidence=confidence, correctness=correctness)
     confidence, correctness = at_least_float32(confidence), at_least_float32(correctness)
     ahead, lead = correctness - correctness.roll(-1), confidence - confidence.roll(-1)
     hinge = (ahead.abs() - ahead.sign() * lead).relu()

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from abstain._checks import fraction, not_negative, one_of, positive
-from abstain.nn._confidence import at_least_float32, check_batch, hits, largest_and
+from abstain.nn._confidence import at_least_float32, check_batch, check_pair, hits, largest_and
 
 Denominator = Literal["accepted", "all"]
 Correctness = Literal["soft", "hard"]
@@ -75,11 +75,7 @@ def smooth_cwsa(
     0.33333
     """
     tau, temperature, penalty = _checked(threshold, temperature, penalty, denominator)
-    if loss.ndim != 1 or loss.shape != confidence.shape:
-        shapes = f"loss: {tuple(loss.shape)}, confidence: {tuple(confidence.shape)}"
-        raise ValueError(f"shapes differ ({shapes}); give one of each per sample")
-    if not len(loss):
-        raise ValueError("loss is empty; at least one sample is needed, so leave this batch out")
+    check_pair(loss=loss, confidence=confidence)
     share = _share(len(loss), tau, denominator)
     loss = loss if loss.is_floating_point() else loss.to(confidence.dtype)
     gain = torch.rsub(at_least_float32(loss), share, alpha=share * (1.0 + penalty))

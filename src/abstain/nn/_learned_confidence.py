@@ -345,16 +345,14 @@ class DeVriesLoss(nn.Module):
         """Return the loss of logits (n, K) and confidence logits (n,) with labels (n,), and move lambda."""
         hinted = None
         if self.training:
-            drawn = torch.rand(len(target), generator=self.generator, device=self._draw_device(logits))
+            device = logits.device if self.generator is None else self.generator.device
+            drawn = torch.rand(len(target), generator=self.generator, device=device)
             hinted = drawn.to(logits.device) < self.hint_share
         task, price = devries_losses(logits, confidence_logit, target, hinted)
         value = task + self.weight.clone() * price
         if self.training:
             self.weight.mul_(torch.where(price.detach() < self.budget, 1.0 / 1.01, 1.0 / 0.99))
         return value
-
-    def _draw_device(self, logits: Tensor) -> torch.device:
-        return logits.device if self.generator is None else self.generator.device
 
     def extra_repr(self) -> str:
         return f"budget={self.budget}, hint_share={self.hint_share}"

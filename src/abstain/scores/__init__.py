@@ -9,8 +9,7 @@ import numpy as np
 from abstain._checks import UnmetNeed, closest, listed
 from abstain._typing import FloatArray
 from abstain.outputs import Outputs, expect
-from abstain.scores._catalogue import COMPOSED, SCORES, parse, parse_list, score_of
-from abstain.scores._file import load
+from abstain.scores._catalogue import COMPOSED, SCORES, load, parse, parse_list, score_of
 from abstain.scores._fitted import FittedScore
 from abstain.scores._head import recover_head
 from abstain.scores._passes import judged, pass_predictions

@@ -9,8 +9,7 @@ import numpy as np
 from abstain._checks import fraction
 from abstain.outputs import Outputs
 from abstain.scores import _moments
-from abstain.scores._arrays import astype, kth_largest, logsumexp
-from abstain.scores._batch import Batch, State
+from abstain.scores._batch import Batch, State, astype, kth_largest, logsumexp
 
 
 def react(batch: Batch, state: State) -> Any:

@@ -10,8 +10,7 @@ from abstain._checks import one_of
 from abstain._classes import chosen
 from abstain.outputs import Outputs
 from abstain.scores import _moments
-from abstain.scores._arrays import row_norms, rows_of
-from abstain.scores._batch import Batch, State
+from abstain.scores._batch import Batch, State, row_norms, rows_of
 
 
 def mds(batch: Batch, state: State) -> Any:

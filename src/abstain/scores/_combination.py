@@ -11,8 +11,7 @@ import numpy as np
 from abstain._checks import UnmetNeed, not_negative
 from abstain._typing import FloatArray
 from abstain.outputs import Outputs
-from abstain.scores._arrays import astype
-from abstain.scores._batch import Batch, State
+from abstain.scores._batch import Batch, State, astype
 from abstain.scores._catalogue import parse, score_of
 from abstain.scores._fitted import FittedScore
 from abstain.scores._score import Score

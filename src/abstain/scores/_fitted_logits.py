@@ -11,8 +11,7 @@ import numpy as np
 from abstain._checks import not_negative, positive, whole
 from abstain._typing import FloatArray, IntArray
 from abstain.outputs import Outputs
-from abstain.scores._arrays import arange, astype, logsumexp, x_log_y
-from abstain.scores._batch import Batch, State
+from abstain.scores._batch import Batch, State, arange, astype, logsumexp, x_log_y
 from abstain.scores._softmax import msp, neg_log_error
 
 #: Stands for the maximum softmax probability among the choices of p.

@@ -10,8 +10,7 @@ from abstain import _checks
 from abstain._typing import FloatArray
 from abstain.outputs import Outputs
 from abstain.scores import _moments
-from abstain.scores._arrays import logsumexp
-from abstain.scores._batch import Batch, State
+from abstain.scores._batch import Batch, State, logsumexp
 
 
 def bank_of(features: Any, scale: FloatArray | None, dtype: str) -> Any:

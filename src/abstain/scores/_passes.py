@@ -10,8 +10,7 @@ import numpy as np
 from abstain._checks import UnmetNeed, one_of
 from abstain._typing import IntArray
 from abstain.outputs import Outputs, expect
-from abstain.scores._arrays import ascending, astype, columns_at, x_log_y
-from abstain.scores._batch import Batch
+from abstain.scores._batch import Batch, ascending, astype, columns_at, x_log_y
 from abstain.scores._catalogue import parse
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from abstain._checks import not_negative, positive, whole
-from abstain.scores._arrays import astype, largest, logsumexp, x_log_y
-from abstain.scores._batch import Batch
+from abstain.scores._batch import Batch, astype, largest, logsumexp, x_log_y
 
 
 def msp(batch: Batch) -> Any:

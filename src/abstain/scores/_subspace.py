@@ -11,8 +11,7 @@ from abstain._checks import whole
 from abstain._typing import FloatArray
 from abstain.outputs import Outputs
 from abstain.scores import _moments
-from abstain.scores._arrays import astype, logsumexp, row_norms
-from abstain.scores._batch import Batch, State
+from abstain.scores._batch import Batch, State, astype, logsumexp, row_norms
 from abstain.scores._softmax import log_error
 
 #: Singular values of W below this share of the largest are rounding: of a head whose rows sum to 0, as of a multinomial

@@ -21,7 +21,7 @@ with warnings.catch_warnings():
 from abstain.nn import data, mc_dropout, train
 from abstain.nn.ingredients import frozen_statistics
 from abstain.nn.train import _stage as module
-from abstain.nn.train._extract import Extractor
+from abstain.nn.train._learner import Extractor
 from abstain.nn.train._run import learner_of
 from abstain.study import read_study
 from tests.disk import room

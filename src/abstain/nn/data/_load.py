@@ -8,7 +8,7 @@ from pathlib import Path
 
 from abstain._checks import closest
 from abstain.nn.data import _readers as readers
-from abstain.nn.data import _shifted_sets as shifted
+from abstain.nn.data import _shifts as shifted
 from abstain.nn.data._images import Images, synthetic
 
 #: Where named data sets lie.

@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from abstain._checks import generator, whole
+from abstain._checks import generator, positive, whole
 from abstain.nn._confidence import at_least_float32
-from abstain.nn.ingredients._terms import Part, Seed, check_pictures, check_positive, cross_entropy
+from abstain.nn.ingredients._terms import Part, Seed, check_pictures, cross_entropy
 
 #: Moves: all of them are one resampling, with one matrix per image.
 GEOMETRIC = ("rotate", "shear_x", "shear_y", "translate_x", "translate_y")
@@ -236,7 +236,8 @@ class AugMix:
     weight: float = 1.0
 
     def __post_init__(self) -> None:
-        check_positive(jsd_weight=self.jsd_weight, severity=self.severity)
+        positive(self.jsd_weight, "jsd_weight")
+        positive(self.severity, "severity")
         whole(self.width, "width", usual=3)
         whole(self.depth, "depth", least=0, usual=0)
 

@@ -9,9 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from abstain._checks import fraction
 from abstain.nn._passes import device_of, evaluation_mode
-from abstain.nn.ingredients._sam import batch_norm_layers
-from abstain.nn.ingredients._terms import check_share
+from abstain.nn.ingredients._sam import batch_norm_layers, frozen_statistics
 
 
 class _Average(nn.Module):
@@ -86,7 +86,7 @@ class EMA(_Average):
     """
 
     def __init__(self, model: nn.Module, tau: float = 0.999, *, warm_up: bool = True) -> None:
-        check_share(tau=tau)
+        fraction(tau, "tau")
         super().__init__(model)
         self.tau, self.warm_up = tau, warm_up
 
@@ -199,12 +199,9 @@ def reestimate_batch_norm(
         return model
     moments = {layer: _Moments() for layer in layers}
     handles = [layer.register_forward_pre_hook(moments[layer].add) for layer in layers]
-    tracked = {layer: layer.track_running_stats for layer in layers}
     place, seen = device_of(model), 0
     try:
-        with evaluation_mode(model):
-            for layer in layers:
-                layer.track_running_stats = False
+        with evaluation_mode(model), frozen_statistics(model):
             for batch in batches:
                 inputs = read(batch)
                 for layer in layers:  # a batch of one image without area has no variance
@@ -214,8 +211,6 @@ def reestimate_batch_norm(
     finally:
         for handle in handles:
             handle.remove()
-        for layer in layers:
-            layer.track_running_stats = tracked[layer]
     if not seen:
         raise ValueError("batches holds none; give the training set, clean, in batches")
     for layer in layers:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from abstain._checks import generator
-from abstain.nn.ingredients._terms import Part, Seed, check_positive, check_share, cross_entropy, mixed_cross_entropy
+from abstain._checks import fraction, generator, positive
+from abstain.nn.ingredients._terms import Part, Seed, cross_entropy, mixed_cross_entropy
 
 
 def mixup(x: Tensor, y: Tensor, alpha: float, rng: Seed = None) -> tuple[Tensor, Tensor, float]:
@@ -49,7 +49,7 @@ def mixup(x: Tensor, y: Tensor, alpha: float, rng: Seed = None) -> tuple[Tensor,
     >>> other, round(share, 3), mixed.squeeze(1).round(decimals=3)
     (tensor([1, 0]), 0.467, tensor([0.5330, 0.4670]))
     """
-    check_positive(alpha=alpha)
+    positive(alpha, "alpha")
     source = generator(rng)
     share = float(source.beta(alpha, alpha))
     order = torch.as_tensor(source.permutation(len(y)), device=x.device)
@@ -84,7 +84,7 @@ class Mixup:
     weight: float = 1.0
 
     def __post_init__(self) -> None:
-        check_positive(alpha=self.alpha)
+        positive(self.alpha, "alpha")
 
     def draw(self, x: Tensor, y: Tensor, rng: Seed = None) -> tuple[Part, ...]:
         """Return the mixed batch."""
@@ -130,7 +130,8 @@ class RegMixup:
     weight: float = 1.0
 
     def __post_init__(self) -> None:
-        check_positive(alpha=self.alpha, eta=self.eta)
+        positive(self.alpha, "alpha")
+        positive(self.eta, "eta")
 
     def draw(self, x: Tensor, y: Tensor, rng: Seed = None) -> tuple[Part, ...]:
         """Return one part of both, or two parts."""
@@ -187,7 +188,7 @@ def cutmix(x: Tensor, y: Tensor, alpha: float = 1.0, rng: Seed = None) -> tuple[
     >>> float(mixed[0].mean()) == 1.0 - share if other[0] == 1 else True
     True
     """
-    check_positive(alpha=alpha)
+    positive(alpha, "alpha")
     if x.ndim != 4:
         raise ValueError(f"cutmix cuts images, but x has shape {tuple(x.shape)}; give (n, channels, height, width)")
     source = generator(rng)
@@ -235,8 +236,8 @@ class CutMix:
     weight: float = 1.0
 
     def __post_init__(self) -> None:
-        check_positive(alpha=self.alpha)
-        check_share(chance=self.chance)
+        positive(self.alpha, "alpha")
+        fraction(self.chance, "chance")
 
     def draw(self, x: Tensor, y: Tensor, rng: Seed = None) -> tuple[Part, ...]:
         """Return the batch, cut or not."""

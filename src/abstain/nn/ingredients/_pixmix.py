@@ -7,16 +7,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from abstain._checks import generator, one_of, whole
+from abstain._checks import generator, one_of, positive, whole
 from abstain._files import write_file
 from abstain.nn.ingredients._augmix import ALL_OPERATIONS, Drawn
-from abstain.nn.ingredients._terms import Part, Seed, check_pictures, check_positive, cross_entropy
+from abstain.nn.ingredients._terms import Part, Seed, check_pictures, cross_entropy
 
 _POINTS, _STEPS, _CHAINS = 20_000, 60, 500
 
@@ -263,7 +263,8 @@ class PixMix:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_positive(beta=self.beta, severity=self.severity)
+        positive(self.beta, "beta")
+        positive(self.severity, "severity")
         whole(self.least, "least", least=0, usual=0)
         whole(self.most, "most", least=self.least, usual=4)
 
@@ -289,22 +290,22 @@ class PixMix:
         start, steps = _chance(n, source, x), [self._round(x, source) for _ in range(most)]
         # the start and every round's own augmentation are operations on the image itself: all that count at once
         left = torch.as_tensor(rounds, device=x.device)[:, None, None, None]
-        used = torch.cat([start, *(step.own & (left > done) for done, step in enumerate(steps))])
+        used = torch.cat([start, *(step[1] & (left > done) for done, step in enumerate(steps))])
         changed = own.apply(x.repeat(most + 1, 1, 1, 1), used.flatten()).reshape(most + 1, *x.shape)
         result = torch.where(start, changed[0], x)
-        for done, step in enumerate(steps):
-            partner = torch.where(step.own, changed[done + 1], step.others)
+        for done, (others, itself, a, b, adds) in enumerate(steps):
+            partner = torch.where(itself, changed[done + 1], others)
             goes = left > done
-            for who, mix in ((goes & step.adds, mix_add), (goes & ~step.adds, mix_multiply)):
+            for who, mix in ((goes & adds, mix_add), (goes & ~adds, mix_multiply)):
                 rows = who.flatten().nonzero().flatten()
-                result[rows] = mix(result[rows], partner[rows], step.a[rows], step.b[rows]).clamp(0.0, 1.0)
+                result[rows] = mix(result[rows], partner[rows], a[rows], b[rows]).clamp(0.0, 1.0)
         return result
 
-    def _round(self, x: Tensor, rng: np.random.Generator) -> _Round:
-        """Draw what one round needs."""
-        others, own = self._others(x, rng), _chance(len(x), rng, x)
+    def _round(self, x: Tensor, rng: np.random.Generator) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+        """Draw images of the mixing set, whose turn is the image itself, shares, and who adds."""
+        others, itself = self._others(x, rng), _chance(len(x), rng, x)
         a, b = (_column(each, x) for each in _shares(self.beta, len(x), rng))
-        return _Round(others, own, a, b, _chance(len(x), rng, x))
+        return others, itself, a, b, _chance(len(x), rng, x)
 
     def _others(self, x: Tensor, rng: np.random.Generator) -> Tensor:
         """Draw an image of the mixing set per sample, and a random crop of each."""
@@ -337,16 +338,6 @@ def windows(
         columns = torch.where(flip[:, None], columns.flip(1), columns)
     channel = torch.arange(images.shape[1], device=place)[None, :, None, None]
     return images[index[:, None, None, None], channel, rows, columns[:, None, None, :]]
-
-
-class _Round(NamedTuple):
-    """Draws of one round: images of the mixing set, whose turn is the image itself, shares, and who adds."""
-
-    others: Tensor
-    own: Tensor
-    a: Tensor
-    b: Tensor
-    adds: Tensor
 
 
 def _column(values: np.ndarray, x: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from abstain.nn.ingredients._terms import check_positive, check_share
+from abstain._checks import fraction, positive
 
 _BATCH_NORM = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm)
 
@@ -99,7 +99,7 @@ class SAM(torch.optim.Optimizer):
     """
 
     def __init__(self, base: torch.optim.Optimizer, model: nn.Module | None = None, *, rho: float = 0.05) -> None:
-        check_positive(rho=rho)
+        positive(rho, "rho")
         super().__init__(base.param_groups, base.defaults)
         self.base, self.model, self.rho = base, model, rho
         self._share()
@@ -219,7 +219,7 @@ class FriendlySAM(SAM):
         sigma: float = 1.0,
         lam: float = 0.6,
     ) -> None:
-        check_share(lam=lam)
+        fraction(lam, "lam")
         if lam == 1.0:
             raise ValueError("lam must lie in [0, 1), got 1.0; 0.6 is usual")
         super().__init__(base, model, rho=rho)
@@ -283,7 +283,7 @@ class MixedSAM(SAM):
     def __init__(
         self, base: torch.optim.Optimizer, model: nn.Module | None = None, *, rho: float = 0.05, gamma: float = 0.5
     ) -> None:
-        check_share(gamma=gamma)
+        fraction(gamma, "gamma")
         super().__init__(base, model, rho=rho)
         self.gamma = gamma
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
-from abstain._checks import fraction, generator, positive
+from abstain._checks import generator
 from abstain.nn._confidence import check_batch
 
 #: Any seed or generator of NumPy.
@@ -180,15 +180,3 @@ def check_pictures(x: Tensor, who: str) -> None:
             f"{who} edits images in [0, 1], but got values from {least:.3g} to {most:.3g}; "
             "normalise in the model instead, with abstain.nn.networks.Normalise"
         )
-
-
-def check_positive(**settings: float) -> None:
-    """Refuse settings that are not above 0."""
-    for name, value in settings.items():
-        positive(value, name)
-
-
-def check_share(**settings: float) -> None:
-    """Refuse settings outside [0, 1]."""
-    for name, value in settings.items():
-        fraction(value, name)

@@ -16,7 +16,7 @@ from abstain._extras import need
 from abstain.nn.data import Task
 from abstain.nn.networks import parameters
 from abstain.nn.train._learner import Learner
-from abstain.nn.train._settings import Recipe
+from abstain.nn.train._recipes import Recipe
 
 _REPEATS = 2
 

@@ -25,10 +25,8 @@ from abstain._files import write_file, write_text
 from abstain._version import __version__
 from abstain.nn.data import Task, TestSet
 from abstain.nn.networks import Network, build
-from abstain.nn.train._extract import Extractor
-from abstain.nn.train._learner import Learner
-from abstain.nn.train._recipes import WORDING, agrees
-from abstain.nn.train._settings import Recipe
+from abstain.nn.train._learner import Extractor, Learner
+from abstain.nn.train._recipes import WORDING, Recipe, agrees
 from abstain.nn.train._stage import StageModule, settle, terms_of
 from abstain.outputs import write_outputs
 from abstain.study import Run, SavedSet, add_run, read_study

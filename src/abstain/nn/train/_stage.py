@@ -31,7 +31,7 @@ from abstain.nn.ingredients import (
 from abstain.nn.ingredients._pixmix import windows
 from abstain.nn.ingredients._terms import Term
 from abstain.nn.train._learner import Criterion, Learner
-from abstain.nn.train._settings import DataSettings, Stage
+from abstain.nn.train._recipes import DataSettings, Stage
 
 
 class Pictures(torch.utils.data.Dataset[Any]):
