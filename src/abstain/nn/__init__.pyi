@@ -1,6 +1,10 @@
 """The public names of the package; each is loaded when it is first used."""
 
 from abstain.nn._callback import SelectiveCheckpoint as SelectiveCheckpoint
+from abstain.nn._confidence import dropout_active as dropout_active
+from abstain.nn._confidence import ensemble_logits as ensemble_logits
+from abstain.nn._confidence import mc_dropout as mc_dropout
+from abstain.nn._confidence import passes_confidence as passes_confidence
 from abstain.nn._crl import CorrectnessRankingLoss as CorrectnessRankingLoss
 from abstain.nn._crl import crl_loss as crl_loss
 from abstain.nn._cwsa import CWSALoss as CWSALoss
@@ -20,10 +24,6 @@ from abstain.nn._model_scores import fit_gram as fit_gram
 from abstain.nn._model_scores import gradnorm as gradnorm
 from abstain.nn._model_scores import gram_score as gram_score
 from abstain.nn._model_scores import odin as odin
-from abstain.nn._passes import dropout_active as dropout_active
-from abstain.nn._passes import ensemble_logits as ensemble_logits
-from abstain.nn._passes import mc_dropout as mc_dropout
-from abstain.nn._passes import passes_confidence as passes_confidence
 from abstain.nn._rank_losses import AUGRCLoss as AUGRCLoss
 from abstain.nn._rank_losses import AURCLoss as AURCLoss
 from abstain.nn._rank_losses import SELELoss as SELELoss

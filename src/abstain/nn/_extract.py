@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.utils import data as samplers
 
 from abstain._files import write_file
-from abstain.nn._passes import device_of, evaluation_mode, mc_dropout
+from abstain.nn._confidence import device_of, evaluation_mode, mc_dropout
 from abstain.outputs import Outputs, write_outputs
 
 _BATCHES_PER_PART = 50

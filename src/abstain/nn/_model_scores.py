@@ -12,8 +12,7 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 
 from abstain._checks import positive
-from abstain.nn._confidence import at_least_float32, in_float64
-from abstain.nn._passes import device_of, evaluation_mode
+from abstain.nn._confidence import at_least_float32, device_of, evaluation_mode, in_float64
 
 
 def gradnorm(

@@ -27,7 +27,7 @@ Need: TypeAlias = Literal[
 #: What an evaluation would have to save, by need.
 REMEDIES = {
     "logits": "save them beside the labels",
-    "logits or probabilities": "save them beside the labels",
+    "probabilities": "save them beside the labels",
     "features": "save the penultimate layer as features=",
     "head": "give the last layer, head=(W, b), or recover it with scores.recover_head",
     "passes": "save the probabilities of all passes, passes= of shape (runs, n_samples, n_classes)",
@@ -107,15 +107,15 @@ class Score:
     @cached_property
     def function(self) -> Callable[..., Any]:
         """``function(batch, **options)``, or ``function(batch, state, **options)`` for a score that is fitted."""
-        found: Callable[..., Any] = getattr(import_module(f"abstain.scores._{self.module}"), self.name)
-        return found
+        return self._loaded(self.name)
 
     @cached_property
     def fit_function(self) -> Callable[..., dict[str, Any]] | None:
         """``fit_function(outputs, **options)`` returns the arrays that the score keeps from the fit data."""
-        if self.fit_name is None:
-            return None
-        found: Callable[..., dict[str, Any]] = getattr(import_module(f"abstain.scores._{self.module}"), self.fit_name)
+        return None if self.fit_name is None else self._loaded(self.fit_name)
+
+    def _loaded(self, name: str) -> Callable[..., Any]:
+        found: Callable[..., Any] = getattr(import_module(f"abstain.scores._{self.module}"), name)
         return found
 
     @property
@@ -184,9 +184,8 @@ class Score:
             The fit data are missing or do not hold what the score is fitted on.
         """
         chosen = self.using(**options)
-        problem = _unfit(chosen, outputs)
-        if problem is not None:
-            raise UnmetNeed(problem)
+        if chosen.fit_name is not None:
+            _require_fit(chosen, outputs)
         return fit(chosen, outputs)
 
     def __call__(self, outputs: Outputs, fit: Outputs | FittedScore | None = None) -> FloatArray:
@@ -234,23 +233,14 @@ def _first_missing(needs: tuple[Need, ...], outputs: Any, settings: Mapping[str,
     return next((need for need in needs if not holds(outputs, need, settings)), None)
 
 
-def _unfit(score: Score, outputs: Outputs | None) -> str | None:
-    """Return what the fit data lack, in words; None if nothing."""
-    if score.fit_function is None:
-        return None
+def _require_fit(score: Score, outputs: Outputs | None) -> None:
+    """Raise ``UnmetNeed`` unless the fit data hold what the score is fitted on."""
     if outputs is None:
-        return (
-            f"{score.name} is fitted: give fit data, the {score.fit_split} split with "
-            f"{', '.join(score.fit_requires)} (fit=outputs, or --fit FILE)"
-        )
+        wanted = f"the {score.fit_split} split with {', '.join(score.fit_requires)}"
+        raise UnmetNeed(f"{score.name} is fitted: give fit data, {wanted} (fit=outputs, or --fit FILE)")
     need = _first_missing(score.fit_requires, outputs, score.settings)
-    return (
-        None if need is None else f"{score.name} is fitted on {need}, which the fit data lack; {REMEDIES[_what(need)]}"
-    )
-
-
-def _what(need: Need) -> str:
-    return "logits or probabilities" if need == "probabilities" else need
+    if need is not None:
+        raise UnmetNeed(f"{score.name} is fitted on {need}, which the fit data lack; {REMEDIES[need]}")
 
 
 def _unmet(score: Score, need: Need, outputs: Any) -> str:
@@ -266,10 +256,10 @@ def _unmet(score: Score, need: Need, outputs: Any) -> str:
             "logits and rounds small probabilities to 0, and log-probabilities do not bring these back; "
             "save the logits, or use 'neg_log_error'"
         )
-    what = _what(need)
-    if what == "logits or probabilities" and getattr(outputs, "passes", None) is not None:
+    what = "logits or probabilities" if need == "probabilities" else need
+    if need == "probabilities" and getattr(outputs, "passes", None) is not None:
         return f"{score.name} needs {what}, and these outputs hold passes: choose one of theirs, such as 'pass_msp'"
-    return f"{score.name} needs {what}, which these outputs do not hold; {REMEDIES[what]}"
+    return f"{score.name} needs {what}, which these outputs do not hold; {REMEDIES[need]}"
 
 
 @lru_cache(maxsize=256)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from abstain._checks import fraction
-from abstain.nn._passes import device_of, evaluation_mode
+from abstain.nn._confidence import device_of, evaluation_mode
 from abstain.nn.ingredients._sam import batch_norm_layers, frozen_statistics
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from abstain.nn._confidence import DROPOUT, evaluation_mode, mc_dropout
 from abstain.nn._cwsa import CWSALoss
 from abstain.nn._extract import host, joined, layer
 from abstain.nn._learned_confidence import (
@@ -19,7 +20,6 @@ from abstain.nn._learned_confidence import (
     reservation_confidence,
 )
 from abstain.nn._model_scores import GramStatistics, fit_gram, gram_score, odin
-from abstain.nn._passes import DROPOUT, evaluation_mode, mc_dropout
 from abstain.nn._rank_losses import AUGRCLoss, AURCLoss, SELELoss
 from abstain.nn.data import Images
 from abstain.nn.ingredients._terms import cross_entropy

@@ -165,6 +165,8 @@ def fit(
         return Run(model, name, task.name, seed, ())
     judged_on, sets = _write_outputs(learner, recipe, task, folder, seed, lambda line: say(f"{model}/{name}: {line}"))
     notes = [line for line in (recipe.found, _taken(recipe)) if line]
+    versions = {"abstain": __version__, "python": sys.version.split()[0]}
+    versions |= {each: version(each) for each in ("torch", "lightning", "numpy")}
     run = Run(
         model,
         name,
@@ -175,7 +177,7 @@ def fit(
         settings,
         judged_on,
         dict(task.splits),
-        _versions(),
+        versions,
         tuple(notes),
     )
     _save(learner, folder / "weights.pt")
@@ -327,12 +329,6 @@ def _write_outputs(
         write_outputs(outputs, folder / f"{each.name}.npz")
         saved.append(SavedSet(each.name, each.role, outputs.n, dict(each.shift)))
     return extractor.judged_on(), tuple(saved)
-
-
-def _versions() -> dict[str, str]:
-    """Return the versions of what a training stands on."""
-    own = {"abstain": __version__, "python": sys.version.split()[0]}
-    return {**own, **{name: version(name) for name in ("torch", "lightning", "numpy")}}
 
 
 def _taken(recipe: Recipe) -> str:

@@ -13,8 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from abstain.nn._confidence import evaluation_mode
 from abstain.nn._crl import CorrectnessRankingLoss
-from abstain.nn._passes import evaluation_mode
 from abstain.nn.data import Images, Task
 from abstain.nn.ingredients import (
     EMA,
