@@ -120,3 +120,37 @@ def test_groups_that_join(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "'b' is not known" in capsys.readouterr().err
     assert live(tmp_path / "second.csv", tmp_path, "--groups", "site", "--add-group", "b") == 0
     assert set(abstain.load_policy(tmp_path / "policy.json").thresholds) == {"a", "b"}
+
+
+def test_a_share_of_unseen_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """``--ood-share`` certifies a stricter limit, once and week by week, and is written into the policy."""
+    rng = np.random.default_rng(8)
+    score = rng.random(9000)
+    wrong = (rng.random(9000) < 0.3 * (1 - score) ** 1.5).astype(int)
+    pl.DataFrame({"conf": score, "err": wrong}).write_csv(tmp_path / "rows.csv")
+    fixed = [str(tmp_path / "rows.csv"), "--loss", "err", "--confidence", "conf", "--risk", "0.05", "--delta", "0.05"]
+    once = ["threshold", *fixed, "-o", str(tmp_path / "once.json")]
+    assert run([*once, "--ood-share", "0.01"]) == 0
+    assert run([*once, "--ood-share", "0.01", "--second", "err"]) == 2
+    assert "--second" in capsys.readouterr().err
+    state = ["--state", str(tmp_path / "live.json"), "-o", str(tmp_path / "live-policy.json")]
+    assert run(["live", *fixed, *state, "--ood-share", "0.01"]) == 0
+    assert "It holds while at most 1 % of the answered cases" in capsys.readouterr().out
+    for name in ("once.json", "live-policy.json"):
+        assert abstain.load_policy(tmp_path / name).objective.ood_share == 0.01
+
+
+def test_a_violated_certificate_answers_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Once the risk of the answers has risen, the exit code is 1, and the policy rejects all until a restart."""
+    options = ("--risk", "0.05", "--restarts", "1")
+    assert live(week(tmp_path, 1), tmp_path, *options) == 0
+    assert live(week(tmp_path, 2), tmp_path) == 0
+    rows = pl.read_csv(week(tmp_path, 3)).with_columns(
+        err=pl.Series(np.random.default_rng(0).random(1500) < 0.5).cast(int)
+    )
+    rows.write_csv(tmp_path / "changed.csv")
+    assert live(tmp_path / "changed.csv", tmp_path) == 1
+    assert "violated: first seen after" in capsys.readouterr().out
+    policy = abstain.load_policy(tmp_path / "policy.json")
+    assert (policy.guarantee, policy.thresholds[""]) == (None, np.inf)
+    assert live(week(tmp_path, 4), tmp_path, "--restart") == 0

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import abstain
 from abstain.thresholds import Reach
 
 RISKS = st.floats(1e-3, 0.45).flatmap(lambda limit: st.tuples(st.just(limit), st.floats(1e-4, 0.99).map(limit.__mul__)))
@@ -74,3 +76,20 @@ def test_no_slack_reaches_nowhere() -> None:
     assert (reach.ood_share, reach.ood_cases(), reach.density_ratio, reach.chi_square) == (0, 0, 1, 0)
     assert "no room" in reach.sentence
     assert Reach(0.05, 0.0, 0.5).density_ratio == math.inf
+
+
+def test_reach_of_groups_and_of_a_band() -> None:
+    """Each group with a certificate has its own; a band has one for any threshold and limit."""
+    rng = np.random.default_rng(4)
+    score, names = rng.random(9000), rng.choice(["a", "b"], 9000)
+    wrong = (rng.random(9000) < 0.2 * (1 - score)).astype(float)
+    found = abstain.choose_threshold(wrong, score, risk=0.05, delta=0.05, groups=names, ood_share=0.01)
+    assert {name: round(one.ood_share, 9) >= 0.01 for name, one in found.reach.items()} == {"a": True, "b": True}
+    band = abstain.thresholds.certified_band(wrong, score, delta=0.05)
+    reach = band.reach(0.7, risk=0.08)
+    upper = band.upper_at([0.7])[0]
+    assert (reach.limit, reach.upper) == (0.08, upper)
+    assert reach.coverage <= (score >= 0.7).mean()
+    assert reach.with_ood(reach.ood_share) == pytest.approx(0.08)
+    twice = abstain.thresholds.certified_band(2 * wrong, score, delta=0.05, max_loss=2.0)
+    assert twice.reach(0.7, risk=0.16).limit == 0.08
