@@ -19,7 +19,7 @@ import numpy as np
 
 import abstain
 from abstain._fast import compiled
-from abstain.blocks._order import by_score
+from abstain.blocks._parts import by_score
 from abstain.inference._influence import gradient, per_sample
 from abstain.inference._unseen import one_more
 from abstain.metrics import parse

@@ -125,7 +125,7 @@ def test_there_are_no_circles() -> None:
 #: Strings in inference that are spelled like a metric and name none.
 WORDS = {
     "inference/_bands.py": {"risk"},  # the axis of the curve
-    "inference/_beside.py": {"risk"},  # a field of a fact, as in the two below
+    "inference/_paired.py": {"risk"},  # a field of a fact, as in the two below
     "inference/_group_tests.py": {"risk"},
     "inference/_ranking.py": {"aurc", "augrc"},  # default of an argument
     "inference/_steps.py": {"risk"},

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from abstain import TieBlocks
-from abstain.blocks import _order
-from abstain.blocks._order import MINIMUM, _by_one_sort, by_score
+from abstain.blocks import _parts
+from abstain.blocks._parts import MINIMUM, _by_one_sort, by_score
 
 EDGES = [0.0, -0.0, np.inf, -np.inf, 5e-324, -5e-324, np.finfo(float).max, np.finfo(float).min, 1.0, np.nextafter(1, 0)]
 FLOATS = st.one_of(st.floats(allow_nan=False), st.sampled_from(EDGES), st.floats(0.999999999, 1.0))
@@ -66,7 +66,7 @@ def test_both_ways_give_one_table(monkeypatch: pytest.MonkeyPatch) -> None:
     score, loss = np.round(rng.normal(size=MINIMUM), 2), rng.exponential(size=MINIMUM)
     score[:4] = [0.0, -0.0, np.inf, -np.inf]
     one = TieBlocks.from_samples(loss, score, keep_samples=True)
-    monkeypatch.setattr(_order, "MINIMUM", MINIMUM + 1)
+    monkeypatch.setattr(_parts, "MINIMUM", MINIMUM + 1)
     other = TieBlocks.from_samples(loss, score, keep_samples=True)
     np.testing.assert_array_equal(one.score, other.score)
     np.testing.assert_allclose(one.loss, other.loss, rtol=1e-15)

@@ -305,7 +305,7 @@ def test_bad_questions_are_refused() -> None:
         band.coverage_at_risk_interval("5 %")
     with pytest.raises(ValueError, match="give a fraction, not per cent"):
         band.coverage_at_risk_interval(-1.0)
-    with pytest.raises(abstain.UnmetNeed, match=r"needs losses in \[0, 1\], but the largest is 3"):
+    with pytest.raises(abstain.UnmetNeed, match=r"needs losses in \[0, 1\], the largest is 3"):
         risk_band([0, 3], [1, 2], kind="simultaneous", method="dkw")
 
 

@@ -217,9 +217,9 @@ def test_columns_must_be_the_same_samples() -> None:
     """Resamples are shared, so lengths must agree; something must be given."""
     with pytest.raises(ValueError, match=r"the columns hold \[3, 2\] samples"):
         replicates(["aurc"], [([0, 1, 0], [1, 2, 3]), ([0, 1], [1, 2])])
-    with pytest.raises(ValueError, match=r"columns is empty; give at least one pair \(loss, confidence\)"):
+    with pytest.raises(TypeError, match=r"columns must be a list of pairs; for a single one give"):
         replicates(["aurc"], [])
-    with pytest.raises(TypeError, match=r"columns must hold pairs \(loss, confidence\)"):
+    with pytest.raises(TypeError, match=r"columns must be a list of pairs; for a single one give"):
         replicates(["aurc"], ([0, 1, 0], [1, 2, 3]))  # type: ignore[list-item]
     with pytest.raises(ValueError, match="give a fraction, not per cent"):
         bootstrap("aurc", [0, 1], [1, 2]).interval(95)

@@ -89,15 +89,6 @@ def test_both_ways_of_counting_are_the_same_numbers(bits: Any) -> None:
         np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize("bits", [*(getattr(np.random, name) for name in _resample.RAW), np.random.MT19937])
-def test_words_are_whole_random_numbers(bits: Any) -> None:
-    """Raw or not, 64 bits each and those that ``integers`` would draw, one after the other."""
-    one, other = np.random.Generator(bits(3)), np.random.Generator(bits(3))
-    for n in (1, 5, 1000):
-        np.testing.assert_array_equal(_resample._words(one, n), other.integers(0, 1 << 64, n, np.uint64))
-    assert int(_resample._words(one, 1000).max()) > 1 << 63
-
-
 def test_strata_and_clusters_of_many_units() -> None:
     """Strata keep their sizes and clusters stay together where units are drawn in blocks."""
     n = 13_000

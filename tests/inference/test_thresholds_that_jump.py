@@ -8,7 +8,7 @@ from scipy import stats
 from scipy.stats import binom
 
 import abstain
-from abstain.inference._coverage import _tails, certain, counted, effective, thinkable
+from abstain.inference._confidence import _tails, certain, counted, effective, thinkable
 from tests.inference.populations import allowance
 
 

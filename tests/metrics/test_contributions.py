@@ -98,7 +98,7 @@ def test_bad_arguments(arguments: dict[str, Any], error: type[Exception], messag
         ([0, 1], {0: -0.5, 1: 1.5}, "must be a finite number >= 0"),
         ([0, 1], {0: 0.0, 1: 0.0}, "prevalence sums to 0"),
         ([0, 1], {0: float("nan"), 1: 1.0}, "must be a finite number >= 0"),
-        ([0, 1], "balance", 'give "balanced" or a mapping'),
+        ([0, 1], "balance", 'must be "balanced" or a mapping'),
         ([], "balanced", "one label per sample"),
         ([[0, 1]], "balanced", "one label per sample"),
     ],

@@ -60,7 +60,10 @@ def build(
     names = [confidence, loss] if sample_weight is None else [confidence, loss, sample_weight]
     schema = lazy.collect_schema()
     for name in names:
-        _check_column(name, dict(schema))
+        if name not in schema:
+            raise ValueError(f"column {name!r} is not in the frame; {closest(str(name), map(str, schema))}")
+        if not (schema[name].is_numeric() or str(schema[name]) == "Boolean"):
+            raise TypeError(f"column {name!r} must be numeric, got {schema[name]}; cast it to numbers first")
         refuse_pattern(name, engine_of(lazy))
     columns = {KEY: _number(nw, schema, confidence).fill_null(float("nan")), LOSS: _number(nw, schema, loss)}
     if sample_weight is not None:
@@ -129,8 +132,7 @@ def _streamed(relation: Any, names: list[str], number: int) -> Read | None:
 
 def _of_batch(batch: Any, name: str) -> FloatArray:
     """Return a column of a part; what is missing becomes NaN."""
-    found: FloatArray = batch.column(name).to_numpy(zero_copy_only=False)
-    return found
+    return np.asarray(batch.column(name).to_numpy(zero_copy_only=False))
 
 
 def _first(batches: Iterator[Any]) -> list[Any]:
@@ -186,14 +188,6 @@ def _read(
     if known is not None and weight is None:
         loss = known  # says the same in an eighth of the memory
     return of_columns(make, np, loss, column.pop(KEY), weight, nan_policy, False, oracle, moments, known)
-
-
-def _check_column(name: str, schema: dict[str, Any]) -> None:
-    if name not in schema:
-        raise ValueError(f"column {name!r} is not in the frame; {closest(str(name), map(str, schema))}")
-    dtype = schema[name]
-    if not (dtype.is_numeric() or str(dtype) == "Boolean"):
-        raise TypeError(f"column {name!r} must be numeric, got {dtype}; cast it to numbers first")
 
 
 def _number(nw: Any, schema: Any, name: str) -> Any:
@@ -253,11 +247,8 @@ def _group(
     if weighted:
         summands["m"] = weight + 0.0
     if moments:
-        summands |= {
-            "w2": weight * weight,
-            "w2l": weight * weight * loss,
-            "w2l2": weight * loss * weight * loss,
-        }
+        square = weight * weight
+        summands |= {"w2": square, "w2l": square * loss, "w2l2": weight * loss * weight * loss}
     grouped = rows.select(KEY, **summands).group_by(KEY).agg(nw.col(*summands).sum()).collect()
     column = {name: np.asarray(grouped[name].to_numpy(), dtype=np.float64) for name in grouped.columns}
     column.setdefault("m", column["rows"])
@@ -305,10 +296,8 @@ def _refuse_bad_rows(number: dict[str, int], role: str, name: str) -> None:
     role = role.removeprefix("abstain_")
     for problem in ("null", "nan", "infinite", "negative"):
         if number[problem]:
-            raise ValueError(
-                f"column {name!r} is {problem} in {number[problem]} rows; a {role} must be a finite number >= 0: "
-                "filter or repair these rows"
-            )
+            bad = f"column {name!r} is {problem} in {number[problem]} rows"
+            raise ValueError(f"{bad}; a {role} must be a finite number >= 0: filter or repair these rows")
     if number["large"]:
         raise ValueError(
             f"column {name!r} is above {LARGEST:g}, where sums overflow, in {number['large']} rows; rescale the {role}"

@@ -7,6 +7,7 @@ are added up block by block, because differences of cumulative sums lose small l
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,7 +17,6 @@ import numpy as np
 from abstain import _fast
 from abstain._checks import (
     SWAPPED,
-    UnmetNeed,
     check_loss,
     check_weight,
     namespace,
@@ -28,9 +28,8 @@ from abstain._checks import (
 )
 from abstain._sums import ones, turned
 from abstain._typing import ArrayLike, BoolArray, FloatArray, NanPolicy
-from abstain.blocks import _order
-from abstain.blocks._order import by_score
-from abstain.blocks._parts import Moments, Samples, Unsorted
+from abstain.blocks import _parts
+from abstain.blocks._parts import Moments, Samples, Unsorted, by_score
 
 if TYPE_CHECKING:
     from abstain.blocks._table import TieBlocks
@@ -208,7 +207,7 @@ def _whole(table: TieBlocks, n: int) -> TieBlocks:
 
 def _packed_failures(score: FloatArray, failed: BoolArray) -> tuple[FloatArray, FloatArray, FloatArray] | None:
     """Group 0/1 losses as :func:`_sorted_failures` does, by one sort between compiled loops; None where none pays."""
-    pack, unpack = (_fast.kernel(each, score.size, _order.PAYS) for each in (_order.pack, _order.unpack))
+    pack, unpack = (_fast.kernel(each, score.size, _parts.PAYS) for each in (_parts.pack, _parts.unpack))
     if pack is None or unpack is None:
         return None
     key = np.empty(score.size, dtype=np.int64)
@@ -274,8 +273,7 @@ def _sorted_blocks(
 
 def _floats(column: Any) -> FloatArray:
     """Return a column on the host, truth values as 0.0 and 1.0."""
-    result: FloatArray = to_numpy(column).astype(np.float64, copy=False)
-    return result
+    return np.asarray(to_numpy(column).astype(np.float64, copy=False))
 
 
 def without_empty(table: TieBlocks) -> TieBlocks:
@@ -299,9 +297,7 @@ def without_empty(table: TieBlocks) -> TieBlocks:
 
 def reweight(table: TieBlocks, sample_weight: ArrayLike) -> TieBlocks:
     """Sum the kept samples again under new weights; see ``TieBlocks.reweight``."""
-    if table.samples is None:
-        raise UnmetNeed("reweight needs the samples: build TieBlocks with keep_samples=True")
-    old = table.samples
+    old = table._kept
     xp = array_api_compat.array_namespace(old.order)
     weight = vector(sample_weight, "sample_weight", xp, array_api_compat.device(old.order))
     same_length(sample_weight=weight, loss=old.loss)
@@ -329,3 +325,37 @@ def reweight(table: TieBlocks, sample_weight: ArrayLike) -> TieBlocks:
         _oracle=None if table._oracle is None else reweight(table._oracle, weight),
     )
     return without_empty(fresh)
+
+
+def merge(parts: Sequence[TieBlocks]) -> TieBlocks:
+    """Concatenate the parts, sort stably (they are sorted runs) and add neighbours of equal score."""
+    scores = np.concatenate([part.score for part in parts])
+    order = np.argsort(-scores, kind="stable")
+    scores = scores[order]
+    starts = np.flatnonzero(np.append(True, scores[1:] != scores[:-1]))
+
+    def add(columns: list[FloatArray]) -> FloatArray:
+        return np.add.reduceat(np.concatenate(columns)[order], starts)
+
+    moments = [part.moments for part in parts if part.moments is not None]
+    oracles: list[TieBlocks] = []
+    if any(part._oracle is not None for part in parts):  # that of a part with 0/1 losses follows from its totals
+        oracles = [part.oracle for part in parts if part.binary or part._oracle is not None]
+    merged = replace(
+        parts[0],
+        score=scores[starts],
+        weight=add([part.weight for part in parts]),
+        loss=add([part.loss for part in parts]),
+        count=add([part.count for part in parts]),
+        binary=all(part.binary for part in parts),
+        frequencies=all(part.frequencies for part in parts),
+        n_rejected=sum(part.n_rejected for part in parts),
+        n_dropped=sum(part.n_dropped for part in parts),
+        moments=None,
+        samples=None,
+        _oracle=merge(oracles) if len(oracles) == len(parts) else None,
+    )
+    if len(moments) < len(parts):
+        return merged
+    names = ("weight2", "weight2_loss", "weight2_loss2")
+    return replace(merged, moments=Moments(*(add([getattr(part, name) for part in moments]) for name in names)))

@@ -12,7 +12,7 @@ import numpy as np
 from abstain._checks import UnmetNeed, one_of
 from abstain._sums import cumulative
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
-from abstain.blocks import _merge, _samples
+from abstain.blocks import _samples
 from abstain.blocks._parts import Moments, Samples
 
 T = TypeVar("T")
@@ -247,7 +247,7 @@ class TieBlocks:
         for part in others:
             if not isinstance(part, TieBlocks):
                 raise TypeError(f"merge takes tables, got {type(part).__name__}; unpack a list: first.merge(*others)")
-        return _merge.merge([self, *others])
+        return _samples.merge([self, *others])
 
     def reweight(self, sample_weight: ArrayLike) -> TieBlocks:
         """Return the table of the same samples under other weights, without a new sort.
@@ -306,6 +306,13 @@ class TieBlocks:
         count = np.array([float(self.n)])
         return TieBlocks(np.zeros(1), weight, loss, count, binary=self.binary, frequencies=self.frequencies)
 
+    @property
+    def _kept(self) -> Samples:
+        """The samples; a table that was built without them has none."""
+        if self.samples is None:
+            raise UnmetNeed("this needs the samples: build TieBlocks with keep_samples=True")
+        return self.samples
+
     # ------------------------------------------------------------------ sums
 
     @cached_property
@@ -340,8 +347,7 @@ class TieBlocks:
 
     def _part(self, column: str, part: slice) -> FloatArray:
         """Return some rows of a column; a table that makes its columns when they are read makes no others."""
-        found: FloatArray = getattr(self, column)[part]
-        return found
+        return np.asarray(getattr(self, column)[part])
 
     def _let_go(self, sums: bool = True) -> None:
         """Give back the memory of columns that can be computed again: the risks, and the cumulative ``sums``."""
@@ -372,8 +378,6 @@ class TieBlocks:
     def n(self) -> int:
         """Number of rows in the table."""
         return int(np.sum(self.count))
-
-    # ------------------------------------------------------------------ ties
 
     def __len__(self) -> int:
         return len(self.score)

@@ -180,10 +180,7 @@ def compare(
     given_scores: Any = scores
     checked = panel(loss, given_scores, sample_weight, strata, clusters, paired_runs)
     if method == "permutation" and max(checked.n_runs) > 1:
-        raise ValueError(
-            'method="permutation" swaps scores within samples and cannot see training noise; '
-            'compare several runs with method="influence"'
-        )
+        raise ValueError('method="permutation" cannot see training noise; compare several runs by method="influence"')
     tests = paired(
         chosen,
         checked,

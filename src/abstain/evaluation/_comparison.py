@@ -117,8 +117,7 @@ class Comparison(Result):
         if max(self.n_runs) > 1:
             how = "subtracted run by run" if self.paired_runs else "taken as independent between scores"
             lines.append(f"errors hold test set and training; runs are {how}")
-        uncovered = without_room(self.method, self.n_runs)
-        lines += [] if uncovered is None else [uncovered]
+        lines += filter(None, [without_room(self.method, self.n_runs)])
         if self.n_clusters is not None:
             lines.append(f"samples are dependent within {self.n_clusters} clusters")
         lines += [f"{row['name']}: {row['warning']}" for row in self.table if row["warning"]]
@@ -191,13 +190,8 @@ class Comparison(Result):
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values: the fields, with notes and versions."""
         kept = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "asked"}
-        return {
-            **plain(kept),
-            **self._decided(),
-            "notes": self.notes(),
-            "abstain": __version__,
-            "numpy": np.__version__,
-        }
+        versions = {"abstain": __version__, "numpy": np.__version__}
+        return {**plain(kept), **self._decided(), "notes": self.notes(), **versions}
 
     def _scores(self) -> Table:
         several = max(self.n_runs) > 1
@@ -225,9 +219,7 @@ class Comparison(Result):
         hidden = len(self.differences) - PAIRS
         notes = [f"{hidden} more pairs are in .differences."] if hidden > 0 else []
         if self._partly:
-            notes.append(
-                "The difference is estimated by itself, more exactly: the two estimates need not differ by it."
-            )
+            notes.append("The difference is estimated by itself: the two estimates need not differ by it.")
         return Table(columns, rows, notes=notes)
 
     def plot(self, ax: Any = None) -> ForestDisplay:

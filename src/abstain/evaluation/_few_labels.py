@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,8 +24,6 @@ from abstain.outputs import Outputs, read_pool
 if TYPE_CHECKING:
     from abstain import pool
 
-Target = Literal["pool", "population"]
-
 #: What is shown unless asked for more: what few labels can say.
 METRICS = ("accuracy", "augrc", "e_augrc", "aurc", "auroc_f", "selective_risk(coverage=0.8)")
 
@@ -43,7 +41,6 @@ def pool_rows(
     """Return the rows of a pool, with the chance that each had to be labelled."""
     from abstain import pool
 
-    one_of(target, get_args(Target), "target")
     if plan is None and labelled is None:
         raise ValueError(
             f"target={target!r} is for a pool with a plan; intervals of labelled rows are about a population anyway"

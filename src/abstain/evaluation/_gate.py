@@ -104,12 +104,8 @@ class Gate(Result):
             rows: list[Row] = []
             for each in checks:
                 rows.append((each.condition, Estimate(each.value, each.low, each.high), each.verdict, each.why))
-            columns = [
-                Column("Gate"),
-                Column(value, alike=False),
-                Column("verdict", left=True),
-                Column("why", left=True),
-            ]
+            columns = [Column("Gate"), Column(value, alike=False)]
+            columns += [Column("verdict", left=True), Column("why", left=True)]
             found += [Table(columns, rows, title)] if rows else []
         return found
 

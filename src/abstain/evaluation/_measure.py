@@ -75,15 +75,8 @@ class Scored:
         """Return the same on some of its rows."""
         kept = (self.sample_weight, self.clusters, self.times)
         weight, clusters, times = (None if each is None else each[rows] for each in kept)
-        return replace(
-            self,
-            column=self.column[rows],
-            loss=self.loss[rows],
-            sample_weight=weight,
-            clusters=clusters,
-            times=times,
-            part_of=(self, rows),
-        )
+        part = replace(self, column=self.column[rows], loss=self.loss[rows], part_of=(self, rows))
+        return replace(part, sample_weight=weight, clusters=clusters, times=times)
 
     @cached_property
     def predictions(self) -> Predictions | None:
@@ -283,8 +276,7 @@ def _interval(
             return of_samples(risk, blocks, level, sampling)
         if kind != "bootstrap":
             return begin(metric, data, level, value, sampling)
-        samples = data.samples
-        assert samples is not None
+        samples = data._kept
         return confidence_interval(
             metric,
             samples.loss,

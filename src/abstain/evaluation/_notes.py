@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from abstain._result import Column, Estimate, Row, Table, arrow
 from abstain._result import number as shown
 from abstain.outputs import sentence
 
 if TYPE_CHECKING:
     from abstain.evaluation._provenance import Provenance
-    from abstain.evaluation._result import Evaluation
+    from abstain.evaluation._result import Evaluation, Measurement, ScoreSummary
 
 #: Why a metric of its kind has no interval; other reasons lie in the data.
 BIASED = "no interval: its bias does not vanish compared with its spread"
@@ -21,20 +22,20 @@ PLACES = 4
 
 def notes(evaluation: Evaluation) -> list[str]:
     """Return what a reader must know in addition to the numbers: ties, missing scores, undefined values."""
-    lines = _understood(evaluation)
+    facts = evaluation.provenance
+    lines = [f"read as: {sentence(facts['understood'])}", *facts["origin"]] if "origin" in facts else []
     if evaluation.provenance.few_labels is not None:
         lines += _of_few_labels(evaluation.provenance)
     for entry in evaluation.summaries:
         if entry.group is not None:  # a group is part of the whole, of which the same has been said
             continue
         if entry.saturated:
-            lines.append(
-                f"{entry.score}: {100.0 * entry.distinct_share:.1f} % of the scores are distinct, "
-                f"the largest tie holds {entry.largest_tie} of {entry.n} samples"
-            )
+            distinct = f"{100.0 * entry.distinct_share:.1f} % of the scores are distinct"
+            lines.append(f"{entry.score}: {distinct}, the largest tie holds {entry.largest_tie} of {entry.n} samples")
         for number, fate in ((entry.n_rejected, "rejected"), (entry.n_dropped, "dropped")):
             if number:
-                lines.append(f"{entry.score}: {_counted(number)} without a score {_was(number)} {fate}")
+                samples = f"{number} samples" if number > 1 else "1 sample"
+                lines.append(f"{entry.score}: {samples} without a score {'were' if number > 1 else 'was'} {fate}")
     for score, beyond in evaluation.provenance.get("clipped", {}).items():
         lines.append(
             f"{score} leaves [0, 1] by {beyond:.1g} at most, which is taken for rounding: metrics of probabilities "
@@ -50,14 +51,6 @@ def notes(evaluation: Evaluation) -> list[str]:
     if "no_score" in evaluation.provenance:
         lines.append(f"nothing is said about rejecting answers: {evaluation.provenance['no_score']}")
     return lines + _undefined(evaluation) + _doubtful(evaluation)
-
-
-def _understood(evaluation: Evaluation) -> list[str]:
-    """Return what the columns of a file, a frame or arrays were taken for."""
-    facts = evaluation.provenance
-    if "origin" not in facts:
-        return []
-    return [f"read as: {sentence(facts['understood'])}", *facts["origin"]]
 
 
 def _doubtful(evaluation: Evaluation) -> list[str]:
@@ -102,14 +95,6 @@ def _listed(places: list[str]) -> str:
     return ", ".join(places[:PLACES]) + more
 
 
-def _counted(number: int) -> str:
-    return f"{number} sample{'s' if number > 1 else ''}"
-
-
-def _was(number: int) -> str:
-    return "were" if number > 1 else "was"
-
-
 def labelled_how(design: str) -> str:
     """Return how rows were chosen for labelling."""
     return design if design == "at random" else f"by plan ({design})"
@@ -146,3 +131,99 @@ def _of_few_labels(facts: Provenance) -> list[str]:
         listed = ", ".join(f"{name} {shown(value)}" for name, value in few.one_more_error.items())
         lines.append(f"had the most confident labelled row been wrong, too, these would be: {listed}")
     return lines
+
+
+#: Groups that a table lists, the worst by the first metric; all of them are in the result.
+GROUPS = 20
+#: Share of all samples that the common threshold accepts, at which groups are compared.
+COMMON = 0.8
+
+
+def tables(evaluation: Evaluation) -> list[Table]:
+    """Return the states of answers, if some have none; the table of all samples; one per score for the groups."""
+    answers = [evaluation.provenance.answers.table()] if evaluation.provenance.answers else []
+    if not evaluation.scores:
+        return answers
+    groups = [_by_group(evaluation, score) for score in evaluation.scores if len(evaluation.groups) > 1]
+    return [*answers, _one(evaluation) if len(evaluation.scores) == 1 else _several(evaluation), *groups]
+
+
+def brackets(evaluation: Evaluation, together: bool = False) -> list[str]:
+    """Return a line that says what the brackets behind a value are, if there are any; ``together``: those of groups."""
+    if all(math.isnan(entry.low) or math.isnan(entry.high) for entry in evaluation.measurements):
+        return []
+    percent = f"{100.0 * evaluation.provenance['level']:g} %"
+    if together:
+        return [f"In brackets, by group: intervals that hold for all groups of a column together, at {percent}."]
+    return [f"In brackets: {percent} confidence interval."]
+
+
+def _one(evaluation: Evaluation) -> Table:
+    """Return one row per metric; ties decide how fine the thresholds can be, so they are always shown."""
+    found = [entry for entry in evaluation.measurements if entry.group is None]
+    rows: list[Row] = [(arrow(entry.label, entry.direction), _estimate(entry)) for entry in found]
+    distinct, largest = _ties(evaluation.summaries[0])
+    rows += [("Distinct scores", distinct), ("Largest tie", largest)]
+    return Table([Column(), Column(found[0].score or '""', alike=False)], rows, notes=brackets(evaluation))
+
+
+def _several(evaluation: Evaluation) -> Table:
+    whole = [entry for entry in evaluation.summaries if entry.group is None]
+    rows: list[Row] = [
+        (entry.score, *map(_estimate, _of(evaluation, entry.score, None)), *_ties(entry)) for entry in whole
+    ]
+    metrics = _metrics(_of(evaluation, whole[0].score, None))
+    columns = [Column("Score"), *metrics, Column("Distinct scores"), Column("Largest tie")]
+    same = evaluation.provenance["same_samples"]  # no score is the best of several on other samples
+    return Table(columns, rows, notes=brackets(evaluation), ranks=1 if same else 0)
+
+
+def _by_group(evaluation: Evaluation, score: str) -> Table:
+    """Return one row per group: its size, what the threshold of all samples does to it, and its metrics."""
+    found: dict[str | None, list[Measurement]] = {}
+    for entry in evaluation.measurements:
+        if entry.score == score:
+            found.setdefault(entry.group, []).append(entry)
+    metrics = found.pop(None)
+    notes = brackets(evaluation, together=True)
+    title = f"{score} by group" + (", intervals hold together" if notes else "")
+    groups = list(found)
+    if len(groups) > GROUPS:
+        groups = sorted(groups, key=lambda group: _badness(found[group][0]), reverse=True)[:GROUPS]
+        notes.append(f"{GROUPS} of {len(found)} groups, the worst by {metrics[0].label}; .measurements holds all.")
+    curves = {entry.group: entry.curve for entry in evaluation.summaries if entry.score == score}
+    threshold = curves[None].at(coverage=COMMON).threshold
+    columns, points = [Column("Group"), Column("n")], {}
+    if not math.isnan(threshold):
+        columns += [Column("Coverage at τ"), Column("Risk at τ")]
+        notes.append(f"τ of {score}: {threshold!r}, which accepts at least {100 * COMMON:g} % of all samples.")
+        points = {group: curve.at(threshold=threshold) for group, curve in curves.items()}
+    rows: list[Row] = []
+    for group in groups:
+        n = curves[group].blocks.n if group in curves else 0
+        point = points.get(group)
+        at = (math.nan, math.nan) if point is None else (point.coverage, point.selective_risk)
+        rows.append((str(group), n, *(at if points else ()), *map(_estimate, found[group])))
+    return Table([*columns, *_metrics(metrics)], rows, title=title, notes=notes, ranks=0)
+
+
+def _of(evaluation: Evaluation, score: str, group: str | None) -> list[Measurement]:
+    return [entry for entry in evaluation.measurements if (entry.score, entry.group) == (score, group)]
+
+
+def _metrics(found: list[Measurement]) -> list[Column]:
+    return [Column(entry.label, entry.direction) for entry in found]
+
+
+def _estimate(entry: Measurement) -> Estimate:
+    return Estimate(entry.value, entry.low, entry.high)
+
+
+def _ties(summary: ScoreSummary) -> tuple[str, int]:
+    return f"{100.0 * summary.distinct_share:.1f} %", summary.largest_tie
+
+
+def _badness(entry: Measurement) -> float:
+    if math.isnan(entry.value):
+        return -math.inf
+    return entry.value if entry.direction == "lower" else -entry.value

@@ -11,7 +11,7 @@ from abstain._checks import closest
 from abstain._result import Result, Table, Verdict, number, plain
 from abstain.blocks import TieBlocks
 from abstain.curve import RiskCoverageCurve
-from abstain.evaluation import _notes, _tables
+from abstain.evaluation import _notes
 from abstain.evaluation._provenance import Provenance
 
 if TYPE_CHECKING:
@@ -254,7 +254,7 @@ class Evaluation(Result):
 
     def tables(self) -> list[Table]:
         """Return the table of all samples, then one per score for the groups."""
-        return _tables.tables(self)
+        return _notes.tables(self)
 
     def notes(self) -> list[str]:
         """Return what a reader must know in addition to the numbers: ties, missing scores, undefined values."""

@@ -211,26 +211,19 @@ def select(
             by_metric = {other.spec: _mean(other, alone) for other in metrics}
         head = each.spec, each.label, each.direction
         choices[each.spec] = Choice(*head, winner, values[each.spec][winner], tuple(tied), interval, by_metric)
-    rows = _remembered(validation, {choice.name for choice in choices.values()})
-    return Selection(choices, values, level, validation.n, None if test is None else test.n, rows)
-
-
-def _remembered(columns: Panel, names: set[str]) -> Any:
-    """Return the hashed rows with the scores of what was chosen; a certificate on them will warn."""
     from abstain.thresholds import remember_selection
 
-    chosen = columns.of(sorted(names))
+    chosen = validation.of(sorted({choice.name for choice in choices.values()}))
     runs = zip(chain(*chosen.loss), chain(*chosen.score), strict=True)
-    return np.unique(np.concatenate([remember_selection(loss, score) for loss, score in runs]))
+    rows = np.unique(np.concatenate([remember_selection(loss, score) for loss, score in runs]))
+    return Selection(choices, values, level, validation.n, None if test is None else test.n, rows)
 
 
 def _splits(candidates: Mapping[str, Any]) -> tuple[Panel, Panel | None]:
     """Return the checked validation and test columns of all candidates."""
     if not isinstance(candidates, Mapping) or not candidates:
-        raise TypeError(
-            'candidates must be a dict: name -> {"validation": (loss, confidence), "test": (loss, confidence)}, '
-            f"got {candidates!r:.60}"
-        )
+        form = '{name: {"validation": (loss, confidence), "test": (loss, confidence)}}'
+        raise TypeError(f"candidates must be a dict {form}, got {candidates!r:.60}")
     pairs = {str(name): _pair(str(name), entry) for name, entry in candidates.items()}
     without = [name for name, (_, test) in pairs.items() if test is None]
     if without and len(without) < len(pairs):

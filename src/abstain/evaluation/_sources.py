@@ -11,9 +11,8 @@ from abstain import scores as scores_
 from abstain._checks import UnmetNeed, closest
 from abstain._classes import is_text
 from abstain._typing import IntArray, NanPolicy
-from abstain.evaluation._answers import Answers
 from abstain.evaluation._measure import MOST_GROUPS, Rows, Scored
-from abstain.evaluation._provenance import Provenance
+from abstain.evaluation._provenance import Answers, Provenance
 from abstain.inference import codes
 from abstain.metrics import Metric
 from abstain.outputs import OPTIONS, ColumnsOrArrays, Outputs, expect, missing, read_outputs, refuse_unknown

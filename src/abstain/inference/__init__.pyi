@@ -2,9 +2,6 @@
 
 from abstain.inference._bands import RiskBand as RiskBand
 from abstain.inference._bands import risk_band as risk_band
-from abstain.inference._beside import Asked as Asked
-from abstain.inference._beside import Beside as Beside
-from abstain.inference._beside import beside as beside
 from abstain.inference._binomial import check_level as check_level
 from abstain.inference._binomial import clopper_pearson as clopper_pearson
 from abstain.inference._binomial import stands_out as stands_out
@@ -23,7 +20,7 @@ from abstain.inference._columns import panel as panel
 from abstain.inference._columns import panel_of as panel_of
 from abstain.inference._columns import tables as tables
 from abstain.inference._confidence import confidence_interval as confidence_interval
-from abstain.inference._coverage import of_coverage as of_coverage
+from abstain.inference._confidence import of_coverage as of_coverage
 from abstain.inference._estimates import by_influence as by_influence
 from abstain.inference._estimates import route_of as route_of
 from abstain.inference._group_tests import GroupComparison as GroupComparison
@@ -45,9 +42,12 @@ from abstain.inference._multiple import rank_sets as rank_sets
 from abstain.inference._noninferior import NonInferiority as NonInferiority
 from abstain.inference._noninferior import non_inferiority as non_inferiority
 from abstain.inference._paired import Adjust as Adjust
+from abstain.inference._paired import Asked as Asked
+from abstain.inference._paired import Beside as Beside
 from abstain.inference._paired import Difference as Difference
 from abstain.inference._paired import Method as Method
 from abstain.inference._paired import Paired as Paired
+from abstain.inference._paired import beside as beside
 from abstain.inference._paired import paired as paired
 from abstain.inference._planner import Detectable as Detectable
 from abstain.inference._planner import Plan as Plan

@@ -262,7 +262,12 @@ def _ends(points: Points, tail: float, binomial: bool) -> tuple[FloatArray, Floa
     """Return the interval of each point that leaves ``tail`` out on either side."""
     if binomial:
         accepted = np.full_like(points.accepted, points.loss.size) if points.generalized else points.accepted
-        return *_clopper_pearson(np.round(points.risk * accepted), accepted, tail), "Clopper-Pearson"
+        errors = np.round(points.risk * accepted)  # the tail is the same without errors: no side depends on the data
+        right = accepted - errors
+        some, wrong = errors > 0.0, right == 0.0
+        low = beta_quantiles(np.where(some, errors, 1.0), right + 1.0, tail)
+        high = beta_quantiles(errors + 1.0, np.where(wrong, 1.0, right), 1.0 - tail)
+        return np.where(some, low, 0.0), np.where(wrong, 1.0, high), "Clopper-Pearson"
     from scipy.special import stdtrit
 
     error, df = spread(points)
@@ -275,15 +280,6 @@ def _ends(points: Points, tail: float, binomial: bool) -> tuple[FloatArray, Floa
         np.where(known, np.minimum(risk * width, points.largest), points.largest),
         "log-t",
     )
-
-
-def _clopper_pearson(errors: FloatArray, accepted: FloatArray, tail: float) -> tuple[FloatArray, FloatArray]:
-    """Two-sided binomial intervals; the tail stays the same without errors, or the sides would depend on the data."""
-    right = accepted - errors
-    some, wrong = errors > 0.0, right == 0.0
-    low = beta_quantiles(np.where(some, errors, 1.0), right + 1.0, tail)
-    high = beta_quantiles(errors + 1.0, np.where(wrong, 1.0, right), 1.0 - tail)
-    return np.where(some, low, 0.0), np.where(wrong, 1.0, high)
 
 
 def _tail(points: Points, valid: BoolArray, level: float, n_draws: int, rng: np.random.Generator) -> float:
@@ -317,10 +313,7 @@ def _dkw(points: Points, alpha: float) -> tuple[FloatArray, FloatArray]:
     if points.weighted or points.cluster is not None:
         raise UnmetNeed('method="dkw" needs independent samples of equal weight; use method="multiplier"')
     if points.largest > 1.0:
-        raise UnmetNeed(
-            f'method="dkw" needs losses in [0, 1], but the largest is {points.loss.max():.6g}; '
-            'rescale them, or use method="multiplier"'
-        )
+        raise UnmetNeed(f'method="dkw" needs losses in [0, 1], the largest is {points.loss.max():.6g}; rescale them')
     n, share = points.loss.size, alpha if points.generalized else 0.5 * alpha
     around = (sqrt(log(2.0 / share) / 2.0) if points.plain else _graded(share)) / sqrt(n)
     risk = points.risk if points.generalized else points.risk * points.coverage

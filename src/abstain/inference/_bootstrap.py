@@ -109,13 +109,14 @@ class Bootstrap:
         level = check_level(level)
         one_of(method, ("percentile", "bca"), "method")
         if method == "bca" and self.replicates.size < FEW_RESAMPLES:
-            raise ValueError(
-                f"BCa needs n_resamples >= {FEW_RESAMPLES}, got {self.replicates.size}; "
-                'it reads far tails: resample more often, or use method="percentile"'
-            )
+            few = f"BCa needs n_resamples >= {FEW_RESAMPLES}, got {self.replicates.size}"
+            raise ValueError(f'{few}; resample more often, or use method="percentile"')
 
         def bca(tails: FloatArray) -> FloatArray | None:
-            return _bca(tails, _share_below(self.defined, self.estimate), self._acceleration())
+            terms = self._terms if self._terms is not None else _left_out(self.metric, self._column, self._plan)
+            square = float(np.sum(terms**2))
+            acceleration = float(np.sum(terms**3)) / (6.0 * square**1.5) if square > 0.0 else 0.0
+            return _bca(tails, _share_below(self.defined, self.estimate), acceleration)
 
         return of_replicates(
             self.metric,
@@ -127,12 +128,6 @@ class Bootstrap:
             self.warning,
             bca if method == "bca" else None,
         )
-
-    def _acceleration(self) -> float:
-        """A sixth of the skewness of the terms whose squares sum to the variance."""
-        terms = self._terms if self._terms is not None else _left_out(self.metric, self._column, self._plan)
-        square = float(np.sum(terms**2))
-        return float(np.sum(terms**3)) / (6.0 * square**1.5) if square > 0.0 else 0.0
 
     def __repr__(self) -> str:
         return (
@@ -285,12 +280,8 @@ def of_replicates(
 def of_resampling(metric: Metric, n_resamples: int, stratified: Resampling | None) -> str | None:
     """Return what to know of a bootstrap of this metric with so many resamples, and within strata as they are."""
     few = f"only {n_resamples} resamples: use 1000" if n_resamples < FEW_RESAMPLES else None
-    biased = (
-        f"the bias of {metric.name} does not vanish compared with its spread"
-        if metric.inference_kind == "none"
-        else None
-    )
-    short = None
+    bias = f"the bias of {metric.name} does not vanish compared with its spread"
+    biased, short = bias if metric.inference_kind == "none" else None, None
     if stratified is not None and stratified.smallest < FEW_CLUSTERS:
         unit = "sample" if stratified.unit is None else "cluster"
         short = (
@@ -328,14 +319,12 @@ def _bca(tails: FloatArray, share_below: float, acceleration: float) -> FloatArr
     below = 1.0 - acceleration * shifted
     if (below <= 0.0).any():
         return None
-    moved: FloatArray = ndtr(z0 + shifted / below)
-    return moved
+    return np.asarray(ndtr(z0 + shifted / below))
 
 
 def _left_out(metric: Metric, column: Column, how: Resampling) -> FloatArray:
     """Return how the metric falls short when each sample (or cluster) is left out, centred within strata."""
-    samples = column.blocks.samples
-    assert samples is not None
+    samples = column.blocks._kept
     if how.unit is None:  # samples of equal score, loss and weight do the same
         weight = np.ones(how.n) if samples.sample_weight is None else to_numpy(samples.sample_weight)
         traits = np.stack([to_numpy(samples.block), to_numpy(samples.loss), weight], axis=1)
@@ -344,8 +333,7 @@ def _left_out(metric: Metric, column: Column, how: Resampling) -> FloatArray:
         first, kind = np.arange(how.n_units), np.arange(how.n_units)
     if first.size > MOST_LEFT_OUT:
         raise UnmetNeed(
-            f"BCa of {metric.name}, which has no gradient, would leave out {first.size} samples one by one; "
-            'use method="percentile"'
+            f'BCa of {metric.name} would leave out {first.size} samples one by one; use method="percentile"'
         )
     values = np.empty(first.size)
     for k, unit in enumerate(first):

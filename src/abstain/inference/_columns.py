@@ -44,9 +44,7 @@ def as_metrics(given: str | Metric | Iterable[str | Metric], name: str) -> list[
 def check_scored(metric: Metric) -> None:
     """Refuse a metric of probabilities, which no table of losses and scores gives."""
     if metric.input == "joint":
-        raise UnmetNeed(
-            f"{metric.name} takes scores of ID and OOD samples; use abstain.joint.evaluate, or {metric.home} itself"
-        )
+        raise UnmetNeed(f"{metric.name} takes scores of ID and OOD samples; use abstain.joint.evaluate")
     if metric.input == "probabilities":
         raise UnmetNeed(
             f"{metric.name} takes probabilities, not a loss with a score; for a mean over predictions "
@@ -191,10 +189,8 @@ def panel(
     named = _named(scores, "scores")
     if len(named) < at_least:
         found = f"got {len(named)}" + (f" ({next(iter(named))!r})" if named else "")
-        raise ValueError(
-            f"scores must hold at least {at_least} scores by name, {found}; "
-            "for a single one use abstain.confidence_interval"
-        )
+        single = "for a single one use abstain.confidence_interval"
+        raise ValueError(f"scores must hold at least {at_least} scores by name, {found}; {single}")
     score = {name: _rows(column, f"scores[{name!r}]") for name, column in named.items()}
     shared = not isinstance(loss, Mapping)
     given = dict.fromkeys(named, loss) if shared else _named(loss, "loss")
@@ -220,10 +216,8 @@ def panel(
             refuse(~np.isfinite(row), row, label, "is not finite", "repair it, or remove the sample everywhere", np)
             refuse(row < 0.0, row, label, "is negative", "losses are >= 0: pass a loss instead of a gain", np)
         if len(rows) not in (1, len(score[name])):
-            raise ValueError(
-                f"{label} holds {len(rows)} runs but scores[{name!r}] holds {len(score[name])}; "
-                "give one loss per run, or one for all runs"
-            )
+            runs = f"{label} holds {len(rows)} runs but scores[{name!r}] holds {len(score[name])}"
+            raise ValueError(f"{runs}; give one loss per run, or one for all runs")
     losses = {name: np.broadcast_to(rows, score[name].shape) for name, rows in losses.items()}
     together = None if paired_runs is None else flag(paired_runs, "paired_runs")
     return Panel(
@@ -241,8 +235,7 @@ def panel_of(tables: Mapping[str, TieBlocks]) -> Panel:
     """Return the panel of tables that kept their samples, without another sort: of the same rows and weights."""
     loss, score = [], []
     for table in tables.values():
-        samples = table.samples
-        assert samples is not None
+        samples = table._kept
         loss.append(to_numpy(samples.loss)[None])
         score.append(table.score[to_numpy(samples.block)][None])
         weight = None if samples.sample_weight is None else to_numpy(samples.sample_weight)
@@ -257,10 +250,8 @@ def _named(columns: Any, what: str) -> dict[str, Any]:
         try:
             pairs = [(name, column) for name, column in (columns.items() if hasattr(columns, "items") else columns)]
         except (TypeError, ValueError):
-            raise TypeError(
-                f'{what} must be a dict of columns by name, such as {{"msp": s1, "energy": s2}}, '
-                f"got {type(columns).__name__}"
-            ) from None
+            got = type(columns).__name__
+            raise TypeError(f'{what} must be a dict of columns by name, {{"msp": s1, ...}}, got {got}') from None
     named = {str(name): column for name, column in pairs}
     for name, number in Counter(str(name) for name, _ in pairs).items():
         if number > 1:
@@ -287,14 +278,11 @@ def _rows(column: Any, name: str) -> FloatArray:
 def _refuse_unscored(score: Mapping[str, FloatArray]) -> None:
     """Refuse NaN scores, and say whether the scores miss the same samples."""
     missing = {name: np.isnan(rows).any(axis=0) for name, rows in score.items()}
-    counts = {name: int(column.sum()) for name, column in missing.items()}
-    worst = max(counts, key=lambda name: counts[name])
-    if counts[worst] == 0:
-        return
-    everywhere = all(np.array_equal(column, missing[worst]) for column in missing.values())
-    listed = ", ".join(f"{name}: {count}" for name, count in counts.items())
-    others = "every score misses the same samples" if everywhere else f"the scores miss different samples ({listed})"
-    raise ValueError(
-        f"scores[{worst!r}] holds NaN, first at {int(np.argmax(missing[worst]))}, and {others}; a paired comparison "
-        "needs the same samples throughout: remove these from every column, or replace NaN by -inf to reject them"
-    )
+    counts = {name: int(column.sum()) for name, column in missing.items() if column.any()}
+    if counts:
+        name = max(counts, key=counts.__getitem__)
+        listed = ", ".join(f"{name}: {count}" for name, count in counts.items())
+        raise ValueError(
+            f"scores[{name!r}] holds NaN, first at {int(np.argmax(missing[name]))} (without a score: {listed}); "
+            "remove these samples from every column, or replace NaN by -inf to reject them"
+        )

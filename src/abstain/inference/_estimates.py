@@ -15,7 +15,7 @@ from abstain.blocks import TieBlocks
 from abstain.inference._bootstrap import of_replicates, of_resampling, replicates
 from abstain.inference._clusters import Unequal, unequal
 from abstain.inference._columns import Panel, check_scored, evaluated, tables
-from abstain.inference._coverage import of_coverage
+from abstain.inference._confidence import of_coverage
 from abstain.inference._influence import aggregated, gradient, per_sample, refused
 from abstain.inference._interval import Interval, around, of_spread, one_sided
 from abstain.inference._resample import Sampling, resampling
@@ -92,8 +92,7 @@ class Estimates:
     def covariance(self, paired: bool) -> FloatArray:
         """Return the covariance matrix of the means, due to test set and training; ``paired``: runs belong together."""
         terms = self.mean_terms
-        result: FloatArray = terms.T @ terms + covariance_of_runs(self.values, paired)
-        return result
+        return np.asarray(terms.T @ terms + covariance_of_runs(self.values, paired))
 
     @cached_property
     def sizes(self) -> tuple[float, ...]:
@@ -150,7 +149,12 @@ def by_influence(metric: Metric, panel: Panel, level: float) -> Estimates:
         starts = np.cumsum((0, *panel.n_runs[:-1]))
         rows = np.add.reduceat(np.stack(raw, axis=1), starts, axis=1) / np.array(panel.n_runs)
         sizes = unequal(rows, panel.weight, sampling.clusters)
-    terms = _by_score(raw, panel)
+    if sampling.independent and single:
+        kept = slice(None) if panel.weight is None else panel.weight > 0.0
+        terms = tuple(each[None, kept] for each in raw)
+    else:
+        summed = aggregated(np.stack(raw, axis=1), sampling, panel.weight)
+        terms = tuple(np.split(np.ascontiguousarray(summed.T), np.cumsum(panel.n_runs)[:-1]))
     times = panel.times if panel.times is None or panel.weight is None else panel.times[panel.weight > 0.0]
     n_terms = terms[0].shape[1] if times is None else over_rows(times)
     df = tuple(min(n_terms - 1.0, *(limit.df for limit in row)) for row in limits)
@@ -163,15 +167,6 @@ def by_influence(metric: Metric, panel: Panel, level: float) -> Estimates:
     return Estimates(
         metric, panel.names, values, terms, df, intervals, edges, n_clusters, "influence", unseen, sizes, times
     )
-
-
-def _by_score(raw: list[FloatArray], panel: Panel) -> tuple[FloatArray, ...]:
-    """Return the terms of each score, one row per run; of independent samples without another copy of all."""
-    if panel.sampling.independent and max(panel.n_runs) == 1:
-        kept = slice(None) if panel.weight is None else panel.weight > 0.0
-        return tuple(each[None, kept] for each in raw)
-    summed = aggregated(np.stack(raw, axis=1), panel.sampling, panel.weight)
-    return tuple(np.split(np.ascontiguousarray(summed.T), np.cumsum(panel.n_runs)[:-1]))
 
 
 def _blocks(metric: Metric, panel: Panel) -> list[list[TieBlocks]]:
@@ -261,9 +256,15 @@ def by_bootstrap(
         term = factor * (replicate - replicate.mean(axis=1, keepdims=True)) / np.sqrt(len(drawn) - 1.0)
         most_df = min(len(drawn) - 1.0, (n_clusters or panel.n) - 1.0, *(limit.df for limit in limits))
         known = joined(note, warning_light(most_df, n_clusters), _edge(metric, row))
-        exact = of_coverage(metric, row[0], level) if panel.sampling.independent and len(row) == 1 else None
-        drawn_means = replicate.mean(axis=0)
-        intervals.append(exact or _of_replicates(metric, row[0], value, term, drawn_means, most_df, level, known))
+        interval = of_coverage(metric, row[0], level) if panel.sampling.independent and len(row) == 1 else None
+        mean, parts = float(value.mean()), components(value, term, most_df)
+        error = float(np.sqrt(parts.total))
+        if interval is None and value.size == 1:
+            interval = of_replicates(metric, row[0], mean, replicate[0], level, parts.df, known)
+            interval = interval._replace(standard_error=error)
+        elif interval is None:  # both sources of variance
+            interval = _of_runs(Spread(metric, row[0], mean, error, parts.df, False, known), level, "bootstrap, runs")
+        intervals.append(interval)
         terms.append(term)
         df.append(most_df)
     edges = tuple(_edge(metric, row) for row in blocks)
@@ -277,30 +278,9 @@ def defined(metric: Metric, drawn: FloatArray) -> FloatArray:
     without = np.isnan(drawn).any(axis=1)
     share = float(np.mean(without))
     if share > 0.05 or len(drawn) - np.count_nonzero(without) < 2:
-        raise ValueError(
-            f"{metric.name} is undefined in {share:.0%} of the resamples (too few failures or successes); "
-            "a bootstrap of it says nothing: use more samples, or augrc"
-        )
+        lost = f"{metric.name} is undefined in {share:.0%} of the resamples (too few failures or successes)"
+        raise ValueError(f"{lost}; use more samples, or augrc")
     return drawn[~without]
-
-
-def _of_replicates(
-    metric: Metric,
-    blocks: TieBlocks,
-    values: FloatArray,
-    terms: FloatArray,
-    replicates: FloatArray,
-    most_df: float,
-    level: float,
-    note: str | None,
-) -> Interval:
-    """Return the percentile interval of one run; for several an interval from both sources of variance."""
-    mean, parts = float(values.mean()), components(values, terms, most_df)
-    error = float(np.sqrt(parts.total))
-    if values.size == 1:
-        found = of_replicates(metric, blocks, mean, replicates, level, parts.df, note)
-        return found._replace(standard_error=error)
-    return _of_runs(Spread(metric, blocks, mean, error, parts.df, False, note), level, "bootstrap, runs")
 
 
 def resampled(metrics: list[Metric], panel: Panel, **options: Any) -> FloatArray:

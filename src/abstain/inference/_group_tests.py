@@ -27,7 +27,7 @@ import numpy as np
 
 from abstain._checks import check_loss, listed, same_length, vector
 from abstain._result import Column, Estimate, Result, Row, Status, Table, Verdict, arrow
-from abstain._typing import ArrayLike, BoolArray
+from abstain._typing import ArrayLike
 from abstain.inference._binomial import check_level
 from abstain.inference._columns import as_metric, check_scored
 from abstain.inference._confidence import confidence_interval
@@ -221,10 +221,13 @@ def compare_groups(
         )
 
     def at(error: float, metric: Metric = chosen) -> dict[str, Interval]:
-        return {
-            name: _of_group(metric, columns, unit, which == k, 1.0 - error, n_resamples, rng)
-            for k, name in enumerate(names)
-        }
+        found = {}
+        for k, name in enumerate(names):
+            mine: dict[str, Any] = {key: column[which == k] for key, column in columns.items()}
+            dependent = None if unit is None else unit[which == k]
+            mine |= {"level": 1.0 - error, "clusters": dependent, "n_resamples": n_resamples, "rng": rng}
+            found[name] = confidence_interval(metric, **mine)
+        return found
 
     alpha, pairs = 1.0 - level, list(combinations(names, 2))
     together = at(alpha / len(names))
@@ -251,16 +254,6 @@ def _names(groups: ArrayLike) -> list[str]:
     return [str(value) for value in np.unique(values)]
 
 
-def _of_group(
-    metric: Metric, columns: Mapping[str, Any], unit: Any, rows: BoolArray, level: float, n_resamples: int, rng: Any
-) -> Interval:
-    mine = {name: column[rows] for name, column in columns.items()}
-    return confidence_interval(
-        metric, mine.pop("loss"), mine.pop("confidence"), level=level, clusters=None if unit is None else unit[rows],
-        n_resamples=n_resamples, rng=rng, **mine,
-    )  # fmt: skip
-
-
 def _difference(a: Interval, b: Interval) -> tuple[float, float]:
     """Return the interval of the difference of two independent estimates from theirs."""
     difference = a.estimate - b.estimate
@@ -276,15 +269,12 @@ def _by_steps(pairs: list[tuple[str, str]], alpha: float, first: dict[str, Inter
     while len(found) < len(pairs):
         left = [pair for pair in pairs if pair not in found]
         intervals = intervals if len(left) == len(pairs) else at(alpha / len(left))
-        new = {(a, b) for a, b in left if _excludes_zero(*_difference(intervals[a], intervals[b]))}
+        ends = {(a, b): _difference(intervals[a], intervals[b]) for a, b in left}
+        new = {pair for pair, (low, high) in ends.items() if low > 0.0 or high < 0.0}
         if not new:
             break
         found |= new
     return found
-
-
-def _excludes_zero(low: float, high: float) -> bool:
-    return low > 0.0 or high < 0.0
 
 
 def _badness(interval: Interval, metric: Metric) -> float:

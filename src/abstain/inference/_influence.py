@@ -32,14 +32,8 @@ def gradient(metric: Metric, blocks: TieBlocks) -> Gradient:
     if metric.inference_kind == "quantile":
         return _at_coverage(metric, blocks)
     if metric.inference_kind in ("bootstrap", "none"):
-        raise UnmetNeed(
-            f"{metric.name} has no standard error from its gradient (inference: {metric.inference_kind}); "
-            + (
-                "use a bootstrap"
-                if metric.inference_kind == "bootstrap"
-                else "its bias does not vanish compared with it"
-            )
-        )
+        remedy = "use a bootstrap" if metric.inference_kind == "bootstrap" else "its bias does not vanish"
+        raise UnmetNeed(f"{metric.name} has no standard error from its gradient; {remedy}")
     return metric.smooth.gradient_of(blocks)
 
 
@@ -78,27 +72,18 @@ def _at_coverage(metric: Metric, blocks: TieBlocks) -> Gradient:
 
 def per_sample(derivative: Gradient, blocks: TieBlocks) -> FloatArray:
     """Return w_i (alpha + beta l_i) per sample in the caller's order; the values sum to 0."""
-    samples = blocks.samples
-    if samples is None:
-        raise UnmetNeed("influence per sample needs the samples: build TieBlocks with keep_samples=True")
+    samples = blocks._kept
     loss = to_numpy(samples.loss)
     plain = samples.sample_weight is samples.times is None
     own, per_loss = derivative.part(slice(None))
     if len(blocks) == loss.size and plain:  # no ties: the table is the sorted samples
         value = np.empty(loss.size)
         value[to_numpy(samples.order)] = own + per_loss * blocks.loss
-    elif blocks.binary:  # each block holds two kinds of samples: one gather from a table of both
-        kinds = np.empty((len(blocks), 2))
-        kinds[:, 0], kinds[:, 1] = own, own + per_loss
-        value = kinds.ravel().take(to_numpy(samples.kind))
     else:
         block = to_numpy(samples.block)
         value = np.take(own, block) + np.take(per_loss, block) * loss
     if derivative.oracle is not None:
-        oracle = blocks.oracle
-        if oracle.samples is None:
-            raise UnmetNeed("influence through the optimum needs keep_samples=True and oracle=True")
-        place = to_numpy(oracle.samples.block)
+        place = to_numpy(blocks.oracle._kept.block)
         value = value + derivative.oracle.weight[place] + derivative.oracle.loss[place] * loss
     return np.asarray(value if samples.sample_weight is None else value * to_numpy(samples.sample_weight))
 
@@ -133,8 +118,7 @@ def aggregated(terms: FloatArray, sampling: Sampling, sample_weight: FloatArray 
 
 def _dense(group: IntArray) -> IntArray:
     """Number groups 0, 1, ... without gaps."""
-    numbers: IntArray = np.unique(group, return_inverse=True)[1]
-    return numbers
+    return np.asarray(np.unique(group, return_inverse=True)[1])
 
 
 def _units(stratum: IntArray, cluster: IntArray | None) -> IntArray:
@@ -154,12 +138,10 @@ def influence_of(metric: Metric, blocks: TieBlocks) -> FloatArray:
     """Return the influence of each sample of a table that kept them; one table serves any number of metrics."""
     values = per_sample(gradient(metric, blocks), blocks)
     values *= blocks.total_weight
-    assert blocks.samples is not None
-    if blocks.samples.sample_weight is None:
+    if blocks._kept.sample_weight is None:
         return values
-    weight = to_numpy(blocks.samples.sample_weight)
-    result: FloatArray = np.divide(values, weight, out=np.zeros_like(values), where=weight > 0.0)
-    return result
+    weight = to_numpy(blocks._kept.sample_weight)
+    return np.asarray(np.divide(values, weight, out=np.zeros_like(values), where=weight > 0.0))
 
 
 @contextmanager
@@ -183,8 +165,7 @@ def counted_terms(
 
     Counted rows have no strata: an engine's rows were not drawn class by class as far as anybody says.
     """
-    raw, samples = per_sample(derivative, blocks), blocks.samples
-    assert samples is not None
+    raw, samples = per_sample(derivative, blocks), blocks._kept
     weight = None if samples.sample_weight is None else to_numpy(samples.sample_weight)
     times = samples.times
     if times is None:
@@ -352,5 +333,4 @@ def covariance(
     share = np.full(n, 1.0 / n) if weight is None else weight / weight.sum()
     rows = np.stack(list(columns.values()), axis=1) * share[:, None]
     terms = aggregated(rows, Sampling.of(n, strata, clusters), weight)
-    result: FloatArray = terms.T @ terms
-    return result
+    return np.asarray(terms.T @ terms)

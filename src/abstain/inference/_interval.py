@@ -104,21 +104,16 @@ def grain(metric: Metric, blocks: TieBlocks, estimate: float) -> float:
 
 def _perfect(blocks: TieBlocks) -> TieBlocks:
     """Return the table of a perfect ranking without ties."""
-    samples = blocks.samples
-    assert samples is not None
-    times = samples.times
-    if blocks.binary and samples.sample_weight is None and times is not None:  # what is right may tie: it costs nothing
+    samples = blocks._kept
+    if blocks.binary and samples.sample_weight is None:  # what is right may tie: it costs nothing
         wrong = round(blocks.total_loss)
         count = np.concatenate(([blocks.n - wrong][: blocks.n > wrong], np.ones(wrong)))
         failed = np.arange(count.size) >= count.size - wrong
         return TieBlocks(-np.arange(float(count.size)), count, failed.astype(np.float64), count, binary=True)
-    if blocks.binary and samples.sample_weight is None:  # follows from how many errors there are
-        ones, ranks = np.ones(blocks.n), np.arange(float(blocks.n))
-        return TieBlocks(-ranks, ones, (ranks >= blocks.n - blocks.total_loss).astype(np.float64), ones, binary=True)
     loss, weight = to_numpy(samples.loss), None if samples.sample_weight is None else to_numpy(samples.sample_weight)
     order = np.lexsort((loss,) if weight is None else (weight, loss))
-    if times is not None:
-        order = np.repeat(order, times[order].astype(np.intp))
+    if samples.times is not None:
+        order = np.repeat(order, samples.times[order].astype(np.intp))
     return TieBlocks.from_samples(
         loss[order], -np.arange(float(order.size)), None if weight is None else weight[order], oracle=not blocks.binary
     )
@@ -164,8 +159,7 @@ def begin(
         blocks._let_go(sums=False)
     try:
         derivative = gradient(metric.base, blocks)
-        samples = blocks.samples
-        assert samples is not None
+        samples = blocks._kept
         if blocks.binary and samples.sample_weight is None and sampling.independent:  # the table will do
             number, square, fourth = counted_powers(derivative, blocks)
         else:

@@ -98,8 +98,7 @@ def _spreads(covariance: FloatArray, pairs: IntArray) -> tuple[FloatArray, BoolA
 def _root(covariance: FloatArray) -> FloatArray:
     """Return a matrix whose product with its transpose is the covariance."""
     values, vectors = np.linalg.eigh(covariance)
-    result: FloatArray = vectors * np.sqrt(np.maximum(values, 0.0))
-    return result
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
 # ---------------------------------------------------------------------- sets of ranks

@@ -39,10 +39,10 @@ from abstain._quantiles import t_quantile, t_tails
 from abstain._result import Better, Caveat, Column, Result, Row, Status, Table, Verdict, arrow, plain
 from abstain._typing import ArrayLike
 from abstain._version import __version__
-from abstain.inference._beside import Asked, Beside
 from abstain.inference._binomial import check_level
 from abstain.inference._columns import Losses, Panel, Scores, as_metric, panel
 from abstain.inference._estimates import by_influence, route_of
+from abstain.inference._paired import Asked, Beside
 from abstain.inference._spread import FEW, of_pair, powers_of
 from abstain.inference._unseen_pair import with_unseen
 from abstain.metrics import Metric
@@ -99,31 +99,31 @@ class NonInferiority(Result):
 
     def headline(self) -> str:
         """Return what is claimed, and whether it is shown."""
-        than = (
-            f"not worse than {self.reference} by {self.margin:g} or more" if self.claim == "non-inferior"
-            else f"within {self.margin:g} of {self.reference}"
-        )  # fmt: skip
-        label, alpha = arrow(self.label, self.direction), f"{1.0 - self.level:.3g}"
-        if not self.shown and self.low > self.margin:
-            return (
-                f"{self.new} is worse than {self.reference} by more than {self.margin:g} in {label}: shown at {alpha}"
-            )
-        return f"{self.new} is {than} in {label}: {'shown' if self.shown else 'not shown'} at {alpha}"
+        shown = "shown" if self.shown or self._worse else "not shown"
+        return f"{self._sentence} in {arrow(self.label, self.direction)}: {shown} at {1.0 - self.level:.3g}"
+
+    @property
+    def _worse(self) -> bool:
+        """Whether the opposite of the claim is shown."""
+        return not self.shown and self.low > self.margin
+
+    @property
+    def _sentence(self) -> str:
+        """What is claimed, or the opposite where that is shown."""
+        if self._worse:
+            return f"{self.new} is worse than {self.reference} by more than {self.margin:g}"
+        if self.claim == "non-inferior":
+            return f"{self.new} is not worse than {self.reference} by {self.margin:g} or more"
+        return f"{self.new} is within {self.margin:g} of {self.reference}"
 
     @cached_property
     def verdict(self) -> Verdict:
         """Whether the claim is shown; no threshold is chosen here."""
-        than = (
-            f"not worse than {self.reference} by {self.margin:g} or more" if self.claim == "non-inferior"
-            else f"within {self.margin:g} of {self.reference}"
-        )  # fmt: skip
-        claim, p = f"{self.new} is {than}", self.p_value
-        if not self.shown and self.low > self.margin:
-            claim, p = f"{self.new} is worse than {self.reference} by more than {self.margin:g}", math.nan
+        p = math.nan if self._worse else self.p_value
         also = () if self.beside is None else self.beside.better(self.new, self.reference)
         found = Better(
             self.new, self.reference, self.label, math.nan, math.nan, self.difference, self.low, self.high,
-            p, self.shown or self.low > self.margin, claim=claim, also=also,
+            p, self.shown or self.low > self.margin, claim=self._sentence, also=also,
         )  # fmt: skip
         detail = f"{self.label} worse by {self.difference:.4g} [{self.low:.4g}, {self.high:.4g}], below 0: better"
         return Verdict(
@@ -239,10 +239,8 @@ def non_inferiority(
         raise ValueError(f"{chosen.spec} has no influence function here; test another metric, such as augrc")
     errors = _errors(columns)
     if errors < REFUSE:
-        raise ValueError(
-            f"loss holds {errors} errors (or successes, if fewer), too few to show that something is not worse; "
-            f"it takes {REFUSE}, and {WARN} without a warning: collect more rows"
-        )
+        found = f"loss holds {errors} errors (or successes, if fewer), too few to show that something is not worse"
+        raise ValueError(f"{found}; collect more rows, until it has {WARN}")
     estimates = by_influence(chosen, columns, level)
     sign = 1.0 if chosen.direction == "lower" else -1.0
     (one, other), ((first, second), most_df) = estimates.values, estimates.pair(0, 1, 2.0 * level - 1.0)
@@ -279,10 +277,6 @@ def _errors(columns: Panel) -> int:
     return min(*wrong, *right)
 
 
-def _transformed(t: float, skew: float) -> float:
-    return t + skew * t**2 / 3.0 + skew**2 * t**3 / 27.0 + skew / 6.0
-
-
 def _solved(value: float, skew: float) -> float:
     """Return the statistic whose transformed value this is."""
     if abs(skew) < 1e-9:
@@ -296,6 +290,7 @@ def _p(difference: float, at: float, error: float, skew: float, df: float) -> tu
     if error == 0.0:
         return float(difference >= at), float(difference <= at)
     far = 1e6  # in standard errors: what lies beyond has the same p-value, and its cube overflows
-    statistic = _transformed(min(max((difference - at) / error, -far), far), skew)
+    t = min(max((difference - at) / error, -far), far)
+    statistic = t + skew * t**2 / 3.0 + skew**2 * t**3 / 27.0 + skew / 6.0
     tail = 0.5 * t_tails(statistic, df)
     return (tail, 1.0 - tail) if statistic < 0.0 else (1.0 - tail, tail)

@@ -288,8 +288,7 @@ def one_more_of(metric: Metric, blocks: TieBlocks) -> tuple[FloatArray, FloatArr
     size = sizes_of(blocks)
     more = augmented(blocks, size)[0]
     derivative = gradient(metric, more)
-    assert blocks.samples is not None
-    row = blocks.samples.block
+    row = blocks._kept.block
     unseen = derivative.weight[row] + size.mean * derivative.loss[row]
     return per_sample(derivative, blocks), unseen, float(metric.smooth(more) - metric.smooth(blocks))
 
@@ -302,15 +301,13 @@ def deviation_of(blocks: list[TieBlocks], terms: FloatArray, shown: FloatArray, 
     from scipy.special import gammaincinv
 
     n = terms.size
-    errors = min(effective_losses(to_numpy(each.samples.loss), None) for each in blocks if each.samples is not None)
+    errors = min(effective_losses(to_numpy(each._kept.loss), None) for each in blocks)
     variance = float(shown @ shown) + sum(float(np.mean(each**2)) for each in unseen)
     fourth = float(np.sum(shown**4)) + sum(float(np.mean(each**4)) for each in unseen)
     df = 0.0 if variance == 0.0 else min(errors, 2.0 / max(fourth / variance**2 - 1.0 / n, 2.0 / n))
     if df < FEW:
-        raise ValueError(
-            f"pilot: only {df:.1f} degrees of freedom, too few informative errors to plan from; "
-            "take a pilot with at least 10 errors on which the outcome depends, or give sd= if you know it"
-        )
+        lacking = f"pilot: only {df:.1f} degrees of freedom, too few informative errors to plan from"
+        raise ValueError(f"{lacking}; take a pilot with at least 10 errors on which the outcome depends")
     few, many = (math.sqrt(0.5 * df / gammaincinv(0.5 * df, 0.5 + half * RANGE / 2.0)) for half in (1.0, -1.0))
     value = math.sqrt(n * float(terms @ terms))
     return Deviation(value, min(value, few * value), many * math.sqrt(n * variance), df)

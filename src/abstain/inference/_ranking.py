@@ -17,7 +17,7 @@ from abstain.inference._columns import Losses, Scores, as_metrics, panel
 from abstain.inference._estimates import defined, resampled
 from abstain.inference._multiple import rank_sets
 from abstain.inference._paired import Adjust, Difference, Paired, paired
-from abstain.inference._rank_tests import CAUTION, mid_ranks, wilcoxon_over_resamples
+from abstain.inference._rank_tests import CAUTION, wilcoxon_over_resamples
 from abstain.metrics import Metric
 
 if TYPE_CHECKING:
@@ -385,9 +385,8 @@ def kendall_tau(one: ArrayLike, other: ArrayLike) -> float:
         raise ValueError("one and other hold a single value; a ranking needs at least two")
     for name, column in columns.items():
         refuse(np.isnan(column), column, name, "holds NaN", "leave this entry out of both rankings", np)
-    first, second = (mid_ranks(column) for column in columns.values())
-    s, t = np.sign(first[:, None] - first), np.sign(second[:, None] - second)
-    size = float(np.sum(s * s)) * float(np.sum(t * t))
-    if size == 0.0:
-        return 1.0 if not s.any() and not t.any() else np.nan
-    return float(np.sum(s * t)) / float(np.sqrt(size))
+    if all(np.unique(column).size == 1 for column in columns.values()):
+        return 1.0
+    from scipy.stats import kendalltau
+
+    return float(kendalltau(*columns.values()).statistic)

@@ -68,12 +68,9 @@ def replicates(
     (200, 2, 2)
     """
     chosen = as_metrics(metrics, "metrics")
-    if not isinstance(columns, Sequence):
-        raise TypeError(f"columns must be a list of pairs (loss, confidence), got {type(columns).__name__}")
-    if not columns:
-        raise ValueError("columns is empty; give at least one pair (loss, confidence)")
-    if any(not isinstance(column, Sequence | np.ndarray) or len(column) != 2 for column in columns):
-        raise TypeError("columns must hold pairs (loss, confidence); for a single one give [(loss, confidence)]")
+    listed = isinstance(columns, Sequence) and len(columns) > 0
+    if not listed or any(not isinstance(each, Sequence | np.ndarray) or len(each) != 2 for each in columns):
+        raise TypeError("columns must be a list of pairs; for a single one give [(loss, confidence)]")
     prepared = [prepare(loss, confidence, sample_weight, chosen) for loss, confidence in columns]
     lengths = [column.order.size for column in prepared]
     if len(set(lengths)) > 1:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from abstain._checks import plain, same_length
+from abstain._checks import is_missing, plain, same_length
 from abstain._typing import ArrayLike, FloatArray, IntArray
 
 #: Replicates per chunk; the compiled kernel keeps as many in its lanes.
@@ -25,9 +25,6 @@ LANES = 32
 BLOCK = 256
 #: From so many units on blocks are cheaper than an integer per draw.
 MANY = 16 * BLOCK
-
-#: Generators whose raw words have 64 bits; by name, since ``np.random`` is loaded only where something is drawn.
-RAW = ("PCG64", "PCG64DXSM", "Philox", "SFC64")
 
 #: One row per replicate. A count above 255 has a probability below 1e-500.
 Counts = npt.NDArray[np.uint8]
@@ -43,7 +40,7 @@ def codes(column: ArrayLike, name: str, n: int) -> IntArray:
     if values.ndim != 1:
         raise ValueError(f"{name} must hold one group per sample, got shape {values.shape}")
     same_length(**{"loss": np.empty(n), name: values})
-    missing = np.array([_is_null(value) for value in values]) if values.dtype == object else values != values
+    missing = np.array([is_missing(each) for each in values]) if values.dtype == object else values != values
     if missing.any():
         raise ValueError(f"{name}[{int(np.argmax(missing))}] is missing; give every sample a group")
     try:
@@ -51,11 +48,6 @@ def codes(column: ArrayLike, name: str, n: int) -> IntArray:
     except TypeError as error:
         raise TypeError(f"{name} holds values that cannot be ordered ({error}); convert them to text first") from None
     return numbers
-
-
-def _is_null(value: object) -> bool:
-    """Whether a value is None, NaN or what pandas has in their place."""
-    return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value
 
 
 class Sampling(NamedTuple):
@@ -136,7 +128,8 @@ def _draw(count: Counts, rng: np.random.Generator, tally: Tally) -> None:
     rest, share = _shares(size)
     inside = rng.multinomial(size, share)
     count[:rest], inside = inside[:rest], inside[rest:]
-    tally(inside, _words(rng, -(-size // 8)).astype("<u8", copy=False).view(np.uint8), count[rest:])
+    words = rng.integers(0, 1 << 64, -(-size // 8), np.uint64)
+    tally(inside, words.astype("<u8", copy=False).view(np.uint8), count[rest:])
 
 
 @lru_cache(maxsize=8)
@@ -146,13 +139,6 @@ def _shares(size: int) -> tuple[int, FloatArray]:
     share = np.full(rest + size // BLOCK, BLOCK / size)
     share[:rest] = 1.0 / size
     return rest, share
-
-
-def _words(rng: np.random.Generator, n: int) -> npt.NDArray[np.uint64]:
-    """Return random words of 64 bits: raw ones, where they have as many, are the same numbers in half the time."""
-    if isinstance(rng.bit_generator, tuple(getattr(np.random, name) for name in RAW)):
-        return np.asarray(rng.bit_generator.random_raw(n), dtype=np.uint64)
-    return rng.integers(0, 1 << 64, n, np.uint64)
 
 
 def _bincount(inside: IntArray, place: Counts, count: Counts) -> None:
@@ -192,8 +178,5 @@ def _stratum_of_clusters(stratum: IntArray, unit: IntArray, n_units: int) -> Int
     result[unit] = stratum
     astray = np.flatnonzero(result[unit] != stratum)
     if astray.size:
-        raise ValueError(
-            f"the cluster of sample {astray[0]} lies in two strata; whole clusters are drawn within a stratum, "
-            "so give one stratum per cluster, or leave strata or clusters out"
-        )
+        raise ValueError(f"the cluster of sample {astray[0]} lies in two strata; give one stratum per cluster")
     return result

@@ -65,8 +65,7 @@ class Column:
 
     @classmethod
     def _of(cls, blocks: TieBlocks) -> Column:
-        samples = blocks.samples
-        assert samples is not None
+        samples = blocks._kept
         order = np.ascontiguousarray(to_numpy(samples.order), dtype=np.intp)
         score, block = samples.before if samples.before is not None else (blocks.score, samples.sorted_block)
         starts = None if block is None else np.flatnonzero(np.diff(to_numpy(block), prepend=-1))

@@ -56,16 +56,6 @@ def counted_powers(derivative: Gradient, blocks: TieBlocks) -> Powers:
 
     The rows that are right would all have the term a of their block, those that are wrong have a + b.
     """
-    square = fourth = 0.0
-    if not blocks.weight.strides[0] and len(blocks) == blocks.n:  # no ties: a block is a row
-        for part in parts(len(blocks)):
-            terms = derivative.loss[part] * blocks.loss[part]
-            terms += derivative.weight[part]
-            terms *= terms
-            square += float(np.add.reduce(terms))
-            terms *= terms
-            fourth += float(np.add.reduce(terms))
-        return Powers(float(blocks.n), square, fourth)
     wrong = blocks.once("wrong", lambda: np.flatnonzero(blocks.loss))  # mostly few
     errors, squares = blocks.loss[wrong], (derivative.weight[wrong] + derivative.loss[wrong]) ** 2
     square, fourth = inner(errors, squares), inner(errors, squares * squares)
@@ -153,8 +143,7 @@ def limit_of(metric: Metric, blocks: TieBlocks) -> Limit:
     few = metric.said(metric.few_errors)
     if few is None:
         return Limit()
-    samples = blocks.samples
-    assert samples is not None
+    samples = blocks._kept
     loss, weight = to_numpy(samples.loss), None if samples.sample_weight is None else to_numpy(samples.sample_weight)
     if isinstance(few, Tail):
         kind = loss == (1.0 if few.of == "errors" else 0.0)
@@ -241,8 +230,7 @@ def both_sides(coverage: float, blocks: TieBlocks) -> BoolArray:
     ends = blocks.cumulative_weight / blocks.total_weight
     reach = 2.0 * math.sqrt(coverage * (1.0 - coverage) / blocks.n)
     near = (np.abs(ends - coverage) < reach) & (wide | np.append(wide[1:], False)) & (ends < 1.0)
-    result: BoolArray = (ends > coverage - reach) & (ends - share < coverage + reach) & near.any()
-    return result
+    return np.asarray((ends > coverage - reach) & (ends - share < coverage + reach) & near.any())
 
 
 def warning_light(df: float, n_clusters: int | None) -> str | None:
@@ -356,6 +344,5 @@ def of_one(terms: FloatArray, df: float, times: FloatArray | None = None) -> Com
 def covariance_of_runs(values: tuple[FloatArray, ...], paired: bool) -> FloatArray:
     """Return the training part of the covariance matrix of the means over runs; zero for single runs."""
     if paired and values[0].size > 1:
-        result: FloatArray = np.atleast_2d(np.cov(np.stack(values), ddof=1)) / values[0].size
-        return result
+        return np.atleast_2d(np.cov(np.stack(values), ddof=1)) / values[0].size
     return np.diag([0.0 if value.size == 1 else float(np.var(value, ddof=1)) / value.size for value in values])

@@ -20,7 +20,7 @@ from weakref import ref
 import numpy as np
 
 from abstain._checks import to_numpy
-from abstain._sums import inner, mapped, over_rows, parts, same
+from abstain._sums import inner, mapped, over_rows, parts
 from abstain._typing import FloatArray, IntArray
 from abstain.blocks import TieBlocks
 from abstain.inference._influence import counted_terms, gradient
@@ -106,9 +106,8 @@ class _Rows:
     """The rows that were seen, and how the gradient scatters over them that several metrics are derived from."""
 
     def __init__(self, blocks: TieBlocks, sampling: Sampling) -> None:
-        assert blocks.samples is not None
         self.blocks, self.sampling = blocks, sampling
-        self.counted = blocks.binary and blocks.samples.sample_weight is None and sampling.independent
+        self.counted = blocks.binary and blocks._kept.sample_weight is None and sampling.independent
         self._last: tuple[ref[Gradient], tuple[Scatter, Scatter]] | None = None  # its columns are not kept for it
 
     def squares(self, derivative: Gradient, size: Sizes, cubes: FloatArray) -> tuple[float, float]:
@@ -143,41 +142,19 @@ def augmented(blocks: TieBlocks, size: Sizes) -> tuple[TieBlocks, FloatArray]:
 
     The optimum of a loss that is not 0/1 keeps its table: its small change would make excess areas smaller.
     """
-    samples = blocks.samples
-    assert samples is not None
+    samples = blocks._kept
     if samples.sample_weight is None and len(blocks) > MOST_KEPT:
         return _WithOneMore.of(blocks, size), blocks.weight
-    total, number = blocks.total_weight, size.number
     second: Any = blocks.weight
     third = second
     if samples.sample_weight is not None:
         weight, block = to_numpy(samples.sample_weight), to_numpy(samples.block)
         times = 1.0 if samples.times is None else samples.times
         second, third = (np.bincount(block, times * weight**k, len(blocks)) for k in (2, 3))
-    if blocks.weight.strides[0] or second.strides[0]:  # written where it was, for large tables
-        loss = second / total
-        loss *= number
-        weight = blocks.weight + loss
-        loss *= size.mean
-        loss += blocks.loss
-    else:
-        added = number * (second[:1] / total)
-        weight = same(blocks.weight[:1] + added, second.size)
-        loss = blocks.loss + size.mean * added
-    more = replace(
-        blocks,
-        weight=weight,
-        loss=loss,
-        frequencies=False,
-        moments=None,
-        _oracle=None if blocks.binary else blocks._oracle,
-    )
-    if samples.sample_weight is None:  # sums of what is in proportion to the weights follow from theirs
-        each, accepted = number / total, blocks.cumulative_weight
-        loss = (size.mean * each) * accepted
-        loss += blocks.cumulative_loss
-        more.__dict__["cumulative_loss"], more.__dict__["cumulative_weight"] = loss, accepted * (1.0 + each)
-    return more, third
+    added = second / blocks.total_weight * size.number
+    weight, loss = blocks.weight + added, blocks.loss + size.mean * added
+    oracle = None if blocks.binary else blocks._oracle
+    return replace(blocks, weight=weight, loss=loss, frequencies=False, moments=None, _oracle=oracle), third
 
 
 class _WithOneMore(TieBlocks):
@@ -267,8 +244,7 @@ def sizes_of(blocks: TieBlocks, clusters: IntArray | None = None) -> Sizes:
     """
     if blocks.binary and clusters is None:
         return Sizes(1.0, 1.0, 1.0)
-    samples = blocks.samples
-    assert samples is not None
+    samples = blocks._kept
     loss, weight = to_numpy(samples.loss), 1.0 if samples.sample_weight is None else to_numpy(samples.sample_weight)
     times = 1.0 if samples.times is None else samples.times
     first, second, third = (float(np.sum(times * weight * loss**k)) for k in (1, 2, 3))

@@ -79,7 +79,7 @@ def unseen_pairs(
 ) -> tuple[UnseenPairs, ...]:
     """Return what unseen errors, and of 0/1 losses unseen successes, would do to scores or models, one table each."""
     judged = tables[:1] if same_loss else tables
-    losses, sizes = [_loss(each) for each in judged], [sizes_of(each) for each in judged]
+    losses, sizes = [np.asarray(to_numpy(each._kept.loss)) for each in judged], [sizes_of(each) for each in judged]
     kinds = [losses]
     if all(each.binary for each in judged):
         kinds.append([1.0 - loss for loss in losses])
@@ -108,11 +108,6 @@ def _pairs(
     return UnseenPairs(tuple(rises), None, tuple(square * number), tuple(tie * number), unit, size, times=times)
 
 
-def _loss(blocks: TieBlocks) -> FloatArray:
-    assert blocks.samples is not None
-    return np.asarray(to_numpy(blocks.samples.loss))
-
-
 def _tie(loss: FloatArray, unit: IntArray) -> float:
     """Return the correlation of the losses in a cluster, from how many others a loss finds, drawn by its square.
 
@@ -130,8 +125,7 @@ def _tie(loss: FloatArray, unit: IntArray) -> float:
 
 def rises_of(derivative: Gradient, blocks: TieBlocks) -> FloatArray:
     """Return by how much a unit of loss on each row would raise a metric, to first order."""
-    samples = blocks.samples
-    assert samples is not None
+    samples = blocks._kept
     order, block = to_numpy(samples.order), samples.sorted_block
     rises = np.empty(order.size)
     rises[order] = derivative.loss if block is None else derivative.loss.take(to_numpy(block))

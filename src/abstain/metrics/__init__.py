@@ -19,8 +19,8 @@ from abstain.metrics._declare import image_of, register
 from abstain.metrics._facts import AcceptedLoss, FromSums, Image, Relative, Sums, Tail
 from abstain.metrics._gradient import Derived as Derived  # likewise
 from abstain.metrics._gradient import Gradient, Predictions, Value
+from abstain.metrics._gradient import check_predictions as check_predictions  # likewise
 from abstain.metrics._gradient import keeping_one as keeping_one  # likewise
-from abstain.metrics._inputs import check_predictions as check_predictions  # likewise
 from abstain.metrics._metric import METRICS, Input, Metric
 from abstain.metrics._point import mean_of_terms as mean_of_terms  # likewise
 from abstain.metrics._rank_weights import WeightEstimator as WeightEstimator  # likewise

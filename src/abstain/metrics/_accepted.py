@@ -356,8 +356,7 @@ def macro_selective_risk(
     classes = texts(labels, "labels") if is_text(labels) else vector(labels, "labels", np, None)
     if classes.dtype.kind == "f":
         refuse(np.isnan(classes), classes, "labels", "is missing", UNLABELLED, np)
-    samples = blocks.samples
-    assert samples is not None
+    samples = blocks._kept
     losses = to_numpy(samples.loss)
     same_length(loss=losses, labels=classes)
     n_blocks = np.count_nonzero(np.cumsum(blocks.count) <= point.n_accepted)  # +inf reaches the threshold of none

@@ -202,16 +202,13 @@ def linear_gradient(blocks: TieBlocks, kernel: Kernel, coverage_range: Range = F
 
     def limit(c: float) -> float:
         """Integrand at coverage c times the speed c at which the limit moves."""
-        j = int(np.searchsorted(W, c * T))
-        j = min(j, len(blocks) - 1)
+        j = min(int(np.searchsorted(W, c * T)), len(blocks) - 1)
         height = L[j] + q[j] * (c * T - W[j])
         return float(c * height if kernel is uniform else height / T) if c > 0.0 else 0.0
 
     limits = limit(coverage_range[1]) - limit(coverage_range[0])
-    return Gradient(
-        limits - q * slope / blocks.weight - below(base * q),
-        slope / blocks.weight + below(base),
-    )
+    shares = slope / blocks.weight
+    return Gradient(limits - q * shares - below(base * q), shares + below(base))
 
 
 def uniform_gradient(blocks: TieBlocks, factor: float = 1.0, less: float = 0.0) -> Gradient:
@@ -263,7 +260,7 @@ def _trapezoid_shares(blocks: TieBlocks, coverage_range: Range = FULL) -> FloatA
     start, end = _overlap(blocks, coverage_range)
     middle = (0.5 * (start + end) - (blocks.cumulative_weight - blocks.weight)) / blocks.weight
     to_own, to_previous = (end - start) * middle, (end - start) * (1.0 - middle)
-    share: FloatArray = to_own + np.append(to_previous[1:], 0.0)
+    share = np.asarray(to_own + np.append(to_previous[1:], 0.0))
     share[0] += to_previous[0]
     return share
 

@@ -56,10 +56,7 @@ def aurc_gradient(blocks: TieBlocks, estimator: Estimator = "plugin", coverage_r
             return Gradient(gradient.weight - value, gradient.loss).scaled(1.0 / blocks.total_weight)
         case "trapezoid" if coverage_range == FULL:
             return area.trapezoid_gradient(blocks)
-    raise UnmetNeed(
-        f'estimator="{estimator}" with coverage_range={coverage_range} is no smooth function of the table; '
-        'use the gradient of estimator="plugin", to which it is asymptotically equal'
-    )
+    raise UnmetNeed(f'estimator="{estimator}" with this coverage_range has no gradient; use that of estimator="plugin"')
 
 
 def _attribution(blocks: TieBlocks, estimator: Estimator = "plugin", coverage_range: Range = FULL) -> Attribution:

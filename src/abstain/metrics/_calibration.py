@@ -12,8 +12,7 @@ from abstain._sums import inner
 from abstain._typing import ArrayLike, FloatArray, IntArray, NanPolicy
 from abstain.blocks import TieBlocks
 from abstain.metrics._declare import documented, metric_of, register
-from abstain.metrics._gradient import Gradient, Predictions
-from abstain.metrics._inputs import clipped
+from abstain.metrics._gradient import Gradient, Predictions, clipped
 
 __all__ = ["ReliabilityCurve", "classwise_ece", "ece", "mce", "reliability_curve"]
 

@@ -80,8 +80,7 @@ def contributions(
         raise ValueError('nan_policy="drop" would lose samples; use "reject", or remove them first')
     blocks = TieBlocks.from_samples(loss, confidence, sample_weight, nan_policy=nan_policy, keep_samples=True)
     chosen.require(blocks)
-    samples = blocks.samples
-    assert samples is not None
+    samples = blocks._kept
     try:
         a, b = chosen.attribution_of(blocks)
     except Undefined as why:
@@ -89,8 +88,7 @@ def contributions(
         return np.full(len(samples.loss), np.nan)
     block, losses = to_numpy(samples.block), to_numpy(samples.loss)
     weight = 1.0 if samples.sample_weight is None else to_numpy(samples.sample_weight)
-    result: FloatArray = weight * (a[block] + b[block] * losses)
-    return result
+    return np.asarray(weight * (a[block] + b[block] * losses))
 
 
 def prevalence_weights(
@@ -135,17 +133,13 @@ def prevalence_weights(
     unknown = np.array([each is None or each != each for each in column.tolist()]) | np.ma.getmaskarray(labels)
     if unknown.any():
         raise ValueError(f"labels[{int(np.argmax(unknown))}] is missing; {UNLABELLED}")
-    shares: Any = prevalence
-    if not isinstance(shares, str | Mapping):
-        got = type(prevalence).__name__
-        raise TypeError(f'prevalence must be "balanced" or a mapping of label to share, got {got}')
+    if not isinstance(prevalence, Mapping) and prevalence != "balanced":
+        raise ValueError(f'prevalence must be "balanced" or a mapping of label to share, got {prevalence!r:.99}')
     try:
         classes, index, counts = np.unique(column, return_inverse=True, return_counts=True)
     except TypeError:
         raise TypeError("labels mixes types that have no order; give all as numbers, or all as text") from None
     if isinstance(prevalence, str):
-        if prevalence != "balanced":
-            raise ValueError(f'prevalence={prevalence!r} is not known; give "balanced" or a mapping of label to share')
         target = np.ones(classes.size)
     else:
         present = set(classes.tolist())
@@ -159,5 +153,4 @@ def prevalence_weights(
         target = np.array([float(prevalence[label]) for label in classes.tolist()])
     if target.sum() == 0.0:
         raise ValueError("prevalence sums to 0; at least one class needs a positive share")
-    weights: FloatArray = (target / target.sum() * column.size / counts)[index]
-    return weights
+    return np.asarray((target / target.sum() * column.size / counts)[index])

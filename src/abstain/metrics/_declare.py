@@ -14,7 +14,7 @@ import numpy as np
 from abstain._checks import plain, real
 from abstain._registry import known_options
 from abstain.metrics._facts import Image
-from abstain.metrics._inputs import check_predictions
+from abstain.metrics._gradient import check_predictions
 from abstain.metrics._metric import METRICS, Metric, same
 
 P = ParamSpec("P")
@@ -46,8 +46,7 @@ def documented(function: Callable[P, R], needs: frozenset[str] = frozenset(), re
     entries = {name: entry for entry in own for name in re.split(r",\s*", re.split(r" :|\n", entry)[0])}
     said = SAID.setdefault(function.__module__, {})
     said |= {name: entry for name, entry in entries.items() if name not in COLUMNS}
-    code = getattr(function, "__wrapped__", function).__code__
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    names = _names(getattr(function, "__wrapped__", function))
     listed = dict.fromkeys(entries.get(name) or said.get(name) or _column(name, needs) for name in names)
     unmet = "; ".join(words for need, words in UNMET.items() if need in needs)
     raised = f"UnmetNeed\n    {unmet[:1].upper()}{unmet[1:]}.\n" if unmet else ""
@@ -56,6 +55,12 @@ def documented(function: Callable[P, R], needs: frozenset[str] = frozenset(), re
     filled = [f"{name}\n{'-' * len(name)}\n{text}" for name, text in sections.items() if text]
     function.__doc__ = "\n\n".join([summary, *filled])
     return function
+
+
+def _names(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the names of the parameters."""
+    code = function.__code__
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
 def _column(name: str, needs: frozenset[str]) -> str:
@@ -132,7 +137,9 @@ def register(
         described["needs"] = frozenset(described.get("needs", ()))
         if described.get("input") == "joint":
             described = {"value": function, "inference": "bootstrap"} | described
-        documented(function, described["needs"], _returns(**described))
+        low, high = described.get("range", (0.0, 1.0))
+        returns = f"float\n    In [{low:g}, {high:g}]; {described.get('direction', '')} is better."
+        documented(function, described["needs"], returns)
         public: Callable[..., Any] = function
         if described.get("input") != "joint":
             public = _on_samples(function, name or function.__name__, described.get("input", "blocks"), given)
@@ -198,10 +205,7 @@ def _on_samples(
 ) -> Callable[..., Any]:
     """Return the function with a body: its columns, checked and sorted, go to the metric of that name."""
     code = function.__code__
-    positional, known = (
-        code.co_varnames[: code.co_argcount],
-        code.co_varnames[: code.co_argcount + code.co_kwonlyargcount],
-    )
+    positional, known = code.co_varnames[: code.co_argcount], _names(function)
     usual = _usual(function)
 
     @wraps(function)
@@ -223,11 +227,6 @@ def _on_samples(
         return metric.of(**columns)
 
     return public
-
-
-def _returns(*, direction: str = "", range: tuple[float, float] = (0.0, 1.0), **_: Any) -> str:
-    """Return what a docstring says of a value in its range that needs no more words."""
-    return f"float\n    In [{range[0]:g}, {range[1]:g}]; {direction} is better."
 
 
 def _usual(function: Callable[..., Any]) -> dict[str, Any]:

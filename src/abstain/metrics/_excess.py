@@ -95,8 +95,7 @@ def e_aurc(
 
 def _best_augrc(sums: Sums) -> FloatArray:
     """AUGRC of the best ranking of 0/1 losses: mu^2 / 2."""
-    result: FloatArray = 0.5 * (sums.loss / sums.weight) ** 2
-    return result
+    return np.asarray(0.5 * (sums.loss / sums.weight) ** 2)
 
 
 @register(

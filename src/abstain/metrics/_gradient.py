@@ -7,7 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from abstain._typing import FloatArray, IntArray
+import numpy as np
+
+from abstain._checks import check_weight, refuse, same_length, to_numpy, vector
+from abstain._classes import ROUNDING, class_labels
+from abstain._classes import probabilities as matrix_of
+from abstain._typing import ArrayLike, FloatArray, IntArray
 from abstain.blocks import TieBlocks
 
 #: How much of two columns, and a number.
@@ -184,3 +189,41 @@ def lately(blocks: TieBlocks, name: str, make: Callable[[TieBlocks], Gradient]) 
         blocks._known[_LAST] = last = (name, kept(make(blocks)))
     found: Gradient = last[1]
     return found
+
+
+def outside(score: FloatArray) -> bool:
+    """Whether a score leaves [0, 1] by more than rounding."""
+    return bool(score.min() < -ROUNDING or score.max() > 1.0 + ROUNDING)
+
+
+def clipped(blocks: TieBlocks) -> tuple[TieBlocks, IntArray | slice]:
+    """Return the table with scores in [0, 1], and where its blocks find theirs there: 1 and 1.0000001 are one tie."""
+    if blocks.score[-1] >= 0.0 and blocks.score[0] <= 1.0:
+        return blocks, slice(None)
+    negative, block = np.unique(-np.clip(blocks.score, 0.0, 1.0), return_inverse=True)
+
+    def add(column: FloatArray) -> FloatArray:
+        return np.bincount(block, column).astype(np.float64, copy=False)
+
+    same = {name: getattr(blocks, name) for name in ("binary", "frequencies", "n_rejected", "n_dropped", "_oracle")}
+    table = TieBlocks(0.0 - negative, add(blocks.weight), add(blocks.loss), add(blocks.count), **same)
+    return table, block
+
+
+def check_predictions(
+    labels: ArrayLike,
+    probabilities: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    confidence: ArrayLike | None = None,
+) -> Predictions:
+    """Return checked arrays: labels 0..K-1, rows of probabilities that sum to one (to 1e-3)."""
+    matrix = matrix_of(probabilities, "probabilities", np, None)
+    classes = class_labels(to_numpy(labels), "labels", np, None, matrix.shape[1])
+    weight = None if sample_weight is None else vector(to_numpy(sample_weight), "sample_weight", np, None)
+    score = None if confidence is None else vector(to_numpy(confidence), "confidence", np, None)
+    if score is not None:
+        refuse(np.isnan(score), score, "confidence", "holds NaN", "leave out these samples", np)
+    same_length(labels=classes, probabilities=matrix, sample_weight=weight, confidence=score)
+    if weight is not None:
+        check_weight(weight, np)
+    return Predictions(classes.astype(np.intp), matrix, score, weight)

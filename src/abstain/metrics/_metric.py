@@ -18,8 +18,7 @@ from abstain._registry import Registry, known_options
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.blocks import TieBlocks
 from abstain.metrics._facts import AcceptedLoss, FromSums, Image, Relative, Tail
-from abstain.metrics._gradient import Attribution, Gradient, Predictions, Value
-from abstain.metrics._inputs import clipped, outside
+from abstain.metrics._gradient import Attribution, Gradient, Predictions, Value, clipped, outside
 
 Direction = Literal["lower", "higher"]
 Need = Literal["unit_score", "unit_loss", "binary", "oracle"]

@@ -36,15 +36,8 @@ def _of_sums(sums: Sums) -> FloatArray:
 
 def mean_of_terms(metric: Metric) -> Metric:
     """Return a mean over predictions as the mean loss of a table that holds their terms."""
-    return replace(
-        metric,
-        input="blocks",
-        terms=None,
-        options={},
-        value=_risk,
-        gradient=_risk_gradient,
-        from_sums=FromSums(_of_sums),
-    )
+    mean = replace(metric, value=_risk, gradient=_risk_gradient, from_sums=FromSums(_of_sums))
+    return replace(mean, input="blocks", terms=None, options={})
 
 
 @register(
@@ -126,14 +119,14 @@ def _reads(coverage: float | None, threshold: float | None) -> Reads:
     return "order" if threshold is None else "scores"
 
 
-def _point(blocks: TieBlocks, coverage: float | None, threshold: float | None) -> OperatingPoint:
+def _point(blocks: TieBlocks, coverage: float | None = 0.8, threshold: float | None = None) -> OperatingPoint:
     curve = RiskCoverageCurve(blocks)
     return curve.at(coverage=coverage) if threshold is None else curve.at(threshold=threshold)
 
 
-def _accepted(blocks: TieBlocks, coverage: float | None, threshold: float | None) -> FloatArray:
+def _accepted(blocks: TieBlocks, **where: Any) -> FloatArray:
     """1.0 for the blocks that the point accepts, else 0.0."""
-    n_accepted = _point(blocks, coverage, threshold).n_accepted  # a score of +inf also reaches the threshold of none
+    n_accepted = _point(blocks, **where).n_accepted  # a score of +inf also reaches the threshold of none
     return (np.cumsum(blocks.count) <= n_accepted).astype(np.float64)
 
 
@@ -150,12 +143,9 @@ def _selective_risk(blocks: TieBlocks, coverage: float | None = 0.8, threshold: 
     return point.selective_risk
 
 
-def _selective_risk_gradient(
-    blocks: TieBlocks, coverage: float | None = 0.8, threshold: float | None = None
-) -> Gradient:
+def _selective_risk_gradient(blocks: TieBlocks, **where: Any) -> Gradient:
     """Derivative with the set of accepted blocks held fixed; at a coverage, inference adds the local term."""
-    risk = _selective_risk(blocks, coverage, threshold)
-    accepted = _accepted(blocks, coverage, threshold)
+    risk, accepted = _selective_risk(blocks, **where), _accepted(blocks, **where)
     weight = accepted / inner(accepted, blocks.weight)
     return Gradient(-risk * weight, weight)
 
@@ -215,13 +205,9 @@ def selective_risk(
     """
 
 
-def _selective_accuracy_attribution(
-    blocks: TieBlocks, coverage: float | None = 0.8, threshold: float | None = None
-) -> Attribution:
+def _selective_accuracy_attribution(blocks: TieBlocks, **where: Any) -> Attribution:
     """What is rejected contributes nothing to the accuracy of what is accepted."""
-    _selective_risk(blocks, coverage, threshold)  # undefined where nothing is accepted
-    accepted = _accepted(blocks, coverage, threshold)
-    share = accepted / inner(accepted, blocks.weight)
+    share = _selective_risk_gradient(blocks, **where).loss
     return share, -share
 
 
@@ -273,11 +259,9 @@ def _generalized_risk(blocks: TieBlocks, coverage: float | None = 0.8, threshold
     return point.generalized_risk
 
 
-def _generalized_risk_gradient(
-    blocks: TieBlocks, coverage: float | None = 0.8, threshold: float | None = None
-) -> Gradient:
-    value, T = _generalized_risk(blocks, coverage, threshold), blocks.total_weight
-    return Gradient(np.full(len(blocks), -value / T), _accepted(blocks, coverage, threshold) / T)
+def _generalized_risk_gradient(blocks: TieBlocks, **where: Any) -> Gradient:
+    value, T = _generalized_risk(blocks, **where), blocks.total_weight
+    return Gradient(np.full(len(blocks), -value / T), _accepted(blocks, **where) / T)
 
 
 @register(

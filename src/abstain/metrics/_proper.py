@@ -136,13 +136,12 @@ def nll_confidence(
 
 def _true(data: Predictions) -> FloatArray:
     """Probability of the true class."""
-    found: FloatArray = data.probabilities[np.arange(len(data.labels)), data.labels]
-    return found
+    return np.asarray(data.probabilities[np.arange(len(data.labels)), data.labels])
 
 
 def _brier_terms(data: Predictions) -> FloatArray:
-    terms: FloatArray = np.sum(data.probabilities**2, axis=1) - 2.0 * _true(data) + 1.0
-    return np.maximum(terms, 0.0, out=terms)  # a sum of squares, but for rounding
+    terms = np.sum(data.probabilities**2, axis=1) - 2.0 * _true(data) + 1.0
+    return np.asarray(np.maximum(terms, 0.0))  # a sum of squares, but for rounding
 
 
 def _nll_terms(data: Predictions, clip: float = CLIP) -> FloatArray:

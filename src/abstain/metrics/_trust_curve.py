@@ -11,7 +11,7 @@ from abstain._sums import inner
 from abstain._typing import ArrayLike, FloatArray, IntArray, NanPolicy
 from abstain.blocks import TieBlocks
 from abstain.metrics._declare import documented, register
-from abstain.metrics._inputs import outside
+from abstain.metrics._gradient import outside
 
 __all__ = ["aumcc", "cwsa_sweep"]
 
@@ -67,8 +67,7 @@ def _bins(score: FloatArray, grid: FloatArray) -> IntArray:
     own = np.full(4097, np.inf)
     own[cell_of_grid] = grid
     cell = (score * 4096.0).astype(np.intp)
-    result: IntArray = before[cell] + (score >= own[cell])
-    return result
+    return np.asarray(before[cell] + (score >= own[cell]))
 
 
 def _ratio(numerator: FloatArray, denominator: Any, nothing: float) -> FloatArray:
