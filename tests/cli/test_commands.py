@@ -237,7 +237,7 @@ def test_csv_on_stdout(abstain_: Run, files: Files) -> None:
 @pytest.mark.parametrize(
     ("option", "name", "where"),
     [
-        ("--report", "r.html", "abstain.report._write.build"),
+        ("--report", "r.html", "abstain.report._build.build"),
         ("--plot", "p.png", "matplotlib.figure.Figure.savefig"),
         ("--json", "r.json", "abstain.Evaluation.to_dict"),
         ("--csv", "r.csv", "abstain.Evaluation.rows"),

@@ -130,42 +130,58 @@ def evaluate_command(
         raise ValueError(f"{file}: is a summary, not rows; 'abstain summarize {file}' says what is known of them")
     if (texts or images) and (plan_file is not None or at_random or is_several(file)):
         raise click.UsageError("--texts and --images are of a file whose rows all count; leave them out here")
+    source: dict[str, Any]
     if plan_file is not None or at_random:
-        from abstain.cli._labels import evaluated
+        from abstain.pool import load_plan
 
-        options = {
-            "target": "population" if population else "pool", "level": level or None, "nan_policy": nan_policy,
-            "groups": words(groups) or None,
-            "fit": fit_file, "n_resamples": n_resamples,
-        }  # fmt: skip
-        result = evaluated(file, plan_file, at_random, score_names(scores), chosen, columns, options)
-        source: dict[str, Any] = {"files": [each for each in (file, plan_file, fit_file) if each is not None]}
+        plan = None if plan_file is None else load_plan(plan_file)
+        told: dict[str, Any] = {name: value for name, value in columns.items() if value is not None}
+        told["fit"] = fit_file  # which such an evaluation refuses
+        with about(file):
+            result = abstain.evaluate(
+                file, score_names(scores) or None, chosen, plan=plan, labelled="at random" if at_random else None,
+                target="population" if population else "pool", level=level or None, nan_policy=nan_policy,
+                groups=words(groups) or None, n_resamples=n_resamples, **told,
+            )  # fmt: skip
+        source, sweep = {"files": [each for each in (file, plan_file, fit_file) if each is not None]}, None
         if result.provenance["few_labels"]["labelled"] < result.provenance["n"]:
             score = next(iter(score_names(scores)), None)
             source["verdict"] = with_threshold(result.verdict, file, columns, score, new=True)
-        show(result, title=file.name, scale=scale, plots=plots, opened=opened, source=source, **destinations)
-        if not decide(result, file, columns, gate):
-            context.exit(1)
-        return
-    if is_several(file):
+    elif is_several(file):
         result = of_files(file, gate, chosen, fit_file, n_resamples, {
             "scores": score_names(scores) or None, "groups": words(groups), "nan_policy": nan_policy,
             "level": level or None, **columns,
         })  # fmt: skip
         verdict = with_threshold(result.verdict, file, columns, result.verdict.score, groups=words(groups))
         source = {"files": [], "verdict": verdict}
-        show(result, title=str(file), scale=scale, plots=plots, opened=opened, source=source, **destinations)
-        if sweep is not None and "-" not in map(str, destinations.values()):
-            with about(file):
-                _show_sweeps(result, sweep, denominator, scale)
-        if not decide(result, file, columns, gate):
-            context.exit(1)
-        return
+    else:
+        result, source = _of_rows(
+            file, columns, words(groups), score_names(scores), fit_file, chosen, nan_policy, level, n_resamples, beside
+        )
+        if not result.scores and (plots or destinations["csv_path"] is not None or gate["conditions"]):
+            raise ValueError(f"{file}: {result.provenance['no_score']}; without one leave out --plot, --csv and --gate")
+        source |= source_of(file, source["outputs"], beside, texts, images)
+        if destinations["report_path"] is not None:
+            from abstain.cli._thresholds import policies_of
+
+            source["policies"] = policies_of(source["outputs"], result.scores)
+    title = str(file) if is_several(file) else file.name
+    show(result, title=title, scale=scale, plots=plots, opened=opened, source=source, **destinations)
+    if sweep is not None and "-" not in map(str, destinations.values()):
+        with about(file):
+            _show_sweeps(result, sweep, denominator, scale)
+    if not decide(result, file, columns, gate):
+        context.exit(1)
+
+
+def _of_rows(
+    file: Path, columns: dict[str, Any], groups: list[str], scores: list[str], fit_file: Path | None, chosen: Any,
+    nan_policy: Any, level: float, n_resamples: int, beside: dict[str, Any],
+) -> tuple[abstain.Evaluation, dict[str, Any]]:  # fmt: skip
+    """Return the evaluation of one file whose rows all count, and what a report knows of it."""
     try:
         lacking: dict[str, Any] = {"nan_policy": "drop"} if nan_policy == "drop" else {}
-        outputs, wanted, names = read(
-            file, score_names(scores), words(groups), beside=beside, late=None, **columns, **lacking
-        )
+        outputs, wanted, names = read(file, scores, groups, beside=beside, late=None, **columns, **lacking)
     except ValueError as error:
         from abstain.evaluation import explained
 
@@ -176,22 +192,10 @@ def evaluate_command(
             outputs, wanted or None, chosen, fit=fit, groups=names, nan_policy=nan_policy, level=level or None,
             n_resamples=n_resamples,
         )  # fmt: skip
-    if not result.scores and (plots or destinations["csv_path"] is not None or gate["conditions"]):
-        raise ValueError(f"{file}: {result.provenance['no_score']}; without one leave out --plot, --csv and --gate")
-    source = {"outputs": outputs, "files": [each for each in (file, fit_file) if each is not None]}
-    source |= source_of(file, outputs, beside, texts, images)
     verdict = with_unread_groups(result.verdict, file, outputs)
-    source["verdict"] = with_threshold(verdict, file, columns, verdict.score, groups=words(groups))
-    if destinations["report_path"] is not None:
-        from abstain.cli._thresholds import policies_of
-
-        source["policies"] = policies_of(outputs, result.scores)
-    show(result, title=file.name, scale=scale, plots=plots, opened=opened, source=source, **destinations)
-    if sweep is not None and "-" not in map(str, destinations.values()):
-        with about(file):
-            _show_sweeps(result, sweep, denominator, scale)
-    if not decide(result, file, columns, gate):
-        context.exit(1)
+    verdict = with_threshold(verdict, file, columns, verdict.score, groups=groups)
+    files = [each for each in (file, fit_file) if each is not None]
+    return result, {"outputs": outputs, "files": files, "verdict": verdict}
 
 
 def _show_sweeps(result: abstain.Evaluation, taus: list[float], denominator: Any, scale: float) -> None:

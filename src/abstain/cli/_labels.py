@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-import abstain
 from abstain.cli._columns import ANSWERS, MODEL, SURE, reads
 from abstain.cli._group import command, example_lines
 from abstain.cli._input import about, column_names, score_names
@@ -118,17 +117,3 @@ def _second(outputs: Any, other: Path, score: str | None, columns: dict[str, Any
     with about(other):
         wanted = scores.default(second) if score is None else score_names(score)[0]
         return scores.compute(wanted, second), outputs.predicted(), second.predicted()
-
-
-def evaluated(
-    file: Path, plan_file: Path | None, at_random: bool, scores: list[str], metrics: Any, columns: dict[str, Any],
-    options: dict[str, Any],
-) -> Any:  # fmt: skip
-    """Return the evaluation of a pool of which only some rows are labelled."""
-    from abstain.pool import load_plan
-
-    plan = None if plan_file is None else load_plan(plan_file)
-    labelled: Any = "at random" if at_random else None
-    given = {name: value for name, value in columns.items() if value is not None}
-    with about(file):
-        return abstain.evaluate(file, scores or None, metrics, plan=plan, labelled=labelled, **options, **given)
