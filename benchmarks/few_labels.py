@@ -82,7 +82,9 @@ def exact(form: Form, data: dict[str, Any]) -> None:
         count, chance, values = np.zeros(500), np.zeros(500), np.empty((draws, 2))
         for k in range(draws):
             even = design != "planned"
-            rows = _sampling.drawn(plan.pool, plan.probability[0], np.arange(500), plan.sizes[0], k, even=even)
+            rows = _sampling.drawn(
+                plan.pool, plan.probability[0], np.arange(500), plan.sizes[0], np.random.default_rng(k), even=even
+            )
             stage = np.zeros(500, int)
             stage[rows] = 1
             drawn = replace(plan, stage=stage)
@@ -244,7 +246,9 @@ def _two_stages(plan: Any, metric: Any, loss: np.ndarray, rng: np.random.Generat
     """Return value and ends from one draw of both stages."""
     seeds = rng.integers(2**31, size=2).tolist()
     stage = np.zeros(plan.n, int)
-    rows = _sampling.drawn(plan.pool, plan.probability[0], np.arange(plan.n), plan.sizes[0], seeds[0], even=even)
+    rows = _sampling.drawn(
+        plan.pool, plan.probability[0], np.arange(plan.n), plan.sizes[0], np.random.default_rng(seeds[0]), even=even
+    )
     stage[rows] = 1
     second = replace(plan, stage=stage).extend(np.where(stage > 0, loss, np.nan), seed=seeds[1])
     sample = room.sample_of(second, np.where(second.stage > 0, loss, np.nan))
@@ -333,7 +337,12 @@ def judge(form: Form, data: dict[str, Any]) -> None:
                 few, bare, plain = np.empty((runs, 3)), np.empty(runs), np.empty(runs)
                 for r in range(runs):
                     rows = _sampling.drawn(
-                        plan.pool, plan.probability[0], np.arange(plan.n), n, 9 * r, even=design == "uniform"
+                        plan.pool,
+                        plan.probability[0],
+                        np.arange(plan.n),
+                        n,
+                        np.random.default_rng(9 * r),
+                        even=design == "uniform",
                     )
                     one = Sample(
                         plan.pool, rows, loss[rows], np.zeros(n, int), plan.probability[0][rows], plan.frame, (n,)
