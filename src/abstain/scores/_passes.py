@@ -118,6 +118,8 @@ def judged(name: str, outputs: Outputs) -> Outputs:
     [array([0.]), array([1.])]
     """
     expect(outputs, "outputs")
+    if not isinstance(name, str):
+        raise TypeError(f"name must be text, the name of a score, got {type(name).__name__}")
     own = (outputs.score_predictions or {}).get(name)
     if own is not None and outputs.loss is None:
         return replace(outputs, **_NOTHING | {"predictions": own})
