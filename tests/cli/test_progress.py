@@ -32,8 +32,8 @@ def test_what_takes_long_is_announced_once(capsys: pytest.CaptureFixture[str], m
         hear = _pace._listener.get()
         assert hear is not None
         hear("bootstrap of a metric", 0.5, 1.0)
-        hear("gains beside noise", 0.1, 1.0)
-        hear("gains beside noise", 0.2, 2.0)
+        hear("gains and noise", 0.1, 1.0)
+        hear("gains and noise", 0.2, 2.0)
         hear("joint metrics", 0.01, 2.0)
 
     monkeypatch.setitem(sys.modules, "numba", None)
@@ -41,7 +41,7 @@ def test_what_takes_long_is_announced_once(capsys: pytest.CaptureFixture[str], m
     assert run(["metrics"]) == 0
     first, second = capsys.readouterr().err.splitlines()
     assert first == (
-        "gains beside noise: will take about 9 s (--permutations 0 leaves these out; the extra fast makes it quicker: "
+        "gains and noise: will take about 9 s (--permutations 0 leaves these out; the extra fast makes it quicker: "
         'pip install ".[fast]" in the checkout)'
     )
     assert second == "joint metrics: will take about 3 minutes"

@@ -63,7 +63,7 @@ def test_what_the_model_declined_is_not_accepted(folder: Path, capsys: pytest.Ca
     assert not accepted[new["declined"]].any()
     n = int(new["declined"].sum())
     share = f"{accepted.sum()} accepted ({accepted.mean():.4g})"
-    assert shown == f"800 rows: {share}, {n} declined by the model itself, 0 without a score\n"
+    assert shown == f"800 rows: {share}, {n} abstained by the model itself, 0 without a score\n"
     assert "wrote out.jsonl" in said
     assert "guarantee: with probability at least 0.95" in said
     assert monitored("new.jsonl", capsys) == (accepted.sum(), 800 - n)
@@ -91,7 +91,7 @@ def test_words_of_a_verdict_decline_too(folder: Path, capsys: pytest.CaptureFixt
     assert run(["monitor", "p.json", "new.jsonl", "--loss", "p"]) == 2
     assert "--correct 'is_correct'" in capsys.readouterr().err
     assert run(["apply", "p.json", "none.jsonl", "-o", "none2.jsonl"]) == 0
-    assert "'is_correct' said which rows the model itself declined" in capsys.readouterr().err
+    assert "'is_correct' said where the model itself abstained" in capsys.readouterr().err
 
 
 def test_a_prediction_of_abstain_is_declined(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -252,7 +252,7 @@ def test_other_rows_beside_are_refused(tmp_path):
     """FD-Shifts keeps more rows of corrupted data in its arrays of passes than in its logits."""
     made = fd_shifts(tmp_path)
     np.savez_compressed(tmp_path / "raw_logits_dist.npz", np.concatenate([made["dist"]] * 2))
-    with pytest.raises(ValueError, match=r"raw_logits_dist\.npz beside it has shape \(120, 4, 6\) for 60 rows"):
+    with pytest.raises(ValueError, match=r"raw_logits_dist\.npz next to it has shape \(120, 4, 6\) for 60 rows"):
         find(str(tmp_path / "raw_logits.npz"))
 
 

@@ -96,7 +96,7 @@ def test_infinite_and_constant_parts_give_numbers():
 def test_what_cannot_be_combined_is_refused():
     """No errors to tell apart, NaN scores, a name instead of a list."""
     right = Outputs(labels=[0, 1], logits=[[1.0, 0], [0, 1]])
-    with pytest.raises(ValueError, match="every fit sample is right: nothing to tell apart"):
+    with pytest.raises(ValueError, match="every fit sample is right: nothing to distinguish"):
         scores.get("combine_logistic").fit(right)
     nan = Outputs(labels=[0, 1], predictions=[0, 0], scores={"a": [1.0, np.nan]})
     with pytest.raises(ValueError, match="NaN for 1 fit samples"):

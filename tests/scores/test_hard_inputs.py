@@ -253,7 +253,7 @@ def test_a_recovered_head_is_the_head():
     np.testing.assert_allclose(scores.compute("react", again, again), scores.compute("react", outputs, outputs))
     with pytest.raises(ValueError, match="the features do not give the logits: the residual is up to"):
         scores.recover_head(Outputs(labels=outputs.labels, logits=outputs.logits, features=outputs.features**2))
-    with pytest.raises(ValueError, match="12 rows cannot tell 30 weights"):
+    with pytest.raises(ValueError, match="12 rows do not determine 30 weights"):
         scores.recover_head(problem(n=12, d=30))
     with pytest.raises(ValueError, match="tolerance must be a finite number >= 0, got nan"):
         scores.recover_head(outputs, tolerance=np.nan)  # nothing is above NaN, so nothing would be refused

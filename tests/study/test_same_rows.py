@@ -78,7 +78,7 @@ def test_labels_tell_where_ids_are_missing(tmp_path: Path) -> None:
 def test_what_cannot_be_told_is_said(tmp_path: Path) -> None:
     """Losses and scores alone name no row."""
     results = _said(tmp_path, np.arange(N), named=False)
-    note = "test: no labels and no ids tell whether a and b have the same rows; tests take it so"
+    note = "test: no labels and no ids say whether a and b have the same rows; tests take it so"
     assert note in results.notes()
     assert _better(results).p < 0.05
 

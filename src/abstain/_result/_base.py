@@ -56,7 +56,7 @@ class Result:
         return self.tables()
 
     def notes(self) -> list[str]:
-        """Return what a reader must know beside the numbers."""
+        """Return what a reader must know in addition to the numbers."""
         return []
 
     def rows(self) -> list[dict[str, Any]]:
@@ -136,7 +136,7 @@ class Result:
         title : str, optional
             Heading of the page, for example the name of model and data.
         **source
-            What the page should know beside the numbers, each optional: ``outputs`` (names of the rows, duplicates),
+            What the page should know as well, each optional: ``outputs`` (names of the rows, duplicates),
             ``images`` or ``texts`` of the rows, ``cost=(error, review)``, ``command``, ``files``; ``policies``, per
             score how new files hold it, as arguments of :meth:`EmpiricalThreshold.policy`; of a threshold also
             ``loss`` and ``confidence``, the rows that it was chosen on, for curves and slider.

@@ -73,11 +73,11 @@ CAVEATS = {
     "selected_here": Kind(LIMIT, "{score} was selected on these rows.", "Choose its threshold on new rows."),
     "model_abstains": Kind(LIMIT, "The model itself abstains in {share:%} of {n:,} cases; all else is about its "
         "answers."),
-    "missing_scores": Kind(LIMIT, "{count:,} rows have no {score} and are {fate}."),
+    "missing_scores": Kind(LIMIT, "{count:,} rows have no {score} and are {outcome}."),
     "large_tie": Kind(LIMIT, "{tie:%} of the rows share one value of {score}: no threshold separates them."),
     "few_permutations": Kind(NOTE, "{n} permutations are too few to test the gains: {enough:,} would do "
         "(--permutations)."),
-    "everything": Kind(NOTE, "Answering everything keeps {limit:%}, too, as measured: the threshold may only lose "
+    "everything": Kind(NOTE, "Answering everything satisfies {limit:%}, too, as measured: the threshold may only lose "
         "answers."),
     "miscalibrated": Kind(NOTE, "As a probability {score} is {word} by {gap:points}.", "Calibrate it first."),
     "more_rows": Kind(NOTE, "{limit:%} would take about {rows} rows or more, if errors lie as here."),

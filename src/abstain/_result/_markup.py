@@ -95,7 +95,7 @@ def prose(text: str) -> str:
 
 
 def latex(table: Table) -> str:
-    """Return a tabular; title and notes stand as comments beside it."""
+    """Return a tabular; title and notes stand as comments next to it."""
     depth = table.marks()
     lines = [f"% {clean(table.title)}"] if table.title else []
     if depth > 1 and not table.heat:

@@ -62,7 +62,7 @@ def about(count: int) -> str:
 
 
 def readable(value: float, below: float = -math.inf, above: float = -math.inf) -> str:
-    """Return a threshold with as few digits, six at least, as tell it from a round number; rounded down if possible.
+    """Return a threshold with at least six digits, and enough to differ from a round number; rounded down if possible.
 
     ``below``: the next lower score that is known, ``above``: the lowest that is accepted. The text stays between them,
     so that it accepts the same rows; it is rounded up only if that would not do.

@@ -44,7 +44,7 @@ _SIGNS = {
 
 @dataclass(frozen=True)
 class Level:
-    """A limit of the risk with the coverage and the threshold that keep it; ``group``: in which group, if in one.
+    """A limit of the risk with the coverage and the threshold that satisfy it; ``group``: in which group, if in one.
 
     Examples
     --------
@@ -164,7 +164,7 @@ class Verdict:
     missed : tuple of float
         Limits that were tried and are not certified.
     measured : Level or None
-        The point that keeps a limit on these rows, without a guarantee for new ones.
+        The point that satisfies a limit on these rows, without a guarantee for new ones.
     comparison : Better or None
     caveats : tuple of Caveat
         The most severe first.
@@ -173,7 +173,7 @@ class Verdict:
     reason : str
         Why nothing is certified, or nothing can be decided.
     detail : str
-        What was measured beside the answer, such as the evidence against a guarantee.
+        What was measured in addition, such as the evidence against a guarantee.
     n, n_accepted : int
         Rows, and rows that are answered.
     full_risk : float or None

@@ -7,7 +7,7 @@ import textwrap
 import unicodedata
 from collections.abc import Iterable
 
-#: Names longer than this lose their middle in legends and headings of pictures; a table wraps them instead.
+#: Names longer than this lose their middle in legends and headings of images; a table wraps them instead.
 LONGEST = 40
 
 
@@ -56,7 +56,7 @@ def fixed(value: float, places: int | None) -> str:
 
 
 def width(text: str) -> int:
-    """Return the columns of a terminal that a text takes: two for letters of East Asia and pictures."""
+    """Return the columns of a terminal that a text takes: two for letters of East Asia and images."""
     if text.isascii():
         return len(text)
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)

@@ -1,7 +1,7 @@
 """Build the table from samples: one sort, written against the Array API, with NumPy short cuts.
 
 The traps that the code below avoids: scores become float64 before anything else, and -0.0 becomes 0.0; block sums
-are added up block by block, because differences of cumulative sums lose small losses beside large ones.
+are added up block by block, because differences of cumulative sums lose small losses next to large ones.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ ANSWERS = (
     "predictions", "cost_matrix", "task", "loss", "correct", "quality", "abstained", "should_abstain", "unscored",
     "positive_probability",
 )  # fmt: skip
-#: Arguments that say how sure the model is.
+#: Arguments that say how confident the model is.
 SURE = ("confidence", "uncertainty", "confidence_levels")
 #: Arguments that name what a row is.
 SAMPLE = ("ids", "clusters", "sample_weight")

@@ -223,11 +223,11 @@ def _show_sweeps(result: abstain.Evaluation, taus: list[float], denominator: Any
 
 @command.command("demo", epilog=example_lines("abstain demo --output demo"))
 @click.option(
-    "--output", type=Path, default=Path("abstain-demo"), show_default=True, help="Folder for page, picture and numbers."
+    "--output", type=Path, default=Path("abstain-demo"), show_default=True, help="Folder for page, figure and numbers."
 )
 @click.option("--metrics", default="default", show_default=True, help="As in 'abstain evaluate'.")
 def demo_command(output: Path, metrics: str) -> None:
-    """Evaluate bundled outputs of a real model: table, picture, page.
+    """Evaluate bundled outputs of a real model: table, figure, page.
 
     Two confidence scores of the answers of Llama 3 70B to 6,000 questions of MMLU.
     """

@@ -240,7 +240,7 @@ def models_of(
 
 
 def names_of(files: tuple[Path, ...]) -> list[str]:
-    """Names of models: file names without ending where that tells them apart."""
+    """Names of models: file names without ending where that distinguishes them."""
     for candidates in ([file.stem for file in files], [file.name for file in files], list(map(str, files))):
         if len(set(candidates)) == len(files):
             return candidates

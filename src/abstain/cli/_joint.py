@@ -79,7 +79,7 @@ _SHAPED = {"metric": ["sets", "strategies"], "group": ["strategies"]}
     "--permutations",
     "n_permutations",
     type=click.IntRange(min=0),
-    help="Useless scores to compare gains with; 0: none.  [as many as can tell, if that takes seconds; else 10]",
+    help="Useless scores to compare gains with; 0: none.  [as many as needed, if that takes seconds; else 10]",
 )
 @reads(*MODEL, *_OWN)
 @click.option("--json", "json_path", type=Path, help="Write every number as JSON; '-' prints it instead.")
@@ -194,7 +194,7 @@ def _marked(file: Path, columns: dict[str, Any]) -> dict[str, Any]:
 def _groups(sets: list[str], near: list[str], far: list[str]) -> dict[str, list[str]]:
     """Return the named groups; sets in no group are one of their own."""
     if len(set(sets)) < len(sets):
-        raise ValueError("two OOD files have the same name; rename one, names tell sets apart")
+        raise ValueError("two OOD files have the same name; rename one, names distinguish sets")
     for name in near + far:
         if name in near and name in far:
             raise ValueError(f"{name!r} is both near and far; choose one, or values count twice")
@@ -303,14 +303,14 @@ def _say_not_evaluated(names: list[str]) -> None:
 
 
 def _gains(run: ScoredRun, result: ProtocolResult, n_permutations: int) -> list[dict[str, Any]]:
-    """Gain of each second score on each set of the first run, beside that of the same score permuted."""
+    """Gain of each second score on each set of the first run, next to that of the same score permuted."""
     from abstain.joint import null_gain
 
     if not n_permutations:
         return []
     first, found = result.confidence, []
     scores = [score for score in run.id_scores if score != first]
-    for name, score, metric in paced(list(product(run.ood_scores, scores, ("ds_f1", "ds_aurc"))), "gains beside noise"):
+    for name, score, metric in paced(list(product(run.ood_scores, scores, ("ds_f1", "ds_aurc"))), "gains and noise"):
         outside = run.ood_scores[name]
         each = null_gain(
             run.id_loss,
@@ -328,7 +328,7 @@ def _gains(run: ScoredRun, result: ProtocolResult, n_permutations: int) -> list[
 
 
 def _gain_table(gains: list[dict[str, Any]]) -> Table:
-    """Return the gains of each set and score in both metrics, beside those of noise."""
+    """Return the gains of each set and score in both metrics, next to those of noise."""
     columns = [Column("Set, score"), *(Column(name) for name in ("DS-F1", "noise", "DS-AURC", "noise"))]
     rows: list[Row] = [
         (f"{f1['set']}, {f1['score']}", *(round(row[key], 12) for row in (f1, area) for key in ("gain", "null_mean")))

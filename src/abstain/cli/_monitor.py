@@ -41,18 +41,18 @@ model_option = click.option("--model", help="Refuse a policy that was not made f
 @click.argument("policy", type=Path)
 @click.argument("file", type=Path, required=False)
 @reads("labels", "features", *ROWS, *ANSWERS, "clusters")
-@click.option("--state", type=Path, help="What was watched so far: read, and written again with FILE, the new rows.")
+@click.option("--state", type=Path, help="What was monitored so far: read, and written again with FILE, the new rows.")
 @click.option("--time", help="Column of dates or numbers: when labels came; with --maturity when rows were predicted.")
 @click.option("--maturity", type=float, help="Days until all labels of a row's age are in; younger rows wait.")
 @click.option("--as-of", help="The present, for --maturity.  [default: the latest time]")
 @click.option("--unlabelled", type=click.Choice(["refuse", "error"]), help="Accepted rows without a label.")
 @click.option("--returning", type=click.Choice(["refuse", "skip"]),
-              help="Rows of a cluster that was watched before.  [default: refuse]")  # fmt: skip
+              help="Rows of a cluster that was monitored before.  [default: refuse]")  # fmt: skip
 @click.option("--period", type=float, help="Days of a line of the table, where --time is given.  [default: 7]")
 @click.option("--run-length", type=float, help="Accepted rows between false signals of a change.  [default: 10000]")
 @click.option("--since-first", is_flag=True, help="Test the mean risk since the first row, not the risk at every row.")
 @click.option("--again", is_flag=True, help="Take rows that look as if they had been sent before.")
-@click.option("--accepted-only", is_flag=True, help="Only accepted rows were labelled: coverage cannot be told.")
+@click.option("--accepted-only", is_flag=True, help="Only accepted rows were labelled: coverage is unknown.")
 @click.option("--max-loss", type=float, help="Largest possible loss; default that of the guarantee.")
 @click.option("--delta", type=float, help="False-alarm probability; default that of the guarantee.")
 @model_option
@@ -163,7 +163,7 @@ def one_score(outputs: Outputs, policy: Policy) -> Any:
 def _monitored(
     file: Path, policy: Policy, columns: dict[str, Any], time: str | None, unlabelled: bool
 ) -> tuple[dict[str, Any], Outputs]:
-    """Return the columns of rows to watch, and the outputs; rows without a label have none of a loss."""
+    """Return the columns of rows to monitor, and the outputs; rows without a label have none of a loss."""
     from abstain._checks import closest
     from abstain.outputs import read_pool
 

@@ -60,7 +60,7 @@ def apply_command(
     known = load_policy(policy, edited=edited, model=model)
     done = apply_policy(known, file, output, column=column, **draws)
     share = f" ({done.n_accepted / done.n:.4g})" if done.n else ""
-    refused = f", {done.n_declined} declined by the model itself" if known.said_declined() is not None else ""
+    refused = f", {done.n_declined} abstained by the model itself" if known.said_declined() is not None else ""
     strange = "" if known.group is None else f", {done.n_unknown_group} of no group that has a threshold"
     counts = f"{done.n} rows: {done.n_accepted} accepted{share}{refused}, {done.n_unscored} without a score{strange}"
     click.echo(counts)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     ),
 )
 @click.argument("files", nargs=-1)
-@click.option("--confidence", help="Column of the score, higher = surer.")
+@click.option("--confidence", help="Column of the score, higher = more confident.")
 @click.option("--loss", help="Column of losses >= 0, or of what is wrong.")
 @click.option("--labels", help="Column of true classes, with --predictions in place of --loss.")
 @click.option("--predictions", help="Column of predicted classes.")
@@ -80,7 +80,7 @@ def summarize_command(
     if detector is not None and groups is not None:
         raise ValueError("--groups and --detector are not counted together; filter the rows of a group")
     if ood and detector is None:
-        raise ValueError("--ood needs --detector COLUMN, the score that tells these rows")
+        raise ValueError("--ood needs --detector COLUMN, the score that distinguishes these rows")
     names = summaries.files_of(files)
     check_destinations({**destinations, "output": output}, [Path(name) for name in names])
     _check_name(output)

@@ -37,10 +37,10 @@ from abstain.cli._group import command, example_lines, words
 @click.option("--grid", is_flag=True, help="One model per value of the recipe's grid, to choose on the validation set.")
 @click.option("--ood", multiple=True, help="Data of other classes; NAME:semantic notes the kind; repeatable.")
 @click.option("--foreign", multiple=True, hidden=True, help="The former name of --ood.")
-@click.option("--corruptions", help="Corruptions of the test pictures in five levels, separated by commas, or 'all'.")
+@click.option("--corruptions", help="Corruptions of the test images in five levels, separated by commas, or 'all'.")
 @click.option("--hold-out", help="Classes to keep out of their super-class (CIFAR-10, CIFAR-100, Fashion-MNIST).")
 @click.option("--shifted", multiple=True, help="Data of the same classes from elsewhere (breeds:shift); repeatable.")
-@click.option("--size", type=click.IntRange(8), help="Height and width of pictures from folders.")
+@click.option("--size", type=click.IntRange(8), help="Height and width of images from folders.")
 @click.option("--accelerator", default="auto", show_default=True, help="Of Lightning: auto, cpu, gpu, ...")
 @click.option("--devices", default="1", show_default=True, help="Of Lightning: how many, or which.")
 @click.option("--strategy", default="auto", show_default=True, help="Of Lightning: auto, ddp, ...")
@@ -166,7 +166,7 @@ def _announce(recipe: Any, task: Any, plan: Any, runs: int) -> None:
         f"{recipe.name}: {recipe.about}",
         f"source: {recipe.source}",
         *([f"note: {recipe.found}"] if recipe.found else []),
-        f"data: {clean(task.name)}, {len(task.train):,} pictures of {shape}, {task.train.n_classes} classes",
+        f"data: {clean(task.name)}, {len(task.train):,} images of {shape}, {task.train.n_classes} classes",
         *(f"  {what}: {said}" for what, said in task.splits.items()),
         f"  sets: {', '.join(f'{each.name} ({each.n:,})' for each in task.sets)}",
         f"network: {network.name}{width}, {network.head} head, {plan.parameters:,} trained numbers",

@@ -141,7 +141,7 @@ class Comparison(Result):
         return self.beside if self.asked is None or len(self.table) <= 2 else self.asked.beside(two)
 
     def better(self, more: bool = True) -> Better | None:
-        """Return the best against the next; ``more``: also in what is known beside the metric."""
+        """Return the best against the next; ``more``: also in what is known in addition to the metric."""
         best, *others = [str(row["name"]) for row in self.table]
         if not others:
             return None

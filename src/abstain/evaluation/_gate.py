@@ -63,7 +63,7 @@ class Gate(Result):
     ----------
     checks : tuple of Check
     unclear : {"fail", "pass"}
-        What counts where the data cannot tell.
+        What counts where the data do not decide.
     level : float or None
         Of the intervals; None: values alone decided.
 
@@ -114,7 +114,7 @@ class Gate(Result):
         how = "decided by the values alone: no interval was asked for"
         if self.level is not None:
             how = (
-                f"decided by two-sided {100.0 * self.level:g} % intervals: a model that breaks a limit passes with "
+                f"decided by two-sided {100.0 * self.level:g} % intervals: a model that violates a limit passes with "
                 f"probability at most about {50.0 * (1.0 - self.level):g} %"
             )
         return [*self.remarks, how]
@@ -163,7 +163,7 @@ def gate(
     Returns
     -------
     Gate
-        ``passed``, and a verdict per condition: pass if the whole interval keeps the limit, fail if none of it does,
+        ``passed``, and a verdict per condition: pass if the whole interval satisfies the limit, fail if no part does,
         else unclear. By the value alone if the evaluation was made with ``level=None``.
 
     Raises
@@ -273,11 +273,11 @@ def _limited(text: str, spec: str, sign: str, limit: float, evaluation: Evaluati
 def _verdict(
     value: float, low: float, high: float, limit: float, level: float | None, reason: str | None
 ) -> tuple[Verdict, str]:
-    """Return whether something that should be small keeps its limit."""
+    """Return whether something that should be small satisfies its limit."""
     if math.isnan(value):
         return "unclear", f"not defined: {reason}" if reason else "not defined"
     if level is None:
-        return ("pass", "its value keeps the limit") if value <= limit else ("fail", "its value breaks the limit")
+        return ("pass", "its value satisfies the limit") if value <= limit else ("fail", "its value violates the limit")
     if math.isnan(low) or math.isnan(high):
         return "unclear", "it has no interval" + (f": {reason}" if reason else "")
     if high <= limit:

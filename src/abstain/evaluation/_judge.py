@@ -105,7 +105,7 @@ class Judged:
         """Return the point that the verdict describes, and the risk certified there, None if none is.
 
         That of the certified level at or next above the risk of the verdict, else of the largest certified level;
-        without one where the measured risk is kept, else at the usual coverage.
+        without one where the measured risk is below the limit, else at the usual coverage.
         """
         curve, levels = self.whole[score].curve, self.levels(score)
         if (kept := nearest(levels)) is not None and kept.coverage >= LEAST:

@@ -109,8 +109,8 @@ def _of_rows(evaluation: Evaluation) -> Iterator[Caveat]:
     named = {name: each for name, each in judged.whole.items() if len(judged.whole) <= 3 or name == judged.best}
     for name, summary in named.items():
         if missing := summary.n_rejected + summary.n_dropped:
-            fate = "rejected" if summary.n_rejected else "left out"
-            yield Caveat.of("missing_scores", count=missing, score=name, fate=fate)
+            outcome = "rejected" if summary.n_rejected else "left out"
+            yield Caveat.of("missing_scores", count=missing, score=name, outcome=outcome)
         if summary.largest_tie > max(1, LARGE_TIE * summary.n):
             yield Caveat.of("large_tie", tie=summary.largest_tie / summary.n, score=name)
     for each in evaluation.measurements:

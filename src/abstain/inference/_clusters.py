@@ -10,7 +10,7 @@ proportion to
 
 with the share :math:`h_g` of all weight in cluster g, :math:`q_g` the sum of its rows' squared shares, and one
 correlation :math:`\rho` of the rows of a cluster: that with which the sum of the squared terms is as large as it is
-beside that of the rows. Each squared residual is divided by what it lacks,
+next to that of the rows. Each squared residual is divided by what it lacks,
 
 .. math:: c_g = \left(1 - 2 h_g + h_g^2 \sum_k \tau_k / \tau_g\right)^{-1}.
 

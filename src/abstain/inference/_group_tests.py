@@ -63,7 +63,7 @@ class GroupComparison(Result):
 
     ``intervals``: one per group, which hold together at ``level``; ``sizes``: rows; ``differences``: one per pair;
     ``worst``: the group with the worst estimate; ``may_be_worst``: those that the intervals leave; ``worst_low``,
-    ``worst_high``: the interval of the worst true value; ``risks``: beside another metric the mean loss of each group,
+    ``worst_high``: the interval of the worst true value; ``risks``: for another metric the mean loss of each group,
     with intervals that hold together.
 
     Examples

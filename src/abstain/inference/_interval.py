@@ -185,7 +185,7 @@ def finish(
 def across(metric: Metric, blocks: TieBlocks, found: Interval, level: float, sampling: Sampling) -> Interval:
     """Return the interval with those of the fixed thresholds on both sides of the wide tie that the coverage may split.
 
-    The threshold of the population is one of them, and the sample cannot tell which.
+    The threshold of the population is one of them, and the sample does not show which.
     """
     coverage = coverage_of(metric)
     near = [] if coverage is None else np.flatnonzero(both_sides(coverage, blocks)).tolist()

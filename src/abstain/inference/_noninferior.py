@@ -15,7 +15,7 @@ limit of the difference.
 **Degrees of freedom.** The spread of the terms, whose kurtosis is :math:`\beta`, is known with
 :math:`\nu = 2n/(\beta - 1)` degrees of freedom. Where few errors decide these are few, and k errs too, together with T:
 their covariance is about :math:`(\beta - 3)/n`, close to :math:`2/\nu`, so g errs by :math:`T(2T^2 + 1)/3\nu`, a
-little more than what Student's t has at :math:`\nu/2` beside the normal distribution, :math:`T(T^2 + 1)/2\nu`. So half
+little more than what Student's t has at :math:`\nu/2` next to the normal distribution, :math:`T(T^2 + 1)/2\nu`. So half
 of them are used. With :math:`\nu` AURC was false in 7.5 % of samples with 40 errors among 200, with n - 1 in 8.8 %.
 Below 40 errors a warning remains, below 20 the test is refused.
 

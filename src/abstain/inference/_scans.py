@@ -29,7 +29,7 @@ from abstain.metrics import FromSums, Metric, Sums
 
 Backend = Literal["auto", "numpy", "numba"]
 
-#: Weight before the first draw, beside weights of mean 1: 0/0 cannot occur, and the first count absorbs it. The
+#: Weight before the first draw, next to weights of mean 1: 0/0 cannot occur, and the first count absorbs it. The
 #: compiled kernel multiplies four of them.
 TINY = 1e-30
 #: Fixed point for sums of shares, which are at most 1 + ln(n), to the last bit of a float64 near 1.

@@ -249,7 +249,7 @@ def joined(*notes: str | None) -> str | None:
 
 
 class Components(NamedTuple):
-    """Variance of a mean over runs: from the test set, and from training (NaN: one run cannot tell)."""
+    """Variance of a mean over runs: from the test set, and from training (NaN: one run is not enough)."""
 
     test: float
     seed: float

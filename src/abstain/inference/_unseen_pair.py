@@ -1,7 +1,7 @@
 """Between the fourth step and the fifth, of pairs: one error that was not seen where two scores or models differ.
 
 Two scores under one loss differ by what the errors do on the rows that they rank differently. Few such rows may hold no
-error at all: then both the difference and its spread come from elsewhere, and a test is sure of what it has not seen.
+error at all: then both the difference and its spread come from elsewhere, and a test ignores what it has not seen.
 So one error is added where the two differ, at a row drawn in proportion to the square of what it would do there.
 
 - *Mostly wrong rows*: where these differ a success may not have been seen. It is added alike; the larger one counts.

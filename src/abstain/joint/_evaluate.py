@@ -178,7 +178,7 @@ class JointEvaluation(Result):
 
     @cached_property
     def null_gain(self) -> Mapping[str, _null.NullGain]:
-        """Per DS metric, its gain over the confidence alone beside that of a useless one: see :func:`null_gain`."""
+        """Per DS metric, its gain over the confidence alone next to that of a useless one: see :func:`null_gain`."""
         return _null.of_all(self.problem, self.n_permutations, np.random.default_rng(self.seed))
 
     @cached_property
@@ -334,7 +334,7 @@ def evaluate(
     ood_confidence, ood_detector : array-like of shape (n_ood,)
         The two scores of the out-of-distribution samples; may be empty.
     prevalence : float in [0, 1), optional
-        Share of OOD samples in the target population; default: as in the data. Printed beside the natural and the
+        Share of OOD samples in the target population; default: as in the data. Printed next to the natural and the
         balanced share in any case.
     n_permutations : int
         Permutations of the null calibration.

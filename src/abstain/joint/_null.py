@@ -19,7 +19,7 @@ METRICS = tuple(each.name for each in COMPARED)
 
 @dataclass(frozen=True, eq=False)
 class NullGain:
-    """The gain of two scores over the confidence alone, beside the gains that a useless second score shows.
+    """The gain of two scores over the confidence alone, next to the gains that a useless second score shows.
 
     Parameters
     ----------

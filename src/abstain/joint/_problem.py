@@ -118,7 +118,7 @@ class Problem:
 
 
 class Compared(NamedTuple):
-    """A metric of both scores beside the same metric of the confidence alone: what a gain is the difference of.
+    """A metric of both scores next to the same metric of the confidence alone: what a gain is the difference of.
 
     ``sign``: 1 if higher is better, else -1.
     """

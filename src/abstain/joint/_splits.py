@@ -20,7 +20,7 @@ from abstain.joint._problem import Problem, problem
 
 @dataclass(frozen=True, eq=False)
 class Transfer:
-    """F1 of transferred thresholds beside F1 of the best thresholds in hindsight, over random splits.
+    """F1 of transferred thresholds next to F1 of the best thresholds in hindsight, over random splits.
 
     Parameters
     ----------

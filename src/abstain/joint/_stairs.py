@@ -210,7 +210,7 @@ def _strip(live: IntArray, corner: IntArray, above: IntArray, rows: Any, strip: 
 
 
 def _cut(blocks: Blocks, size: int, bests: list[Best], packing: Packing) -> Blocks:
-    """Return the promising blocks of a smaller size inside."""
+    """Return the remaining blocks of a smaller size inside."""
     (n, whole), (block, group, column, one) = blocks.left.shape, blocks.inside
     parts = whole // size
     left, above = np.zeros((n, whole, parts + 1), dtype=np.int64), np.zeros((n, parts + 1, whole), dtype=np.int64)

@@ -77,9 +77,9 @@ class LiveCertificate:
     -----
     **What is assumed.** Rows are drawn independently (or clusters are) from one population that does not change, and
     each label is drawn with the stated chance, whatever the loss is. A change of the population makes old rows wrong:
-    the test of violation and the change detector run beside, and :meth:`restart` begins anew.
+    the test of violation and the change detector run in parallel, and :meth:`restart` begins anew.
 
-    **What may depend on results.** When to look, when to issue a policy, how many labels to draw next, when to stop.
+    **What may depend on results.** When to evaluate, issue a policy or stop, and how many labels to draw next.
     What may not: the grid, the limit, and where calls cut the stream, if they cut it where losses look good.
 
     References
@@ -369,7 +369,7 @@ class LiveCertificate:
             if self.period >= self.restarts:
                 raise ValueError(
                     f"restarts={self.restarts} were provided for, and delta is spent; make a new certificate, whose "
-                    "delta counts beside that of this one"
+                    "delta counts in addition to that of this one"
                 )
             self.period += 1
             self.clock.last, self.clock.waiting = self.clock.seen, 0  # rows that wait are of before the change

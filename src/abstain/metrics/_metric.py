@@ -31,7 +31,7 @@ Fact = TypeVar("Fact")
 
 @cache
 def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """Parameters of a function; reading a signature is slow beside a small table."""
+    """Parameters of a function; reading a signature is slow compared with a small table."""
     return dict(inspect.signature(function).parameters)
 
 

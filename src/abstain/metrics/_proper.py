@@ -71,7 +71,7 @@ def brier_confidence(
 
     Notes
     -----
-    A mean over samples: ties do not matter. It rewards calibration beside ranking.
+    A mean over samples: ties do not matter. It rewards calibration as well as ranking.
 
     References
     ----------
@@ -111,7 +111,7 @@ def nll_confidence(
     Parameters
     ----------
     clip : float in [0, 1)
-        Smallest probability that is taken at face value; 0 lets a sure failure cost infinity.
+        Smallest probability that is taken at face value; 0 lets a confident failure cost infinity.
 
     Returns
     -------

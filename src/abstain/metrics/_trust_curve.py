@@ -225,7 +225,7 @@ def aumcc(
     Notes
     -----
     Ties are accepted together. A flawless model has accuracy area 1; with all confidences at 1, where the trust
-    is 1 as well, also CWSA and CWSA+ area 1, and less the less sure it is. On the grid a model that is
+    is 1 as well, also CWSA and CWSA+ area 1, and lower the less confident it is. On the grid a model that is
     more confident than 0.99 throughout has area 0, however good: all its coverages coincide.
 
     References

@@ -16,7 +16,7 @@ __all__ += ["SelectiveCheckpoint", "SelectiveMetrics", "smooth_cwsa"]
 __all__ += ["GramStatistics", "dropout_active", "ensemble_logits", "extract", "final_linear", "fit_gram", "gradnorm"]
 __all__ += ["gram_score", "mc_dropout", "odin", "passes_confidence"]
 
-#: What a name needs beside PyTorch, and the extra that installs it.
+#: What a name needs in addition to PyTorch, and the extra that installs it.
 _NEEDS = {"SelectiveCheckpoint": ("lightning", "lightning"), "SelectiveMetrics": ("torchmetrics", "torch")}
 _load, __dir__ = on_demand(__name__)
 

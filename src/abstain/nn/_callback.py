@@ -27,7 +27,7 @@ def _default_batch(outputs: Any, batch: Any) -> tuple[Tensor, Tensor]:
 
 
 class SelectiveCheckpoint(ModelCheckpoint):
-    """Log selective metrics of every validation and keep the best checkpoint, by AUGRC unless told otherwise.
+    """Log selective metrics of every validation and keep the best checkpoint, by AUGRC unless stated otherwise.
 
     Parameters
     ----------

@@ -187,12 +187,12 @@ def extract(
     model : nn.Module
         From inputs to logits; run in evaluation mode without gradients, its modes are restored.
     loader : iterable of batches
-        In a fixed order: rows are told apart by their position. Batches without labels, or labels that are all -1, are
+        In a fixed order: rows are known by their position. Batches without labels, or labels that are all -1, are
         out-of-distribution data, whose outputs :mod:`abstain.joint` takes.
     path : str or path, optional
         ``.npz`` file to write. While it is not complete, finished parts lie in ``<path>.parts``.
     passes : int
-        Monte Carlo dropout passes beside the plain one. They are written to ``<path>.passes.npy``, of shape
+        Monte Carlo dropout passes in addition to the plain one. They are written to ``<path>.passes.npy``, of shape
         (passes, n_samples, n_classes) in float32, and need a path.
     seed : int
         Of the dropout masks; each batch has its own, so that a resumed run gives the same file.
@@ -237,9 +237,9 @@ def extract(
     """
     sampler = getattr(loader, "sampler", None)
     if isinstance(sampler, _RANDOM) or (isinstance(sampler, samplers.DistributedSampler) and sampler.shuffle):
-        raise ValueError("the loader shuffles, so rows could not be told apart; use DataLoader(..., shuffle=False)")
+        raise ValueError("the loader shuffles, so rows could not be distinguished; use DataLoader(..., shuffle=False)")
     if passes and path is None:
-        raise ValueError("passes are written beside the file; give path=, or call mc_dropout on your batches")
+        raise ValueError("passes are written next to the file; give path=, or call mc_dropout on your batches")
     if path is not None and os.path.exists(path) and not overwrite:
         raise FileExistsError(f"{os.fspath(path)} is there already; pass overwrite=True to replace it")
     place = device_of(model) if device is None else torch.device(device)

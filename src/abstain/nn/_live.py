@@ -60,7 +60,7 @@ class SelectiveMetrics(TorchMetric):
     -------
     dict of str to Tensor
         From ``compute``: the value of each metric by its spec, float64; NaN where it is undefined (``reasons`` says
-        why). In constant memory, ``<spec>_low`` and ``<spec>_high`` beside all that follows from a summary (``aurc``,
+        why). In constant memory, ``<spec>_low`` and ``<spec>_high`` next to all that follows from a summary (``aurc``,
         ``augrc``, points; for 0/1 losses also ``e_aurc``, ``auroc_f``, ...): no data with this histogram can leave
         them. Other metrics are those of the bins taken as ties, without a certificate.
 
@@ -162,7 +162,7 @@ class SelectiveMetrics(TorchMetric):
         Raises
         ------
         TypeError
-            Whole numbers or booleans beside one number per row: losses are floating point.
+            Whole numbers or booleans next to one number per row: losses are floating point.
         ValueError
             Shapes that do not fit.
         """
@@ -333,10 +333,10 @@ def _add(columns: dict[str, Tensor], index: Tensor, score: Tensor, loss: Tensor)
 
 
 def _refuse_labels(target: Tensor) -> None:
-    """Refuse whole numbers beside one number per row, which would be read as losses."""
+    """Refuse whole numbers next to one number per row, which would be read as losses."""
     if not target.is_floating_point():
         raise TypeError(
-            f"target of type {target.dtype} beside one number per row may be labels or losses; losses are floating "
+            f"target of type {target.dtype} next to one number per row may be labels or losses; losses are floating "
             "point (wrong.float()), one logit z per row is two classes (torch.stack([torch.zeros_like(z), z], dim=1))"
         )
 

@@ -322,7 +322,7 @@ def _place(which: int | str, names: list[str] | None, width: int) -> int:
         hint = closest(str(which), names) if names else f"give its place, 0 to {width - 1}"
         raise ValueError(f"abstain_class={which!r} is no class; {hint}") from None
     if width < 3 or not 0 <= place < width:
-        raise ValueError(f"abstain_class={which!r} must be one of {width} classes, beside at least two others")
+        raise ValueError(f"abstain_class={which!r} must be one of {width} classes, next to at least two others")
     if names is None and place != width - 1:
         raise ValueError(
             f"abstain_class={place} is not the last of {width} classes, so it is open what the labels after it count; "

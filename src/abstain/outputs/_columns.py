@@ -122,7 +122,7 @@ def require_loss(found: Mapping[str, Any], predictors: Sequence[str]) -> None:
         return
     if found["labels"] is None:
         raise ValueError(
-            "Outputs needs labels or a loss to tell right from wrong; "
+            "Outputs needs labels or a loss to distinguish right from wrong; "
             "give one of them, or unlabelled=True for rows that have none"
         )
     if all(found[name] is None for name in predictors):
@@ -216,7 +216,7 @@ def classes(
 
 
 def _signs(*columns: ArrayLike | None) -> tuple[ArrayLike | None, ...]:
-    """Return columns of -1 and +1 as words: beside +1 alone, -1 is a class and no missing label."""
+    """Return columns of -1 and +1 as words: next to +1 alone, -1 is a class and no missing label."""
     values = [None if column is None or is_text(column) else _numbers_of(column) for column in columns]
     found = set().union(*(set(np.unique(each).tolist()) for each in values if each is not None))
     if found != {-1.0, 1.0} or any(
@@ -332,7 +332,7 @@ def owned(value: Any, given: Any) -> Any:
 
 
 def _shared(value: Any, given: Any) -> bool:
-    """Whether two columns may lie in the same memory; what cannot be told may."""
+    """Whether two columns may lie in the same memory; what is unknown may."""
     if given is None or isinstance(given, list | tuple):
         return False
     try:

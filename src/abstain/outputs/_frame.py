@@ -72,7 +72,7 @@ def separator_of(path: str) -> str:
 
 
 def decimal_comma(path: str, separator: str) -> bool:
-    """Whether numbers are written with a comma, as spreadsheets of many countries do beside semicolons."""
+    """Whether numbers are written with a comma, as spreadsheets of many countries do next to semicolons."""
     if separator == ",":
         return False
     with open_text(path) as file:

@@ -175,7 +175,7 @@ def plan(
 
 
 def _settle(result: Plan) -> None:
-    """Of several columns that say how sure the model is, keep the one that says it best; told ones stay."""
+    """Of several columns that say how confident the model is, keep the one that says it best; named ones stay."""
     told, single = result.told, result.single
     if told & {"positive_probability", "confidence", "uncertainty"}:
         result.drop("positive_probability", "confidence", "uncertainty", "either")

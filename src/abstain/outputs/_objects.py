@@ -173,7 +173,7 @@ def of_json(path: str) -> dict[str, Any]:
     if isinstance(data, dict) and isinstance(data.get("data"), list):
         names = data.get("columns")
         data = [dict(zip(names, row, strict=True)) for row in data["data"]] if isinstance(names, list) else data["data"]
-    if isinstance(data, dict):  # samples beside what says how they came about
+    if isinstance(data, dict):  # samples next to what says how they came about
         tables = [each for each in data.values() if isinstance(each, list) and each and isinstance(each[0], dict)]
         data = tables[0] if len(tables) == 1 else data
     if not isinstance(data, list | dict) or not data:

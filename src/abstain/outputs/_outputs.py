@@ -35,13 +35,13 @@ class Outputs:
     labels : array-like of shape (n_samples,)
         True classes, as indices 0 .. n_classes - 1 or as names. Stored as indices.
     logits : array-like of shape (n_samples, n_classes)
-        Finite logits. With ``probabilities`` beside them, their softmax has to agree within 0.01.
+        Finite logits. With ``probabilities`` next to them, their softmax has to agree within 0.01.
     probabilities : array-like of shape (n_samples, n_classes)
         Class probabilities; rows sum to 1 within 1e-3. They are not rescaled.
     predictions : array-like of shape (n_samples,)
         Predicted classes, if they are not the largest logit or probability; indices or names.
     confidence : array-like of shape (n_samples,)
-        An external confidence score, higher = surer, any scale. NaN and infinities pass: the metrics'
+        An external confidence score, higher = more confident, any scale. NaN and infinities pass: the metrics'
         ``nan_policy`` decides what a sample without a score means.
     scores : dict of str to array-like of shape (n_samples,)
         Further external confidence scores, by name.
@@ -65,9 +65,9 @@ class Outputs:
         their own: all names that occur, sorted.
     score_predictions : dict of str to array-like of shape (n_samples,)
         Predictions that belong to a score, by its name, if they are not those of the model: class indices. The score
-        is then judged on them. Scores of ``passes`` have theirs without being told.
+        is then judged on them. Scores of ``passes`` have theirs without being named.
     states : States, optional
-        What became of all questions, where some have no answer or no verdict; :func:`read_outputs` fills it in.
+        The outcome of all questions, where some have no answer or no verdict; :func:`read_outputs` fills it in.
     reading : Reading, optional
         How these were read, for :meth:`understood` and policies; :func:`read_outputs` fills it in.
     abstention_unit : bool

@@ -89,7 +89,7 @@ def parts_of(source: Any) -> Parts | None:
         return None
     import narwhals as nw
 
-    with warnings.catch_warnings():  # that Dask will need a package beside Narwhals is for us to say, in large.md
+    with warnings.catch_warnings():  # that Dask will need a package next to Narwhals is for us to say, in large.md
         warnings.filterwarnings("ignore", message="Dask support", category=FutureWarning)
         frame = nw.from_native(source, pass_through=True)
     if not isinstance(frame, nw.LazyFrame):

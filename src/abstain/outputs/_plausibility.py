@@ -63,7 +63,7 @@ def _of_confidence(
         )
     elif loss is not None and found["loss"] is None and backwards(loss, column):
         yield Doubt(
-            f"{name} is higher where the prediction is wrong: a confidence is high where the model is sure; of an "
+            f"{name} is higher where the prediction is wrong: a confidence is high where the model is confident; of an "
             "uncertainty give the negative (of a file: uncertainty=)",
             name,
         )
@@ -143,7 +143,7 @@ def _of_columns(found: dict[str, Any]) -> Iterator[Doubt]:
 def step(column: FloatArray, predictions: Any, labels: Any, names: Any) -> str | None:
     """Return the one of two predicted classes whose rows all lie above those of the other in [0, 1]; None if neither.
 
-    A confidence tells nothing of the class. Both classes need enough rows for this to be no chance.
+    A confidence says nothing of the class. Both classes need enough rows for this to be no chance.
     """
     if predictions is None or column.min() < 0.0 or not column.max() <= 1.0:
         return None
@@ -197,7 +197,7 @@ UNKNOWN = {"unknown", "ood", "oos", "out_of_scope", "other", "none", "n/a", "na"
 
 
 def failure_auroc(loss: ArrayLike, confidence: ArrayLike) -> tuple[float, float]:
-    """Return the AUROC with which confidence tells losses of 0 from others, and its error if it tells nothing."""
+    """Return the AUROC with which confidence distinguishes losses of 0 from others, and its error if it does not."""
     loss, confidence = np.asarray(loss, dtype=float), np.asarray(confidence, dtype=float)
     scored = ~np.isnan(confidence)
     wrong, confidence = loss[scored] > 0.0, confidence[scored]

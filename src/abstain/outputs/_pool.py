@@ -62,7 +62,7 @@ def read_pool(source: Any, **options: Any) -> tuple[Outputs, FloatArray]:
 
 
 def missing(source: Any, **options: Any) -> tuple[int, int] | None:
-    """Return how many rows lack a label, and of how many; None if that cannot be told."""
+    """Return how many rows lack a label, and of how many; None if that is unknown."""
     try:
         columns, truth = _opened(source, {name: value for name, value in options.items() if value is not None})
         has = _labelled(columns, truth)

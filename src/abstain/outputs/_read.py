@@ -48,7 +48,7 @@ def read_outputs(
         Names or patterns of columns to split by, and of further confidence scores. ``"site"`` also finds
         a column ``group_site``, ``"energy"`` a column ``score_energy``.
     part : {"id", "ood"}
-        Which rows to read where ``is_ood`` or ``ood_label`` tells them apart.
+        Which rows to read where ``is_ood`` or ``ood_label`` distinguishes them.
     unlabelled : bool
         Accept a file that has neither labels nor a loss, such as out-of-distribution data. A column of labels is read
         only where ``labels`` names it: those of other data are no classes of this model.
@@ -102,18 +102,18 @@ def read_outputs(
     - probabilities: a matrix or columns under probabilities, probability, probs, prob, proba, softmax, likewise
       (p_0 …: numbers only)
     - features: a matrix features or feature_<name>; columns feature_0 …
-    - groups: group, groups, group_<name>; scores: score_<name> (prediction_<name> beside it: the predictions that
+    - groups: group, groups, group_<name>; scores: score_<name> (prediction_<name> next to it: the predictions that
       it is about), and odin, gram, confidnet, reservation, ...
     - in an ``.npz`` also class_names, head_weight, head_bias and passes
 
     Two columns for one part are an error that names the argument to give; two matrices are left out where
-    ``predictions`` or ``loss`` is given, which need none. ``y_prob``, ``proba`` and the like are refused beside two
+    ``predictions`` or ``loss`` is given, which need none. ``y_prob``, ``proba`` and the like are refused next to two
     classes: they may be the probability of class 1 or a confidence. So is a column ``score`` from which the prediction
     follows while errors have more of it: name it to insist.
 
     Columns per class are sorted by their numbers, so logit_10 comes after logit_9. If they do not count 0, 1, 2, …,
     or carry words (prob_cat, in the order of the file), labels are looked up among these. Only the columns in use are
-    read. A label of -1 is a class only beside +1 alone; elsewhere it is refused unless ``is_ood`` or ``ood_label``
+    read. A label of -1 is a class only next to +1 alone; elsewhere it is refused unless ``is_ood`` or ``ood_label``
     explains it.
 
     A CSV has no types. Its groups, clusters and ids keep their text, so "01" is not "1". Its labels and predictions are

@@ -22,7 +22,7 @@ class ScoredColumns(TypedDict, total=False):
         Name of the column (the key, in an ``.npz`` or dict). Default: by its name, see :func:`read_outputs`.
     """
 
-    confidence: Annotated[Column, "Column of confidence, higher = surer; numbers, per cent or words."]
+    confidence: Annotated[Column, "Column of confidence, higher = more confident; numbers, per cent or words."]
     loss: Annotated[Column, "Column of losses >= 0; default: 0/1 from labels and predictions."]
     clusters: Annotated[Column, "Column of clusters (patients, images, ...)."]
     sample_weight: Annotated[Column, "Column of sample weights."]
@@ -36,7 +36,7 @@ class FurtherColumns(TypedDict, total=False):
     labels, predictions, ids : str, optional
         Name of the column. Default: by its name.
     uncertainty : str, optional
-        A column that is higher where the model is less sure; its negative is the confidence.
+        A column that is higher where the model is less confident; its negative is the confidence.
     positive_probability : str, optional
         The probability of the second of two classes, as ``predict_proba(X)[:, 1]`` gives it.
     correct, quality : str, optional
@@ -52,7 +52,7 @@ class FurtherColumns(TypedDict, total=False):
     class_names : sequence of str, optional
         Names in the order of the class columns, for files whose labels are text.
     confidence_levels : sequence of str, optional
-        Words of a confidence in words, from the least to the most sure, if they are of no usual scale. ``"a|b"`` are
+        Words of a confidence in words, lowest first, if they are of no usual scale. ``"a|b"`` are
         two words for one place; ``["%"]``: per cent or shares.
     where : dict of str to value, optional
         Read only rows in which these columns have these values.
@@ -78,7 +78,7 @@ class FurtherColumns(TypedDict, total=False):
     logits: Annotated[Column, "Columns or array of logits: a name or a pattern such as 'logit_*'."]
     probabilities: Annotated[Column, "Columns or array of class probabilities: a name or a pattern such as 'p_*'."]
     predictions: Annotated[Column, "Column of predicted classes."]
-    uncertainty: Annotated[Column, "Column of uncertainty, higher = less sure: its negative is the confidence."]
+    uncertainty: Annotated[Column, "Column of uncertainty, higher = less confident: its negative is the confidence."]
     positive_probability: Annotated[Column, "Column of the probability of the second of two classes."]
     correct: Annotated[Column, "Column of verdicts: 1 and 0, or words such as correct, wrong, abstained."]
     quality: Annotated[Column, "Column of qualities in [0, 1]: the loss is 1 minus it."]
@@ -102,7 +102,7 @@ class FurtherColumns(TypedDict, total=False):
     class_names: Annotated[
         Sequence[str] | None, "Classes in the order of their columns, by commas; for labels that are text."
     ]
-    confidence_levels: Annotated[Sequence[str] | None, "Words of confidence from least to most sure, by commas."]
+    confidence_levels: Annotated[Sequence[str] | None, "Words of confidence, lowest first, by commas."]
     where: Annotated[
         Mapping[str, Any] | None, "Only rows whose column has this value, as COLUMN=VALUE; may be repeated."
     ]

@@ -138,9 +138,9 @@ GRADED = {"correct": "perfect", "wrong": "not perfect"}
 
 @dataclass(frozen=True, eq=False)
 class States:
-    """What became of every question, those without an answer included.
+    """The outcome of every question, those without an answer included.
 
-    ``Outputs`` holds the rows that have a loss; this is what stands beside them.
+    ``Outputs`` holds the rows that have a loss; this is what stands next to them.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ class States:
         return np.asarray(self.answered | ((self.state == UNSCORED) & (self.unscored == "wrong")))
 
     def judged(self, loss: FloatArray) -> States:
-        """Return these states with the losses of the kept rows, which labels and predictions have told."""
+        """Return these states with the losses of the kept rows, which labels and predictions showed."""
         kept, full = self.kept, np.array(self.loss)
         full[kept] = loss
         state = np.array(self.state)

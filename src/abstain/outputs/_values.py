@@ -201,7 +201,7 @@ def is_distribution(matrix: Any) -> bool:
 
 
 def _class_names(family: list[str]) -> list[str] | None:
-    """Return what tells the columns apart; None where that is 0, 1, 2 and so on."""
+    """Return what distinguishes the columns; None where that is 0, 1, 2 and so on."""
     for around in _AROUND:
         matches = [re.fullmatch(around, name) for name in family]
         if all(matches) and len({match["stem"].lower() for match in matches if match}) == 1:
@@ -290,7 +290,7 @@ def real_labels(fields: dict[str, Any], plan: _names.Plan) -> None:
 
 
 def texts_as_classes(fields: dict[str, Any], plan: _names.Plan) -> None:
-    """Leave out answers in free text where a verdict is there, else refuse them: comparing texts tells nothing."""
+    """Leave out answers in free text where a verdict is there, else refuse them: comparing texts says nothing."""
     labels = fields.get("labels")
     if labels is None or not is_text(labels) or "labels" in plan.told or "predictions" not in plan.single:
         return

@@ -29,7 +29,7 @@ MARKS = ("o", "s", "^", "D", "v", "P", "X")
 #: For values that only have a size; its lightness alone tells them.
 SEQUENTIAL = "cividis"
 
-#: Beside matplotlib's defaults, whatever the caller has set. The salt makes equal pictures equal bytes.
+#: With matplotlib's defaults, whatever the caller has set. The salt makes equal images equal bytes.
 SETTINGS: dict[str, Any] = {
     "font.size": 9.0,
     "axes.titlesize": 10.0,

@@ -131,7 +131,7 @@ def _row(policy: Policy, row: Mapping[str, Any], groups: Any, second: Any, decli
 
 
 def said_declined_by(values: Any, part: str, column: str) -> BoolArray:
-    """Return which rows the model itself declined, by the column that says so."""
+    """Return on which rows the model itself abstained, by the column that says so."""
     from abstain.outputs import declined
 
     return np.asarray(declined(values, f"column {column!r}", part, strict=False))
@@ -254,7 +254,7 @@ def _matrix(policy: Policy, array: Any, names: list[str]) -> tuple[Any, bool]:
 
 
 def decisions(policy: Policy, score: FloatArray, limit: Any, second: FloatArray | None, declined: Any) -> Decisions:
-    """Decide rows by their scores and thresholds (NaN: unknown group), second scores, and what the model declined."""
+    """Decide rows by their scores and thresholds (NaN: unknown group), second scores, and where the model abstained."""
     if declined is not None:
         declined = np.atleast_1d(np.asarray(declined))
         if declined.dtype != bool:

@@ -59,7 +59,7 @@ def source(policy: Policy) -> str:
     if plain is None:
         said = policy.said_declined()
         words = said is not None and said[0] != "abstained"
-        why = "what the model declined is said in words" if words else f"its score {policy.score!r} needs the library"
+        why = "where the model abstained is said in words" if words else f"its score {policy.score!r} needs the library"
         raise ValueError(f"this policy cannot leave the library: {why}; write the score, or yes and no, as a column")
     facts = [f"Score: {policy.score}; rows: {policy.calibration.n} of calibration."]
     facts += [] if policy.guarantee is None else [f"Guarantee: {policy.guarantee.statement}."]
@@ -82,7 +82,7 @@ def case(policy: Policy, dialect: str) -> str:
     one_of(dialect, DIALECTS, "dialect")
     said = policy.said_declined()
     if said is not None and said[0] != "abstained":
-        raise ValueError(f"{said[1]!r} says in words what the model declined; write a column of yes and no for SQL")
+        raise ValueError(f"{said[1]!r} says in words where the model abstained; write a column of yes and no for SQL")
     if "confidence_levels" in policy.reading:
         raise ValueError(
             f"the score {policy.score!r} is said in words or per cent, which SQL does not read; write it as numbers, "

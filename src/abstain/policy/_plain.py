@@ -253,7 +253,7 @@ def decide_row(policy: dict[str, Any], row: Any) -> Decision:
     threshold = math.nan if name is None else policy["thresholds"].get(name, math.nan)
     column = policy.get("declined")
     if column is not None and column not in row:
-        raise ValueError(f"the row has no {column!r}, which says whether the model itself declined it")
+        raise ValueError(f"the row has no {column!r}, which says whether the model itself abstained")
     if column is not None and says_declined(row[column], column):
         reason = DECLINED
     elif threshold != threshold:

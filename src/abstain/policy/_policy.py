@@ -55,7 +55,7 @@ class Policy:
         What the calibration rows showed; per group where there are groups.
     reading : Columns
         How the calibration file was read, as arguments of :func:`abstain.read_outputs`. With ``abstained`` (or
-        ``correct``, whose words say so) rows that the model itself declined are rejected; with ``uncertainty`` the
+        ``correct``, whose words say so) rows on which the model itself abstained are rejected; with ``uncertainty`` the
         score is minus its column; with ``clusters`` rows that share its values are monitored as one. With
         ``confidence_levels`` the score is said in words, or in per cent (``["%"]``): texts are read as at calibration,
         and numbers beyond the scale are refused.
@@ -122,7 +122,7 @@ class Policy:
             Divides the logits; the scores that the threshold was chosen on must have been computed with it.
         reading : dict, optional
             Arguments of :func:`abstain.read_outputs` with which new files are read, such as
-            ``{"abstained": "declined"}``, by which rows that the model itself declined are rejected.
+            ``{"abstained": "declined"}``, by which rows on which the model itself abstained are rejected.
         class_names : sequence of str, optional
             The classes in the order of their columns.
         model, author, note : str, optional
@@ -319,7 +319,7 @@ class Policy:
         return as_calibrated(self, given)
 
     def said_declined(self) -> tuple[str, str] | None:
-        """Return what says which rows the model itself declined: the part of a file, and its column."""
+        """Return what says on which rows the model itself abstained: the part of a file, and its column."""
         for part in ("abstained", *(("correct", "predictions") if self.calibration.answered else ())):
             if part in self.reading:
                 return part, cast(str, self.reading[part])  # type: ignore[literal-required]

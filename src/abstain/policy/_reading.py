@@ -145,7 +145,7 @@ def score_reading(outputs: Outputs, score: str | None = None, temperature: float
 
 
 def _columns(outputs: Outputs, reading: Reading, finished: str | None) -> Columns:
-    """Return what was named, which rows are units, and what says that the model declined; ``finished``: the score."""
+    """Return what was named, which rows are units, and what says that the model abstained; ``finished``: the score."""
     kept = {"clusters", *(("uncertainty",) if finished is not None else ())}
     if outputs.declines:
         kept.add(next(part for part in ("abstained", "correct", "predictions") if part in reading.single))
@@ -190,7 +190,7 @@ def _no_score(score: str | None, reading: Reading) -> str:
         return f"no score that is computed is called {score!r}; a finished column is given as confidence="
     if score is None:
         others = f", one of the other columns: {listed(reading.unused)}" if reading.unused else ""
-        return f"nothing says how sure each row is; give confidence= or uncertainty={others}"
+        return f"nothing says how confident the model is of each row; give confidence= or uncertainty={others}"
     return (
         f"{score!r} is computed from logits or probabilities, which the file does not hold, and a finished column "
         "cannot be scaled; give logits= or probabilities=, or confidence= alone"

@@ -156,7 +156,7 @@ def _possible(metric: Metric, sample: Sample, per_loss: FloatArray, value: float
 def _beside(metric: Metric, sample: Sample, level: float) -> list[Found]:
     """Return the metric at coverages that the population may have where the pool has this one, if it ends in a tie.
 
-    The share of a tied score in the population is known up to the error of the pool; inside a tie no derivative tells.
+    The share of a tied score in the population is known up to the error of the pool; a tie has no derivative.
     """
     coverage, pool = metric.settings.get("coverage"), sample.pool
     if coverage is None or not 0.0 < coverage < 1.0:
@@ -174,7 +174,7 @@ def _beside(metric: Metric, sample: Sample, level: float) -> list[Found]:
 
 
 def _extreme(metric: Metric, sample: Sample) -> list[float]:
-    """Return the value of a perfect or perfectly wrong ranking, if the labels look like one and the metric tells.
+    """Return the value of a perfect or perfectly wrong ranking, if the labels look like one and the metric shows it.
 
     Then no labelled error lies above a right prediction, or none below; how nearly so in the pool is not seen.
     """
@@ -263,7 +263,7 @@ def _rare(
     """Return gamma ends around a sum of rare events: of errors, or where most rows are wrong, of right predictions.
 
     The mean of an unseen event is that at a random labelled row. Without any event the sum may be 0. A judge makes rows
-    look sure to be events, so one that is none may be unseen too; at a row that counts, where an error is seldom.
+    look certain to be events, so one that is none may be unseen too; at a row that counts, where an error is seldom.
     """
     weight, seen, whole = per_loss[sample.rows], sample.loss, 0.0
     mirrored = _linear(base) and 2.0 * sample.errors > sample.n and bool(np.all(per_loss >= 0.0))

@@ -79,7 +79,7 @@ def read(name: str, kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _unsorted(pl: Any, frame: Any, named: bool, first: int) -> Any:
-    """Return the rows in the order of the pool, which a spreadsheet has sorted; row numbers tell it, names do not."""
+    """Return the rows in the order of the pool, which a spreadsheet has sorted; row numbers show it, names do not."""
     if not named:
         number = frame["id"].cast(pl.Int64, strict=False)
         if number.sort().to_list() == list(range(1, frame.height + 1)):

@@ -43,7 +43,7 @@ def plan_labels(
     Parameters
     ----------
     confidence : array-like of shape (n_rows,)
-        The score of every row of the pool, higher = surer.
+        The score of every row of the pool, higher = more confident.
     n : int, optional
         Labels that can be paid. Give this or ``halfwidth``.
     halfwidth : float > 0, optional

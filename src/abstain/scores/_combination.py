@@ -143,7 +143,7 @@ def _weights(standard: FloatArray, outputs: Outputs, ridge: float) -> State:
     right = (outputs.error == 0.0).astype(np.float64)
     if right.min() == right.max():
         which = "right" if right[0] else "wrong"
-        raise ValueError(f"every fit sample is {which}: nothing to tell apart; fit on a split with both")
+        raise ValueError(f"every fit sample is {which}: nothing to distinguish; fit on a split with both")
     weights, intercept = logistic(standard.T, right, ridge)
     return {"weights": weights, "intercept": np.float64(intercept)}
 

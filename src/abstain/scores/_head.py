@@ -49,7 +49,7 @@ def recover_head(outputs: Outputs, *, tolerance: float = 1e-3) -> Outputs:
     logits = np.asarray(outputs.logits)
     n, d = features.shape
     if n < d + 1:
-        raise ValueError(f"{n} rows cannot tell {d} weights and a bias per class apart; use the training split")
+        raise ValueError(f"{n} rows do not determine {d} weights and a bias per class; use the training split")
     design = np.column_stack([features, np.ones(n)])
     solution = np.linalg.lstsq(design, logits, rcond=None)[0]
     residual = float(np.abs(design @ solution - logits).max())

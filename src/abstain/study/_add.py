@@ -29,7 +29,7 @@ _ROLES = (
 )  # fmt: skip
 _CORRUPTION = re.compile(r"(?:corruption|corrupted|corr|cor|level|severity)[-_=]?(\d+)")
 _SEED = re.compile(r"(\d+)$")
-#: A plan beside its pool: ``<set>.plan.csv``; in a study always ``<set>.plan.json``.
+#: A plan next to its pool: ``<set>.plan.csv``; in a study always ``<set>.plan.json``.
 _PLANS = (".plan.json", ".plan.parquet", ".plan.csv")
 
 
@@ -134,7 +134,7 @@ def init_study(
     source : str or path, optional
         Another folder, whose files are read, of any format and in up to three levels, and written into the study:
         ``model/run/set``, ``model/set``, or files of sets alone. A pool of which a plan labelled some rows has the plan
-        beside it: ``pool.csv`` and ``pool.plan.csv`` (or .json, .parquet).
+        next to it: ``pool.csv`` and ``pool.plan.csv`` (or .json, .parquet).
     data : str
         Data set that the models were trained on.
 
@@ -266,7 +266,7 @@ def read_set(file: Path, unlabelled: bool = False, **columns: Any) -> Outputs:
 
 #: Why files of few labels are no sets of a study, and what to do with them.
 PLAN = "is a plan of labels, not outputs; give it with its pool: 'abstain study add FOLDER POOL --plan PLAN'"
-PARTLY = "has a label in {} of {} rows, and only a plan says how these were chosen; give it by --plan or beside it"
+PARTLY = "has a label in {} of {} rows, and only a plan says how these were chosen; give it by --plan or next to it"
 
 
 def _not_whole(file: Path, columns: Mapping[str, Any]) -> str | None:

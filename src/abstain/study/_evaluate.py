@@ -64,7 +64,7 @@ def evaluate(
         Default: all. Sets of role train are never evaluated.
     id_failures : {"keep", "drop", "both"}
         OOD sets come with the test set, and all their rows are failures; test rows that are classified wrong
-        stay beside them, or are left out, as published by FD-Shifts.
+        stay with them, or are left out, as published by FD-Shifts.
     level : float in (0, 1), optional
         Of the intervals; None: none, and no standard errors.
     nan_policy : {"raise", "reject", "drop"}

@@ -47,7 +47,7 @@ class SavedSet:
         What changed: ``{"kind": "corruption", "level": 3}``, ``{"kind": "sub-class", ...}``,
         ``{"kind": "new-class", "semantic": True}``; empty for data like the training set.
     planned : int
-        Rows that are labelled by the plan beside it, ``<name>.plan.json``; 0: all are labelled, or none.
+        Rows that are labelled by the plan next to it, ``<name>.plan.json``; 0: all are labelled, or none.
 
     Raises
     ------
@@ -94,7 +94,7 @@ class Run:
     settings : dict
         All settings of the recipe, with defaults filled in.
     scores : dict
-        Columns of scores beside the logits: ``{name: {"judged_on": "logits" or "passes", ...}}``, which predictions
+        Columns of scores other than the logits: ``{name: {"judged_on": "logits" or "passes", ...}}``, which predictions
         each is judged on.
     splits : dict
         How the data were divided, in words.

@@ -51,7 +51,7 @@ class Mean:
     data, model, set, score, metric : str
         What was measured.
     role, shift, id_failures : str
-        Role and shift of the set (JSON), and whether failures of the model are kept beside OOD data.
+        Role and shift of the set (JSON), and whether failures of the model are kept with OOD data.
     label, direction : str
         The metric as printed; which direction is better.
     value : float
@@ -323,7 +323,7 @@ class StudyResults(Result):
             if len(several) == 1:
                 spreads[name][j] = several[0].standard_error
         heads = [Head(title, means[0].direction, data) for data, title in columns]
-        notes = [f"beside OOD data, ID failures: {', '.join(modes)}"] if modes else []
+        notes = [f"with OOD data, ID failures: {', '.join(modes)}"] if modes else []
         title = arrow(means[0].label, means[0].direction) if means[0].direction else means[0].label
         return Grid(heads, values, spreads, title, notes)
 

@@ -76,7 +76,7 @@ def notes(samples: Mapping[tuple[str, str, str, str], Sample], ood: set[str]) ->
         if why:
             yield f"{name}: {where} and {model} have different rows ({why}), so they are not tested against each other"
         elif why == "" and name not in ood:
-            yield f"{name}: no labels and no ids tell whether {where} and {model} have the same rows; tests take it so"
+            yield f"{name}: no labels and no ids say whether {where} and {model} have the same rows; tests take it so"
 
 
 MODES = ("keep", "drop")
@@ -172,7 +172,7 @@ def stored_scores(path: Path) -> list[str]:
 
 
 def test_set(run: Run) -> SavedSet:
-    """Return the set that OOD data are put beside."""
+    """Return the set that OOD data are evaluated with."""
     found = next((each for each in run.sets if each.role == "test" and not each.planned), None)
     if found is None:
         raise UnmetNeed(f"run {run.folder} has no set of role test, labelled whole, for its OOD data; add one")

@@ -223,7 +223,7 @@ def _groups(n: int) -> Any:
 
 # Each reads jobs as lines and answers each with a line. A process of its own for every worker, and no pickled
 # functions: it works from scripts without a main guard, from notebooks and from the command, and a worker that is
-# killed, as for want of memory, costs the unit it was at. Metrics that somebody registered beside those of the library
+# killed, as for want of memory, costs the unit it was at. Metrics that somebody added to those of the library
 # are imported by every worker from where they come.
 
 #: Modules by name, with their files; "" where a worker cannot read one: a notebook, a console, the running script.

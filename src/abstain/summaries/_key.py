@@ -86,7 +86,7 @@ class Key:
 
     @property
     def orders(self) -> int:
-        """Binary orders of magnitude below 1 that are told apart."""
+        """Binary orders of magnitude below 1 that are distinguished."""
         return ORDERS[self.scale]
 
     @property
@@ -223,7 +223,7 @@ def _usable(key: Key) -> str:
 
 
 def _scaled(key: Key) -> str:
-    """Return the magnitude in units of the smallest that is told apart: 0, or in [1, 2^64)."""
+    """Return the magnitude in units of the smallest that is distinguished: 0, or in [1, 2^64)."""
     unit = _number(2.0**key.orders)
     if key.scale == "probability":
         return f"(1E0 - score) * {unit}"

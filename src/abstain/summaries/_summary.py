@@ -80,7 +80,7 @@ class Summary:
         loss : array-like of shape (n_samples,)
             Loss per sample, finite and >= 0.
         confidence : array-like of shape (n_samples,)
-            Confidence score, higher = surer; in [0, 1] for the scale "probability".
+            Confidence score, higher = more confident; in [0, 1] for the scale "probability".
         nan_policy : {"raise", "reject"}
             What a NaN score means: an error; -inf, which is ranked last and never accepted.
 

@@ -10,7 +10,7 @@ from abstain.policy import drawn_rows, row_names
 
 @dataclass(frozen=True)
 class Applied:
-    """How many rows were written, accepted, without a score, declined by the model, of no known group; and notes."""
+    """How many rows were written, accepted, without a score, abstained by the model, of no known group; and notes."""
 
     n: int
     n_accepted: int

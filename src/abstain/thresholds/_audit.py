@@ -257,7 +257,7 @@ def _judged(
     if low <= risk < high:
         return answer, f"the interval of the risk holds the limit, {risk:g}; more {units} make it shorter"
     if np.isnan(low) or np.isnan(high):
-        return answer, f"the risk has no interval; more {units} would tell"
+        return answer, f"the risk has no interval; more {units} would show it"
     side = "below" if high <= risk else "above"
     return answer, (
         f"the interval lies {side} the limit, but is approximate for means of {units}, and a bound that "

@@ -5,7 +5,7 @@ this sample. Given these numbers the rows are independent, and at a threshold wh
 limit the gains :math:`X_i = w_i A_i (\alpha - L_i) / \max w` have expectations whose *sum* is at most 0. A product of
 independent factors :math:`1 + \lambda X_i` then has an expectation of at most 1, since the geometric mean of their
 expectations is below the arithmetic one. So the bets on a fixed grid (:mod:`abstain.thresholds._grid_bets`) are valid
-at one look, with the prior of this sample estimated from itself.
+at one interim analysis, with the prior of this sample estimated from itself.
 """
 
 from __future__ import annotations

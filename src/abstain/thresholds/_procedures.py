@@ -11,7 +11,7 @@ function                           what controls multiplicity
 :func:`cwsa_threshold`             no certificate: the largest CWSA or CWSA+
 =================================  ====================================================================================
 
-To choose among them after a look at the data makes the guarantee void.
+To choose among them after seeing the data makes the guarantee void.
 """
 
 from __future__ import annotations

@@ -95,12 +95,12 @@ class Reach:
         return self.slack
 
     def subgroup(self, limit: float) -> float:
-        """Return the smallest share of the answers for which every subgroup of that share keeps a limit of its own."""
+        """Return the smallest share of the answers for which every subgroup of it satisfies its own limit."""
         return min(1.0, self.upper / fraction(limit, "limit"))
 
     @property
     def smallest_subgroup(self) -> float:
-        """The smallest share of the answers for which every subgroup keeps twice the limit."""
+        """The smallest share of the answers for which every subgroup satisfies twice the limit."""
         return self.subgroup(min(1.0, 2.0 * self.limit))
 
     def with_ood(self, share: float) -> float:

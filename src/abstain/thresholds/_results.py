@@ -91,7 +91,7 @@ class Threshold(Result):
         status = Status.MEASURED if self.attainable else Status.NOT_ATTAINABLE
         caveats = [Caveat.of("groups_missing", how="see groups=")] if self.attainable else []
         if unscored := self.calibration.n_unscored:
-            caveats.append(Caveat.of("missing_scores", count=unscored, score="score", fate="rejected"))
+            caveats.append(Caveat.of("missing_scores", count=unscored, score="score", outcome="rejected"))
         return Verdict(
             status, threshold=self.threshold, printed=self.printed, coverage=self.coverage, risk=self.risk, n=self.n,
             n_accepted=self.n_accepted, full_risk=self.full_risk, coverage_interval=self.coverage_interval,
@@ -319,7 +319,7 @@ class CertifiedThreshold(Threshold):
         if self.attainable:
             return [f"guarantee: {self.statement}"]
         if any(one.everything and one.coverage == 1.0 and one.risk <= self.risk_limit for one in self.attained):
-            return ["not attainable by a threshold that passed its test; answering everything keeps the limit"]
+            return ["not attainable by a threshold that passed its test; answering everything satisfies the limit"]
         low, high = (None if self.useless else self.rows_needed) or (None, None)
         if low is None or low <= self.n or (self.least is not None and self.least[1] >= self.risk_limit):
             return super().notes()  # the verdict says what it can

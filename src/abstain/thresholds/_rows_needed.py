@@ -25,7 +25,7 @@ NEAR = 64
 
 @dataclass(frozen=True)
 class CertificatePlan:
-    """How many calibration rows a certificate will take, as far as a pilot can tell.
+    """How many calibration rows a certificate will take, as far as a pilot shows.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ def mixup(x: Tensor, y: Tensor, alpha: float, rng: Seed = None) -> tuple[Tensor,
 
 @dataclass(frozen=True)
 class Mixup:
-    """Cross-entropy of a mixed batch with both labels; alone it is Mixup, beside :class:`Clean` it is RegMixup.
+    """Cross-entropy of a mixed batch with both labels; alone it is Mixup, together with :class:`Clean` it is RegMixup.
 
     Parameters
     ----------

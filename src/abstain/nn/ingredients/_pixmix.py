@@ -211,7 +211,7 @@ def mix_multiply(x: Tensor, other: Tensor, a: Tensor, b: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class PixMix:
-    """Cross-entropy of images mixed with others that belong to no class; beside :class:`Clean` it is RegPixMix.
+    """Cross-entropy of images mixed with others that belong to no class; together with :class:`Clean` it is RegPixMix.
 
     An image starts as it is, or after a random operation. Then, a random number of times, it is mixed by addition or
     by multiplication (see the source) with an image of the mixing set or with another augmentation of itself, and

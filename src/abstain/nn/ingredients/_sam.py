@@ -109,7 +109,7 @@ class SAM(torch.optim.Optimizer):
         self.param_groups, self.state = self.base.param_groups, self.base.state
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state of the base, in which ours lies beside its own."""
+        """Return the state of the base, in which ours lies next to its own."""
         return self.base.state_dict()
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:

@@ -225,7 +225,7 @@ def adapt(model: nn.Module, sample: Tensor, before: nn.Module | None = None) -> 
     last = final_linear(model, inputs)
     if last is None:
         raise ValueError(
-            f"{type(model).__name__} does not end in a linear layer, so features and head cannot be told apart; "
+            f"{type(model).__name__} does not end in a linear layer, so features and head cannot be distinguished; "
             "build a Network(body, n_features, n_classes, head=...)"
         )
     name = next(name for name, module in model.named_modules() if module is last)

@@ -83,7 +83,7 @@ def fit(
     recipe : Recipe
     task : Task
     study : str or path
-        Folder; outputs are ``<model>/seed<seed>/<set>.npz``, the manifest is ``study.json``. Weights lie beside them.
+        Folder; outputs are ``<model>/seed<seed>/<set>.npz``, the manifest is ``study.json``. Weights lie next to them.
     seed : int
         Of weights, order, augmentation and dropout; not of the splits.
     model : str, optional

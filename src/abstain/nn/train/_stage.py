@@ -208,7 +208,7 @@ class StageModule(pl.LightningModule):
             self.best = {"accuracy": share, "epoch": self.current_epoch, "weights": weights}
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Keep the best weights so far beside the latest."""
+        """Keep the best weights so far next to the latest."""
         checkpoint["best"] = self.best
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""FD-Shifts: ``raw_logits.npz`` (or ``raw_output.npz``) with what lies beside it in the folder."""
+"""FD-Shifts: ``raw_logits.npz`` (or ``raw_output.npz``) with what lies next to it in the folder."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _rows(folder: str, name: str, n: int, ndim: int) -> Any:
         values = values[..., 0]
     if values.ndim != ndim or len(values) != n:
         raise ValueError(
-            f"{name} beside it has shape {values.shape} for {n} rows: FD-Shifts keeps more rows of corrupted data "
+            f"{name} next to it has shape {values.shape} for {n} rows: FD-Shifts keeps more rows of corrupted data "
             "there; move it away, or write both of the same rows"
         )
     return values
@@ -91,7 +91,7 @@ def _load(path: str, key: str = _KEY) -> Any:
 
 READER = Reader(
     name="FD-Shifts",
-    title="raw_logits.npz of FD-Shifts, with Monte Carlo arrays, external scores and features beside it",
+    title="raw_logits.npz of FD-Shifts, with Monte Carlo arrays, external scores and features next to it",
     recognises=_recognises,
     read=_read,
     gives={

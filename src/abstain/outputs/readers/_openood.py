@@ -24,7 +24,7 @@ def _read(peek: Peek) -> Table:
     if peek.suffix != ".npz":
         raise ValueError(
             "is a pickle, which can run any program, so it is never opened; if OpenOOD's --save-score wrote it and you "
-            "trust it, run this beside it, then read id.npz and the other files: "
+            "trust it, run this next to it, then read id.npz and the other files: "
             f'python -c "{"; ".join(CONVERTER).format(name=peek.name)}"'
         )
     with np.load(peek.path, allow_pickle=False) as archive:

@@ -66,7 +66,7 @@ class Reader:
 
 @dataclass(frozen=True)
 class Peek:
-    """A file, and what little of it is enough to tell its format."""
+    """A file, and what little of it is enough to know its format."""
 
     path: str
 

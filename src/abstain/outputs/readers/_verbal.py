@@ -11,7 +11,7 @@ import numpy as np
 from abstain._typing import FloatArray
 from abstain.outputs._objects import DECIMAL_COMMA, NO_NUMBER, POINTS
 
-#: Words from the least to the most sure; words of one entry mean the same. The third is the scale of estimative words
+#: Words, the lowest confidence first; words of one entry mean the same. The third is the scale of estimative words
 #: that Tian et al. ("Just ask for calibration", EMNLP 2023) let models choose from.
 SCALES: tuple[tuple[tuple[str, ...], ...], ...] = (
     (("very low",), ("low",), ("medium", "moderate"), ("high",), ("very high",)),
@@ -43,19 +43,19 @@ def spoken(values: Sequence[Any], name: str = "confidence", levels: Sequence[str
     name : str
         What messages call the column.
     levels : sequence of str, optional
-        Words of a scale of one's own, from the least to the most sure; ``"medium|moderate"`` are two words for one
+        Words of a scale of one's own, the lowest first; ``"medium|moderate"`` are two words for one
         place. ``["%"]``: per cent and shares, as fractions.
 
     Returns
     -------
     ndarray of float64
         Per cent and shares as fractions; words as their place in the scale, 1, 2, …, which is an order and no
-        probability. Missing or empty, and beside numbers ``"NA"``, ``"nan"``, ``"none"`` and ``"null"``: NaN.
+        probability. Missing or empty, and among numbers ``"NA"``, ``"nan"``, ``"none"`` and ``"null"``: NaN.
 
     Raises
     ------
     ValueError
-        A word of no scale, words of several, per cent beside plain numbers, per cent above 100.
+        A word of no scale, words of several, per cent next to plain numbers, per cent above 100.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def levels_of(values: Sequence[Any]) -> list[str] | None:
 
 
 def _said(values: Sequence[Any]) -> list[str | None]:
-    """Return what was said, in lower case with single blanks; beside numbers "NA" and the like are missing."""
+    """Return what was said, in lower case with single blanks; among numbers "NA" and the like are missing."""
     said = [None if value is None or value != value else " ".join(str(value).lower().split()) for value in values]
     words = {word for word in said if word and _measured(word)[0] == "words"}
     if words <= NO_NUMBER and len(words) < len(set(said) - {None, ""}):
@@ -142,7 +142,5 @@ def _ranked(
     words = list(dict.fromkeys(str(said[each]) for each in rows))
     ours = f"of {listed}"
     if not listed:
-        ours = (
-            f"of a known scale; give the words from least to most sure, confidence_levels={words[:6]}, or other numbers"
-        )
+        ours = f"of a known scale; give the words, the lowest first, confidence_levels={words[:6]}, or other numbers"
     raise ValueError(f"{name} says {said[row]!r} in data row {row + 1}, which is no word {ours}")
