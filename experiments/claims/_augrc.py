@@ -275,7 +275,7 @@ def varied_losses() -> str:
             count[0] += shares[name][0] > shares["0/1"][0]
             count[1] += shares[name][0] / shares[name][1] > shares["0/1"][0] / shares["0/1"][1]
     text = "; ".join(f"{name} {a}, {b}" for name, (a, b) in counts.items())
-    return f"surer half of {networks} networks: its share of AURC larger than with 0/1, that share over the one of AUGRC: {text}"
+    return f"more confident half of {networks} networks: its share of AURC larger than with 0/1, that share over the one of AUGRC: {text}"
 
 
 @check("A32")
@@ -291,7 +291,7 @@ def below_and_superior() -> str:
     ranks = 1 + (value[:, :, None] > value[:, None, :]).sum(axis=2)
     mean, p = ranks.mean(axis=0), float(wilcoxon(value[:, 0], value[:, 1], alternative="less").pvalue)
     holds(mean[0] > mean[1] and p < 1e-6, (mean, p))
-    return f"made-up AUGRC of 500 resamples: mean ranks {mean[0]:.2f} and {mean[1]:.2f}; Wilcoxon calls the first one lower, p = {p:.0e}"
+    return f"synthetic AUGRC of 500 resamples: mean ranks {mean[0]:.2f} and {mean[1]:.2f}; Wilcoxon calls the first one lower, p = {p:.0e}"
 
 
 @check("A25")

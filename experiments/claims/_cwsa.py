@@ -228,7 +228,7 @@ def cifar_numbers() -> str:
     loss, confidence = cnn()
     on = confidence >= 0.5
     value = abstain.aurc(loss, confidence)
-    return f"AURC {value:.4f}, published {published('cifar10')[0]['AURC']:.4f}; at .5 mean confidence {confidence[on].mean():.3f} beside accuracy {1 - loss[on].mean():.3f}"
+    return f"AURC {value:.4f}, published {published('cifar10')[0]['AURC']:.4f}; at .5 mean confidence {confidence[on].mean():.3f} next to accuracy {1 - loss[on].mean():.3f}"
 
 
 @check("C36", "C37", "C41")

@@ -40,11 +40,11 @@ def axioms() -> str:
     base, after_right, after_wrong = both(sure), both(right), both(wrong)
     less = [abstain.cwsa(loss[:3], sure[:3], denominator=d) for d in ("accepted", "all")]
     more = [abstain.cwsa(loss, sure, denominator=d) for d in ("accepted", "all")]
-    holds(after_right[0] > base[0] and after_right[1] > base[1], "a surer right prediction earns nothing")
-    holds(after_wrong[0] < base[0] and after_wrong[1] == base[1], "a surer error")
+    holds(after_right[0] > base[0] and after_right[1] > base[1], "a more confident right prediction earns nothing")
+    holds(after_wrong[0] < base[0] and after_wrong[1] == base[1], "a more confident error")
     holds(less[0] == more[0] and less[1] != more[1], (less, more))
     return (
-        f"CWSA, CWSA+ {listed(base)}; a surer right answer {listed(after_right)}; a surer error {listed(after_wrong)}; a row below the "
+        f"CWSA, CWSA+ {listed(base)}; a more confident right answer {listed(after_right)}; a more confident error {listed(after_wrong)}; a row below the "
         f"threshold left out: CWSA by accepted {more[0]:.4f} to {less[0]:.4f}, by all {more[1]:.4f} to {less[1]:.4f}"
     )
 

@@ -181,7 +181,7 @@ def at_a_share() -> str:
     found = [float(joint.ds_f1(wrong, **given, prevalence=share)) for share in (0.1, 0.5, 0.9)]
     moved = joint.transfer(wrong, **given, n_splits=10, rng=0)
     holds(found[0] > found[1] > found[2] and moved.loss > 0, found)
-    return f"made-up model, DS-F1 at OOD shares .1, .5, .9: {listed(found, 3)}; thresholds of one half lose {moved.loss:.4f} on the other"
+    return f"synthetic model, DS-F1 at OOD shares .1, .5, .9: {listed(found, 3)}; thresholds of one half lose {moved.loss:.4f} on the other"
 
 
 @check("J46")
@@ -195,7 +195,7 @@ def fpr_orientations() -> str:
         j.fpr_at_ood_recall(id_score=inside, ood_score=outside),
     )
     holds(abs(found[0] - found[1]) > 0.02, found)
-    return f"made-up scores: FPR at 95 % recall of ID {found[0]:.3f}, of OOD {found[1]:.3f}"
+    return f"synthetic scores: FPR at 95 % recall of ID {found[0]:.3f}, of OOD {found[1]:.3f}"
 
 
 @check("J51")

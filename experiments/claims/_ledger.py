@@ -18,7 +18,7 @@ PAPERS = {
     "cwsa": "Shahnazari et al. (2025), CWSA",
     "joint": "Joint reliability: DS-F1, DS-AURC, SURE+",
 }
-#: What a check needs beside the library: nothing; more than a second; a folder of saved outputs.
+#: What a check needs next to the library: nothing; more than a second; a folder of saved outputs.
 KINDS = ("quick", "slow", "data")
 
 

@@ -1,4 +1,4 @@
-"""What checks work on: printed numbers, random problems with ties, made-up models, saved outputs."""
+"""What checks work on: printed numbers, random problems with ties, synthetic models, saved outputs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def tied(count: int = 100, *, seed: int = 0, graded: bool = False) -> Iterator[t
 
 @cache
 def synthetic(kind: Any, n: int = 20000, seed: int = 0) -> tuple[Any, Any]:
-    """Return loss and confidence of a made-up model."""
+    """Return loss and confidence of a synthetic model."""
     made = abstain.datasets.synthetic(kind, n, seed)
     return made.loss_per_sample(), np.asarray(made.confidence)
 

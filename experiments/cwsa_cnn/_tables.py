@@ -28,7 +28,7 @@ MEASURES = (
 
 
 def tables(output: Path, jobs: Sequence[Job]) -> str:
-    """Return a table per data set, of what is finished, and write its numbers beside it."""
+    """Return a table per data set, of what is finished, and write its numbers next to it."""
     names = dict.fromkeys(job.setting.name for job in jobs)
     numbers = [row for name in names for row in measured(output / name, "cwsa_cnn", ["cwsa_cnn"], "test", MEASURES)]
     write_text(output / "numbers.csv", as_csv(numbers, FIELDS))

@@ -1,4 +1,4 @@
-"""One table per setting: every objective beside further cross-entropy from the same start."""
+"""One table per setting: every objective next to further cross-entropy from the same start."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OWN = {"deep_gamblers": "reservation", "devries": "learned_confidence", "confidn
 
 
 def tables(output: Path, jobs: Sequence[Job]) -> str:
-    """Return a table per setting, of what is finished, and write its numbers beside it."""
+    """Return a table per setting, of what is finished, and write its numbers next to it."""
     numbers: list[dict[str, Any]] = []
     for name in dict.fromkeys(job.setting.name for job in jobs):
         models = list(dict.fromkeys(job.model for job in jobs if job.setting.name == name))

@@ -20,7 +20,7 @@ BARS = {"fashion_mnist": 0.9, "cifar10": 0.8}
 def claims(numbers: Sequence[dict[str, Any]], data: str) -> str:
     """Return a table: what each claim says, what was counted, and whether that is what it says.
 
-    Verdicts rest on differences between two scores that are told apart: their paired t interval over seeds leaves out
+    Verdicts rest on differences between two scores that differ: their paired t interval over seeds leaves out
     zero, at 95 % for all comparisons together of which one is enough for the verdict (Bonferroni).
     """
     found = Chosen(numbers, data)
@@ -44,7 +44,7 @@ def _top(found: Chosen) -> tuple[str, str, str, str]:
     return (
         "A29", "the three best scores by AURC are not those by AUGRC, each tuned by its metric",
         f"by means {word} without shift, others in {differ} of {len(one)} columns; "
-        f"told apart, {len(swaps)} changes without shift",
+        f"distinguished: {len(swaps)} changes without shift",
         "holds" if swaps else "not decided",
     )  # fmt: skip
 
@@ -56,13 +56,13 @@ def _ranks(found: Chosen) -> tuple[str, str, str, str]:
     return (
         "A30", "ranks by the two metrics differ with equal settings, too",
         f"by means {int((gaps > 0).sum())} of {gaps.size} ranks, {int((gaps > 2).sum())} by three or more; "
-        f"told apart, {len(swaps)} of {comb(len(one), 2) * len(found.titles)} pairs",
+        f"distinguished: {len(swaps)} of {comb(len(one), 2) * len(found.titles)} pairs",
         "holds" if swaps else "not decided",
     )  # fmt: skip
 
 
 def _reversed(found: Chosen, tuned_by: Mapping[str, str], titles: Sequence[str]) -> list[tuple[str, str, str]]:
-    """Return (column, one, two) where one score is told apart as better by AURC, and the other by AUGRC."""
+    """Return (column, one, two) where one score is distinguished as better by AURC, and the other by AUGRC."""
     by = {metric: _by_seed(found, metric, tuner) for metric, tuner in tuned_by.items()}
     level = 1.0 - 0.05 / (comb(len(found.names), 2) * len(titles))
 
@@ -96,19 +96,19 @@ def _pairs(found: Chosen) -> list[tuple[str, str, str, str]]:
     higher = [name for name in rivals if 1 in _signs(found, name, "MSR", count)]
     means = {name: sum(sum(found.gaps(name, "MSR", title)) < 0.0 for title in found.titles) for name in rivals}
     best = max(rivals, key=lambda name: (lower[name], means[name]))
-    # more than half of 2 count columns: if no more than half are, one of the other count must be told apart falsely
+    # more than half of 2 count columns: if no more than half are, one of the other count must be distinguished falsely
     passes = {pair: _signs(found, *pair, count) for pair in (("MCD-MSR", "MSR"), ("MCD-PE", "PE"))}
     better, worse = (sum(signs.count(way) for signs in passes.values()) for way in (-1, 1))
     return [
         (
             "A37", "no one score beats MSR throughout",
-            f"told apart, {best} lower in {lower[best]} of {count}; "
+            f"distinguished: {best} lower in {lower[best]} of {count}; "
             f"{len(higher)} of {len(rivals)} scores higher somewhere",
             "does not hold" if lower[best] == count else "holds" if len(higher) == len(rivals) else "not decided",
         ),
         (
             "A38", "Monte Carlo dropout improves MSR in most columns",
-            "told apart, " + "; ".join(
+            "distinguished: " + "; ".join(
                 f"{one} on {two} lower in {signs.count(-1)} and higher in {signs.count(1)} of {count}"
                 for (one, two), signs in passes.items()
             ),
@@ -118,7 +118,7 @@ def _pairs(found: Chosen) -> list[tuple[str, str, str, str]]:
 
 
 def _signs(found: Chosen, one: str, two: str, comparisons: int) -> list[int]:
-    """Return, column by column, -1 where the first score is told apart as lower, 1 as higher, else 0."""
+    """Return, column by column, -1 where the first score is distinguished as lower, 1 as higher, else 0."""
     return [_sign(found.gaps(one, two, title), 1.0 - 0.05 / comparisons) for title in found.titles]
 
 

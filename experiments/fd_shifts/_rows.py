@@ -9,7 +9,7 @@ from itertools import product
 from experiments.fd_shifts._tables import SCORES, tables
 from experiments.training._jobs import Job, Setting, Study
 
-#: As published: foreign data by their own statistics, validation the first 1,000 pictures of the test set.
+#: As published: foreign data by their own statistics, validation the first 1,000 images of the test set.
 FASHION = Setting(
     "fashion_mnist", "fashion_mnist", 60_000, "classes=10,size=28,channels=1",
     foreign=("kmnist:semantic", "notmnist:semantic", "cifar10:non-semantic", "textures:non-semantic"),
@@ -29,7 +29,7 @@ def _cifar(name: str, other: str, classes: int) -> Setting:
 
 
 CIFAR10, CIFAR100 = _cifar("cifar10", "cifar100", 10), _cifar("cifar100", "cifar10", 100)
-#: FD-Shifts drops one super-class beside; here all twenty are kept.
+#: FD-Shifts drops one super-class next to; here all twenty are kept.
 CIFAR100_SUB = replace(
     CIFAR100, name="cifar100_sub", n=40_000, generated="classes=20,size=32,channels=3", foreign=(), corruptions=(),
     sub_classes=("seal", "flatfish", "tulip", "bowl", "pear", "lamp", "couch", "beetle", "lion", "skyscraper", "sea",
@@ -40,7 +40,7 @@ SVHN = Setting(
     foreign=("cifar10:non-semantic", "cifar100:non-semantic", "tiny_imagenet:non-semantic"), statistics="own",
 )  # fmt: skip
 #: Sets with a shift of their own. Validation: FD-Shifts permutes CAMELYON's test set first, so it is drawn here;
-#: ENTITY-13 is tested on ImageNet's validation pictures, where FD-Shifts cuts 10,000 from the training ones.
+#: ENTITY-13 is tested on ImageNet's validation images, where FD-Shifts cuts 10,000 from the training ones.
 IWILDCAM = Setting("iwildcam", "iwildcam", 129_809, "classes=182,size=448,channels=3", shifted=("iwildcam:shift",),
                    side=448)  # fmt: skip
 CAMELYON = Setting("camelyon17", "camelyon17", 302_436, "classes=2,size=96,channels=3", shifted=("camelyon17:shift",),
@@ -106,7 +106,7 @@ def jobs(size: str) -> list[Job]:
     if size == "gpu":
         usual, hundred = (2.2, 3.0, 6.0, 10.0), (2.2, 3.0, 6.0, 10.0, 12.0, 15.0, 20.0)
         long = _epochs(250, 200, 20, 250, 300, 100)
-        # pictures of SVHN are normalised and nothing else
+        # images of SVHN are normalised and nothing else
         svhn = ("network.name=svhn_net", "stage.main.rate=0.01", *_PLAIN, *_BY_EPOCH)
         return [
             *seeds_of(CIFAR100, range(5), hundred, long, _BY_EPOCH, 50),

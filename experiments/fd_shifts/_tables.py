@@ -42,7 +42,7 @@ KEPT = ("data", "model", "seed", "set", "role", "shift", "id_failures", "score",
 
 
 def tables(output: Path, jobs: Sequence[Job]) -> str:
-    """Return the tables of what is finished, and write every number beside them."""
+    """Return the tables of what is finished, and write every number next to them."""
     numbers: list[dict[str, Any]] = []
     for name in dict.fromkeys(job.setting.name for job in jobs):
         if name.endswith("_sub") or not (output / name / "study.json").exists():
@@ -96,7 +96,7 @@ class Chosen:
 
 
 def shown(numbers: Sequence[dict[str, Any]]) -> str:
-    """Return, per data set, AUGRC of what AUGRC chose, and ranks by AURC beside ranks by AUGRC."""
+    """Return, per data set, AUGRC of what AUGRC chose, and ranks by AURC next to ranks by AUGRC."""
     parts = []
     for name in dict.fromkeys(row["data"] for row in numbers):
         found = Chosen(numbers, name)

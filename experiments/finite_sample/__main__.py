@@ -19,7 +19,7 @@ FEW_ROUNDS = 10
 def main(arguments: list[str] | None = None) -> int:
     """Run the study and write records.csv, tables.json, statements.md and the figures."""
     parser = argparse.ArgumentParser(prog="python -m experiments.finite_sample", description=__doc__)
-    parser.add_argument("--data", type=Path, help="folder of saved outputs; default: a made-up model")
+    parser.add_argument("--data", type=Path, help="folder of saved outputs; default: a synthetic model")
     parser.add_argument("--output", type=Path, required=True, help="folder to write to")
     parser.add_argument("--rounds", type=int, default=20, help="random divisions of each test set into batches")
     parser.add_argument("--seed", type=int, default=0)

@@ -101,7 +101,7 @@ def load(folder: str | Path) -> list[Source]:
 
 
 def synthetic(n: int = 4000, classes: int = 5, seed: int = 0) -> Source:
-    """Return a made-up model, to try the study without data."""
+    """Return a synthetic model, to try the study without data."""
     rng = np.random.default_rng(seed)
     labels = rng.integers(classes, size=n)
     logits = rng.normal(size=(n, classes)) + 2.5 * np.eye(classes)[labels]

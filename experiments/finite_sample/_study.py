@@ -84,7 +84,7 @@ def _records(
 
 
 def equality(sources: Sequence[Source]) -> list[dict[str, Any]]:
-    """Return AURC_a beside AURC_p of every model and loss, by MSP."""
+    """Return AURC_a next to AURC_p of every model and loss, by MSP."""
     return [
         {
             "family": source.family,

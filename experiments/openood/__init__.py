@@ -1,1 +1,1 @@
-"""Training strategies and the ladder from SURE to SURE+, on test and OOD data together."""
+"""Training strategies and the steps from SURE to SURE+, on test and OOD data together."""

@@ -165,11 +165,11 @@ def claims(rows: Sequence[Mapping[str, object]], setting: str) -> str:
         here = "does not hold" if against else "holds" if for_it == len(gaps) else "not decided"
         counts = (for_it, against, len(kept) - for_it - against, len(gaps) - len(kept))
         body.append([claim.name, claim.says, *(str(count) for count in counts), here if kept else "not judged"])
-    return markdown(["claim", "says", "as said", "against", "not told apart", "left out", "here"], body)
+    return markdown(["claim", "says", "as said", "against", "not distinguished", "left out", "here"], body)
 
 
 def _sign(gap: Gap, level: float) -> int:
-    """Return 1 where the first values are larger, -1 where they are smaller, 0 where an interval cannot tell.
+    """Return 1 where the first values are larger, -1 where they are smaller, 0 where an interval holds 0.
 
     Of two rows the one with fewer seeds gives the degrees of freedom: Welch's are estimated, and where one row scatters
     much more than the other, too many of few seeds' intervals miss far out in the tails.

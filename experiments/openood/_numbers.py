@@ -1,4 +1,4 @@
-"""All numbers of one run, computed once: alone, under corruption, and beside near and far OOD data."""
+"""All numbers of one run, computed once: alone, under corruption, and next to near and far OOD data."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SEVENTEEN = {
 NINE = {"SIRC" if name.startswith("SIRC") else name: SEVENTEEN[name] for name in (
     "MSP", "OpenMax", "MDS", "Gram", "ReAct", "KLM", "VIM", "KNN", "SIRC(MSP,|z|_1)",
 )}  # fmt: skip
-#: Of the detectors alone, in Table 5 beside the AUROC.
+#: Of the detectors alone, in Table 5 next to the AUROC.
 DETECTION = ("fpr_at_ood_recall95", "aupr_in", "aupr_out")
 
 

@@ -51,7 +51,7 @@ SMOKE = Setting("smoke", "synthetic:n=160,classes=4,size=12", 160, "classes=4,si
                          "synthetic:n=60,classes=4,size=12,seed=9:non-semantic"),
                 corruptions=("fog",), validation="test:0.2")  # fmt: skip
 
-#: Wider, some six processor hours for three seeds: crops of 2, since the pictures fill their 28 pixels.
+#: Wider, some six processor hours for three seeds: crops of 2, since the images fill their 28 pixels.
 _FASHION = ("network.name=svhn_net", "network.width=16", "crop=2", "stage.main.rate=0.05", "pixmix.pictures=5000")
 #: Two cores: two convolutions without batch norm, 91 % right; what batch norm does is not in it.
 _SMALL = ("network.name=small", "crop=0", "flip=false", "stage.main.rate=0.05", "pixmix.pictures=5000")
@@ -94,7 +94,7 @@ def models(
 
 
 def full(cifar10: bool) -> dict[str, tuple[str, tuple[str, ...]]]:
-    """Return the rows with what the authors' scripts set beside the recipes; ``sources.toml`` has all of it."""
+    """Return the rows with what the authors' scripts set next to the recipes; ``sources.toml`` has all of it."""
     found = {}
     for name, (recipe, own) in models(200, list(LADDER), ALL_SCORES, cifar10).items():
         more = ["keep=best"]

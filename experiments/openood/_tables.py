@@ -1,4 +1,4 @@
-"""Rows beside cross-entropy: alone, under corruption, and beside OOD data; differences with intervals."""
+"""Rows compared with cross-entropy: alone, under corruption, and with OOD data; differences with intervals."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def labelled(part: str) -> tuple[tuple[str, str, float], ...]:
 
 
 def beside(score: str) -> tuple[tuple[str, str, float], ...]:
-    """Return the columns of a table beside OOD data: detector alone, then paired with the maximum probability."""
+    """Return the columns of a table with OOD data: detector alone, then paired with the maximum probability."""
     return tuple(
         (f"{label} {group}", f"{group} {metric} {score}", scale)
         for label, metric, scale in (("AUROC", "auroc", 100.0), ("AUGRC", "augrc", 1e3), ("DS-F1", "ds_f1", 100.0),
@@ -42,7 +42,7 @@ def beside(score: str) -> tuple[tuple[str, str, float], ...]:
 
 
 def tables(output: Path, jobs: Sequence[Job]) -> str:
-    """Return the tables of what is finished, and write every number beside them."""
+    """Return the tables of what is finished, and write every number next to them."""
     found = numbers(output, jobs)
     lines = ["setting,model,seed,quantity,value"]
     lines += [f"{row['setting']},{row['model']},{row['seed']},{row['quantity']},{row['value']!r}" for row in found]
@@ -62,7 +62,7 @@ def tables(output: Path, jobs: Sequence[Job]) -> str:
             lack = (
                 "; rows where features leave nothing outside the principal subspace have none" if score == "vim" else ""
             )
-            parts.append(f"\n**{name}: beside OOD data**, {score}; DS: {score}{with_it}{lack}\n")
+            parts.append(f"\n**{name}: with OOD data**, {score}; DS: {score}{with_it}{lack}\n")
             parts.append(by_seeds(here, models, beside(score)))
         parts.append("")
     return "\n".join(parts)

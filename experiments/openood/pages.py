@@ -19,11 +19,11 @@ LABELLED = (
     ("Test set:", labelled("test")),
     ("Fifteen corruptions, a metric per level, then the mean of the five:", labelled("corruption")),
 )
-KNN = (f"Beside OOD data, by `knn`; {_PAIRED.format('`knn`')}:", beside("knn"))
+KNN = (f"With OOD data, by `knn`; {_PAIRED.format('`knn`')}:", beside("knn"))
 FOREIGN = (
-    ("Beside OOD data, by the maximum probability alone:", beside("msp")),
+    ("With OOD data, by the maximum probability alone:", beside("msp")),
     KNN,
-    (f"Beside OOD data, by ViM; {_PAIRED.format('ViM')}:", beside("vim")),
+    (f"With OOD data, by ViM; {_PAIRED.format('ViM')}:", beside("vim")),
 )
 #: The setting whose runs have every score of the paper's tables.
 SCORED = "fashion_scores"
@@ -34,7 +34,7 @@ Titled = tuple[str, tuple[tuple[str, str, float], ...]]
 def shown(setting: str) -> list[str]:
     """Return what a page shows of a setting, in order: tables with their headings, and the claims.
 
-    All rows beside cross-entropy; where there are rows at equal passes, these beside their own shorter ones, and beside
+    All rows with cross-entropy; where there are rows at equal passes, these with their own shorter ones, and with
     cross-entropy of as many passes.
     """
     rows, seed = read(RESULTS / f"{setting}.csv"), SETTINGS[setting]

@@ -111,7 +111,7 @@ def shift(seed: int = 0) -> dict[str, Any]:
 
 
 def pair(file: str, detector: str) -> dict[str, Any]:
-    """Return the columns of a joint evaluation: MSP beside another score."""
+    """Return the columns of a joint evaluation: MSP next to another score."""
     with np.load(outputs_folder() / file) as archive:
         inside = ~archive["is_ood"].astype(bool)
         rows, labels = archive["probs"].astype(float), archive["labels"]
@@ -126,7 +126,7 @@ def pair(file: str, detector: str) -> dict[str, Any]:
 
 
 def ood(file: str) -> dict[str, Any]:
-    """Return F1 and AURC of MSP alone and with another score, on all rows, beside the gain of noise."""
+    """Return F1 and AURC of MSP alone and with another score, on all rows, next to the gain of noise."""
     found = {}
     for detector in ("neg_entropy", "gen"):
         result = joint.evaluate(**pair(file, detector), n_permutations=10, n_splits=5)
@@ -185,15 +185,15 @@ def sentences(results: dict[str, Any]) -> list[str]:
         f"thousandths.",
         f"A threshold on the votes of 30 networks that certifies 2 % on CIFAR-10 has a risk of "
         f"{percent(home['risk'])} on the other half "
-        f"and of {percent(last['risk'])} on CIFAR-10.1 v6, whose pictures were collected anew: the coverage falls "
+        f"and of {percent(last['risk'])} on CIFAR-10.1 v6, whose images were collected anew: the coverage falls "
         f"only from "
-        f"{percent(home['coverage'])} to {percent(last['coverage'])}, and the promise "
-        + ("is broken" if last["kept"] is False else "is not broken")
+        f"{percent(home['coverage'])} to {percent(last['coverage'])}, and the guarantee "
+        + ("is violated" if last["kept"] is False else "is not violated")
         + ", since it is about the population of CIFAR-10.",
         f"Of the {SURE} surest failures of each good CIFAR-10 network people disagree with the label in {k} of {n} "
         f"({100 * k / n:.1f} % [{100 * low:.1f}, {100 * high:.1f}]), of its other failures in {k2} of {n2} "
         f"({100 * k2 / n2:.1f} % [{100 * low2:.1f}, {100 * high2:.1f}]): label noise is enriched there, but not "
-        f"the rule; and GEN beside "
+        f"the rule; and GEN next to "
         f"the MSP lowers AURC of failures and OOD inputs together by "
         f"{plain(near['intervals']['ds_aurc - aurc'])} on CIFAR-10 against "
         f"CIFAR-100, where a permuted score lowers it by {noise['null_mean']:.4f}, and by "
@@ -253,7 +253,7 @@ def write() -> str:
     papers = [
         "## Figures of the papers on these networks", "",
         *image("cifar-cwsa.png", "CWSA, CWSA+, selective accuracy and coverage over the threshold"), "",
-        "The CNN of the CWSA paper (its Fig. 2) beside VGG-16. CWSA here divides by the accepted rows, as defined.", "",
+        "The CNN of the CWSA paper (its Fig. 2) and VGG-16. CWSA here divides by the accepted rows, as defined.", "",
         *image("cifar-estimates.png", "AURC estimators over the sample size on CIFAR-100"), "",
         "Estimates of AURC in random batches of DenseNet-BC-100 on CIFAR-100 (as Figs. 3 to 5 of Zhou et al. 2025).",
     ]  # fmt: skip

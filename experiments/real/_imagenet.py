@@ -1,4 +1,4 @@
-"""Eleven ImageNet models: whether AURC and AUGRC order them alike, and what each can promise."""
+"""Eleven ImageNet models: whether AURC and AUGRC order them alike, and what each can guarantee."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def sentences(results: dict[str, Any]) -> list[str]:
         f"{percent(models[least]['certified']['coverage'])}; on them the risk of all eleven lies between "
         f"{100 * min(risks):.1f} and {100 * max(risks):.1f} %, and "
         + ("no guarantee is refuted." if all(models[name]["certified"]["kept"] is not False for name in models) else
-           "not every promise holds."),
+           "not every guarantee holds."),
         f"Calibration does not tell the ranking: {len(over)} of {len(models)} models are overconfident, ECE "
         f"reaches from "
         f"{min(m['ece'][0] for m in models.values()):.3f} to {max(m['ece'][0] for m in models.values()):.3f}, the "

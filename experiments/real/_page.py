@@ -83,5 +83,5 @@ def page(name: str, title: str, sentences: Sequence[str], parts: Iterable[Sequen
 
 
 def image(file: str, text: str) -> list[str]:
-    """Return a picture of the page."""
+    """Return a image of the page."""
     return [f"![{text}]({file})"]

@@ -1,4 +1,4 @@
-"""Rows of a study beside its baseline: paired differences whose intervals count training and the test set."""
+"""Rows of a study next to its baseline: paired differences whose intervals count training and the test set."""
 
 from __future__ import annotations
 

@@ -29,11 +29,11 @@ class Setting:
     validation: str = "first:1000"
     statistics: str = "id"
     shifted: tuple[str, ...] = ()
-    side: int | None = None  # height and width of pictures from files
+    side: int | None = None  # height and width of images from files
     noise: float = 0.0  # share of the training labels that are drawn anew
 
     def task(self) -> data_.Task:
-        """Return the pictures: training, validation, and all sets to test on."""
+        """Return the images: training, validation, and all sets to test on."""
         made = data_.task(
             self.data, validation=self.validation, corruptions=self.corruptions, ood_data=self.foreign,
             sub_classes=self.sub_classes, shifted_data=self.shifted, statistics=self.statistics, size=self.side,
@@ -41,7 +41,7 @@ class Setting:
         return made if not self.noise else replace(made, name=self.name, train=_noisy(made.train, self.noise))
 
     def made_up(self, n: int = 40) -> Setting:
-        """Return the same with generated data: few pictures of the same shape, foreign ones too."""
+        """Return the same with generated data: few images of the same shape, foreign ones too."""
         shape = f"n={n},{self.generated}"
         kinds = [f":{entry.rsplit(':', 1)[1]}" if entry.endswith("semantic") else "" for entry in self.foreign]
         foreign = tuple(f"synthetic:{shape},seed={number}{kind}" for number, kind in enumerate(kinds, 1))
@@ -52,7 +52,7 @@ class Setting:
 
 
 def _noisy(images: data_.Images, share: float) -> data_.Images:
-    """Return pictures with a share of the labels drawn anew, the same ones for every run."""
+    """Return images with a share of the labels drawn anew, the same ones for every run."""
     generator = torch.Generator().manual_seed(0)
     chosen = torch.rand(len(images), generator=generator) < share
     drawn = torch.randint(images.n_classes, (len(images),), generator=generator)

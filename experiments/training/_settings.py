@@ -1,4 +1,4 @@
-"""Every field of every training of the full size beside what the source of its numbers says of it."""
+"""Every field of every training of the full size next to what the source of its numbers says of it."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ FILE = Path(__file__).with_name("sources.toml")
 
 #: Of how a training is called and run.
 _WORDS = ("name", "data.workers", *WORDING)
-#: Of the pictures that a network learns from.
+#: Of the images that a network learns from.
 _TRAINING = ("data.batch", "data.crop", "data.flip", "data.cutout", "data.cutout_chance")
-#: End of a key -> the key beside it that decides whether it does anything, and the values with which it does.
+#: End of a key -> the key next to it that decides whether it does anything, and the values with which it does.
 _COUNTS: Mapping[str, tuple[str, tuple[object, ...]]] = {
     "objective.estimator": ("objective.name", ("aurc",)),
     "objective.unit_mean": ("objective.name", ("aurc", "sele", "augrc")),

@@ -340,13 +340,13 @@ def test_claims_on_scores_are_counted_by_hand():
 
     found = by_passes(-0.01)
     assert found["A29"][0].startswith(
-        "by means the same without shift, others in 0 of 2 columns; told apart, 0 changes"
+        "by means the same without shift, others in 0 of 2 columns; distinguished: 0 changes"
     )
     assert found["A29"][1] == "not decided"
-    assert found["A30"] == ["by means 0 of 26 ranks, 0 by three or more; told apart, 0 of 156 pairs", "not decided"]
-    assert found["A37"] == ["told apart, MCD-MSR lower in 2 of 2; 7 of 12 scores higher somewhere", "does not hold"]
+    assert found["A30"] == ["by means 0 of 26 ranks, 0 by three or more; distinguished: 0 of 156 pairs", "not decided"]
+    assert found["A37"] == ["distinguished: MCD-MSR lower in 2 of 2; 7 of 12 scores higher somewhere", "does not hold"]
     assert found["A38"][1] == "holds"
-    assert found["A38"][0].startswith("told apart, MCD-MSR on MSR lower in 2 and higher in 0 of 2; MCD-PE on PE")
+    assert found["A38"][0].startswith("distinguished: MCD-MSR on MSR lower in 2 and higher in 0 of 2; MCD-PE on PE")
     assert by_passes(0.01)["A38"][1] == "does not hold"
     assert by_passes(-0.001, size=0.01)["A38"][1] == "not decided"
     assert {verdict for _, verdict in by_passes(-0.01, errors=0.11).values()} == {"not judged"}
@@ -357,7 +357,7 @@ def test_ranks_change_where_scores_are_told_apart_in_both_orders():
     """Two metrics that scatter apart rank otherwise and decide nothing; a clear reversal of third and fourth holds."""
     rng = np.random.default_rng(0)
     noise = judged_scores(lambda *_: 0.02 + 1e-4 * rng.normal())
-    assert noise["A30"][0].endswith("told apart, 0 of 156 pairs")
+    assert noise["A30"][0].endswith("distinguished: 0 of 156 pairs")
     assert not noise["A30"][0].startswith("by means 0 ")
     assert (noise["A29"][1], noise["A30"][1]) == ("not decided", "not decided")
     order = list(SCORES)
@@ -369,7 +369,7 @@ def test_ranks_change_where_scores_are_told_apart_in_both_orders():
 
     found = judged_scores(clear)
     assert " 1 changes without shift: holds" in ": ".join(found["A29"])
-    assert found["A30"] == ["by means 4 of 26 ranks, 0 by three or more; told apart, 2 of 156 pairs", "holds"]
+    assert found["A30"] == ["by means 4 of 26 ranks, 0 by three or more; distinguished: 2 of 156 pairs", "holds"]
     still = judged_scores(lambda *of: clear(*of, size=0.0))
     assert {verdict for _, verdict in still.values()} == {"not decided"}
 
@@ -383,7 +383,7 @@ def test_the_best_rival_is_the_one_that_is_told_apart():
         return 0.02 + (name != "MSR") * (gain + size * np.sin(7.0 * seed + len(name)) * 0.02)
 
     found = judged_scores(value)
-    assert found["A37"] == ["told apart, PE lower in 2 of 2; 10 of 12 scores higher somewhere", "does not hold"]
+    assert found["A37"] == ["distinguished: PE lower in 2 of 2; 10 of 12 scores higher somewhere", "does not hold"]
     gains["PE"] = (0.001, 1e-7)
     assert judged_scores(value)["A37"][1] == "not decided"
     gains["MLS"] = (0.001, 1e-7)

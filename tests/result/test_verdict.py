@@ -231,7 +231,7 @@ def _unreadable_file() -> Any:
 @pytest.mark.parametrize(
     ("made", "kind", "values"),
     [
-        (_missing_scores, "missing_scores", {"count": 7, "score": "confidence", "fate": "rejected"}),
+        (_missing_scores, "missing_scores", {"count": 7, "score": "confidence", "outcome": "rejected"}),
         (_answering_all_is_good_enough, "everything", {"limit": 0.1}),
         (_abstaining_model, "model_abstains", {"share": 0.2, "n": 1000}),
         (_rejected_group, "rows_rejected", {"names": ["b"], "count": 50, "n": 100}),

@@ -1,4 +1,4 @@
-"""Commands and their options; what they do lives in the library."""
+"""Commands and their options; the library does the work."""
 
 from __future__ import annotations
 

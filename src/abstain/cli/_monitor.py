@@ -71,7 +71,7 @@ def monitor_command(
     FILE holds all labelled rows since the deployment, in the order in which their labels came; with --state only the
     new ones. Where labels come late, all rows, with --time and --maturity. A quoted pattern, or a folder, of Parquet
     files is counted, and taken in the order of --time. The test may be repeated every day. Without FILE what was
-    watched so far is shown.
+    monitored so far is shown.
     """
     from abstain import load_policy
     from abstain._files import locked

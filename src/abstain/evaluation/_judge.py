@@ -96,7 +96,7 @@ class Judged:
         return compare_tables(tables, BY, self.level)
 
     def levels(self, score: str) -> tuple[RiskLevel, ...]:
-        """Return what is certified of a score: for each risk of the ladder its threshold; empty where none can be."""
+        """Return what is certified of a score: for each risk level its threshold; empty where none can be."""
         if score not in self._levels:
             self._levels[score] = self._certified(score)
         return self._levels[score]

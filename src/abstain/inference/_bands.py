@@ -1,6 +1,6 @@
 r"""Confidence bands of the risk-coverage curve, for the risk at each threshold.
 
-A band lives in threshold space: at threshold t it holds the risk that the population shows among the scores >= t.
+A band is a function of the threshold: at threshold t it holds the risk that the population shows among the scores >= t.
 The coverage next to it is that of the sample; the population's coverage at t has an error of its own.
 """
 

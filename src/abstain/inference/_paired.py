@@ -44,9 +44,8 @@ class Difference(NamedTuple):
     """A paired difference of a metric between two scores or models, ``a`` minus ``b``.
 
     ``low``, ``high``: interval of the plain difference (simultaneous over all pairs with ``adjust="max-t"``);
-    ``standard_error`` with its parts ``error_test`` (test set) and ``error_runs`` (training; NaN for one run, which
-    cannot tell); ``df``: degrees of freedom; ``p_value``, and ``p_adjusted`` for all pairs; ``significant``;
-    ``warning``: None, or what the reader must know.
+    ``standard_error`` with its parts ``error_test`` (test set) and ``error_runs`` (training; NaN for one run);
+    ``df``: degrees of freedom; ``p_value``, and ``p_adjusted`` for all pairs; ``significant``; ``warning``: None, or what the reader must know.
 
     Examples
     --------

@@ -324,7 +324,7 @@ class CertifiedThreshold(Threshold):
         if low is None or low <= self.n or (self.least is not None and self.least[1] >= self.risk_limit):
             return super().notes()  # the verdict says what it can
         many = f"{about(low)} rows, or many more" if high is None else f"{about(low)} to {about(high)} rows"
-        return [*super().notes(), f"at least about {many}, if errors lie as in these; not certain even then"]
+        return [*super().notes(), f"about {many}, if errors lie as in these; not certain even then"]
 
     def _instead(self) -> list[Table]:
         """Return what these rows do certify."""

@@ -227,7 +227,10 @@ def test_jensen_shannon_limits():
         (lambda: ingredients.PixMix(most=-1), "most must be a whole number >= 0, got -1"),
         (lambda: ingredients.draw([], X, Y), "terms is empty"),
         (lambda: ingredients.AugMix().mixed(X * 3 - 1), "normalise in the model instead"),
-        (lambda: ingredients.PixMix(PICTURES).mixed(X[:, :1]), "pictures has shape .12, 3, 9, 9.; for this batch give"),
+        (
+            lambda: ingredients.PixMix(PICTURES).mixed(X[:, :1]),
+            "the mixing set has shape .12, 3, 9, 9.; for this batch give",
+        ),
         (lambda: ingredients.mixing_set(4, kind="cats"), "kind='cats' is not known"),
         (lambda: ingredients.Clean().draw(X, Y)[0].loss(torch.zeros(3, 3)), "shapes do not fit"),
     ],

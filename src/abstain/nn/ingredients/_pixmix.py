@@ -314,7 +314,7 @@ class PixMix:
         assert isinstance(pictures, Tensor)
         if pictures.ndim != 4 or pictures.shape[1] != channels or min(pictures.shape[2:]) < max(height, width):
             raise ValueError(
-                f"pictures has shape {tuple(pictures.shape)}; for this batch give (n, {channels}, >= {height}, "
+                f"the mixing set has shape {tuple(pictures.shape)}; for this batch give (n, {channels}, >= {height}, "
                 f">= {width}), e.g. mixing_set(2000, size={height + height // 8}, channels={channels})"
             )
         bounds = (len(pictures), pictures.shape[2] - height + 1, pictures.shape[3] - width + 1)
