@@ -15,7 +15,7 @@ from typing import Any, TextIO
 
 
 class Ended(BaseException):
-    """Raised where the process is told to end, so that open files are cleared away on the way out."""
+    """Raised where the process is asked to end, so that open files are cleared away on the way out."""
 
     def __init__(self, code: int) -> None:
         super().__init__(code)

@@ -29,8 +29,8 @@ report_options = options(
 )  # fmt: skip
 #: Of commands whose report may show what the rows were.
 shown_options = options(
-    click.option("--texts", help="Of --report: column of texts, beside the most confident failures."),
-    click.option("--images", help="Of --report: column of picture files, or array of a .npz, beside failures."),
+    click.option("--texts", help="Of --report: column of texts, next to the most confident failures."),
+    click.option("--images", help="Of --report: column of image files, or array of a .npz, next to failures."),
 )
 
 
@@ -71,7 +71,7 @@ def columns_of(file: Path, report_path: Path | None, texts: str | None, images: 
 def source_of(
     file: Path, outputs: Outputs, columns: dict[str, Any], texts: str | None, images: str | None
 ) -> dict[str, Any]:
-    """Return texts and pictures as a report takes them, by row; ``columns``: what was read of those columns."""
+    """Return texts and images as a report takes them, by row; ``columns``: what was read of those columns."""
     import numpy as np
 
     found: dict[str, Any] = {}
@@ -84,7 +84,7 @@ def source_of(
             pictures = arrays[images]
         if len(pictures) != outputs.n:
             raise ValueError(
-                f"{file}: --images {images} holds {len(pictures)} pictures for {outputs.n} rows that count, so which "
+                f"{file}: --images {images} holds {len(images)} images for {outputs.n} rows that count, so which "
                 "belongs to which is not known; leave out what selects rows, or name a column of files"
             )
         found["images"] = pictures
@@ -94,7 +94,7 @@ def source_of(
 
 
 class _Files:
-    """Pictures of rows as bytes, read when they are shown; relative names stand beside the file."""
+    """Images of rows as bytes, read when they are shown; relative names stand next to the file."""
 
     def __init__(self, file: Path, column: str, names: list[str]) -> None:
         self.file, self.column, self.names = file, column, names

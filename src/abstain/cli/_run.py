@@ -173,7 +173,7 @@ def _close_stdout() -> None:
 #: Seconds from which on work is announced, and those after which its length can be told.
 WORTH, TOLD = 3.0, 0.5
 #: What can be done about long work, by what it is.
-SHORTER = {"gains beside noise": "--permutations 0 leaves these out"}
+SHORTER = {"gains and noise": "--permutations 0 leaves these out"}
 
 #: Work of other libraries, which no extra of ours makes quicker.
 ELSEWHERE = {"counting rows"}
@@ -188,7 +188,7 @@ class Progress:
 
     def __call__(self, what: str, share: float, seconds: float) -> None:
         """Announce work that takes long, once; on a terminal show how far it is."""
-        if share <= 0.0:  # a first part without rows tells nothing
+        if share <= 0.0:  # a first part without rows says nothing
             return
         left = seconds * (1.0 - share) / share
         if what not in self._said and seconds >= TOLD and left >= WORTH:

@@ -45,7 +45,8 @@ class Difference(NamedTuple):
 
     ``low``, ``high``: interval of the plain difference (simultaneous over all pairs with ``adjust="max-t"``);
     ``standard_error`` with its parts ``error_test`` (test set) and ``error_runs`` (training; NaN for one run);
-    ``df``: degrees of freedom; ``p_value``, and ``p_adjusted`` for all pairs; ``significant``; ``warning``: None, or what the reader must know.
+    ``df``: degrees of freedom; ``p_value``, and ``p_adjusted`` for all pairs; ``significant``;
+    ``warning``: None, or what the reader must know.
 
     Examples
     --------

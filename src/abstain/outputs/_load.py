@@ -20,7 +20,7 @@ from abstain.outputs.readers import Table
 #: Which rows of a file with ``is_ood`` are read.
 Part = Literal["id", "ood"]
 
-#: Columns without a part that are named beside those whose names say something.
+#: Columns without a part that are named next to those whose names say something.
 _MOST = 6
 #: Columns whose values may be words.
 _WORDS = ("labels", "predictions", "ids", "clusters", "correct", "abstained", "should_abstain", "is_ood")
@@ -88,7 +88,7 @@ class LoadedColumns:
         return [*notes, *([f"not used: {', '.join(plain + others[:_MOST])}{more}{how}"] if plain else [])]
 
     def _of_answers(self, name: str) -> str:
-        """Return what to say of answers in words of which some are none, where nothing says what was declined."""
+        """Return the note on answers in words, some of them missing, where nothing says where the model abstained."""
         if "abstained" in self.plan.single or not re.fullmatch(_names.TEXTS, _names.plain(name)):
             return ""
         values = values_of(self.source.load([name], set())[name])
@@ -173,7 +173,7 @@ class LoadedColumns:
             return
         numbers = [_number(value) for value in values_of(self.loaded[name])]
         hit = np.array([number == -1.0 for number in numbers])
-        if hit.any() and set(numbers) - {None} != {-1.0, 1.0}:  # beside +1 alone it is a class
+        if hit.any() and set(numbers) - {None} != {-1.0, 1.0}:  # next to +1 alone it is a class
             raise ValueError(
                 f"column {name!r} holds -1 in {int(hit.sum())} of {len(hit)} rows: if these are out of distribution "
                 "give ood_label=-1 (or a column is_ood); if their label is missing, leave these rows out"

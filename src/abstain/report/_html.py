@@ -147,7 +147,7 @@ def _(part: _page.Terms, title: str) -> str:
 
 @_part.register
 def _(part: _page.Pictures, title: str) -> str:
-    return f'<ul class="pictures">{"".join(_picture(*each) for each in part.entries)}</ul>'
+    return f'<ul class="images">{"".join(_picture(*each) for each in part.entries)}</ul>'
 
 
 @_part.register

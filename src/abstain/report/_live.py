@@ -113,7 +113,7 @@ def reach_section(reach: Reach) -> Section:
         ("density ratio of the answered cases", f"{reach.density_ratio:.3g}"),
         ("total variation distance of the answered cases", f"{reach.total_variation:.3g}"),
         ("chi-square divergence of the answered cases", f"{reach.chi_square:.3g}"),
-        ("smallest subgroup of the answers that keeps twice the limit", share(reach.smallest_subgroup)),
+        ("smallest subgroup of the answers that satisfies twice the limit", share(reach.smallest_subgroup)),
     ]
     table = Grid(Table([Column("What may differ from calibration", left=True), Column("Until")], rows))
     end = min(1.0, BEYOND * reach.ood_share)

@@ -26,8 +26,8 @@ Need: TypeAlias = Literal[
 
 #: What an evaluation would have to save, by need.
 REMEDIES = {
-    "logits": "save them beside the labels",
-    "probabilities": "save them beside the labels",
+    "logits": "save them next to the labels",
+    "probabilities": "save them next to the labels",
     "features": "save the penultimate layer as features=",
     "head": "give the last layer, head=(W, b), or recover it with scores.recover_head",
     "passes": "save the probabilities of all passes, passes= of shape (runs, n_samples, n_classes)",

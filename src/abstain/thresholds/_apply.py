@@ -62,7 +62,7 @@ def apply_policy(
     Returns
     -------
     Applied
-        Rows without a score, those of no group that was calibrated, and those that the model itself declined, where
+        Rows without a score, of no group that was calibrated, and those on which the model itself abstained, where
         the policy knows the column that says so, are rejected and counted. ``notes`` say if most scores lie where
         hardly any of the calibration rows did, as after a change of units, or if another share of rows is accepted.
 
@@ -134,7 +134,7 @@ class _File:
         self.schema = self.frame.collect_schema()
         if self.declined is not None and self.declined[0] == "correct" and self.declined[1] not in self.schema:
             self.notes.append(
-                f"at calibration {self.declined[1]!r} said which rows the model itself declined, and it is not in this "
+                f"at calibration {self.declined[1]!r} said where the model itself abstained, and it is not in this "
                 "file: the guarantee is about the rows that the model answers, so reject the others"
             )
             self.declined = None
@@ -209,7 +209,9 @@ class _File:
             limit = self._group().replace_strict(names, limits, default=None, return_dtype=self.pl.Float64)
             each.append(limit.alias("limit"))
         if self.declined is not None:
-            self._require(self.declined[1], "says what the model itself declined, and the guarantee is about the rest")
+            self._require(
+                self.declined[1], "says where the model itself abstained, and the guarantee is about the rest"
+            )
             each.append(self.pl.col(self.declined[1]).alias("declined"))
         kind = self.pl.Struct({"code": self.pl.Int8, "score": self.pl.Float64})
         return self.pl.struct(each).map_batches(self._decide_batch, return_dtype=kind, is_elementwise=True)

@@ -60,7 +60,7 @@ class Objective:
     name: Literal["ce", "aurc", "sele", "augrc", "cwsa", "deep_gamblers", "devries", "confidnet"] = "ce"
     estimator: Literal["harmonic", "log", "plugin"] = "harmonic"  # weights of aurc; log: the paper's second
     unit_mean: bool = True  # rank weights of mean 1 keep the learning rate right; false: raw, as published
-    cross_entropy: float = 1.0  # share of cross-entropy beside cwsa, which alone does not train
+    cross_entropy: float = 1.0  # share of cross-entropy next to cwsa, which alone does not train
     threshold: float = 0.5  # of cwsa; the lower end of the paper's sweep
     reward: float = 2.2  # of deep_gamblers; chosen from a grid on the validation set
     warm_up: int = 0  # epochs of cross-entropy before deep_gamblers; 100 on CIFAR in FD-Shifts
@@ -137,7 +137,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Extract:
-    """What is kept of every set, beside logits, labels, features and head."""
+    """What is kept of every set, in addition to logits, labels, features and head."""
 
     train: bool = True  # outputs of the training set, on which distance scores are fitted
     passes: int = 0  # Monte Carlo dropout passes; 50 in FD-Shifts

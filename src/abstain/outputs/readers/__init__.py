@@ -14,7 +14,7 @@ READERS: tuple[Reader, ...] = tuple(module.READER for module in (_lm_eval, _insp
 
 
 def recognised(peek: Peek) -> Reader | None:
-    """Return the reader that recognises a file, without reading more than it takes to tell; None for our own kinds.
+    """Return the reader that recognises a file, without reading more than is necessary; None for our own kinds.
 
     Examples
     --------
