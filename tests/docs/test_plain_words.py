@@ -61,7 +61,9 @@ def prose(text: str) -> str:
     """Return a text without its code, the names of parameters, the targets of its links and what it quotes."""
     text = re.sub(r"^```.*?^```$|^>.*?$|^ *(?:>>>|\.\.\.) .*?$", "", text, flags=re.MULTILINE | re.DOTALL)
     text = re.sub(r"^ *[\w, ]+ : .*$", "", text, flags=re.MULTILINE)  # a parameter and its type
-    return QUOTED.sub("", re.sub(r"``[^`\n]*``|`[^`\n]*`|\]\([^)]*\)|\S*\.(?:png|py|json|csv|npz)\b|--[\w-]+", "", text))
+    return QUOTED.sub(
+        "", re.sub(r"``[^`\n]*``|`[^`\n]*`|\]\([^)]*\)|\S*\.(?:png|py|json|csv|npz)\b|--[\w-]+", "", text)
+    )
 
 
 def avoided(text: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What a table may hold beside its sums: second moments, and the samples behind it; and the order of the scores.
+"""What a table may hold besides its sums: second moments, and the samples behind it; and the order of the scores.
 
 ``np.sort`` is two to four times as fast as ``np.argsort``. So a score and its row share one number of 64 bits: the
 upper ones count how many floats the score lies below the highest one, the lower ones hold the row. Scores so close

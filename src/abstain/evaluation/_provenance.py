@@ -61,7 +61,9 @@ class Answers:
             notes.append("Unscored answers count as wrong in all that follows.")
         elif self.unscored == "drop":
             notes.append("Unscored answers are left out of all that follows.")
-        notes.append("What follows is about the answers: a question that the model itself declined is no row of it.")
+        notes.append(
+            "What follows is about the answers: a question on which the model itself abstained is not counted."
+        )
         return Table([Column(), Column("n", alike=False), Column("share")], rows, title="Answers", notes=notes, ranks=0)
 
 

@@ -239,7 +239,7 @@ def _adjusted(
     return result
 
 
-#: Risks at which coverage is told: the first that answering everything exceeds.
+#: Risks at which coverage is reported: the first that answering everything exceeds.
 RISKS = (0.05, 0.02, 0.01)
 #: Resamples behind a difference in coverage, and the most rows, times scores, that are resampled.
 RESAMPLES, MOST = 400, 2_000_000
@@ -266,7 +266,7 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True)
 class Beside:
-    """What is known of compared scores beside the metric they are compared by.
+    """What is known of compared scores in addition to the metric they are compared by.
 
     Parameters
     ----------
@@ -278,7 +278,7 @@ class Beside:
     same_loss : bool
         Whether all are scores of the same answers.
     risk : float or None
-        The risk at which coverage is told; None where all keep each of :data:`RISKS` when everything is answered.
+        The risk at which coverage is reported; None where all satisfy each of :data:`RISKS` with all answers.
     tested : dict of str to Paired
         ``"errors"`` (the mean loss of answering everything), ``"ranking"`` (AUROC of failures) and ``"coverage"``, each
         where it is defined.
