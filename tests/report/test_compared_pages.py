@@ -193,7 +193,7 @@ def test_two_scores_by_few_labels_say_so() -> None:
     loss[plan.rows_to_label] = wrong[plan.rows_to_label]
     found = abstain.compare(loss, {"a": score, "b": other}, plan=plan)
     assert [each.kind for each in found.verdict.caveats] == ["few_labels", "selected_here"]
-    assert "The difference is estimated by itself, more exactly" in str(found.tables()[1])
+    assert "The difference is estimated by itself: the two" in str(found.tables()[1])
     assert found.verdict.comparison is not None
     assert found.verdict.comparison.significant is found.differences[0].significant
     assert "asked" not in found.to_dict()
