@@ -94,7 +94,7 @@ def test_a_failing_report_keeps_the_old_one(tmp_path: Path, monkeypatch: pytest.
     """An error in the middle leaves the old page and no other file."""
     path = tmp_path / "r.html"
     path.write_text("old")
-    monkeypatch.setattr("abstain.report._write.build", lambda *_: 1 / 0)
+    monkeypatch.setattr("abstain.report._build.build", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         RESULT.report(path)
     assert path.read_text() == "old"
