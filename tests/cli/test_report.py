@@ -150,3 +150,16 @@ def test_a_guarantee_is_no_plain_yes_where_columns_that_may_be_groups_were_not_r
                 assert ("No groups were given: some may be worse." in text) is green
         lead = json.loads((tmp_path / "a.json").read_text())["lead"]
         assert lead["tone"] == ("good" if green else "care")
+
+
+def test_a_plan_of_labels_has_a_page(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``abstain plan --report``: how many rows to label, the chart of chances, and the stages."""
+    monkeypatch.chdir(folder)
+    assert run(["plan", "a.npz", "--labels", "100", "--seed", "1", "-o", "plan.csv", "--report", "plan.json"]) == 0
+    page = json.loads(Path("plan.json").read_text())
+    assert page["title"] == "Which rows to label: a.npz"
+    numbers = {each["name"]: each["value"] for each in page["lead"]["board"]["numbers"]}
+    assert numbers["Rows to label now"] == "100"
+    assert page["lead"]["board"]["chart"]["name"] == "chance"
+    assert run(["plan", "a.npz", "--labels", "100", "-o", "other.csv", "--open"]) == 2
+    assert not Path("other.csv").exists()

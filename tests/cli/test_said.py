@@ -49,7 +49,7 @@ def test_what_answering_everything_keeps_is_said_to_be_available(abstain_: Run, 
     done = abstain_("threshold", path, "--risk", "0.19", "--delta", "0.05")
     said = _plain(done.out)
     assert done.code == 1
-    assert "answering all cases is certified: at most 17" in said
+    assert "Answering all cases is certified: at most 17" in said
     assert "give a larger risk" not in said
 
 

@@ -166,3 +166,137 @@ def test_a_small_share_is_not_rounded_to_nothing() -> None:
                         (0.9999, "100.0 %"), (1.0, "100 %")):  # fmt: skip
         page = build(found, Source(verdict=found.verdict.but(risk=value)))
         assert {each.name: each.value for each in page.lead.board.numbers}["Error rate of answers"] == text
+
+
+def lead_text(page: Page) -> str:
+    """Return the visible text of a page before anything is opened, with single spaces."""
+    return " ".join(" ".join(Visible(as_html(page)).text).replace("\N{NO-BREAK SPACE}", " ").split())
+
+
+def page_of(found: abstain.Result, **source: Any) -> Page:
+    """Return the page of a result."""
+    return build(found, Source(**source))
+
+
+def small(n: int = 60, rate: float = 0.1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return losses, scores and sites of a few rows whose errors have low scores."""
+    rng = np.random.default_rng(1)
+    score = rng.random(n)
+    return (
+        (rng.random(n) < 6 * rate * (1 - score) ** 3).astype(float),
+        score,
+        np.array(["north", "south", "east"] * n)[:n],
+    )
+
+
+def test_a_second_certificate_has_the_confidence_of_both() -> None:
+    """Headline, slider and table say 90 %, which is 1 - 2 delta; 95 % is said of neither."""
+    score = np.arange(60) / 60
+    loss = (np.arange(60) < 12).astype(float)
+    found = abstain.choose_threshold(loss, score, risk=0.05, delta=0.05)
+    assert not found.attainable
+    assert found.verdict.confidence == pytest.approx(0.9)
+    page = page_of(found, loss=loss, confidence=score)
+    assert page.lead.headline.startswith("Not certified at 5 %. Answer ")
+    assert page.lead.headline.endswith(" of the answers are wrong, with 90 % confidence.")
+    assert page.lead.board.slider is not None
+    said = [each["status"] for each in page.lead.board.slider.data["scores"][0]["certified"].values()]
+    assert said
+    assert all("with 90 % confidence for both certificates" in each for each in said)
+    assert "with 95 % confidence" not in as_html(page).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_a_violated_policy_is_named_by_its_thresholds() -> None:
+    """One threshold, and one for each group: where the policy answers, though the verdict is no."""
+    seen, page = made("monitor")
+    assert page.lead.tone == "bad"
+    assert page.lead.rule == (
+        f"This policy answers if the score ≥ {seen.verdict.printed}; it refers the rest for review."
+    )
+    rng = np.random.default_rng(0)
+    score, site = rng.random(6000), np.tile(["a", "b"], 3000)
+    policy = abstain.choose_threshold(rng.random(6000) > score**0.1, score, risk=0.1, delta=0.05, groups=site).policy(
+        score="s", group="site"
+    )
+    bad = rng.random(6000) < np.where(site == "b", 0.3, 0.02)
+    verdict = abstain.monitor(policy, bad, rng.random(6000), groups=site).verdict
+    assert verdict.sign == "no"
+    assert [each.threshold for each in verdict.groups] == [policy.thresholds["a"], policy.thresholds["b"]]
+    printed = {each.group: each.printed for each in verdict.groups}
+    assert f"≥ {printed['a']} in a, ≥ {printed['b']} in b; it refers the rest" in verdict.rule
+
+
+def test_groups_of_few_rows_are_named_with_why_they_are_not_judged() -> None:
+    """The group of the highest error rate, its interval, and that none is shown to be worse."""
+    loss, score, site = small()
+    found = abstain.evaluate(loss=loss, confidence=score, groups={"site": site})
+    (said,) = [each for each in found.verdict.caveats if each.kind == "groups_alike"]
+    at = score >= found.verdict.threshold
+    rates = {name: float(loss[at & (site == name)].mean()) for name in ("north", "south", "east")}
+    assert said.values["risk"] == pytest.approx(max(rates.values())) == rates[said.values["name"]]
+    assert said.values["low"] <= said.values["risk"] <= said.values["high"]
+    assert said in page_of(found).lead.caveats
+    each = kinds.columns()
+    loss = np.where(each["site"] == "west", each["noise"] < 0.3, each["good"]).astype(float)
+    apart = abstain.evaluate(loss=loss, confidence=each["score"], groups={"site": each["site"]})
+    assert "groups_alike" not in [one.kind for one in apart.verdict.caveats]
+
+
+def test_groups_without_any_threshold_are_shown_with_their_status() -> None:
+    """A chart of what each errs without abstention against the limit, and a line for each group."""
+    loss, score, site = small()
+    found = abstain.choose_threshold(loss, score, risk=0.05, delta=0.05, groups=site)
+    page = page_of(found, loss=loss, confidence=score, groups=site)
+    assert page.lead.headline == "Not certified: no group has a threshold for 5 %."
+    chart = page.lead.board.chart
+    assert chart is not None
+    assert [rule.at for rule in chart.rules] == [0.05]
+    rates = sorted(float(loss[site == name].mean()) for name in ("north", "south", "east"))
+    assert sorted(chart.series[0].x) == pytest.approx(rates) or sorted(chart.series[0].y) == pytest.approx(rates)
+    shown = {each.name: (each.value, each.small) for each in page.lead.board.numbers}
+    assert shown.keys() == {"north", "south", "east"}
+    assert shown["north"] == ("no threshold", f"20 rows, error rate {100 * loss[site == 'north'].mean():.3g} %")
+    many = np.array([f"g{k % 9}" for k in range(60)])
+    page = page_of(abstain.choose_threshold(loss, score, risk=0.05, delta=0.05, groups=many))
+    assert len(page.lead.board.numbers) == 7
+    assert page.lead.board.numbers[-1].value == "and 3 more"
+
+
+def test_thresholds_of_groups_are_on_the_first_screen() -> None:
+    """At most six, then how many more; those without one are in a caveat."""
+    found, page = made("threshold_groups")
+    kept = {name: one for name, one in found.groups.items() if one.attainable}
+    assert 0 < len(kept) < len(found.groups)
+    places = ", ".join(f"≥ {one.printed} in {name}" for name, one in kept.items())
+    assert page.lead.rule == f"Answer if the score {places}; refer the rest for review."
+    assert page.lead.rule in lead_text(page)
+    rng = np.random.default_rng(0)
+    score, many = rng.random(8000), np.array([f"g{k % 8}" for k in range(8000)])
+    wrong = (rng.random(8000) < 0.02).astype(float)
+    rule = abstain.choose_threshold(wrong, score, risk=0.1, delta=0.05, groups=many).verdict.rule
+    assert rule.count("≥") == 6
+    assert rule.endswith(" and 2 more; refer the rest for review.")
+
+
+def test_a_score_of_no_use_says_what_answering_everything_is_certified_for() -> None:
+    """One error in sixty rows: headline, status and slider agree, and nothing recommends a threshold."""
+    loss, score = np.zeros(60), np.linspace(0.0, 1.0, 60)
+    loss[30] = 1.0
+    found = abstain.evaluate(loss=loss, confidence=score)
+    page = page_of(found)
+    assert page.lead.tone == "bad"
+    assert page.lead.status == "Threshold of no use"
+    said = " Answering all cases is certified: at most 20 % of the answers are wrong, with 95 % confidence."
+    assert page.lead.headline.endswith(said)
+    assert page.lead.board.slider is not None
+    every = [each["status"] for each in page.lead.board.slider.data["scores"][0]["certified"].values()]
+    assert "Certified for all cases, without a threshold: error rate at most 20 %" in every[-1]
+    assert page.lead.next == ""
+
+
+def test_an_option_is_not_broken() -> None:
+    """It stands in an element whose lines are not wrapped, on the first screen."""
+    found, _ = kinds.threshold()
+    text = as_html(page_of(found, words=lambda text: text.replace("see groups=", "--groups COLUMN")))
+    assert '(<span class="option">--groups</span> COLUMN)' in text
+    assert ".option { white-space: nowrap; }" in text

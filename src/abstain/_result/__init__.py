@@ -12,7 +12,7 @@ from abstain._result._plain import as_polars, json_text, plain
 from abstain._result._spoken import SPOKEN, about, among, p_value, percent, readable
 from abstain._result._table import Cell, Column, Estimate, Row, Table, arrow
 from abstain._result._text import of_result, plain_text, rich_lines
-from abstain._result._verdict import CAVEATS_SHOWN, NOTHING, Better, Level, Status, Verdict
+from abstain._result._verdict import CAVEATS_SHOWN, NOTHING, Better, GroupRule, Level, Status, Verdict
 from abstain._result._verdict_lines import lines_of
 from abstain._result._words import clean, decimals, fixed, number, short, width, wrapped
 
@@ -27,6 +27,7 @@ __all__ = [
     "Cell",
     "Column",
     "Estimate",
+    "GroupRule",
     "Level",
     "Result",
     "Row",

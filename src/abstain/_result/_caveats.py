@@ -64,6 +64,8 @@ CAVEATS = {
         "answers are wrong."),
     "groups_differ": Kind(LIMIT, "Error rates of {column} differ when everything is answered: {high:%} in {a}, "
         "{low:%} in {b}."),
+    "groups_alike": Kind(LIMIT, "No {column} is shown to be worse than the others. Highest error rate of the answers: "
+        "{risk:%} [{low:%}, {high:%}] of {n:,} in {column} {name}."),
     "uncertified": Kind(LIMIT, "Nothing is certified: {why}."),
     "second_certificate": Kind(LIMIT, "These levels are a second certificate, tried because the first failed: each "
         "errs with probability {delta:%}, together {both:%}."),
@@ -79,7 +81,7 @@ CAVEATS = {
         "(--permutations)."),
     "everything": Kind(NOTE, "Answering everything satisfies {limit:%}, too, as measured: the threshold may only lose "
         "answers."),
-    "miscalibrated": Kind(NOTE, "As a probability {score} is {word} by {gap:points}.", "Calibrate it first."),
+    "miscalibrated": Kind(NOTE, "{score} is {word} by {gap:points} as a probability.", "Calibrate it first."),
     "more_rows": Kind(NOTE, "{limit:%} would take about {rows} rows or more, if errors lie as here."),
     "no_more_rows": Kind(NOTE, "More rows may not reach {limit:%}{where}: the lowest error rate of {enough:,} or "
         "more answers is {lowest:%}."),

@@ -26,7 +26,7 @@ class Status(StrEnum):
     PARTLY = "certified in some groups"
     NOT_CERTIFIED = "not certified"
     NOT_ATTAINABLE = "not attainable"
-    NO_USE = "no use"
+    NO_USE = "threshold of no use"
     MEASURED = "measured, not certified"
     COMPARED = "compared, no threshold chosen"
     SATISFIED = "satisfied"
@@ -61,6 +61,26 @@ class Level:
 
 
 @dataclass(frozen=True)
+class GroupRule:
+    """What a policy does in one group: where it answers, or that it refers all cases for review.
+
+    ``threshold``: None where there is none; ``risk``: of the answers, without a threshold of all ``n`` rows.
+
+    Examples
+    --------
+    >>> from abstain._result import GroupRule
+    >>> GroupRule("north", 0.9312, "0.93").threshold
+    0.9312
+    """
+
+    group: str
+    threshold: float | None = None
+    printed: str = ""
+    n: int = 0
+    risk: float = math.nan
+
+
+@dataclass(frozen=True)
 class Better:
     """The best of what was compared against the next one, by one metric.
 
@@ -85,8 +105,8 @@ class Better:
         On which set, of a study.
     also : tuple of Better
         The same two by other metrics, or the best of other sets.
-    share : bool
-        Whether the values are shares of the cases.
+    share, gain : bool
+        Whether the values are shares of the cases, or gains, of which four decimals are enough.
 
     Examples
     --------
@@ -111,11 +131,12 @@ class Better:
     where: str = ""
     also: tuple[Better, ...] = ()
     share: bool = False
+    gain: bool = False
 
     @property
     def values(self) -> str:
         """Both values, the difference where it is known, and the p-value."""
-        form, apart = percent if self.share else number, ""
+        form, apart = percent if self.share else _gain if self.gain else number, ""
         if not math.isnan(self.low):
             ends = self.difference, self.low, self.high
             difference, low, high = (f"{100.0 * each:.1f}" if self.share else f"{each:.2g}" for each in ends)
@@ -136,6 +157,11 @@ class Better:
         if len(self.may_be_best) > 1:
             said += SPOKEN.format(" Any of these may be the best: {0:list}.", self.may_be_best)
         return f"{self.where}: {said}" if self.where else said
+
+
+def _gain(value: float) -> str:
+    """Return a gain with four decimals, which is as much as tables of metrics show."""
+    return f"{round(value, 4) + 0.0:.4f}"
 
 
 def _answer(coverage: float | None) -> str:
@@ -183,6 +209,8 @@ class Verdict:
     coverage_interval, risk_interval : (float, float) or None
     graded : bool
         Whether the risk is a mean loss, and no share of wrong answers.
+    groups : tuple of GroupRule
+        Where each group has its own threshold, or none.
 
     Examples
     --------
@@ -217,6 +245,7 @@ class Verdict:
     coverage_interval: tuple[float, float] | None = None
     risk_interval: tuple[float, float] | None = None
     graded: bool = False
+    groups: tuple[GroupRule, ...] = ()
 
     def __post_init__(self) -> None:
         kinds, distinct = list(CAVEATS), {each.text: each for each in self.caveats}.values()
@@ -247,13 +276,17 @@ class Verdict:
             return self.comparison.sentence if self.comparison else f"{self.reason or 'No threshold is chosen'}."
         if status is Status.NO_USE:
             score = clean(self.score) or "this score"
-            return f"A threshold on {score} does not help: its ranking is not shown to be better than chance."
+            said = f"A threshold on {score} does not help: its ranking is not shown to be better than chance."
+            whole = next((each.limit for each in self.levels if each.coverage == 1.0), None)
+            certified = f" Answering all cases is certified: {self.at_most(whole)}{self._surely}."
+            return said if whole is None else said + certified
         if status in (Status.CERTIFIED, Status.MIX):
             return f"{_answer(self.coverage)}: {self.at_most(self.limit)}."
         if status is Status.PARTLY:
             return f"{_answer(self.coverage)}, in some groups only: {self.at_most(self.limit)}."
         if status is Status.NOT_CERTIFIED and self.best is not None:
-            return f"Not certified at {limit}. {_answer(self.best.coverage)}: {self.at_most(self.best.limit)}."
+            instead = f"{_answer(self.best.coverage)}: {self.at_most(self.best.limit)}{self._surely}"
+            return f"Not certified at {limit}. {instead}."
         if status is Status.MEASURED and self.coverage is not None:
             return f"{_answer(self.coverage)}: {risk} as measured, not certified."
         what = "The guarantee is violated" if status is Status.VIOLATED else status.value.capitalize()
@@ -261,6 +294,25 @@ class Verdict:
             return f"{what}{why}."
         asked = "" if self.limit is None else f", limit {limit}"
         return f"{what}: {risk} in {self.n_accepted:,} answered rows{asked}{why.replace(':', ';', 1)}."
+
+    @property
+    def _surely(self) -> str:
+        return "" if self.confidence is None else f", with {percent(self.confidence)} confidence"
+
+    @property
+    def rule(self) -> str:
+        """Where to answer, where a threshold was chosen; of a policy whose guarantee is violated, where it answered."""
+        score, violated = clean(self.score) or "the score", self.status is Status.VIOLATED
+        if self.sign == "no" and not violated:
+            return ""
+        begins = "This policy answers" if violated else "Answer"
+        rest = "it refers the rest" if violated else "refer the rest"
+        places = [f"≥ {each.printed} in {each.group}" for each in self.groups if each.threshold is not None]
+        if places:
+            return SPOKEN.format("{} if {} {:list}; {} for review.", begins, score, places, rest)
+        if self.threshold is None or not math.isfinite(self.threshold):
+            return ""
+        return f"{begins} if {score} ≥ {self.printed or repr(self.threshold)}; {rest} for review."
 
     @property
     def measure(self) -> str:

@@ -16,7 +16,7 @@ LEVELS, SHOWN = 3, 9
 #: Spaces at which no line is broken: before a per cent sign, and in a p-value.
 _KEPT = re.compile(r"(?<=\d) (?=%)|(?<=\bp) (?=[<=])|(?<=\bp [<=]) (?=\d)")
 #: Statuses whose headline states a guarantee.
-_CERTIFYING = (Status.CERTIFIED, Status.MIX, Status.PARTLY, Status.NOT_CERTIFIED)
+_CERTIFYING = (Status.CERTIFIED, Status.MIX, Status.PARTLY)
 
 
 def lines_of(
@@ -51,7 +51,9 @@ def _answers(verdict: Verdict) -> list[str]:
     status, levels = verdict.status, verdict.levels
     in_columns = len(levels) > 1 and levels[0].group is None and status is not Status.NO_USE
     first = [verdict.headline]
-    if verdict.confidence is not None and status in _CERTIFYING and levels:
+    if status in (Status.NOT_CERTIFIED, Status.NO_USE) and levels:
+        first = [verdict.headline.removesuffix(".")]
+    elif verdict.confidence is not None and status in _CERTIFYING and levels:
         limit = f"certified: {verdict.at_most(verdict.limit)}" if status is Status.CERTIFIED else verdict.headline
         first = [f"{limit.removesuffix('.')}, with {percent(verdict.confidence)} confidence"]
     if in_columns if status is Status.CERTIFIED else status is Status.COMPARED and verdict.comparison is not None:
@@ -62,7 +64,9 @@ def _answers(verdict: Verdict) -> list[str]:
 
 
 def _numbers(verdict: Verdict) -> list[str]:
-    if verdict.status in (Status.NO_USE, Status.NOT_ATTAINABLE):
+    if verdict.status is Status.NO_USE:
+        return []
+    if verdict.status is Status.NOT_ATTAINABLE:
         whole = next((each.limit for each in verdict.levels if each.coverage == 1.0), None)
         return [] if whole is None else [f"  answering all cases is certified: {verdict.at_most(whole)}"]
     found = []

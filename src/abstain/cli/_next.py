@@ -97,6 +97,8 @@ def with_threshold(
 
     One of an evaluation asks for the limit that is certified; for each group where one threshold for all will not do.
     """
+    if verdict.status is Status.NO_USE:
+        return verdict  # no threshold is recommended where none is shown to help
     risk = 0.05
     if verdict.status is Status.NOT_CERTIFIED:
         risk = min((each.limit for each in verdict.levels), default=0.2)

@@ -79,7 +79,7 @@ _SELDOM = {
     "plugin", "summary", "against", "unclear", "conditions", "temperature", "max_loss", "second", "prevalence",
     "model", "author", "note", "review_cost", "capacity", "adjust", "equivalent", "as_of", "returning", "run_length",
     "since_first", "again", "accepted_only", "unlabelled", "maturity", "period", "n_permutations", "also", "layout",
-    "group", "ood", "zone", "judge", "other", "seed", "n_resamples", "csv_path", "ids", "clusters",
+    "group", "ood", "zone", "region", "judge", "other", "seed", "n_resamples", "csv_path", "ids", "clusters",
     "accelerator", "devices", "strategy", "precision", "logger", "workers", "level", "grid", "restarts", "restart",
     "when", "max_cluster", "ood_share", "reserve", "add_group", "drawn", "label_probability",
 }  # fmt: skip

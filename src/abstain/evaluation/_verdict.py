@@ -150,7 +150,13 @@ def _of_groups(evaluation: Evaluation) -> Iterator[Caveat]:
                 errors, n = round(at.selective_risk * at.n_accepted), at.n_accepted
                 ends = clopper_pearson(errors, n, 1.0 - (1.0 - judged.level) / len(members))
                 answered.append((errors / n, n, *ends, value))
-        yield from _above(column, answered, limit)
+        said = list(_above(column, answered, limit))
+        tested = judged.groups.get(column)
+        apart = tested is not None and any(each.significant for each in tested.differences)
+        if not said and len(answered) > 1 and not apart:
+            risk, n, low, high, name = max(answered)
+            said = [Caveat.of("groups_alike", column=column, name=name, risk=risk, low=low, high=high, n=n)]
+        yield from said
 
 
 def _above(column: str, answered: list[tuple[float, int, float, float, str]], limit: float | None) -> Iterator[Caveat]:

@@ -13,6 +13,7 @@ import numpy as np
 from abstain._result import (
     Caveat,
     Column,
+    GroupRule,
     Result,
     Row,
     Status,
@@ -175,8 +176,15 @@ class Monitoring(Result):
             status if self.guaranteed else Status.MEASURED, threshold=threshold, coverage=self.coverage, n=self.n,
             printed="" if threshold is None else readable(threshold), risk=self.risk, limit=self.limit,
             n_accepted=self.n_accepted, confidence=1.0 - self.delta, caveats=tuple(self._caveats(one)), reason=reason,
-            graded=self.graded, detail=detail,
+            graded=self.graded, detail=detail, groups=() if one else tuple(self._rules()),
         )  # fmt: skip
+
+    def _rules(self) -> Iterator[GroupRule]:
+        """Yield where the policy answers in each group."""
+        seen = {each.period: each for each in self.by_group}
+        for name, limit in self.thresholds.items():
+            found = (seen[name].n, seen[name].risk) if name in seen else (0, math.nan)
+            yield GroupRule(name, limit, readable(limit), *found) if math.isfinite(limit) else GroupRule(name)
 
     def _caveats(self, one: bool) -> Iterator[Caveat]:
         """Yield changes, drift, what stands out, and rows that no threshold answers."""

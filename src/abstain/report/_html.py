@@ -23,6 +23,7 @@ from abstain.report._charts import svg
 STACKED = 3
 _TABLE, _ROW = re.compile(r"<table>.*?</table>", re.DOTALL), re.compile(r'<tr><th scope="row">.*?</tr>', re.DOTALL)
 _COMMAND = re.compile(r"`([^`]+)`")
+_OPTION = re.compile(r"(?<![\w-])--\w[\w-]*")
 _SHARE = re.compile("[\\d.,]+\N{NO-BREAK SPACE}%")
 _STYLE = re.compile(r' style="([^"]*)"')
 
@@ -64,9 +65,12 @@ def _text(value: str) -> str:
 
 
 def _line(value: str) -> str:
-    """Return a sentence as HTML: no number is separated from its per cent sign, and a command is code."""
-    return _COMMAND.sub(
-        lambda found: f"<code>{_unbroken(found[1])}</code>", _text(value).replace(" %", "\N{NO-BREAK SPACE}%")
+    """Return a sentence as HTML: a number and its per cent sign, and an option, are not broken; a command is code."""
+    text = _text(value).replace(" %", "\N{NO-BREAK SPACE}%")
+    parts = _COMMAND.split(text)  # words and commands take turns
+    return "".join(
+        f"<code>{_unbroken(part)}</code>" if k % 2 else _OPTION.sub(r'<span class="option">\g<0></span>', part)
+        for k, part in enumerate(parts)
     )
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from abstain._result import Column, Row, Table, clean, percent
+from abstain._result import Column, Row, Table, percent
 from abstain.report._page import Board, Lead, Number
 
 if TYPE_CHECKING:
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 #: Caveats on the first screen; a section has the others.
 CAVEATS = 3
+#: Groups on the first screen, where they are all that there is to say.
+GROUPS = 6
 _TONES = {"yes": "good", "care": "care", "no": "bad", "open": "open"}
 
 
@@ -27,30 +29,33 @@ def lead_of(verdict: Verdict, board: Board) -> Lead:
         verdict.headline,
         _TONES[verdict.sign],
         status,
-        _rule(verdict),
+        verdict.rule,
         board,
         verdict.caveats[:CAVEATS],
         verdict.next or "",
     )
 
 
-def _rule(verdict: Verdict) -> str:
-    """Return the rule to follow, where one was chosen."""
-    if verdict.sign == "no" or verdict.threshold is None or not math.isfinite(verdict.threshold):
-        return ""
-    score = clean(verdict.score) or "the score"
-    return f"Answer if {score} ≥ {verdict.printed or repr(verdict.threshold)}; refer the rest for review."
-
-
 def decision_numbers(verdict: Verdict) -> tuple[Number, ...]:
     """Return what a rule does: coverage, risk, and what goes wrong and is referred for review per 1,000 cases."""
     if verdict.coverage is None or verdict.risk is None:
-        return ()
+        return _group_numbers(verdict)
     ends = verdict.risk_interval if verdict.risk_interval is not None else (math.nan, math.nan)
     rows = f"{verdict.n_accepted:,} of {verdict.n:,} rows" if verdict.n_accepted else ""
     loss = verdict.risk * verdict.coverage if verdict.coverage else 0.0
     found = rule_numbers(verdict.coverage, verdict.risk, ends, rows, loss, graded=verdict.graded)
     return tuple(replace(each, key="") for each in found)
+
+
+def _group_numbers(verdict: Verdict) -> tuple[Number, ...]:
+    """Return what each group has: where to answer, or that it has no threshold and why it may have none."""
+    found = []
+    for each in verdict.groups[:GROUPS]:
+        risk = "" if math.isnan(each.risk) else f", {verdict.measure} {verdict.share(each.risk)}"
+        where = "no threshold" if each.threshold is None else f"≥ {each.printed}"
+        found.append(Number(each.group, where, f"{each.n:,} row{'s' * (each.n != 1)}{risk}"))
+    more = len(verdict.groups) - GROUPS
+    return (*found, *([Number("More groups", f"and {more} more")] if more > 0 else []))
 
 
 def slider_numbers(data: dict[str, Any]) -> tuple[Number, ...]:

@@ -20,7 +20,7 @@ from abstain.evaluation import rows_of
 from abstain.inference import clopper_pearson, risk_band
 from abstain.report._page import Slider
 from abstain.report._source import Source, today
-from abstain.thresholds import RiskLevel
+from abstain.thresholds import RiskLevel, errs
 
 #: Thresholds of one score to choose from: this many at even steps of coverage, and so many in geometric steps.
 EVEN, GEOMETRIC = 400, 100
@@ -38,7 +38,8 @@ class Measured:
     """A curve with what is known of its points: of a score on all rows, or of a group.
 
     ``exact``: whether intervals are those of counts; ``starts``: thresholds that the slider has, the first of them its
-    beginning; ``rejected``: whether a policy answers nothing here; ``but``: what limits a certified risk.
+    beginning; ``rejected``: whether a policy answers nothing here; ``but``: what limits a certified risk; ``second``:
+    whether a second certificate is shown, whose reader relies on both.
     """
 
     curve: RiskCoverageCurve
@@ -48,6 +49,7 @@ class Measured:
     starts: tuple[float, ...] = ()
     rejected: bool = False
     but: Mapping[float, str] = field(default_factory=dict)
+    second: bool = False
 
     @property
     def attained(self) -> list[RiskLevel]:
@@ -132,14 +134,17 @@ def _certified(each: RiskLevel, measured: Measured) -> dict[str, str]:
     but = measured.but.get(each.risk, "")
     what = f"error rate at most {percent(each.risk)}" if measured.curve.blocks.binary else f"risk at most {each.risk:g}"
     delta = None if guarantee is None else guarantee.delta
-    confidence = "" if delta is None else f", with {percent(1.0 - delta)} confidence"
     together = f" for all {each.tried} levels tested" * (each.tried > 1)
+    if delta is not None and measured.second:
+        delta, together = errs(delta)["both"], " for both certificates"
+    confidence = "" if delta is None else f", with {percent(1.0 - delta)} confidence"
+    whole = " for all cases, without a threshold" * (each.coverage == 1.0)
     return {
         "label": what,
         "objective": _canonical(dict(objective)),
         "guarantee": _canonical(None if guarantee is None else dict(guarantee)),
         "note": json.dumps(f"{CERTIFIED}. {but}" if but else CERTIFIED),
-        "status": f"Certified: {what}{confidence}{together}.",
+        "status": f"Certified{whole}: {what}{confidence}{together}.",
         "but": but,
     }
 

@@ -10,6 +10,7 @@ import numpy as np
 from abstain._result import Column, Row, Table, percent
 from abstain.blocks import TieBlocks
 from abstain.curve import RiskCoverageCurve
+from abstain.inference import clopper_pearson
 from abstain.report._charts import ROWS, named_intervals
 from abstain.report._curves import curves_section, leading, levels_section
 from abstain.report._lead import slider_numbers
@@ -77,12 +78,13 @@ def _measured(found: Any, loss: Any, score: Any, source: Source, *, tried: int =
     blocks = TieBlocks.from_samples(loss, score, nan_policy="reject", keep_samples=True)
     curve = RiskCoverageCurve(blocks)
     certified = tuple(replace(each, tried=tried) for each in _certified(found))
-    but = {}
+    but, second = {}, False
     if not certified and not found.attainable and tried == 1:
-        certified = certified_instead(found, curve)
+        certified, second = certified_instead(found, curve), True
         but = {each.risk: f"By a second certificate, at fixed ranks: {each_errs(each.delta)}." for each in certified}
     starts = (found.threshold,) if found.attainable else tuple(each.threshold for each in certified[:1])
-    return Measured(curve, certified, blocks.binary and not source.dependent, not source.dependent, starts, but=but)
+    exact = blocks.binary and not source.dependent
+    return Measured(curve, certified, exact, not source.dependent, starts, but=but, second=second)
 
 
 def _certified(found: EmpiricalThreshold | CertifiedThreshold) -> tuple[RiskLevel, ...]:
@@ -95,14 +97,17 @@ def _certified(found: EmpiricalThreshold | CertifiedThreshold) -> tuple[RiskLeve
 def _of_groups(found: GroupThresholds, source: Source) -> tuple[Board, list[Section]]:
     """Return the error rate of each group at its threshold, and each group by itself to slide over."""
     rows = [(name, one.risk, *one.risk_interval) for name, one in found.groups.items() if one.attainable]
+    of = "the answers in each group"
+    if not rows:
+        rows, of = _unanswered(found, source), "each group without abstention"
     rows.sort(key=lambda each: -each[1])
     limit = next((one.risk_limit for one in found.groups.values() if isinstance(one, CertifiedThreshold)), None)
     rules = () if limit is None else (Rule(limit, f"limit {percent(limit)}"),)
     more = f", the worst {ROWS} of {len(rows)}" if len(rows) > ROWS else ""
-    title = f"Error rate of the answers in each group{more}, with intervals"
-    chart = named_intervals("groups", title, "Error rate of the answers", rows, rules=rules, shares="y")
+    title = f"Error rate of {of}{more}, with intervals"
+    chart = named_intervals("groups", title, f"Error rate of {of}", rows, rules=rules, shares="y")
     chosen = Section("chosen", "Thresholds of the groups", _chosen(found, source))
-    board = Board(chart if rows else None)
+    board = Board(chart)
     if source.loss is None or source.confidence is None or source.groups is None:
         return board, [chosen]
     loss, score = (np.asarray(each, dtype=np.float64) for each in (source.loss, source.confidence))
@@ -124,6 +129,18 @@ def _of_groups(found: GroupThresholds, source: Source) -> tuple[Board, list[Sect
     rest = len(found.groups) - len(measured)
     said = (Prose((f"{rest} more groups are in the table only.",)),) if rest else ()
     return board, [chosen, Section("explore", "Each group by itself", (Controls(slider), explored, *said))]
+
+
+def _unanswered(found: GroupThresholds, source: Source) -> list[tuple[str, float, float, float]]:
+    """Return the risk of each group when everything is answered, with its exact interval where errors are counted."""
+    counts = source.loss is not None and set(np.unique(source.loss)) <= {0.0, 1.0} and not source.dependent
+    rows = []
+    for name, one in found.groups.items():
+        ends = (np.nan, np.nan)
+        if counts and one.n:
+            ends = clopper_pearson(round(one.full_risk * one.n), one.n, one.level)
+        rows.append((name, one.full_risk, *ends))
+    return rows
 
 
 def _worst(one: EmpiricalThreshold | CertifiedThreshold) -> float:

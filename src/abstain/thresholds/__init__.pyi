@@ -9,6 +9,7 @@ from abstain.thresholds._band import Attained as Attained
 from abstain.thresholds._band import CertifiedBand as CertifiedBand
 from abstain.thresholds._band import certified_band as certified_band
 from abstain.thresholds._band import each_errs as each_errs
+from abstain.thresholds._band import errs as errs
 from abstain.thresholds._candidates import ChosenAmong as ChosenAmong
 from abstain.thresholds._candidates import choose_among as choose_among
 from abstain.thresholds._choose import choose_threshold as choose_threshold

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import vector
-from abstain._result import Caveat, Column, Level, Result, Row, Status, Table, Verdict
+from abstain._result import Caveat, Column, GroupRule, Level, Result, Row, Status, Table, Verdict, percent
 from abstain._typing import ArrayLike, BoolArray
 from abstain.policy import Calibration, Guarantee, Policy, accept_by_group, statement
 from abstain.thresholds._reach import Reach
@@ -135,10 +135,16 @@ class GroupThresholds(Result):
             Level(limit, one.coverage, one.threshold, one.printed, name) for name, one in kept.items()
         ) if limit is not None else ()  # fmt: skip
         risk = sum(one.risk * one.n_accepted for one in kept.values()) / accepted if accepted else None
+        asked = {one.risk_limit for one in self.groups.values() if isinstance(one, CertifiedThreshold)}
+        in_no_group = "no group has a threshold" + "".join(f" for {percent(each)}" for each in asked)
+        groups = tuple(
+            GroupRule(name, one.threshold, one.printed, one.n, one.risk) if name in kept
+            else GroupRule(name, n=one.n, risk=one.full_risk) for name, one in self.groups.items()
+        )  # fmt: skip
         return Verdict(
             status, coverage=accepted / n, risk=risk, limit=limit, n=n, n_accepted=accepted, levels=levels,
             confidence=None if promised is None else 1.0 - float(promised["delta"]), caveats=tuple(caveats),
-            reason="no group has a threshold" if not kept else "in some groups only",
+            reason=in_no_group if not kept else "in some groups only", groups=groups,
         )  # fmt: skip
 
     def headline(self) -> str:

@@ -297,7 +297,10 @@ class CertifiedThreshold(Threshold):
                 found = found.but(Caveat.of("everything", limit=limit))
             return found
         levels = tuple(Level(one.risk, one.coverage, one.threshold, one.printed) for one in self.attained)
-        caveats = [Caveat.of("second_certificate", **errs(self.delta))] if levels and not self.useless else []
+        caveats = []
+        if levels:  # who takes a level relies on both certificates
+            caveats.append(Caveat.of("second_certificate", **errs(self.delta)))
+            found = found.but(confidence=1.0 - errs(self.delta)["both"])
         if self.bound == "binomial":
             caveats += planned_rows(
                 limit, None if self.useless else (self.rows_needed or (None,))[0], self.least, self.n
