@@ -99,7 +99,7 @@ class Search:
             return self.thresholds
         sample = self.sample
         scored = sample.blocks.score if sample.weight is None else np.unique(sample.score)[::-1]
-        return scored[scored > -np.inf]
+        return scored[: len(scored) - int(scored[-1] == -np.inf)]  # no copy: evaluations keep several searches
 
     def values(self) -> FloatArray:
         """Return the values in [0, 1] whose mean is tested."""
