@@ -377,8 +377,8 @@ def kendall_tau(one: ArrayLike, other: ArrayLike) -> float:
     Examples
     --------
     >>> import abstain
-    >>> abstain.inference.kendall_tau([1, 2, 3, 4], [1, 3, 2, 4])
-    0.6666666666666666
+    >>> round(abstain.inference.kendall_tau([1, 2, 3, 4], [1, 3, 2, 4]), 6)
+    0.666667
     """
     columns = {"one": vector(one, "one", np, None), "other": vector(other, "other", np, None)}
     if same_length(**columns) < 2:
