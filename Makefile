@@ -4,6 +4,7 @@
 #   make test    style, types, doctests and tests
 #   make slow    long simulations, and five times as many examples; make minimum: the suite on the oldest versions
 #   make test-dask, make test-spark: evaluation on these engines, in .venv-dask and .venv-spark (the second needs Java)
+#   make test-mlflow, and so on for inspect, lm-eval, loggers, service, notebooks: each against its tool, in .venv-NAME
 #   make docs    the documentation, in docs/_build/html, and the tests of its pages
 #   make bench   speed and memory, side by side with peers
 #   make peers   the tables of the README: abstain beside other packages, where these are installed
@@ -19,6 +20,9 @@ PYTHON ?= python3
 TORCH ?= torch==2.13.0
 JOBS ?= 2
 
+# Tools that the package works with: each is tested in an environment of its own, with the newest version of the index.
+TOOLS := mlflow inspect lm-eval loggers service notebooks
+
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest
@@ -28,10 +32,10 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint types doctest pytest test-browser test-dask test-spark slow minimum docs bench peers measured claims mutants dist clean
+.PHONY: help demo test lint types doctest pytest test-browser test-dask test-spark $(TOOLS:%=test-%) slow minimum docs bench peers measured claims mutants dist clean
 
 help:
-	@sed -n '1,17s/^# \{0,1\}//p' Makefile
+	@sed -n '1,18s/^# \{0,1\}//p' Makefile
 
 demo: .venv/installed-cli
 	$(BIN)/abstain demo --output demo-output
@@ -62,6 +66,9 @@ test-dask: .venv-dask/installed
 
 test-spark: .venv-spark/installed
 	.venv-spark/bin/python -m pytest -q -p no:cacheprovider tests/engines/test_spark.py
+
+$(TOOLS:%=test-%): test-%: .venv-%/installed
+	ABSTAIN_TOOL=1 .venv-$*/bin/python -m pytest -q -n 0 -p no:cacheprovider tests/integrations/test_$(subst -,_,$*).py
 
 slow: .venv/installed-dev
 	$(PYTEST) -q -n $(JOBS) --dist worksteal -m slow --durations 5
@@ -100,7 +107,7 @@ dist: .venv/installed-dev
 	$(BIN)/python .ci/dist.py
 
 clean:
-	rm -rf .venv .venv-minimum .venv-dist .venv-dask .venv-spark demo-output docs/_build docs/metrics/generated docs/scores/generated docs/nn/generated docs/gallery/generated docs/tutorials/generated docs/cli/generated docs/glossary/generated dist build
+	rm -rf .venv .venv-minimum .venv-dist .venv-dask .venv-spark $(TOOLS:%=.venv-%) demo-output docs/_build docs/metrics/generated docs/scores/generated docs/nn/generated docs/gallery/generated docs/tutorials/generated docs/cli/generated docs/glossary/generated dist build
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests docs benchmarks experiments -type d -name __pycache__ -prune -exec rm -rf {} +
 
@@ -115,6 +122,19 @@ clean:
 .venv-dask/installed .venv-spark/installed: pyproject.toml
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[cli]' $(ENGINE) pandas pyarrow 'pytest>=8' 'hypothesis>=6.140'
+	touch $@
+
+# The same for other tools; those with PyTorch get the build that TORCH names.
+.venv-mlflow/installed: TOOL := mlflow
+.venv-inspect/installed: TOOL := inspect_ai
+.venv-lm-eval/installed: TOOL := $(TORCH) 'lm_eval[hf]'
+.venv-loggers/installed: TOOL := $(TORCH) wandb tensorboard 'lightning>=2.6' 'torchmetrics>=1.4'
+.venv-service/installed: TOOL := fastapi uvicorn httpx
+.venv-notebooks/installed: TOOL := nbclient ipykernel scikit-learn
+$(TOOLS:%=.venv-%/installed): pyproject.toml
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check $(TOOL)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[cli]' pandas pyarrow 'pytest>=8' 'pytest-xdist>=3.6.1' 'hypothesis>=6.140'
 	touch $@
 
 .venv/installed-cli: pyproject.toml | .venv/created

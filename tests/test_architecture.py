@@ -35,12 +35,13 @@ LAYERS = {
     "report": 9,
     "sklearn": 10,
     "nn": 10,  # an extension: may import every lower layer
+    "integrations": 10,
     "abstain": 11,  # the public names, src/abstain/__init__.py
     "cli": 12,  # uses the public names, which load what a command needs when it is called
     "__main__": 13,  # `python -m abstain`
 }
 FIGURES = {"plots", "report"}
-EXTENSIONS = {"sklearn", "cli", "nn", "abstain", "__main__"}
+EXTENSIONS = {"sklearn", "cli", "nn", "integrations", "abstain", "__main__"}
 
 #: Packages of one layer of which the first may import the second, and why.
 SAME_LAYER = {

@@ -145,16 +145,18 @@ class Result:
 
         write(self, path, title, Source(**source))
 
-    def flat(self) -> dict[str, float]:
-        """Return every number under a name of its own, as loggers take them."""
+    def flat(self, *, intervals: bool = False) -> dict[str, float]:
+        """Return every number under a name of its own, as loggers take them; if asked for, ends of intervals, too."""
         result = {}
         for row in self.rows():
             name = "/".join(str(row[key]) for key in self._names if row.get(key) not in (None, ""))
-            chosen = self._values or [key for key in row if key not in self._names]
-            numbers = {key: row[key] for key in chosen if isinstance(row.get(key), int | float)}
-            for key, value in numbers.items():
-                parts = [name] if len(self._values) == 1 else [name, key]
-                result["/".join(part for part in parts if part)] = float(value)
+            chosen = list(self._values) or [key for key in row if key not in self._names]
+            if intervals:
+                chosen += [key for key in ("low", "high") if key not in chosen]
+            for key in chosen:
+                if isinstance(value := row.get(key), int | float):
+                    parts = [name] if self._values == (key,) else [name, key]
+                    result["/".join(part for part in parts if part)] = float(value)
         return result
 
     def __str__(self) -> str:

@@ -1,0 +1,63 @@
+"""What a run of a tracking tool is given of a result: numbers, the verdict, files. The same for every tool."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from abstain._result import Result
+from abstain.policy import Policy
+
+#: Numbers of the verdict that a run is sorted and compared by.
+_OF_VERDICT = ("coverage", "risk", "limit", "threshold", "confidence")
+
+
+@dataclass(frozen=True)
+class Logged:
+    """What is logged of a result: finite numbers by name, and what the verdict says, by name."""
+
+    numbers: dict[str, float]
+    facts: dict[str, str]
+
+
+def logged(result: Result, name: str) -> Logged:
+    """Return the numbers of a result with the ends of their intervals, and its verdict; all names begin with one."""
+    numbers, facts = result.flat(intervals=True), dict[str, str]()
+    if (verdict := result.verdict) is not None:
+        said = {part: getattr(verdict, part) for part in _OF_VERDICT}
+        numbers |= {f"verdict/{part}": value for part, value in said.items() if value is not None}
+        facts = {"status": verdict.status.value, "headline": verdict.headline, "rule": verdict.rule}
+    return Logged(
+        {f"{name}/{part}": value for part, value in numbers.items() if math.isfinite(value)},
+        {f"{name}/{part}": text for part, text in facts.items() if text},
+    )
+
+
+@contextmanager
+def files_of(result: Result, policy: Policy | None, page: dict[str, Any]) -> Iterator[Path]:
+    """Write what is kept of a result into a folder that is there until the block ends."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder)
+        result.report(path / "report.html", **page)
+        result.to_json(path / "result.json")
+        result.to_csv(path / "table.csv")
+        result.to_markdown(path / "summary.md")
+        if policy is not None:
+            policy.save(path / "policy.json")
+        yield path
+
+
+def policy_in(folder: str | os.PathLike[str], where: str, model: str | None) -> Policy:
+    """Return the policy in a folder of files that were logged; ``where`` says where that is."""
+    from abstain.policy import load_policy
+
+    file = Path(folder) / "policy.json"
+    if not file.exists():
+        raise FileNotFoundError(f"{where} has no policy; log one: log_result(result, policy=found.policy(...))")
+    return load_policy(file, model=model)

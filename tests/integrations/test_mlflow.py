@@ -1,0 +1,113 @@
+"""MLflow against a store of its own in a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import abstain
+from tests.integrations.pages import run_page, tool
+
+mlflow = tool("mlflow")
+pytestmark = pytest.mark.filterwarnings("ignore")  # of MLflow and what it needs
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Return the variables that the page leaves."""
+    with pytest.MonkeyPatch.context() as patch:
+        yield run_page("integrations/mlflow.md", tmp_path_factory.mktemp("mlflow"), patch)
+
+
+def test_a_run_holds_values_intervals_and_the_verdict(page: Any) -> None:
+    """What the store has is what the result says, to the last bit."""
+    data = mlflow.get_run(page["run"].info.run_id).data
+    for each in page["result"].measurements:
+        name = {"coverage_at_risk(risk=0.02)": "coverage_at_risk_risk_0.02"}.get(each.metric, each.metric)
+        assert data.metrics[f"evaluation/{name}/msp"] == each.value
+        assert [data.metrics[f"evaluation/{name}/msp/{end}"] for end in ("low", "high")] == [each.low, each.high]
+    verdict = page["found"].verdict
+    assert data.tags["threshold.status"] == verdict.status == "certified"
+    assert data.metrics["threshold/verdict/coverage"] == verdict.coverage
+    assert data.tags["threshold.headline"] == verdict.headline
+
+
+def test_artifacts_are_there_and_the_policy_decides(page: Any) -> None:
+    """Page, tables and policy are in the store; the policy that comes back is the one that was logged."""
+    run = page["run"].info.run_id
+    listed = {each.path for folder in ("evaluation", "threshold") for each in mlflow.artifacts.list_artifacts(
+        run_id=run, artifact_path=folder)}  # fmt: skip
+    names = ("report.html", "result.json", "table.csv", "table.json", "summary.md")
+    assert {f"{folder}/{name}" for folder in ("evaluation", "threshold") for name in names} <= listed
+    assert page["policy"] == page["found"].policy(**page["how"].arguments(), model="digits-1")
+    assert len(mlflow.load_table("evaluation/table.json", run_ids=[run])) == 3
+    with pytest.raises(ValueError, match="digits-1"):
+        page["load_policy"](run, name="threshold", model="another")
+    with pytest.raises(FileNotFoundError, match="has no policy"):
+        page["load_policy"](run, name="evaluation")
+
+
+def test_runs_are_found_by_their_verdict(page: Any) -> None:
+    """The search that the page shows finds the run."""
+    assert list(page["best"]["run_id"]) == [page["run"].info.run_id]
+
+
+def test_a_metric_of_mlflow_is_that_of_abstain(page: Any) -> None:
+    """``mlflow.models.evaluate`` gives the value and the interval of ``evaluate``."""
+    rows, measured = page["rows"], page["evaluated"].metrics
+    columns = {"labels": rows["label"], "predictions": rows["answer"], "confidence": rows["confidence"]}
+    wanted = abstain.evaluate(**{k: np.asarray(v) for k, v in columns.items()}, metrics="augrc").measurements[0]
+    assert [measured[f"augrc{end}"] for end in ("", "/low", "/high")] == [wanted.value, wanted.low, wanted.high]
+    assert measured["coverage_at_risk_risk_0.02"] == page["result"].value("coverage_at_risk(risk=0.02)")
+
+
+def test_a_column_of_another_name_and_missing_confidences(page: Any) -> None:
+    """``col_mapping`` names the column; a row without a confidence is rejected, as in ``evaluate``."""
+    rows = page["rows"].rename(columns={"confidence": "msp"})
+    rows.loc[::10, "msp"] = np.nan
+    with mlflow.start_run():
+        found = mlflow.models.evaluate(
+            data=rows, targets="label", predictions="answer", model_type="classifier",
+            extra_metrics=[page["metric"]("aurc", level=None)],
+            evaluator_config={"col_mapping": {"confidence": "msp"}},
+        )  # fmt: skip
+    loss = (rows["label"] != rows["answer"]).to_numpy(dtype=float)
+    assert found.metrics["aurc"] == pytest.approx(abstain.aurc(loss, rows["msp"].to_numpy(), nan_policy="reject"))
+    assert "aurc/low" not in found.metrics
+
+
+def test_a_model_may_return_the_confidence(page: Any) -> None:
+    """Predictions and confidence may be columns of what a model returns."""
+    model = page["model"]
+
+    def answers(frame: Any) -> Any:
+        p = model.predict_proba(frame.to_numpy())
+        return page["pd"].DataFrame({"answer": p.argmax(axis=1), "confidence": p.max(axis=1)})
+
+    data = page["pd"].DataFrame(page["X_test"], columns=[f"x{k}" for k in range(64)])
+    data["label"] = page["y_test"]
+    with mlflow.start_run():
+        found = mlflow.models.evaluate(
+            model=answers, data=data, targets="label", predictions="answer",
+            extra_metrics=[page["metric"]("augrc")],
+        )  # fmt: skip
+    assert found.metrics["augrc"] == page["result"].value("augrc")
+
+
+def test_other_results_can_be_logged(page: Any) -> None:
+    """A monitor and a comparison have numbers of their own."""
+    policy, outputs = page["policy"], page["outputs"]
+    later = abstain.monitor(policy, outputs.loss_per_sample()[::3], page["how"].confidence(outputs)[::3])
+    with mlflow.start_run() as run:
+        page["log_result"](later)
+    data = mlflow.get_run(run.info.run_id).data
+    assert data.tags["abstain.status"] == "no violation found"
+    assert data.metrics["abstain/evidence"] == later.evidence
+
+
+def test_the_page_leaves_nothing_elsewhere(page: Any) -> None:
+    """The store is in the folder in which the script ran."""
+    assert Path("mlflow.db").exists()
