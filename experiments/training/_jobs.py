@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 import torch
@@ -59,6 +60,10 @@ def _noisy(images: data_.Images, share: float) -> data_.Images:
     return replace(images, labels=torch.where(chosen, drawn, images.labels))
 
 
+#: Seeds share their recipe.
+_recipe = cache(train.recipe)
+
+
 @dataclass(frozen=True)
 class Job:
     """One training: a recipe with some settings, a seed, and the model of the same seed that it begins with."""
@@ -77,7 +82,7 @@ class Job:
 
     def made(self) -> train.Recipe:
         """Return the recipe."""
-        return train.recipe(self.recipe, self.settings)
+        return _recipe(self.recipe, self.settings)
 
     def begins(self, output: Path) -> Path | None:
         """Return the file of weights that it begins with."""
