@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import os
+import re
 import signal
 import stat
 import sys
@@ -80,7 +81,7 @@ def test_nobody_sees_a_part(tmp_path: Path) -> None:
 def test_places_that_cannot_be_written(tmp_path: Path) -> None:
     """Folder, missing folder and a file as folder are named with the remedy."""
     (tmp_path / "file").write_text("x")
-    with pytest.raises(IsADirectoryError, match=f"{tmp_path}: is a folder; give the name of a file in it"):
+    with pytest.raises(IsADirectoryError, match=re.escape(f"{tmp_path}: is a folder; give the name of a file in it")):
         write_text(tmp_path, "x")
     with pytest.raises(FileNotFoundError, match=r"nowhere/a.txt: the folder does not exist; create it first"):
         write_text(tmp_path / "nowhere" / "a.txt", "x")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO
@@ -62,12 +63,12 @@ def _replace(target: str, folder: str, write: Callable[[BinaryIO], object]) -> N
             write(file)
             file.flush()
             os.fsync(file.fileno())
-            if os.path.exists(target):
-                os.chmod(temporary, os.stat(target).st_mode & 0o777)
-            if _lock is not None:  # still held, so that nobody takes it for a leftover
-                os.replace(temporary, target)
+            if _lock is not None:
+                if os.path.exists(target):
+                    os.chmod(temporary, os.stat(target).st_mode & 0o777)
+                os.replace(temporary, target)  # still locked, so that nobody takes it for a leftover
         if _lock is None:
-            os.replace(temporary, target)
+            _replace_on_windows(temporary, target)
     except BaseException:
         try:
             _clear(temporary)
@@ -75,6 +76,16 @@ def _replace(target: str, folder: str, write: Callable[[BinaryIO], object]) -> N
             _clear(temporary)
             raise
         raise
+
+
+def _replace_on_windows(temporary: str, target: str) -> None:
+    """Rename a closed file: Windows refuses while somebody reads the target, which mostly takes moments."""
+    for wait in (0.01, 0.03, 0.1, 0.3, 1.0):
+        with suppress(PermissionError):
+            os.replace(temporary, target)
+            return
+        time.sleep(wait)
+    os.replace(temporary, target)
 
 
 def _clear(temporary: str) -> None:
@@ -102,8 +113,6 @@ def _sweep(folder: str) -> None:
 
 
 def _remove_if_left(path: str) -> None:
-    import time
-
     if time.time() - os.stat(path).st_mtime < 60.0:  # its writer may not have come to lock it yet
         return
     with open(path, "rb") as file:
@@ -170,7 +179,6 @@ def locked(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def _lock_on_windows(handle: int) -> None:
-    import time
     from importlib import import_module
 
     windows: Any = import_module("msvcrt")

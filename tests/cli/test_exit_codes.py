@@ -62,6 +62,7 @@ main()
 """
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
 @pytest.mark.parametrize(("number", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
 def test_a_signal_leaves_nothing(number: str, code: int, tmp_path: Path) -> None:
     """The temporary file goes, the old one stays, the code says which signal it was."""
@@ -79,6 +80,7 @@ def test_a_signal_leaves_nothing(number: str, code: int, tmp_path: Path) -> None
     assert (tmp_path / "out.txt").read_text() == "old"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
 def test_leftovers_of_the_dead_are_collected_and_living_writers_left_alone(tmp_path: Path) -> None:
     """A killed writer's file goes with the next writing into the folder, a living one's stays until it is done."""
     with subprocess.Popen([sys.executable, "-c", SLOW], cwd=tmp_path, stdout=subprocess.PIPE) as process:
@@ -103,6 +105,7 @@ def test_a_full_disk_names_the_file() -> None:
         write_file("/dev/full", lambda file: [file.write(b"x" * 100_000), file.flush()])
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
 def test_paths_that_are_no_files(abstain_: Callable[..., Done], tmp_path: Path) -> None:
     """A link to nothing and a pipe say what they are; neither hangs."""
     (tmp_path / "loop.npz").symlink_to("nowhere.npz")

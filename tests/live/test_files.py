@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,7 @@ def _send(state: str, done: int) -> None:
         os.write(done, b".")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:.*fork")
 def test_fifty_kills_lose_nothing_and_count_nothing_twice(tmp_path: Path) -> None:

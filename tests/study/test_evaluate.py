@@ -136,6 +136,7 @@ def test_damage_stays_where_it_is(folder, capsys):
     assert "ce one" in said.out
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
 def test_workers_are_killed_and_started_again(folder):
     """Two processes give what one gives; whoever is killed leaves whole units, and the next call does the rest."""
     found = study.read_study(folder)

@@ -5,6 +5,7 @@ A command goes on without a reader, since its exit code is an answer, too.
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import signal
@@ -47,7 +48,9 @@ class _Unheard(io.FileIO):
     def write(self, data: Any, /) -> int:
         try:
             return super().write(data)
-        except BrokenPipeError:
+        except OSError as error:
+            if not isinstance(error, BrokenPipeError) and error.errno != errno.EINVAL:  # as Windows calls it
+                raise
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, self.fileno())
             os.close(nowhere)

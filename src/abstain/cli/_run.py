@@ -44,7 +44,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
 def _heard(arguments: Sequence[str] | None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # an old terminal without arrows gets question marks
+            # an old terminal without arrows gets question marks; a file or a pipe is UTF-8 on every system
+            own = stream.isatty() or bool(os.environ.get("PYTHONIOENCODING"))
+            stream.reconfigure(encoding=None if own else "utf-8", errors="replace")
     _noted.clear()
     _input.understood.clear()
     with warnings.catch_warnings():
@@ -88,8 +90,9 @@ def _failed(error: BaseException) -> int:
 
 def _run(arguments: Sequence[str] | None) -> int:
     try:
-        given = None if arguments is None else list(arguments)
-        _report.typed[:] = sys.argv[1:] if given is None else given
+        given = sys.argv[1:] if arguments is None else list(arguments)
+        _report.typed[:] = given
+        # given here, because on Windows Click expands the patterns of arguments that it finds itself
         code = command.main(args=given, prog_name="abstain", standalone_mode=False)
         if sys.stdout is not None:
             sys.stdout.flush()

@@ -123,7 +123,7 @@ class _Parts:
         if key.exists():
             if not resume:
                 shutil.rmtree(self.folder)
-            elif key.read_text() != identity:
+            elif key.read_text(encoding="utf-8") != identity:
                 raise ValueError(
                     f"{self.folder} holds parts of another model, data set, batch size, seed or number of passes; "
                     "remove it or pass resume=False"

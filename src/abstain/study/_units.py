@@ -300,7 +300,7 @@ def _start(modules: Modules) -> Any:
         [sys.executable, "-c", "from abstain.study._units import main; main()", json.dumps(modules)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        text=True,
+        encoding="utf-8",  # of which JSON uses the letters that all encodings share
         env={**os.environ, **single},
     )
 

@@ -72,6 +72,7 @@ def test_killed_and_restarted_equals_to_the_bit(name, changes, task, tiny, tmp_p
     assert outputs[0].fingerprint == outputs[1].fingerprint
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
 def test_a_process_that_is_killed_goes_on(task, tiny, tmp_path):
     """The same with SIGKILL, in a later stage: the stages before are not trained again."""
     script = """

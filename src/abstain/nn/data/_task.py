@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import PurePath
 from typing import Any
 
 import torch
@@ -237,4 +238,4 @@ def _shifted_set(entry: str, train: Images, size: int | None) -> TestSet:
 
 
 def _label(name: str) -> str:
-    return re.sub(r"[^\w.=-]", "-", name.rstrip("/").rsplit("/", 1)[-1])
+    return re.sub(r"[^\w.=-]", "-", PurePath(name).name)
