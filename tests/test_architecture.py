@@ -34,6 +34,7 @@ LAYERS = {
     "plots": 8,
     "report": 9,
     "sklearn": 10,
+    "testing": 10,
     "nn": 10,  # an extension: may import every lower layer
     "integrations": 10,
     "abstain": 11,  # the public names, src/abstain/__init__.py
@@ -41,7 +42,7 @@ LAYERS = {
     "__main__": 13,  # `python -m abstain`
 }
 FIGURES = {"plots", "report"}
-EXTENSIONS = {"sklearn", "cli", "nn", "integrations", "abstain", "__main__"}
+EXTENSIONS = {"sklearn", "testing", "cli", "nn", "integrations", "abstain", "__main__"}
 
 #: Packages of one layer of which the first may import the second, and why.
 SAME_LAYER = {
@@ -235,6 +236,7 @@ def public_modules() -> list[str]:
         "monitoring",
         "summaries",
         "sklearn",
+        "testing",
         "nn.ingredients",
         "nn.networks",
         "nn.data",
