@@ -23,7 +23,7 @@ JOBS ?= 2
 # Tools that the package works with: each is tested in an environment of its own, with the newest version of the index.
 TOOLS := mlflow inspect lm-eval loggers service notebooks
 
-BIN := .venv/bin
+BIN := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest
 

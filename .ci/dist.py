@@ -50,7 +50,8 @@ def installed_alone(wheel: Path) -> list[str]:
     """What the wheel prints in an empty environment, away from the checkout: core first, then the command."""
     shutil.rmtree(ENVIRONMENT, ignore_errors=True)
     run(sys.executable, "-m", "venv", ENVIRONMENT)
-    python, pip = ENVIRONMENT / "bin/python", [ENVIRONMENT / "bin/python", "-m", "pip", "install", "--quiet"]
+    scripts = ENVIRONMENT / ("Scripts" if os.name == "nt" else "bin")
+    python, pip = scripts / "python", [scripts / "python", "-m", "pip", "install", "--quiet"]
     printed = []
     with tempfile.TemporaryDirectory() as elsewhere:
         away = Path(elsewhere)
@@ -58,7 +59,7 @@ def installed_alone(wheel: Path) -> list[str]:
         core = "import abstain; print(abstain.__version__, abstain.augrc([0, 1, 0, 1], [0.9, 0.8, 0.7, 0.6]))"
         printed.append(run(python, "-c", core, cwd=away).strip())
         run(*pip, f"{wheel}[cli]")
-        run(ENVIRONMENT / "bin/abstain", "demo", "--output", "demo", cwd=away)
+        run(scripts / "abstain", "demo", "--output", "demo", cwd=away)
         (report,) = away.glob("demo/*.html")
         printed.append(f"abstain demo: {report.name}, {report.stat().st_size} bytes")
     return printed

@@ -22,7 +22,7 @@ EXTRAS = ("cli", "fast", "sklearn", "torch", "lightning", "train", "test")
 
 def pins() -> list[str]:
     """Return ``name==version`` for every lower bound, the highest of several for one name."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     found: dict[str, tuple[int, ...]] = {}
     extras = project["optional-dependencies"]
     for line in [*project["dependencies"], *(each for extra in EXTRAS for each in extras[extra])]:
@@ -46,7 +46,7 @@ def main() -> int:
     if given.print:
         print(wanted, end="")
         return 0
-    python, stamp = HOME / "bin/python", HOME / "pins.txt"
+    python, stamp = HOME / ("Scripts" if os.name == "nt" else "bin") / "python", HOME / "pins.txt"
     if not stamp.exists() or stamp.read_text() != wanted:
         venv.create(HOME, with_pip=True, clear=True)
         install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]

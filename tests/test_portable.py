@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import errno
+import importlib
 import io
 import os
 import subprocess
@@ -15,7 +16,7 @@ from typing import Any
 import pytest
 
 from abstain import _files
-from abstain.cli import _process, _run
+from abstain.cli import command, run
 from tests.imports import ROOT
 
 SOURCES = sorted((ROOT / "src/abstain").rglob("*.py"))
@@ -165,9 +166,9 @@ def test_output_that_is_redirected_is_utf8(tmp_path: Path) -> None:
 def test_patterns_reach_the_command_as_they_were_typed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Click expands the patterns of its own arguments on Windows, so it gets them from us."""
     seen: list[Any] = []
-    monkeypatch.setattr(_run.command, "main", lambda args, **_: seen.append(args))
+    monkeypatch.setattr(command, "main", lambda args, **_: seen.append(args))
     monkeypatch.setattr(sys, "argv", ["abstain", "evaluate", "logs/*.parquet", "--logits", "logit_*"])
-    _run.run()
+    run()
     assert seen == [["evaluate", "logs/*.parquet", "--logits", "logit_*"]]
 
 
@@ -186,7 +187,8 @@ class _Closed(io.FileIO):
 def test_a_reader_that_leaves_on_windows(tmp_path: Path) -> None:
     """What is written afterwards goes nowhere; an argument that stays invalid is an error."""
     (tmp_path / "out").write_bytes(b"before")
-    closed: Any = type("Unheard", (_process._Unheard, _Closed), {})
+    unheard = importlib.import_module("abstain.cli._process")._Unheard
+    closed: Any = type("Unheard", (unheard, _Closed), {})
     with closed(tmp_path / "out", "r+") as file:
         assert file.write(b"after") == 5
     assert (tmp_path / "out").read_bytes() == b"before"

@@ -1,3 +1,3 @@
 """The version, on the ground, so that every result can carry it."""
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
