@@ -42,6 +42,11 @@ def test_drift_names_row_direction_and_whether_it_holds(tmp_path: Path) -> None:
     assert "still so" not in words
     fewer = monitor(policy, np.zeros(3000), rng.random(3000) ** 2).drifts[0]
     assert (fewer.rose, fewer.now >= 1.0) == (False, True)
+    lower = monitor(policy, np.zeros(3000), rng.random(3000) ** 2)
+    (score_drift,) = [one for one in lower.drifts if one.what == "score"]
+    assert score_drift.edge is not None
+    said = " ".join(each.text for each in lower.verdict.caveats)
+    assert f"scores were lower in the first {score_drift.row} rows (at {score_drift.edge:.3f}"[:-1] in said
 
 
 def test_a_state_without_the_row_of_a_drift_is_taken_up(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import abstain
-from abstain.monitoring import SortedRowsWarning, monitor
+from abstain.monitoring import Monitor, SortedRowsWarning, monitor
 from abstain.monitoring._evidence import ALTERNATIVES, PIECE, Bets, Detector, Evidence
 from abstain.policy import Policy
 from tests.tiers import repeated
@@ -178,6 +178,9 @@ def test_bad_input() -> None:
         monitor(certified(), [2.0], [0.5])
     with pytest.raises(ValueError, match="delta must lie inside"):
         monitor(certified(), [1.0], [0.5], delta=1.0)
+    watch = Monitor(certified())
+    with pytest.raises(ValueError, match="loss: 3, confidence: 2"):
+        watch.update([0.0, 1.0, 0.0], [0.9, 0.8])
 
 
 def by_site(n: int = 8000) -> Policy:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from scipy import ndimage
 
 from abstain.nn import data
 from abstain.nn.data import CLASS_NAMES, CORRUPTIONS, SUPER_CLASSES
@@ -36,6 +37,16 @@ def test_corruptions_take_grey_and_large_pictures(name):
     for shape in ((2, 1, 28, 28), (2, 3, 48, 40)):
         x = torch.rand(shape, generator=torch.Generator().manual_seed(0))
         assert data.corrupt(x, name, 5).shape == shape
+
+
+def test_blur_reflects_at_the_border():
+    """The kernel is what a single bright pixel becomes; SciPy filters with it, mirrored at the border."""
+    spot = torch.zeros(1, 1, 65, 65)
+    spot[..., 32, 32] = 1.0
+    kernel = data.corrupt(spot, "defocus_blur", 5)[0, 0].numpy()
+    x = torch.rand((1, 1, 65, 65), generator=torch.Generator().manual_seed(1))
+    expected = ndimage.correlate(x[0, 0].numpy(), kernel, mode="mirror")
+    np.testing.assert_allclose(data.corrupt(x, "defocus_blur", 5)[0, 0], expected, atol=1e-5)
 
 
 def test_noise_by_its_formula():
