@@ -27,6 +27,7 @@ ALONE = {
     "augrc": "augrc",
     "auroc_f": "auroc_f",
     "coverage": "coverage_at_risk(risk=0.05)",
+    "ece": "ece(bins=15)",
 }
 #: Scores that are paired with the maximum probability; knn and vim are fitted on the training set.
 SCORES = ("msp", "energy", "knn", "vim")

@@ -15,6 +15,8 @@ LADDER = {
     "mixup": "mixup", "cutmix": "cutmix", "augmix": "augmix", "pixmix": "pixmix",
     "sure_linear": "sure_linear", "sure_no_crl": "sure_no_crl", "sure_ema": "sure_ema", "sure_fsam": "sure_fsam",
 }  # fmt: skip
+#: From SURE to SURE+, one change at a time.
+STEPS = ("sure", "sure_linear", "sure_no_crl", "sure_ema", "sure_fsam", "sure_plus")
 FOUR = ("ce", "regmixup", "sure", "sure_plus")
 
 #: Near and far as the paper has them for CIFAR; for Fashion-MNIST near are grey signs of the same size.
@@ -122,17 +124,22 @@ def jobs(size: str) -> list[Job]:
         outputs: dict[str, tuple[str, tuple[str, ...]]] = {"deit_b": ("deit_b", ("extract.train=true", *ALL_SCORES))}
         return rows(IMAGENET, outputs, [0]) + rows(CIFAR100_GPU, hundred, [0, 1, 2]) + rows(CIFAR10_GPU, ten, [0, 1, 2])
     small = replace(FASHION, name="fashion_small")
-    # every score of the paper's tables, on rows like those of fashion_small; what says most comes first
+    # every score of the paper's tables, on the networks of fashion_small and cifar10; what says most comes first
     scored = replace(FASHION, name="fashion_scores", corruptions=())
-    kept = models(10, list(LADDER), (*_SMALL, *ALL_SCORES))
-    four = rows(scored, {name: kept[name] for name in FOUR} | literal(10, (*_SMALL, *ALL_SCORES)), [0, 1, 2])
-    others = rows(scored, {name: kept[name] for name in LADDER if name not in FOUR}, [0, 1, 2])
+    kept = models(10, list(LADDER), (*_SMALL, *ALL_SCORES)) | literal(10, (*_SMALL, *ALL_SCORES))
+    steps = {name: kept[name] for name in ("ce", *STEPS)}
+    all_scores = rows(scored, kept, [0, 1, 2]) + rows(scored, steps, range(3, 10))
     first = rows(small, models(10, list(LADDER), _SMALL), [0, 1, 2]) + rows(small, equal_passes(10, _SMALL), [0, 1, 2])
-    narrow = models(10, FOUR, _CIFAR) | models(10, ["sure_plus"], (*_CIFAR, *_GENTLER))
     as_others = {"sure_plus_as_others": models(10, ["sure_plus"], _CIFAR)["sure_plus"]}
-    colour = rows(CIFAR10, narrow, [0, 1, 2]) + rows(CIFAR10, equal_passes(10, _CIFAR) | as_others, [0])
+    colour = rows(CIFAR10, narrow(), [0, 1, 2]) + rows(CIFAR10, equal_passes(10, _CIFAR) | as_others, [0])
+    all_scores += rows(replace(CIFAR10, name="cifar10_scores", corruptions=()), narrow(ALL_SCORES), [0, 1, 2])
     wider = rows(FASHION, models(10, list(LADDER), _FASHION), [0, 1, 2])
-    return first + four + others + colour + wider + rows(FASHION, equal_passes(10, _FASHION), [0])
+    return first + all_scores + colour + wider + rows(FASHION, equal_passes(10, _FASHION), [0])
+
+
+def narrow(more: Sequence[str] = ()) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """Return four rows on CIFAR-10; SURE+ has a rate and a radius of its own."""
+    return models(10, FOUR, (*_CIFAR, *more)) | models(10, ["sure_plus"], (*_CIFAR, *_GENTLER, *more))
 
 
 #: Row -> row that it differs from, and in what: the paper to the letter, where its authors' code does otherwise.

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from statistics import fmean
 
 import numpy as np
 
 from experiments.openood._numbers import NINE, SEVENTEEN
-from experiments.openood._rows import LADDER
+from experiments.openood._rows import LADDER, STEPS
 from experiments.training._differences import markdown
 
 Rows = Sequence[Mapping[str, object]]
@@ -89,6 +91,37 @@ def counted(rows: Rows, model: str = "ce") -> str:
         ])  # fmt: skip
     head = ["group", "DS-F1 above both single scores", "median gain in DS-F1 over MSP, points", "median fall of AURC"]
     return markdown([*head, "place of MSP by F1", "by AURC", "best AURC", "best DS-AURC"], body)
+
+
+def steps_counted(rows: Rows) -> str:
+    """Return what the paper counts in its Tables 2 and 3: of nine scores those that improve; means over seeds.
+
+    Rows that are not there are left out; empty where SURE+ is not.
+    """
+    columns = [(f"{name} {group}", f"{group} {TABLE_1[name][0]}", TABLE_1[name][2])
+               for name in ("DS-F1", "DS-AURC") for group in ("near", "far")]  # fmt: skip
+    here = [model for model in LADDER if _values(rows, model, "test errors", 1.0)]
+    if "sure_plus" not in here:
+        return ""
+    steps = [(before, after) for before, after in pairwise(STEPS) if {before, after} <= {*here}]
+    compared = [(f"{after} against {before}", after, [before]) for before, after in steps]
+    compared += [(f"sure_plus against {base}", "sure_plus", [base]) for base in ("ce", "sure") if base in here]
+    compared.append(("sure_plus best of all rows", "sure_plus", [model for model in here if model != "sure_plus"]))
+    body = []
+    for label, row, others in compared:
+        cells = []
+        for _, quantity, higher in columns:
+            mean = {
+                (model, score): (1.0 if higher else -1.0) * fmean(found)
+                for model in (row, *others)
+                for score in NINE.values()
+                if (found := _values(rows, model, f"{quantity} {score}", 1.0))
+            }
+            judged = [score for score in NINE.values() if all((model, score) in mean for model in (row, *others))]
+            better = sum(mean[row, score] > max(mean[other, score] for other in others) for score in judged)
+            cells.append(f"{better} of {len(judged)}")
+        body.append([label, *cells])
+    return markdown(["comparison", *(label for label, *_ in columns)], body)
 
 
 def _best(mean: Mapping[tuple[str, str, str], float], group: str, metric: str, scores: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from experiments.openood._claims import claims
 from experiments.openood._rows import STUDY
-from experiments.openood._scores import TABLE_1, TABLE_5, by_score, by_training, counted
+from experiments.openood._scores import TABLE_1, TABLE_5, by_score, by_training, counted, steps_counted
 from experiments.openood._tables import beside, by_seeds, labelled, read
 
 #: Setting -> seeds of its rows at equal passes (None: all).
@@ -25,8 +25,8 @@ FOREIGN = (
     KNN,
     (f"With OOD data, by ViM; {_PAIRED.format('ViM')}:", beside("vim")),
 )
-#: The setting whose runs have every score of the paper's tables.
-SCORED = "fashion_scores"
+#: Settings whose runs have every score of the paper's tables, of which there are numbers.
+SCORED = [name for name in ("fashion_scores", "cifar10_scores") if (RESULTS / f"{name}.csv").exists()]
 #: A heading, and the columns of its table.
 Titled = tuple[str, tuple[tuple[str, str, float], ...]]
 
@@ -54,12 +54,15 @@ def shown(setting: str) -> list[str]:
     ]
 
 
-def shown_scores() -> list[str]:
+def shown_scores(setting: str) -> list[str]:
     """Return what the page on seventeen scores shows, in order: Tables 1 and 5, 2 and 3, counts and claims."""
-    rows = read(RESULTS / f"{SCORED}.csv")
+    rows = read(RESULTS / f"{setting}.csv")
     parts = [by_score(rows, TABLE_1), by_score(rows, TABLE_5), counted(rows)]
+    if {row["model"] for row in rows} == {"ce"}:
+        return parts
     parts += [by_training(rows, metric, group) for metric in ("DS-F1", "DS-AURC") for group in ("near", "far")]
-    return [*parts, claims(rows, SCORED)]
+    counts = steps_counted(rows)
+    return [*parts, *([counts] if counts else []), claims(rows, setting)]
 
 
 def _titled(
@@ -72,4 +75,5 @@ def _titled(
 if __name__ == "__main__":
     for name in SETTINGS:
         print("\n\n".join([f"# {name}", *shown(name)]), end="\n\n")
-    print("\n\n".join([f"# {SCORED}", *shown_scores()]), end="\n\n")
+    for name in SCORED:
+        print("\n\n".join([f"# {name}", *shown_scores(name)]), end="\n\n")

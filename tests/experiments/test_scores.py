@@ -15,8 +15,8 @@ import torch
 from experiments.claims._sources import printed
 from experiments.openood._claims import OUTSIDE, Values, claims
 from experiments.openood._numbers import DETECTION, JOINT, NINE, SEVENTEEN, numbers
-from experiments.openood._rows import ALL_SCORES, LADDER, LITERAL, SMOKE, STUDY
-from experiments.openood._scores import TABLE_1, TABLE_5, by_score, by_training, counted
+from experiments.openood._rows import ALL_SCORES, FOUR, LADDER, LITERAL, SMOKE, STEPS, STUDY
+from experiments.openood._scores import TABLE_1, TABLE_5, by_score, by_training, counted, steps_counted
 from experiments.training._jobs import Job
 from experiments.training._run import run
 
@@ -32,7 +32,10 @@ def test_scores_are_those_of_the_tables():
 
 
 def test_every_row_of_the_study_keeps_what_odin_and_gram_need():
-    """In the full size, and in the small study of all scores; rows to the letter differ in one setting each."""
+    """In the full size, and in the small studies of all scores; rows to the letter differ in one setting each.
+
+    The small studies train networks that other settings have, by the same settings but for the outputs.
+    """
     jobs = [job for job in STUDY.jobs("cpu") if job.setting.name == "fashion_scores"]
     for job in (*jobs, *STUDY.jobs("gpu")):
         extract = job.made().extract
@@ -40,6 +43,13 @@ def test_every_row_of_the_study_keeps_what_odin_and_gram_need():
         assert extract.gram, job.folder
         assert extract.train, job.folder
     assert {job.model for job in jobs} == {*LADDER, *LITERAL}
+    for scored, trained in (("fashion_scores", "fashion_small"), ("cifar10_scores", "cifar10")):
+        known = {job.folder.partition("/")[2]: job for job in STUDY.jobs("cpu") if job.setting.name == trained}
+        again = [job for job in STUDY.jobs("cpu") if job.setting.name == scored]
+        shared = [(job, known[name]) for job in again if (name := job.folder.partition("/")[2]) in known]
+        assert {job.model for job, _ in shared} == ({*LADDER} if scored == "fashion_scores" else {*FOUR})
+        for job, other in shared:
+            assert tuple(each for each in job.settings if each not in ALL_SCORES) == other.settings
     first = {job.model: job for job in jobs if job.seed == 0}
     for name, (like, change) in LITERAL.items():
         assert first[name].settings == (*first[like].settings, change)
@@ -111,3 +121,26 @@ def test_claims_are_judged_by_the_nine():
     counts = [int(cell) for cell in lines["J28"].split(" | ")[2:6]]
     assert sum(counts) == 11 * 32
     assert counts[3] == 0
+
+
+def test_steps_are_counted_as_the_paper_counts_them():
+    """Each step helps by seven scores and costs by two, in far DS-AURC the other way round; so is SURE+."""
+    place = {name: number for number, name in enumerate(STEPS)}
+    seven = list(NINE.values())[:7]
+    ways = {"near ds_f1": 1, "far ds_f1": 1, "near ds_aurc": -1, "far ds_aurc": 1}
+    rows = [
+        {"setting": "s", "model": model, "seed": seed, "quantity": quantity, "value": value}
+        for model in LADDER
+        for seed in range(2)
+        for quantity, value in [("test errors", 0.1)]
+        + [
+            (f"{quantity} {score}", (1 if score in seven else -1) * way * place.get(model, -1) + 0.01 * seed)
+            for score in NINE.values()
+            for quantity, way in ways.items()
+        ]
+    ]  # fmt: skip
+    lines = steps_counted(rows).splitlines()[2:]
+    assert lines[0] == "| sure_linear against sure | 7 of 9 | 7 of 9 | 7 of 9 | 2 of 9 |"
+    assert lines[-1] == "| sure_plus best of all rows | 7 of 9 | 7 of 9 | 7 of 9 | 2 of 9 |"
+    assert len(lines) == len(STEPS) + 2
+    assert steps_counted([row for row in rows if row["model"] in ("ce", "sure")]) == ""
