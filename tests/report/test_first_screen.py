@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html.parser import HTMLParser
 from typing import Any
@@ -190,7 +191,7 @@ def small(n: int = 60, rate: float = 0.1) -> tuple[np.ndarray, np.ndarray, np.nd
 
 
 def test_a_second_certificate_has_the_confidence_of_both() -> None:
-    """Headline, slider and table say 90 %, which is 1 - 2 delta; 95 % is said of neither."""
+    """Headline, slider, table and saved policy say 90 %, which is 1 - 2 delta; 95 % is said of neither."""
     score = np.arange(60) / 60
     loss = (np.arange(60) < 12).astype(float)
     found = abstain.choose_threshold(loss, score, risk=0.05, delta=0.05)
@@ -200,9 +201,12 @@ def test_a_second_certificate_has_the_confidence_of_both() -> None:
     assert page.lead.headline.startswith("Not certified at 5 %. Answer ")
     assert page.lead.headline.endswith(" of the answers are wrong, with 90 % confidence.")
     assert page.lead.board.slider is not None
-    said = [each["status"] for each in page.lead.board.slider.data["scores"][0]["certified"].values()]
-    assert said
-    assert all("with 90 % confidence for both certificates" in each for each in said)
+    certified = page.lead.board.slider.data["scores"][0]["certified"].values()
+    assert certified
+    for each in certified:
+        assert each["status"].endswith(", with 90 % confidence.")
+        assert json.loads(each["guarantee"])["delta"] == json.loads(each["objective"])["delta"] == 0.1
+        assert "together 10 %" in each["note"]
     assert "with 95 % confidence" not in as_html(page).replace("\N{NO-BREAK SPACE}", " ")
 
 

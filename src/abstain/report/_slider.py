@@ -20,7 +20,7 @@ from abstain.evaluation import rows_of
 from abstain.inference import clopper_pearson, risk_band
 from abstain.report._page import Slider
 from abstain.report._source import Source, today
-from abstain.thresholds import RiskLevel, errs
+from abstain.thresholds import RiskLevel
 
 #: Thresholds of one score to choose from: this many at even steps of coverage, and so many in geometric steps.
 EVEN, GEOMETRIC = 400, 100
@@ -38,8 +38,7 @@ class Measured:
     """A curve with what is known of its points: of a score on all rows, or of a group.
 
     ``exact``: whether intervals are those of counts; ``starts``: thresholds that the slider has, the first of them its
-    beginning; ``rejected``: whether a policy answers nothing here; ``but``: what limits a certified risk; ``second``:
-    whether a second certificate is shown, whose reader relies on both.
+    beginning; ``rejected``: whether a policy answers nothing here; ``but``: what limits a certified risk.
     """
 
     curve: RiskCoverageCurve
@@ -49,7 +48,6 @@ class Measured:
     starts: tuple[float, ...] = ()
     rejected: bool = False
     but: Mapping[float, str] = field(default_factory=dict)
-    second: bool = False
 
     @property
     def attained(self) -> list[RiskLevel]:
@@ -135,8 +133,6 @@ def _certified(each: RiskLevel, measured: Measured) -> dict[str, str]:
     what = f"error rate at most {percent(each.risk)}" if measured.curve.blocks.binary else f"risk at most {each.risk:g}"
     delta = None if guarantee is None else guarantee.delta
     together = f" for all {each.tried} levels tested" * (each.tried > 1)
-    if delta is not None and measured.second:
-        delta, together = errs(delta)["both"], " for both certificates"
     confidence = "" if delta is None else f", with {percent(1.0 - delta)} confidence"
     whole = " for all cases, without a threshold" * (each.coverage == 1.0)
     return {

@@ -78,13 +78,13 @@ def _measured(found: Any, loss: Any, score: Any, source: Source, *, tried: int =
     blocks = TieBlocks.from_samples(loss, score, nan_policy="reject", keep_samples=True)
     curve = RiskCoverageCurve(blocks)
     certified = tuple(replace(each, tried=tried) for each in _certified(found))
-    but, second = {}, False
-    if not certified and not found.attainable and tried == 1:
-        certified, second = certified_instead(found, curve), True
-        but = {each.risk: f"By a second certificate, at fixed ranks: {each_errs(each.delta)}." for each in certified}
+    but = {}
+    if not certified and isinstance(found, CertifiedThreshold) and tried == 1:
+        certified = certified_instead(found, curve)
+        but = {each.risk: f"By a second certificate, at fixed ranks: {each_errs(found.delta)}." for each in certified}
     starts = (found.threshold,) if found.attainable else tuple(each.threshold for each in certified[:1])
     exact = blocks.binary and not source.dependent
-    return Measured(curve, certified, exact, not source.dependent, starts, but=but, second=second)
+    return Measured(curve, certified, exact, not source.dependent, starts, but=but)
 
 
 def _certified(found: EmpiricalThreshold | CertifiedThreshold) -> tuple[RiskLevel, ...]:

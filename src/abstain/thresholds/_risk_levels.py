@@ -12,7 +12,7 @@ import numpy as np
 from abstain.blocks import TieBlocks
 from abstain.curve import RiskCoverageCurve
 from abstain.policy import Guarantee, Objective, statement
-from abstain.thresholds._band import Attained
+from abstain.thresholds._band import Attained, errs
 from abstain.thresholds._certify import Found, Search
 from abstain.thresholds._row_warnings import warn_if_selected
 from abstain.thresholds._rows_needed import least_needed, least_risk
@@ -93,25 +93,25 @@ def _in_full(search: Search, found: Found) -> CertifiedThreshold:
 def certified_instead(
     found: EmpiricalThreshold | CertifiedThreshold, curve: RiskCoverageCurve
 ) -> tuple[RiskLevel, ...]:
-    """Return what rows do certify in place of a limit that they do not, of which all hold together with its delta.
+    """Return what rows do certify in place of a limit that they do not, by a second certificate.
 
-    What holds of all rows whatever their score is left out, since no threshold says it.
+    ``delta`` is that of both certificates: whoever takes the second relies on both, because the first failed. What holds of all rows whatever their score is left out, since no threshold says it.
     """
     from abstain.thresholds._results import CertifiedThreshold
 
     if not isinstance(found, CertifiedThreshold) or found.attainable or found.calibration.clustered:
         return ()
-    lowest = float(curve.threshold[curve.threshold > -np.inf].min(initial=np.inf))
+    lowest, both = float(curve.threshold[curve.threshold > -np.inf].min(initial=np.inf)), errs(found.delta)["both"]
     return tuple(
-        RiskLevel(one.risk, found.delta, True, one.threshold, one.coverage, partial(_other, found, curve, one))
+        RiskLevel(one.risk, both, True, one.threshold, one.coverage, partial(_other, found, curve, one, both))
         for one in found.attained
         if one.threshold >= lowest
     )
 
 
-def _other(found: CertifiedThreshold, curve: RiskCoverageCurve, one: Attained) -> CertifiedThreshold:
+def _other(found: CertifiedThreshold, curve: RiskCoverageCurve, one: Attained, delta: float) -> CertifiedThreshold:
     point = curve.at(threshold=one.threshold)
-    together = " for all limits that were found at once"
+    together = f" for this certificate and the one at {found.risk_limit:g} that failed"
     return replace(
         found,
         threshold=one.threshold,
@@ -120,8 +120,9 @@ def _other(found: CertifiedThreshold, curve: RiskCoverageCurve, one: Attained) -
         risk=point.selective_risk,
         n_accepted=point.n_accepted,
         risk_limit=one.risk,
+        delta=delta,
         reason=None,
-        statement=statement(one.risk, found.delta, found.calibration, together=together),
+        statement=statement(one.risk, delta, found.calibration, together=together),
         procedure="fixed ranks",
-        objective=Objective(risk=one.risk, delta=found.delta),
+        objective=Objective(risk=one.risk, delta=delta),
     )
