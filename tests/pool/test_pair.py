@@ -113,7 +113,7 @@ def test_the_command_plans_and_compares(tmp_path: Path, capsys: pytest.CaptureFi
     plan, more = tmp_path / "plan.csv", tmp_path / "more.csv"
     asked = ["plan", str(files["a"]), "--compare", str(files["b"]), "--labels", "80", "--seed", "1", "-o", str(plan)]
     assert run(asked) == 0
-    assert "Label 80 of 300 rows · planned · for AUGRC of two scores" in capsys.readouterr().out
+    assert "Label 80 of 300 rows to estimate AUGRC of two scores (design: planned)" in capsys.readouterr().out
     made = load_plan(plan)
     assert np.array_equal(made.differs, first != second)
     label = dict(zip(ids, [int(y) if s else None for y, s in zip(truth, made.stage, strict=True)], strict=True))

@@ -266,7 +266,7 @@ def test_the_command_plans_extends_and_evaluates(tmp_path: Path, capsys: pytest.
     frame = pl.DataFrame({"id": IDS, "confidence": SCORE})
     frame.write_csv(pool)
     assert run(["plan", str(pool), "--metric", "augrc", "--labels", "50", "--seed", "1", "-o", str(plan)]) == 0
-    assert capsys.readouterr().out.startswith("Label 50 of 400 rows · uniform · for AUGRC")
+    assert capsys.readouterr().out.startswith("Label 50 of 400 rows to estimate AUGRC (design: uniform)")
     first = load_plan(plan)
 
     def label(done: Any) -> None:

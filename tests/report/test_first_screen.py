@@ -115,7 +115,7 @@ def test_every_kind_leads_with_its_verdict_and_a_chart(name: str) -> None:
     result, page = made(name)
     lead = page.lead
     assert lead.headline == (result.headline() if result.verdict is None else result.verdict.headline)
-    assert lead.board.chart is not None
+    assert lead.board.chart is not None or name == "plan"  # of equal probabilities there is nothing to draw
     assert len(lead.caveats) <= 3
     assert len(Visible(as_html(page)).words) <= 320
     if name not in ("plan", "compare_groups"):

@@ -98,15 +98,15 @@ class Better:
     same_answers : bool
         Whether both are scores of the same answers; else their answers differ, too.
     claim : str
-        What was to be shown, of a test with a margin; ``significant`` says whether it is.
+        What was to be shown, of a test with a margin or against chance; ``significant`` says whether it is.
     may_be_best : tuple of str
         Of three or more those that may be the best.
     where : str
         On which set, of a study.
     also : tuple of Better
         The same two by other metrics, or the best of other sets.
-    share, gain : bool
-        Whether the values are shares of the cases, or gains, of which four decimals are enough.
+    share : bool
+        Whether the values are shares of the cases.
 
     Examples
     --------
@@ -131,12 +131,16 @@ class Better:
     where: str = ""
     also: tuple[Better, ...] = ()
     share: bool = False
-    gain: bool = False
 
     @property
     def values(self) -> str:
-        """Both values, the difference where it is known, and the p-value."""
-        form, apart = percent if self.share else _gain if self.gain else number, ""
+        """Both values, the difference where it is known, and the p-value; of a claim, whether it is shown."""
+        if self.claim:
+            gain, chance = (round(each, 4) + 0.0 for each in (self.value, self.next_value))
+            known = "" if math.isnan(gain) else f" {gain:.4f}, by chance {chance:.4f}"
+            p = "" if math.isnan(self.p) else f", {p_value(self.p)}"
+            return f"{self.claim}: {'shown' if self.significant else 'not shown'} ({self.metric}{known}{p})"
+        form, apart = percent if self.share else number, ""
         if not math.isnan(self.low):
             ends = self.difference, self.low, self.high
             difference, low, high = (f"{100.0 * each:.1f}" if self.share else f"{each:.2g}" for each in ends)
@@ -146,22 +150,15 @@ class Better:
     @property
     def sentence(self) -> str:
         """Which is better, by how much, and by what test."""
-        if self.claim:
-            p = "" if math.isnan(self.p) else f", {p_value(self.p)}"
-            said = f"{self.claim}: {'shown' if self.significant else 'not shown'} ({self.metric}{p})."
-        else:
+        said = f"{self.values}."
+        if not self.claim:
             how = "is best as measured, before" if math.isnan(self.p) else "is not significantly better than"
             if self.significant:
                 how = "ranks errors better than" if self.same_answers else "is better than"
             said = f"{clean(self.best)} {how} {clean(self.next)}: {self.values}."
         if len(self.may_be_best) > 1:
             said += SPOKEN.format(" Any of these may be the best: {0:list}.", self.may_be_best)
-        return f"{self.where}: {said}" if self.where else said
-
-
-def _gain(value: float) -> str:
-    """Return a gain with four decimals, which is as much as tables of metrics show."""
-    return f"{round(value, 4) + 0.0:.4f}"
+        return f"On {self.where}, {said}" if self.where else said
 
 
 def _answer(coverage: float | None) -> str:
@@ -287,6 +284,8 @@ class Verdict:
         if status is Status.NOT_CERTIFIED and self.best is not None:
             instead = f"{_answer(self.best.coverage)}: {self.at_most(self.best.limit)}{self._surely}"
             return f"Not certified at {limit}. {instead}."
+        if status is Status.MEASURED and self.coverage is not None and self.threshold is None:
+            return f"Without a threshold: {risk} as measured, not certified."
         if status is Status.MEASURED and self.coverage is not None:
             return f"{_answer(self.coverage)}: {risk} as measured, not certified."
         what = "The guarantee is violated" if status is Status.VIOLATED else status.value.capitalize()

@@ -105,9 +105,10 @@ def _columns(verdict: Verdict) -> list[str]:
 def _compared(verdict: Verdict) -> list[str]:
     if verdict.comparison is None:
         return []
-    also = (each.sentence if each.where else each.values for each in verdict.comparison.also)
+    first = verdict.comparison
+    also = (each.values if each.where in ("", first.where) else each.sentence for each in first.also)
     detail = [verdict.detail] if verdict.detail else []
-    return [verdict.comparison.sentence, *(f"  {each}" for each in (*detail, *also))]
+    return [first.sentence, *(f"  {each}" for each in (*detail, *also))]
 
 
 def _with(value: float | None, interval: tuple[float, float] | None) -> str:

@@ -184,7 +184,7 @@ class LabelPlan(Result):
         """Return one line that says what to label."""
         more = f" (stage {self.n_stages})" if self.n_stages > 1 else ""
         what = self.measure().label + (" of two scores" if self.other is not None else "")
-        return f"Label {len(self.rows_to_label)} of {self.n} rows{more} · {self.design} · for {what}"
+        return f"Label {len(self.rows_to_label):,} of {self.n:,} rows{more} to estimate {what} (design: {self.design})"
 
     def tables(self) -> list[Table]:
         """Return the stages: how many rows, and with which probabilities."""
@@ -285,7 +285,7 @@ def load_plan(path: str | os.PathLike[str]) -> LabelPlan:
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "plan.json"
     >>> abstain.plan_labels(np.linspace(0, 1, 100), n=10, seed=0).save(file)
     >>> abstain.pool.load_plan(file).headline()
-    'Label 10 of 100 rows · uniform · for AUGRC'
+    'Label 10 of 100 rows to estimate AUGRC (design: uniform)'
     """
     name, kind = os.fspath(path), _plan_file.kind_of(path)
     if not os.path.isfile(name):

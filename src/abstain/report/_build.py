@@ -33,6 +33,7 @@ KINDS = {
     "GroupComparison": ("_compared", "Comparison of groups"),
     "NonInferiority": ("_compared", "Not worse by more than a margin"),
     "LiveCertification": ("_live", "A live certificate"),
+    "Audit": ("_audit", "Audit of a policy"),
     "LabelPlan": ("_labelling", "Which rows to label"),
     "Result": ("_any", "A result"),
 }

@@ -193,7 +193,7 @@ class _Sideways:
     def body(self) -> str:
         chart, found = self.chart, []
         bottom = self.bottom
-        for value in ticks(*chart.y_range):
+        for value in ticks(*chart.y_range, most=5):
             at = self.x(value)
             found.append(f'<line class="grid" x1="{at:.1f}" x2="{at:.1f}" y1="6" y2="{bottom}"/>')
             word = _tick("y" in chart.shares, value)

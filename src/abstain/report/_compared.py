@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from abstain._result import Result, Verdict
 
 
+def about(found: Result) -> str:
+    """Return what was compared; of a test with a margin, which the headline says, only its rows."""
+    return f"{found.n:,} rows" if isinstance(found, NonInferiority) else found.headline()
+
+
 def contents(found: Result, source: Source, verdict: Verdict) -> tuple[Board, list[Section]]:
     """Return the chart of what is compared with the numbers of the first two, and the sections."""
     return Board(chart(found), _numbers(verdict)), _sections(found, source)

@@ -20,14 +20,21 @@ if TYPE_CHECKING:
 PARTS = 60
 
 
+def about(plan: LabelPlan) -> str:
+    """Return how many rows there are to choose from."""
+    return f"{plan.n:,} rows"
+
+
 def contents(plan: LabelPlan, source: Source, verdict: Verdict | None) -> tuple[Board, list[Section]]:
     """Return the chance of a label by score, and the stages."""
     stages: tuple[Part, ...] = (*(Grid(table, COLUMNS) for table in plan.tables()), Prose(tuple(plan.notes())))
     return Board(chart(plan), _numbers(plan)), [Section("result", "Stages", stages)]
 
 
-def chart(plan: LabelPlan) -> Chart:
-    """Return with which probability a row is labelled, by its score."""
+def chart(plan: LabelPlan) -> Chart | None:
+    """Return with which probability a row is labelled, by its score; None where it is the same for all rows."""
+    if np.ptp(plan.inclusion) == 0.0:
+        return None
     parts = np.array_split(np.argsort(plan.confidence, kind="stable"), min(PARTS, plan.n))
     score, chance = (np.array([column[part].mean() for part in parts]) for column in (plan.confidence, plan.inclusion))
     low, high = float(score[0]), float(score[-1])

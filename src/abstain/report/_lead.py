@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from abstain._result import Column, Row, Table, percent
+from abstain._result import Column, Row, Status, Table, percent
 from abstain.report._page import Board, Lead, Number
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ def lead_of(verdict: Verdict, board: Board) -> Lead:
     status = verdict.status.value.capitalize()
     if verdict.confidence is not None and verdict.levels and status.startswith("Certified"):
         status += f", {percent(verdict.confidence)} confidence"
+    if verdict.sign == "care" and verdict.status in (Status.CERTIFIED, Status.SATISFIED, Status.NO_VIOLATION):
+        status += "; read the caveats"
     board = board if board.numbers else Board(board.chart, decision_numbers(verdict), board.slider)
     return Lead(
         verdict.headline,

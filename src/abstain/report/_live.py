@@ -45,13 +45,20 @@ def _numbers(live: LiveCertification) -> tuple[Number, ...]:
     one = live.groups.get("")
     limit = f"limit {live.risk:g}" if live.graded else f"limit {percent(live.risk)}"
     risk = () if one is None or math.isnan(one.risk) else (f"{one.risk:.4g}" if live.graded else share(one.risk),)
+    violated = any(each.violated_at is not None for each in live.groups.values())
+    covered = "Coverage until the violation" if violated else "Coverage that is certified"
     return (
-        Number("Coverage that is certified", share(live.coverage), limit),
+        Number(covered, share(live.coverage), limit),
         *(Number("Mean loss of answers" if live.graded else "Error rate of answers", each, limit) for each in risk),
         *(
             ()
             if one is None
-            else (Number("Threshold", "none yet" if one.threshold == math.inf else readable(one.threshold)),)
+            else (
+                Number(
+                    "Threshold until the violation" if violated else "Threshold",
+                    "none yet" if one.threshold == math.inf else readable(one.threshold),
+                ),
+            )
         ),
         Number("Labels", f"{labels:,}", f"of {rows:,} rows"),
     )

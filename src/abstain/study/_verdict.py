@@ -48,7 +48,7 @@ def _better(results: StudyResults, order: list[Mean]) -> Better:
         one, two = (others.get((best.data, best.set, best.id_failures, each.model, each.score))
                     for each in (best, rival) if each is not None)  # fmt: skip
         if one is not None and two is not None:
-            label = f"{one.label} of {two.model}"
+            label = one.label if rival is order[1] else f"{one.label} of {one.model} and {two.model}:"
             also.append(replace(_pair(results, one, two, label), share=spec != "auroc_f"))
     return replace(found, same_answers=best.model == order[1].model, where=best.set, also=tuple(also))
 

@@ -95,7 +95,8 @@ def certified_instead(
 ) -> tuple[RiskLevel, ...]:
     """Return what rows do certify in place of a limit that they do not, by a second certificate.
 
-    ``delta`` is that of both certificates: whoever takes the second relies on both, because the first failed. What holds of all rows whatever their score is left out, since no threshold says it.
+    ``delta`` is that of both certificates: whoever takes the second relies on both, because the first failed.
+    What holds of all rows whatever their score is left out, since no threshold says it.
     """
     from abstain.thresholds._results import CertifiedThreshold
 
