@@ -68,7 +68,7 @@ test-spark: .venv-spark/installed
 	.venv-spark/bin/python -m pytest -q -p no:cacheprovider tests/engines/test_spark.py
 
 $(TOOLS:%=test-%): test-%: .venv-%/installed
-	ABSTAIN_TOOL=1 .venv-$*/bin/python -m pytest -q -n 0 -p no:cacheprovider tests/integrations/test_$(subst -,_,$*).py
+	ABSTAIN_TOOL=1 .venv-$*/bin/python -m pytest -q -n 0 -W ignore -p no:cacheprovider tests/integrations/test_$(subst -,_,$*).py
 
 slow: .venv/installed-dev
 	$(PYTEST) -q -n $(JOBS) --dist worksteal -m slow --durations 5

@@ -12,7 +12,6 @@ import abstain
 from tests.integrations.pages import run_page, tool
 
 mlflow = tool("mlflow")
-pytestmark = pytest.mark.filterwarnings("ignore")  # of MLflow and what it needs
 
 
 @pytest.fixture(scope="module")

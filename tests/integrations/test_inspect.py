@@ -1,0 +1,79 @@
+"""Inspect, with an eval on this machine that needs no model."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+import abstain
+from tests.integrations.pages import run_page, tool
+
+inspect_ai = tool("inspect_ai")
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Return the variables that the page leaves."""
+    with pytest.MonkeyPatch.context() as patch:
+        yield run_page("integrations/language-models.md", tmp_path_factory.mktemp("inspect"), patch)
+
+
+def values(log: Any) -> dict[str, float]:
+    """Return the metrics of a log by name."""
+    return {name: metric.value for score in log.results.scores for name, metric in score.metrics.items()}
+
+
+def test_metrics_are_those_of_the_log(page: Any) -> None:
+    """What Inspect computes while it scores is what ``evaluate`` says of the log, abstentions included."""
+    names = ["aurc", "augrc", "coverage_at_risk(risk=0.1)"]
+    later = abstain.evaluate(page["path"], metrics=names, level=None)
+    assert page["log"].status == "success"
+    found = values(page["log"])
+    assert [found[name.partition("(")[0]] for name in names] == [later.value(name) for name in names]
+    assert 0.9 < found["answered"] < 1.0
+    assert later.summaries[0].n == round(400 * found["answered"])
+
+
+def test_the_log_gives_a_certified_policy(page: Any) -> None:
+    """The threshold is certified, and the policy accepts what is confident."""
+    assert page["found"].verdict.status == "certified"
+    assert page["policy"].decide(0.99).action == "answer"
+    assert page["policy"].decide(0.5).action == "reject"
+
+
+def test_a_log_is_scored_again_by_its_names(page: Any) -> None:
+    """Inspect finds the metrics through the entry point by the names that the log has."""
+    from inspect_ai._util.registry import registry_create, registry_info
+
+    spec = {each.name: each.options for each in page["log"].eval.scorers[0].metrics}
+    assert spec["abstain/coverage_at_risk"] == {"risk": 0.1}
+    again = registry_create("metric", "abstain/coverage_at_risk", **spec["abstain/coverage_at_risk"])
+    assert registry_info(again).name == "abstain/coverage_at_risk"
+    rescored = inspect_ai.score(page["log"], page["verdict"](), display="none")
+    assert values(rescored) == values(page["log"])
+
+
+def test_epochs_partial_answers_and_missing_confidences() -> None:
+    """Every answer counts with its own confidence; half right is a loss of one half; no confidence is rejected."""
+    from inspect_ai.scorer import SampleScore, Score
+
+    from abstain.integrations.inspect import answered, aurc
+
+    given = [("C", 0.9), ("I", 0.7), ("P", 0.8), ("N", 0.99), (0.25, 0.6), ("C", None)]
+    scores = [SampleScore(score=Score(value=value, metadata={"confidence": sure})) for value, sure in given]
+    wanted = abstain.aurc([0.0, 1.0, 0.5, 0.75, 0.0], [0.9, 0.7, 0.8, 0.6, -math.inf])
+    assert aurc()(scores) == pytest.approx(wanted, abs=1e-12)
+    assert answered()(scores) == 5 / 6
+    assert math.isnan(aurc()([]))
+    with pytest.raises(ValueError, match="no score has a confidence"):
+        aurc()([SampleScore(score=Score(value="C"))])
+
+
+def test_unreduced_epochs(page: Any) -> None:
+    """With two epochs the metric sees both answers to each question."""
+    (log,) = inspect_ai.eval(page["sums"](), model="none", log_dir="epochs", display="none", epochs=2, limit=50)
+    later = abstain.evaluate(log.location.removeprefix("file://"), metrics="aurc", level=None)
+    assert values(log)["aurc"] == later.value("aurc")
+    assert later.summaries[0].n > 60

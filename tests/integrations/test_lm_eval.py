@@ -1,0 +1,67 @@
+"""lm-evaluation-harness, with a task of the documentation on a model that needs no download."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import abstain
+from tests.docs.examples import DOCS
+from tests.integrations.pages import tool
+
+lm_eval = tool("lm_eval")
+
+
+def test_a_task_aggregates_what_the_samples_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The task of the page gives the numbers that ``evaluate`` computes from its samples file."""
+    from lm_eval.loggers import EvaluationTracker
+    from lm_eval.models.dummy import DummyLM
+    from lm_eval.tasks import TaskManager
+
+    monkeypatch.chdir(tmp_path)
+    text = (DOCS / "integrations/language-models.md").read_text(encoding="utf-8")
+    blocks = dict(re.findall(r"```(py|yaml)\n(.*?)```", text.replace("```py\ndef", "```other\ndef"), re.DOTALL))
+    (tmp_path / "utils.py").write_text(blocks["py"])
+    (tmp_path / "sums.yaml").write_text(blocks["yaml"])
+    rng = np.random.default_rng(0)
+    rows = [
+        {"question": f"{a} + {b}", "choices": [str(a + b + k) for k in range(4)], "answer": 0}
+        for a, b in rng.integers(2, 30, (60, 2)).tolist()
+    ]
+    (tmp_path / "sums.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    tracker = EvaluationTracker(output_path=str(tmp_path))
+    found: Any = lm_eval.simple_evaluate(
+        model=DummyLM(), tasks=["sums"], task_manager=TaskManager(include_path="."), log_samples=True,
+        bootstrap_iters=0, evaluation_tracker=tracker,
+    )  # fmt: skip
+    tracker.save_results_aggregated(results=found, samples=found["samples"])
+    tracker.save_results_samples(task_name="sums", samples=found["samples"]["sums"])
+    values = {name.partition(",")[0]: value for name, value in found["results"]["sums"].items()}
+    samples = next(tmp_path.rglob("samples_sums_*.jsonl"))
+    names = ["aurc", "augrc", "coverage_at_risk(risk=0.05)"]
+    later = abstain.evaluate(samples, metrics=names, level=None)
+    assert [values[name.partition("(")[0]] for name in names] == pytest.approx(
+        [later.value(name) for name in names], abs=1e-12
+    )
+    assert values["answered"] == 1.0
+    assert values["acc"] == pytest.approx(1.0 - later.provenance.mean_loss, abs=1e-12)
+
+
+def test_abstentions_are_not_counted_and_an_answer_without_confidence_is_rejected() -> None:
+    """Aggregations are about the answers."""
+    from abstain.integrations.lm_eval import answered, augrc, aurc, coverage_at_risk
+
+    documents = [answered(0, 0.9), answered(1, 0.4), answered(None), answered(0.5, 0.6), answered(1)]
+    assert [each["answered"] for each in documents] == [1.0, 1.0, 0.0, 1.0, 1.0]
+    loss, sure = [0.0, 1.0, 0.5, 1.0], [0.9, 0.4, 0.6, -math.inf]
+    for aggregate, metric in ((aurc, abstain.aurc), (augrc, abstain.augrc)):
+        assert aggregate([each[aggregate.__name__] for each in documents]) == metric(loss, sure)
+    items = [each["coverage_at_risk"] for each in documents]
+    assert coverage_at_risk(items, risk=0.3) == abstain.coverage_at_risk(loss, sure, risk=0.3)
+    assert math.isnan(aurc([None, None]))
