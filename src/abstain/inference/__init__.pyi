@@ -66,6 +66,7 @@ from abstain.inference._resample import Sampling as Sampling
 from abstain.inference._resample import codes as codes
 from abstain.inference._spread import Spread as Spread
 from abstain.inference._spread import components as components
+from abstain.inference._spread import effective_number as effective_number
 from abstain.inference._spread import of_pair as of_pair
 from abstain.inference._unseen import OneMore as OneMore
 from abstain.inference._unseen import worse_ends as worse_ends

@@ -10,7 +10,7 @@ import numpy as np
 
 from abstain._checks import to_numpy
 from abstain._sums import inner, over_rows, parts
-from abstain._typing import BoolArray, FloatArray
+from abstain._typing import BoolArray, FloatArray, IntArray
 from abstain.blocks import TieBlocks
 from abstain.curve import SLACK
 from abstain.inference._resample import Sampling
@@ -123,6 +123,18 @@ def scatters(derivative: Gradient, blocks: TieBlocks) -> tuple[Scatter, Scatter]
         Scatter.of(blocks.total_weight - blocks.total_loss, right, len(blocks)),
         Scatter.of(blocks.total_loss, lambda part: (errors[part], both[0][part], both[1][part]), wrong.size),
     )
+
+
+def effective_number(amounts: FloatArray, unit: IntArray | None = None) -> float:
+    """Return how many equal amounts would be as unevenly shared as these: (sum a)^2 / sum a^2, 0 of nothing.
+
+    The one measure of how many independent units something rests on: rows by their weight, clusters by their rows
+    (``unit``: the cluster of each row, in which amounts are summed), errors by their loss, rows that differ by what
+    they move.
+    """
+    amounts = np.abs(amounts if unit is None else np.bincount(unit, amounts))
+    square = float(amounts @ amounts)
+    return float(amounts.sum()) ** 2 / square if square > 0.0 else 0.0
 
 
 def effective_losses(loss: FloatArray, weight: FloatArray | None, times: FloatArray | None = None) -> float:
