@@ -199,7 +199,7 @@ def load_monitor(path: str | os.PathLike[str], policy: Policy) -> Monitor:
     options = dict(found["options"])
     options["max_loss"] = float(options["max_loss"])
     restored = Monitor(policy, **options)
-    if restored._identity() != found["identity"]:
+    if not restored.fits(found):
         raise ValueError(f"{name}: is the state of another policy; give the one that was monitored, or another file")
     restored._restore(found)
     restored.on_file = digest_of(found)

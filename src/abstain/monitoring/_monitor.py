@@ -8,7 +8,7 @@ import json
 import os
 import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 import numpy as np
@@ -329,11 +329,18 @@ class Monitor:
         text = json.dumps({"format": FORMAT, **content, "digest": self.on_file}, allow_nan=False)
         write_text(name, text + "\n")
 
-    def _identity(self) -> str:
+    def _identity(self, policy: Mapping[str, Any] | None = None) -> str:
+        """Return a hash of the policy as its file holds it, and of the rules."""
         rules = {**asdict(self.rules), "largest": plain(self.largest), "period": self.period, "delta": self.delta,
                  "maturity": self.clock.maturity, "unlabelled": self.clock.unlabelled}  # fmt: skip
         rules |= {} if self.returning == "refuse" else {"returning": self.returning}
-        return digest_of({"policy": plain(asdict(self.policy)), "rules": rules})
+        return digest_of({"policy": _policy_content(self.policy) if policy is None else policy, "rules": rules})
+
+    def fits(self, found: Mapping[str, Any]) -> bool:
+        """Whether a state is of this policy and these rules; those of 0.2.0 hashed the policy as they wrote it."""
+        content = _policy_content(self.policy)
+        old = {**content, "calibration": _as_in_0_2(content["calibration"])}
+        return found["identity"] in (self._identity(content), self._identity(old))
 
     def _state(self) -> dict[str, Any]:
         return {
@@ -365,6 +372,20 @@ class Monitor:
         for name, one in self.monitored.items():
             one.restore(found["watched"][name])
         self.of_group = {name: Line(**line) for name, line in found.get("groups", {}).items()}
+
+
+def _policy_content(policy: Policy) -> dict[str, Any]:
+    found: dict[str, Any] = plain({each.name: getattr(policy, each.name) for each in fields(policy)})
+    return found
+
+
+def _as_in_0_2(calibration: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a calibration as 0.2.0 wrote it: versions one by one, and no edges where there are none."""
+    found = {name: value for name, value in calibration.items() if name != "versions" and (name, value) != ("bins", [])}
+    found |= calibration.get("versions") or {}
+    if "groups" in found:
+        found["groups"] = {name: _as_in_0_2(one) for name, one in found["groups"].items()}
+    return found
 
 
 def content_of(name: str) -> dict[str, Any]:
