@@ -157,6 +157,14 @@ def test_constant_memory_is_constant():
     assert set(sizes) == {6 * 8 * 4096 + 6 * 8}
 
 
+def test_bins_of_a_confidence_of_ones_own_take_any_scores():
+    """Named scores in [0, 1] have bins made for them; of a function nobody knows its range."""
+    logits, labels = torch.tensor([[9.0, 0.0], [3.0, 1.0], [0.0, 5.0]]), torch.tensor([0, 1, 1])
+    metric = nn.SelectiveMetrics(["aurc"], confidence=lambda z: z.amax(dim=1), bins=256)
+    assert metric(logits, labels)["aurc"].item() == pytest.approx((0 + 0 + 1 / 3) / 3)
+    assert (metric.scale, nn.SelectiveMetrics(["aurc"], bins=256).scale) == ("real", "probability")
+
+
 @pytest.mark.parametrize("bits", [8, 12, 16])
 @pytest.mark.parametrize("scale", ["probability", "real"])
 def test_the_bins_are_those_of_a_summary(bits, scale):
