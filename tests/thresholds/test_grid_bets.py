@@ -14,8 +14,11 @@ from hypothesis import strategies as st
 from abstain.thresholds import _grid_bets as bets
 
 LIMIT = 0.2
-#: Rates against which the stakes are best, and weights of the bets.
-BETS = ((0.45, 0.3), (0.6, 0.3), (0.75, 0.3), (0.9, 0.08), (0.97, 0.02))
+#: Rates against which the stakes are best, from distances in standard deviations of a loss, and weights of the bets.
+BETS = [
+    (1.0 / (1.0 + step * math.sqrt((1.0 - LIMIT) / LIMIT)), weight)
+    for step, weight in ((0.24, 0.3), (0.12, 0.3), (0.06, 0.3), (0.02, 0.08), (0.006, 0.02))
+]
 
 
 def plain_evidence(rows: list[tuple[float, float, float]], threshold: float, smallest: float) -> float:
@@ -86,7 +89,7 @@ def test_closed_test_searches_all_subsets(logs: list[float], before: int) -> Non
     """A threshold is certified if every set of open thresholds that holds it is rejected."""
     n, bar = len(logs), 20.0
     done = [bool(before >> j & 1) for j in range(n)]
-    weight = [(j + 1 + 0.3 * n) ** -3 for j in range(n)]
+    weight = [(j + 1 + 0.5 * n) ** -3 for j in range(n)]
     share = [each / sum(weight) for each in weight]
 
     def rejected(members: tuple[int, ...]) -> bool:

@@ -57,6 +57,8 @@ CAVEATS = {
         "comes with probability {chance:%} at most, for coverage and for scores each.{order}"),
     "change": Kind(GRAVE, "A change was signalled after accepted row {first:,}{since}, {count:,} in all; without a "
         "change one signal in {run_length:,.0f} accepted rows or more is expected."),
+    "old_rows": Kind(GRAVE, "Only the {fresh:,} rows{where} from the call of that signal on still speak for new cases; "
+        "the {old:,} before it may be of another population.", "Restart the certificate."),
     "groups_missing": Kind(LIMIT, "No groups were given: some may be worse.", "({how})"),
     "rows_rejected": Kind(LIMIT, "{count:,} of {n:,} rows are of groups without a threshold ({names:list}) and are "
         "not monitored."),

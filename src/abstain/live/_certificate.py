@@ -80,7 +80,8 @@ class LiveCertificate:
     the test of violation and the change detector run in parallel, and :meth:`restart` begins anew.
 
     **What may depend on results.** When to evaluate, issue a policy or stop, and how many labels to draw next.
-    What may not: the grid, the limit, and where calls cut the stream, if they cut it where losses look good.
+    What may not: the grid, the limit, and which rows a call has. Cut the stream by time or by number: rows of a call
+    are counted in a random order, and the test is evaluated after each percent of new rows (of clusters at the end).
 
     References
     ----------
@@ -248,16 +249,18 @@ class LiveCertificate:
             self.clock, self.calls = clock, self.calls + 1
             self.sent.add(known)
             self.clusters = self.clusters if fresh is None else np.union1d(self.clusters, fresh)
+            # a file may be sorted by loss: its rows are counted in an order that has nothing to do with it
+            mixed = due[np.random.default_rng(self.calls).permutation(len(due))]
             rows = Rows(
-                cell[due],
-                ~np.isnan(losses[due]),
-                np.nan_to_num(losses[due]) / self.max_loss,
-                weight[due] / self.max_weight,
-                chance[due],
-                None if number is None else number[due],
+                cell[mixed],
+                ~np.isnan(losses[mixed]),
+                np.nan_to_num(losses[mixed]) / self.max_loss,
+                weight[mixed] / self.max_weight,
+                chance[mixed],
+                None if number is None else number[mixed],
                 self.max_cluster or 1,
             )
-            place = place[due]
+            place = place[mixed]
             for k, one in enumerate(self.groups.values()):
                 mine = rows if len(self.groups) == 1 else rows.of(place == k)
                 if len(mine.cell):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, field
 
@@ -10,6 +11,9 @@ import numpy as np
 from abstain._typing import BoolArray, FloatArray, IntArray
 from abstain.monitoring import Detector, Evidence
 from abstain.thresholds import _grid_bets as _bets
+
+#: The test is evaluated when the rows have grown by one part in so many.
+PERCENT = 100
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,8 @@ class Grid:
     cell, and their weight, last of those that no threshold accepts; ``labels``: how many labels were counted;
     ``wrong``: their losses for each cell, weighted by chance; ``certified``: the thresholds that were declared;
     ``in_force``: position of the threshold of the last policy, or -1; ``smallest``: the smallest chance of a label
-    since then; ``answered``: labels of what it answered.
+    since then; ``answered``: labels of what it answered; ``violated_at``, ``changed_at``: how many of these there were
+    at the first violation and signal of a change; ``old_rows``: rows before the call of that signal.
     """
 
     rules: Rules
@@ -79,6 +84,7 @@ class Grid:
     highest: float = 0.0
     violated_at: int | None = None
     changed_at: int | None = None
+    old_rows: int | None = None
     graded: bool = False
     counts: IntArray = field(init=False)
     evidence: Evidence = field(init=False)
@@ -86,7 +92,7 @@ class Grid:
 
     def __post_init__(self) -> None:
         n = len(self.rules.thresholds)
-        self.sums = np.zeros((len(_bets.RATES), n))
+        self.sums = np.zeros((len(_bets.WEIGHTS), n))
         self.cases, self.wrong = np.zeros(n + 1), np.zeros(n + 1)
         self.counts = np.zeros(n + 1, dtype=np.int64)
         self.certified = np.zeros(n, dtype=bool)
@@ -104,20 +110,30 @@ class Grid:
         gain = np.where(rows.drawn, rows.weight * (self.rules.limit - rows.loss) / rows.chance, 0.0)
         self._monitor(rows)
         if rows.cluster is None:
-            some = rows.drawn & (rows.cell < n)
-            logs = _bets.log_factors(gain[some], self.rules.limit, self.smallest)
-            self.sums += _bets.by_cell(logs, rows.cell[some], n)
+            logs, parts = _bets.log_factors(gain, self.rules.limit, self.smallest), self._parts(len(gain))
         else:
             logs = _bets.cluster_logs(gain / rows.size, rows.cell, rows.cluster, self.rules.limit, self.smallest)
-            self.sums += _bets.by_cell(logs, rows.cell, n)
+            parts = [slice(None)]
+        for part in parts:
+            self.sums += _bets.by_cell(logs[:, part], rows.cell[part], n)
+            self.certified = _bets.certify(_bets.log_evidence(self.sums), self.certified, -math.log(self.share))
         self.counts += np.bincount(rows.cell, minlength=n + 1)
         self.graded = self.graded or bool(((rows.loss != 0.0) & (rows.loss != 1.0)).any())
         self.labels += int(rows.drawn.sum())
         self.cases += np.bincount(rows.cell, weights=rows.weight, minlength=n + 1)
         found = np.where(rows.drawn, rows.weight * rows.loss / rows.chance, 0.0)
         self.wrong += np.bincount(rows.cell, weights=found, minlength=n + 1)
-        log_evidence = _bets.log_evidence(self.sums)
-        self.certified = _bets.certify(log_evidence, self.certified, -math.log(self.share))
+
+    def _parts(self, n: int) -> list[slice]:
+        """Return the parts of n new rows after each of which the test is evaluated: a percent of all rows until then.
+
+        The certificate may be evaluated at any time, and what is certified once stays so. One evaluation at the end of
+        a large call would miss what its rows show in between.
+        """
+        ends = [0]
+        while ends[-1] < n:
+            ends.append(min(n, ends[-1] + max(1, (self.rows + ends[-1]) // PERCENT)))
+        return [slice(*each) for each in itertools.pairwise(ends)]
 
     def _monitor(self, rows: Rows) -> None:
         """Test the risk of what the policy in force answers, and look for a change of it, with every label in turn."""
@@ -137,7 +153,7 @@ class Grid:
         if self.violated_at is None and self.highest >= -math.log(self.share):
             self.violated_at = self.answered
         if signals and self.changed_at is None:
-            self.changed_at = self.answered
+            self.changed_at, self.old_rows = self.answered, self.rows
 
     @property
     def rows(self) -> int:

@@ -38,7 +38,10 @@ class Line:
 
 @dataclass(frozen=True)
 class LiveGroup:
-    """The certificate of one group: its threshold, and what was counted."""
+    """The certificate of one group: its threshold, and what was counted.
+
+    ``old_rows``: rows of before the call in which a change was signalled, which may say nothing about new cases.
+    """
 
     threshold: float
     coverage: float
@@ -48,6 +51,7 @@ class LiveGroup:
     labels: int
     violated_at: int | None
     changed_at: int | None
+    old_rows: int | None
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -97,11 +101,16 @@ class LiveCertification(Result):
                 labels=one.labels,
                 violated_at=one.violated_at,
                 changed_at=one.changed_at,
+                old_rows=one.old_rows,
             )
         graded = live.max_loss != 1.0 or any(one.graded for one in live.groups.values())
         rules, coverage = next(iter(live.groups.values())).rules, live.covered()
         reach = Reach(rules.most, rules.limit, coverage) if coverage else None
         return cls(live.risk, live.delta, groups, coverage, tuple(live.lines), live.run_length, graded, reach)
+
+    @property
+    def _grouped(self) -> bool:
+        return list(self.groups) != [""]
 
     @property
     def thresholds(self) -> dict[str, float]:
@@ -113,7 +122,7 @@ class LiveCertification(Result):
         """What may be answered now, and whether something has changed."""
         violated = {name: one.violated_at for name, one in self.groups.items() if one.violated_at is not None}
         found = {name: one for name, one in self.groups.items() if one.threshold < math.inf and name not in violated}
-        one = next(iter(self.groups.values())) if list(self.groups) == [""] else None
+        one = next(iter(self.groups.values())) if not self._grouped else None
         n, answered = sum(each.rows for each in self.groups.values()), sum(each.answered for each in found.values())
         reason = "" if found else f"{sum(each.labels for each in self.groups.values()):,} labels do not show it yet"
         if violated:
@@ -139,14 +148,19 @@ class LiveCertification(Result):
         )
 
     def _caveats(self) -> Iterator[Caveat]:
-        changed = [one.changed_at for one in self.groups.values() if one.changed_at is not None]
+        changed = {name: one for name, one in self.groups.items() if one.changed_at is not None}
         if changed:
-            yield Caveat.of("change", first=min(changed), since="", count=len(changed), run_length=self.run_length)
+            first = min(one.changed_at or 0 for one in changed.values())
+            yield Caveat.of("change", first=first, since="", count=len(changed), run_length=self.run_length)
+            old = sum(one.old_rows or 0 for one in changed.values())
+            fresh = sum(one.rows for one in changed.values()) - old
+            where = f" of {' and '.join(changed)}" if self._grouped else ""
+            yield Caveat.of("old_rows", old=old, fresh=fresh, where=where)
         rejected = [name for name, one in self.groups.items() if name and one.threshold == math.inf]
         if rejected and len(rejected) < len(self.groups):
             reason = "their labels do not show it yet"
             yield Caveat.of("groups_rejected", names=rejected, reason=reason)
-        if list(self.groups) == [""]:
+        if not self._grouped:
             yield Caveat.of("groups_missing", how="see groups=")
 
     def headline(self) -> str:
@@ -155,7 +169,7 @@ class LiveCertification(Result):
 
     def tables(self) -> list[Table]:
         """Return what is certified for each group; without groups what was certified after the last calls."""
-        if list(self.groups) == [""]:
+        if not self._grouped:
             shown = [
                 (
                     line.when,

@@ -22,7 +22,7 @@ from abstain.thresholds import packed, unpacked
 if TYPE_CHECKING:
     from abstain.live._certificate import LiveCertificate
 
-FORMAT = "abstain.live/2"
+FORMAT = "abstain.live/3"
 
 
 def text_of(values: FloatArray) -> str:
@@ -113,7 +113,7 @@ def restore(certificate: LiveCertificate, content: Mapping[str, Any]) -> None:
 
 
 #: Fields of a grid that are plain values.
-PLAIN = ("labels", "smallest", "graded", "in_force", "answered", "highest", "violated_at", "changed_at")
+PLAIN = ("labels", "smallest", "graded", "in_force", "answered", "highest", "violated_at", "changed_at", "old_rows")
 
 
 def _grid(one: Grid) -> dict[str, Any]:

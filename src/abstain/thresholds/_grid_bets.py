@@ -31,10 +31,10 @@ import numpy as np
 from abstain._checks import vector
 from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
 
-#: Error rates, as parts of the limit, against which the stakes are best, and the weights of the bets. The first three
-#: decide within some 50,000 rows (chosen by simulation, benchmarks/live.py); the others are needed when a risk that
-#: lies closely below the limit is to be certified at all.
-RATES = np.array([0.45, 0.6, 0.75, 0.9, 0.97])
+#: Relative distances from the limit against which the stakes are best, in standard deviations of one loss, and the
+#: weights of the bets. The first three decide within some 50,000 rows (chosen by simulation, on other populations than
+#: those of benchmarks/live.py); the others are needed when a risk closely below the limit is to be certified at all.
+DISTANCES = np.array([0.24, 0.12, 0.06, 0.02, 0.006])
 WEIGHTS = np.array([0.3, 0.3, 0.3, 0.08, 0.02])
 #: Thresholds of a grid that is made from scores, and the most that may be given.
 USUAL, MOST = 60, 200
@@ -65,7 +65,8 @@ def cells(thresholds: FloatArray, confidence: FloatArray) -> IntArray:
 
 def stakes(limit: float, smallest: float) -> FloatArray:
     """Return the stakes where the smallest chance of a label in force is ``smallest``."""
-    return smallest * (1.0 - RATES) / (1.0 - limit)
+    rates = 1.0 / (1.0 + DISTANCES * np.sqrt((1.0 - limit) / limit))
+    return np.asarray(smallest * (1.0 - rates) / (1.0 - limit))
 
 
 def log_factors(gain: FloatArray, limit: float, smallest: float) -> FloatArray:
@@ -100,12 +101,12 @@ def log_evidence(sums: FloatArray) -> FloatArray:
 
 
 def start_weights(n: int) -> FloatArray:
-    """Return the share of delta of n thresholds: half of it to the first eighth, a tenth to the lower half.
+    """Return the share of delta of n thresholds: half of it to the first sixth, a sixth to the lower half.
 
     A start counts for every threshold from it on, and for none above it. Weights that fall at once, as 1, 1/2, 1/3,
-    lose much where errors are among the most confident (benchmarks/live.py).
+    lose much where errors are among the most confident.
     """
-    weight = (np.arange(1.0, n + 1.0) + 0.3 * n) ** -3.0
+    weight = (np.arange(1.0, n + 1.0) + 0.5 * n) ** -3.0
     return np.asarray(weight / weight.sum())
 
 

@@ -37,6 +37,8 @@ class Reach:
         Upper limit of the risk of the answers in the calibrated population, with the confidence of the guarantee.
     coverage : float
         Share of the cases that is answered.
+    answered : float
+        At which rate cases of an unseen kind are answered; 1 if that is unknown.
 
     Examples
     --------
@@ -51,6 +53,7 @@ class Reach:
     limit: float
     upper: float
     coverage: float
+    answered: float = 1.0
 
     @property
     def slack(self) -> float:
@@ -62,15 +65,15 @@ class Reach:
         """The largest share of the *answers* that may be of an unseen kind and all wrong."""
         return self.slack / (1.0 - self.upper) if self.upper < 1.0 else 0.0
 
-    def ood_cases(self, answered: float = 1.0) -> float:
+    def ood_cases(self, answered: float | None = None) -> float:
         """Return the largest share of all *cases* that may be of an unseen kind, and wrong wherever they are answered.
 
         Parameters
         ----------
-        answered : float in [0, 1]
-            At which rate they are answered, as measured on such cases; 1 if that is unknown.
+        answered : float in [0, 1], optional
+            At which rate they are answered, as measured on such cases; default: that of this object.
         """
-        rate = fraction(answered, "answered")
+        rate = self.answered if answered is None else fraction(answered, "answered")
         if rate == 0.0:
             return 1.0
         odds = self.coverage * self.slack / (rate * (1.0 - self.limit))

@@ -36,6 +36,7 @@ from abstain.curve import RiskCoverageCurve
 from abstain.policy import Guarantee, Policy, SecondScore
 from abstain.policy import inputs_of as inputs_of
 from abstain.thresholds._choose import choose_threshold
+from abstain.thresholds._reach import Reach
 from abstain.thresholds._results import CertifiedThreshold
 
 #: Part of the rows that chooses.
@@ -93,6 +94,11 @@ class ChosenPair(Result):
     def attainable(self) -> bool:
         """Whether the limit was reached."""
         return self.found.attainable
+
+    @property
+    def reach(self) -> Reach:
+        """How far the guarantee reaches beyond the population of these rows; see :class:`abstain.thresholds.Reach`."""
+        return self.found.reach
 
     def accept(self, confidence: ArrayLike, second: ArrayLike) -> BoolArray:
         """Return the accept mask of new rows; a NaN of either score is rejected."""
