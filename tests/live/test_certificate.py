@@ -14,7 +14,6 @@ import pytest
 
 from abstain.live import LiveCertificate, load_live, update_live
 
-#: Distances of the bets in standard deviations of one loss, and their weights.
 BETS = ((0.24, 0.3), (0.12, 0.3), (0.06, 0.3), (0.02, 0.08), (0.006, 0.02))
 GRID = [0.9, 0.7, 0.5, 0.3, 0.1]
 
@@ -34,9 +33,8 @@ def fresh(**options: Any) -> LiveCertificate:
 def plain_certified(score: np.ndarray, loss: np.ndarray, chance: np.ndarray, smallest: float) -> list[float]:
     """Return what one call certifies, with loops and subsets that share nothing with the package."""
     stakes = [smallest * (1 - 1 / (1 + step * math.sqrt(0.95 / 0.05))) / 0.95 for step, _ in BETS]
-    products = [[1.0] * len(BETS) for _ in GRID]
+    products, done = [[1.0] * len(BETS) for _ in GRID], set[int]()
     weight = [(j + 1 + 0.5 * len(GRID)) ** -3 for j in range(len(GRID))]
-    done: set[int] = set()
     counted = evaluated = 0
     for row in np.random.default_rng(1).permutation(len(score)):
         counted += 1
@@ -93,13 +91,6 @@ def test_calls_and_orders_do_not_change_the_evidence() -> None:
     sums = [one.groups[""].sums for one in (whole, mixed, parts)]
     np.testing.assert_allclose(sums[1], sums[0], rtol=1e-12)
     np.testing.assert_allclose(sums[2], sums[0], rtol=1e-12)
-
-
-def test_a_sorted_file_certifies_nothing_more() -> None:
-    """A call is evaluated within, in an order of its own: right rows that come first in a file show nothing."""
-    live = fresh(thresholds=[0.0])
-    live.update(np.ones(2000), np.arange(2000) >= 1800)
-    assert live.threshold == math.inf
 
 
 def test_certified_stays_certified() -> None:
@@ -173,13 +164,6 @@ def test_a_share_of_unseen_answers() -> None:
     assert "0.02" in policy.guarantee.statement
     with pytest.raises(ValueError, match="ood_share"):
         fresh(ood_share=0.05)
-
-
-def test_missing_scores_are_answered_nowhere() -> None:
-    """A row without a score needs no label and lowers the coverage."""
-    live = fresh(thresholds=[0.5])
-    live.update([np.nan, 0.9], [np.nan, 0.0])
-    assert live.groups[""].coverage(0) == 0.5
 
 
 def test_young_rows_wait() -> None:
@@ -289,12 +273,12 @@ def test_a_change_is_signalled_and_a_violation_proved() -> None:
     for week in range(8):
         live.update(*rows(500, 70 + week, scale=1.0))
     one = live.result().groups[""]
-    assert one.changed_at is not None
-    assert one.violated_at is not None
+    assert None not in (one.changed_at, one.violated_at)
     speak = next(each.sentence for each in live.result().verdict.caveats if each.kind == "old_rows")
-    assert one.old_rows is not None
-    assert speak.startswith(f"Only the {one.rows - one.old_rows:,} rows from the call of that signal on still speak")
-    assert 4000 <= one.old_rows < one.rows
+    assert 4000 <= (one.old_rows or 0) < one.rows
+    assert speak.startswith(
+        f"Only the {one.rows - (one.old_rows or 0):,} rows from the call of that signal on still speak"
+    )
     assert live.result().verdict.headline.startswith("The guarantee is violated: first seen after")
     policy = live.policy(score="msp")
     assert (policy.guarantee, policy.thresholds[""]) == (None, math.inf)

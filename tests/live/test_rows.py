@@ -82,3 +82,17 @@ def test_drawn_labels() -> None:
         live.update([0.9, 0.8], [0, np.nan], label_probability=0.5, drawn=[False, True])
     found = live.update([0.9, 0.8], [1, 0], label_probability=0.5, drawn=[False, True])
     assert (found.groups[""].labels, live.groups[""].risk(0)) == (1, 0.0)
+
+
+def test_missing_scores_are_answered_nowhere() -> None:
+    """A row without a score needs no label and lowers the coverage."""
+    live = fresh((0.5,))
+    live.update([np.nan, 0.9], [np.nan, 0.0])
+    assert live.groups[""].coverage(0) == 0.5
+
+
+def test_a_sorted_file_certifies_nothing_more() -> None:
+    """A call is evaluated within, in an order of its own: right rows that come first in a file show nothing."""
+    live = fresh((0.0,))
+    live.update(np.ones(2000), np.arange(2000) >= 1800)
+    assert live.threshold == np.inf

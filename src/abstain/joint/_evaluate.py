@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain._checks import failure_probability, fraction, generator, whole
+from abstain._checks import generator, whole
 from abstain._result import Column, Estimate, Result, Row, Table, arrow, number, plain
 from abstain._typing import ArrayLike, FloatArray
 from abstain._version import __version__
-from abstain.inference import Interval, clopper_pearson
+from abstain.inference import Interval
 from abstain.joint import _null, _quadrants, _splits
 from abstain.joint._detection import BACKWARD, auroc, backward
 from abstain.joint._ds_aurc import AreaResult, areas
@@ -21,7 +21,6 @@ from abstain.joint._ds_f1 import F1Point, exact
 from abstain.joint._frontier import RiskCoverageFrontier, single_frontier
 from abstain.joint._problem import Problem, Thresholds, problem
 from abstain.joint._single import aurc_optimum, of_single
-from abstain.thresholds import Reach
 
 if TYPE_CHECKING:
     from abstain.plots import F1SurfaceDisplay
@@ -166,38 +165,6 @@ class JointEvaluation(Result):
         JointEvaluation
         """
         return JointEvaluation(self.problem.at_prevalence(prevalence), self.seed, self.n_permutations, self.n_splits)
-
-    def reach(self, thresholds: tuple[float, float], *, risk: float, delta: float = 0.05) -> Reach:
-        r"""Return up to which share of OOD cases a limit of the risk holds at a pair of thresholds.
-
-        All OOD cases that both scores accept count as wrong. Three exact binomial limits, each at :math:`\delta/3`,
-        bound the risk of the accepted ID cases from above, their share from below, and that of the OOD cases from
-        above. So with probability 1 - ``delta`` the limit holds at the share that :meth:`Reach.ood_cases` states.
-
-        Parameters
-        ----------
-        thresholds : (float, float)
-            Of the confidence and of the detector. They were chosen on *other* rows: not :attr:`thresholds`.
-        risk : float in (0, 1)
-            Limit of the error rate of everything that is accepted.
-        delta : float in (0, 1)
-            Probability that the limit does not hold at the share that is stated.
-
-        Returns
-        -------
-        Reach
-        """
-        limit, part = fraction(risk, "risk"), failure_probability(delta) / 3.0
-        confidence, detector = thresholds
-        accepted = (self.problem.confidence >= confidence) & (self.problem.detector >= detector)
-        inside, outside = accepted[: self.n_id], accepted[self.n_id :]
-        wrong, n = int(self.problem.wrong[inside].sum()), int(inside.sum())
-        return Reach(
-            limit,
-            clopper_pearson(wrong, n, 1.0 - part, side="upper")[1] if n else 1.0,
-            clopper_pearson(n, self.n_id, 1.0 - part, side="lower")[0],
-            clopper_pearson(int(outside.sum()), self.n_ood, 1.0 - part, side="upper")[1] if self.n_ood else 1.0,
-        )
 
     @cached_property
     def natural(self) -> JointEvaluation:

@@ -79,9 +79,9 @@ class LiveCertificate:
     each label is drawn with the stated chance, whatever the loss is. A change of the population makes old rows wrong:
     the test of violation and the change detector run in parallel, and :meth:`restart` begins anew.
 
-    **What may depend on results.** When to evaluate, issue a policy or stop, and how many labels to draw next.
-    What may not: the grid, the limit, and which rows a call has. Cut the stream by time or by number: rows of a call
-    are counted in a random order, and the test is evaluated after each percent of new rows (of clusters at the end).
+    **What may depend on results.** When to evaluate, issue a policy or stop, and how many labels to draw next. What may
+    not: the grid, the limit, and which rows a call has. Cut the stream by time or by number: the test is evaluated
+    within a call, after each percent of new rows, which are counted in a random order.
 
     References
     ----------
@@ -245,11 +245,10 @@ class LiveCertificate:
                 score[due], losses[due], flag(again, "again"), None if names is None else names[due]
             )
             fresh = None if clusters is None else columns.fresh_clusters(clusters, due, self.clusters)
-            # nothing was changed until here, and nothing can fail from here on
             self.clock, self.calls = clock, self.calls + 1
-            self.sent.add(known)
+            self.sent.add(known)  # nothing was changed until here, and nothing can fail from here on
             self.clusters = self.clusters if fresh is None else np.union1d(self.clusters, fresh)
-            # a file may be sorted by loss: its rows are counted in an order that has nothing to do with it
+            # in an order that has nothing to do with losses, by which a file may be sorted
             mixed = due[np.random.default_rng(self.calls).permutation(len(due))]
             rows = Rows(
                 cell[mixed],

@@ -121,7 +121,10 @@ def prior_threshold(
 def _shares(prior: Mapping[Any, float], names: list[Any]) -> np.ndarray[Any, Any]:
     """Return the share of each class that occurs."""
     if not isinstance(prior, Mapping):
-        raise TypeError(f"prior must be a dict of class to share, got {type(prior).__name__}")
+        raise TypeError(
+            f"prior must be a dict of class to share, got {type(prior).__name__}; shares that were estimated from "
+            "rows of the target are refused, because their error is not in the certificate"
+        )
     given = np.array([real(share, "prior", ">= 0") for share in prior.values()])
     if not ((given >= 0.0) & np.isfinite(given)).all() or abs(given.sum() - 1.0) > SLACK:
         raise ValueError(f"prior must hold shares >= 0 that sum to 1, got a sum of {given.sum():g}")

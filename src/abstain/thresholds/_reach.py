@@ -21,8 +21,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from abstain._checks import fraction
+from abstain._checks import failure_probability, fraction
+from abstain.inference import clopper_pearson
+
+if TYPE_CHECKING:
+    from abstain.joint import JointEvaluation
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,32 @@ class Reach:
     upper: float
     coverage: float
     answered: float = 1.0
+
+    @classmethod
+    def of_joint(
+        cls, result: JointEvaluation, thresholds: tuple[float, float], *, risk: float, delta: float = 0.05
+    ) -> Reach:
+        r"""Return how far a limit reaches at a pair of thresholds, from ID and OOD rows that were evaluated together.
+
+        :meth:`ood_cases` of what is returned is the share of OOD cases up to which the limit holds, if all that both
+        scores accept of them is wrong. Exact binomial limits at :math:`\delta/3` each bound the risk of the accepted ID
+        cases, their share, and that of the OOD cases.
+
+        Parameters
+        ----------
+        result : JointEvaluation
+        thresholds : (float, float)
+            Of the confidence and of the detector, chosen on *other* rows.
+        risk, delta : float in (0, 1)
+            Limit of the error rate of all that is accepted, and the probability that the stated share is too large.
+        """
+        limit, part, rows = fraction(risk, "risk"), failure_probability(delta) / 3.0, result.problem
+        accepted = (rows.confidence >= thresholds[0]) & (rows.detector >= thresholds[1])
+        inside, outside = accepted[: rows.n_id], int(accepted[rows.n_id :].sum())
+        wrong, n = int(rows.wrong[inside].sum()), int(inside.sum())
+        upper = clopper_pearson(wrong, n, 1.0 - part, side="upper")[1] if n else 1.0
+        rate = clopper_pearson(outside, rows.n_ood, 1.0 - part, side="upper")[1] if rows.n_ood else 1.0
+        return cls(limit, upper, clopper_pearson(n, rows.n_id, 1.0 - part, side="lower")[0], rate)
 
     @property
     def slack(self) -> float:
