@@ -27,8 +27,9 @@ from abstain import scores
 from abstain._checks import UnmetNeed, closest, vector
 from abstain._files import locked
 from abstain._typing import ArrayLike
-from abstain.monitoring._monitor import Monitor, content_of, digest_of
+from abstain.monitoring._monitor import Monitor
 from abstain.monitoring._result import Monitoring
+from abstain.monitoring._state import content_of, digest_of
 from abstain.outputs import REMEDY, count, refuse_without_frame
 from abstain.policy import Policy, group_column
 from abstain.thresholds import frame_source

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 import json
 import os
 import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -21,13 +20,12 @@ from abstain.inference import codes
 from abstain.monitoring._guarantee import ONLY, Line, Monitored, Period, Rules, Seen, Violation, drift_undecided, units
 from abstain.monitoring._result import Monitoring, any_known
 from abstain.monitoring._rows import SentRows, shuffled, warn_if_in_runs, warn_if_sorted
+from abstain.monitoring._state import FORMAT, as_in_0_2, content_of, digest_of, policy_content
 from abstain.monitoring._times import Clock
 from abstain.policy import Policy, group_column
 from abstain.thresholds import check_clusters, read, warn_if_reused, warn_of_copies
 from abstain.thresholds._row_hashes import Hashes, named, packed, taken, unpacked
 
-#: What a state file says it is; files of 0.2.0 have the second name.
-FORMAT, _OLD = "abstain.monitor/1", "abstain.watch/1"
 #: Signals that are kept, and lines of the table: of more the oldest are joined.
 _SIGNALS, LINES = 100, 128
 
@@ -334,13 +332,11 @@ class Monitor:
         rules = {**asdict(self.rules), "largest": plain(self.largest), "period": self.period, "delta": self.delta,
                  "maturity": self.clock.maturity, "unlabelled": self.clock.unlabelled}  # fmt: skip
         rules |= {} if self.returning == "refuse" else {"returning": self.returning}
-        return digest_of({"policy": _policy_content(self.policy) if policy is None else policy, "rules": rules})
+        return digest_of({"policy": policy or policy_content(self.policy), "rules": rules})
 
     def fits(self, found: Mapping[str, Any]) -> bool:
         """Whether a state is of this policy and these rules; those of 0.2.0 hashed the policy as they wrote it."""
-        content = _policy_content(self.policy)
-        old = {**content, "calibration": _as_in_0_2(content["calibration"])}
-        return found["identity"] in (self._identity(content), self._identity(old))
+        return found["identity"] in (self._identity(), self._identity(as_in_0_2(policy_content(self.policy))))
 
     def _state(self) -> dict[str, Any]:
         return {
@@ -372,38 +368,3 @@ class Monitor:
         for name, one in self.monitored.items():
             one.restore(found["watched"][name])
         self.of_group = {name: Line(**line) for name, line in found.get("groups", {}).items()}
-
-
-def _policy_content(policy: Policy) -> dict[str, Any]:
-    found: dict[str, Any] = plain({each.name: getattr(policy, each.name) for each in fields(policy)})
-    return found
-
-
-def _as_in_0_2(calibration: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a calibration as 0.2.0 wrote it: versions one by one, and no edges where there are none."""
-    found = {name: value for name, value in calibration.items() if name != "versions" and (name, value) != ("bins", [])}
-    found |= calibration.get("versions") or {}
-    if "groups" in found:
-        found["groups"] = {name: _as_in_0_2(one) for name, one in found["groups"].items()}
-    return found
-
-
-def content_of(name: str) -> dict[str, Any]:
-    """Return what a state file holds; refuse one that was edited or damaged."""
-    try:
-        with open(name, encoding="utf-8") as file:
-            found = json.load(file)
-    except (ValueError, OSError, RecursionError) as error:
-        why = getattr(error, "strerror", None) or " ".join(str(error).split())
-        raise ValueError(f"{name}: cannot be read as the state of a monitor ({why}); restore the file") from None
-    if not isinstance(found, dict) or found.get("format") not in (FORMAT, _OLD):
-        raise ValueError(f"{name}: is no state of format {FORMAT!r}; 'abstain monitor --state' writes one")
-    content = {key: value for key, value in found.items() if key not in ("format", "digest")}
-    if found.get("digest") != digest_of(content):
-        raise ValueError(f"{name}: was edited or damaged, so what it says may not be true; restore the file")
-    return content
-
-
-def digest_of(content: Mapping[str, Any]) -> str:
-    """Return the SHA-256 (hex) of a state."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True, allow_nan=False).encode()).hexdigest()
