@@ -78,17 +78,22 @@ class Streams:
         group = np.searchsorted(self.names, rows["groups"]) if "groups" in rows else np.zeros((1, 1), dtype=int)
         stream = np.arange(len(loss))[:, np.newaxis]
         gain = rows.get("sample_weight", 1.0) / self.heaviest * (self.limit - loss / self.largest) / chance
-        gain = np.where(drawn, gain, 0.0) * self.smallest[group, stream]
+        gain, smallest = np.where(drawn, gain, 0.0), np.broadcast_to(self.smallest[group, stream], loss.shape)
         place = (group * len(loss) + stream) * (len(self.grid) + 1) + self.cells(score)
         if "clusters" in rows:
             number = np.where(rows["clusters"] < 0, n + np.arange(n), rows["clusters"]) + stream * 2 * n
-            cell = self.cells(score).ravel()
-            logs = _bets.cluster_logs(gain.ravel() / self.size, cell, number.ravel(), self.limit, 1.0)
-            self._add(place.ravel(), logs)
+            cell, found = self.cells(score), np.zeros((len(_bets.WEIGHTS), *loss.shape))
+            for chosen in np.unique(smallest):
+                mine = smallest == chosen
+                found[:, mine] = _bets.cluster_logs(
+                    gain[mine] / self.size, cell[mine], number[mine], self.limit, float(chosen)
+                )
+            self._add(place.ravel(), found.reshape(len(found), -1))
             self._certify()
         else:
             mixed = np.random.default_rng(self.calls).permutation(n)
-            self._in_parts(place[:, mixed], gain[:, mixed], None if self.kept[0] == 1 else group[:, mixed])
+            columns = [each[:, mixed] for each in (place, gain, smallest)]
+            self._in_parts(*columns, None if self.kept[0] == 1 else group[:, mixed])
         if mirror:
             for s, live in enumerate(self.mirrors):
                 live.update(**self._columns(rows, drawn, chance, s), again=True)
@@ -110,10 +115,13 @@ class Streams:
             self.last = score, _bets.cells(self.grid, score)
         return self.last[1]
 
-    def _in_parts(self, place: np.ndarray, gain: np.ndarray, group: np.ndarray | None) -> None:
+    def _in_parts(self, place: np.ndarray, gain: np.ndarray, smallest: np.ndarray, group: np.ndarray | None) -> None:
         """Count rows in their new order, and evaluate after each percent of the rows of each certificate."""
         n = gain.shape[1]
-        logs = _bets.log_factors(gain.ravel(), self.limit, 1.0).reshape(-1, *gain.shape)
+        logs = np.zeros((len(_bets.WEIGHTS), *gain.shape))
+        for chosen in np.unique(smallest):
+            mine = smallest == chosen
+            logs[:, mine] = _bets.log_factors(gain[mine], self.limit, float(chosen))
         if group is None:
             total = np.full(self.kept, n)
         else:

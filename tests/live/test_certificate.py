@@ -32,10 +32,10 @@ def fresh(**options: Any) -> LiveCertificate:
 
 def plain_certified(score: np.ndarray, loss: np.ndarray, chance: np.ndarray, smallest: float) -> list[float]:
     """Return what one call certifies, with loops and subsets that share nothing with the package."""
-    stakes = [smallest * (1 - 1 / (1 + step * math.sqrt(0.95 / 0.05))) / 0.95 for step, _ in BETS]
-    products, done = [[1.0] * len(BETS) for _ in GRID], set[int]()
-    weight = [(j + 1 + 0.5 * len(GRID)) ** -3 for j in range(len(GRID))]
-    counted = evaluated = 0
+    spread = math.sqrt((1 - smallest * 0.05) / (smallest * 0.05))
+    stakes = [smallest * (1 - 1 / (1 + step * spread)) / 0.95 for step, _ in BETS]
+    products, weight = [[1.0] * len(BETS) for _ in GRID], [(j + 1 + 0.5 * len(GRID)) ** -3 for j in range(len(GRID))]
+    counted, evaluated, done = 0, 0, set[int]()
     for row in np.random.default_rng(1).permutation(len(score)):
         counted += 1
         for j, threshold in enumerate(GRID):

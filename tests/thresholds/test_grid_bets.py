@@ -14,17 +14,19 @@ from hypothesis import strategies as st
 from abstain.thresholds import _grid_bets as bets
 
 LIMIT = 0.2
-#: Rates against which the stakes are best, from distances in standard deviations of a loss, and weights of the bets.
-BETS = [
-    (1.0 / (1.0 + step * math.sqrt((1.0 - LIMIT) / LIMIT)), weight)
-    for step, weight in ((0.24, 0.3), (0.12, 0.3), (0.06, 0.3), (0.02, 0.08), (0.006, 0.02))
-]
+#: Distances of the bets in standard deviations of a loss, and their weights.
+BETS = ((0.24, 0.3), (0.12, 0.3), (0.06, 0.3), (0.02, 0.08), (0.006, 0.02))
+
+
+def rates(smallest: float) -> list[float]:
+    """Return the parts of the limit against which the bets are best."""
+    return [1.0 / (1.0 + step * math.sqrt((1.0 - smallest * LIMIT) / (smallest * LIMIT))) for step, _ in BETS]
 
 
 def plain_evidence(rows: list[tuple[float, float, float]], threshold: float, smallest: float) -> float:
     """Mean over the stakes of the product of 1 + stake * X, one factor after the other."""
     products = []
-    for rate, weight in BETS:
+    for rate, (_, weight) in zip(rates(smallest), BETS, strict=True):
         product = 1.0
         for confidence, loss, chance in rows:
             gain = (LIMIT - loss) / chance if confidence >= threshold else 0.0
@@ -64,7 +66,7 @@ def test_a_cluster_is_one_factor() -> None:
     found = np.cumsum(bets.by_cell(bets.cluster_logs(gain, cell, cluster, LIMIT, 1.0), cell, 3), axis=1)
     for j in range(3):
         sums = [gain[(cluster == k) & (cell <= j)].sum() for k in range(5)]
-        wanted = [sum(math.log(1 + (1 - rate) / (1 - LIMIT) * one) for one in sums) for rate, _ in BETS]
+        wanted = [sum(math.log(1 + (1 - rate) / (1 - LIMIT) * one) for one in sums) for rate in rates(1.0)]
         assert found[:, j] == pytest.approx(wanted, rel=1e-9)
 
 

@@ -9,11 +9,13 @@ so that :math:`M_j = \sum_k v_k \prod_i (1 + \lambda_k X_{ij})`, with weights th
 supermartingale where the risk at :math:`t_j` is not below the limit, as long as every stake is fixed before the label
 is seen and :math:`\lambda X > -1`. The stakes are
 
-.. math:: \lambda_k = q\,\frac{1 - \rho_k}{1 - \alpha},
+.. math:: \lambda_k = q\,\frac{1 - \rho_k}{1 - \alpha}, \qquad \rho_k = \frac{1}{1 + h_k\sqrt{(1 - q\alpha)/(q\alpha)}},
 
 where q is the smallest chance of a label that is *in force*: it belongs to the policy of that time. The chance of a row
 itself depends on its confidence, and a stake that follows it would not keep the expectation. Without audits (q = 1) and
-with 0/1 losses a stake is the likelihood ratio of the error rate :math:`\rho_k \alpha` against :math:`\alpha`.
+with 0/1 losses a stake is the likelihood ratio of the error rate :math:`\rho_k \alpha` against :math:`\alpha`. The root
+is the relative standard deviation of one loss at the limit, so that at every limit, and with every chance, the same
+numbers of labels decide.
 
 **What is kept.** A row counts at all thresholds from its own *cell* on, the first threshold that accepts it. So one sum
 of logarithms for each stake and cell is the whole state, and a row costs as many operations as there are stakes.
@@ -65,7 +67,8 @@ def cells(thresholds: FloatArray, confidence: FloatArray) -> IntArray:
 
 def stakes(limit: float, smallest: float) -> FloatArray:
     """Return the stakes where the smallest chance of a label in force is ``smallest``."""
-    rates = 1.0 / (1.0 + DISTANCES * np.sqrt((1.0 - limit) / limit))
+    part = smallest * limit
+    rates = 1.0 / (1.0 + DISTANCES * np.sqrt((1.0 - part) / part))
     return np.asarray(smallest * (1.0 - rates) / (1.0 - limit))
 
 
