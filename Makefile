@@ -32,7 +32,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint types doctest pytest test-browser test-dask test-spark $(TOOLS:%=test-%) slow minimum docs bench peers measured claims mutants dist clean
+.PHONY: help demo test lint types doctest pytest test-browser test-dask test-spark $(TOOLS:%=test-%) test-prometheus slow minimum docs bench peers measured claims mutants dist clean
 
 help:
 	@sed -n '1,18s/^# \{0,1\}//p' Makefile
@@ -69,6 +69,9 @@ test-spark: .venv-spark/installed
 
 $(TOOLS:%=test-%): test-%: .venv-%/installed
 	ABSTAIN_TOOL=1 .venv-$*/bin/python -m pytest -q -n 0 -W ignore -p no:cacheprovider tests/integrations/test_$(subst -,_,$*).py
+
+test-prometheus: .venv/installed-dev
+	ABSTAIN_TOOL=1 $(PYTEST) -q -n 0 tests/integrations/test_prometheus.py
 
 slow: .venv/installed-dev
 	$(PYTEST) -q -n $(JOBS) --dist worksteal -m slow --durations 5

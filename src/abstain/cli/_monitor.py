@@ -58,12 +58,13 @@ model_option = click.option("--model", help="Refuse a policy that was not made f
 @model_option
 @plot_option("monitoring", "monitoring")
 @report_options
+@click.option("--metrics-file", type=Path, help="Write the result for the textfile collector of Prometheus.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_context
 def monitor_command(
     context: click.Context, /, policy: Path, file: Path | None, columns: dict[str, Any], state: Path | None,
     time: str | None, as_of: str | None, again: bool, as_json: bool, plots: Wanted, model: str | None,
-    report_path: Path | None, opened: bool,
+    report_path: Path | None, opened: bool, metrics_file: Path | None,
     **options: Any,
 ) -> None:  # fmt: skip
     """Test whether newly labelled rows still satisfy the guarantee; exit code 1 if it is violated.
@@ -74,10 +75,12 @@ def monitor_command(
     monitored so far is shown.
     """
     from abstain import load_policy
-    from abstain._files import locked
+    from abstain._files import locked, write_text
+    from abstain.integrations.prometheus import metrics_text
 
     check_opened(report_path, opened)
-    check_destinations({**plot_targets(plots), "report_path": report_path}, [policy, *([] if file is None else [file])])
+    targets = {**plot_targets(plots), "report_path": report_path, "metrics-file": metrics_file}
+    check_destinations(targets, [policy, *([] if file is None else [file])])
     whole = load_policy(policy, model=model)
     given = {name: value for name, value in options.items() if value not in (None, False)}
     if file is None and (state is None or not state.exists()):
@@ -99,6 +102,8 @@ def monitor_command(
     sources = [policy, *([] if file is None else [file])]
     title = f"Monitoring {policy.name}{'' if file is None else f': {file.name}'}"
     write_report(seen, report_path, opened, files=sources, title=title, outputs=outputs, verdict=verdict)
+    if metrics_file is not None:
+        write_text(metrics_file, metrics_text(seen, policy.name))
     say_written(draw(plots, "monitoring", seen, replace(whole, second=None)))
     show_found(seen, as_json, verdict)
     if seen.violated:
