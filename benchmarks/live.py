@@ -4,6 +4,7 @@
     python benchmarks/live.py compare [--streams 2] [--days 60] [--cell NAME]
     python benchmarks/live.py coverage [--data FOLDER] [--runs 100]
     python benchmarks/live.py audits [--runs 100]
+    python benchmarks/live.py speed
 
 A policy is issued every day. A threshold counts as a violation if its true risk is *not below* the limit. Streams are
 counted side by side with the bets and the closed test of the package (``live_streams.py``); ``compare`` sends a few of
@@ -15,6 +16,8 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import tempfile
+import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -22,6 +25,7 @@ from typing import Any
 import numpy as np
 
 import abstain
+from abstain.live import LiveCertificate
 from abstain.thresholds import _grid_bets as _bets
 from live_populations import DELTA, LIMIT, POPULATIONS, Draw, Shape
 from live_streams import WAYS, Streams, cell, daily
@@ -151,10 +155,33 @@ def audits(runs: int) -> None:
         print(f"{name:12} {'   '.join(cells)}", flush=True)
 
 
+def speed() -> None:
+    """Print the time of a million rows and of one row after them, and the size of the file after many calls."""
+    rng = np.random.default_rng(0)
+    live = LiveCertificate(risk=LIMIT, scores=rng.random(2000))
+    score = rng.random(1_000_000)
+    loss = (rng.random(len(score)) < 0.3 * (1 - score) ** 1.5).astype(float)
+    begin = time.perf_counter(), time.process_time()
+    live.update(score, loss)
+    middle = time.perf_counter(), time.process_time()
+    for k in range(200):
+        live.update([0.5 + k / 1000], [0.0])
+    end = time.perf_counter(), time.process_time()
+    wall, own = (f"{middle[k] - begin[k]:.2f} s, one row after them {5 * (end[k] - middle[k]):.2f} ms" for k in (0, 1))
+    print(f"{len(live.thresholds)} thresholds; a million rows: {wall} by the clock; {own} of the processor")
+    for k in range(1400):
+        score = rng.random(100)
+        names = [f"{k}-{row}" for row in range(100)] if k % 2 else None
+        live.update(score, (rng.random(100) < 0.3 * (1 - score) ** 1.5).astype(float), ids=names)
+    with tempfile.TemporaryDirectory() as folder:
+        live.save(Path(folder) / "live.json")
+        print(f"file after 1,600 calls: {(Path(folder) / 'live.json').stat().st_size / 1000:.0f} kB")
+
+
 def main() -> None:
     """Run what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["violations", "compare", "coverage", "audits"])
+    parser.add_argument("what", choices=["violations", "compare", "coverage", "audits", "speed"])
     parser.add_argument("--streams", type=int, default=2000)
     parser.add_argument("--days", type=int, default=200)
     parser.add_argument("--rows", type=int, default=100)
@@ -169,6 +196,8 @@ def main() -> None:
         coverage(given.data, given.runs)
     elif given.what == "audits":
         audits(given.runs)
+    elif given.what == "speed":
+        speed()
     elif given.what == "compare":
         compare(names, given.streams, given.days, given.rows)
     else:
