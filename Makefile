@@ -7,7 +7,7 @@
 #   make test-mlflow, and so on for inspect, lm-eval, loggers, service, notebooks: each against its tool, in .venv-NAME
 #   make docs    the documentation, in docs/_build/html, and the tests of its pages
 #   make bench   speed and memory, side by side with peers
-#   make peers   the tables of the README: abstain beside other packages, where these are installed
+#   make peers   the tables of README and docs/conformance.md: other packages, where these are installed
 #   make measured  the measured numbers of the documentation, in quick forms; DATA=FOLDER: also of saved outputs
 #   make claims  every claim of the papers, checked again; DATA=FOLDER: also on saved outputs
 #   make mutants  small changes of the code, and whether the tests notice: SEED=1 NUMBER=150, or one PACKAGE=policy
@@ -97,7 +97,8 @@ bench: .venv/installed-dev
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/start.py
 
 peers: .venv/installed-dev
-	$(BIN)/python benchmarks/peers.py tied
+	$(BIN)/python conformance/peers.py run
+	$(BIN)/python conformance/peers.py write
 	$(BIN)/python benchmarks/certificates.py --only field
 
 measured: .venv/installed-dev

@@ -27,6 +27,7 @@ LAYERS = {
     **dict.fromkeys(["metrics", "scores"], 3),
     **dict.fromkeys(["inference", "policy", "summaries"], 4),
     **dict.fromkeys(["joint", "pool", "thresholds"], 5),
+    "conformance": 1,  # shares nothing with what it judges
     "evaluation": 6,
     "monitoring": 6,
     "live": 7,

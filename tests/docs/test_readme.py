@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 import runpy
 from pathlib import Path
 
 import pytest
-from benchmarks import peers
 
 import abstain
 from abstain import _extras
+from abstain.conformance import vectors
+from conformance import peers
 from tests.docs.examples import DOCS, ROOT, failures_of
 
 README = ROOT / "README.md"
@@ -75,14 +77,22 @@ def test_pictures_are_small() -> None:
         assert 5_000 < (ROOT / "docs" / "assets" / f"{name}.png").stat().st_size < 100_000
 
 
-def test_the_table_of_orders_is_what_its_command_prints() -> None:
-    """The row of abstain and of whatever else is installed; the three that ignore the order are not bold."""
-    table = re.search(r"<!-- tied rows: start -->\n(.*?)<!--", README.read_text(encoding="utf-8"), re.DOTALL)
-    assert table is not None
-    rows = {cells[1]: cells[2:4] for line in table[1].splitlines()[2:] for cells in [re.split(r" ?\| ?", line)]}
-    assert len(rows) == 10
-    assert sum(first == last for first, last in rows.values()) == 3
-    for name, first, last in peers.rows(None):
-        if name in rows:  # another version may say something else
-            assert [cell.strip("*") for cell in rows[name]] == [f"{first:.3f}", f"{last:.3f}"]
-    assert "abstain" in rows
+@pytest.mark.parametrize("mark", peers.PLACES)
+def test_a_table_of_packages_is_what_its_results_say(mark: str) -> None:
+    """``python conformance/peers.py write`` would change nothing."""
+    file, table = peers.PLACES[mark]
+    results = json.loads(peers.RESULTS.read_text(encoding="utf-8"))
+    assert f"<!-- {mark}: start -->\n{table(results)}\n<!-- {mark}: end -->" in (ROOT / file).read_text(
+        encoding="utf-8"
+    )
+
+
+def test_the_results_of_packages_are_of_these_vectors() -> None:
+    """A changed answer asks for another run; abstain agrees throughout, and all others are named with a version."""
+    results = json.loads(peers.RESULTS.read_text(encoding="utf-8"))
+    assert results["vectors"] == vectors()["version"]
+    assert results["packages"].keys() == peers.PACKAGES.keys()
+    ours = results["packages"]["abstain"]["metrics"]
+    assert ours.keys() == vectors()["metrics"].keys()
+    assert all(found["passed"] for found in ours.values())
+    assert all(entry["version"] for entry in results["packages"].values())

@@ -14,7 +14,7 @@ from abstain.cli._plugin import Group
 #: Files of commands, in the order in which they are loaded until one has added the command that is called.
 _FILES = (
     "_commands", "_thresholds", "_compare", "_monitor", "_live", "_policy", "_joint", "_labels", "_summarize",
-    "_explain", "_plots", "_study", "_train",
+    "_explain", "_plots", "_conformance", "_study", "_train",
 )  # fmt: skip
 
 

@@ -85,7 +85,7 @@ _SELDOM = {
 }  # fmt: skip
 _OUTPUT = {
     "json_path", "as_json", "csv_path", "table_path", "report_path", "opened", "plots", "output", "verbose", "scale",
-    "images", "texts", "help", "column", "summary", "help_all", "model", "author", "note",
+    "images", "texts", "help", "column", "vectors_path", "summary", "help_all", "model", "author", "note",
 }  # fmt: skip
 
 

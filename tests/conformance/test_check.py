@@ -1,0 +1,251 @@
+"""Implementations with a known fault get the right sentence, the right status and the right exit code."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import abstain
+from abstain.cli import run
+from abstain.conformance import check, vectors
+
+
+def running_mean(confidence: Any, loss: Any) -> float:
+    """Mean of the running risk, tied rows in the order of the file."""
+    running = np.cumsum(loss[np.argsort(-confidence, kind="stable")])
+    return float(np.mean(running / np.arange(1, len(loss) + 1)))
+
+
+def rescaled(confidence: Any, loss: Any) -> float:
+    """AUGRC times n/(n - 1), as if its coverage began at 1/n."""
+    return float(abstain.augrc(loss, confidence)) * len(loss) / (len(loss) - 1)
+
+
+def crashes(confidence: Any, loss: Any) -> float:
+    """Fail on every tie."""
+    if len(set(confidence.tolist())) < len(confidence):
+        raise IndexError("ties are hard")
+    return float(abstain.aurc(loss, confidence))
+
+
+class Updated:
+    """A metric in the style of torchmetrics."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[Any, Any]] = []
+
+    def update(self, confidence: Any, loss: Any) -> None:
+        """Keep the rows."""
+        self.rows.append((confidence, loss))
+
+    def compute(self) -> Any:
+        """Return AUGRC as an array of no dimension."""
+        return np.asarray(abstain.augrc(self.rows[0][1], self.rows[0][0]))
+
+
+class Fault(NamedTuple):
+    """An implementation with a fault, and what is said of it."""
+
+    function: Callable[..., Any]
+    metric: str
+    call: str | None
+    short: str
+    finding: str
+
+
+TURNED = "it reads the confidence the wrong way round: turned, it agrees with "
+NONE = "it agrees with no definition of the vectors"
+FAULTS = {
+    "row order": Fault(
+        running_mean,
+        "aurc",
+        None,
+        "plugin = harmonic, row order",
+        "it depends on the order of tied rows: tied_pair 0.25, tied_pair_reordered 0.75",
+    ),
+    "factor": Fault(
+        rescaled, "augrc", None, "trapezoid × n/(n - 1)", "its values are those of trapezoid times n/(n - 1)"
+    ),
+    "per cent": Fault(
+        abstain.aurc, "aurc", "100 * f(loss, confidence)", "plugin × 100", "its values are those of plugin times 100"
+    ),
+    "wrong side": Fault(abstain.aurc, "aurc", "loss, uncertainty", "no definition", TURNED + "plugin"),
+    "wrong loss": Fault(abstain.auroc_f, "auroc_f", "correct, confidence", "no definition", TURNED + "mid_rank"),
+    "crash": Fault(
+        crashes, "aurc", None, "plugin = harmonic, 7 cases differ", "tied_pair: fails, IndexError: ties are hard"
+    ),
+    "single precision": Fault(
+        lambda s, y: abstain.auroc_f(y, s.astype(np.float32)),
+        "auroc_f",
+        "confidence, loss",
+        "mid_rank, 1 case differs",
+        "close: differs, 0.75, expected 0.5; scores that single precision cannot distinguish",
+    ),
+    "nonsense": Fault(lambda s, y: float(s.sum()), "aurc", "confidence, loss", "no definition", NONE),
+    "no number": Fault(lambda s, y: (1.0, 2.0), "aurc", "confidence, loss", "no definition", NONE),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_named(fault: str) -> None:
+    """The short form and the first finding say which."""
+    function, metric, call, short, finding = FAULTS[fault]
+    found = check(function, metric, call=call)
+    assert not found.passed
+    assert found.short == short
+    assert found.findings[0] == finding
+
+
+def test_a_right_implementation_passes_by_the_names_of_its_parameters() -> None:
+    """A class with update and compute, whose call is stated."""
+    found = check(Updated, "augrc")
+    assert found.passed
+    assert found.call == "f(confidence=confidence, loss=loss)"
+    assert "agrees with trapezoid" in found.headline()
+    assert "Updated was called as f(confidence=confidence, loss=loss)" in found.notes()[-1]
+
+
+def test_what_may_be_refused_is_no_fault() -> None:
+    """A missing score, a single row, losses between 0 and 1; but not a tie."""
+
+    def picky(confidence: Any, loss: Any) -> float:
+        if len(loss) < 2 or not np.isfinite(confidence).all() or set(loss) - {0.0, 1.0}:
+            raise ValueError("not these rows")
+        return float(abstain.aurc(loss, confidence))
+
+    found = check(picky, "aurc")
+    assert found.passed
+    refused = {each.case for each in found.outcomes if each.status == "refuses"}
+    assert refused == {"one_right", "one_wrong", "graded", "infinite", "missing"}
+
+
+def test_an_undefined_value_may_be_nan_or_an_error_but_no_number() -> None:
+    """AUROC of failures where every row is right."""
+    names = ("one_right", "one_wrong", "all_right", "all_wrong")
+    half = check(
+        lambda s, y: abstain.auroc_f(y, s) if 0 < y.sum() < len(y) else 0.5, "auroc_f", call="confidence, loss"
+    )
+    assert {each.case for each in half.outcomes if each.status == "differs"} == set(names)
+
+
+def test_a_certificate_that_counts_inside_a_tie_is_violated() -> None:
+    """It tests the first rows of a tie and accepts all of it: the probability is exact."""
+
+    def hasty(confidence: Any, loss: Any) -> float:
+        order = np.argsort(-confidence, kind="stable")
+        return float(confidence[order][0]) if loss[order][:2].sum() == 0 else np.inf
+
+    found = check(hasty, "certificate", call="confidence, loss")
+    first = found.outcomes[0]
+    assert first.case == "one_score, right first"
+    right = 3 / 8
+    at_least_two = 1 - (1 - right) ** 8 - 8 * right * (1 - right) ** 7
+    assert first.value == pytest.approx(at_least_two, abs=1e-15)
+    assert not found.passed
+    assert found.outcomes[1].value == pytest.approx(right**8)  # wrong rows first: 8 right rows, or one wrong is seen
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (None, "the parameters (a, b) do not say which columns they are"),
+        ("confidence, los", "'los' is no column here; there are loss, correct"),
+        ("confidence,, loss", "is not Python"),
+    ],
+)
+def test_a_call_is_never_guessed(call: str | None, message: str) -> None:
+    """What is not said is asked for."""
+    with pytest.raises(ValueError, match="call") as error:
+        check(lambda a, b: 0.0, "aurc", call=call)
+    assert message in str(error.value)
+
+
+def test_columns_stay_as_they_are() -> None:
+    """An implementation that sorts its arguments in place changes no later case."""
+
+    def careless(confidence: Any, loss: Any) -> float:
+        value = float(abstain.aurc(loss, confidence))
+        confidence.sort()
+        loss[:] = 0.0
+        return value
+
+    assert check(careless, "aurc").passed
+    assert check("abstain:aurc", "aurc").passed
+
+
+# ---------------------------------------------------------------------- the command
+
+PROGRAM = """
+import json, sys
+data = json.load(sys.stdin)
+if None in data["confidence"]:
+    sys.exit("a missing score")
+rows = list(zip(data["loss"], map(float, data["confidence"]), data["sample_weight"]))
+pairs = [a * v * w * ((g > h) + (g == h) / 2) for a, g, v in rows for _, h, w in rows]
+print({factor} * sum(pairs) / sum(w for _, _, w in rows) ** 2)
+"""
+
+
+def test_the_command_says_what_a_function_computes(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Text of 80 columns, Markdown and JSON; status 0 and 1."""
+    json_path, table = tmp_path / "found.json", tmp_path / "found.md"
+    code = run(["conformance", "abstain:aurc", "--metric", "aurc", "--json", str(json_path), "--table", str(table)])
+    printed = capfd.readouterr().out
+    assert code == 0
+    assert printed.startswith("aurc: agrees with plugin in 21 cases")
+    assert max(map(len, printed.splitlines())) <= 80
+    assert json.loads(json_path.read_text())["passed"] is True
+    assert "| ties " in table.read_text()
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "def area(s, y):\n"
+        "    order = (-s).argsort(kind='stable')\n"
+        "    return (y[order].cumsum() / range(1, len(y) + 1)).mean()\n"
+    )
+    code = run(["conformance", f"{file}:area", "--metric", "aurc", "--call", "confidence, loss"])
+    assert code == 1
+    assert "it depends on the order of tied rows" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(("factor", "code"), [("1", 0), ("2", 1)])
+def test_a_program_reads_json(factor: str, code: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A process for each case; an exit code other than 0 is a refusal."""
+    file = tmp_path / "program.py"
+    file.write_text(PROGRAM.replace("{factor}", factor))
+    assert run(["conformance", "--command", f"{sys.executable} {file}", "--metric", "augrc"]) == code
+    assert ("agrees with trapezoid" if code == 0 else "trapezoid × 2") in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["abstain:aurc"],
+        ["abstain:aurc", "--metric", "auc"],
+        ["abstain", "--metric", "aurc"],
+        ["abstain:no_such_name", "--metric", "aurc"],
+        ["no_such_module:f", "--metric", "aurc"],
+        ["no_such_file.py:f", "--metric", "aurc"],
+        ["math:pi", "--metric", "aurc"],
+        ["math:hypot", "--metric", "aurc"],
+        ["--metric", "aurc"],
+        ["--command", "true", "--call", "loss", "--metric", "aurc"],
+    ],
+)
+def test_bad_input_has_status_2(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> None:
+    """With one sentence."""
+    assert run(["conformance", *arguments]) == 2
+    assert capfd.readouterr().err.startswith("abstain: ")
+
+
+def test_the_command_lists_metrics_and_writes_the_vectors(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Without a metric; the file is the one of the package."""
+    assert run(["conformance"]) == 0
+    assert "risk_at_coverage" in capfd.readouterr().out
+    assert run(["conformance", "--vectors", str(tmp_path / "vectors.json")]) == 0
+    assert json.loads((tmp_path / "vectors.json").read_text()) == vectors()
