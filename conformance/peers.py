@@ -3,7 +3,7 @@
     pip install --no-deps mapie torch-uncertainty lm-polygraph uq-metrics seapig incerto osr-metrics zugzwang \
         scikit-learn torchmetrics netcal pytorch-ood
     python conformance/peers.py run [--only PACKAGE ...] [--fd-shifts CHECKOUT]    # conformance/peers.json
-    python conformance/peers.py write                                             # docs/conformance.md, README.md
+    python conformance/peers.py write                                             # docs/conformance.md, README.md, paper
 
 ``run`` updates the entries of the packages that are installed here, so that packages that need different versions may
 be run from different environments. Where a package imports much that a metric does not need, only the file of the
@@ -593,17 +593,18 @@ def definitions(_: dict[str, Any]) -> str:
 
 SHOWN = ("MAPIE", "torch-uncertainty", "lm-polygraph", "uq-metrics", "seapig", "osr-metrics", "fd-shifts", "abstain")
 #: Files with tables, the marks around these, and what stands between.
-PLACES: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
-    "peers": ("docs/conformance.md", page),
-    "definitions": ("docs/conformance.md", definitions),
-    "tied rows": ("README.md", readme),
-}
+PLACES: list[tuple[str, str, Callable[[dict[str, Any]], str]]] = [
+    ("docs/conformance.md", "peers", page),
+    ("docs/conformance.md", "definitions", definitions),
+    ("README.md", "tied rows", readme),
+    ("paper/paper.md", "tied rows", readme),
+]
 
 
 def write() -> None:
     """Put the tables into the documentation."""
     results = json.loads(RESULTS.read_text("utf-8"))
-    for mark, (file, table) in PLACES.items():
+    for file, mark, table in PLACES:
         text = (ROOT / file).read_text("utf-8")
         pattern = f"(<!-- {mark}: start -->).*?(<!-- {mark}: end -->)"
         text, places = re.subn(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 import runpy
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -77,10 +79,11 @@ def test_pictures_are_small() -> None:
         assert 5_000 < (ROOT / "docs" / "assets" / f"{name}.png").stat().st_size < 100_000
 
 
-@pytest.mark.parametrize("mark", peers.PLACES)
-def test_a_table_of_packages_is_what_its_results_say(mark: str) -> None:
+@pytest.mark.parametrize(("file", "mark", "table"), peers.PLACES)
+def test_a_table_of_packages_is_what_its_results_say(
+    file: str, mark: str, table: Callable[[dict[str, Any]], str]
+) -> None:
     """``python conformance/peers.py write`` would change nothing."""
-    file, table = peers.PLACES[mark]
     results = json.loads(peers.RESULTS.read_text(encoding="utf-8"))
     assert f"<!-- {mark}: start -->\n{table(results)}\n<!-- {mark}: end -->" in (ROOT / file).read_text(
         encoding="utf-8"

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import abstain
+from abstain.conformance import check
 
 RNG = np.random.default_rng(0)
 N = 300
@@ -107,6 +108,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
         LOSS, SCORES["good"], SCORES["plain"], risk=0.3, delta=0.1, is_ood=np.arange(N) % 5 == 0, prevalence=0.1, rng=0
     ),
     "Comparison": lambda: abstain.compare(LOSS, SCORES),
+    "Conformance": lambda: check(lambda confidence, loss: 1.5 * float(loss.mean()), "aurc"),
     "EmpiricalThreshold": lambda: abstain.choose_threshold(LOSS, SCORES["good"], coverage=0.5),
     "Evaluation": _evaluation,
     "Gate": lambda: abstain.gate(
