@@ -1,6 +1,6 @@
 """Certificates of 0/1 losses next to rivals, with clusters, by chance and under attack; truth is known everywhere.
 
-    python benchmarks/certificates.py [--full] [--only power field luck attack clusters among packages]
+    python benchmarks/certificates.py [--full] [--only power field luck attack clusters declared among packages]
 
 The quick form takes about two minutes on one core, ``--full`` about fifteen minutes. Repetitions have seeds of their
 own; ``+-`` is 1.96 Monte Carlo errors.
@@ -12,6 +12,7 @@ own; ``+-`` is 1.96 Monte Carlo errors.
 - ``field``: four words and a smooth score at n = 300, 1,000 and 5,000, where the hybrid as it is was found violated.
 - ``luck``: certified coverage of one sample over 100 seeds and orders of its rows.
 - ``attack``: one score for all rows, sorted errors first, enumerated exactly; two levels at the rank of a start.
+- ``declared``: certificates of the risk of rows with a declared largest cluster, and what it costs.
 - ``clusters``: populations that violate certificates for rows; cluster-robust t next to the certificate for clusters.
 - ``among``: several useless scores: the best of them on the same rows, and ``choose_among``.
 - ``packages``: thresholds of zugzwang on twenty populations, to the bit; coverage of MAPIE's
@@ -237,6 +238,59 @@ def clusters(many: int) -> None:
         print(f"clusters, coverage with risk .06 c, frailty .5, {m} x 10 rows: {np.mean(found):.2f}", flush=True)
 
 
+def sized(kind: str, m: int, rng: np.random.Generator) -> tuple[Any, Any, int]:
+    """Losses and clusters of sizes up to the declared one, with a risk of rows just above 10 %."""
+    most, risk = 25, 0.1002
+    size = np.where(rng.random(m) < 0.02, most, 1)
+    large = size == most
+    in_large = risk * 1.48 / 0.5  # where these hold all errors: of 1.48 rows a cluster, half a row is of a large one
+    if kind == "errors in large":
+        rate = np.where(large, in_large, 0.0)
+    elif kind == "large ones wrong":
+        rate = np.where(large, rng.random(m) < in_large, 0.0)
+    elif kind == "errors spread":
+        rate = np.full(m, risk)
+    elif kind == "log-normal":
+        most, size = 50, np.clip(np.round(3.0 * np.exp(rng.normal(size=m))), 1, 50).astype(int)
+        rate = np.minimum(0.1035 * rng.gamma(0.5, 2.0, m), 1.0)  # the cut takes .003
+    elif kind == "five copies":
+        most, size, rate = 5, np.full(m, 5), (rng.random(m) < risk) * 1.0
+    else:  # risk with size
+        most, size = 10, rng.integers(1, 11, m)
+        rate = risk * size / 7.0
+    cluster = np.repeat(np.arange(m), size)
+    return (rng.random(len(cluster)) < rate[cluster]).astype(float), cluster, most
+
+
+def declared(many: int) -> None:
+    """Certificates of the risk of rows, all of them false, and what the declared size costs."""
+    for kind in ("errors in large", "large ones wrong", "errors spread", "log-normal", "five copies", "risk with size"):
+        for m in (200, 1000):
+            rng, false = np.random.default_rng([SEED, 11, m]), 0
+            for _ in range(many):
+                loss, cluster, most = sized(kind, m, rng)
+                score, options = rng.random(len(loss)), {"clusters": cluster, "max_cluster": most}
+                false += abstain.choose_threshold(loss, score, risk=0.1, delta=DELTA, **options).attainable
+            print(f"declared size, {kind}, {m} clusters: false {percent(false, many)}", flush=True)
+    for kind in ("of 10", "of 1 to 10", "of 1 to 10, 2 % of 25"):
+        for m in (300, 1000, 3000):
+            rng, found = np.random.default_rng(m), list[list[float]]()
+            for _ in range(20):
+                size = np.full(m, 10) if kind == "of 10" else rng.integers(1, 11, m)
+                size = np.where(rng.random(m) < 0.02, 25, size) if "25" in kind else size
+                cluster = np.repeat(np.arange(m), size)
+                u, frailty, most = rng.random(len(cluster)), rng.gamma(2.0, 0.5, m), int(size.max())
+                loss = (rng.random(len(cluster)) < np.minimum(0.12 * u * frailty[cluster], 1.0)).astype(float)
+                found.append([
+                    abstain.choose_threshold(
+                        loss, -u, risk=0.05, delta=DELTA, clusters=cluster, max_cluster=largest
+                    ).coverage
+                    for largest in (None, most, 2 * most, 4 * most)
+                ])  # fmt: skip
+            each = ", ".join(f"{mean:.2f}" for mean in np.mean(found, axis=0))
+            print(f"declared size, {m} clusters {kind}: coverage if each counts once, 1, 2, 4 times the size: {each}")
+
+
 def among(many: int) -> None:
     """Useless scores under a flat risk just above the limit: every certificate is false."""
     from abstain.thresholds import choose_among
@@ -261,7 +315,7 @@ def among(many: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--full", action="store_true")
-    studies = ["power", "field", "luck", "attack", "clusters", "among"]
+    studies = ["power", "field", "luck", "attack", "clusters", "declared", "among"]
     parser.add_argument("--only", nargs="+", choices=[*studies, "packages"], default=studies)
     options = parser.parse_args()
     many = 1000 if options.full else 100
@@ -276,6 +330,7 @@ def main() -> None:
         "luck": lambda: luck(options.full),
         "attack": lambda: attack(options.full),
         "clusters": lambda: clusters(many),
+        "declared": lambda: declared(2 * many),
         "among": lambda: among(many),
         "packages": packages,
     }

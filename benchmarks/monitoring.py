@@ -2,7 +2,7 @@
 
     python benchmarks/monitoring.py [PART ...] [--quick]
 
-Parts: delays, detector, years, late, swings, kills, ties, speed, returning, drift. Without parts all: a quarter of an
+Parts: delays, detector, years, late, swings, windows, kills, ties, speed, returning, drift. Without parts all: a quarter of an
 hour; with --quick a tenth of the repetitions. ``returning``: patients who come back, each judged by its first call
 (``Monitor(returning="skip")``), with the risk at the limit for first calls or for all rows of a patient.
 """
@@ -24,7 +24,7 @@ import numpy as np
 import abstain
 from abstain._typing import FloatArray
 from abstain.monitoring import Monitor, load_monitor, monitor
-from abstain.monitoring._evidence import Detector, Evidence, ends
+from abstain.monitoring._evidence import FIRST, POWER, SCALE, Bets, Detector, Evidence, ends
 from abstain.policy import Policy
 
 LIMIT, DELTA = 0.05, 0.05
@@ -176,6 +176,54 @@ def swings(rng: np.random.Generator, repetitions: int = 500) -> None:
             ])  # fmt: skip
             mean = percent(first * repetitions, repetitions)
             print(f"risk {low} then {high} {name}: alarmed {share}; with since_first {mean}")
+
+
+def windowed(risk: FloatArray, window: int, rng: np.random.Generator) -> FloatArray:
+    """Return the day after which windows of so many days alarm in each stream, inf for none; 30 rows a day.
+
+    ``risk``: of each stream and day. The evidence is that of ``Evidence`` with starts where windows begin, of all
+    streams at once.
+    """
+    bets, spent, alarm = Bets(LIMIT), 0, np.full(len(risk), np.inf)
+    right, wrong = (np.log1p(bets.stakes * (loss - LIMIT))[:, None] for loss in (0.0, 1.0))
+    parts = np.zeros((len(bets.stakes), len(risk)))
+    for day in range(risk.shape[1]):
+        if day % window == 0:
+            begun, cash = spent, _cash(30 * day + 1)
+            parts += (1.0 if begun == 0 else _cash(begun)) - cash
+            spent = 30 * day + 1
+        errors = rng.binomial(30, risk[:, day])
+        parts *= np.exp(errors * wrong + (30 - errors) * right)
+        if (day + 1) % window == 0:
+            alarm = np.where(np.isinf(alarm) & (parts.mean(axis=0) + cash >= 1.0 / DELTA), day + 1.0, alarm)
+    return alarm
+
+
+def _cash(n: int) -> float:
+    return float((1.0 - FIRST) * (1.0 + n / SCALE) ** -POWER)
+
+
+def windows(rng: np.random.Generator, repetitions: int = 4000) -> None:
+    """The mean risk in windows, where the risk swings around the limit; and what a window costs."""
+    day = np.arange(364)
+    for low, high in ((0.04, 0.06), (0.02, 0.08)):
+        for turn in (7, 30, 91):
+            place = (day + rng.integers(0, 2 * turn, (repetitions, 1))) // turn
+            risk = np.where(place % 2 == 0, low, high)
+            cells = (f"{w} days {percent(np.isfinite(windowed(risk, w, rng)).sum(), repetitions)}"
+                     for w in (1, 2 * turn, 4 * turn))  # fmt: skip
+            print(f"windows, {low:g} and {high:g} by turns of {turn} days: violated, {', '.join(cells)}")
+    for window in (1, 7, 28):
+        flat, turned = np.full((repetitions, 364), LIMIT), np.where(day % window < window / 2, 0.08, 0.02)
+        said = f"violated {percent(np.isfinite(windowed(flat, window, rng)).sum(), repetitions)}"
+        if window == 28:
+            bad = np.isfinite(windowed(np.tile(turned, (repetitions, 1)), window, rng)).sum()
+            said += f", bad half of each window first {percent(bad, repetitions)}"
+        print(f"windows of {window} days at the limit: {said}")
+    rises = np.tile(np.where(np.arange(400) < 100, 0.02, 0.10), (repetitions, 1))
+    for window in (1, 7, 30, 91):
+        waited = windowed(rises, window, rng) - 100.0
+        print(f"windows of {window} days: from 2 to 10 %, days to the alarm {np.quantile(waited, [0.5, 0.9])}")
 
 
 def certified() -> Policy:
@@ -346,7 +394,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     parts: dict[str, tuple[Callable[..., None], int]] = {
         "delays": (delays, 1000), "detector": (detector, 1000), "years": (years, 2000), "late": (late, 2000),
-        "swings": (swings, 500), "kills": (kills, 50), "ties": (ties, 400), "speed": (speed, 1),
+        "swings": (swings, 500), "windows": (windows, 4000), "kills": (kills, 50), "ties": (ties, 400), "speed": (speed, 1),
         "returning": (returning, 200), "drift": (drift, 1000),
     }  # fmt: skip
     names = [name for name in sys.argv[1:] if name != "--quick"]

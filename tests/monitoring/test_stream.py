@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import abstain
-from abstain.monitoring import DependentRowsWarning, Monitor, load_monitor, monitor
+from abstain.monitoring import DependentRowsWarning, Evidence, Monitor, load_monitor, monitor
 from abstain.thresholds import CopiedRowsWarning, ReusedCalibrationWarning
 from tests.monitoring.test_monitor import by_site, certified
 
@@ -324,6 +324,36 @@ def test_the_mean_since_the_first_row_forgives() -> None:
     assert monitor(POLICY, swings, np.ones(18_000), accepted_only=True).violated
     assert not monitor(POLICY, swings, np.ones(18_000), accepted_only=True, since_first=True).violated
     assert monitor(POLICY, np.ones(60), np.ones(60), accepted_only=True, since_first=True).violated
+
+
+@pytest.mark.filterwarnings("ignore::abstain.monitoring.DependentRowsWarning")
+def test_a_window_forgives_within_and_not_beyond() -> None:
+    """Bets are evaluated at ends of windows alone; parts of any size, a saved state, and times give the same."""
+    rng = np.random.default_rng(6)
+    swings = np.concatenate([rng.random(500) < risk for risk in (0.09, 0.0) * 9]) * 1.0
+    options = {"accepted_only": True}
+    assert monitor(POLICY, swings, np.ones(9000), **options).violated
+    window = monitor(POLICY, swings, np.ones(9000), window=1000, **options)
+    assert window.violated is False
+    assert "the mean risk in each window of 1000 accepted rows" in str(window)
+    assert "tested: the risk at every row" in str(monitor(POLICY, swings, np.ones(9000), **options))
+    begins = np.arange(9000) % 1000 == 0
+    path = Evidence(0.05).update(swings, begins)[999::1000]
+    assert window.evidence == pytest.approx(np.exp(max(0.0, path.max())))
+    days = np.arange(9000) / 10.0
+    for times in (None, days):
+        parts = Monitor(POLICY, window=1000 if times is None else 100, **options)
+        for end in (700, 1000, 1003, 4000, 8999, 9000):
+            begin = parts.total.n
+            some = slice(begin, end)
+            seen = parts.update(swings[some], np.ones(end - begin), time=None if times is None else times[some])
+        last = None if times is None else -1  # of times the last window is open
+        assert seen.evidence == pytest.approx(np.exp(max(0.0, path[:last].max())))
+    bad = np.r_[np.zeros(100), np.ones(60), np.zeros(900)]
+    whole = monitor(POLICY, bad, np.ones(1060), window=100, **options)
+    assert whole.violated_at == 200
+    with pytest.raises(TypeError, match="two guarantees"):
+        monitor(POLICY, bad, np.ones(1060), window=100, since_first=True)
 
 
 def test_the_table_by_period() -> None:

@@ -74,6 +74,36 @@ def test_the_guarantee_names_the_new_cluster() -> None:
     assert found.risk == pytest.approx(np.mean(means))
 
 
+def test_a_declared_largest_cluster_certifies_rows() -> None:
+    """Evidence as it is defined, at one threshold; a cluster counts for its rows, and too large a one is refused."""
+    rng = np.random.default_rng(0)
+    size = rng.integers(1, 6, 900)
+    cluster = np.repeat(np.arange(900), size)
+    loss, score = (rng.random(len(cluster)) < 0.03).astype(float), np.zeros(len(cluster))
+    options = {"risk": 0.05, "clusters": cluster, "max_cluster": 8}
+    sums = np.bincount(cluster, 0.05 - loss) / 8
+    stakes = np.array([[0.98], [0.6], [0.35], [0.2], [0.1]]) / 0.95
+    evidence = np.exp(np.log1p(stakes * sums).sum(axis=1) - np.log1p(stakes[:, 0] * 0.05)).mean()
+    for factor, attainable in ((1.001, True), (0.999, False)):
+        found = abstain.choose_threshold(loss, score, delta=factor / evidence, **options)
+        assert found.attainable is attainable
+    found = abstain.choose_threshold(loss, score, delta=1.001 / evidence, **options)
+    assert found.risk == loss.mean()
+    assert "none of which can have more than 8 rows" in found.statement
+    policy = found.policy(score="s")
+    assert policy.calibration.largest_cluster == 8
+    later = rng.permutation(900)[cluster] + 1000  # other clusters, of which the large ones are wrong
+    wrong = (size[cluster] == 5).astype(float)
+    assert abstain.audit(policy, wrong, score, clusters=later).satisfied is False
+    seen = abstain.monitor(policy, wrong, score, clusters=later)
+    assert seen.violated
+    assert seen.risk == pytest.approx(wrong.mean())
+    with pytest.raises(ValueError, match="above max_cluster=8"):
+        abstain.monitor(policy, wrong, score, clusters=later // 50)
+    with pytest.raises(ValueError, match="above max_cluster=4"):
+        abstain.choose_threshold(loss, score, delta=0.05, **(options | {"max_cluster": 4}))
+
+
 @pytest.mark.parametrize("limit", [0.02, 0.2])
 def test_walks_of_clusters_are_those_of_the_definition(limit: float) -> None:
     """Tied scores, unequal clusters, graded losses, unscored rows: from every start of every cluster, one by one."""

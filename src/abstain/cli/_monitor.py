@@ -51,6 +51,7 @@ model_option = click.option("--model", help="Refuse a policy that was not made f
 @click.option("--period", type=float, help="Days of a line of the table, where --time is given.  [default: 7]")
 @click.option("--run-length", type=float, help="Accepted rows between false signals of a change.  [default: 10000]")
 @click.option("--since-first", is_flag=True, help="Test the mean risk since the first row, not the risk at every row.")
+@click.option("--window", type=float, help="Test the mean risk in windows of so many days; without --time, of rows.")
 @click.option("--again", is_flag=True, help="Take rows that look as if they had been sent before.")
 @click.option("--accepted-only", is_flag=True, help="Only accepted rows were labelled: coverage is unknown.")
 @click.option("--max-loss", type=float, help="Largest possible loss; default that of the guarantee.")

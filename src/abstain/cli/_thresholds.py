@@ -109,6 +109,7 @@ def _capacity(_context: Any, _option: Any, text: str | None) -> Any:
 @click.option(
     "--ood-share", type=float, help="Share of the answers that may be of an unseen kind and wrong; with --delta."
 )
+@click.option("--max-cluster", type=int, help="Largest possible number of rows of one of --clusters: certify rows.")
 @click.option("--groups", help="Group column: one threshold for each value, delta shared.")
 @pair_options
 @click.option("--model", help="Of which model the policy is, such as a version or a hash; written into it.")

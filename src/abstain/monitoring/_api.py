@@ -50,6 +50,7 @@ def monitor(
     delta: float | None = None,
     run_length: float = 10_000.0,
     since_first: bool = False,
+    window: float | None = None,
     maturity: Any = None,
     period: float = 7.0,
     unlabelled: str = "refuse",
@@ -91,6 +92,9 @@ def monitor(
         Accepted rows between false signals of the change detector, on average at least.
     since_first : bool
         Test the mean risk since the first row instead of the risk at every row.
+    window : float, optional
+        Test the mean risk in each window of so many days (or the unit of ``time``), from the first time on; without
+        ``time`` of so many accepted rows. A window is judged once it is complete.
     maturity : float or timedelta, optional
         Age in days, or the unit of ``time``, at which all labels of rows of that age are in. Rows are then monitored at
         that age, in the order of prediction; younger ones wait.
@@ -119,7 +123,9 @@ def monitor(
     with a risk of 2 % came before (``benchmarks/monitoring.py``). With ``since_first`` it is that the *running mean* of
     the risk since the first row is at most the limit, for rows that are independent of each other: bad times that
     better ones before them make up for are no alarm, and a change after 10,000 good rows is noticed after about 8,000.
-    No test has both.
+    With ``window`` it is that the mean risk *in each window* is at most the limit: bad days that better ones of the
+    same window make up for are no alarm, and a change is noticed at the end of a window. The default is the strictest,
+    since how long a bad time may last is not for a program to decide. No test has all three.
 
     **What breaks it.** Rows that depend on each other, such as many of one customer, are each counted as new evidence:
     at the limit, two equal rows of each customer one after the other alarm in a third of the streams, twenty in all.
@@ -149,7 +155,7 @@ def monitor(
     """
     stream = Monitor(
         policy, accepted_only=accepted_only, max_loss=max_loss, delta=delta, run_length=run_length,
-        since_first=since_first, maturity=maturity, period=period, unlabelled=unlabelled,
+        since_first=since_first, window=window, maturity=maturity, period=period, unlabelled=unlabelled,
     )  # fmt: skip
     if frame is not None:
         named: dict[str, Any] = {"loss": loss, "confidence": confidence, "clusters": clusters, **columns}

@@ -30,6 +30,14 @@ expected values, independent of each other, is at most m at every t: then :math:
 :math:`K_t \le \prod f_i / E f_i`, a martingale. Parts that start later have no such excuse: what came before their
 start does not count for them. No mixture over starts has that null, since that is what makes it see a change.
 
+**A third** is that the mean of the expected values, each given what came before it, is at most m *in every window* of
+values, or of time. Parts then start before the first value of a window only, and K is evaluated after the last. Let
+:math:`p_i` be the expected value of :math:`x_i` given the past. The product of :math:`f_i / (1 + \lambda (p_i - m))`
+over a window is a martingale that starts at 1, and as the logarithm is concave
+:math:`\prod (1 + \lambda (p_i - m)) \le (1 + \lambda (\bar p - m))^k \le 1` for k values with a mean of the
+:math:`p_i` of at most m. So over each window a product grows by a factor of mean at most 1: at the ends of windows
+every part, and K, is a supermartingale, and Ville holds there. Within a window it is none: its bad half may come first.
+
 **A detector of changes** gives every start the whole weight 1: :math:`R_t = \sum_{s \le t} \prod_{i=s}^t f_i`. R minus
 t is a supermartingale, so the mean number of values until R reaches a *run length* A is at least A while nothing is
 wrong. It sees a change soon, and it does raise false signals; so a signal is no violation.

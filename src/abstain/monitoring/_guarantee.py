@@ -19,7 +19,8 @@ from abstain.policy import Calibration, Policy
 class Rules:
     """What a monitor was set up with.
 
-    ``limit`` and ``delta`` are those of each group; None without a guarantee.
+    ``limit`` and ``delta`` are those of each group; None without a guarantee. ``window``: rows, or days, over which the
+    mean risk is tested; None: the risk at every row, or the mean since the first.
     """
 
     limit: float | None
@@ -27,6 +28,7 @@ class Rules:
     run_length: float
     since_first: bool
     accepted_only: bool
+    window: float | None = None
 
 
 @dataclass
@@ -47,6 +49,8 @@ class Monitored:
     def __init__(self, rules: Rules, threshold: float, calibration: Calibration | None) -> None:
         self.rules, self.n, self.highest = rules, 0, -np.inf
         self.at: float | None = None  # time of the last loss
+        self.window: float | None = None  # that it lies in
+        self.open = -np.inf  # log evidence after it, not yet evaluated
         self.broke: tuple[int, str] | None = None  # row and period of the first alarm
         limit = 1.0 if rules.limit is None else rules.limit
         self.evidence = Evidence(limit, 1.0 if rules.since_first else FIRST)
@@ -68,11 +72,12 @@ class Monitored:
 
     def update(
         self, values: FloatArray, last: IntArray, scores: FloatArray, accepted: BoolArray,
-        times: tuple[FloatArray, FloatArray] | None = None,
+        times: tuple[FloatArray, FloatArray] | None = None, windows: FloatArray | None = None,
     ) -> Seen:  # fmt: skip
         """Take losses in [0, 1] of accepted rows or clusters, with the row at which each was complete, and all rows.
 
-        ``times``: of the losses and of the rows, sorted; only where one ends is anything evaluated.
+        ``times``: of the losses and of the rows, sorted; only where one ends is anything evaluated. ``windows``: the
+        number of the window of each loss, where times say it.
         """
         seen, was = Seen(), self.broken
         begins = looks = None
@@ -82,10 +87,10 @@ class Monitored:
             # a product has no order; this one makes its last digit the same for every order of a file
             values, last = values[np.lexsort((values, times[0]))], np.maximum.accumulate(last)
         if self.rules.limit is not None and len(values):
-            path = self.evidence.update(values, begins)
             changes, signals = self.detector.update(values, begins)
             if begins is not None:
-                path, changes = (np.where(ends(begins), each, -np.inf) for each in (path, changes))
+                changes = np.where(ends(begins), changes, -np.inf)
+            path = self._path(values, begins) if self.rules.window is None else self._by_window(values, windows)
             self.n += len(values)
             self.highest = max(self.highest, float(path.max()))
             over = np.flatnonzero(path >= -np.log(self.rules.delta))
@@ -101,6 +106,23 @@ class Monitored:
                 seen.score = self.score.update(mine >= self.edges[:, np.newaxis], looks)
         return seen
 
+    def _path(self, values: FloatArray, begins: BoolArray | None) -> FloatArray:
+        """Return the log evidence after each of the next values, where a time ends."""
+        path = self.evidence.update(values, begins)
+        return path if begins is None else np.where(ends(begins), path, -np.inf)
+
+    def _by_window(self, values: FloatArray, windows: FloatArray | None) -> FloatArray:
+        """Return it where a window is complete; by times that is known once a later one begins."""
+        assert self.rules.window is not None
+        counted: FloatArray = np.arange(self.n, self.n + len(values) + 1) // self.rules.window
+        number = counted if windows is None else windows
+        begins = _begins(number[: len(values)], self.window)
+        path = np.append(self.open, self.evidence.update(values, begins))
+        self.window, self.open = float(number[len(values) - 1]), float(path[-1])
+        if windows is None:
+            return np.where(np.diff(number) > 0.0, path[1:], -np.inf)
+        return np.where(begins, path[:-1], -np.inf)
+
     def drifts(self, group: str) -> list[Drift]:
         """Return where coverage and scores left what calibration had shown."""
         found = self.coverage.drift("coverage", group), self.score.drift("score", group, self.edges)
@@ -110,6 +132,7 @@ class Monitored:
         """Return what is kept, in plain values; floats keep all digits."""
         return {
             "n": self.n, "highest": _plain(self.highest), "at": self.at, "broke": self.broke,
+            "window": self.window, "open": _plain(self.open),
             "evidence": {"n": self.evidence.n, "spent": self.evidence.spent, **_bets(self.evidence)},
             "detector": {"since": self.detector.since, **_bets(self.detector)},
             **{name: {"seen": shares.seen.tolist(), "n": shares.n, "highest": shares.highest, "first": shares.first}
@@ -121,6 +144,7 @@ class Monitored:
         row, period = state.get("broke") or (None, "")
         self.broke = None if row is None else (row, period)
         self.n, self.highest, self.at = state["n"], _number(state["highest"]), state.get("at")
+        self.window, self.open = state.get("window"), _number(state.get("open"))
         self.evidence.n = state["evidence"]["n"]
         self.evidence.spent = state["evidence"].get("spent", self.evidence.n)
         self.detector.since = state["detector"].get("since", 1)
@@ -154,10 +178,13 @@ def _number(value: float | None) -> float:
     return -np.inf if value is None else float(value)
 
 
-def units(loss: FloatArray, accepted: BoolArray, unit: IntArray | None) -> tuple[IntArray, FloatArray]:
+def units(
+    loss: FloatArray, accepted: BoolArray, unit: IntArray | None, limit: float = 0.0, largest: int | None = None
+) -> tuple[IntArray, FloatArray]:
     """Return accepted rows and their losses; of clusters, in the order of their first rows, the last one and the mean.
 
-    By their last rows short clusters would come first, and if these have other losses that looks like a change.
+    By their last rows short clusters would come first, and if these have other losses that looks like a change. With a
+    ``largest`` cluster the guarantee is about rows: a value whose mean is at most the limit where the risk is.
     """
     kept = np.flatnonzero(accepted)
     if unit is None or not kept.size:
@@ -165,7 +192,10 @@ def units(loss: FloatArray, accepted: BoolArray, unit: IntArray | None) -> tuple
     begun = np.zeros(int(unit.max()) + 1, dtype=np.int64)
     begun[unit[::-1]] = np.arange(len(unit))[::-1]  # of rows of one cluster the first is written last
     found, mine = np.unique(unit[kept], return_inverse=True)
-    means = np.bincount(mine, loss[kept]) / np.bincount(mine)
+    size: Any = np.bincount(mine)
+    means = np.bincount(mine, loss[kept]) / size
+    if largest is not None:
+        means = limit + (means - limit) * size / largest
     last = np.zeros(len(found), dtype=np.int64)
     last[mine] = kept
     order = np.argsort(begun[found])
@@ -287,11 +317,18 @@ class Line:
     coverage: float | None = None
     score: float | None = None
 
-    def add(self, n: int, n_accepted: int, losses: FloatArray, seen: list[Seen]) -> None:
-        """Add rows, with the losses of the accepted ones or of clusters, and what each group's guarantee showed."""
+    def add(self, n: int, n_accepted: int, losses: FloatArray, seen: list[Seen], unit: IntArray | None = None) -> None:
+        """Add rows, with the losses of the accepted ones or of clusters, and what each group's guarantee showed.
+
+        ``unit``: the clusters of rows that count as rows: the squares are then those of the sums of clusters.
+        """
         self.n, self.n_accepted, self.n_losses = self.n + n, self.n_accepted + n_accepted, self.n_losses + len(losses)
-        self.total, self.squares = self.total + float(losses.sum()), self.squares + float(losses @ losses)
-        self.binary = self.binary and bool(np.isin(losses, (0.0, 1.0)).all())
+        squares = float(losses @ losses)
+        if unit is not None and len(losses):
+            risk = float(losses.mean())
+            squares = len(losses) * risk**2 + float((np.bincount(unit, losses - risk) ** 2).sum())
+        self.total, self.squares = self.total + float(losses.sum()), self.squares + squares
+        self.binary = self.binary and unit is None and bool(np.isin(losses, (0.0, 1.0)).all())
         for one in seen:
             self.evidence, self.change = _larger(self.evidence, one.evidence), _larger(self.change, one.change)
             self.coverage, self.score = _larger(self.coverage, one.coverage), _larger(self.score, one.score)

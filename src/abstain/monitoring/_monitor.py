@@ -46,7 +46,7 @@ class Monitor:
     Parameters
     ----------
     policy : Policy
-    accepted_only, max_loss, delta, run_length, since_first, maturity, period, unlabelled
+    accepted_only, max_loss, delta, run_length, since_first, window, maturity, period, unlabelled
         As for :func:`monitor`.
     returning : {"refuse", "skip"}
         What rows of a cluster are that was tested in an earlier call: refused, or left out and counted. Each cluster
@@ -73,7 +73,8 @@ class Monitor:
     def __init__(
         self, policy: Policy, *, accepted_only: bool = False, max_loss: float | None = None,
         delta: float | None = None, run_length: float = 10_000.0, since_first: bool = False,
-        maturity: Any = None, period: float = 7.0, unlabelled: str = "refuse", returning: str = "refuse",
+        window: float | None = None, maturity: Any = None, period: float = 7.0, unlabelled: str = "refuse",
+        returning: str = "refuse",
     ) -> None:  # fmt: skip
         if not isinstance(policy, Policy):
             raise TypeError(f"policy must be a Policy, got {type(policy).__name__}; give threshold.policy(score=...)")
@@ -86,11 +87,17 @@ class Monitor:
             raise ValueError(f"run_length must be above 1, got {run_length!r}; give rows between false signals")
         self.policy, self.period = policy, positive(period, "period", "give days, or the unit of time=")
         self.delta = failure_probability(delta if delta is not None else 0.05 if guarantee is None else guarantee.delta)
+        if window is not None and flag(since_first, "since_first"):
+            raise TypeError("since_first=True and window= are two guarantees to test; give one of them")
+        if window is not None:
+            window = positive(window, "window", "give days, the unit of time=, or rows without times")
         self.rules = Rules(
             None if guarantee is None else float(guarantee.risk) / self.largest,
             self.delta / max(1, sum(limit < np.inf for limit in policy.thresholds.values())),
             float(run_length), flag(since_first, "since_first"), flag(accepted_only, "accepted_only"),
+            window,
         )  # fmt: skip
+        self.largest_cluster = policy.calibration.largest_cluster
         self.drift_undecided = drift_undecided(policy, self.rules.accepted_only)
         each = policy.calibration.each
         told = policy.calibration.n_accepted is not None and self.drift_undecided in (None, ONLY)
@@ -212,23 +219,35 @@ class Monitor:
         when: FloatArray | None,
     ) -> None:  # fmt: skip
         """Take rows of one period, which is the last line."""
-        before = self.total.n_accepted
+        before, guarantee = self.total.n_accepted, self.policy.guarantee
+        limit = 0.0 if guarantee is None else guarantee.risk
         count, found = np.cumsum(accepted), list[Seen]()
         for name, monitored in self.monitored.items():
             mine = np.ones(len(loss), dtype=bool) if column is None else column == name
-            last, values = units(loss, mine & accepted, unit)
+            last, values = units(loss, mine & accepted, unit, limit, self.largest_cluster)
             times = None if when is None else (when[last], when[mine])
-            seen = monitored.update(values / self.largest, last, scores[mine], accepted[mine], times)
+            windows = None
+            if when is not None and self.begun is not None and self.rules.window is not None:
+                windows = np.floor((when[last] - self.begun) / self.rules.window)
+            seen = monitored.update(values / self.largest, last, scores[mine], accepted[mine], times, windows)
             found.append(seen)
             if name in self.of_group:
-                self.of_group[name].add(int(mine.sum()), int((mine & accepted).sum()), values, [seen])
+                self.of_group[name].add(int(mine.sum()), *self._losses(loss, mine & accepted, unit, [seen]))
             signals = [*self.changed_at, *(before + int(count[row]) for row in seen.signals)]
             self.changed_at = [*signals[:1], *signals[1:][1 - _SIGNALS :]]
             if seen.broken is not None:
                 monitored.broke = before + int(count[seen.broken]), self.lines[-1].period
                 self.violated_at = min(monitored.broke[0], self.violated_at or monitored.broke[0])
         for line in (self.lines[-1], self.total):
-            line.add(len(loss), int(accepted.sum()), units(loss, accepted, unit)[1], found)
+            line.add(len(loss), *self._losses(loss, accepted, unit, found))
+
+    def _losses(
+        self, loss: FloatArray, accepted: BoolArray, unit: IntArray | None, seen: list[Seen]
+    ) -> tuple[Any, ...]:
+        """Return what a line of the table counts of accepted rows."""
+        if unit is None or self.largest_cluster is None:
+            return int(accepted.sum()), units(loss, accepted, unit)[1], seen
+        return int(accepted.sum()), loss[accepted], seen, unit[accepted]
 
     def _periods(self, when: FloatArray | None, n: int) -> Iterator[slice]:
         """Return the rows of each period in turn, each time after its line was opened."""
@@ -296,11 +315,20 @@ class Monitor:
             n_changes=total.signals, time_unit=self.clock.unit if self.begun is not None else None, period=self.period,
             run_length=self.rules.run_length, waiting=self.clock.waiting, skipped=self.skipped,
             empty=self.empty, returned=self.returned, periods=self._shown(), guaranteed=guarantee is not None,
-            limit=None if guarantee is None else guarantee.risk,
+            limit=None if guarantee is None else guarantee.risk, tested=self._tested(),
             graded=guarantee is not None and guarantee.max_loss > 1.0,
             thresholds=dict(self.policy.thresholds), calibrated=calibrated,
             by_group=tuple(one.shown(len(self.monitored), self.rules.run_length) for one in self.of_group.values()),
         )  # fmt: skip
+
+    def _tested(self) -> str:
+        """Return what is tested, in words."""
+        if self.rules.since_first:
+            return "the mean risk since the first row"
+        if self.rules.window is None:
+            return "the risk at every row"
+        unit = "accepted rows" if self.begun is None else "days" if self.clock.unit != "numbers" else "the unit of time"
+        return f"the mean risk in each window of {self.rules.window:g} {unit}"
 
     def _shown(self) -> tuple[Period, ...]:
         """Return the periods; only what may have changed since the last call is made again."""
@@ -331,6 +359,8 @@ class Monitor:
         """Return a hash of the policy as its file holds it, and of the rules."""
         rules = {**asdict(self.rules), "largest": plain(self.largest), "period": self.period, "delta": self.delta,
                  "maturity": self.clock.maturity, "unlabelled": self.clock.unlabelled}  # fmt: skip
+        if self.rules.window is None:  # as older states have it
+            del rules["window"]
         rules |= {} if self.returning == "refuse" else {"returning": self.returning}
         return digest_of({"policy": policy or policy_content(self.policy), "rules": rules})
 
@@ -350,6 +380,7 @@ class Monitor:
             "options": {
                 "accepted_only": self.rules.accepted_only, "max_loss": plain(self.largest), "delta": self.delta,
                 "run_length": self.rules.run_length, "since_first": self.rules.since_first,
+                "window": self.rules.window,
                 "maturity": self.clock.maturity, "period": self.period, "unlabelled": self.clock.unlabelled,
                 "returning": self.returning,
             },

@@ -99,6 +99,8 @@ class Monitoring(Result):
         What the rows of each group with a threshold showed, ``period`` being its name; empty without groups.
     drifts : tuple of Drift
         Where coverage or score left what calibration had shown, in which direction, and whether that holds now.
+    tested : str
+        What the guarantee was taken to say: the risk at every row, or its mean in windows, or since the first row.
     graded : bool
         Whether the risk is a mean loss, and no share of wrong answers.
     violations : tuple of Violation
@@ -147,6 +149,7 @@ class Monitoring(Result):
     time_unit: str | None = None
     period: float = 7.0
     graded: bool = False
+    tested: str = "the risk at every row"
 
     def __getattr__(self, name: str) -> Any:
         """Return the field that now has another name than in version 0.2.0."""
@@ -167,6 +170,7 @@ class Monitoring(Result):
         detail = f"evidence against the guarantee {printed(self.evidence)}, alarm at {1.0 / self.delta:.3g}"
         if self.calibrated is not None:
             detail += f"; coverage at calibration {percent(self.calibrated)}"
+        detail += f"; tested: {self.tested}"
         if not self.guaranteed:
             cost = "" if self.cost is None else f"; a cost of {number(self.cost)} per case"
             detail = f"this policy has no guarantee, so nothing can be violated and no alarm will come{cost}"

@@ -126,6 +126,8 @@ class Calibration(Record):
         Whether rows had weights; whether they are those that the model itself answered, out of more.
     n_clusters : int or None
         Number of clusters, where rows depend on each other.
+    max_cluster : int or None
+        Largest possible number of rows of a cluster, where the guarantee is about rows and not about clusters.
     of, n_of : str and int, or None
         The rows that the guarantee is about, in words, and their number, where these are a part of all.
     versions : mapping of str to str, or None
@@ -151,6 +153,7 @@ class Calibration(Record):
     weighted: bool | None = None
     answered: bool | None = None
     n_clusters: int | None = None
+    max_cluster: int | None = None
     of: str | None = None
     n_of: int | None = None
     versions: Mapping[str, str] | None = None
@@ -174,6 +177,11 @@ class Calibration(Record):
     def clustered(self) -> bool:
         """Whether rows belong to clusters."""
         return any(one.n_clusters is not None for one in self.each.values())
+
+    @property
+    def largest_cluster(self) -> int | None:
+        """The largest possible cluster, where the guarantee is about rows; None: each cluster counts once."""
+        return max((one.max_cluster for one in self.each.values() if one.max_cluster is not None), default=None)
 
 
 @dataclass(frozen=True)
@@ -214,7 +222,9 @@ def statement(risk: float, delta: float, calibration: Calibration, *, together: 
     """Return a guarantee in words, with the population it is about."""
     drawn = "clusters" if calibration.clustered else "rows"
     what = "what is accepted"
-    if calibration.clustered:
+    if (size := calibration.largest_cluster) is not None:
+        drawn += f", none of which can have more than {size} rows"
+    elif calibration.clustered:
         what = "an accepted row of a new cluster, each cluster that has one counting once,"
     what += " in a group" if group else ""
     population = " in the weighted population" if calibration.weighted else ""

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from abstain._checks import same_length, vector
+from abstain._checks import same_length, to_numpy, vector
 from abstain._result import Caveat, Column, Estimate, Result, Row, Status, Table, Verdict, number
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.curve import RiskCoverageCurve
 from abstain.inference import clopper_pearson, codes
 from abstain.policy import Guarantee, Policy, group_column
-from abstain.thresholds._clusters import cluster_means
+from abstain.thresholds._certify import refuse_large
+from abstain.thresholds._clusters import cluster_means, cluster_sums
 from abstain.thresholds._evidence import hoeffding_bentkus
 from abstain.thresholds._groups import GroupThresholds
 from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold, Threshold
@@ -142,8 +143,9 @@ def audit(
     groups : array-like of shape (n_samples,), optional
         Needed where there is one threshold per group; with a single threshold, its effect in each group is shown.
     clusters : array-like of shape (n_samples,), optional
-        What rows depend on each other; needed for a guarantee about clusters. The risk is then that of the guarantee,
-        each cluster with an accepted row counting once, and intervals are those of clusters (approximate).
+        What rows depend on each other; needed for a guarantee with clusters. The risk is then that of the guarantee,
+        each cluster with an accepted row counting once, or each accepted row where ``max_cluster`` was declared, and
+        intervals are those of clusters (approximate).
     level : float in (0, 1)
         Of each interval by itself, and of all answers together.
     nan_policy : {"raise", "reject", "drop"}
@@ -182,7 +184,8 @@ def audit(
     guarantee = check_clusters(threshold, clusters)
     limit = None if guarantee is None else (guarantee.risk, guarantee.max_loss)
     unit = None if clusters is None else codes(clusters, "clusters", len(losses))
-    total = _audited(losses, marks, (level, level), nan_policy, limit, unit)
+    largest = threshold.calibration.largest_cluster
+    total = _audited(losses, marks, (level, level), nan_policy, limit, unit, largest)
     cost = None
     if not isinstance(threshold, GroupThresholds):
         cost = threshold.objective.cost_per_case(total.coverage, total.risk)
@@ -194,7 +197,9 @@ def audit(
     names = np.unique(column)
     levels = level, 1.0 - (1.0 - level) / len(names)
     each = {
-        str(name): _audited(losses[mine], marks[mine], levels, nan_policy, limit, None if unit is None else unit[mine])
+        str(name): _audited(
+            losses[mine], marks[mine], levels, nan_policy, limit, None if unit is None else unit[mine], largest
+        )
         for name, mine in ((name, column == name) for name in names)
     }
     answers = [one.satisfied for one in each.values()] if grouped else [total.satisfied]
@@ -210,12 +215,14 @@ def check_clusters(threshold: Threshold | GroupThresholds | Policy, clusters: Ar
         raise ValueError("the guarantee is about clusters and not about single rows; give clusters=")
     if guarantee is not None and not about and clusters is not None:
         raise ValueError("the guarantee is about rows; certify with clusters=, or give one row per cluster")
+    if clusters is not None:
+        refuse_large(np.unique(to_numpy(clusters), return_inverse=True)[1], threshold.calibration.largest_cluster)
     return guarantee
 
 
 def _audited(
     loss: FloatArray, marks: FloatArray, levels: tuple[float, float], nan_policy: NanPolicy, limit: Limit,
-    unit: Any = None,
+    unit: Any = None, largest: int | None = None,
 ) -> Audit:  # fmt: skip
     """Audit rows whose score was replaced by 1, accepted, or 0; levels of what is shown, and of the answer."""
     level, sure = levels
@@ -224,7 +231,10 @@ def _audited(
     accepted = (sample.score == 1.0).astype(np.float64)
     risk, ends, values = point.selective_risk, risk_interval(sample, accepted, level), sample.loss[accepted > 0.0]
     judged = risk_interval(sample, accepted, sure)
-    if sample.cluster is not None:
+    if sample.cluster is not None and largest is not None and limit is not None:
+        risk_of, most = limit
+        values = most * cluster_sums(sample.loss / most, accepted > 0.0, sample.cluster, risk_of / most, largest)
+    elif sample.cluster is not None:
         values = cluster_means(sample.loss, accepted > 0.0, sample.cluster)
         risk, ends = float(values.mean()) if values.size else np.nan, mean_interval(values, level)
         judged = mean_interval(values, sure)

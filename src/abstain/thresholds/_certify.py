@@ -56,7 +56,8 @@ Walk = Callable[[Tests, int, float], int]
 class Search:
     """A limit of the risk that is to be certified on a sample, with all that was fixed before its rows were seen.
 
-    ``thresholds``: fixed in advance, descending; None: all that the scores attain.
+    ``thresholds``: fixed in advance, descending; None: all that the scores attain. ``max_cluster``: the largest size of
+    a cluster, where the guarantee is about rows; None: each cluster counts once.
     """
 
     sample: Sample
@@ -65,6 +66,7 @@ class Search:
     max_loss: float | None = None
     max_weight: float | None = None
     thresholds: FloatArray | None = None
+    max_cluster: int | None = None
 
     def __post_init__(self) -> None:
         if self.risk >= self.largest:
@@ -135,6 +137,15 @@ class Search:
             passed = np.flatnonzero(evidence(self.values(), count, self.limit, self.sample.times) >= -log(self.delta))
             return self.found(int(passed[-1]) if passed.size else -1, "all at once", "betting")
         return self.walked(from_ranks if self.thresholds is None else from_all, "fallback", "binomial")
+
+
+def refuse_large(cluster: IntArray, largest: int | None) -> None:
+    """Refuse clusters of more rows than were declared."""
+    if largest is not None and (size := int(np.bincount(cluster).max(initial=0))) > largest:
+        raise ValueError(
+            f"clusters: one has {size} rows, above max_cluster={largest}; leave rows beyond it out by a rule that "
+            "ignores losses, or declare a larger one"
+        )
 
 
 def from_ranks(tests: Tests, n: int, delta: float) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import FRACTION, failure_probability, fraction, positive, real
+from abstain._checks import whole as whole_number
 from abstain._result import among
 from abstain._sums import over_rows
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
@@ -17,7 +18,7 @@ from abstain.inference import as_metric, of_samples
 from abstain.outputs import refuse_without_frame
 from abstain.policy import Calibration, Objective, statement
 from abstain.thresholds._band import attained, band_of
-from abstain.thresholds._certify import Found, Search
+from abstain.thresholds._certify import Found, Search, refuse_large
 from abstain.thresholds._clusters import cluster_means, search_clusters
 from abstain.thresholds._groups import GroupThresholds
 from abstain.thresholds._reach import stricter
@@ -63,6 +64,7 @@ def choose_threshold(
     ood_share: float = 0.0,
     groups: ArrayLike | str | None = None,
     clusters: ArrayLike | str | None = None,
+    max_cluster: int | None = None,
     nan_policy: NanPolicy = "raise",
     **columns: Any,
 ) -> EmpiricalThreshold | CertifiedThreshold | GroupThresholds:
@@ -104,7 +106,11 @@ def choose_threshold(
         group fails.
     clusters : array-like of shape (n_samples,), optional
         What rows depend on each other: patients, documents, prompts. Certificates are then about an accepted row of a
-        new cluster, and intervals are those of sums of clusters.
+        new cluster, each cluster counting once, and intervals are those of sums of clusters.
+    max_cluster : int, optional
+        Largest possible number of rows of a cluster, a fact that the rows cannot show: the certificate is then about
+        the risk of accepted rows, as without clusters. The further it lies above the usual number, the less is
+        certified.
     nan_policy : {"raise", "reject", "drop"}
         A NaN score: an error; never accepted, stays in n; left out.
     **columns
@@ -122,7 +128,7 @@ def choose_threshold(
         Not exactly one objective; ``delta`` without ``risk``; ``max_weight`` without ``delta``; an argument that went.
     ValueError
         Bad columns or options; a score of +inf, above which no threshold lies; ``max_loss`` or ``max_weight`` missing
-        or below what occurs; ``delta`` above 1/2; ``clusters`` with weights.
+        or below what occurs; ``delta`` above 1/2; ``clusters`` with weights; a cluster above ``max_cluster``.
 
     Warns
     -----
@@ -169,19 +175,26 @@ def choose_threshold(
     objective = objective_of(risk, coverage, capacity, cost, delta)
     if max_weight is not None and delta is None:
         raise TypeError("max_weight= belongs to a certificate; give risk= with delta=, or leave it out")
+    if max_cluster is not None and delta is None:
+        raise TypeError("max_cluster= belongs to a certificate; give risk= with delta=, or leave it out")
+    largest = None if max_cluster is None else whole_number(max_cluster, "max_cluster")
     if frame is not None:
         named = {"loss": loss, "sample_weight": sample_weight, "clusters": clusters}
         whole, each = counted(frame, confidence, groups, nan_policy, named | columns)
     else:
         refuse_without_frame("choose_threshold", columns, loss=loss, confidence=confidence)
         whole, each = in_memory(loss, confidence, sample_weight, groups, clusters, nan_policy)
+    if largest is not None:
+        if whole.cluster is None:
+            raise TypeError("max_cluster= belongs to clusters=; give them, or leave it out")
+        refuse_large(whole.cluster, largest)
     if ood_share:
         objective = replace(objective, ood_share=_unseen(ood_share, objective, max_loss))
     if groups is None:
         if delta is not None:
             warn_of_rows(whole)
-        return _one(whole, objective, max_loss, max_weight)
-    return by_group(whole, each, objective, "all", max_loss, max_weight)
+        return _one(whole, objective, max_loss, max_weight, largest)
+    return by_group(whole, each, objective, "all", max_loss, max_weight, largest)
 
 
 def by_group(
@@ -191,6 +204,7 @@ def by_group(
     multiplicity: str,
     max_loss: float | None,
     max_weight: float | None = None,
+    max_cluster: int | None = None,
 ) -> GroupThresholds:
     """Return one threshold per group; ``multiplicity``: whether delta is that of "all" guarantees or of "each"."""
     delta = objective.delta
@@ -202,7 +216,7 @@ def by_group(
     found = {}
     for name, make in groups.items():
         try:
-            found[name] = _one(make(), objective, max_loss, max_weight)
+            found[name] = _one(make(), objective, max_loss, max_weight, max_cluster)
         except ValueError as error:
             raise type(error)(f"group {name!r}: {error}") from None
     return GroupThresholds(found, delta, multiplicity, whole.fingerprint)
@@ -256,7 +270,11 @@ def _unseen(share: float, objective: Objective, max_loss: float | None) -> float
 
 
 def _one(
-    sample: Sample, objective: Objective, max_loss: float | None, max_weight: float | None
+    sample: Sample,
+    objective: Objective,
+    max_loss: float | None,
+    max_weight: float | None,
+    max_cluster: int | None = None,
 ) -> EmpiricalThreshold | CertifiedThreshold:
     sample.refuse_infinite()
     if objective.risk is not None and objective.delta is not None:
@@ -264,7 +282,7 @@ def _one(
         if objective.ood_share:
             largest = max_loss or 1.0
             limit = largest * stricter(limit / largest, objective.ood_share)
-        search = Search(sample, limit, objective.delta, max_loss, max_weight)
+        search = Search(sample, limit, objective.delta, max_loss, max_weight, max_cluster=max_cluster)
         found = certified(search, search.default() if sample.cluster is None else search_clusters(search))
         return found.with_unseen(objective) if objective.ood_share else found
     return empirical(sample, objective, _point(sample.curve, objective))
@@ -309,7 +327,9 @@ def certified(search: Search, found: Found) -> CertifiedThreshold:
     sample, risk, delta = search.sample, search.risk, search.delta
     objective = Objective(risk=risk, delta=delta)
     measured = _measured(sample, found.threshold, objective, found.procedure, found.reason, None)
-    if sample.cluster is not None:
+    if search.max_cluster is not None:
+        measured = replace(measured, calibration=replace(measured.calibration, max_cluster=search.max_cluster))
+    elif sample.cluster is not None:
         means = cluster_means(sample.loss, sample.score >= found.threshold, sample.cluster)
         mean = float(means.mean()) if means.size else np.nan
         measured = replace(measured, risk=mean, risk_interval=mean_interval(means, LEVEL))

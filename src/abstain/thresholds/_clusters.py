@@ -5,8 +5,7 @@ of those with an accepted row, the mean of a cluster's mean accepted loss,
 
 .. math:: R_c(\tau) = E\bigl[\bar\ell_c(\tau) \mid \text{cluster } c \text{ has a row with } g \ge \tau\bigr],
 
-which is the expected loss of one of its accepted rows, drawn at random. Large clusters count no more than small ones; a
-guarantee about pooled rows would need a bound for the size of a cluster, and has almost no power.
+which is the expected loss of one of its accepted rows, drawn at random. Large clusters count no more than small ones.
 
 At a threshold that was fixed before the losses were seen, the cluster means are independent values in [0, 1], and
 
@@ -30,6 +29,19 @@ clusters in turn** has one, too. What one cluster adds to a product is at most :
 is no larger than that mean. **The lowest threshold at which W reaches** :math:`1/\delta` **is certified**, with
 probability :math:`1 - \delta` (Markov). Nothing is randomized; the order of rows and clusters does not matter. Formerly
 a random part of the clusters fixed the starts, which certified between 0 and .47 of the same 300 clusters.
+
+**The risk of rows** is another: with a_c accepted rows of a cluster and the sum s_c of their losses it is
+E[s] / E[a], and a large cluster counts for as many rows as it has. It is r or more exactly if the mean of
+
+.. math:: x_c(\tau) = (r\,a_c(\tau) - s_c(\tau)) / M
+
+over new clusters is at most 0, so with a *declared* largest size M of a cluster :math:`x_c \ge -(1 - r)` takes the
+place of :math:`r - \bar\ell_c`; it is at most r as well, and the rest stands. Clusters with few accepted rows then
+bet little, which is what the declaration costs: about the ratio of M to the mean number of accepted rows.
+
+**Without M no guarantee about rows can hold.** Take any population of clusters, and let one cluster in m more have k
+rows, all wrong, above all scores. A sample of n clusters has none of these with probability :math:`(1 - 1/m)^n`, as
+near to 1 as one likes; whatever is then certified has a risk as near to 1 as one likes, if k is large enough next to m.
 
 Source: betting on means, Waudby-Smith & Ramdas (2024). Why not rows or cluster-robust t: benchmarks/certificates.py.
 """
@@ -57,10 +69,11 @@ def search_clusters(search: Search) -> Found:
         raise ValueError("a certificate with clusters= and sample_weight= is not offered; give one of them")
     fixed = search.thresholds is not None
     left = int(cluster.max()) + 1 - (not fixed)
+    largest = search.max_cluster
     short = why(left, limit, delta, f"clusters{'' if fixed else ', besides one that fixes the starts,'}")
     if left < fewest(limit, delta):
         return Found(np.inf, "fallback", "betting", short)
-    gain = np.cumsum(_gains(search.values(), cluster, limit), axis=1)
+    gain = np.cumsum(_gains(search.values(), cluster, limit, largest), axis=1)
     count = sample.accepted(tested)
     if fixed:
         found = np.append(0.0, _mean(gain))[count]
@@ -110,20 +123,30 @@ def cluster_means(loss: FloatArray, accepted: BoolArray, cluster: IntArray) -> F
     return np.asarray(total[count > 0] / count[count > 0])
 
 
-def _gains(loss: FloatArray, cluster: IntArray, limit: float) -> FloatArray:
-    """Return for each stake what every row, accepted after those before it, adds to the log of its cluster's factor."""
+def cluster_sums(loss: FloatArray, accepted: BoolArray, cluster: IntArray, limit: float, largest: int) -> FloatArray:
+    """Return of each cluster with an accepted row a value in [0, 1], whose mean is at most the limit if the risk is."""
+    kept = np.unique(cluster[accepted], return_inverse=True)[1]
+    return limit + np.bincount(kept, loss[accepted] - limit) / largest
+
+
+def _gains(loss: FloatArray, cluster: IntArray, limit: float, largest: int | None) -> FloatArray:
+    """Return for each stake what every row, accepted after those before it, adds to the log of its cluster's factor.
+
+    ``largest``: the size of a cluster in the guarantee about rows; None: each cluster counts once.
+    """
     by_cluster = np.argsort(cluster, kind="stable")  # rows stay in order of falling scores
     sizes = np.bincount(cluster)
     first = np.repeat((np.cumsum(sizes) - sizes)[sizes > 0], sizes[sizes > 0])
     total = np.cumsum(loss[by_cluster])
     total -= np.concatenate([[0.0], total])[first]
-    mean = np.empty(len(loss))
-    mean[by_cluster] = np.clip(total / (np.arange(len(loss)) - first + 1.0), 0.0, 1.0)
-    before = np.full(len(loss), np.nan)
+    many = np.arange(len(loss)) - first + 1.0
+    won = np.clip(limit * many - total, (limit - 1.0) * many, limit * many) / (many if largest is None else largest)
+    gain, before = np.empty(len(loss)), np.zeros(len(loss))  # without an accepted row nothing is won
+    gain[by_cluster] = won
     again = np.flatnonzero(cluster[by_cluster][1:] == cluster[by_cluster][:-1])
-    before[by_cluster[again + 1]] = mean[by_cluster[again]]
+    before[by_cluster[again + 1]] = won[again]
     stake = _stakes(limit)
-    return np.log1p(stake * (limit - mean)) - np.where(np.isnan(before), 0.0, np.log1p(stake * (limit - before)))
+    return np.log1p(stake * gain) - np.log1p(stake * before)
 
 
 def _stakes(limit: float) -> FloatArray:
