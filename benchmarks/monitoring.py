@@ -2,9 +2,9 @@
 
     python benchmarks/monitoring.py [PART ...] [--quick]
 
-Parts: delays, detector, years, late, swings, windows, kills, ties, speed, returning, drift. Without parts all: a quarter of an
-hour; with --quick a tenth of the repetitions. ``returning``: patients who come back, each judged by its first call
-(``Monitor(returning="skip")``), with the risk at the limit for first calls or for all rows of a patient.
+Parts: delays, detector, years, late, swings, windows, kills, ties, speed, returning, drift. Without parts all: a
+quarter of an hour; with --quick a tenth of the repetitions. ``returning``: patients who come back, each judged by its
+first call (``Monitor(returning="skip")``), with the risk at the limit for first calls or for all rows of a patient.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ def windowed(risk: FloatArray, window: int, rng: np.random.Generator) -> FloatAr
     ``risk``: of each stream and day. The evidence is that of ``Evidence`` with starts where windows begin, of all
     streams at once.
     """
-    bets, spent, alarm = Bets(LIMIT), 0, np.full(len(risk), np.inf)
+    bets, spent, cash, alarm = Bets(LIMIT), 0, 1.0, np.full(len(risk), np.inf)
     right, wrong = (np.log1p(bets.stakes * (loss - LIMIT))[:, None] for loss in (0.0, 1.0))
     parts = np.zeros((len(bets.stakes), len(risk)))
     for day in range(risk.shape[1]):
@@ -394,7 +394,8 @@ def main() -> None:
     warnings.simplefilter("ignore")
     parts: dict[str, tuple[Callable[..., None], int]] = {
         "delays": (delays, 1000), "detector": (detector, 1000), "years": (years, 2000), "late": (late, 2000),
-        "swings": (swings, 500), "windows": (windows, 4000), "kills": (kills, 50), "ties": (ties, 400), "speed": (speed, 1),
+        "swings": (swings, 500), "windows": (windows, 4000), "kills": (kills, 50), "ties": (ties, 400),
+        "speed": (speed, 1),
         "returning": (returning, 200), "drift": (drift, 1000),
     }  # fmt: skip
     names = [name for name in sys.argv[1:] if name != "--quick"]

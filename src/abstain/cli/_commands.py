@@ -92,6 +92,9 @@ def _metrics(text: str) -> Any:
 @click.option("--population", is_flag=True, help="With --plan: intervals are about what the rows were drawn from.")
 @click.option("--at-random", is_flag=True, help="Without a plan: every row had the same chance to be labelled.")
 @click.option(
+    "--unseen", type=click.Choice(["random", "top"]), help="Where an error may lie that the rows do not show."
+)
+@click.option(
     "--sweep", callback=_thresholds, help="CWSA family at these thresholds, by commas; 'paper': seven of them."
 )
 @click.option(
@@ -109,8 +112,8 @@ def _metrics(text: str) -> Any:
 def evaluate_command(
     context: click.Context, /, file: Path, columns: dict[str, Any], groups: str | None, scores: str | None,
     fit_file: Path | None, metrics: str, nan_policy: Any, level: float, n_resamples: int, scale: float,
-    plan_file: Path | None, population: bool, at_random: bool, sweep: list[float] | None, denominator: Any,
-    plots: Wanted, texts: str | None, images: str | None, **destinations: Any,
+    plan_file: Path | None, population: bool, at_random: bool, unseen: Any, sweep: list[float] | None,
+    denominator: Any, plots: Wanted, texts: str | None, images: str | None, **destinations: Any,
 ) -> None:  # fmt: skip
     """Evaluate the reject option of saved predictions; exit code 1 if a --gate is not passed.
 
@@ -141,7 +144,7 @@ def evaluate_command(
             result = abstain.evaluate(
                 file, score_names(scores) or None, chosen, plan=plan, labelled="at random" if at_random else None,
                 target="population" if population else "pool", level=level or None, nan_policy=nan_policy,
-                groups=words(groups) or None, n_resamples=n_resamples, **told,
+                groups=words(groups) or None, n_resamples=n_resamples, unseen=unseen, **told,
             )  # fmt: skip
         source, sweep = {"files": [each for each in (file, plan_file, fit_file) if each is not None]}, None
         if result.provenance["few_labels"]["labelled"] < result.provenance["n"]:
@@ -150,13 +153,23 @@ def evaluate_command(
     elif is_several(file):
         result = of_files(file, gate, chosen, fit_file, n_resamples, {
             "scores": score_names(scores) or None, "groups": words(groups), "nan_policy": nan_policy,
-            "level": level or None, **columns,
+            "level": level or None, "unseen": unseen, **columns,
         })  # fmt: skip
         verdict = with_threshold(result.verdict, file, columns, result.verdict.score, groups=words(groups))
         source = {"files": [], "verdict": verdict}
     else:
         result, source = _of_rows(
-            file, columns, words(groups), score_names(scores), fit_file, chosen, nan_policy, level, n_resamples, beside
+            file,
+            columns,
+            words(groups),
+            score_names(scores),
+            fit_file,
+            chosen,
+            nan_policy,
+            level,
+            n_resamples,
+            beside,
+            unseen,
         )
         if not result.scores and (plots or destinations["csv_path"] is not None or gate["conditions"]):
             raise ValueError(f"{file}: {result.provenance['no_score']}; without one leave out --plot, --csv and --gate")
@@ -176,7 +189,7 @@ def evaluate_command(
 
 def _of_rows(
     file: Path, columns: dict[str, Any], groups: list[str], scores: list[str], fit_file: Path | None, chosen: Any,
-    nan_policy: Any, level: float, n_resamples: int, beside: dict[str, Any],
+    nan_policy: Any, level: float, n_resamples: int, beside: dict[str, Any], unseen: Any,
 ) -> tuple[abstain.Evaluation, dict[str, Any]]:  # fmt: skip
     """Return the evaluation of one file whose rows all count, and what a report knows of it."""
     try:
@@ -190,7 +203,7 @@ def _of_rows(
     with about(file):
         result = abstain.evaluate(
             outputs, wanted or None, chosen, fit=fit, groups=names, nan_policy=nan_policy, level=level or None,
-            n_resamples=n_resamples,
+            n_resamples=n_resamples, unseen=unseen,
         )  # fmt: skip
     verdict = with_unread_groups(result.verdict, file, outputs)
     verdict = with_threshold(verdict, file, columns, verdict.score, groups=groups)

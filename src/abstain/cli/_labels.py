@@ -30,8 +30,8 @@ from abstain.cli._show import check_destinations, print_result
 @click.option("--metric", default="augrc", show_default=True, help="What will be evaluated; see 'abstain metrics'.")
 @click.option(
     "--design",
-    type=click.Choice(["uniform", "adaptive", "planned"]),
-    help="Every row alike; two stages; by --judge or --compare.  [default: uniform, planned with --compare]",
+    type=click.Choice(["uniform", "levelled", "adaptive", "planned"]),
+    help="Every row alike; rows that count most more often; two stages; by --judge or --compare.  [default: by metric]",
 )
 @click.option("--error-rate", type=float, help="Expected error rate, for the expected half-width.")
 @click.option("--judge", help="Column in which a cheap judge says 1 (the model is wrong) or 0.")

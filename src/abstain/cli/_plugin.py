@@ -81,7 +81,7 @@ _SELDOM = {
     "since_first", "again", "accepted_only", "unlabelled", "maturity", "period", "n_permutations", "also", "layout",
     "group", "ood", "zone", "region", "judge", "other", "seed", "n_resamples", "csv_path", "ids", "clusters",
     "accelerator", "devices", "strategy", "precision", "logger", "workers", "level", "grid", "restarts", "restart",
-    "when", "max_cluster", "ood_share", "reserve", "add_group", "drawn", "label_probability",
+    "when", "window", "unseen", "max_cluster", "ood_share", "reserve", "add_group", "drawn", "label_probability",
 }  # fmt: skip
 _OUTPUT = {
     "json_path", "as_json", "csv_path", "table_path", "report_path", "opened", "plots", "output", "verbose", "scale",

@@ -38,6 +38,7 @@ def evaluate(
     plan: Any = None,
     target: Literal["pool", "population"] = "pool",
     labelled: Literal["at random"] | None = None,
+    unseen: Literal["random", "top"] | None = None,
     **columns: Any,
 ) -> Evaluation:
     """Evaluate the reject option of saved outputs: every metric for every score, on all samples and by group.
@@ -74,6 +75,10 @@ def evaluate(
         With a plan: whether intervals are about these rows, or about what they were drawn from.
     labelled : {"at random"}, optional
         Instead of a plan: every row had the same chance to be labelled.
+    unseen : {"random", "top"}, optional
+        Where an error may lie that the rows do not show, for which intervals have room: as likely at one row as at
+        another, or among the most confident rows, where it counts most; see :func:`confidence_interval`. Default:
+        ``"top"`` for few labels, else ``"random"``.
     **columns
         Of a path or frame: which column is what, as in :func:`read_outputs` (``labels="y"``). Without one: the arrays
         themselves (``labels=y, probabilities=p``).
@@ -116,12 +121,15 @@ def evaluate(
     if isinstance(level, int | float) and not isinstance(level, bool) and level == 0:
         level = None  # as on the command line
     if isinstance(outputs, Mapping) and any(isinstance(each, Outputs) for each in outputs.values()):
-        options = {"fit": fit, "groups": groups, "nan_policy": nan_policy, "level": level, "n_resamples": n_resamples}
+        options = {"fit": fit, "groups": groups, "nan_policy": nan_policy, "level": level, "n_resamples": n_resamples,
+                   "unseen": unseen}  # fmt: skip
         return _of_models(outputs, scores, metrics, options | columns)
     check_names(scores, groups, metrics)
     if not (isinstance(n_resamples, int | np.integer) and n_resamples == 0):
         n_resamples = whole(n_resamples, "n_resamples", least=2, usual=1000)
     one_of(target, ("pool", "population"), "target")
+    if unseen is not None:
+        one_of(unseen, ("random", "top"), "unseen")
     one_of(nan_policy, ("raise", "reject", "drop"), "nan_policy")
     level = None if level is None else check_level(level)
     default = isinstance(metrics, str) and metrics == "default"
@@ -148,14 +156,15 @@ def evaluate(
         )
     chosen, forgiving = choose(metrics, max((float(each.loss.max()) for each in rows.scored), default=1.0))
     if few_labels:
-        found, summary, labels = measured_pool(rows.scored[0], chosen, forgiving, level, plan, target)
+        found, summary, labels = measured_pool(rows.scored[0], chosen, forgiving, level, plan, target, unseen or "top")
         return Evaluation(tuple(found), (summary,), replace(rows.facts, few_labels=labels))
-    found, summaries = measured_rows(rows, chosen, forgiving, nan_policy, level, n_resamples)
+    found, summaries = measured_rows(rows, chosen, forgiving, nan_policy, level, n_resamples, top=unseen == "top")
     clipped: dict[str, float] = {}
     if any("unit_score" in metric.needs for metric in chosen):
         clipped = {each.name: each.beyond for each in rows.scored if 0.0 < each.beyond <= ROUNDING}
     copies = _copies(rows, [each.curve.blocks for each in summaries if each.group is None])
-    return Evaluation(tuple(found), tuple(summaries), replace(rows.facts, clipped=clipped, copied_rows=copies))
+    facts = replace(rows.facts, clipped=clipped, copied_rows=copies, unseen=unseen)
+    return Evaluation(tuple(found), tuple(summaries), facts)
 
 
 def _of_models(models: Mapping[str, Outputs], scores: Any, metrics: Any, options: dict[str, Any]) -> Evaluation:
@@ -178,6 +187,7 @@ def _of_models(models: Mapping[str, Outputs], scores: Any, metrics: Any, options
         nan_policy=first.nan_policy,
         level=first.level,
         n_resamples=first.n_resamples,
+        unseen=first.unseen,
         same_samples=_same_samples(models) and all(each.same_samples for each in facts.values()),
         models=facts,
     )

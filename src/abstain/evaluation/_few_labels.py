@@ -118,6 +118,7 @@ def measured_pool(
     level: float | None,
     plan: pool.LabelPlan | None,
     target: str,
+    unseen: pool.Unseen,
 ) -> tuple[list[Measurement], ScoreSummary, FewLabels]:
     """Return every metric of the score of a pool, what it looks like, and what the labels are."""
     from abstain import pool
@@ -131,7 +132,7 @@ def measured_pool(
         head = (scored.name, None, metric.label, metric.spec, metric.identifier, metric.direction)
         try:
             pool.require(metric)
-            found = pool.estimate(metric, sample, level, target)
+            found = pool.estimate(metric, sample, level, target, unseen)
         except ValueError as need:
             if not forgiving:
                 raise
@@ -183,7 +184,7 @@ def compared_pool(loss: Any, scores: Any, metric: Metric, level: float, plan: An
     )
     rows = []
     for rank, k in enumerate(order, 1):
-        estimate, name = pool.estimate(metric, both[k], level, "pool"), names[k]
+        estimate, name = pool.estimate(metric, both[k], level, "pool", "random"), names[k]
         error = math.sqrt(estimate.variance)
         rows.append(
             {

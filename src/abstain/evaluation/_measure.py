@@ -159,16 +159,22 @@ def _distinct(metrics: list[Metric]) -> list[Metric]:
 
 
 def measured_rows(
-    rows: Rows, metrics: list[Metric], forgiving: bool, nan_policy: NanPolicy, level: float | None, n_resamples: int
+    rows: Rows,
+    metrics: list[Metric],
+    forgiving: bool,
+    nan_policy: NanPolicy,
+    level: float | None,
+    n_resamples: int,
+    top: bool = False,
 ) -> tuple[list[Measurement], list[ScoreSummary]]:
-    """Return every metric of every score, on all rows and then by group."""
+    """Return every metric of every score, on all rows and then by group; ``top``: where an unseen error may lie."""
     measurements: list[Measurement] = []
     summaries: list[ScoreSummary] = []
     unmet: dict[str, list[UnmetNeed]] = {}
     for group, every, together in rows.parts():
         each_level = None if level is None else 1.0 - (1.0 - level) / together
         for scored in every:
-            found, summary = _measured(scored, group, metrics, unmet, nan_policy, each_level, n_resamples)
+            found, summary = _measured(scored, group, metrics, unmet, nan_policy, each_level, n_resamples, top)
             measurements += found
             summaries += [] if summary is None else [summary]
         for needs in unmet.values() if group is None and not forgiving else ():
@@ -185,6 +191,7 @@ def _measured(
     nan_policy: NanPolicy,
     level: float | None,
     n_resamples: int,
+    top: bool,
 ) -> tuple[list[Measurement], ScoreSummary | None]:
     """Return every metric of a score on its rows, and what it looks like there; nothing where no row counts."""
     weight = scored.sample_weight
@@ -219,7 +226,7 @@ def _measured(
                 found = _with(found, interval)
         result.append(found)
     if level is not None and spreads:
-        finished = finish(list(spreads.values()), blocks, level, Sampling(None, in_table))
+        finished = finish(list(spreads.values()), blocks, level, Sampling(None, in_table), top)
         for k, each in zip(spreads, finished, strict=True):
             result[k] = _with(result[k], each)
     return result, ScoreSummary.of(scored.name, group, blocks, RiskCoverageCurve(blocks))

@@ -155,7 +155,12 @@ def brackets(evaluation: Evaluation, together: bool = False) -> list[str]:
     percent = f"{100.0 * evaluation.provenance['level']:g} %"
     if together:
         return [f"In brackets, by group: intervals that hold for all groups of a column together, at {percent}."]
-    return [f"In brackets: {percent} confidence interval."]
+    facts, lines = evaluation.provenance, [f"In brackets: {percent} confidence interval."]
+    heavy = any("AURC" in entry.label and not math.isnan(entry.low) for entry in evaluation.measurements)
+    if heavy and facts.few_labels is None and facts.unseen != "top":
+        where = 'as likely at one row as at another (unseen="top": at the top)'
+        lines.append(f"AURC: an error that no row shows is taken to be {where}.")
+    return lines
 
 
 def _one(evaluation: Evaluation) -> Table:

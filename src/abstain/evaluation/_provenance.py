@@ -138,7 +138,8 @@ class Provenance(_Record):
     What follows ``understood`` is there where it was noticed: ``understood``: what the columns were taken for;
     ``origin``: notes of reading them; ``scanned``: the engine that counted the rows; ``answers``: of a model that
     abstains; ``clipped``: by how much a score leaves [0, 1]; ``judged_by_passes``: rows whose passes predict otherwise;
-    ``no_score``: why there is none; ``copied_rows``; ``few_labels``; ``models``: of several models that of each.
+    ``no_score``: why there is none; ``copied_rows``; ``unseen``: where an error may lie that no row shows;
+    ``few_labels``; ``models``: of several models that of each.
     """
 
     nan_policy: str
@@ -160,6 +161,7 @@ class Provenance(_Record):
     judged_by_passes: Mapping[str, int] | None = None
     no_score: str | None = None
     copied_rows: str | None = None
+    unseen: str | None = None
     few_labels: FewLabels | None = None
     models: Mapping[str, Provenance] | None = None
     versions: Mapping[str, str] = field(default_factory=_versions)

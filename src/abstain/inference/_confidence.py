@@ -48,6 +48,7 @@ def confidence_interval(
     clusters: ArrayLike | None = None,
     n_resamples: int = 1000,
     rng: int | np.random.Generator | None = 0,
+    unseen: Literal["random", "top"] = "random",
 ) -> Interval:
     r"""Return a confidence interval of a metric.
 
@@ -64,7 +65,9 @@ def confidence_interval(
 
     The end towards the worse reserves room for one error that the sample lacks, at a random row: where the quantile of
     a gamma (log scale) or beta distribution (logit scale), with the mean and the variance of the sample with one more
-    error, lies further out, it is the end. Where most rows are confident and nearly flawless this decides.
+    error, lies further out, it is the end. Where most rows are confident and nearly flawless this decides. That an
+    unseen error is as likely at one row as at another is an assumption, which no sample can test: with
+    ``unseen="top"`` it may lie among the most confident rows, where it counts most.
 
     Parameters
     ----------
@@ -80,6 +83,8 @@ def confidence_interval(
         As in :func:`standard_error`.
     n_resamples, rng
         For the bootstrap; see :func:`bootstrap`.
+    unseen : {"random", "top"}
+        Where an error may lie that the sample lacks: as likely at one row as at another, or at the top.
 
     Returns
     -------
@@ -112,6 +117,7 @@ def confidence_interval(
     """
     level = check_level(level)
     one_of(method, ("auto", "influence", "percentile", "bca"), "method")
+    one_of(unseen, ("random", "top"), "unseen")
     n_resamples, rng = whole(n_resamples, "n_resamples", 2, usual=1000), generator(rng)
     chosen, loss, confidence = on_columns(as_metric(metric), loss, confidence)
     kind = chosen.inference_kind
@@ -136,7 +142,7 @@ def confidence_interval(
         estimate, reason = chosen.evaluate(blocks)
         why = reason or f"{chosen.name} gets no interval by default: its bias does not vanish compared with its spread"
         return no_interval(estimate, np.nan, level, why)
-    return of_samples(chosen, blocks, level, Sampling.of(len(confidence), strata, clusters))
+    return of_samples(chosen, blocks, level, Sampling.of(len(confidence), strata, clusters), top=unseen == "top")
 
 
 #: Of what may go wrong on one side, the part of the walk; the rest is for the binomial count.

@@ -137,6 +137,7 @@ def of_samples(
     level: float,
     sampling: Sampling = INDEPENDENT,
     estimate: float | None = None,
+    top: bool = False,
 ) -> Interval:
     """Return the interval of a table that kept its samples; ``estimate``: the metric's value on it, where known."""
     if estimate is None:
@@ -144,7 +145,7 @@ def of_samples(
         if reason is not None:
             return no_interval(estimate, np.nan, level, reason)
     begun = begin(metric, blocks, level, estimate, sampling)
-    return finish([begun], blocks, level, sampling)[0] if isinstance(begun, Spread) else begun
+    return finish([begun], blocks, level, sampling, top)[0] if isinstance(begun, Spread) else begun
 
 
 def begin(
@@ -172,10 +173,14 @@ def begin(
 
 
 def finish(
-    spreads: Sequence[Spread], blocks: TieBlocks, level: float, sampling: Sampling = INDEPENDENT
+    spreads: Sequence[Spread], blocks: TieBlocks, level: float, sampling: Sampling = INDEPENDENT, top: bool = False
 ) -> list[Interval]:
-    """Return the intervals of several metrics of one table, with room for an error that was not seen."""
-    more = one_more([(each.metric, each.estimate) for each in spreads], blocks, sampling)
+    """Return the intervals of several metrics of one table, with room for an error that was not seen.
+
+    ``top``: that error may lie among the most confident samples.
+    """
+    units = -math.log(0.5 - 0.5 * level) if top else 0.0
+    more = one_more([(each.metric, each.estimate) for each in spreads], blocks, sampling, units)
     return [
         across(each.metric, blocks, _of_error(each, level, unseen), level, sampling)
         for each, unseen in zip(spreads, more, strict=True)

@@ -7,6 +7,13 @@ square of what one error at a random place does. For Poisson counts with weights
 Feuer's gamma interval; a random instead of the largest weight is Tiwari, Clegg and Zou's change to it. With equal
 weights the end is the exact Poisson (Garwood) end. For unequal weights it is not proved: docs/interval-coverage.md
 shows where it holds. An unseen success, on which a ranking of mostly wrong predictions rests, is treated alike.
+
+**At the top.** A random row is an assumption. Of n rows, x errors may be missed with probability e^-x; if they are the
+most confident x rows, AURC moves by (x / n)(log(n / x) + 1), where x errors at random rows move it by x / n. No sample
+can show which: where none of the most confident rows is wrong, populations with and without such errors make the same
+samples, up to that probability. So no warning distinguishes them, and an interval that holds in one is as wide in the
+other. It is offered: one error in all, spread over the most confident x rows with e^-x the error of the end, moves the
+estimate by c, and the end is the gamma's (beta's) whose mean grows by c and whose variance by c^2.
 """
 
 from __future__ import annotations
@@ -52,10 +59,12 @@ def one_more(
     metrics: Sequence[tuple[Metric, float]],
     blocks: TieBlocks,
     sampling: Sampling = INDEPENDENT,
+    units: float = 0.0,
 ) -> list[tuple[OneMore, ...]]:
     """Return the sample with one more error, and for a 0/1 loss with one more success; () where they do not serve.
 
-    For each metric with its estimate; the table with one more is built once for all of them.
+    For each metric with its estimate; the table with one more is built once for all of them. ``units``: so many of the
+    most confident samples may all be errors that were not seen; then one more error at these, too.
     """
     found: list[tuple[OneMore, ...]] = [()] * len(metrics)
     serving = {
@@ -76,6 +85,8 @@ def one_more(
     with keeping_one(blocks) if large else nullcontext():
         for k, (metric, offset) in sorted(serving.items(), key=lambda each: each[1][0].convention):  # share a curve
             found[k] = tuple(_with(metric, offset, rows, *each) for each in tables)
+            if units:
+                found[k] += (_at_top(metric, offset, rows, sizes[0], units),)
     if large:
         blocks._let_go()
     return found
@@ -100,6 +111,18 @@ def _with(metric: Metric, offset: float, rows: _Rows, size: Sizes, more: TieBloc
     variance = (seen + size.number**2 * moved / blocks.total_weight) * _few(metric, blocks)
     mirrored = size.mean == 0.0 and blocks.mean_loss > 0.5 and metric.scale == "log" and metric.range[1] < np.inf
     return OneMore(metric.smooth(more) + offset, variance, mirrored)
+
+
+def _at_top(metric: Metric, offset: float, rows: _Rows, size: Sizes, units: float) -> OneMore:
+    """Return what the unseen loss makes of a metric if it is spread over so many of the most confident samples."""
+    blocks = rows.blocks
+    mass = units * blocks.total_weight / blocks.n
+    there = np.clip(mass - (blocks.cumulative_weight - blocks.weight), 0.0, blocks.weight) / units
+    oracle = None if blocks.binary else blocks._oracle
+    more = replace(blocks, loss=blocks.loss + size.mean * size.number * there, moments=None, _oracle=oracle)
+    seen, _ = rows.squares(gradient(metric, more), size, blocks.weight)
+    shift = metric.smooth(more) - metric.smooth(blocks)
+    return OneMore(metric.smooth(more) + offset, (seen + shift**2) * _few(metric, blocks))
 
 
 class _Rows:

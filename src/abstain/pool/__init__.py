@@ -7,6 +7,7 @@ from abstain.pool._certificate import RegionCertificate, certify_region, interim
 from abstain.pool._estimate import Sample as Sample
 from abstain.pool._estimate import require as require
 from abstain.pool._interval import Found as Found
+from abstain.pool._interval import Unseen as Unseen
 from abstain.pool._interval import estimate as estimate
 from abstain.pool._interval import one_more as one_more
 from abstain.pool._labels import at_random as at_random

@@ -32,6 +32,8 @@ LEANING = 0.75
 #: A metric is a function of so many linear ones at most: area, error rate and one more.
 MOST_PARTS = 3
 _TABLES = 6
+#: A label that stands for a weight above so many times the mean of all labels may miss what decides a metric.
+MOST_HEAVY = 2.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +41,8 @@ class Sample:
     """The labelled rows of a pool: their losses, stages (from 0) and inclusion probabilities at their stage.
 
     ``frame``: rows that could be drawn at all. ``leaning``: whether the first stage was even and later ones were to
-    lean to where labels help.
+    lean to where labels help. ``inclusion``: of every row of the pool, the chance that any stage labels it; None: all
+    rows that could be drawn are alike.
     """
 
     pool: Pool
@@ -50,6 +53,7 @@ class Sample:
     frame: BoolArray
     sizes: tuple[int, ...]
     leaning: bool = False
+    inclusion: FloatArray | None = None
 
     @property
     def n(self) -> int:
@@ -86,6 +90,26 @@ class Sample:
         """
         more = np.maximum(self.expansion - 1.0, 0.0)
         return np.asarray(more * np.maximum(more, 1.0))
+
+    def at_top(self, per_loss: FloatArray, units: float) -> float:
+        """Return what one unseen error adds where errors count most; 0 where none counts much more than another.
+
+        Errors of which so many labels are expected may all be missed. At worst they fill the unlabelled rows whose
+        weight, for their chance of a label, is largest; this is their sum, for one label. A plan that caps this weight
+        (:func:`._sampling.levelled`) needs no such room: there it is at most about twice the mean, which is reserved.
+        """
+        free = self.frame.copy()
+        free[self.rows] = False
+        weight = np.abs(per_loss[free])
+        chance = np.full(len(weight), self.n / self.frame.sum()) if self.inclusion is None else self.inclusion[free]
+        usual = float(np.abs(per_loss).mean())
+        if not weight.size or weight.max() <= MOST_HEAVY * usual:
+            return 0.0
+        if (weight / chance).max() <= MOST_HEAVY * usual * len(per_loss) / self.n:
+            return 0.0
+        order = np.argsort(-weight / chance, kind="stable")
+        labels, total = np.cumsum(chance[order]), np.cumsum(weight[order])
+        return float(np.interp(units, np.append(0.0, labels), np.append(0.0, total))) / units
 
     @cached_property
     def risk(self) -> FloatArray:

@@ -3,6 +3,12 @@
 The lower end is the quantile of a gamma distribution with the estimate as mean and its variance; the upper end that of
 one with one more error at a random labelled row, which stands for as many rows as such a row does. Normal ends cover
 52 to 90 % here: the decisive errors are few.
+
+A random row will do only where no label stands for much more of the metric than another. AURC counts an error among
+the most confident rows up to log N times as much as a usual one, and a few labels drawn alike hold none of these rows
+with a chance that no interval around what they show can ignore. So there the error is put where it counts most
+(``unseen="top"``), unless the plan gave these rows more labels; ``unseen="random"`` is the shorter interval that
+assumes an unseen error to be as likely at one row as at another.
 """
 
 from __future__ import annotations
@@ -11,7 +17,7 @@ import math
 from dataclasses import replace
 from itertools import product
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -22,6 +28,13 @@ from abstain.inference import OneMore, limited, worse_ends
 from abstain.metrics import Metric, Relative, parse
 from abstain.pool._estimate import Sample, per_row, plain_variance
 
+#: Where an error that no label shows is taken to lie: where it counts most, or as likely at one row as at another.
+Unseen = Literal["top", "random"]
+#: What is said of the room at the top.
+HEAVY = (
+    "the rows that count most have no more labels than others, so it has room for an unseen error there: "
+    'plan_labels(metric="aurc") draws more of them, unseen="random" takes an unseen error to be anywhere alike'
+)
 #: Fewer errors, right predictions, or rows against the judge than these are too few to tell much.
 FEW = 5
 #: So few rows without a label have no distribution: the interval is all that they could be.
@@ -44,16 +57,16 @@ class Found(NamedTuple):
     warning: str | None = None
 
 
-def estimate(metric: Metric, sample: Sample, level: float | None, target: str) -> Found:
+def estimate(metric: Metric, sample: Sample, level: float | None, target: str, unseen: Unseen = "top") -> Found:
     """Return value and interval of a metric; NaN with a reason where the labels do not define it."""
-    found = _estimate(metric, sample, level, target)
+    found = _estimate(metric, sample, level, target, unseen)
     if target == "population" and level is not None and found.low == found.low:
-        for other in _beside(metric, sample, level):
+        for other in _beside(metric, sample, level, unseen):
             found = found._replace(low=min(found.low, other.low), high=max(found.high, other.high))
     return found
 
 
-def _estimate(metric: Metric, sample: Sample, level: float | None, target: str) -> Found:
+def _estimate(metric: Metric, sample: Sample, level: float | None, target: str, unseen: Unseen) -> Found:
     """Return the same where the coverage of the population is that of the pool."""
     table = sample.estimated
     metric.require(table)
@@ -74,7 +87,8 @@ def _estimate(metric: Metric, sample: Sample, level: float | None, target: str) 
         return Found(value, math.nan, math.nan, variance, plain)
     if variance <= 1e-24 * value**2 and sample.complete:
         return Found(value, value, value, variance, plain, method="all rows are labelled")
-    low, high, method = _ends(metric, sample, per_loss, value, variance, level, relative)
+    top = sample.at_top(per_loss, -math.log(0.5 - 0.5 * level)) if unseen == "top" else 0.0
+    low, high, method = _ends(metric, sample, per_loss, value, variance, level, relative, top)
     for other in (*_extreme(metric, sample), *(_around(metric, sample, level) if relative else ())):
         low, high = min(low, other), max(high, other)
     if target == "pool":
@@ -82,7 +96,9 @@ def _estimate(metric: Metric, sample: Sample, level: float | None, target: str) 
         left = int(sample.frame.sum()) - sample.n
         low, high = (least, most) if left <= FEW_LEFT and _linear(metric) else (max(low, least), min(high, most))
     low, high = min(low, value), max(high, value)
-    return Found(value, low, high, variance, plain, method=method, warning=_light(sample))
+    notes = [_light(sample), HEAVY if top else None]
+    light = "; ".join(note for note in notes if note) or None
+    return Found(value, low, high, variance, plain, method=method, warning=light)
 
 
 def one_more(metric: Metric, sample: Sample) -> float | None:
@@ -153,7 +169,7 @@ def _possible(metric: Metric, sample: Sample, per_loss: FloatArray, value: float
     return min(max(value, least), most)
 
 
-def _beside(metric: Metric, sample: Sample, level: float) -> list[Found]:
+def _beside(metric: Metric, sample: Sample, level: float, unseen: Unseen) -> list[Found]:
     """Return the metric at coverages that the population may have where the pool has this one, if it ends in a tie.
 
     The share of a tied score in the population is known up to the error of the pool; a tie has no derivative.
@@ -169,7 +185,7 @@ def _beside(metric: Metric, sample: Sample, level: float) -> list[Found]:
     found = []
     for other in (coverage - reach, coverage + reach):
         each = parse(f"{metric.name}(coverage={min(max(other, 1.0 / pool.n), 1.0)!r})")
-        found.append(_estimate(each, sample, level, "population"))
+        found.append(_estimate(each, sample, level, "population", unseen))
     return [each for each in found if not math.isnan(each.low)]
 
 
@@ -225,22 +241,23 @@ def _values(metric: Metric, sample: Sample, tables: list[FloatArray]) -> list[fl
 
 
 def _ends(
-    metric: Metric, sample: Sample, per_loss: FloatArray, value: float, variance: float, level: float, relative: bool
-) -> tuple[float, float, str]:
-    """Return the ends on the scale of the metric's base, or their images."""
+    metric: Metric, sample: Sample, per_loss: FloatArray, value: float, variance: float, level: float, relative: bool,
+    top: float,
+) -> tuple[float, float, str]:  # fmt: skip
+    """Return the ends on the scale of the metric's base, or their images; ``top``: what an unseen error may add."""
     base = metric.base
     factor = 1.0
     if metric.image is not None:
         value, factor = metric.image.back(value), metric.image.factor
-    per_loss, variance = per_loss / factor, variance / factor**2
+    per_loss, variance, top = per_loss / factor, variance / factor**2, top / abs(factor)
     unseen = _unseen(base, sample, per_loss, value, variance)
     tail = 0.5 + 0.5 * level
     if base.scale == "log" and value >= 0.0:
-        found = _rare(base, sample, per_loss, value, variance, tail)
+        found = _rare(base, sample, per_loss, value, variance, tail, top)
         if 2.0 * sample.errors > sample.n and not _linear(base):  # right predictions are rare: room at both ends
             found += [gamma_end(moved.estimate, moved.variance, t) for moved in unseen for t in (tail, 1.0 - tail)]
         found += worse_ends(base, unseen, level) if relative else []
-        method = "gamma, one unseen error"
+        method = "gamma, one unseen error" + (" at the top" if top else "")
     elif base.scale != "logit" or not relative:
         reach = t_quantile(level, max(sample.n - 1.0 - sample.pool.features.shape[1], 1.0)) * math.sqrt(variance)
         moved = unseen[0]
@@ -258,7 +275,7 @@ def _ends(
 
 
 def _rare(
-    base: Metric, sample: Sample, per_loss: FloatArray, value: float, variance: float, tail: float
+    base: Metric, sample: Sample, per_loss: FloatArray, value: float, variance: float, tail: float, top: float
 ) -> list[float]:
     """Return gamma ends around a sum of rare events: of errors, or where most rows are wrong, of right predictions.
 
@@ -274,6 +291,7 @@ def _rare(
     more, square = float(np.mean(excess)), float(np.mean(sample.unseen * weight**2))
     low = gamma_end(value, variance, 1.0 - tail) if float(seen @ (weight != 0.0)) > 0.0 else 0.0
     high = max(gamma_end(value, variance, tail), gamma_end(value + more, variance + square, tail))
+    high = max(high, gamma_end(value + top, variance + top**2, tail))
     if sample.pool.judge is not None:
         sure = sample.risk[sample.rows] if not mirrored else 1.0 - sample.risk[sample.rows]
         chance = np.abs(excess) * sure / max(float(np.abs(excess) @ sure), 1e-300)

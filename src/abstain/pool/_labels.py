@@ -54,8 +54,9 @@ def sample_of(plan: LabelPlan, loss: Any) -> Sample:
     if other:
         warnings.warn(f"{other} labels outside the plan are not used: why they were chosen is not known", stacklevel=4)
     stage = plan.stage[rows] - 1
+    ever = 1.0 - np.prod(1.0 - plan.probability, axis=0)
     return Sample(
-        plan.pool, rows, values[rows], stage, plan.probability[stage, rows], plan.frame, plan.sizes, plan.leaning
+        plan.pool, rows, values[rows], stage, plan.probability[stage, rows], plan.frame, plan.sizes, plan.leaning, ever
     )
 
 

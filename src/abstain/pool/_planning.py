@@ -20,6 +20,9 @@ from abstain.pool._plan import LabelPlan, digest_of
 from abstain.pool._pool import Pool, guessed
 from abstain.pool._sampling import Design, PlanFacts, weights
 
+#: Of the largest weight, as a part of what a levelled plan lets a label stand for: above it such a plan is the default.
+HEAVY = 1.25
+
 
 def plan_labels(
     confidence: ArrayLike,
@@ -51,11 +54,14 @@ def plan_labels(
     metric : str or Metric
         What will be evaluated: AUGRC, AURC, SELE, risk, risk or generalized risk at a coverage, or a smooth function
         of such sums (AUROC of failures, excess and normalised areas). Rows that it does not count are not drawn.
-    design : {"uniform", "adaptive", "planned"}
-        Default ``"planned"`` with ``compare``, else ``"uniform"``: every row alike. ``"adaptive"``: a quarter first;
-        then ``plan.extend(loss)`` draws the rest where labels help, if the first show at least 5 errors; it pays for
-        AURC, the error rate and the risk at a coverage. ``"planned"``: more often where the judge says that the model
-        is wrong and the metric weighs more; or, with ``compare``, where predictions or ranks differ.
+    design : {"uniform", "levelled", "adaptive", "planned"}
+        Default ``"planned"`` with ``compare``, else ``"levelled"`` for metrics that count an error at a few rows far
+        above one at others, such as AURC, and ``"uniform"`` for all others and for a region. ``"uniform"``: every row
+        alike. ``"levelled"``: rows that count more than twice the mean are drawn as much more often.
+        ``"adaptive"``: a quarter first; then ``plan.extend(loss)`` draws the rest where labels help, if the first show
+        at least 5 errors; it pays for AURC, the error rate and the risk at a coverage. ``"planned"``: more often where
+        the judge says that the model is wrong and the metric weighs more; or, with ``compare``, where predictions or
+        ranks differ.
     error_rate : float in (0, 1), optional
         Expected error rate, for the expected half-width; default that of a generic score. From .15 on an adaptive plan
         puts half of its first stage, too, where labels are expected to help.
@@ -118,13 +124,14 @@ def plan_labels(
     if design is not None:
         one_of(design, get_args(Design), "design")
     one_of(nan_policy, ("raise", "reject"), "nan_policy")
-    design = design or ("uniform" if compare is None else "planned")
     level = inside(level, "level", 0.95)
     if (n is None) == (halfwidth is None):
         raise TypeError("give exactly one of n (labels that can be paid) and halfwidth (width that is wanted)")
     column = scores(confidence, nan_policy)
     names = None if ids is None else row_names(ids, len(column))
     word = None if judge is None else judged(judge, len(column))
+    if design is None and compare is not None:
+        design = "planned"
     if design == "planned" and word is None and compare is None:
         raise ValueError('design="planned" needs to know something of the rows: give judge= or compare=')
     pool = Pool.of(column, word)
@@ -134,6 +141,11 @@ def plan_labels(
     rate = None if error_rate is None else inside(error_rate, "error_rate", 0.1)
     risk = guessed(pool, rate)
     among = drawable(chosen, pool, risk, region)
+    size = _sampling.levelled(chosen, pool, risk, among)
+    if design is None:
+        design = "levelled" if region is None and size.max() > HEAVY else "uniform"
+    if design != "levelled":
+        size = np.ones(len(among))
     square = None
     if other is not None and differs is not None:
         square = _pair.Pair(pool, Pool.of(other), differs).sizes(chosen, rate) ** 2
@@ -141,7 +153,7 @@ def plan_labels(
     if halfwidth is not None and square is not None:
         raise ValueError("halfwidth= does not plan comparisons yet; give n=, and extend the plan until it is narrow")
     if halfwidth is not None:
-        n = _sampling.needed(chosen, pool, risk, among, positive(halfwidth, "halfwidth"), level)
+        n = _sampling.needed(chosen, pool, risk, among, positive(halfwidth, "halfwidth"), level, size)
     n = _sampling.enough(n, len(among), pool.n)
     first = max(1, round(_sampling.FIRST * n)) if design == "adaptive" else n
     tempered = _sampling.early(design, rate)
@@ -153,10 +165,11 @@ def plan_labels(
     elif tempered:
         probability[among] = _sampling.mixed(_sampling.best(chosen, pool, risk)[among], first, _sampling.CAUTIOUS)
     else:
-        probability[among] = first / len(among)
+        probability[among] = _sampling.proportional(size, first)
     known = _sampling.seed_of(seed)
     rng = _sampling.generator(known, 0, digest_of(column, word, other, differs, names))
-    rows = _sampling.drawn(pool, probability, among, first, rng, even=design != "planned" and not tempered)
+    even = design in ("uniform", "adaptive") and not tempered
+    rows = _sampling.drawn(pool, probability, among, first, rng, even=even)
     stage = np.zeros(pool.n, dtype=np.int64)
     stage[rows] = 1
     if square is None:

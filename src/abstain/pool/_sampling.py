@@ -23,8 +23,10 @@ from abstain.pool._pool import Pool
 if TYPE_CHECKING:
     from abstain.pool._plan import LabelPlan
 
-Design = Literal["uniform", "adaptive", "planned"]
+Design = Literal["uniform", "levelled", "adaptive", "planned"]
 
+#: A levelled plan lets no label stand for a weight above so many times that of a usual row.
+LEVEL = 2.0
 #: Draws per block of neighbours in confidence, inside which the order is random.
 SPREAD = 5.0
 #: Share of the labels that an adaptive plan asks for first.
@@ -74,6 +76,17 @@ def sizes(metric: Metric, pool: Pool, risk: FloatArray) -> FloatArray:
 def best(metric: Metric, pool: Pool, risk: FloatArray) -> FloatArray:
     """Return what probabilities should be in proportion to if this is the risk (Neyman)."""
     return np.abs(weights(metric, pool, risk)) * np.sqrt(risk * (1.0 - risk))
+
+
+def levelled(metric: Metric, pool: Pool, risk: FloatArray, among: IntArray) -> FloatArray:
+    """Return what probabilities are in proportion to where no label is to stand for much more than another.
+
+    One, or more for the rows of which an error counts above :data:`LEVEL` times the mean: the errors that decide a
+    metric are then among the labels as often as others. For AURC these are the most confident 14 % of the rows, which
+    get 20 % of the labels; of AUGRC an error counts at most twice the mean, and all rows are alike.
+    """
+    weight = np.abs(weights(metric, pool, risk)[among])
+    return np.asarray(np.maximum(weight / (LEVEL * max(float(weight.mean()), 1e-300)), 1.0))
 
 
 def early(design: str, error_rate: float | None) -> bool:
@@ -144,6 +157,8 @@ def extended(plan: LabelPlan, loss: Any, n: int | None, seed: int | None) -> Lab
     if plan.other is not None and plan.design == "planned":
         size = plan.pair.sizes(metric, plan.facts.error_rate)[left]
         probability[left], even = mixed(size, n, _pair.FLOOR), False
+    elif plan.design == "levelled":
+        probability[left], even = proportional(levelled(metric, pool, sample.risk, left), n), False
     elif plan.design == "planned":
         probability[left], even = mixed(sizes(metric, pool, sample.risk)[left], n), False
     elif plan.design == "adaptive" and min(sample.errors, sample.n - sample.errors) >= ERRORS:
@@ -275,13 +290,15 @@ def expected(metric: Metric, pool: Pool, risk: FloatArray, probability: FloatArr
     return Expected(halfwidth, one / variance if variance > 0.0 else math.inf, float(pi @ r), room)
 
 
-def needed(metric: Metric, pool: Pool, risk: FloatArray, among: IntArray, halfwidth: float, level: float) -> int:
-    """Return the fewest uniformly drawn rows whose expected half-width is at most this one."""
+def needed(
+    metric: Metric, pool: Pool, risk: FloatArray, among: IntArray, halfwidth: float, level: float, size: FloatArray
+) -> int:
+    """Return the fewest rows, drawn in proportion to sizes, whose expected half-width is at most this one."""
     low, high = 0, len(among)
     while high - low > 1:
         middle = (low + high) // 2
         probability = np.zeros(pool.n)
-        probability[among] = middle / len(among)
+        probability[among] = proportional(size, middle)
         if expected(metric, pool, risk, probability, level).halfwidth <= halfwidth:
             high = middle
         else:
