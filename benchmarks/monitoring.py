@@ -181,26 +181,20 @@ def swings(rng: np.random.Generator, repetitions: int = 500) -> None:
 def windowed(risk: FloatArray, window: int, rng: np.random.Generator) -> FloatArray:
     """Return the day after which windows of so many days alarm in each stream, inf for none; 30 rows a day.
 
-    ``risk``: of each stream and day. The evidence is that of ``Evidence`` with starts where windows begin, of all
-    streams at once.
+    ``risk``: of each stream and day. The evidence is that of ``Evidence``, of all streams at once.
     """
-    bets, spent, cash, alarm = Bets(LIMIT), 0, 1.0, np.full(len(risk), np.inf)
+    bets, cash, alarm = Bets(LIMIT), 1.0, np.full(len(risk), np.inf)
     right, wrong = (np.log1p(bets.stakes * (loss - LIMIT))[:, None] for loss in (0.0, 1.0))
     parts = np.zeros((len(bets.stakes), len(risk)))
     for day in range(risk.shape[1]):
         if day % window == 0:
-            begun, cash = spent, _cash(30 * day + 1)
-            parts += (1.0 if begun == 0 else _cash(begun)) - cash
-            spent = 30 * day + 1
+            before, cash = cash, (1.0 - FIRST) * (1.0 + (30 * day + 1) / SCALE) ** -POWER
+            parts += before - cash
         errors = rng.binomial(30, risk[:, day])
         parts *= np.exp(errors * wrong + (30 - errors) * right)
         if (day + 1) % window == 0:
             alarm = np.where(np.isinf(alarm) & (parts.mean(axis=0) + cash >= 1.0 / DELTA), day + 1.0, alarm)
     return alarm
-
-
-def _cash(n: int) -> float:
-    return float((1.0 - FIRST) * (1.0 + n / SCALE) ** -POWER)
 
 
 def windows(rng: np.random.Generator, repetitions: int = 4000) -> None:
@@ -210,16 +204,14 @@ def windows(rng: np.random.Generator, repetitions: int = 4000) -> None:
         for turn in (7, 30, 91):
             place = (day + rng.integers(0, 2 * turn, (repetitions, 1))) // turn
             risk = np.where(place % 2 == 0, low, high)
-            cells = (f"{w} days {percent(np.isfinite(windowed(risk, w, rng)).sum(), repetitions)}"
-                     for w in (1, 2 * turn, 4 * turn))  # fmt: skip
-            print(f"windows, {low:g} and {high:g} by turns of {turn} days: violated, {', '.join(cells)}")
+            for window in (1, 2 * turn, 4 * turn):
+                found = percent(np.isfinite(windowed(risk, window, rng)).sum(), repetitions)
+                print(f"windows of {window} days, {low:g} and {high:g} by turns of {turn}: violated {found}")
     for window in (1, 7, 28):
-        flat, turned = np.full((repetitions, 364), LIMIT), np.where(day % window < window / 2, 0.08, 0.02)
-        said = f"violated {percent(np.isfinite(windowed(flat, window, rng)).sum(), repetitions)}"
-        if window == 28:
-            bad = np.isfinite(windowed(np.tile(turned, (repetitions, 1)), window, rng)).sum()
-            said += f", bad half of each window first {percent(bad, repetitions)}"
-        print(f"windows of {window} days at the limit: {said}")
+        flat, turned = np.full(364, LIMIT), np.where(day % window < window / 2, 0.08, 0.02)
+        for name, risk in (("always", flat), ("in the mean, its bad half first", turned))[: 1 + (window == 28)]:
+            found = np.isfinite(windowed(np.tile(risk, (repetitions, 1)), window, rng)).sum()
+            print(f"windows of {window} days at the limit {name}: violated {percent(found, repetitions)}")
     rises = np.tile(np.where(np.arange(400) < 100, 0.02, 0.10), (repetitions, 1))
     for window in (1, 7, 30, 91):
         waited = windowed(rises, window, rng) - 100.0

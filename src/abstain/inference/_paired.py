@@ -37,7 +37,7 @@ __all__ = ["Difference"]
 FEW_ERRORS, SWAPS, SMALL = 20, 1999, 1000
 
 #: Errors below which a coverage at a risk jumps in ways that resamples do not show.
-FEW_DECIDING = 10
+FEW_DECIDING = 5
 #: Intervals of a coverage at a risk that hold for every population.
 WALKS = ("exact walk", "walk of effective counts")
 

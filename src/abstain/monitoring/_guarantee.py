@@ -30,6 +30,15 @@ class Rules:
     accepted_only: bool
     window: float | None = None
 
+    def tested(self, unit: str | None) -> str:
+        """Return what is tested, in words; ``unit``: what times are, None without."""
+        if self.since_first:
+            return "the mean risk since the first row"
+        if self.window is None:
+            return "the risk at every row"
+        length = "accepted rows" if unit is None else "the unit of time" if unit == "numbers" else "days"
+        return f"the mean risk in each window of {self.window:g} {length}"
+
 
 @dataclass
 class Seen:
@@ -114,7 +123,7 @@ class Monitored:
     def _by_window(self, values: FloatArray, windows: FloatArray | None) -> FloatArray:
         """Return it where a window is complete; by times that is known once a later one begins."""
         assert self.rules.window is not None
-        counted: FloatArray = np.arange(self.n, self.n + len(values) + 1) // self.rules.window
+        counted = np.asarray(np.arange(self.n, self.n + len(values) + 1) // self.rules.window, dtype=np.float64)
         number = counted if windows is None else windows
         begins = _begins(number[: len(values)], self.window)
         path = np.append(self.open, self.evidence.update(values, begins))
@@ -200,6 +209,15 @@ def units(
     last[mine] = kept
     order = np.argsort(begun[found])
     return last[order], means[order]
+
+
+def counted(
+    loss: FloatArray, accepted: BoolArray, unit: IntArray | None, seen: list[Seen], largest: int | None
+) -> tuple[Any, ...]:
+    """Return what a line of the table adds of accepted rows."""
+    if unit is None or largest is None:
+        return int(accepted.sum()), units(loss, accepted, unit)[1], seen
+    return int(accepted.sum()), loss[accepted], seen, unit[accepted]
 
 
 ONLY = "only accepted rows are given"

@@ -17,7 +17,18 @@ from abstain._files import locked, write_text
 from abstain._result import plain
 from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from abstain.inference import codes
-from abstain.monitoring._guarantee import ONLY, Line, Monitored, Period, Rules, Seen, Violation, drift_undecided, units
+from abstain.monitoring._guarantee import (
+    ONLY,
+    Line,
+    Monitored,
+    Period,
+    Rules,
+    Seen,
+    Violation,
+    counted,
+    drift_undecided,
+    units,
+)
 from abstain.monitoring._result import Monitoring, any_known
 from abstain.monitoring._rows import SentRows, shuffled, warn_if_in_runs, warn_if_sorted
 from abstain.monitoring._state import FORMAT, as_in_0_2, content_of, digest_of, policy_content
@@ -232,22 +243,16 @@ class Monitor:
             seen = monitored.update(values / self.largest, last, scores[mine], accepted[mine], times, windows)
             found.append(seen)
             if name in self.of_group:
-                self.of_group[name].add(int(mine.sum()), *self._losses(loss, mine & accepted, unit, [seen]))
+                self.of_group[name].add(
+                    int(mine.sum()), *counted(loss, mine & accepted, unit, [seen], self.largest_cluster)
+                )
             signals = [*self.changed_at, *(before + int(count[row]) for row in seen.signals)]
             self.changed_at = [*signals[:1], *signals[1:][1 - _SIGNALS :]]
             if seen.broken is not None:
                 monitored.broke = before + int(count[seen.broken]), self.lines[-1].period
                 self.violated_at = min(monitored.broke[0], self.violated_at or monitored.broke[0])
         for line in (self.lines[-1], self.total):
-            line.add(len(loss), *self._losses(loss, accepted, unit, found))
-
-    def _losses(
-        self, loss: FloatArray, accepted: BoolArray, unit: IntArray | None, seen: list[Seen]
-    ) -> tuple[Any, ...]:
-        """Return what a line of the table counts of accepted rows."""
-        if unit is None or self.largest_cluster is None:
-            return int(accepted.sum()), units(loss, accepted, unit)[1], seen
-        return int(accepted.sum()), loss[accepted], seen, unit[accepted]
+            line.add(len(loss), *counted(loss, accepted, unit, found, self.largest_cluster))
 
     def _periods(self, when: FloatArray | None, n: int) -> Iterator[slice]:
         """Return the rows of each period in turn, each time after its line was opened."""
@@ -301,6 +306,7 @@ class Monitor:
         calibrated = known.coverage
         if calibrated is None and known.n_accepted is not None:  # a policy of 0.2.0
             calibrated = known.n_accepted / known.n
+        unit = self.clock.unit if self.begun is not None else None
         every = np.nan if self.rules.accepted_only else coverage  # costs are of all cases
         return Monitoring(
             violated=any(one.broken for one in seen.values()) if seen else None, violated_at=self.violated_at,
@@ -312,23 +318,14 @@ class Monitor:
             violations=tuple(Violation(name, *one.broke) for name, one in seen.items() if one.broke is not None),
             drift_undecided=self.drift_undecided, groups=groups, delta=self.delta,
             changed_at=tuple(sorted(self.changed_at)),
-            n_changes=total.signals, time_unit=self.clock.unit if self.begun is not None else None, period=self.period,
+            n_changes=total.signals, time_unit=unit, period=self.period,
             run_length=self.rules.run_length, waiting=self.clock.waiting, skipped=self.skipped,
             empty=self.empty, returned=self.returned, periods=self._shown(), guaranteed=guarantee is not None,
-            limit=None if guarantee is None else guarantee.risk, tested=self._tested(),
+            limit=None if guarantee is None else guarantee.risk, tested=self.rules.tested(unit),
             graded=guarantee is not None and guarantee.max_loss > 1.0,
             thresholds=dict(self.policy.thresholds), calibrated=calibrated,
             by_group=tuple(one.shown(len(self.monitored), self.rules.run_length) for one in self.of_group.values()),
         )  # fmt: skip
-
-    def _tested(self) -> str:
-        """Return what is tested, in words."""
-        if self.rules.since_first:
-            return "the mean risk since the first row"
-        if self.rules.window is None:
-            return "the risk at every row"
-        unit = "accepted rows" if self.begun is None else "days" if self.clock.unit != "numbers" else "the unit of time"
-        return f"the mean risk in each window of {self.rules.window:g} {unit}"
 
     def _shown(self) -> tuple[Period, ...]:
         """Return the periods; only what may have changed since the last call is made again."""
@@ -359,8 +356,7 @@ class Monitor:
         """Return a hash of the policy as its file holds it, and of the rules."""
         rules = {**asdict(self.rules), "largest": plain(self.largest), "period": self.period, "delta": self.delta,
                  "maturity": self.clock.maturity, "unlabelled": self.clock.unlabelled}  # fmt: skip
-        if self.rules.window is None:  # as older states have it
-            del rules["window"]
+        rules = {name: value for name, value in rules.items() if name != "window" or value is not None}  # as once
         rules |= {} if self.returning == "refuse" else {"returning": self.returning}
         return digest_of({"policy": policy or policy_content(self.policy), "rules": rules})
 

@@ -21,7 +21,7 @@ from abstain.thresholds._band import attained, band_of
 from abstain.thresholds._certify import Found, Search, refuse_large
 from abstain.thresholds._clusters import cluster_means, search_clusters
 from abstain.thresholds._groups import GroupThresholds
-from abstain.thresholds._reach import stricter
+from abstain.thresholds._reach import stricter, unseen_share
 from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold
 from abstain.thresholds._row_warnings import warn_of_groups, warn_of_rows
 from abstain.thresholds._rows_needed import least_risk, rows_needed
@@ -189,7 +189,7 @@ def choose_threshold(
             raise TypeError("max_cluster= belongs to clusters=; give them, or leave it out")
         refuse_large(whole.cluster, largest)
     if ood_share:
-        objective = replace(objective, ood_share=_unseen(ood_share, objective, max_loss))
+        objective = replace(objective, ood_share=unseen_share(ood_share, objective, max_loss))
     if groups is None:
         if delta is not None:
             warn_of_rows(whole)
@@ -258,15 +258,6 @@ def _pair(values: Any, name: str, parts: str) -> tuple[float, float]:
     if isinstance(values, str) or np.shape(values) != (2,):
         raise TypeError(f"{name} must be a pair {parts}, got {values!r}; give two numbers")
     return real(values[0], f"{name}[0]", ">= 0"), real(values[1], f"{name}[1]", ">= 0")
-
-
-def _unseen(share: float, objective: Objective, max_loss: float | None) -> float:
-    """Check the share of what is accepted that may be of an unseen kind."""
-    if objective.delta is None:
-        raise TypeError("ood_share= belongs to a certificate; give risk= with delta=, or leave it out")
-    share = fraction(share, "ood_share", below_one=True)
-    stricter((objective.risk or 0.0) / (max_loss or 1.0), share)
-    return share
 
 
 def _one(
@@ -383,7 +374,7 @@ def _measured(
         n_dropped=sample.blocks.n_dropped,
         fingerprint=sample.fingerprint,
         sketch=sample.sketch,
-        bins=_bins(sample),
+        bins=sample.bins(),
         weighted=sample.weight is not None,
         n_clusters=None if sample.cluster is None else int(sample.cluster.max()) + 1,
         versions={"abstain": __version__, "numpy": np.__version__},
@@ -405,13 +396,3 @@ def _measured(
         best=best,
         calibration=calibration,
     )
-
-
-def _bins(sample: Sample) -> tuple[tuple[float, int], ...]:
-    """Return nine thresholds near the deciles of the score with the number of rows at or above each: for monitoring."""
-    size = int(sample.rows_of(np.array([np.count_nonzero(sample.score > -np.inf)]))[0])
-    if not size or sample.weight is not None:
-        return ()
-    edges = np.unique(sample.score[sample.entry(np.minimum((np.arange(1, 10) * size) // 10, size - 1))])
-    edges = edges[np.isfinite(edges)]
-    return tuple((float(edge), int(n)) for edge, n in zip(edges, sample.rows_of(sample.accepted(edges)), strict=True))

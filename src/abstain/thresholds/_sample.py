@@ -102,6 +102,15 @@ class Sample:
         each = values if self.times is None else values * self.times
         return np.concatenate([[0.0], np.cumsum(each)])[entries]
 
+    def bins(self) -> tuple[tuple[float, int], ...]:
+        """Return nine thresholds near the deciles of the score, each with the number of rows at or above it."""
+        size = int(self.rows_of(np.array([np.count_nonzero(self.score > -np.inf)]))[0])
+        if not size or self.weight is not None:
+            return ()
+        edges = np.unique(self.score[self.entry(np.minimum((np.arange(1, 10) * size) // 10, size - 1))])
+        edges = edges[np.isfinite(edges)]
+        return tuple((float(edge), int(n)) for edge, n in zip(edges, self.rows_of(self.accepted(edges)), strict=True))
+
     @cached_property
     def sketch(self) -> str:
         """By what the rows are recognised."""
