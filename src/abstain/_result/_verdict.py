@@ -277,17 +277,16 @@ class Verdict:
             whole = next((each.limit for each in self.levels if each.coverage == 1.0), None)
             certified = f" Answering all cases is certified: {self.at_most(whole)}{self._surely}."
             return said if whole is None else said + certified
-        if status in (Status.CERTIFIED, Status.MIX):
-            return f"{_answer(self.coverage)}: {self.at_most(self.limit)}."
-        if status is Status.PARTLY:
-            return f"{_answer(self.coverage)}, in some groups only: {self.at_most(self.limit)}."
+        if status in (Status.CERTIFIED, Status.MIX, Status.PARTLY):
+            partly = ", in some groups only" if status is Status.PARTLY else ""
+            return f"{_answer(self.coverage)}{partly}: {self.at_most(self.limit)}."
         if status is Status.NOT_CERTIFIED and self.best is not None:
             instead = f"{_answer(self.best.coverage)}: {self.at_most(self.best.limit)}{self._surely}"
             return f"Not certified at {limit}. {instead}."
-        if status is Status.MEASURED and self.coverage is not None and self.threshold is None:
-            return f"Without a threshold: {risk} as measured, not certified."
         if status is Status.MEASURED and self.coverage is not None:
-            return f"{_answer(self.coverage)}: {risk} as measured, not certified."
+            everything = self.threshold is None and self.risk == self.full_risk
+            answer = "Without a threshold" if everything else _answer(self.coverage)
+            return f"{answer}: {risk} as measured, not certified."
         what = "The guarantee is violated" if status is Status.VIOLATED else status.value.capitalize()
         if status in (Status.NOT_ATTAINABLE, Status.NOT_CERTIFIED, Status.MEASURED) or not self.n_accepted:
             return f"{what}{why}."

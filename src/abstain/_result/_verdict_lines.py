@@ -113,8 +113,6 @@ def _compared(verdict: Verdict) -> list[str]:
 
 def _with(value: float | None, interval: tuple[float, float] | None) -> str:
     """Return a share with its interval, both in per cent."""
-    if value is None:
-        return "—"
-    if interval is None or any(map(math.isnan, interval)):
-        return percent(value)
+    if value is None or interval is None or any(map(math.isnan, interval)):
+        return "—" if value is None else percent(value)
     return f"{percent(value)} [{', '.join(f'{100.0 * end:.1f}' for end in interval)}]"

@@ -44,7 +44,7 @@ class Judged:
     def __init__(self, evaluation: Evaluation) -> None:
         self._evaluation = evaluation
         self._levels: dict[str, tuple[RiskLevel, ...]] = {}
-        self.voided: list[str] = []
+        self.uncertified = ""
 
     @cached_property
     def whole(self) -> dict[str, ScoreSummary]:
@@ -116,11 +116,22 @@ class Judged:
         return None if point.reason is not None else (point, None)
 
     def _certified(self, score: str) -> tuple[RiskLevel, ...]:
+        """Certify all levels of a score; where none can be, :attr:`uncertified` says why."""
         blocks = written_out(self.whole[score].curve.blocks)
-        if not _counted(blocks) or not blocks.binary or not self.independent:
-            return ()
-        if self.copies:
-            self.voided = self.copies
+        samples, level = blocks.samples, self._evaluation.provenance.get("level")
+        weighted = (samples is not None and samples.sample_weight is not None) or not np.array_equal(
+            blocks.weight, blocks.count
+        )
+        reasons = {
+            "the loss is not 0/1 ('abstain threshold' with --max-loss can certify)": not blocks.binary,
+            "rows depend on each other ('abstain threshold' with --clusters can certify)": not self.independent,
+            "rows count by weights ('abstain threshold' can certify)": weighted,
+            "no intervals were asked for (level 0)": samples is None and level is None,
+            "single rows are not known any more": samples is None or samples.times is not None,
+            "".join(self.copies[:1]): bool(self.copies),
+        }
+        self.uncertified = next((why for why, holds in reasons.items() if holds), "")
+        if self.uncertified:
             return ()
         from abstain.thresholds import certify_levels
 
@@ -129,10 +140,8 @@ class Judged:
             warnings.simplefilter("always")
             tried = len(RISK_LEVELS) * len(self.whole)
             found = certify_levels(blocks, RISK_LEVELS, DELTA / tried, tried)
-        if caught:
-            self.voided = [str(caught[0].message)]
-            return ()
-        return found
+        self.uncertified = str(caught[0].message) if caught else ""
+        return () if caught else found
 
     @cached_property
     def groups(self) -> dict[str, GroupComparison]:
@@ -182,11 +191,6 @@ def by_column(evaluation: Evaluation, score: str) -> dict[str, dict[str, ScoreSu
             column, _, value = each.group.partition(" = ")
             found.setdefault(column, {})[value] = each
     return found
-
-
-def _counted(blocks: TieBlocks) -> bool:
-    """Whether the rows of a table are known, and count once each."""
-    return blocks.samples is not None and blocks.samples.sample_weight is blocks.samples.times is None
 
 
 #: More rows than this are not written out again from their counts.

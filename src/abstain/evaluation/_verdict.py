@@ -59,7 +59,7 @@ def of_evaluation(evaluation: Evaluation) -> Verdict:
         found = found.but(measured=_level(curve, RISK, at))
     caveats += _of_groups(evaluation)
     if not tried:
-        return found.but(*caveats, Caveat.of("uncertified", why=_uncertified(evaluation, score)))
+        return found.but(*caveats, Caveat.of("uncertified", why=judged.uncertified))
     useless = any(each.kind in ("chance", "reversed") and each.values["score"] == score for each in caveats)
     best = nearest(tried)
     if useless:  # which says that it ranks by chance
@@ -175,20 +175,6 @@ def _above(column: str, answered: list[tuple[float, int, float, float, str]], li
         risk, n, low, upper, name = answered[which]
         if p < 0.05:
             yield Caveat.of("stands_out", kind=column, name=name, risk=risk, low=low, high=upper, n=n, p=p)
-
-
-def _uncertified(evaluation: Evaluation, score: str) -> str:
-    """Return why no certificate was tried."""
-    judged, blocks = evaluation.judged, evaluation.judged.whole[score].curve.blocks
-    weighted = not np.array_equal(blocks.weight, blocks.count)
-    reasons = {
-        "the loss is not 0/1 ('abstain threshold' with --max-loss can certify)": not blocks.binary,
-        "".join(judged.voided[:1]): bool(judged.voided),
-        "rows depend on each other ('abstain threshold' with --clusters can certify)": not judged.independent,
-        "rows count by weights ('abstain threshold' can certify)": weighted,
-        "no intervals were asked for (level 0)": evaluation.provenance.get("level") is None,
-    }
-    return next((why for why, holds in reasons.items() if holds), "single rows are not known any more")
 
 
 def _of_few_labels(evaluation: Evaluation) -> Verdict:

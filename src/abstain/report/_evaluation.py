@@ -345,7 +345,7 @@ def checks(evaluation: Evaluation, source: Source) -> tuple[Part, ...]:
         rows += [(f"answers {state}", f"{count} of {answers.n}") for state, count in answers.counts.items()]
     else:
         rows.append(("abstained, unscored", "the rows have no such states"))
-    rows += [("not certified", text) for text in evaluation.judged.voided]
+    rows += [("not certified", evaluation.judged.uncertified)] if evaluation.judged.uncertified else []
     table = Table([Column("Check"), Column("Found", left=True)], rows)
     notes = tuple(
         note for note in evaluation.notes() if not note.startswith("read as: ") and "the largest tie holds" not in note
