@@ -87,8 +87,9 @@ def compare_command(
         planned, first = _planned(files, plan_file, wanted, chosen, level, columns)
         score = wanted[0] if wanted else None
         verdict = with_threshold(planned.verdict, files[0], columns, score, new=True)
-        write_report(planned, report_path, opened, title=title, files=[*files, plan_file], outputs=first,
-                     verdict=verdict)  # fmt: skip
+        write_report(
+            planned, report_path, opened, title=title, files=[*files, plan_file], outputs=first, verdict=verdict
+        )
         _write(planned, json_path, plots, scale, table_path, verdict)
         return
     if any(map(is_several, files)):
@@ -299,8 +300,8 @@ def _require_same(outputs: Outputs, first: Outputs, file: Path, reference: Path)
 
 
 def _write(
-    result: Any, json_path: Path | None, plots: Wanted, scale: float, table_path: Path | None, verdict: Verdict,
-) -> None:  # fmt: skip
+    result: Any, json_path: Path | None, plots: Wanted, scale: float, table_path: Path | None, verdict: Verdict
+) -> None:
     say_written(draw(plots, "comparison", result))
     if table_path is not None:
         write_table(result, table_path, scale=scale)

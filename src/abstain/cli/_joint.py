@@ -263,7 +263,7 @@ def _asked(file: Path, confidence: str | None, wanted: list[str]) -> list[str]:
 
 def _outside(
     which: _Set, inside: Outputs, confidence: str | None, wanted: list[str], columns: dict[str, Any], *, both: bool
-) -> Outputs:  # fmt: skip
+) -> Outputs:
     """Return the outputs on an OOD set, whose labels are none of the network's; ``both``: a part of the ID file."""
     file = which.file
     if sys.stderr is not None and sys.stderr.isatty():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,11 +18,36 @@ from abstain.cli._report import check_opened, report_options, write_report
 from abstain.cli._show import check_destinations
 from abstain.cli._thresholds import show_found
 
+if TYPE_CHECKING:
+    from abstain.live import LiveCertificate, LiveCertification
+
 
 def _numbers(column: Iterable[Any]) -> list[float]:
     """Return numbers, or truth values as 0 and 1."""
     truth = {"true": 1.0, "false": 0.0}
     return [truth[word] if (word := str(each).lower()) in truth else float(each) for each in column]
+
+
+def _resumed(state: Path, given: dict[str, Any], add_group: Iterable[str]) -> LiveCertificate:
+    """Return the certificate of a file, with the groups that join."""
+    from abstain.live import load_live, same_options
+
+    live = load_live(state)
+    same_options(live, given)
+    for name in add_group:
+        live.add_group(name)
+    return live
+
+
+def _say_moved(found: LiveCertification, before: dict[str, float]) -> None:
+    """Print the thresholds that these rows have changed, and how far the guarantee reaches."""
+    for name, old in before.items():
+        if old != found.thresholds[name]:
+            where = f" of {name}" if name else ""
+            moved = "nothing was certified" if old == float("inf") else f"{old:.6g}"
+            click.echo(f"threshold{where} before these rows: {moved}")
+    if found.reach is not None and found.reach.slack:
+        click.echo(found.reach.sentence)
 
 
 @command.command(
@@ -39,8 +64,11 @@ def _numbers(column: Iterable[Any]) -> list[float]:
 )
 @click.option("--risk", type=float, help="Limit of the risk of the answers; needed to begin.")
 @click.option("--delta", type=float, help="Error probability for all days together.  [default: 0.05]")
-@click.option("--grid", type=Path, help="File of other rows, whose scores make the grid; needed to begin with scores "
-              "outside [0, 1].")  # fmt: skip
+@click.option(
+    "--grid",
+    type=Path,
+    help="File of other rows, whose scores make the grid; needed to begin with scores outside [0, 1].",
+)
 @click.option("--score", help="Score to compute from logits or probabilities, in new files too.  [default: msp]")
 @click.option("--temperature", type=float, help="Divides the logits first; it must not come from these rows.")
 @click.option("--max-loss", type=float, help="Largest possible loss, for losses that are not 0/1.")
@@ -93,7 +121,7 @@ def live_command(
     FILE holds new rows, also those whose label was not drawn: their label is empty. See docs: Certify again every week.
     """
     from abstain._files import locked
-    from abstain.live import begin_live, load_live, same_options, update_live
+    from abstain.live import begin_live, update_live
     from abstain.outputs import read_pool
     from abstain.policy import group_column, score_reading
 
@@ -113,10 +141,7 @@ def live_command(
             given["groups"] = sorted({*group_column(held[group]).tolist(), *add_group})
         with locked(state):
             if state.exists():
-                live = load_live(state)
-                same_options(live, given)
-                for name in add_group:
-                    live.add_group(name)
+                live = _resumed(state, given, add_group)
             else:
                 others = None if grid is None else how.confidence(read_pool(grid, **columns)[0])
                 live = begin_live(confidence, others, given)
@@ -144,12 +169,7 @@ def live_command(
     title = f"Live certificate: {file.name}"
     write_report(found, report_path, opened, files=[file], title=title, verdict=verdict)
     show_found(found, as_json, verdict)
-    for name, old in {} if as_json else before.items():
-        if old != found.thresholds[name]:
-            where = f" of {name}" if name else ""
-            moved = "nothing was certified" if old == float("inf") else f"{old:.6g}"
-            click.echo(f"threshold{where} before these rows: {moved}")
-    if not as_json and found.reach is not None and found.reach.slack:
-        click.echo(found.reach.sentence)
+    if not as_json:
+        _say_moved(found, before)
     if any(one.violated_at is not None for one in found.groups.values()):
         context.exit(1)

@@ -46,8 +46,11 @@ model_option = click.option("--model", help="Refuse a policy that was not made f
 @click.option("--maturity", type=float, help="Days until all labels of a row's age are in; younger rows wait.")
 @click.option("--as-of", help="The present, for --maturity.  [default: the latest time]")
 @click.option("--unlabelled", type=click.Choice(["refuse", "error"]), help="Accepted rows without a label.")
-@click.option("--returning", type=click.Choice(["refuse", "skip"]),
-              help="Rows of a cluster that was monitored before.  [default: refuse]")  # fmt: skip
+@click.option(
+    "--returning",
+    type=click.Choice(["refuse", "skip"]),
+    help="Rows of a cluster that was monitored before.  [default: refuse]",
+)
 @click.option("--period", type=float, help="Days of a line of the table, where --time is given.  [default: 7]")
 @click.option("--run-length", type=float, help="Accepted rows between false signals of a change.  [default: 10000]")
 @click.option("--since-first", is_flag=True, help="Test the mean risk since the first row, not the risk at every row.")
@@ -193,9 +196,12 @@ def _monitored(
     with about(file):
         score = one_score(outputs, policy)
     return {
-        "loss": loss, "confidence": score, "clusters": outputs.clusters,
-        "groups": (outputs.groups or {})[names[0]] if by else None, "time": when.get(time or ""),
-    }, outputs  # fmt: skip
+        "loss": loss,
+        "confidence": score,
+        "clusters": outputs.clusters,
+        "groups": (outputs.groups or {})[names[0]] if by else None,
+        "time": when.get(time or ""),
+    }, outputs
 
 
 def _no_rows(file: Path) -> bool:

@@ -80,6 +80,9 @@ def _unbroken(stream: TextIO) -> TextIO:
     stream.flush()
     raw = _Unheard(stream.fileno(), "w", closefd=False)
     return io.TextIOWrapper(
-        io.BufferedWriter(raw), encoding=stream.encoding, errors=stream.errors, line_buffering=stream.line_buffering,
+        io.BufferedWriter(raw),
+        encoding=stream.encoding,
+        errors=stream.errors,
+        line_buffering=stream.line_buffering,
         write_through=stream.write_through,
-    )  # fmt: skip
+    )

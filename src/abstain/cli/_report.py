@@ -22,11 +22,14 @@ typed: list[str] = []
 #: Of every command that writes a report.
 report_options = options(
     click.option(
-        "--report", "report_path", type=Path, metavar="FILE",
+        "--report",
+        "report_path",
+        type=Path,
+        metavar="FILE",
         help="Write the decision report, one page: .html, .md or .json.",
     ),
     click.option("--open", "opened", is_flag=True, help="Show the --report in the browser."),
-)  # fmt: skip
+)
 #: Of commands whose report may show what the rows were.
 shown_options = options(
     click.option("--texts", help="Of --report: column of texts, next to the most confident failures."),

@@ -47,9 +47,11 @@ TABLES = {".md": "to_markdown", ".tex": "to_latex", ".html": "to_html"}
 
 #: Option of every command whose table may go into a paper.
 table_option = click.option(
-    "--table", "table_path", type=Path,
+    "--table",
+    "table_path",
+    type=Path,
     help="Write the table: .md, .tex (package booktabs; of shaded ranks xcolor with option table) or .html.",
-)  # fmt: skip
+)
 
 #: Option of every command that prints a table of fractions.
 scale_option = click.option(
@@ -165,7 +167,7 @@ class _Shown(Result):
 
 def print_result(
     result: Result, scale: float = 1.0, verdict: Verdict | None = None, *, title: str = "", tables: bool = True
-) -> None:  # fmt: skip
+) -> None:
     """Print a result as wide as the terminal: the verdict, the tables, and what a reader must know."""
     verdict = verdict or result.verdict
     if verdict is None:

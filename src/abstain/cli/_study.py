@@ -241,7 +241,7 @@ def select_command(context: click.Context, /, folder: Path, scale: float, **opti
 @click.pass_context
 def figures_command(
     context: click.Context, /, folder: Path, output: Path, plots: str | None, set_name: str, kind: str, **options: Any
-) -> None:  # fmt: skip
+) -> None:
     """Draw FOLDER: figures of its results, and of the rankings on one set."""
     from abstain import plots as plots_
     from abstain import study
@@ -262,9 +262,12 @@ def figures_command(
         else:
             try:
                 rankings = rankings or study.rank(
-                    folder, set_name, score_names(options["scores"]) or results.values("score"),
-                    parse_list(options["metrics"]), models=words(options["models"]) or None,
-                )  # fmt: skip
+                    folder,
+                    set_name,
+                    score_names(options["scores"]) or results.values("score"),
+                    parse_list(options["metrics"]),
+                    models=words(options["models"]) or None,
+                )
             except ValueError as error:
                 if plots:
                     raise
@@ -317,9 +320,9 @@ def tables_command(
 ) -> None:  # fmt: skip
     """Print a table of FOLDER in a layout of the papers, as text, Markdown, LaTeX or HTML."""
     if layout in JOINT:
-        table = _joint_table(folder, layout, confidence, options, {
-            "metric": metric, "group": group, "strategy": strategy, "fpr": fpr,
-        })  # fmt: skip
+        table = _joint_table(
+            folder, layout, confidence, options, {"metric": metric, "group": group, "strategy": strategy, "fpr": fpr}
+        )
         click.echo(getattr(table.scaled(scale), f"to_{form}")())
         return
     from abstain import study
@@ -343,10 +346,13 @@ def _joint_table(folder: Path, layout: str, confidence: str, options: Any, wante
 
     sets = words(options["sets"])
     found = study.protocol(
-        folder, score_names(options["scores"]) or [confidence], confidence=confidence,
-        models=words(options["models"]) or None, groups={"ood": sets} if sets else None,
+        folder,
+        score_names(options["scores"]) or [confidence],
+        confidence=confidence,
+        models=words(options["models"]) or None,
+        groups={"ood": sets} if sets else None,
         progress=lambda line: click.echo(line, err=True),
-    )  # fmt: skip
+    )
     return found.table(layout, **{name: value for name, value in wanted.items() if value is not None})
 
 

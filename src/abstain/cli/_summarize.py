@@ -43,9 +43,12 @@ if TYPE_CHECKING:
 )
 @click.option("--detector-key", help="With --detector: bins of that score; both 8 to 12 bits.  [default: real/10]")
 @click.option(
-    "--nan-policy", default="raise", show_default=True, type=click.Choice(["raise", "reject"]),
+    "--nan-policy",
+    default="raise",
+    show_default=True,
+    type=click.Choice(["raise", "reject"]),
     help="What a missing score means: an error; ranked last, never accepted.",
-)  # fmt: skip
+)
 @click.option("--metrics", help="Names: 'augrc,coverage_at_risk(risk=0.01)'.  [default: all that can be bounded]")
 @click.option("-o", "--output", type=Path, help="Write the summary, .parquet.")
 @click.option("--sql", "as_sql", is_flag=True, help="Print the summary as one SQL query instead; needs no FILES.")
@@ -84,8 +87,7 @@ def summarize_command(
     names = summaries.files_of(files)
     check_destinations({**destinations, "output": output}, [Path(name) for name in names])
     _check_name(output)
-    columns = {"confidence": confidence, "loss": loss, "labels": labels, "predictions": predictions,
-               "groups": groups}  # fmt: skip
+    columns = {"confidence": confidence, "loss": loss, "labels": labels, "predictions": predictions, "groups": groups}
     if detector is None:
         summary = _summary(names, key, columns, nan_policy)
     else:
@@ -110,9 +112,7 @@ def _check_name(output: Path | None) -> None:
         raise ValueError(f"{output}: a summary is written as .parquet; give it that extension")
 
 
-def _summary(
-    names: Sequence[str], key: Key | None, columns: dict[str, Any], nan_policy: Any
-) -> AnySummary:  # fmt: skip
+def _summary(names: Sequence[str], key: Key | None, columns: dict[str, Any], nan_policy: Any) -> AnySummary:
     """Return the summary of files of rows and of summaries; what was given, or the first summary, decides the key."""
     from abstain import summaries
 
@@ -135,9 +135,12 @@ def _summary(
 
 
 def _joint(
-    names: Sequence[str], ood: Sequence[str], keys: tuple[Key | None, Key | None], columns: dict[str, Any],
+    names: Sequence[str],
+    ood: Sequence[str],
+    keys: tuple[Key | None, Key | None],
+    columns: dict[str, Any],
     nan_policy: Any,
-) -> AnySummary:  # fmt: skip
+) -> AnySummary:
     """Return the summary of two scores of files of rows and of summaries."""
     from abstain import summaries
 
@@ -150,13 +153,16 @@ def _joint(
     first = next((each for each in made.values() if isinstance(each, summaries.JointSummary)), None)
     known = (first.key, first.detector_key) if first else (None, None)
     bits = next((key.bits for key in (*keys, *known) if key is not None), 10)
-    key, second = (given or other or summaries.Key(scale, bits)  # type: ignore[arg-type]
-                   for given, other, scale in zip(keys, known, ("probability", "real"), strict=True))  # fmt: skip
+    key, second = (
+        given or other or summaries.Key(scale, bits)  # type: ignore[arg-type]
+        for given, other, scale in zip(keys, known, ("probability", "real"), strict=True)
+    )
     if key.bits != second.bits:
         raise ValueError(f"--key {key.name} and --detector-key {second.name} must have as many bits")
     del columns["groups"]
-    of_rows = summaries.summarize_joint(rows, list(ood), **columns, scale=key.scale, detector_scale=second.scale,
-                                        bits=key.bits)  # fmt: skip
+    of_rows = summaries.summarize_joint(
+        rows, list(ood), **columns, scale=key.scale, detector_scale=second.scale, bits=key.bits
+    )
     return _merged({(rows or list(ood) or [""])[0]: of_rows, **made})
 
 

@@ -188,9 +188,8 @@ def threshold_command(
         if "delta" in wanted and outputs.clusters is None:
             _say_repeated(outputs)
         found = choose_threshold(
-            outputs.loss_per_sample(), column, groups=chosen, clusters=outputs.clusters, nan_policy="reject",
-            **wanted,
-        )  # fmt: skip
+            outputs.loss_per_sample(), column, groups=chosen, clusters=outputs.clusters, nan_policy="reject", **wanted
+        )
         found = found.about_answered() if outputs.declines else found
     verdict = with_unread_groups(scored_as(found.verdict, how), file, outputs)
     verdict = verdict.but(*left_out(file, found, outputs.loss_per_sample(), columns, by, how))
