@@ -132,7 +132,7 @@ clean:
 .venv-mlflow/installed: TOOL := mlflow
 .venv-inspect/installed: TOOL := inspect_ai
 .venv-lm-eval/installed: TOOL := $(TORCH) 'lm_eval[hf]'
-.venv-loggers/installed: TOOL := $(TORCH) wandb tensorboard 'lightning>=2.6' 'torchmetrics>=1.4'
+.venv-loggers/installed: TOOL := $(TORCH) wandb tensorboard scikit-learn 'lightning>=2.6' 'torchmetrics>=1.4'
 .venv-service/installed: TOOL := fastapi uvicorn httpx
 .venv-notebooks/installed: TOOL := nbclient ipykernel scikit-learn
 $(TOOLS:%=.venv-%/installed): pyproject.toml
