@@ -1,7 +1,8 @@
 """Words that no public text uses, because a reader knows another word for the same thing.
 
-Read are the pages of the documentation, the help of every command, and every text in the package: docstrings, messages,
-caveats, notes, and the templates of the report. A text is a string with a space. Code in it is no prose.
+Read are the pages of the documentation with what their examples print, the help of every command, a report of every
+kind, and every text in the package: docstrings, messages, caveats, notes, and the templates of the report. A text is a
+string with a space. Code in it is no prose.
 """
 
 from __future__ import annotations
@@ -9,10 +10,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from html import unescape
 
 import pytest
 
+from abstain.report import Source, as_html, build
 from tests.imports import ROOT
+from tests.report import kinds
 
 #: A pattern that must not appear, and what is said instead.
 INSTEAD = {
@@ -118,6 +122,26 @@ def test_the_help_of_every_command_uses_the_words_of_the_field() -> None:
     found = helps()
     assert len(found) > 20
     assert {name: words for name, text in found.items() if (words := avoided(text))} == {}
+
+
+def test_output_in_code_blocks_uses_the_words_of_the_field() -> None:
+    """What commands and results print on the pages; lines that are typed are code."""
+    typed = re.compile(r"^ *(?:>>>|\.\.\.|\$) .*$|^.*#.*$", re.MULTILINE)
+    shown = {
+        name: re.findall(r"^```(?:python|console)\n(.*?)^```$", path.read_text("utf-8"), re.M | re.S)
+        for name, path in PAGES.items()
+    }
+    found = {name: words for name, blocks in shown.items() if (words := avoided(typed.sub("", "\n".join(blocks))))}
+    assert found == {}
+
+
+@pytest.mark.parametrize("kind", sorted(kinds.KINDS.keys() - {"odd_names"}))
+def test_a_report_uses_the_words_of_the_field(kind: str) -> None:
+    """The text of a page of every kind, in sections that are closed too."""
+    result, source = kinds.KINDS[kind]()
+    page = as_html(build(result, Source(**{name: each for name, each in source.items() if name != "title"})))
+    text = re.sub(r"<(style|script).*?</\1>|<[^>]*>", "\n", page, flags=re.DOTALL)
+    assert avoided(unescape(text)) == {}
 
 
 @pytest.mark.parametrize(
