@@ -48,7 +48,7 @@ def test_tensorboard_has_scalars_and_text(page: Any) -> None:
 
 
 def records_of(file: bytes) -> Iterator[bytes]:
-    """Yield the records of an offline run: seven bytes, then a log of LevelDB, blocks of 32 KiB with parts of records."""
+    """Yield the records of an offline run: seven bytes, then a LevelDB log, blocks of 32 KiB with parts of records."""
     place, whole = 7, b""
     while place + 7 <= len(file):
         left = 32768 - place % 32768

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Mapping
 
 from abstain.monitoring import Monitoring
 
@@ -42,7 +43,7 @@ def metrics_text(result: Monitoring, policy: str) -> str:
     """
     groups = {group: float(violated) for group, violated in result.groups.items()}
     drifted = {"coverage": result.coverage_drifted, "score": result.score_drifted}
-    families = [
+    families: list[tuple[str, str, Mapping[str, float | None]]] = [
         ("guarantee_violated", "Whether the guarantee was ever found violated.", {"": result.violated}),
         ("group_guarantee_violated", "The same of one group.", groups),
         ("evidence", "Largest evidence against the guarantee so far.", {"": result.evidence}),
