@@ -127,8 +127,12 @@ def coverage(data: Path | None, runs: int) -> None:
         short[name] = [means[n][1] - means[n][0] for n in means]
         cells = "   ".join(f"{n:,}: " + " / ".join(f"{each:.3f}" for each in means[n]) for n in means)
         print(f"{name:12} {cells}", flush=True)
-    for words, left_out in (("with credit at 5 %", "credit, 15 %"), ("with credit at 15 %", "credit")):
-        below = np.mean([each for name, each in short.items() if name != left_out], axis=0)
+    for words, left_out in (
+        ("with credit at 5 %", {"credit, 15 %"}),
+        ("with credit at 15 %", {"credit"}),
+        ("without credit", {"credit", "credit, 15 %"}),
+    ):
+        below = np.mean([each for name, each in short.items() if name not in left_out], axis=0)
         print(f"below one day, in the mean over populations, {words}: " + ", ".join(f"{each:.3f}" for each in below))
 
 
