@@ -17,6 +17,8 @@ from experiments.openood._claims import OUTSIDE, Values, claims
 from experiments.openood._numbers import DETECTION, JOINT, NINE, SEVENTEEN, numbers
 from experiments.openood._rows import ALL_SCORES, FOUR, LADDER, LITERAL, SMOKE, STEPS, STUDY
 from experiments.openood._scores import TABLE_1, TABLE_5, by_score, by_training, counted, steps_counted
+from experiments.openood._tables import read
+from experiments.openood.pages import RESULTS
 from experiments.training._jobs import Job
 from experiments.training._run import run
 
@@ -121,6 +123,17 @@ def test_claims_are_judged_by_the_nine():
     counts = [int(cell) for cell in lines["J28"].split(" | ")[2:6]]
     assert sum(counts) == 11 * 32
     assert counts[3] == 0
+
+
+def test_networks_are_those_of_the_small_study():
+    """A training that both settings have gives both the same numbers, to rounding of other batches."""
+    small, scored = (
+        {(row["model"], row["seed"], row["quantity"]): row["value"] for row in read(RESULTS / f"{name}.csv")}
+        for name in ("fashion_small", "fashion_scores")
+    )
+    shared = small.keys() & scored.keys()
+    assert len(shared) > 53 * 4
+    assert [scored[key] for key in shared] == pytest.approx([small[key] for key in shared], abs=1e-7)
 
 
 def test_steps_are_counted_as_the_paper_counts_them():
