@@ -18,7 +18,7 @@ from abstain.metrics import Metric
 from abstain.outputs import REMEDY, Parts, count, count_together, parts_of
 
 #: So few rows are written out again: p-values may then be from swaps within rows. Clusters: so many.
-FEW, MOST_ROWS = 1000, 20_000_000
+FEW, MOST_ROWS = 5000, 20_000_000
 
 
 def counted(

@@ -22,19 +22,21 @@ from abstain.inference._spread import (
     FEW,
     FEW_CLUSTERS,
     SINGLE,
+    effective_number,
     joined,
     of_one,
     of_pair,
     over_runs,
     powers_of,
 )
-from abstain.inference._unseen_pair import with_unseen
+from abstain.inference._unseen_pair import DECIDING, with_unseen
 from abstain.metrics import BESIDE, Metric, get
 
 __all__ = ["Difference"]
 
-#: Errors below which ``"auto"`` swaps scores within samples, how often, and for how many samples times pairs at most.
-FEW_ERRORS, SWAPS, SMALL = 20, 1999, 1000
+#: Errors, or right answers, below which ``"auto"`` swaps scores within samples, how often, and for how many samples
+#: times pairs at most.
+FEW_ERRORS, SWAPS, SMALL = 100.0, 1999, 5000
 
 #: Errors below which a coverage at a risk jumps in ways that resamples do not show.
 FEW_DECIDING = 5
@@ -132,15 +134,15 @@ def paired(
     else:
         estimates = by_bootstrap(metric, panel, level, n_resamples=n_resamples, rng=rng)
     pairs = pairs_of(len(panel.names))
-    plain = [_difference(estimates, i, j, level, panel.paired) for i, j in pairs.tolist()]
-    swap = method == "permutation"
-    if method == "auto" and panel.sampling.strata is None and _few(panel, estimates, len(pairs)):
+    found = [_difference(estimates, i, j, level, panel.paired, method) for i, j in pairs.tolist()]
+    plain, swap = [each for each, _ in found], method == "permutation"
+    if method == "auto" and _few(panel, estimates, len(pairs)):
         swap, n_permutations = True, min(n_permutations, SWAPS)
     if swap:
         for k, (i, j) in enumerate(pairs.tolist()):
             p = swap_test(metric, panel.of([panel.names[i], panel.names[j]]), n_permutations, rng).p_value
-            few = plain[k].df < FEW and plain[k].p_value == plain[k].p_value
-            plain[k] = plain[k]._replace(p_value=max(p, plain[k].p_value) if few else p)
+            doubtful = found[k][1] and not np.isnan(plain[k].p_value)
+            plain[k] = plain[k]._replace(p_value=max(p, plain[k].p_value) if doubtful else p)
     adjusted = _adjusted(plain, estimates, pairs, level, adjust, panel.paired, rng)
     if metric.tolerated is not None:
         adjusted = [
@@ -150,20 +152,24 @@ def paired(
 
 
 def _few(panel: Panel, estimates: Estimates, n_pairs: int) -> bool:
-    """Return whether so few errors decide that Student's t wastes power, and swaps take seconds.
+    """Return whether errors, or right answers, are few enough to swap scores within samples or clusters.
 
-    Of scores under one 0/1 loss: with losses of their own, swapped ones may hold no error, and have no value.
+    Where the two scores are exchangeable that is exact, and Student's t is not with few errors. All that is asked here
+    is the same after any swap.
     """
-    losses = [row for one in panel.loss for row in one]
-    one = losses[0]
     if max(panel.n_runs) > 1 or estimates.route != "influence" or panel.n * n_pairs > SMALL:
         return False
-    same = all(np.array_equal(one, each) for each in losses[1:]) and bool(np.isin(one, (0.0, 1.0)).all())
-    return same and 0 < one.sum() < FEW_ERRORS
+    if panel.sampling.strata is not None or panel.times is not None:
+        return False
+    loss = np.sum([each[0] for each in panel.loss], axis=0)
+    unit = panel.sampling.clusters
+    return 0.0 < min(effective_number(each, unit) for each in (loss, loss.max() - loss)) < FEW_ERRORS
 
 
-def _difference(estimates: Estimates, i: int, j: int, level: float, together: bool) -> Difference:
-    """Return one difference with its own interval and p-value."""
+def _difference(
+    estimates: Estimates, i: int, j: int, level: float, together: bool, method: str
+) -> tuple[Difference, bool]:
+    """Return one difference with its own interval and p-value, and whether these keep room for unseen errors."""
     values, (terms, most_df) = (estimates.values[i], estimates.values[j]), estimates.pair(i, j, level)
     times, single = estimates.times, len(terms[0]) == len(terms[1]) == 1
     apart = over_runs(terms[0]) - over_runs(terms[1])  # of each sample
@@ -171,6 +177,7 @@ def _difference(estimates: Estimates, i: int, j: int, level: float, together: bo
     difference = float(values[0].mean() - values[1].mean())
     scale = max(estimates.sizes[i], estimates.sizes[j])
     notes: list[str | None] = []
+    room = False
     large = estimates.unequal is not None and most_df < FEW
     why = "a few clusters hold most of the rows" if large else "too few samples on which the two differ"
     if parts.total <= 1e-24 * max(scale, difference**2):
@@ -191,7 +198,8 @@ def _difference(estimates: Estimates, i: int, j: int, level: float, together: bo
         if estimates.route == "influence":
             spread_df = powers_of(apart, times).df
             if estimates.unseen:
-                more = max(each.of(i, j) for each in estimates.unseen)
+                more = max(each.directed(i, j) if method == "auto" else each.of(i, j) for each in estimates.unseen)
+                room = method == "auto" and more > parts.test / DECIDING
                 test, df = with_unseen(parts.test, parts.df, spread_df, more, estimates.n_clusters)
                 parts = parts._replace(test=test, df=df)
             most_df = min(most_df, parts.df, spread_df)
@@ -205,7 +213,8 @@ def _difference(estimates: Estimates, i: int, j: int, level: float, together: bo
     reach = t_quantile(level, parts.df) * error
     low, high = (np.nan, np.nan) if np.isnan(p) else (difference - reach, difference + reach)
     names, errors = (estimates.names[i], estimates.names[j]), (error, error_test, error_runs)
-    return Difference(*names, difference, low, high, *errors, parts.df, p, p, False, joined(*notes))
+    found = Difference(*names, difference, low, high, *errors, parts.df, p, p, False, joined(*notes))
+    return found, room or parts.df < FEW
 
 
 def _allowed(each: Difference, estimates: Estimates, i: int, j: int, level: float) -> Difference:

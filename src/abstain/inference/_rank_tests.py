@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
 
 from abstain._checks import generator, matrix, one_of, whole
-from abstain._typing import ArrayLike, BoolArray, FloatArray
+from abstain._typing import ArrayLike, FloatArray, IntArray
 from abstain.blocks import TieBlocks
 from abstain.inference._columns import Panel, as_metric, check_scored, evaluated, panel
+from abstain.inference._replicates import run
+from abstain.inference._resample import LANES, Counts
+from abstain.inference._scans import Column
 from abstain.metrics import Metric
 
 __all__ = ["Permutation", "permutation_test", "wilcoxon_over_resamples"]
@@ -112,7 +116,10 @@ def two_losses(loss: ArrayLike | tuple[ArrayLike, ArrayLike]) -> tuple[ArrayLike
 
 
 def swap_test(metric: Metric, two: Panel, n_permutations: int, rng: np.random.Generator) -> Permutation:
-    """Return the test of two scores, of one run each."""
+    """Return the test of two scores, of one run each.
+
+    Rows of both are sorted once, together: a swapped score is the table of these rows of which each pair has one.
+    """
     n_permutations = whole(n_permutations, "n_permutations", usual=9999)
     if n_permutations > MOST:
         raise ValueError(f"n_permutations must be at most {MOST}, got {n_permutations}; 9999 is usual")
@@ -125,29 +132,47 @@ def swap_test(metric: Metric, two: Panel, n_permutations: int, rng: np.random.Ge
     def theta(loss: FloatArray, score: FloatArray) -> float:
         value, reason = evaluated(metric, TieBlocks.from_samples(loss, score, weight, oracle=oracle))
         if reason is not None:
-            raise ValueError(f"{metric.name} is undefined for a swapped sample: {reason}; use augrc")
+            raise ValueError(f"{metric.name} is undefined: {reason}; use augrc")
         return value
 
-    def difference(swap: BoolArray) -> float:
-        first = [np.where(swap, b, a) for a, b in (losses, scores)]
-        second = [np.where(swap, a, b) for a, b in (losses, scores)]
-        return theta(first[0], first[1]) - theta(second[0], second[1])
-
-    n = scores[0].size
+    first, second = (theta(*each) for each in zip(losses, scores, strict=True))
+    observed, n = first - second, scores[0].size
     unit = np.arange(n) if two.sampling.clusters is None else two.sampling.clusters
     differs = (scores[0] != scores[1]) | (losses[0] != losses[1])
     moving = np.unique(unit[differs])  # swapping any other unit changes nothing
-    observed = theta(losses[0], scores[0]) - theta(losses[1], scores[1])
-    threshold = abs(observed) - TOLERANCE * max(abs(observed), theta(losses[0], scores[0]), 1e-300)
     exact = moving.size <= max(1, n_permutations.bit_length())  # 2^(moving - 1) <= n_permutations
     total = 2 ** max(moving.size - 1, 0) if exact else n_permutations  # swapping all only turns the sign
-    extreme, bits = 0, np.arange(moving.size)
-    for code in range(total):
-        flags = np.zeros(int(unit.max()) + 1, dtype=np.bool_)
-        flags[moving] = code >> bits & 1 if exact else rng.random(moving.size) < 0.5
-        extreme += abs(difference(flags[unit])) >= threshold
-    p_value = extreme / total if exact else (1.0 + extreme) / (total + 1.0)
-    return Permutation(observed, p_value, total, exact)
+    if total == 1:
+        return Permutation(observed, 1.0, 1, True)
+    doubled = None if weight is None else np.concatenate([weight, weight])
+    columns = [
+        Column.of(np.concatenate(losses[::way]), np.concatenate(scores[::way]), doubled, oracle) for way in (1, -1)
+    ]
+    drawn = run([metric], columns, _Swaps(unit, moving, exact), total, rng, False, False)[:, :, 0]
+    if np.isnan(drawn).any():
+        raise ValueError(f"{metric.name} is undefined for a swapped sample; use augrc")
+    threshold = abs(observed) - TOLERANCE * max(abs(observed), first, 1e-300)
+    extreme = int(np.count_nonzero(np.abs(drawn[:, 0] - drawn[:, 1]) >= threshold))
+    return Permutation(observed, extreme / total if exact else (1.0 + extreme) / (total + 1.0), total, exact)
+
+
+class _Swaps(NamedTuple):
+    """Which rows of two columns, one below the other, belong to the first score after swaps within units."""
+
+    unit: IntArray
+    moving: IntArray
+    exact: bool
+
+    def chunks(self, n_swaps: int, rng: np.random.Generator, tally: object = None) -> Iterator[tuple[int, Counts]]:
+        """Yield the first swap's number and the counts, of one chunk after another; all swaps in turn if exact."""
+        bits = np.arange(self.moving.size)
+        for start in range(0, n_swaps, LANES):
+            k = min(LANES, n_swaps - start)
+            flags = np.zeros((k, int(self.unit.max()) + 1), dtype=np.uint8)
+            codes = np.arange(start, start + k)[:, None]
+            flags[:, self.moving] = codes >> bits & 1 if self.exact else rng.random((k, bits.size)) < 0.5
+            swapped = flags[:, self.unit]
+            yield start, np.concatenate([1 - swapped, swapped], axis=1)
 
 
 def mid_ranks(values: FloatArray) -> FloatArray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Protocol
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from abstain._pace import Pace
 from abstain._typing import ArrayLike, FloatArray
 from abstain.blocks import TieBlocks
 from abstain.inference._columns import as_metrics, check_scored, scored
-from abstain.inference._resample import Resampling, Sampling, resampling
+from abstain.inference._resample import Counts, Sampling, Tally, resampling
 from abstain.inference._scans import Backend, Column, choose, formula, scan, scan_lanes, tally
 from abstain.metrics import Metric
 
@@ -104,10 +105,16 @@ def work_of(metrics: Sequence[Metric], columns: Sequence[Column], n_resamples: i
     return float(n_resamples) * sum(column.order.size for column in scanned)
 
 
+class Draws(Protocol):
+    """What yields the number of the first replicate and the counts of one chunk after another."""
+
+    def chunks(self, n: int, rng: np.random.Generator, tally: Tally | None, /) -> Iterator[tuple[int, Counts]]: ...
+
+
 def run(
     metrics: Sequence[Metric],
     columns: Sequence[Column],
-    how: Resampling,
+    how: Draws,
     n_resamples: int,
     rng: int | np.random.Generator | None,
     use_numba: bool,
