@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -37,6 +38,8 @@ __all__ = ["Difference"]
 #: Errors, or right answers, below which ``"auto"`` swaps scores within samples, how often, and for how many samples
 #: times pairs at most.
 FEW_ERRORS, SWAPS, SMALL = 100.0, 1999, 5000
+#: Swaps as extreme as what was seen after which no more are made: a p-value is then above 0.1.
+ENOUGH = 200
 
 #: Errors below which a coverage at a risk jumps in ways that resamples do not show.
 FEW_DECIDING = 5
@@ -135,12 +138,15 @@ def paired(
         estimates = by_bootstrap(metric, panel, level, n_resamples=n_resamples, rng=rng)
     pairs = pairs_of(len(panel.names))
     found = [_difference(estimates, i, j, level, panel.paired, method) for i, j in pairs.tolist()]
-    plain, swap = [each for each, _ in found], method == "permutation"
+    plain, swap, enough = [each for each, _ in found], method == "permutation", math.inf
     if method == "auto" and _few(panel, estimates, len(pairs)):
-        swap, n_permutations = True, min(n_permutations, SWAPS)
+        swap, n_permutations, enough = True, min(n_permutations, SWAPS), ENOUGH
     if swap:
         for k, (i, j) in enumerate(pairs.tolist()):
-            p = swap_test(metric, panel.of([panel.names[i], panel.names[j]]), n_permutations, rng).p_value
+            if method == "auto" and np.isnan(plain[k].p_value):  # one error has no spread
+                continue
+            two = panel.of([panel.names[i], panel.names[j]])
+            p = swap_test(metric, two, n_permutations, rng, enough=enough).p_value
             doubtful = found[k][1] and not np.isnan(plain[k].p_value)
             plain[k] = plain[k]._replace(p_value=max(p, plain[k].p_value) if doubtful else p)
     adjusted = _adjusted(plain, estimates, pairs, level, adjust, panel.paired, rng)
@@ -155,14 +161,14 @@ def _few(panel: Panel, estimates: Estimates, n_pairs: int) -> bool:
     """Return whether errors, or right answers, are few enough to swap scores within samples or clusters.
 
     Where the two scores are exchangeable that is exact, and Student's t is not with few errors. All that is asked here
-    is the same after any swap.
+    is the same after any swap. Of scores under one loss: with losses of their own a swapped one may hold no error, and
+    have no value.
     """
     if max(panel.n_runs) > 1 or estimates.route != "influence" or panel.n * n_pairs > SMALL:
         return False
-    if panel.sampling.strata is not None or panel.times is not None:
+    if panel.sampling.strata is not None or panel.times is not None or not panel.same_loss:
         return False
-    loss = np.sum([each[0] for each in panel.loss], axis=0)
-    unit = panel.sampling.clusters
+    loss, unit = panel.loss[0][0], panel.sampling.clusters
     return 0.0 < min(effective_number(each, unit) for each in (loss, loss.max() - loss)) < FEW_ERRORS
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import permutations
 from typing import NamedTuple
@@ -23,6 +24,8 @@ __all__ = ["Permutation", "permutation_test", "wilcoxon_over_resamples"]
 TOLERANCE = 1e-10
 #: More swaps than this take days and change no digit.
 MOST = 10_000_000
+#: Random swaps between which a test may end.
+BATCH = 256
 
 
 class Permutation(NamedTuple):
@@ -115,8 +118,10 @@ def two_losses(loss: ArrayLike | tuple[ArrayLike, ArrayLike]) -> tuple[ArrayLike
     return loss if isinstance(loss, tuple) and len(loss) == 2 and np.ndim(loss[0]) == 1 else (loss, loss)
 
 
-def swap_test(metric: Metric, two: Panel, n_permutations: int, rng: np.random.Generator) -> Permutation:
-    """Return the test of two scores, of one run each.
+def swap_test(
+    metric: Metric, two: Panel, n_permutations: int, rng: np.random.Generator, *, enough: float = math.inf
+) -> Permutation:
+    """Return the test of two scores, of one run each; random swaps end when ``enough`` were as extreme.
 
     Rows of both are sorted once, together: a swapped score is the table of these rows of which each pair has one.
     """
@@ -148,12 +153,16 @@ def swap_test(metric: Metric, two: Panel, n_permutations: int, rng: np.random.Ge
     columns = [
         Column.of(np.concatenate(losses[::way]), np.concatenate(scores[::way]), doubled, oracle) for way in (1, -1)
     ]
-    drawn = run([metric], columns, _Swaps(unit, moving, exact), total, rng, False, False)[:, :, 0]
-    if np.isnan(drawn).any():
-        raise ValueError(f"{metric.name} is undefined for a swapped sample; use augrc")
     threshold = abs(observed) - TOLERANCE * max(abs(observed), first, 1e-300)
-    extreme = int(np.count_nonzero(np.abs(drawn[:, 0] - drawn[:, 1]) >= threshold))
-    return Permutation(observed, extreme / total if exact else (1.0 + extreme) / (total + 1.0), total, exact)
+    extreme = done = 0
+    while done < total and extreme < enough:
+        number = total - done if exact or total - done < 2 * BATCH else BATCH
+        drawn = run([metric], columns, _Swaps(unit, moving, exact), number, rng, False, False)[:, :, 0]
+        if np.isnan(drawn).any():
+            raise ValueError(f"{metric.name} is undefined for a swapped sample; use augrc")
+        extreme += int(np.count_nonzero(np.abs(drawn[:, 0] - drawn[:, 1]) >= threshold))
+        done += number
+    return Permutation(observed, extreme / total if exact else (1.0 + extreme) / (done + 1.0), done, exact)
 
 
 class _Swaps(NamedTuple):
