@@ -153,7 +153,7 @@ def test_not_worse_by_a_margin(models, capsys):
     """The first is not worse than the second by the margin: 0; not shown: 1; too few errors, or half an option: 2."""
     two = ["compare", str(models[1]), "--scores", "msp,neg_entropy"]
     assert run([*two, "--margin", "0.05"]) == 0
-    assert "msp is not worse than neg_entropy by 0.05 or more: shown (AUGRC" in capsys.readouterr().out
+    assert "It is shown that msp is not worse than neg_entropy by 0.05 or more (AUGRC" in capsys.readouterr().out
     assert run([*two, "--margin", "1e-7", "--equivalent", "--json", "-"]) == 1
     found = json.loads(capsys.readouterr().out)
     assert (found["claim"], found["shown"], found["new"]) == ("equivalent", False, "msp")

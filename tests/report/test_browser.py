@@ -94,6 +94,8 @@ def test_the_first_screen_holds_the_decision(name: str, opened: Open) -> None:
     seen = [each for each in page.locator(f".lead :is({parts})").all() if each.is_visible()]
     assert len(seen) >= 2
     assert max(box["y"] + box["height"] for box in (each.bounding_box() for each in seen)) <= 900
+    if page.locator(".lead .board svg[role=img]").count() == 0:
+        return  # of a plan of equal probabilities there is nothing to draw
     page = opened(name, 375)
     chart = page.locator(".lead .board svg[role=img]").first.bounding_box()
     assert page.locator("h1").bounding_box()["y"] < chart["y"]

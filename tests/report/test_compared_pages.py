@@ -116,7 +116,9 @@ def test_gains_that_so_few_permutations_cannot_test_have_no_p_value() -> None:
     assert (second.metric, np.isnan(second.p), second.significant) == ("gain in DS-AURC", True, False)
     assert [each.values for each in found.caveats] == [{"n": 10, "enough": 40}]
     tiny = with_gains(Verdict(Status.COMPARED), [{**gains[0], "gain": 0.00007025, "null_mean": -0.00001}]).headline
-    assert "not shown (gain in DS-F1 0.0001, by chance 0.0000)." in tiny  # as many decimals as a table of metrics has
+    assert (
+        "it is not shown that a second threshold on knn helps (gain in DS-F1 0.0001, by chance 0.0000)." in tiny
+    )  # as many decimals as a table of metrics has
     many = with_gains(Verdict(Status.COMPARED), [{**each, "n_permutations": 999, "p": 0.001} for each in gains])
     assert many.comparison is not None
     assert many.comparison.also[0].significant

@@ -62,8 +62,8 @@ CAVEATS = {
     "groups_missing": Kind(LIMIT, "No groups were given: some may be worse.", "({how})"),
     "rows_rejected": Kind(LIMIT, "{count:,} of {n:,} rows are of groups without a threshold ({names:list}) and are "
         "not monitored."),
-    "stands_out": Kind(LIMIT, "{kind} {name} is worse than the others: {risk:%} [{low:%}, {high:%}] of {n:,} "
-        "answers are wrong."),
+    "stands_out": Kind(LIMIT, "{kind} {name} is significantly worse than the others: {risk:%} [{low:%}, {high:%}] of "
+        "{n:,} answers are wrong."),
     "groups_differ": Kind(LIMIT, "Error rates of {column} differ when everything is answered: {high:%} in {a}, "
         "{low:%} in {b}."),
     "groups_alike": Kind(LIMIT, "No {column} is shown to be worse than the others. Highest error rate of the answers: "

@@ -139,7 +139,8 @@ class Better:
             gain, chance = (round(each, 4) + 0.0 for each in (self.value, self.next_value))
             known = "" if math.isnan(gain) else f" {gain:.4f}, by chance {chance:.4f}"
             p = "" if math.isnan(self.p) else f", {p_value(self.p)}"
-            return f"{self.claim}: {'shown' if self.significant else 'not shown'} ({self.metric}{known}{p})"
+            shown = "it is shown that" if self.significant else "it is not shown that"
+            return f"{shown} {self.claim} ({self.metric}{known}{p})"
         form, apart = percent if self.share else number, ""
         if not math.isnan(self.low):
             ends = self.difference, self.low, self.high
@@ -151,8 +152,12 @@ class Better:
     def sentence(self) -> str:
         """Which is better, by how much, and by what test."""
         said = f"{self.values}."
+        if self.claim and not self.where:
+            said = f"I{said[1:]}"
         if not self.claim:
             how = "is best as measured, before" if math.isnan(self.p) else "is not significantly better than"
+            if self.value == self.next_value and not self.significant:
+                how = "is equal to"
             if self.significant:
                 how = "ranks errors better than" if self.same_answers else "is better than"
             said = f"{clean(self.best)} {how} {clean(self.next)}: {self.values}."

@@ -26,6 +26,8 @@ def lead_of(verdict: Verdict, board: Board) -> Lead:
         status += f", {percent(verdict.confidence)} confidence"
     if verdict.sign == "care" and verdict.status in (Status.CERTIFIED, Status.SATISFIED, Status.NO_VIOLATION):
         status += "; read the caveats"
+    if verdict.status is Status.NOT_CERTIFIED and verdict.best is not None and verdict.limit is not None:
+        status += f" at {verdict.share(verdict.limit)}; certified at {verdict.share(verdict.best.limit)}"
     board = board if board.numbers else Board(board.chart, decision_numbers(verdict), board.slider)
     return Lead(
         verdict.headline,

@@ -48,8 +48,15 @@ def _numbers(live: LiveCertification) -> tuple[Number, ...]:
     violated = any(each.violated_at is not None for each in live.groups.values())
     covered = "Coverage until the violation" if violated else "Coverage that is certified"
     return (
-        Number(covered, share(live.coverage), limit),
-        *(Number("Mean loss of answers" if live.graded else "Error rate of answers", each, limit) for each in risk),
+        Number(covered, share(live.coverage)),
+        *(
+            Number(
+                "Mean loss of answers" if live.graded else "Error rate of answers",
+                each,
+                f"{limit} ({percent(1.0 - live.delta)} confidence)",
+            )
+            for each in risk
+        ),
         *(
             ()
             if one is None

@@ -50,6 +50,7 @@ def _numbers(seen: Monitoring) -> tuple[Number, ...]:
     graded = any(one.errors is None for one in seen.periods)
     risk = f"{seen.risk:.4g}" if graded else share(seen.risk)
     limit = "" if seen.limit is None else f"limit {seen.limit:g}" if graded else f"limit {percent(seen.limit)}"
+    limit += f" ({percent(1.0 - seen.delta)} confidence)" if limit and seen.guaranteed else ""
     calibrated = "" if seen.calibrated is None else f"{share(seen.calibrated)} at calibration"
     evidence = [Number("Evidence against the guarantee", _size(seen.evidence), f"alarm at {1.0 / seen.delta:.3g}")]
     return (

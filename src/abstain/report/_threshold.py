@@ -58,7 +58,8 @@ def contents(found: Any, source: Source, verdict: Verdict) -> tuple[Board, list[
     measured = {name: _measured(found, loss, score, source)}
     curve = measured[name].curve
     blocks = curve.blocks
-    slider = slider_of(measured, found.level, source)
+    refused = "No policy is offered where the verdict is no." if verdict.sign == "no" else ""
+    slider = slider_of(measured, found.level, source, refused=refused)
     board = Board(leading(measured, found.level, verdict.limit), slider=slider)
     if slider is not None:
         board = replace(board, numbers=slider_numbers(slider.data))
