@@ -158,8 +158,7 @@ def brackets(evaluation: Evaluation, together: bool = False) -> list[str]:
     facts, lines = evaluation.provenance, [f"In brackets: {percent} confidence interval."]
     heavy = any("AURC" in entry.label and not math.isnan(entry.low) for entry in evaluation.measurements)
     if heavy and facts.few_labels is None and facts.unseen != "top":
-        where = 'as likely at one row as at another (unseen="top": at the top)'
-        lines.append(f"AURC: an error that no row shows is taken to be {where}.")
+        lines.append('AURC: unseen errors are as likely at any row (unseen="top": at the top).')
     return lines
 
 
