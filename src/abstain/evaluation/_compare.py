@@ -78,8 +78,10 @@ def compare(
         ``"holm"``: p-values by Holm's step-down; intervals stay those of single differences. ``"max-t"``: p-values
         and simultaneous intervals by the joint distribution of all differences.
     method : {"auto", "influence", "bootstrap", "permutation"}
-        ``"auto"``: influence functions, and a bootstrap standard error for metrics without one. Below 20 errors in a
-        small sample p-values are from 1,999 swaps within samples, which find more; intervals stay.
+        ``"auto"``: influence functions, and a bootstrap standard error for metrics without one. Below 100 errors, or
+        right answers, under one loss (and 5,000 samples times pairs) p-values are from 1,999 swaps within samples or
+        clusters, which find more; intervals stay. An error that was not seen is allowed for where one score moves rows
+        in one direction. ``"influence"``: no swaps, and such an error is allowed for anywhere, which costs power.
         ``"permutation"``: p-values from swapping ranks within samples (small samples; one run), see
         :func:`abstain.inference.permutation_test`.
     sample_weight, strata, clusters : array-like of shape (n_samples,), optional

@@ -37,7 +37,8 @@ class UnseenPairs:
 
     ``free``: rows with hardly any of it, None if ``rises`` are of these alone; ``square``: of an unseen one;
     ``tie``: correlation in a cluster; ``unit``, ``size``: cluster of each row and its rows; ``loss``: of each model, if
-    they differ; ``times``: how many rows each of ``rises`` stands for, without clusters (None: one).
+    they differ; ``times``: how many rows each of ``rises`` stands for, without clusters (None: one); ``most``: square
+    of the largest loss.
     """
 
     rises: tuple[FloatArray, ...]
@@ -48,6 +49,7 @@ class UnseenPairs:
     size: FloatArray | None
     loss: tuple[FloatArray, ...] = ()
     times: FloatArray | None = None
+    most: float = 1.0
 
     def of(self, i: int, j: int) -> float:
         """Return the variance that one more error brings to the difference of two scores, wherever it may lie."""
@@ -77,7 +79,8 @@ class UnseenPairs:
 
         Where scores under one loss move rows up as often as down, an unseen error may as well hurt one as the other,
         and hides no difference. Where one of them moves rows in one direction, the errors among these speak against it,
-        and all others for it: then what was not seen decides. In a cluster all rows may be wrong at once.
+        and all others for it: then what was not seen decides. In a cluster all rows may be wrong at once, by
+        as much as the largest loss of all.
         """
         if self.free is not None:
             return self._anywhere(i, j)
@@ -87,7 +90,7 @@ class UnseenPairs:
         squares = gap * gap
         whole, fourth = float(np.sum(squares * times)), float(np.sum(squares * squares * times))
         balance = float(np.sum(squares * np.sign(gap) * times)) ** 2 - 4.0 * fourth  # two standard deviations less
-        return max(self.square[i], self.square[j]) * fourth * max(balance, 0.0) / whole**3 if whole > 0.0 else 0.0
+        return self.most * fourth * max(balance, 0.0) / whole**3 if whole > 0.0 else 0.0
 
 
 def unseen_pairs(
@@ -125,7 +128,16 @@ def _pairs(
     if unit is not None and size is not None:
         unit, size = unit[free], size[free]
     times = None if times is None else times[free]
-    return UnseenPairs(tuple(rises), None, tuple(square * number), tuple(tie * number), unit, size, times=times)
+    return UnseenPairs(
+        tuple(rises),
+        None,
+        tuple(square * number),
+        tuple(tie * number),
+        unit,
+        size,
+        times=times,
+        most=float(losses[0].max()) ** 2,
+    )
 
 
 def _tie(loss: FloatArray, unit: IntArray) -> float:
