@@ -134,7 +134,7 @@ clean:
 .venv-lm-eval/installed: TOOL := $(TORCH) 'lm_eval[hf]'
 .venv-loggers/installed: TOOL := $(TORCH) wandb tensorboard scikit-learn 'lightning>=2.6' 'torchmetrics>=1.4'
 .venv-service/installed: TOOL := fastapi uvicorn httpx
-.venv-notebooks/installed: TOOL := nbclient ipykernel scikit-learn
+.venv-notebooks/installed: TOOL := nbclient ipykernel nbformat
 $(TOOLS:%=.venv-%/installed): pyproject.toml
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check $(TOOL)
