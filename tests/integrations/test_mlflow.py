@@ -43,10 +43,33 @@ def test_artifacts_are_there_and_the_policy_decides(page: Any) -> None:
     assert {f"{folder}/{name}" for folder in ("evaluation", "threshold") for name in names} <= listed
     assert page["policy"] == page["found"].policy(**page["how"].arguments(), model="digits-1")
     assert len(mlflow.load_table("evaluation/table.json", run_ids=[run])) == 3
-    with pytest.raises(ValueError, match="digits-1"):
+    with pytest.raises(ValueError, match=rf"run {run}, threshold/policy.json: .*digits-1"):
         page["load_policy"](run, name="threshold", model="another")
-    with pytest.raises(FileNotFoundError, match="has no policy"):
+    with pytest.raises(ValueError, match="has no policy"):
         page["load_policy"](run, name="evaluation")
+
+
+def test_a_threshold_that_is_not_certified(page: Any) -> None:
+    """There is no rule or coverage of another limit, and the policy rejects everything; two policies need a name."""
+    outputs = page["outputs"]
+    loss, sure = outputs.loss_per_sample(), page["how"].confidence(outputs)
+    found = abstain.choose_threshold(loss, sure, risk=0.0005, delta=0.05)
+    policy = found.policy(**page["how"].arguments())
+    with mlflow.start_run() as run:
+        page["log_result"](found, policy=policy, name="one")
+        page["log_result"](page["found"], policy=page["policy"], name="two")
+    data = mlflow.get_run(run.info.run_id).data
+    assert data.tags["one.status"] == "not certified"
+    assert "one.rule" not in data.tags
+    assert data.metrics["one/verdict/limit"] == 0.0005
+    assert {"one/verdict/coverage", "one/verdict/threshold"} & data.metrics.keys() == set()
+    with pytest.raises(ValueError, match="several policies: give name=, one of one, two"):
+        page["load_policy"](run.info.run_id)
+    assert (
+        not page["load_policy"](run.info.run_id, name="one")
+        .decide(page["model"].predict_proba(page["X_test"]))
+        .accepted.any()
+    )
 
 
 def test_runs_are_found_by_their_verdict(page: Any) -> None:
@@ -60,7 +83,7 @@ def test_a_metric_of_mlflow_is_that_of_abstain(page: Any) -> None:
     columns = {"labels": rows["label"], "predictions": rows["answer"], "confidence": rows["confidence"]}
     wanted = abstain.evaluate(**{k: np.asarray(v) for k, v in columns.items()}, metrics="augrc").measurements[0]
     assert [measured[f"augrc{end}"] for end in ("", "/low", "/high")] == [wanted.value, wanted.low, wanted.high]
-    assert measured["coverage_at_risk_risk_0.02"] == page["result"].value("coverage_at_risk(risk=0.02)")
+    assert measured["coverage_at_risk_risk_0_02"] == page["result"].value("coverage_at_risk(risk=0.02)")
 
 
 def test_a_column_of_another_name_and_missing_confidences(page: Any) -> None:

@@ -11,11 +11,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from abstain._result import Result
+from abstain._result import Result, Status
 from abstain.policy import Policy
 
 #: Numbers of the verdict that a run is sorted and compared by.
 _OF_VERDICT = ("coverage", "risk", "limit", "threshold", "confidence")
+#: Verdicts that give no threshold for what was asked.
+_NONE = {Status.NOT_CERTIFIED, Status.NOT_ATTAINABLE, Status.NO_USE}
 
 
 @dataclass(frozen=True)
@@ -30,9 +32,13 @@ def logged(result: Result, name: str) -> Logged:
     """Return the numbers of a result with the ends of their intervals, and its verdict; all names begin with one."""
     numbers, facts = result.flat(intervals=True), dict[str, str]()
     if (verdict := result.verdict) is not None:
-        said = {part: getattr(verdict, part) for part in _OF_VERDICT}
-        numbers |= {f"verdict/{part}": value for part, value in said.items() if value is not None}
-        facts = {"status": verdict.status.value, "headline": verdict.headline, "rule": verdict.rule}
+        facts = {"status": verdict.status.value, "headline": verdict.headline}
+        if verdict.status in _NONE:  # its threshold would be that of another limit than the one asked for
+            numbers |= {"verdict/limit": math.nan if verdict.limit is None else verdict.limit}
+        else:
+            said = {part: getattr(verdict, part) for part in _OF_VERDICT}
+            numbers |= {f"verdict/{part}": value for part, value in said.items() if value is not None}
+            facts["rule"] = verdict.rule
     return Logged(
         {f"{name}/{part}": value for part, value in numbers.items() if math.isfinite(value)},
         {f"{name}/{part}": text for part, text in facts.items() if text},
@@ -58,6 +64,7 @@ def policy_in(folder: str | os.PathLike[str], where: str, model: str | None) -> 
     from abstain.policy import load_policy
 
     file = Path(folder) / "policy.json"
-    if not file.exists():
-        raise FileNotFoundError(f"{where} has no policy; log one: log_result(result, policy=found.policy(...))")
-    return load_policy(file, model=model)
+    try:
+        return load_policy(file, model=model)
+    except ValueError as error:
+        raise ValueError(str(error).replace(str(file), where)) from None

@@ -52,12 +52,30 @@ def log_result(result: Result, *, policy: Policy | None = None, name: str = "abs
         mlflow.log_artifacts(str(files), artifact_path=name)
 
 
-def load_policy(run_id: str, *, name: str = "abstain", model: str | None = None) -> Policy:
-    """Return the policy that :func:`log_result` logged to a run; ``model``: as for :func:`abstain.load_policy`."""
+def load_policy(run_id: str, *, name: str | None = None, model: str | None = None) -> Policy:
+    """Return the policy that :func:`log_result` logged to a run.
+
+    Parameters
+    ----------
+    run_id : str
+        The run; ``mlflow.set_tracking_uri`` says in which store.
+    name : str, optional
+        As for :func:`log_result`; not needed where the run has one policy.
+    model : str, optional
+        As for :func:`abstain.load_policy`: refuse a policy that was made for another model.
+    """
     import mlflow
 
-    files = mlflow.artifacts.download_artifacts(run_id=run_id, artifact_path=name)
-    return policy_in(files, f"run {run_id}, folder {name!r}", model)
+    listed = mlflow.artifacts.list_artifacts
+    folders = [each.path for each in listed(run_id=run_id) if each.is_dir] if name is None else [name]
+    files = {each.path for folder in folders for each in listed(run_id=run_id, artifact_path=folder)}
+    found = [folder for folder in folders if f"{folder}/policy.json" in files]
+    if len(found) != 1:
+        several = f"has several policies: give name=, one of {', '.join(found)}"
+        none = "has no policy; log one: log_result(result, policy=found.policy(...))"
+        raise ValueError(f"run {run_id} {several if found else none}")
+    folder = mlflow.artifacts.download_artifacts(run_id=run_id, artifact_path=found[0])
+    return policy_in(folder, f"run {run_id}, {found[0]}/policy.json", model)
 
 
 def metric(metric: str = "aurc", *, level: float | None = 0.95) -> Any:
@@ -85,5 +103,5 @@ def metric(metric: str = "aurc", *, level: float | None = 0.95) -> Any:
         values = {name: found.value, "low": found.low, "high": found.high}
         return MetricValue(aggregate_results={each: value for each, value in values.items() if value == value})
 
-    name, higher = _allowed(metric), parse(metric).direction == "higher"
+    name, higher = re.sub(r"\W+", "_", metric).strip("_"), parse(metric).direction == "higher"
     return make_metric(eval_fn=measured, greater_is_better=higher, name=name)
