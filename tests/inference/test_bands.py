@@ -57,7 +57,15 @@ def test_the_spread_is_that_of_the_terms(generalized: bool, clustered: bool, wei
         within = np.ones(n) if generalized else accepted
         terms = w * (loss * accepted - points.risk[j] * within) / np.sum(w * within)
         summed = aggregated(terms, Sampling.of(len(terms), None, cluster))[:, 0]
-        np.testing.assert_allclose(error[j], np.sqrt(np.sum(summed**2)), rtol=1e-9, atol=1e-12)
+        wanted = np.sum(summed**2)
+        if cluster is not None:
+            sizes = np.bincount(cluster, w * within)
+            number, m = sizes.sum() ** 2 / np.sum(sizes**2), len(summed)
+            wanted = wanted * (m - 1) / m * number / (number - 1) if number > 1 + 1e-9 else 0.0
+            assert df[j] <= max(number - 1, 1.0) + 1e-9
+            if error[j] > 1e-9:
+                assert df[j] == pytest.approx(min(powers_of(summed).df, number - 1), rel=1e-6)
+        np.testing.assert_allclose(error[j], np.sqrt(wanted), rtol=1e-7, atol=1e-9)
         if not clustered and error[j] > 1e-9:
             np.testing.assert_allclose(df[j], powers_of(terms).df, rtol=1e-6)
 
@@ -246,7 +254,7 @@ def test_nothing_accepted_no_error_and_few_clusters() -> None:
     assert np.isnan(nothing.low)
     assert nothing.warning == "nothing is accepted at this threshold"
     clustered = risk_band([0, 1, 0, 1], [4, 3, 2, 1], clusters=[0, 0, 1, 1])
-    assert clustered.warning == "only 2 clusters: the band is a rough guide"
+    assert clustered.warning == "the band says nothing: 2.0 clusters of equal weight would show as much"
     assert (clustered.low[0], clustered.high[0]) == (0.0, 1.0)
     real = risk_band([0.0, 2.0, 0.0], [3, 2, 1])
     assert (real.low[0], real.high[0]) == (0.0, np.inf)

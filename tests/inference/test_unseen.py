@@ -189,3 +189,20 @@ def test_a_nearly_perfect_ranking_has_an_end_beyond_the_smallest_double():
     """Two errors below 298 successes: the beta distribution of the distance from 1 piles up at 0."""
     found = abstain.confidence_interval("auroc_f", (np.arange(300) < 2).astype(float), np.arange(300) >= 15)
     assert 0.0 < found.low < found.estimate <= found.high <= 1.0
+
+
+@pytest.mark.parametrize("metric", ["aurc", "e_aurc", "augrc"])
+def test_an_unseen_error_may_be_said_to_lie_at_the_top(metric: str) -> None:
+    """Then the interval holds what three errors there would make of the sample, and it holds the other interval."""
+    loss, score = np.r_[np.zeros(288), np.ones(12)], -np.arange(300.0)
+    usual, top = (abstain.confidence_interval(metric, loss, score, unseen=where) for where in ("random", "top"))
+    moved = loss.copy()
+    moved[:3] = 1.0
+    value = abstain.metrics.get(metric)(abstain.TieBlocks.from_samples(moved, score))
+    assert top.low == usual.low
+    assert top.high > max(usual.high, value)
+    assert metric == "augrc" or usual.high < value
+    found = abstain.evaluate(loss=loss, confidence=score, metrics=[metric], unseen="top")
+    assert found.measurements[0].high == pytest.approx(top.high)
+    with pytest.raises(ValueError, match="unseen"):
+        abstain.confidence_interval(metric, loss, score, unseen="bottom")

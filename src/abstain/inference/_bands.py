@@ -17,7 +17,7 @@ from abstain._typing import ArrayLike, BoolArray, FloatArray
 from abstain.curve import SLACK
 from abstain.inference._binomial import beta_quantiles, check_level
 from abstain.inference._interval import Interval
-from abstain.inference._points import Points, points_of, spread
+from abstain.inference._points import Points, of_clusters, points_of, spread
 from abstain.inference._spread import FEW_CLUSTERS
 
 __all__ = ["RiskBand", "risk_band"]
@@ -28,6 +28,8 @@ Risk = Literal["selective", "generalized"]
 
 #: Smallest coverage of a simultaneous band by default: below it the Gaussian process has too few errors to lean on.
 MIN_COVERAGE = 0.1
+#: Fewer effective clusters say nothing: the spread of the risk between clusters is not known then.
+LEAST_UNITS = 5.0
 #: Multipliers drawn at once.
 CHUNK = 4_000_000
 
@@ -203,8 +205,14 @@ def risk_band(
 
     In simulations with known truth (seven curves, n = 200 to 5000) multiplier bands at 95 % held everywhere in 92 to
     98 % of samples, for 0/1 losses also down to 2 % coverage; exponential losses down to 2 % coverage, four accepted of
-    n = 200: 89.5 %. In clusters a band at 95 % held everywhere in 84 to 97 % of samples where sizes were equal, in 74
-    to 90 % where they were log-normal or one in twenty was twenty times as large: hence the warning.
+    n = 200: 89.5 %.
+
+    **Clusters.** The degrees of freedom follow from the fourth moment of the sums of clusters, and are at most the
+    effective number of clusters less one: :math:`(\sum m)^2 / \sum m^2` of the accepted weights m. The upper end has
+    room for one more cluster with losses, drawn in proportion to losses from those that were seen: where it lies
+    further out, it is the quantile of a gamma distribution with that mean and variance; the lower end is that of
+    Student's t on the scale of square roots. Below five effective clusters the band says nothing, below thirty
+    ``warning`` has their number.
 
     DKW: the generalized risk G of a 0/1 loss is the tail of a distribution (of the scores of the failures; right
     predictions at -inf), so :math:`P(\sup|\hat G - G| > \epsilon) \le 2e^{-2n\epsilon^2}` (Massart). A loss in
@@ -248,10 +256,16 @@ def risk_band(
         tail = _tail(points, valid, level, n_draws, generator(rng))
         low, high, name = _ends(points, tail, points.plain)
         low, high, name = np.where(valid, low, 0.0), np.where(valid, high, points.largest), f"max-t, {name}"
-    warning = None
-    if points.cluster is not None:
-        few = points.n_units < FEW_CLUSTERS
-        warning = f"{f'only {points.n_units} clusters' if few else 'of clusters'}: the band is a rough guide"
+    warning, clusters_seen = None, of_clusters(points)
+    if clusters_seen is not None:
+        number, _ = clusters_seen
+        known = number >= LEAST_UNITS
+        low, high = np.where(known, low, 0.0), np.where(known, high, points.largest)
+        fewest = float(number[known & (points.coverage >= start - SLACK)].min(initial=np.inf))
+        if not known.any():
+            warning = f"the band says nothing: {number.max():.1f} clusters of equal weight would show as much"
+        elif fewest < FEW_CLUSTERS:
+            warning = f"at some thresholds it rests on {fewest:.1f} effective clusters"
     return RiskBand(points.threshold, points.coverage, points.risk, low, high, risk, kind, name, level, start, warning)
 
 
@@ -268,16 +282,22 @@ def _ends(points: Points, tail: float, binomial: bool) -> tuple[FloatArray, Floa
         low = beta_quantiles(np.where(some, errors, 1.0), right + 1.0, tail)
         high = beta_quantiles(errors + 1.0, np.where(wrong, 1.0, right), 1.0 - tail)
         return np.where(some, low, 0.0), np.where(wrong, 1.0, high), "Clopper-Pearson"
-    from scipy.special import stdtrit
+    from scipy.special import gammaincinv, stdtrit
 
     error, df = spread(points)
     known = (points.risk > 0.0) & (error > 1e-12 * points.risk)
     risk, error = np.where(known, points.risk, 1.0), np.where(known, error, 0.0)
     with np.errstate(over="ignore"):
         width = np.exp(np.minimum(stdtrit(np.maximum(df, 0.5), 1.0 - tail) * error / risk, 700.0))
+    low, high = risk / width, risk * width
+    if (seen := of_clusters(points)) is not None:  # room for one more cluster with losses, as for rows one more error
+        mean, variance = risk + seen[1], np.where(known, error**2 + seen[1] ** 2, 1.0)
+        high = np.maximum(high, gammaincinv(mean**2 / variance, 1.0 - tail) * variance / mean)
+        # a sum of rare events has a constant spread on the scale of roots, where a lower end lies further out
+        low = np.minimum(low, risk * np.maximum(1.0 - 0.5 * np.log(width), 0.0) ** 2)
     return (
-        np.where(known, risk / width, 0.0),
-        np.where(known, np.minimum(risk * width, points.largest), points.largest),
+        np.where(known, low, 0.0),
+        np.where(known, np.minimum(high, points.largest), points.largest),
         "log-t",
     )
 

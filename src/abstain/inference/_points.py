@@ -89,18 +89,78 @@ def _even_moment(points: Points, power: int) -> FloatArray:
     return np.maximum(result, 0.0)
 
 
-def _within_clusters(x: FloatArray, y: FloatArray, cluster: IntArray) -> FloatArray:
-    """Running sum over clusters of (sum of x so far) (sum of y so far)."""
-    order = np.argsort(cluster, kind="stable")
-    starts = np.flatnonzero(np.diff(cluster[order], prepend=-1))
+class _Sums(NamedTuple):
+    """Running sums within the cluster of each row, up to it and before it: of losses less a centre, and of weights."""
 
-    def before(column: FloatArray) -> FloatArray:
-        sums = np.cumsum(column[order]) - column[order]
-        result = np.empty_like(sums)
-        result[order] = sums - np.repeat(sums[starts], np.diff(starts, append=order.size))
-        return result
+    loss: FloatArray
+    weight: FloatArray
+    loss_before: FloatArray
+    weight_before: FloatArray
+    centre: float
 
-    return np.cumsum(x * before(y) + y * before(x) + x * y)
+    @classmethod
+    def of(cls, points: Points) -> _Sums:
+        """Sum once; what is divided by all of a cluster has its whole weight from the start."""
+        assert points.cluster is not None
+        order = np.argsort(points.cluster, kind="stable")
+        starts = np.flatnonzero(np.diff(points.cluster[order], prepend=-1))
+
+        def before(column: FloatArray) -> FloatArray:
+            sums = np.cumsum(column[order]) - column[order]
+            result = np.empty_like(sums)
+            result[order] = sums - np.repeat(sums[starts], np.diff(starts, append=order.size))
+            return result
+
+        centre = 0.0 if points.generalized else float(np.average(points.loss, weights=points.weight))
+        own = points.weight * (points.loss - centre)
+        if points.generalized:
+            whole: FloatArray = np.bincount(points.cluster, points.weight)[points.cluster].astype(np.float64)
+            return cls(before(own) + own, whole, before(own), whole, centre)
+        first, second = before(own), before(points.weight)
+        return cls(first + own, second + points.weight, first, second, centre)
+
+    def moment(self, points: Points, power: int) -> FloatArray:
+        """Return at each point the sum over clusters of (loss - risk times weight) to a power."""
+        assert points.cluster is not None
+        result = np.zeros_like(points.risk)
+        for k in range(power + 1):
+            change = self.loss**k * self.weight ** (power - k) - self.loss_before**k * self.weight_before ** (power - k)
+            total = np.cumsum(change)[points.end]
+            if points.generalized and k == 0:  # a cluster counts before any of its rows is accepted
+                total = total + np.sum(np.bincount(points.cluster, points.weight) ** power)
+            result += comb(power, k) * total * (self.centre - points.risk) ** (power - k)
+        return np.maximum(result, 0.0)
+
+    def units(self, points: Points) -> FloatArray:
+        """Return the effective number of clusters at each point: as many of equal weight show the same."""
+        assert points.cluster is not None
+        if points.generalized:
+            whole = np.bincount(points.cluster, points.weight)
+            return np.full_like(points.risk, whole.sum() ** 2 / np.sum(whole**2))
+        square = np.cumsum(self.weight**2 - self.weight_before**2)[points.end]
+        return np.asarray(np.cumsum(points.weight)[points.end] ** 2 / square)
+
+    def unseen(self, points: Points) -> FloatArray:
+        """Return what one more cluster with losses adds to the risk at each point, if it is as one of those seen.
+
+        Of these one is drawn in proportion to its losses. Without a loss there is none.
+        """
+        sums, before = (
+            a + self.centre * b for a, b in ((self.loss, self.weight), (self.loss_before, self.weight_before))
+        )
+        if points.generalized:
+            sums, before = self.loss, self.loss_before
+        square = np.cumsum(sums**2 - before**2)[points.end]
+        total = np.cumsum(points.weight * points.loss)[points.end]
+        return np.asarray(square / np.where(total > 0.0, total, 1.0) / points.denominator)
+
+
+def of_clusters(points: Points) -> tuple[FloatArray, FloatArray] | None:
+    """Return at each point the effective number of clusters and what an unseen one adds; None without clusters."""
+    if points.cluster is None:
+        return None
+    sums = _Sums.of(points)
+    return sums.units(points), sums.unseen(points)
 
 
 def spread(points: Points) -> tuple[FloatArray, FloatArray]:
@@ -110,18 +170,10 @@ def spread(points: Points) -> tuple[FloatArray, FloatArray]:
         with np.errstate(divide="ignore", invalid="ignore"):
             df = 2.0 / np.maximum(fourth / second**2 - 1.0 / points.loss.size, 1e-12)
         return np.sqrt(second) / points.denominator, np.where(second > 0.0, df, 1.0)
-    x, w, R = points.weight * points.loss, points.weight, points.risk
-    squares = _within_clusters(x, x, points.cluster)[points.end]
-    if points.generalized:
-        whole = np.bincount(points.cluster, weights=w)
-        cross = np.cumsum(x * whole[points.cluster])[points.end]
-        weights = np.full_like(R, np.sum(whole**2))
-        df = np.full_like(R, points.n_units - 1.0)
-    else:
-        cross = _within_clusters(x, w, points.cluster)[points.end]
-        weights = _within_clusters(w, w, points.cluster)[points.end]
-        first = np.zeros(w.size)
-        first[np.unique(points.cluster, return_index=True)[1]] = 1.0
-        df = np.maximum(np.cumsum(first)[points.end] - 1.0, 1.0)
-    variance = np.maximum(squares - 2.0 * R * cross + R**2 * weights, 0.0)
-    return np.sqrt(variance * points.n_units / (points.n_units - 1.0)) / points.denominator, df
+    sums = _Sums.of(points)
+    second, fourth, number = sums.moment(points, 2), sums.moment(points, 4), sums.units(points)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        df = 2.0 / np.maximum(fourth / second**2 - 1.0 / points.n_units, 1e-12)
+        # a cluster of the share h pulls the risk towards itself, and hides h of its own deviation
+        second = np.where(number > 1.0, second * number / (number - 1.0), 0.0)
+    return np.sqrt(second) / points.denominator, np.where(second > 0.0, np.minimum(df, number - 1.0), 1.0)
