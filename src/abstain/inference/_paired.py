@@ -240,8 +240,8 @@ def _allowed(each: Difference, estimates: Estimates, i: int, j: int, level: floa
     least, most = min(one.low - other.high, each.difference, 0.0), max(one.high - other.low, each.difference, 0.0)
     if min(estimates.deciding[i], estimates.deciding[j]) >= FEW_DECIDING:
         return each._replace(low=max(each.low, least, -1.0), high=min(each.high, most, 1.0))
-    below = np.hypot(one.estimate - one.low, other.high - other.estimate)
-    above = np.hypot(one.high - one.estimate, other.estimate - other.low)
+    below = math.hypot(one.estimate - one.low, other.high - other.estimate)
+    above = math.hypot(one.high - one.estimate, other.estimate - other.low)
     usual = t_quantile(level, each.df)
     wider = (each.high - each.difference) / (usual * each.standard_error) if each.standard_error > 0.0 else 1.0
     towards = below if each.difference > 0.0 else above
