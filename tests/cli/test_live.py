@@ -103,11 +103,12 @@ def test_audits_from_a_policy_to_the_next_certificate(tmp_path: Path, capsys: py
     assert "by their ids" in capsys.readouterr().err
 
 
-def test_an_empty_week(tmp_path: Path) -> None:
-    """A file without rows is a week without rows."""
+def test_an_empty_week(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file without rows is a week without rows, after which the policy of the week before stands."""
     assert live(week(tmp_path, 1), tmp_path, "--risk", "0.05") == 0
     (tmp_path / "none.csv").write_text("conf,chance,err\n")
-    assert live(tmp_path / "none.csv", tmp_path) == 0
+    assert live(tmp_path / "none.csv", tmp_path, "-o", str(tmp_path / "next.json")) == 0
+    assert "next.json is not written, and the policy of the week before stands" in capsys.readouterr().err
     assert len(abstain.live.load_live(tmp_path / "live.json").result().history) == 2
 
 

@@ -128,6 +128,10 @@ def test_weights_count_for_rows() -> None:
         ({"label_probability": [1.0, 0.0]}, r"label_probability\[1\] is 0"),
         ({"label_probability": [1.0, 0.5]}, r"below the smallest chance in force, 1"),
         ({"loss": [0.0, np.nan]}, r"loss\[1\] is missing, although its label was drawn"),
+        (
+            {"loss": [0.0, np.nan], "drawn": [True, False]},
+            r"drawn\[1\] is False, although the chance of its label is 1",
+        ),
         ({"loss": [0.0, 2.0]}, "max_loss=1 is below"),
         ({"sample_weight": [1.0, 2.0]}, "max_weight=1 is below"),
         ({"groups": ["a", "b"]}, "has no groups"),
@@ -169,8 +173,10 @@ def test_a_share_of_unseen_answers() -> None:
 def test_young_rows_wait() -> None:
     """With maturity a row counts when its label is due, and comes again until then."""
     live = fresh(maturity=7)
-    live.update([0.9, 0.8], [0, np.nan], time=[0, 5], as_of=8)
+    found = live.update([0.9, 0.8], [0, np.nan], time=[0, 5], as_of=8)
     assert live.groups[""].rows == 1
+    young = [each.text for each in found.verdict.caveats if each.kind == "rows_left_out"]
+    assert young == ["1 of 2 rows after 1 were too young and did not count; give them again with the next rows."]
     with pytest.raises(ValueError, match="too young"):
         live.update([0.7], [0], time=[9], as_of=20)
     live.update([0.8, 0.7], [1, 0], time=[5, 9], as_of=20)
@@ -231,7 +237,7 @@ def test_rows_of_a_counted_time_are_refused() -> None:
     """With maturity a row that comes after its time was counted would be left out in silence."""
     live = fresh(maturity=3)
     live.update([0.9], [0], time=[1], as_of=4)
-    with pytest.raises(ValueError, match="was counted before"):
+    with pytest.raises(ValueError, match="was counted before, or of before a restart: until 1; leave these out"):
         live.update([0.9], [1], time=[1], as_of=5)
 
 

@@ -77,11 +77,15 @@ def test_a_week_without_rows() -> None:
 def test_drawn_labels() -> None:
     """A label that was drawn may not be missing, and one that came without being drawn does not count."""
     live = fresh((0.5,))
-    live.groups[""].smallest = 0.5
+    live.groups[""].smallest = 0.2
     with pytest.raises(ValueError, match=r"loss\[1\] is missing, although its label was drawn"):
         live.update([0.9, 0.8], [0, np.nan], label_probability=0.5, drawn=[False, True])
     found = live.update([0.9, 0.8], [1, 0], label_probability=0.5, drawn=[False, True])
     assert (found.groups[""].labels, live.groups[""].risk(0)) == (1, 0.0)
+    score, loss = np.full(1000, 0.9), np.zeros(1000)
+    loss[400:] = np.nan
+    with pytest.raises(ValueError, match="400 labels where 200 are expected of these chances; name in drawn="):
+        live.update(score, loss, label_probability=0.2)
 
 
 def test_missing_scores_are_answered_nowhere() -> None:

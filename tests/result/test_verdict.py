@@ -234,7 +234,11 @@ def _unreadable_file() -> Any:
         (_missing_scores, "missing_scores", {"count": 7, "score": "confidence", "outcome": "rejected"}),
         (_answering_all_is_good_enough, "everything", {"limit": 0.1}),
         (_abstaining_model, "model_abstains", {"share": 0.2, "n": 1000}),
-        (_rejected_group, "rows_rejected", {"names": ["b"], "count": 50, "n": 100}),
+        (
+            _rejected_group,
+            "rows_left_out",
+            {"what": "are of groups without a threshold (b) and are not monitored", "count": 50, "n": 100},
+        ),
         (_unreadable_file, "files_left_out", {"count": 1}),
     ],
 )

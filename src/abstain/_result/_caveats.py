@@ -60,8 +60,7 @@ CAVEATS = {
     "old_rows": Kind(GRAVE, "Only the {fresh:,} rows{where} from the call of that signal on still speak for new cases; "
         "the {old:,} before it may be of another population.", "Restart the certificate."),
     "groups_missing": Kind(LIMIT, "No groups were given: some may be worse.", "({how})"),
-    "rows_rejected": Kind(LIMIT, "{count:,} of {n:,} rows are of groups without a threshold ({names:list}) and are "
-        "not monitored."),
+    "rows_left_out": Kind(LIMIT, "{count:,} of {n:,} rows {what}."),
     "stands_out": Kind(LIMIT, "{kind} {name} is significantly worse than the others: {risk:%} [{low:%}, {high:%}] of "
         "{n:,} answers are wrong."),
     "groups_differ": Kind(LIMIT, "Error rates of {column} differ when everything is answered: {high:%} in {a}, "

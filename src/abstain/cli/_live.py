@@ -129,6 +129,8 @@ def live_command(
     check_destinations({"output": output, "report_path": report_path, "state": state}, [file])
     if state.exists() and _no_rows(file):
         show_found(update_live(state, [], []), as_json)
+        if output is not None:
+            click.echo(f"no rows: {output} is not written, and the policy of the week before stands", err=True)
         return
     given = {name: value for name, value in begin.items() if value is not None}
     beside = [name for name in (label_probability, drawn, when, group) if name is not None]
@@ -161,9 +163,10 @@ def live_command(
                 again=again,
             )
             policy = live.policy(**how.arguments(), group=group, audit=1.0 if audit is None else audit)
+            if output is not None:  # before the state: a run that dies between the two can be repeated
+                policy.save(output)
             live.write(state)
     if output is not None:
-        policy.save(output)
         say_written([output])
     verdict = scored_as(found.verdict, how)
     title = f"Live certificate: {file.name}"

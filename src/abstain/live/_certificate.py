@@ -138,6 +138,7 @@ class LiveCertificate:
         self.clock = Clock(maturity)
         self.period = 0
         self.calls = 0
+        self.given = 0
         self.lines: list[Line] = []
         self.sent = SentRows(partly=50)
         self.clusters: Hashes = np.zeros(0, dtype=np.uint64)
@@ -227,7 +228,7 @@ class LiveCertificate:
             score, losses = columns.scores_and_losses(confidence, loss, self.max_loss)
             n = len(score)
             if not n:
-                self.calls += 1
+                self.calls, self.given = self.calls + 1, 0
                 self._remember(str(self.calls))
                 return self.result()
             weight = columns.weights(sample_weight, n, self.max_weight)
@@ -245,7 +246,7 @@ class LiveCertificate:
                 score[due], losses[due], flag(again, "again"), None if names is None else names[due]
             )
             fresh = None if clusters is None else columns.fresh_clusters(clusters, due, self.clusters)
-            self.clock, self.calls = clock, self.calls + 1
+            self.clock, self.calls, self.given = clock, self.calls + 1, n
             self.sent.add(known)  # nothing was changed until here, and nothing can fail from here on
             self.clusters = self.clusters if fresh is None else np.union1d(self.clusters, fresh)
             # in an order that has nothing to do with losses, by which a file may be sorted

@@ -68,13 +68,34 @@ def chances(given: ArrayLike | float, n: int, smallest: FloatArray) -> FloatArra
 def drawn_labels(given: ArrayLike | None, chance: FloatArray, losses: FloatArray) -> tuple[BoolArray, FloatArray]:
     """Return which rows need a label, and the losses without those of labels that were not drawn."""
     if given is None:
+        _refuse_too_many(~np.isnan(losses), chance)
         return chance == 1.0, losses
     column = plain(given.to_numpy() if hasattr(given, "to_numpy") else given, "drawn")
     same_length(confidence=losses, drawn=column)
     if column.dtype != bool and not np.isin(column, (0, 1)).all():
         raise TypeError("drawn must hold truth values: whether the label of each row was drawn")
     drawn = column.astype(bool)
+    certain = (chance == 1.0) & ~drawn
+    if certain.any():
+        row = int(np.argmax(certain))
+        raise ValueError(
+            f"drawn[{row}] is False, although the chance of its label is 1; give label_probability= with the chance "
+            "of each label"
+        )
+    _refuse_too_many(drawn, chance)
     return drawn, np.where(drawn, losses, np.nan)
+
+
+def _refuse_too_many(labelled: BoolArray, chance: FloatArray) -> None:
+    """Refuse far more labels than their chances say: some were not drawn."""
+    some = chance < 1.0
+    found, expected = int(labelled[some].sum()), float(chance[some].sum())
+    spread = float(np.sqrt(np.sum(chance[some] * (1.0 - chance[some]))))
+    if found - expected > 6.0 * (spread + 1.0):
+        raise ValueError(
+            f"label_probability: {found:,} labels where {expected:,.0f} are expected of these chances; name in drawn= "
+            "those that were drawn"
+        )
 
 
 def weights(given: ArrayLike | None, n: int, largest: float) -> FloatArray:
@@ -159,6 +180,7 @@ def group_names(groups: Sequence[str]) -> list[str]:
 
 def due_rows(clock: Clock, time: Any, as_of: Any, losses: Any, needed: Any, number: Any) -> tuple[Any, Any]:
     """Return the rows that are due, and their times; refuse a missing label, and rows of a time that was counted."""
+    until = "" if clock.last is None else clock.shown(clock.last)
     try:
         due, when, before = clock.order(time, as_of, losses, needed, number)
     except ValueError as error:
@@ -171,7 +193,7 @@ def due_rows(clock: Clock, time: Any, as_of: Any, losses: Any, needed: Any, numb
         ) from None
     if before:
         raise ValueError(
-            f"time: {before} rows are of a time that was counted before; a row counts once, at the age of "
-            "maturity: give all rows of a time together, and later only those that were too young"
+            f"time: {before} rows are of a time that was counted before, or of before a restart: until "
+            f"{until}; leave these out: a row counts once, at the age of maturity"
         )
     return due, when

@@ -74,6 +74,8 @@ class LiveCertification(Result):
         Whether losses are others than 0 and 1.
     reach : Reach or None
         How far the guarantee reaches beyond the counted rows; None while nothing is certified.
+    given, waiting, waiting_since : int, int, str
+        Rows of the last call; how many of them were too young to count, and after which time.
     """
 
     risk: float
@@ -84,6 +86,9 @@ class LiveCertification(Result):
     run_length: float
     graded: bool
     reach: Reach | None
+    given: int = 0
+    waiting: int = 0
+    waiting_since: str = ""
     _names = ("group",)
 
     @classmethod
@@ -106,7 +111,21 @@ class LiveCertification(Result):
         graded = live.max_loss != 1.0 or any(one.graded for one in live.groups.values())
         rules, coverage = next(iter(live.groups.values())).rules, live.covered()
         reach = Reach(rules.most, rules.limit, coverage) if coverage else None
-        return cls(live.risk, live.delta, groups, coverage, tuple(live.lines), live.run_length, graded, reach)
+        clock = live.clock
+        since = "" if clock.last is None else clock.shown(clock.last)
+        return cls(
+            live.risk,
+            live.delta,
+            groups,
+            coverage,
+            tuple(live.lines),
+            live.run_length,
+            graded,
+            reach,
+            live.given,
+            clock.waiting,
+            since,
+        )
 
     @property
     def _grouped(self) -> bool:
@@ -151,7 +170,9 @@ class LiveCertification(Result):
         changed = {name: one for name, one in self.groups.items() if one.changed_at is not None}
         if changed:
             first = min(one.changed_at or 0 for one in changed.values())
-            yield Caveat.of("change", first=first, since="", count=len(changed), run_length=self.run_length)
+            yield Caveat.of(
+                "change", first=first, since=" with a label", count=len(changed), run_length=self.run_length
+            )
             old = sum(one.old_rows or 0 for one in changed.values())
             fresh = sum(one.rows for one in changed.values()) - old
             where = f" of {' and '.join(changed)}" if self._grouped else ""
@@ -160,6 +181,9 @@ class LiveCertification(Result):
         if rejected and len(rejected) < len(self.groups):
             reason = "their labels do not show it yet"
             yield Caveat.of("groups_rejected", names=rejected, reason=reason)
+        if self.waiting:
+            what = f"after {self.waiting_since} were too young and did not count; give them again with the next rows"
+            yield Caveat.of("rows_left_out", what=what, count=self.waiting, n=self.given)
         if not self._grouped:
             yield Caveat.of("groups_missing", how="see groups=")
 

@@ -79,6 +79,7 @@ def content_of(certificate: LiveCertificate) -> dict[str, Any]:
         "state": {
             "period": certificate.period,
             "calls": certificate.calls,
+            "given": certificate.given,
             "reserved": certificate.reserved,
             "clock": vars(certificate.clock),
             "sent": certificate.sent.state(),
@@ -92,7 +93,7 @@ def content_of(certificate: LiveCertificate) -> dict[str, Any]:
 def restore(certificate: LiveCertificate, content: Mapping[str, Any]) -> None:
     """Take up what was kept."""
     state = content["state"]
-    for name in ("period", "calls", "reserved"):
+    for name in ("period", "calls", "given", "reserved"):
         setattr(certificate, name, state[name])
     certificate.clock = Clock(**state["clock"])
     certificate.sent.restore(state["sent"])

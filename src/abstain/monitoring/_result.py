@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from abstain._checks import listed
 from abstain._result import (
     Caveat,
     Column,
@@ -210,8 +211,9 @@ class Monitoring(Result):
                                     high=worst.risk_high, n=worst.n_accepted, p=p)  # fmt: skip
         rejected = self.n - sum(each.n for each in self.by_group)
         if self.by_group and rejected:
-            names = [name for name, limit in self.thresholds.items() if limit == math.inf]
-            yield Caveat.of("rows_rejected", names=names or ["unknown to the policy"], count=rejected, n=self.n)
+            names = [name for name, limit in self.thresholds.items() if limit == math.inf] or ["unknown to the policy"]
+            what = f"are of groups without a threshold ({listed(names)}) and are not monitored"
+            yield Caveat.of("rows_left_out", what=what, count=rejected, n=self.n)
         elif one:
             yield Caveat.of("groups_missing", how="see groups=")
 
