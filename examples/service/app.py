@@ -7,6 +7,7 @@ answers that people label; ``SEED``, which must stay secret, because it decides 
 
 import os
 import sqlite3
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -22,8 +23,11 @@ from abstain.integrations.prometheus import metrics_text
 from abstain.monitoring import Monitor, Monitoring, load_monitor
 
 POLICY, DATA = Path(os.environ.get("POLICY", "policy.json")), Path(os.environ.get("DATA", "."))
-AUDIT, SEED = float(os.environ.get("AUDIT", "0.1")), os.environ["SEED"]
+AUDIT, SEED = float(os.environ.get("AUDIT", "0.1")), os.environ.get("SEED")
 STATE = DATA / "monitor.json"
+if not SEED:
+    sys.exit("SEED is not set: give a secret text that stays the same, for example SEED=$(openssl rand -hex 16)")
+DATA.mkdir(parents=True, exist_ok=True)
 
 policy = abstain.load_policy(POLICY, model=os.environ.get("MODEL"))
 app = FastAPI(title=f"Decisions by {POLICY.name}")
@@ -46,7 +50,7 @@ class Row(BaseModel):
     """One case: a name that no other case has, and what the policy reads, such as the logits."""
 
     id: str
-    values: list[float]
+    values: list[float | None]
 
 
 class Label(BaseModel):
@@ -59,9 +63,11 @@ class Label(BaseModel):
 @app.post("/decide")
 async def decide(row: Row) -> dict:
     """Decide, draw whether people should label the case, and store both; a repeated request gets the same answer."""
+    values = np.array([row.values], dtype=float)
     try:
-        values = row.values[0] if len(row.values) == 1 else row.values
-        found = policy.decide(values, ids=row.id, audit=AUDIT, seed=SEED)
+        if policy.inputs is None and len(row.values) != 1:
+            raise ValueError(f"this policy reads one number, {policy.score!r}, got {len(row.values)} values")
+        found = policy.decide(values[0] if policy.inputs is None else values, ids=[row.id], audit=AUDIT, seed=SEED)
     except ValueError as error:
         raise HTTPException(422, str(error)) from None
     decision, wanted = found[0], bool(found.drawn[0])
@@ -72,15 +78,20 @@ async def decide(row: Row) -> dict:
         counts[decision.action, decision.reason] += 1
     except sqlite3.IntegrityError:
         query = "SELECT id, score, action, reason, label_wanted FROM decisions WHERE id = ?"
-        if decisions.execute(query, (row.id,)).fetchone() != stored:
+        before = decisions.execute(query, (row.id,)).fetchone()
+        if before[1] != score:
             raise HTTPException(409, f"another case has the id {row.id!r}") from None
+        stored = (*before[:4], bool(before[4]))
     return dict(zip(("id", "score", "action", "reason", "label_wanted"), stored, strict=True))
 
 
 @app.post("/labels")
 def label(labels: list[Label]) -> dict:
-    """Take labels of cases that were drawn; the monitor sees those of answers. Repeated ones change nothing."""
-    used = 0
+    """Take labels of cases that were drawn. The monitor sees those of answers; those of rejected cases are kept.
+
+    A repeated label changes nothing. One that contradicts an earlier one is not taken, but counted.
+    """
+    asked, contradicting = 0, 0
     with closing(sqlite3.connect(DATA / "decisions.sqlite", timeout=30.0)) as known, label_file() as file:
         for each in labels:
             query = "SELECT id, score, action FROM decisions WHERE id = ? AND label_wanted"
@@ -89,8 +100,10 @@ def label(labels: list[Label]) -> dict:
                     "INSERT OR IGNORE INTO labels (id, score, action, wrong, labelled) VALUES (?, ?, ?, ?, ?)",
                     (*row, each.wrong, time.time()),
                 )
-                used += 1
-    return {"used": used, "not_drawn": len(labels) - used, **monitor()}
+                (kept,) = file.execute("SELECT wrong FROM labels WHERE id = ?", (each.id,)).fetchone()
+                asked, contradicting = asked + 1, contradicting + (kept != each.wrong)
+    counted = {"stored": asked - contradicting, "contradicting": contradicting, "not_drawn": len(labels) - asked}
+    return {**counted, **monitor()}
 
 
 @app.get("/monitor")
@@ -106,7 +119,7 @@ def metrics() -> Response:
     """Return the metrics of the monitor, and how many cases this process has decided, for Prometheus."""
     lines = ["# HELP abstain_decisions_total Decisions by their reason.", "# TYPE abstain_decisions_total counter"]
     for (action, reason), count in counts.items():
-        lines.append(f'abstain_decisions_total{{action="{action}",reason="{reason}"}} {count}')
+        lines.append(f'abstain_decisions_total{{policy="{POLICY.name}",action="{action}",reason="{reason}"}} {count}')
     text = metrics_text(monitored(), POLICY.name) + "\n".join(lines) + "\n"
     return Response(text, media_type="text/plain; version=0.0.4")
 
@@ -136,3 +149,6 @@ def monitored() -> Monitoring:
             kept.update(new[:, 0], new[:, 1], again=True)
             kept.save(STATE)
         return kept.result()
+
+
+monitored()  # a state of another policy is refused now, and not at the first label

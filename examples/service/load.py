@@ -59,7 +59,7 @@ async def main(port: int, rate: float, seconds: float, name: str) -> None:
     wrong, confidence = outputs.loss_per_sample().astype(bool).tolist(), outputs.confidence.tolist()
     draws = np.random.default_rng(0).integers(len(wrong), size=int(rate * seconds)).tolist()
     client, times, errors, due = Client(port, connections=32), [], Counter(), []
-    actions, used = Counter(), 0
+    actions, stored = Counter(), Counter()
 
     async def decide(k: int) -> None:
         sent = time.perf_counter()
@@ -74,9 +74,9 @@ async def main(port: int, rate: float, seconds: float, name: str) -> None:
             due.append({"id": f"{name}-{k}", "wrong": wrong[draws[k]]})
 
     async def review() -> None:
-        nonlocal used
         batch, due[:] = list(due), []
-        used += (await client.send("POST", "/labels", batch))["used"]
+        found = await client.send("POST", "/labels", batch)
+        stored["labels"] += found["stored"]
 
     begin, tasks = time.perf_counter(), []
     for k in range(len(draws)):
@@ -90,7 +90,7 @@ async def main(port: int, rate: float, seconds: float, name: str) -> None:
     print(f"{len(times)} decisions in {took:.1f} s ({len(times) / took:.0f} a second), {errors.total()} errors")
     print(f"{client.repeated} requests were sent again")
     print("median, 99 %, slowest: " + ", ".join(f"{1000 * each:.1f} ms" for each in np.quantile(times, [0.5, 0.99, 1])))
-    print(f"{actions['answer']} answered, {used} labels sent")
+    print(f"{actions['answer']} answered, {stored['labels']} labels stored")
     for error, count in errors.items():
         print(f"{count} x {error}")
     print((await client.send("GET", "/monitor"))["headline"])

@@ -39,8 +39,9 @@ def test_metrics_are_those_of_the_log(page: Any) -> None:
 def test_the_log_gives_a_certified_policy(page: Any) -> None:
     """The threshold is certified, and the policy accepts what is confident."""
     assert page["found"].verdict.status == "certified"
-    assert page["policy"].decide(0.99).action == "answer"
-    assert page["policy"].decide(0.5).action == "reject"
+    decide = page["policy"].decide
+    decisions = [decide(0.99), decide(0.5), decide(0.99, declined=True)]
+    assert [each.reason for each in decisions] == ["accepted", "below_threshold", "declined"]
 
 
 def test_a_log_is_scored_again_by_its_names(page: Any) -> None:

@@ -79,13 +79,16 @@ def test_decisions_labels_and_a_kill(tmp_path: Path, policy: abstain.policy.Poli
         drawn = [each for each in found if each["label_wanted"]]
         labels = [{"id": each["id"], "wrong": bool(rng.random() < 0.01)} for each in drawn]
         first = client.post("/labels", json=[*labels[:20], {"id": "case-none", "wrong": True}]).json()
-        assert (first["used"], first["not_drawn"]) == (20, 1)
+        assert (first["stored"], first["not_drawn"]) == (20, 1)
         assert client.post("/decide", json={"id": "case-0", "values": [0.123]}).status_code == 409
         assert client.post("/decide", json={"id": "many", "values": [0.1, 0.2]}).status_code == 422
+        assert client.post("/decide", json={"id": "none", "values": [None]}).json()["reason"] == "missing_score"
     with running(tmp_path) as client:
         assert decided(client, names[:50], scores[:50]) == found[:50]
         second = client.post("/labels", json=labels).json()  # the first twenty again
-        assert second["used"] == len(labels)
+        assert (second["stored"], second["contradicting"]) == (len(labels), 0)
+        other = [labels[0] | {"wrong": not labels[0]["wrong"]}]
+        assert client.post("/labels", json=other).json()["contradicting"] == 1
         assert second["status"] == "no violation found"
         text = client.get("/metrics").text
     answers = sum(each["action"] == "answer" for each in drawn)
@@ -110,6 +113,19 @@ def test_metrics_without_labels(tmp_path: Path, policy: abstain.policy.Policy) -
     with running(tmp_path) as client:
         decided(client, ["a", "b"], np.array([0.99, 0.1]))
         text = client.get("/metrics").text
-    assert 'abstain_decisions_total{action="answer",reason="accepted"} 1' in text
-    assert 'abstain_decisions_total{action="reject",reason="below_threshold"} 1' in text
+    assert 'abstain_decisions_total{policy="policy.json",action="answer",reason="accepted"} 1' in text
+    assert 'abstain_decisions_total{policy="policy.json",action="reject",reason="below_threshold"} 1' in text
     assert "abstain_guarantee_violated{" not in text
+
+
+def test_the_state_of_another_policy_is_refused_at_the_start(tmp_path: Path, policy: abstain.policy.Policy) -> None:
+    """A new policy needs a folder of its own, and the service says so before it decides anything."""
+    names, scores = [f"case-{k}" for k in range(50)], np.full(50, 0.99)
+    with running(tmp_path) as client:
+        drawn = [each["id"] for each in decided(client, names, scores) if each["label_wanted"]]
+        client.post("/labels", json=[{"id": name, "wrong": False} for name in drawn])
+    outputs = abstain.datasets.load("digits_logreg")
+    other = abstain.choose_threshold(outputs.loss_per_sample(), outputs.confidence, risk=0.03, delta=0.05)
+    other.policy(score="confidence", model="digits-1").save(tmp_path / "policy.json")
+    with pytest.raises(AssertionError, match="another policy"), running(tmp_path):
+        pass

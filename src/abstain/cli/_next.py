@@ -85,8 +85,9 @@ def scored_as(verdict: Verdict, how: ScoreReading | Policy) -> Verdict:
 
 
 def apply_line(policy: Path, file: Path) -> str:
-    """Return the command that decides new rows."""
-    return f"abstain apply {shlex.quote(str(policy))} {NEW}{file.suffix} -o decided{file.suffix}"
+    """Return the command that decides new rows; a log of another tool is read, but not written."""
+    written = ".csv" if file.suffix in (".eval", ".json") else file.suffix
+    return f"abstain apply {shlex.quote(str(policy))} {NEW}{file.suffix} -o decided{written}"
 
 
 def with_threshold(

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Mapping
 
-from abstain.monitoring import Monitoring
+from abstain.monitoring import ONLY, Monitoring
 
 __all__ = ["metrics_text"]
 
@@ -43,6 +43,7 @@ def metrics_text(result: Monitoring, policy: str) -> str:
     """
     groups = {group: float(violated) for group, violated in result.groups.items()}
     drifted = {"coverage": result.coverage_drifted, "score": result.score_drifted}
+    only = result.drift_undecided == ONLY  # accepted rows, of which all were answered
     families: list[tuple[str, str, Mapping[str, float | None]]] = [
         ("guarantee_violated", "Whether the guarantee was ever found violated.", {"": result.violated}),
         ("group_guarantee_violated", "The same of one group.", groups),
@@ -50,7 +51,7 @@ def metrics_text(result: Monitoring, policy: str) -> str:
         ("evidence_alarm", "Evidence at which the guarantee is violated.", {"": 1.0 / result.delta}),
         ("risk", "Risk of the answered labelled rows.", {"": result.risk}),
         ("risk_limit", "Limit of the guarantee.", {"": result.limit}),
-        ("coverage", "Share of the labelled rows that was answered.", {"": result.coverage}),
+        ("coverage", "Share of the labelled rows that was answered.", {} if only else {"": result.coverage}),
         ("coverage_calibrated", "Coverage of the calibration rows.", {"": result.calibrated}),
         ("drifted", "Whether a share ever left that of calibration.", drifted),
         ("rows", "Labelled rows so far.", {"": result.n}),

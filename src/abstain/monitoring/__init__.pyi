@@ -9,6 +9,7 @@ from abstain.monitoring._api import update_monitor as update_monitor
 from abstain.monitoring._evidence import Detector as Detector
 from abstain.monitoring._evidence import Drift as Drift
 from abstain.monitoring._evidence import Evidence as Evidence
+from abstain.monitoring._guarantee import ONLY as ONLY
 from abstain.monitoring._guarantee import Period as Period
 from abstain.monitoring._guarantee import Violation as Violation
 from abstain.monitoring._monitor import Monitor as Monitor

@@ -34,6 +34,8 @@ def _read(peek: Peek) -> Table:
     samples = _of_frame(peek) if peek.suffix in (".csv", ".parquet") else _of_log(peek, notes)
     if not samples:
         raise ValueError("this log of Inspect holds no samples; run the evaluation with log_samples")
+    if notes and not any(sample["scores"] for sample in samples):
+        raise ValueError(f"{notes[0]}, and none has a score; run it again")
     columns: dict[str, Any] = {"id": text(sample["id"] for sample in samples)}
     if len({sample["epoch"] for sample in samples}) > 1:
         columns["cluster"], columns["epoch"] = columns["id"], column([sample["epoch"] for sample in samples])
