@@ -168,3 +168,21 @@ def test_many_tails_at_once(risk: float) -> None:
     errors = np.minimum(np.floor(n * risk + rng.uniform(0.0, 6.0, 300) * np.sqrt(n * risk * (1.0 - risk) + 1.0)), n)
     np.testing.assert_allclose(_tails(errors, n, risk), binom.sf(errors - 1.0, n, risk), rtol=1e-9)
     assert 0.0 <= _tails(np.array([2.5]), np.array([4.5]), risk)[0] <= 1.0
+
+
+def test_a_difference_ends_where_the_exact_ones_allow() -> None:
+    """Distances to the exact ends add up as roots of squares; zero lies outside where p is small; without ends none."""
+    rng = np.random.default_rng(0)
+    loss = np.r_[np.zeros(2000), rng.random(1000) < 0.5].astype(float)
+    scores = {"a": -np.arange(3000.0), "b": -np.arange(3000.0) + 900.0 * rng.normal(size=3000)}
+    for risk in (0.01, 0.05):
+        options = {"metric": f"coverage_at_risk(risk={risk})", "n_resamples": 200, "rng": 0}
+        found = abstain.compare(loss, scores, **options).difference("a", "b")
+        one, other = (abstain.confidence_interval(options["metric"], loss, each) for each in scores.values())
+        low = found.difference - np.hypot(one.estimate - one.low, other.high - other.estimate)
+        high = found.difference + np.hypot(one.high - one.estimate, other.estimate - other.low)
+        assert found[3:5] == pytest.approx((max(low, -1.0), min(high, 1.0)))
+        assert (found.p_value <= 0.05) == (found.low > 0.0)
+    none = abstain.compare(loss, scores, clusters=np.arange(3000) // 2, **options).difference("a", "b")
+    assert np.isnan(none.low)
+    assert "no interval" in str(none.warning)

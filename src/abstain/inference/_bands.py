@@ -18,7 +18,7 @@ from abstain.curve import SLACK
 from abstain.inference._binomial import beta_quantiles, check_level
 from abstain.inference._interval import Interval
 from abstain.inference._points import Points, of_clusters, points_of, spread
-from abstain.inference._spread import FEW_CLUSTERS
+from abstain.inference._spread import FEW, FEW_CLUSTERS
 
 __all__ = ["RiskBand", "risk_band"]
 
@@ -28,8 +28,6 @@ Risk = Literal["selective", "generalized"]
 
 #: Smallest coverage of a simultaneous band by default: below it the Gaussian process has too few errors to lean on.
 MIN_COVERAGE = 0.1
-#: Fewer effective clusters say nothing: the spread of the risk between clusters is not known then.
-LEAST_UNITS = 5.0
 #: Multipliers drawn at once.
 CHUNK = 4_000_000
 
@@ -259,13 +257,13 @@ def risk_band(
     warning, clusters_seen = None, of_clusters(points)
     if clusters_seen is not None:
         number, _ = clusters_seen
-        known = number >= LEAST_UNITS
+        known = number >= FEW
         low, high = np.where(known, low, 0.0), np.where(known, high, points.largest)
         fewest = float(number[known & (points.coverage >= start - SLACK)].min(initial=np.inf))
         if not known.any():
             warning = f"the band says nothing: {number.max():.1f} clusters of equal weight would show as much"
         elif fewest < FEW_CLUSTERS:
-            warning = f"at some thresholds it rests on {fewest:.1f} effective clusters"
+            warning = f"at some thresholds it rests on about {fewest:.0f} clusters"
     return RiskBand(points.threshold, points.coverage, points.risk, low, high, risk, kind, name, level, start, warning)
 
 

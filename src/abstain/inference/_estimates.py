@@ -49,7 +49,7 @@ class Estimates:
     either way products of rows sum to covariances due to the test set, on at most ``df`` degrees of freedom.
     ``unseen``: of one run each, what an error or a success that was not seen would do to differences; ``unequal``: what
     clusters of unequal size do to their spread; ``times``: how many rows each term stands for (None: one, or a cluster
-    or resample); ``deciding``: errors among the samples that a coverage at a risk accepts, where that is the metric.
+    or resample).
     """
 
     metric: Metric
@@ -64,7 +64,6 @@ class Estimates:
     unseen: tuple[UnseenPairs, ...] = ()
     unequal: Unequal | None = None
     times: FloatArray | None = None
-    deciding: tuple[float, ...] = ()
 
     def pair(self, i: int, j: int, level: float) -> tuple[tuple[FloatArray, FloatArray], float]:
         """Return the terms of two scores for their difference, and most degrees of freedom of its interval."""
@@ -270,18 +269,8 @@ def by_bootstrap(
         df.append(most_df)
     edges = tuple(_edge(metric, row) for row in blocks)
     return Estimates(
-        metric, panel.names, values, tuple(terms), tuple(df), tuple(intervals), edges, n_clusters, "bootstrap",
-        deciding=tuple(_deciding(row, value) for row, value in zip(blocks, values, strict=True)),
-    )  # fmt: skip
-
-
-def _deciding(row: list[TieBlocks], coverage: FloatArray) -> float:
-    """Return the least loss, over the runs, among the samples that these coverages accept."""
-    found = []
-    for table, share in zip(row, coverage.tolist(), strict=True):
-        reached = np.searchsorted(table.cumulative_weight, share * table.total_weight * (1.0 + 1e-9), side="right")
-        found.append(float(table.cumulative_loss[reached - 1]) if reached else 0.0)
-    return min(found)
+        metric, panel.names, values, tuple(terms), tuple(df), tuple(intervals), edges, n_clusters, "bootstrap"
+    )
 
 
 def defined(metric: Metric, drawn: FloatArray) -> FloatArray:

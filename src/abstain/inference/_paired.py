@@ -41,8 +41,6 @@ FEW_ERRORS, SWAPS, SMALL = 100.0, 1999, 5000
 #: Swaps as extreme as what was seen after which no more are made: a p-value is then above 0.1.
 ENOUGH = 200
 
-#: Errors below which a coverage at a risk jumps in ways that resamples do not show.
-FEW_DECIDING = 5
 #: Intervals of a coverage at a risk that hold for every population.
 WALKS = ("exact walk", "walk of effective counts")
 
@@ -226,32 +224,28 @@ def _difference(
 def _allowed(each: Difference, estimates: Estimates, i: int, j: int, level: float) -> Difference:
     """Return a difference in coverage at a risk with the interval that the two coverages allow.
 
-    A threshold that few errors decide jumps, and resamples of these few do not show how far: then the distances to the
-    ends of the exact intervals, of one coverage and of the other, add up as independent errors do (Zou & Donner 2008).
-    Scores of the same rows agree more than independent ones, so that is no shorter than it has to be. Elsewhere the
-    interval is the bootstrap's, and ends where the two exact ones end. Without exact ones there is none.
+    A coverage at a risk jumps where the risk is flat around its limit, and resamples do not show how far. So the
+    distances to the ends of the exact intervals, of one coverage and of the other, add up as those of independent
+    errors do (Zou & Donner 2008); scores of the same rows agree more than independent ones, so that is no shorter than
+    it has to be. Zero lies outside where the p-value is small, and without exact intervals there is none.
     """
     if np.isnan(each.p_value):
         return each
     one, other = estimates.intervals[i], estimates.intervals[j]
     if not (one.method in WALKS and other.method in WALKS):
-        note = "no interval: the bootstrap of a coverage at a risk covers too little for these rows"
+        note = "no interval: the bootstrap of a coverage at a risk covers too little"
         return each._replace(low=np.nan, high=np.nan, warning=joined(note, each.warning))
-    least, most = min(one.low - other.high, each.difference, 0.0), max(one.high - other.low, each.difference, 0.0)
-    if min(estimates.deciding[i], estimates.deciding[j]) >= FEW_DECIDING:
-        return each._replace(low=max(each.low, least, -1.0), high=min(each.high, most, 1.0))
     below = math.hypot(one.estimate - one.low, other.high - other.estimate)
     above = math.hypot(one.high - one.estimate, other.estimate - other.low)
-    usual = t_quantile(level, each.df)
+    usual, p = t_quantile(level, each.df), each.p_value
     wider = (each.high - each.difference) / (usual * each.standard_error) if each.standard_error > 0.0 else 1.0
     towards = below if each.difference > 0.0 else above
-    p = max(each.p_value, t_tails(usual * abs(each.difference) / towards, each.df)) if towards > 0.0 else each.p_value
-    p_adjusted = max(each.p_adjusted, p)
-    few = f"{min(estimates.deciding[i], estimates.deciding[j]):.0f} errors decide a coverage at a risk"
-    return each._replace(
-        low=max(each.difference - wider * below, -1.0), high=min(each.difference + wider * above, 1.0), p_value=p,
-        p_adjusted=p_adjusted, significant=p_adjusted <= 1.0 - level + 1e-12, warning=joined(few, each.warning),
-    )  # fmt: skip
+    if towards > 0.0:
+        p = max(p, t_tails(usual * abs(each.difference) / towards, each.df))
+    adjusted = max(each.p_adjusted, p)
+    low, high = max(each.difference - wider * below, -1.0), min(each.difference + wider * above, 1.0)
+    significant = adjusted <= 1.0 - level + 1e-12
+    return each._replace(low=low, high=high, p_value=p, p_adjusted=adjusted, significant=significant)
 
 
 def _adjusted(

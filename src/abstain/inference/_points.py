@@ -11,6 +11,7 @@ from abstain._typing import ArrayLike, FloatArray, IntArray
 from abstain.inference._columns import scored
 from abstain.inference._resample import codes
 from abstain.inference._scans import Column
+from abstain.inference._spread import effective_number
 
 
 class Points(NamedTuple):
@@ -135,8 +136,7 @@ class _Sums(NamedTuple):
         """Return the effective number of clusters at each point: as many of equal weight show the same."""
         assert points.cluster is not None
         if points.generalized:
-            whole = np.bincount(points.cluster, points.weight)
-            return np.full_like(points.risk, whole.sum() ** 2 / np.sum(whole**2))
+            return np.full_like(points.risk, effective_number(points.weight, points.cluster))
         square = np.cumsum(self.weight**2 - self.weight_before**2)[points.end]
         return np.asarray(np.cumsum(points.weight)[points.end] ** 2 / square)
 
