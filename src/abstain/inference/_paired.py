@@ -229,7 +229,7 @@ def _allowed(each: Difference, estimates: Estimates, i: int, j: int, level: floa
     errors do (Zou & Donner 2008); scores of the same rows agree more than independent ones, so that is no shorter than
     it has to be. Zero lies outside where the p-value is small, and without exact intervals there is none.
     """
-    if np.isnan(each.p_value):
+    if np.isnan(each.p_value) or each.standard_error == 0.0:  # without a value, or equal in every resample
         return each
     one, other = estimates.intervals[i], estimates.intervals[j]
     if not (one.method in WALKS and other.method in WALKS):
@@ -238,7 +238,7 @@ def _allowed(each: Difference, estimates: Estimates, i: int, j: int, level: floa
     below = math.hypot(one.estimate - one.low, other.high - other.estimate)
     above = math.hypot(one.high - one.estimate, other.estimate - other.low)
     usual, p = t_quantile(level, each.df), each.p_value
-    wider = (each.high - each.difference) / (usual * each.standard_error) if each.standard_error > 0.0 else 1.0
+    wider = (each.high - each.difference) / (usual * each.standard_error)
     towards = below if each.difference > 0.0 else above
     if towards > 0.0:
         p = max(p, t_tails(usual * abs(each.difference) / towards, each.df))
