@@ -24,6 +24,12 @@ def test_a_task_aggregates_what_the_samples_say(tmp_path: Path, monkeypatch: pyt
     from lm_eval.models.dummy import DummyLM
     from lm_eval.tasks import TaskManager
 
+    class Model(DummyLM):
+        """A model that mostly prefers the first of the choices, which is right."""
+
+        def loglikelihood(self, requests: Any, disable_tqdm: bool = False) -> list[tuple[float, bool]]:
+            return [(-float(rng.exponential(0.2 if each.idx == 0 else 4.0)), False) for each in requests]
+
     monkeypatch.chdir(tmp_path)
     text = (DOCS / "integrations/language-models.md").read_text(encoding="utf-8")
     blocks = dict(re.findall(r"```(py|yaml)\n(.*?)```", text.replace("```py\ndef", "```other\ndef"), re.DOTALL))
@@ -37,7 +43,7 @@ def test_a_task_aggregates_what_the_samples_say(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "sums.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     tracker = EvaluationTracker(output_path=str(tmp_path))
     found: Any = lm_eval.simple_evaluate(
-        model=DummyLM(), tasks=["sums"], task_manager=TaskManager(include_path="."), log_samples=True,
+        model=Model(), tasks=["sums"], task_manager=TaskManager(include_path="."), log_samples=True,
         bootstrap_iters=0, evaluation_tracker=tracker,
     )  # fmt: skip
     tracker.save_results_aggregated(results=found, samples=found["samples"])
@@ -46,6 +52,7 @@ def test_a_task_aggregates_what_the_samples_say(tmp_path: Path, monkeypatch: pyt
     samples = next(tmp_path.rglob("samples_sums_*.jsonl"))
     names = ["aurc", "augrc", "coverage_at_risk"]
     later = abstain.evaluate(samples, metrics=names, level=None)
+    assert 0.0 < values["coverage_at_risk"] < 1.0
     assert [values[name] for name in names] == pytest.approx([later.value(name) for name in names], abs=1e-12)
     assert values["answered"] == 1.0
     assert values["acc"] == pytest.approx(1.0 - later.provenance.mean_loss, abs=1e-12)
