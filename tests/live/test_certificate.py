@@ -103,17 +103,6 @@ def test_certified_stays_certified() -> None:
     assert set(before) <= set(live.certified[""])
 
 
-def test_coverage_and_risk_of_drawn_labels() -> None:
-    """Rows without a label count for the coverage, and labels by one over their chance for the risk."""
-    live = fresh(thresholds=[0.5])
-    live.groups[""].smallest = 0.25
-    score = np.array([0.9] * 8 + [0.1] * 2)
-    loss = np.array([1.0, 0.0] + [np.nan] * 6 + [1.0, 0.0])
-    live.update(score, loss, label_probability=np.where(score > 0.5, 0.25, 1.0))
-    one = live.groups[""]
-    assert (one.coverage(0), one.risk(0), one.rows, one.labels) == (0.8, 0.5, 10, 4)
-
-
 def test_weights_count_for_rows() -> None:
     """A weight of 3 is worth that of three rows in coverage and risk."""
     live = fresh(thresholds=[0.5], max_weight=3.0)

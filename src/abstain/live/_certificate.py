@@ -137,8 +137,7 @@ class LiveCertificate:
             raise ValueError(f"run_length must be above 1, got {run_length!r}; give rows between false signals")
         self.clock = Clock(maturity)
         self.period = 0
-        self.calls = 0
-        self.given = 0
+        self.calls = self.given = 0
         self.lines: list[Line] = []
         self.sent = SentRows(partly=50)
         self.clusters: Hashes = np.zeros(0, dtype=np.uint64)
