@@ -68,7 +68,7 @@ def assert_selective_risk(
     elif columns:
         raise TypeError(f"outputs are read already; {', '.join(columns)} belongs to a file, a frame or a dict")
     coverage = fraction(coverage, "coverage")
-    name = score or scores.default(outputs)
+    name = scores.default(outputs) if score is None else score
     found = choose_threshold(
         scores.judged(name, outputs).loss_per_sample(),
         scores.compute(name, outputs),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -85,7 +87,7 @@ def test_samples_of_weight_0_give_no_degrees_of_freedom(metric):
 @pytest.mark.parametrize("risk", ["selective", "generalized"])
 @pytest.mark.parametrize("clustered", [False, True])
 def test_samples_of_weight_0_leave_the_band_as_it_is(risk, clustered):
-    """They make no cluster: eight are few, and the warning says so."""
+    """They make no cluster: eight are few, and the warning says how few count."""
     one, two = (
         abstain.inference.risk_band(
             loss, score, risk=risk, sample_weight=weight, clusters=cluster if clustered else None
@@ -95,7 +97,7 @@ def test_samples_of_weight_0_leave_the_band_as_it_is(risk, clustered):
     for name, column in one.table().items():
         np.testing.assert_allclose(two.table()[name], column, rtol=1e-12)
     assert two.warning == one.warning
-    assert (one.warning == "only 8 clusters: the band is a rough guide") == clustered
+    assert bool(re.fullmatch(r"at some thresholds it rests on about [67] clusters", one.warning or "")) == clustered
 
 
 @pytest.mark.parametrize("library", CONSTRUCTORS)

@@ -308,7 +308,7 @@ def test_metrics_of_probabilities_are_refused_by_name(function, metric):
 def test_full_coverage_has_no_threshold_that_jumps():
     loss = [0, 1, 0, 0] * 20
     result = abstain.compare(loss, {"a": [1, 2] * 40, "b": [2, 1] * 40}, "selective_risk(coverage=1.0)")
-    assert result.method == "influence"
+    assert result.method == "permutation, influence"
 
 
 def test_metrics_without_interval_say_why():

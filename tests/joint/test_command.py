@@ -32,7 +32,12 @@ def test_table_and_gains(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
     """The table of the protocol, the sizes, and the gains beside those of noise."""
     arguments = ["joint", "test.npz", "close.npz", "far.npz", "--near", "close", "--far", "far"]
     arguments += ["--scores", "energy,neg_entropy", "--permutations", "3"]
-    parts = ["DS-AURC", "n: ID 150, close 60, far 90", "groups: near, far", "close: a second threshold on energy"]
+    parts = [
+        "DS-AURC",
+        "n: ID 150, close 60, far 90",
+        "groups: near, far",
+        "On close, it is not shown that a second threshold on energy",
+    ]
     for options in ([], ["--verbose"]):
         assert run([*arguments, *options]) == 0
         shown = capsys.readouterr().out

@@ -145,7 +145,8 @@ def paired(
                 continue
             two = panel.of([panel.names[i], panel.names[j]])
             p = swap_test(metric, two, n_permutations, rng, enough=enough).p_value
-            doubtful = found[k][1] and not np.isnan(plain[k].p_value)
+            # ranks of clusters of unlike sizes are not exchangeable, though the scores are
+            doubtful = (found[k][1] or panel.sampling.clusters is not None) and not np.isnan(plain[k].p_value)
             plain[k] = plain[k]._replace(p_value=max(p, plain[k].p_value) if doubtful else p)
     adjusted = _adjusted(plain, estimates, pairs, level, adjust, panel.paired, rng)
     if metric.tolerated is not None:

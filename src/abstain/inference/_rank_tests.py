@@ -91,8 +91,10 @@ def permutation_test(
     -----
     Swapped are mid-ranks within each score, because raw scores have no common scale; scores that the metric reads
     themselves (CWSA, Brier, a risk at a threshold) are swapped as they are. The test is exact, at every sample size,
-    for the hypothesis that the two are *exchangeable*: equal metrics with unlike spread are not, so with many samples
-    prefer :func:`abstain.compare`. Ties that swapping creates are treated as ties.
+    for the hypothesis that the two columns of ranks are *exchangeable*: equal metrics with unlike spread are not, so
+    with many samples prefer :func:`abstain.compare`. Ranks of exchangeable scores nearly are, but not where a few
+    clusters are much larger than the others: with 80 clusters of 2 or 60 rows 11 % were false at 5 %. Ties that
+    swapping creates are treated as ties.
 
     References
     ----------

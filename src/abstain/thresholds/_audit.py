@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain._checks import same_length, to_numpy, vector
+from abstain._checks import plain, same_length, vector
 from abstain._result import Caveat, Column, Estimate, Result, Row, Status, Table, Verdict, number
 from abstain._typing import ArrayLike, FloatArray, NanPolicy
 from abstain.curve import RiskCoverageCurve
@@ -216,7 +216,8 @@ def check_clusters(threshold: Threshold | GroupThresholds | Policy, clusters: Ar
     if guarantee is not None and not about and clusters is not None:
         raise ValueError("the guarantee is about rows; certify with clusters=, or give one row per cluster")
     if clusters is not None:
-        refuse_large(np.unique(to_numpy(clusters), return_inverse=True)[1], threshold.calibration.largest_cluster)
+        number = codes(clusters, "clusters", len(np.atleast_1d(plain(clusters, "clusters", "one per row"))))
+        refuse_large(number, threshold.calibration.largest_cluster)
     return guarantee
 
 
