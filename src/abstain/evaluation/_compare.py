@@ -142,7 +142,7 @@ def compare(
     >>> print(result)
     msp ranks errors better than max_logit: AUGRC 0.06042 against 0.07056,
       p < 0.001.
-      coverage at 5 % risk 51.1 % against 14.8 % (36.3 [30.0, 42.6]), p < 0.001
+      coverage at 5 % risk 51.1 % against 14.8 % (36.3 [21.0, 51.9]), p < 0.001
     ! msp was selected on these rows. Choose its threshold on new rows.
     <BLANKLINE>
     AUGRC ↓ · 6000 samples · influence · tests at 0.05

@@ -98,7 +98,7 @@ class LiveCertificate:
     ...     wrong = rng.random(1000) < 0.3 * (1 - score) ** 1.5
     ...     now = live.update(score, wrong)
     >>> round(now.coverage, 2), round(live.threshold, 2)
-    (0.42, 0.58)
+    (0.43, 0.56)
     """
 
     def __init__(
