@@ -40,7 +40,8 @@ MEASURED = {
     "a comparison of two models 0.42": ("measured/few-labels.md", "two models .42 (AUGRC)"),
     "violation in 2.1 to 2.6 % of years with an evaluation every evening or after every row, at $\\delta$ = 5 %": (
         "measured/monitoring.md", "| the same, a look after every row | 2.2 ± 0.6 % / 2.6 ± 0.7 % |"),
-    "At a limit of 5 %, a change from 2 to 10 % errors after 10,000 good rows is reported after 554 labelled rows in the median": (
+    "At a limit of 5 %, a change from 2 to 10 % errors after 10,000 good rows is reported after 554 labelled rows "
+    "in the median": (
         "measured/monitoring.md", "| 10,000 rows of 2 % | 1,768 / 2,925 | 554 / 900 |"),
     "on CIFAR-10.1 v4 the risk of a threshold that was certified on CIFAR-10 at 1 % was 2.47 %": (
         "measured/certificates.md", "on CIFAR-10.1 v4 / v6 | 1 % | 0.806 / 0.812 | 2.47 % / 2.49 % |"),
