@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from abstain.live import LiveCertificate
-from abstain.live._grid import PERCENT
 from abstain.policy import drawn_rows
 from abstain.thresholds import _grid_bets as _bets
 from live_populations import DELTA, LIMIT, POPULATIONS, Population, plateau
@@ -41,7 +40,6 @@ class Streams:
         self.names = list(options.get("groups", [""]))
         self.bars = 1.0 / np.array(shares)
         self.reached = np.cumsum(_bets.start_weights(len(self.grid)))
-        self.most_a_row = float(np.log1p(self.limit * _bets.stakes(self.limit, 1.0).max()))  # of the evidence
         self.last: tuple[Any, Any] = (None, None)
         self.kept = len(shares), streams
         self.smallest = np.ones(self.kept)
@@ -57,7 +55,6 @@ class Streams:
         n = len(self.grid)
         self.sums = np.zeros((*self.kept, len(_bets.WEIGHTS), n))
         self.certified = np.zeros((*self.kept, n), dtype=bool)
-        self.rows = np.zeros(self.kept, dtype=int)
 
     @property
     def lowest(self) -> np.ndarray:
@@ -91,9 +88,7 @@ class Streams:
             self._add(place.ravel(), found.reshape(len(found), -1))
             self._certify()
         else:
-            mixed = np.random.default_rng(self.calls).permutation(n)
-            columns = [each[:, mixed] for each in (place, gain, smallest)]
-            self._in_parts(*columns, None if self.kept[0] == 1 else group[:, mixed])
+            self._count(place, gain, smallest)
         if mirror:
             for s, live in enumerate(self.mirrors):
                 live.update(**self._columns(rows, drawn, chance, s), again=True)
@@ -115,35 +110,14 @@ class Streams:
             self.last = score, _bets.cells(self.grid, score)
         return self.last[1]
 
-    def _in_parts(self, place: np.ndarray, gain: np.ndarray, smallest: np.ndarray, group: np.ndarray | None) -> None:
-        """Count rows in their new order, and evaluate after each percent of the rows of each certificate."""
-        n = gain.shape[1]
+    def _count(self, place: np.ndarray, gain: np.ndarray, smallest: np.ndarray) -> None:
+        """Count the rows of a call, and evaluate the test at its end."""
         logs = np.zeros((len(_bets.WEIGHTS), *gain.shape))
         for chosen in np.unique(smallest):
             mine = smallest == chosen
             logs[:, mine] = _bets.log_factors(gain[mine], self.limit, float(chosen))
-        if group is None:
-            total = np.full(self.kept, n)
-        else:
-            position, total = np.zeros(gain.shape, dtype=int), np.zeros(self.kept, dtype=int)
-            for g in range(self.kept[0]):
-                mine = group == g
-                position[mine] = np.cumsum(mine, axis=1)[mine] - 1
-                total[g] = mine.sum(axis=1)
-        begin = np.zeros(self.kept, dtype=int)
-        while (begin < total).any():
-            end = np.minimum(begin + np.maximum(1, (self.rows + begin) // PERCENT), total)
-            if group is None:
-                part = slice(int(begin[0, 0]), int(end[0, 0]))
-                self._add(place[:, part].ravel(), logs[:, :, part].reshape(len(logs), -1))
-            else:
-                stream = np.arange(len(gain))[:, np.newaxis]
-                at = (position >= begin[group, stream]) & (position < end[group, stream])
-                self._add(place[at], logs[:, at])
-            if (self.rows + end).max() * self.most_a_row >= np.log(self.bars.min()):
-                self._certify()
-            begin = end
-        self.rows += total
+        self._add(place.ravel(), logs.reshape(len(logs), -1))
+        self._certify()
 
     def _add(self, place: np.ndarray, logs: np.ndarray) -> None:
         shape = (*self.kept, len(self.grid) + 1)

@@ -80,8 +80,8 @@ class LiveCertificate:
     the test of violation and the change detector run in parallel, and :meth:`restart` begins anew.
 
     **What may depend on results.** When to evaluate, issue a policy or stop, and how many labels to draw next. What may
-    not: the grid, the limit, and which rows a call has. Cut the stream by time or by number: the test is evaluated
-    within a call, after each percent of new rows, which are counted in a random order.
+    not: the grid, the limit, and which rows are counted at all. The test is evaluated at the end of each call, so the
+    order of the rows of a file does not matter.
 
     References
     ----------
@@ -248,18 +248,16 @@ class LiveCertificate:
             self.clock, self.calls, self.given = clock, self.calls + 1, n
             self.sent.add(known)  # nothing was changed until here, and nothing can fail from here on
             self.clusters = self.clusters if fresh is None else np.union1d(self.clusters, fresh)
-            # in an order that has nothing to do with losses, by which a file may be sorted
-            mixed = due[np.random.default_rng(self.calls).permutation(len(due))]
             rows = Rows(
-                cell[mixed],
-                ~np.isnan(losses[mixed]),
-                np.nan_to_num(losses[mixed]) / self.max_loss,
-                weight[mixed] / self.max_weight,
-                chance[mixed],
-                None if number is None else number[mixed],
+                cell[due],
+                ~np.isnan(losses[due]),
+                np.nan_to_num(losses[due]) / self.max_loss,
+                weight[due] / self.max_weight,
+                chance[due],
+                None if number is None else number[due],
                 self.max_cluster or 1,
             )
-            place = place[mixed]
+            place = place[due]
             for k, one in enumerate(self.groups.values()):
                 mine = rows if len(self.groups) == 1 else rows.of(place == k)
                 if len(mine.cell):

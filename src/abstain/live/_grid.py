@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import dataclass, field
 
@@ -11,9 +10,6 @@ import numpy as np
 from abstain._typing import BoolArray, FloatArray, IntArray
 from abstain.monitoring import Detector, Evidence
 from abstain.thresholds import _grid_bets as _bets
-
-#: The test is evaluated when the rows have grown by one part in so many.
-PERCENT = 100
 
 
 @dataclass(frozen=True)
@@ -110,30 +106,17 @@ class Grid:
         gain = np.where(rows.drawn, rows.weight * (self.rules.limit - rows.loss) / rows.chance, 0.0)
         self._monitor(rows)
         if rows.cluster is None:
-            logs, parts = _bets.log_factors(gain, self.rules.limit, self.smallest), self._parts(len(gain))
+            logs = _bets.log_factors(gain, self.rules.limit, self.smallest)
         else:
             logs = _bets.cluster_logs(gain / rows.size, rows.cell, rows.cluster, self.rules.limit, self.smallest)
-            parts = [slice(None)]
-        for part in parts:
-            self.sums += _bets.by_cell(logs[:, part], rows.cell[part], n)
-            self.certified = _bets.certify(_bets.log_evidence(self.sums), self.certified, -math.log(self.share))
+        self.sums += _bets.by_cell(logs, rows.cell, n)  # at the end of a call: no order of its rows can matter
+        self.certified = _bets.certify(_bets.log_evidence(self.sums), self.certified, -math.log(self.share))
         self.counts += np.bincount(rows.cell, minlength=n + 1)
         self.graded = self.graded or bool(((rows.loss != 0.0) & (rows.loss != 1.0)).any())
         self.labels += int(rows.drawn.sum())
         self.cases += np.bincount(rows.cell, weights=rows.weight, minlength=n + 1)
         found = np.where(rows.drawn, rows.weight * rows.loss / rows.chance, 0.0)
         self.wrong += np.bincount(rows.cell, weights=found, minlength=n + 1)
-
-    def _parts(self, n: int) -> list[slice]:
-        """Return the parts of n new rows after each of which the test is evaluated: a percent of all rows until then.
-
-        The certificate may be evaluated at any time, and what is certified once stays so. One evaluation at the end of
-        a large call would miss what its rows show in between.
-        """
-        ends = [0]
-        while ends[-1] < n:
-            ends.append(min(n, ends[-1] + max(1, (self.rows + ends[-1]) // PERCENT)))
-        return [slice(*each) for each in itertools.pairwise(ends)]
 
     def _monitor(self, rows: Rows) -> None:
         """Test the risk of what the policy in force answers, and look for a change of it, with every label in turn."""
