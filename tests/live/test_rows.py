@@ -86,6 +86,9 @@ def test_drawn_labels() -> None:
     loss[400:] = np.nan
     with pytest.raises(ValueError, match="400 labels where 200 are expected of these chances; name in drawn="):
         live.update(score, loss, label_probability=0.2)
+    whole = LiveCertificate(risk=0.05, thresholds=[0.5], max_cluster=200)
+    whole.groups[""].smallest = 0.2  # two of five clusters were drawn
+    assert whole.update(score, loss, label_probability=0.2, clusters=np.arange(1000) // 200).groups[""].labels == 400
 
 
 def test_coverage_and_risk_of_drawn_labels() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -121,3 +122,13 @@ def test_reach_of_a_pair() -> None:
     )
     assert pair.reach == pair.found.reach
     assert 0.0 < pair.reach.ood_share < 0.1
+
+
+def test_the_sentence_never_says_more() -> None:
+    """Shares are rounded down: what is printed is inside the limit, too."""
+    for slack in np.linspace(0.0005, 0.0495, 99):
+        reach = Reach(0.05, 0.05 - slack, 0.5, where=" of each group")
+        said = re.search(r"at most ([\d.]+) % of the answered cases of each group", reach.sentence)
+        assert said is not None
+        assert reach.with_ood(float(said[1]) / 100.0) <= 0.05 + 1e-12
+        assert float(said[1]) >= 0.9 * 100.0 * reach.ood_share - 0.001

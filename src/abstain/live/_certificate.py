@@ -80,8 +80,9 @@ class LiveCertificate:
     the test of violation and the change detector run in parallel, and :meth:`restart` begins anew.
 
     **What may depend on results.** When to evaluate, issue a policy or stop, and how many labels to draw next. What may
-    not: the grid, the limit, and which rows are counted at all. The test is evaluated at the end of each call, so the
-    order of the rows of a file does not matter.
+    not: the grid, the limit, and which rows a call has: cut the stream by time or by number. The order of rows within a
+    call does not matter. Count the rows of a policy before the next one is issued with another ``audit``: the stakes of
+    rows whose labels are known must not change.
 
     References
     ----------
@@ -236,11 +237,12 @@ class LiveCertificate:
             chance = columns.chances(
                 label_probability, n, np.array([one.smallest for one in self.groups.values()])[place]
             )
-            needed, losses = columns.drawn_labels(drawn, chance, losses)
             number = columns.numbers_of(clusters, n, self.max_cluster)
+            answerable = cell < len(self.thresholds)
+            needed, losses = columns.drawn_labels(drawn, chance, losses, number, answerable)
             names = columns.hashes_of(ids, n)
             clock = copy.copy(self.clock)
-            due, when = columns.due_rows(clock, time, as_of, losses, needed & (cell < len(self.thresholds)), number)
+            due, when = columns.due_rows(clock, time, as_of, losses, needed & answerable, number)
             known = self.sent.check(
                 score[due], losses[due], flag(again, "again"), None if names is None else names[due]
             )

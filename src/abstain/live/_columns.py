@@ -65,33 +65,40 @@ def chances(given: ArrayLike | float, n: int, smallest: FloatArray) -> FloatArra
     return chance
 
 
-def drawn_labels(given: ArrayLike | None, chance: FloatArray, losses: FloatArray) -> tuple[BoolArray, FloatArray]:
+def drawn_labels(
+    given: ArrayLike | None, chance: FloatArray, losses: FloatArray, number: IntArray | None, answerable: BoolArray
+) -> tuple[BoolArray, FloatArray]:
     """Return which rows need a label, and the losses without those of labels that were not drawn."""
     if given is None:
-        _refuse_too_many(~np.isnan(losses), chance)
+        _refuse_too_many(~np.isnan(losses), chance, number)
         return chance == 1.0, losses
     column = plain(given.to_numpy() if hasattr(given, "to_numpy") else given, "drawn")
     same_length(confidence=losses, drawn=column)
     if column.dtype != bool and not np.isin(column, (0, 1)).all():
         raise TypeError("drawn must hold truth values: whether the label of each row was drawn")
     drawn = column.astype(bool)
-    certain = (chance == 1.0) & ~drawn
+    certain = (chance == 1.0) & ~drawn & answerable
     if certain.any():
         row = int(np.argmax(certain))
         raise ValueError(
             f"drawn[{row}] is False, although the chance of its label is 1; give label_probability= with the chance "
             "of each label"
         )
-    _refuse_too_many(drawn, chance)
+    _refuse_too_many(drawn, chance, number)
     return drawn, np.where(drawn, losses, np.nan)
 
 
-def _refuse_too_many(labelled: BoolArray, chance: FloatArray) -> None:
-    """Refuse far more labels than their chances say: some were not drawn."""
+def _refuse_too_many(labelled: BoolArray, chance: FloatArray, number: IntArray | None) -> None:
+    """Refuse far more labels than their chances say: some were not drawn. Clusters may be drawn as a whole."""
     some = chance < 1.0
     found, expected = int(labelled[some].sum()), float(chance[some].sum())
-    spread = float(np.sqrt(np.sum(chance[some] * (1.0 - chance[some]))))
-    if found - expected > 6.0 * (spread + 1.0):
+    apart = np.sqrt(chance[some] * (1.0 - chance[some]))
+    apart = apart if number is None else np.bincount(number[some], weights=apart)
+    spread, largest = (
+        float(np.sqrt(apart @ apart)),
+        1.0 if number is None else float(np.bincount(number).max(initial=1)),
+    )
+    if found - expected > 6.0 * (spread + largest):
         raise ValueError(
             f"label_probability: {found:,} labels where {expected:,.0f} are expected of these chances; name in drawn= "
             "those that were drawn"

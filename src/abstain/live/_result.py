@@ -73,7 +73,8 @@ class LiveCertification(Result):
     graded : bool
         Whether losses are others than 0 and 1.
     reach : Reach or None
-        How far the guarantee reaches beyond the counted rows; None while nothing is certified.
+        How far the guarantee reaches beyond the counted rows, in each group; None while nothing is certified, and after
+        a violation. Its ``coverage`` is the measured one.
     given, waiting, waiting_since : int, int, str
         Rows of the last call; how many of them were too young to count, and after which time.
     """
@@ -110,7 +111,10 @@ class LiveCertification(Result):
             )
         graded = live.max_loss != 1.0 or any(one.graded for one in live.groups.values())
         rules, coverage = next(iter(live.groups.values())).rules, live.covered()
-        reach = Reach(rules.most, rules.limit, coverage) if coverage else None
+        reach = None
+        if coverage and all(one.violated_at is None for one in groups.values()):
+            where = " of each group" if list(groups) != [""] else ""
+            reach = Reach(rules.most, rules.limit, coverage, where=where)
         clock = live.clock
         since = "" if clock.last is None else clock.shown(clock.last)
         return cls(

@@ -45,6 +45,8 @@ class Reach:
         Share of the cases that is answered.
     answered : float
         At which rate cases of an unseen kind are answered; 1 if that is unknown.
+    where : str
+        Of what these are the answered cases, such as `` of each group``.
 
     Examples
     --------
@@ -60,6 +62,7 @@ class Reach:
     upper: float
     coverage: float
     answered: float = 1.0
+    where: str = ""
 
     @classmethod
     def of_joint(
@@ -148,7 +151,10 @@ class Reach:
         """How far the guarantee reaches, in one sentence."""
         if not self.slack:
             return "The certified limit leaves no room: it holds for cases like the calibration rows only."
-        return f"It holds while at most {100 * self.ood_share:.2g} % of the answered cases are unlike calibration."
+        share = 100.0 * self.ood_share
+        digits = 10.0 ** (1 - math.floor(math.log10(share)))  # two, rounded down: a little more would be too much
+        share = math.floor(share * digits + 1e-9) / digits
+        return f"It holds while at most {share:.2g} % of the answered cases{self.where} are unlike calibration."
 
 
 def stricter(limit: float, ood_share: float) -> float:
