@@ -119,7 +119,7 @@ class Conformance(Result):
 
     def notes(self) -> list[str]:
         """Return what was found, and how it was called."""
-        how = f"{self.implementation} was called as {self.call}; vectors {self.version}"
+        how = f"{self.implementation} was called as {self.call}; vectors of version {self.version}"
         left: dict[str, list[str]] = {}
         for each in self.outcomes:
             if each.status == "not run":
