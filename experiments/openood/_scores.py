@@ -41,7 +41,7 @@ def by_score(rows: Rows, columns: Mapping[str, tuple[str, float, bool]], model: 
         for both, (*_, higher) in zip(cells, columns.values(), strict=True)
     ]
     body = [
-        [name.replace("|", "\\|"), *(" / ".join(group[place] for group in both) for both in shown)]
+        [_cell_of(name), *(" / ".join(group[place] for group in both) for both in shown)]
         for place, name in enumerate(SEVENTEEN)
     ]
     return markdown(["score", *(f"{name} near / far" for name in columns)], body)
@@ -126,7 +126,11 @@ def steps_counted(rows: Rows) -> str:
 
 def _best(mean: Mapping[tuple[str, str, str], float], group: str, metric: str, scores: Sequence[str]) -> str:
     best = min(scores, key=lambda score: mean[group, metric, score])
-    return next(name for name, score in SEVENTEEN.items() if score == best)
+    return next(_cell_of(name) for name, score in SEVENTEEN.items() if score == best)
+
+
+def _cell_of(name: str) -> str:
+    return name.replace("|", "\\|")
 
 
 def _values(rows: Rows, model: str, quantity: str, factor: float) -> list[float]:

@@ -18,8 +18,12 @@ from experiments.training._differences import half_width, markdown, squared_erro
 from experiments.training._numbers import read as read_numbers
 
 FOLDER = Path(__file__).parents[1]
-#: Networks with all twelve rows -> settings with their numbers; a training that two of them have is counted once.
-SETTINGS = {"small": ("fashion_small", "fashion_scores"), "wider": ("fashion_mnist",)}
+#: Network -> settings with its numbers; a training that two of them have is counted once.
+SETTINGS = {
+    "small": ("fashion_small", "fashion_scores"),
+    "wider": ("fashion_mnist",),
+    "cifar10": ("cifar10", "cifar10_scores"),
+}
 #: Quantity -> its name, factor, and the margin within which a difference is called none.
 MARGINS = {
     "test errors": ("errors, points", 100.0, 0.5),
@@ -206,6 +210,8 @@ def _stable() -> list[Sequence[str]]:
     values = {network: _values(network) for network in SETTINGS}
     for quantity in STABLE:
         for network, here in values.items():
+            if "sure_ema" not in here:
+                continue
             ema, swa = (np.array([*here[row][quantity].values()]) for row in ("sure_ema", "sure_no_crl"))
             ratio, df = float(ema.std(ddof=1) / swa.std(ddof=1)), (len(ema) - 1, len(swa) - 1)
             low, high = (ratio * math.sqrt(1.0 / float(f.ppf(p, *df))) for p in (0.975, 0.025))

@@ -14,7 +14,6 @@ from experiments.openood.undecided import (
     CONTRASTS,
     GAINS,
     MARGINS,
-    SETTINGS,
     interval,
     seeds_to_decide,
     table,
@@ -58,13 +57,12 @@ def test_so_many_seeds_decide(true):
     assert np.median(half) == pytest.approx(margin / 2.0, rel=0.1)
 
 
-def test_every_contrast_has_a_margin_and_both_networks():
+def test_every_contrast_has_a_margin():
     """No quantity without a stated margin."""
     assert {each.quantity for each in CONTRASTS} <= set(MARGINS)
     assert {each.claim for each in CONTRASTS} == {
         "J23", "J26", "J27", "J28", "J29", "J30", "J34", "J35", "J37", "J39", "J40",
     }  # fmt: skip
-    assert len(SETTINGS) == 2
 
 
 def test_a_single_seed_counts_with_the_scatter_of_its_base():
@@ -97,4 +95,4 @@ def test_gains_within_a_training():
 def test_a_training_that_two_settings_have_is_counted_once():
     """The small network: three seeds of cutmix, whichever setting holds them."""
     lines = [line for line in table().splitlines() if line.startswith("| J23 | small | cutmix less ce: AURC")]
-    assert [line.split(" | ")[3] for line in lines] in (["3"], ["3, 4"], ["3, 5"])
+    assert [line.split(" | ")[3].partition(", ")[0] for line in lines] == ["3"]
