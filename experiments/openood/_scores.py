@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from statistics import fmean
 
@@ -29,9 +29,10 @@ TABLE_5 = {
 
 def by_score(rows: Rows, columns: Mapping[str, tuple[str, float, bool]], model: str = "ce") -> str:
     """Return seventeen scores of one training by columns, near / far: mean and deviation over seeds, the best bold."""
+    values = _by_quantity(rows)
     cells = [
         [
-            [_values(rows, model, f"{group} {metric} {score}", factor) for score in SEVENTEEN.values()]
+            [values(model, f"{group} {metric} {score}", factor) for score in SEVENTEEN.values()]
             for group in ("near", "far")
         ]
         for metric, factor, _ in columns.values()
@@ -49,15 +50,15 @@ def by_score(rows: Rows, columns: Mapping[str, tuple[str, float, bool]], model: 
 
 def by_training(rows: Rows, metric: str, group: str) -> str:
     """Return nine scores of every row of training that is there: means over seeds, the best of each column bold."""
-    _, factor, higher = TABLE_1[metric]
-    name = TABLE_1[metric][0]
-    models = [model for model in LADDER if _values(rows, model, f"{group} {name} msp", factor)]
+    values = _by_quantity(rows)
+    name, factor, higher = TABLE_1[metric]
+    models = [model for model in LADDER if values(model, f"{group} {name} msp", factor)]
     columns = [
-        _column([_values(rows, model, f"{group} {name} {score}", factor) for model in models], higher)
+        _column([values(model, f"{group} {name} {score}", factor) for model in models], higher)
         for score in NINE.values()
     ]
-    seeds = [str(len(_values(rows, model, "test errors", 1.0))) for model in models]
-    right = [f"{100.0 - float(np.mean(_values(rows, model, 'test errors', 100.0))):.1f}" for model in models]
+    seeds = [str(len(values(model, "test errors"))) for model in models]
+    right = [f"{100.0 - float(np.mean(values(model, 'test errors', 100.0))):.1f}" for model in models]
     body = [
         [model, seeds[place], *(column[place] for column in columns), right[place]]
         for place, model in enumerate(models)
@@ -67,12 +68,13 @@ def by_training(rows: Rows, metric: str, group: str) -> str:
 
 def counted(rows: Rows, model: str = "ce") -> str:
     """Return what the paper counts in its Table 1, of one training: means over seeds of seventeen scores."""
+    values = _by_quantity(rows)
     mean = {
         (group, metric, score): float(np.mean(found))
         for group in ("near", "far")
         for metric in ("f1", "aurc", "ds_f1", "ds_aurc", "auroc")
         for score in SEVENTEEN.values()
-        if (found := _values(rows, model, f"{group} {metric} {score}", 1.0))
+        if (found := values(model, f"{group} {metric} {score}"))
     }
     body = []
     for group in ("near", "far"):
@@ -98,9 +100,10 @@ def steps_counted(rows: Rows) -> str:
 
     Rows that are not there are left out; empty where SURE+ is not.
     """
+    values = _by_quantity(rows)
     columns = [(f"{name} {group}", f"{group} {TABLE_1[name][0]}", TABLE_1[name][2])
                for name in ("DS-F1", "DS-AURC") for group in ("near", "far")]  # fmt: skip
-    here = [model for model in LADDER if _values(rows, model, "test errors", 1.0)]
+    here = [model for model in LADDER if values(model, "test errors")]
     if "sure_plus" not in here:
         return ""
     steps = [(before, after) for before, after in pairwise(STEPS) if {before, after} <= {*here}]
@@ -115,7 +118,7 @@ def steps_counted(rows: Rows) -> str:
                 (model, score): (1.0 if higher else -1.0) * fmean(found)
                 for model in (row, *others)
                 for score in NINE.values()
-                if (found := _values(rows, model, f"{quantity} {score}", 1.0))
+                if (found := values(model, f"{quantity} {score}"))
             }
             judged = [score for score in NINE.values() if all((model, score) in mean for model in (row, *others))]
             better = sum(mean[row, score] > max(mean[other, score] for other in others) for score in judged)
@@ -133,8 +136,12 @@ def _cell_of(name: str) -> str:
     return name.replace("|", "\\|")
 
 
-def _values(rows: Rows, model: str, quantity: str, factor: float) -> list[float]:
-    return [factor * float(r["value"]) for r in rows if (r["model"], r["quantity"]) == (model, quantity)]  # type: ignore[arg-type]
+def _by_quantity(rows: Rows) -> Callable[..., list[float]]:
+    """Return a function of row, quantity and factor that gives the values of the seeds."""
+    found: dict[tuple[object, object], list[float]] = {}
+    for row in rows:
+        found.setdefault((row["model"], row["quantity"]), []).append(float(row["value"]))  # type: ignore[arg-type]
+    return lambda model, quantity, factor=1.0: [factor * each for each in found.get((model, quantity), [])]
 
 
 def _column(values: Sequence[Sequence[float]], higher: bool, deviation: bool = False) -> list[str]:
