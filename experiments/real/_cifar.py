@@ -176,29 +176,25 @@ def sentences(results: dict[str, Any]) -> list[str]:
     k2, n2, low2, high2 = results["labels"]["others"]
     several = len({each["model"] for each in tests})
     return [
-        f"Of {len(tests)} comparisons of a score with the MSP on {several} networks (AUGRC, paired tests, Holm "
-        f"over all, 5 %) the other "
-        f"score is better in {len(better)} and worse in {len(worse)}; the largest gain is that of "
-        f"`{largest['score']}` on `{name}` "
-        f"({data}), {1000 * largest['difference'][0]:.2f} [{1000 * largest['difference'][1]:.2f}, "
-        f"{1000 * largest['difference'][2]:.2f}] "
-        f"thousandths.",
-        f"A threshold on the votes of 30 networks that certifies 2 % on CIFAR-10 has a risk of "
-        f"{percent(home['risk'])} on the other half "
-        f"and of {percent(last['risk'])} on CIFAR-10.1 v6, whose images were collected anew: the coverage falls "
-        f"only from "
-        f"{percent(home['coverage'])} to {percent(last['coverage'])}, and the guarantee "
-        + ("is violated" if last["kept"] is False else "is not violated")
-        + ", since it is about the population of CIFAR-10.",
-        f"Of the {SURE} surest failures of each good CIFAR-10 network people disagree with the label in {k} of {n} "
-        f"({100 * k / n:.1f} % [{100 * low:.1f}, {100 * high:.1f}]), of its other failures in {k2} of {n2} "
-        f"({100 * k2 / n2:.1f} % [{100 * low2:.1f}, {100 * high2:.1f}]): label noise is enriched there, but not "
-        f"the rule; and GEN next to "
-        f"the MSP lowers AURC of failures and OOD inputs together by "
-        f"{plain(near['intervals']['ds_aurc - aurc'])} on CIFAR-10 against "
-        f"CIFAR-100, where a permuted score lowers it by {noise['null_mean']:.4f}, and by "
-        f"{plain(far['intervals']['ds_aurc - aurc'])} on "
-        f"Fashion-MNIST against MNIST.",
+        f"**Other scores seldom rank better than the MSP.** Of {len(tests)} comparisons on {several} networks (AUGRC, "
+        f"paired tests, Holm, 5 %) the other score is better in {len(better)} and worse in {len(worse)}. The largest "
+        f"gain is that of `{largest['score']}` on `{name}` ({data}): {1000 * largest['difference'][0]:.2f} "
+        f"[{1000 * largest['difference'][1]:.2f}, {1000 * largest['difference'][2]:.2f}] thousandths.",
+        f"**A guarantee does not hold for another population.** A threshold on the votes of 30 networks, certified for "
+        f"2 % on half of CIFAR-10, has a risk of {percent(home['risk'])} on the other half. On CIFAR-10.1 v6, whose "
+        f"images were collected later, the risk is {percent(last['risk'])}"
+        + (", and the guarantee is violated. " if last["kept"] is False else ". ")
+        + f"The coverage falls from {percent(home['coverage'])} to {percent(last['coverage'])}.",
+        f"**Label noise explains few of the most confident failures.** Of the {SURE} most confident failures "
+        "of each good CIFAR-10 "
+        f"network people disagree with the label in {k} of {n} ({100 * k / n:.1f} % [{100 * low:.1f}, "
+        f"{100 * high:.1f}]), of its other failures in {k2} of {n2} ({100 * k2 / n2:.1f} % [{100 * low2:.1f}, "
+        f"{100 * high2:.1f}]).",
+        "**A second score of the same network helps with MNIST, not with CIFAR-100.** GEN added to the MSP "
+        "lowers the AURC of "
+        f"failures and OOD inputs by {plain(near['intervals']['ds_aurc - aurc'])} on CIFAR-10 with CIFAR-100, where a "
+        f"permuted score lowers it by {noise['null_mean']:.4f}, and by {plain(far['intervals']['ds_aurc - aurc'])} on "
+        f"Fashion-MNIST with MNIST.",
     ]  # fmt: skip
 
 
@@ -223,26 +219,25 @@ def write() -> str:
         "## Models, i.i.d.", "",
         "Test sets of CIFAR-10 and CIFAR-100 (`cifar10_test_models.npz`, `cifar10_test_models_b.npz`, "
         "`cifar100_test_models.npz`),",
-        "the MSP as confidence. 95 % intervals. Networks whose probabilities are stored have six scores, the "
-        "others one.",
-        "`cleanlab_cv` was cross-validated on the test set: its folds are different networks.", "",
+        "with the MSP as confidence and 95 % intervals. `cleanlab_cv` was cross-validated on the test set: "
+        "its folds are",
+        "different networks.", "",
     ]  # fmt: skip
     pictures = [
         *image("cifar-models.png", "CIFAR-10 models by AUGRC, AURC and AUROC of failures"), "",
         *image("cifar-failures.png", "Most confident failures of two networks on CIFAR-10"), "",
-        "The surest failures: label, what the network said, and how many of about 50 people chose one and the other.",
+        "The most confident failures: label, prediction, and how many of about 50 people chose each.",
     ]  # fmt: skip
     scores = [
         "## Scores against the MSP", "",
-        "Those with an adjusted p below .05; the difference is AUGRC of the score minus that of the MSP, times "
-        "1000.", "",
+        "Significant differences (adjusted p below 0.05): AUGRC of the score minus that of the MSP, times 1000.", "",
         *table(["data", "model", "score", "difference × 1000", "adjusted p"], tests),
     ]  # fmt: skip
     shifts = [
         "## Natural shift", "",
-        f"Majority of 30 networks, its share of the votes as confidence; certified: risk at most 2 %, delta 5 %, "
-        f"share ≥ "
-        f"{results['shift']['threshold']:.4g}, on half of CIFAR-10 (`cifar10_1_hard_predictions.npz`).", "",
+        f"The prediction is the majority of 30 networks, the confidence its share of the votes. On half of CIFAR-10 a "
+        f"risk of at most 2 % is certified with delta 5 %: share ≥ {results['shift']['threshold']:.4g} "
+        f"(`cifar10_1_hard_predictions.npz`).", "",
         *table(["set", "n", "error, all", "AUGRC", "AUROC of failures", "coverage", "risk"], shifted),
     ]  # fmt: skip
     found = [
@@ -253,14 +248,14 @@ def write() -> str:
     papers = [
         "## Figures of the papers on these networks", "",
         *image("cifar-cwsa.png", "CWSA, CWSA+, selective accuracy and coverage over the threshold"), "",
-        "The CNN of the CWSA paper (its Fig. 2) and VGG-16. CWSA here divides by the accepted rows, as defined.", "",
+        "The CNN of the CWSA paper (its Fig. 2) and VGG-16. CWSA divides by the accepted rows.", "",
         *image("cifar-estimates.png", "AURC estimators over the sample size on CIFAR-100"), "",
-        "Estimates of AURC in random batches of DenseNet-BC-100 on CIFAR-100 (as Figs. 3 to 5 of Zhou et al. 2025).",
+        "Estimates of AURC in random batches of DenseNet-BC-100 on CIFAR-100, as Figs. 3 to 5 of Zhou et al. (2025).",
     ]  # fmt: skip
     foreigners = [
         "## OOD data", "",
-        "ID and OOD rows together, MSP alone and with a second score; the last column is the gain of the same "
-        "score permuted.", "",
+        "ID and OOD rows together, by the MSP alone and with a second score. The last column is the gain of a permuted "
+        "second score.", "",
         *table(["ID / OOD", "second score", "metric", "MSP", "both", "gain", "gain of noise"], found), "",
         *image("cifar-frontier.png", "Frontier of MSP and GEN on Fashion-MNIST against MNIST"),
     ]  # fmt: skip

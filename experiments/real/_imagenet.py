@@ -87,25 +87,26 @@ def sentences(results: dict[str, Any]) -> list[str]:
     risks = [models[name]["certified"]["risk"][0] for name in models]
     sure = pair["surely"]
     tau = abstain.inference.kendall_tau(*([row[key][0] for row in models.values()] for key in ("ece", "auroc_f")))
-    tested = "of none of them" if not sure else f"of {len(sure)} of them"
+    tested = "for none of them" if not sure else f"for {len(sure)} of them"
     return [
-        f"AURC and AUGRC order {pair['differ']} of {pair['pairs']} pairs of models differently (Kendall's tau "
-        f"{pair['tau']:.2f}); "
-        f"{tested} each is significantly better by one metric (paired tests, Holm, 5 %), and AUGRC and the plain "
-        f"error rate differ in {by_risk['differ']}: `{best}` has the lowest AUGRC, {plain(models[best]['augrc'])}.",
-        f"At a certified risk of 5 % (delta 5 %, 25,000 rows) `{most}` may answer "
-        f"{percent(models[most]['certified']['coverage'])} of the other 25,000 images and `{least}` "
-        f"{percent(models[least]['certified']['coverage'])}; on them the risk of all eleven lies between "
+        f"**The metric decides some rankings.** AURC and AUGRC order {pair['differ']} of {pair['pairs']} "
+        "pairs of models "
+        f"differently (Kendall's tau {pair['tau']:.2f}); {tested} both orders are significant (paired tests, Holm, "
+        f"5 %). AUGRC and the error rate order {by_risk['differ']} pairs differently. `{best}` has the lowest AUGRC, "
+        f"{plain(models[best]['augrc'])}.",
+        "**Models differ by what they may answer.** A risk of 5 % was certified on 25,000 images with delta "
+        "5 %. Of the "
+        f"other 25,000, `{most}` answers {percent(models[most]['certified']['coverage'])}, `{least}` "
+        f"{percent(models[least]['certified']['coverage'])}. There the risks of all eleven lie between "
         f"{100 * min(risks):.1f} and {100 * max(risks):.1f} %, and "
         + ("no guarantee is refuted." if all(models[name]["certified"]["kept"] is not False for name in models) else
            "not every guarantee holds."),
-        f"Calibration does not tell the ranking: {len(over)} of {len(models)} models are overconfident, ECE "
-        f"reaches from "
-        f"{min(m['ece'][0] for m in models.values()):.3f} to {max(m['ece'][0] for m in models.values()):.3f}, the "
-        f"AUROC of failures from "
-        f"{plain(min(m['auroc_f'] for m in models.values()), 3)} to "
-        f"{plain(max(m['auroc_f'] for m in models.values()), 3)}, and "
-        f"Kendall's tau of the two is {tau:.2f}.",
+        f"**Calibration does not predict the ranking.** {len(over)} of {len(models)} models are "
+        "overconfident. ECE lies "
+        f"between {min(m['ece'][0] for m in models.values()):.3f} and "
+        f"{max(m['ece'][0] for m in models.values()):.3f}, the AUROC of failures between "
+        f"{plain(min(m['auroc_f'] for m in models.values()), 3)} and "
+        f"{plain(max(m['auroc_f'] for m in models.values()), 3)}; Kendall's tau of the two is {tau:.2f}.",
     ]  # fmt: skip
 
 
@@ -126,13 +127,13 @@ def write() -> str:
     wider = [row["wider"] for row in results["models"].values()]
     about = [
         "## Data and numbers", "",
-        "Top class and its probability of eleven models on the 50,000 images of the ImageNet validation set",
-        "(`imagenet_val_msp.npz`, from hollance/reliability-diagrams, MIT). No other score can be computed from "
-        "these. 95 %",
-        f"intervals; with the 1,000 classes as clusters those of AUGRC are {min(wider):.1f} to {max(wider):.1f} "
-        f"times as wide: they",
-        "would be about other classes. Coverage and risk of the last columns are of the half that did not choose "
-        "the threshold.",
+        "The file has the top class and its probability of eleven models on the 50,000 images of the ImageNet "
+        "validation set",
+        "(`imagenet_val_msp.npz`, from hollance/reliability-diagrams, MIT). The 95 % intervals are about new images of "
+        "the same classes;",
+        f"if classes, too, are taken as drawn, those of AUGRC are {min(wider):.1f} to {max(wider):.1f} times as wide. "
+        "Coverage and risk",
+        "of the last columns are of the half that did not choose the threshold.",
         "",
     ]  # fmt: skip
     pictures = [

@@ -159,28 +159,24 @@ def sentences(results: dict[str, Any]) -> list[str]:
     whole, models = results["all"], results["models"]
     better = [name for name, row in models.items() if row["own - threshold"][2] < 0.0]
     worse = [name for name, row in models.items() if row["own - threshold"][1] > 0.0]
-    verdict = "decline worse than" if whole["own - threshold"][1] > 0.0 else "decline no worse than"
-    verdict = "decline better than" if whole["own - threshold"][2] < 0.0 else verdict
+    verdict = "abstain worse than" if whole["own - threshold"][1] > 0.0 else "abstain no worse than"
+    verdict = "abstain better than" if whole["own - threshold"][2] < 0.0 else verdict
     s, changes = results["scores"], results["prompts"]
     moved = [name for name, each in changes.items() if each[1] > 0.0 or each[2] < 0.0]
     largest = max(changes, key=lambda name: abs(changes[name][0]))
     return [
-        f"Offered \"I don't know\", {len(models)} models still answer {percent(whole['answered'])} of the "
-        f"questions on average; of those "
-        f"that they decline they would get {percent(whole['declined'])} wrong, of all "
-        f"{percent(whole['risk without'])}, and the risk of "
-        f"what they answer changes by {_points(whole['with - without'])}.",
-        f"On average the models {verdict} a threshold on their MSP that declines as many: judged by the same "
-        f"answers, the risk of what is "
-        f"left differs by {_points(whole['own - threshold'])}; the interval lies above 0 for {len(worse)} of "
-        f"{len(models)} models "
-        f"({', '.join(worse) or 'none'}) and below for {len(better)}.",
-        f"The MSP ranks answers significantly better than the largest logit in {s['msp better']} of {s['cells']} "
-        f"cells and worse in "
-        f"{s['max_logit better']} (AUROC of failures, paired tests, Holm; median difference {s['median']:+.3f}), "
-        f"and another prompt changes "
-        f"the risk significantly in {len(moved)} of {len(changes)} cells, by up to {_points(changes[largest])} "
-        f"({largest.replace('|', ' on ')}).",
+        f"**Models seldom abstain.** With the option \"I don't know\", {len(models)} models answer "
+        f"{percent(whole['answered'])} of the questions on average. Without it they are wrong in "
+        f"{percent(whole['declined'])} of the others, and in {percent(whole['risk without'])} of all. The option "
+        f"changes the risk of the answers by {_points(whole['with - without'])}.",
+        f"**On average the models {verdict} a threshold on their MSP** that rejects equally many. The risk of "
+        "the other "
+        f"answers differs by {_points(whole['own - threshold'])}; the interval lies above 0 for {len(worse)} of "
+        f"{len(models)} models ({', '.join(worse) or 'none'}) and below for {len(better)}.",
+        f"**The MSP mostly ranks better than the largest logit**: significantly in {s['msp better']} of {s['cells']} "
+        f"cells, worse in {s['max_logit better']} (AUROC of failures, paired tests, Holm; median difference "
+        f"{s['median']:+.3f}). Another prompt changes the risk significantly in {len(moved)} of {len(changes)} cells, "
+        f"by up to {_points(changes[largest])} ({largest.replace('|', ' on ')}).",
     ]  # fmt: skip
 
 
@@ -207,13 +203,12 @@ def write() -> str:
         "prompts (`llm_mcqa_confidence.parquet`, from bplaut/softmax-probs-predict-llm-correctness and",
         f"bplaut/llm-calibration-and-correctness-prediction, MIT): {total:,} questions ({listed}). An answer is "
         f"correct, wrong,",
-        "abstained or unparseable; the last counts as wrong. Means over the data sets. 95 % percentile intervals "
-        "from 500 draws of",
-        "questions, each with everything that all models said to it: questions are the clusters. Own choice and "
-        "threshold are both",
-        "judged by the answers given without the option, since the option changes the prompt and with it the "
-        "answers; both decline",
-        "equally many questions.", "",
+        "abstained or unparseable; the last counts as wrong. The table has means over the data sets, and 95 % "
+        "percentile intervals from",
+        "500 bootstrap draws of questions. Own choice and threshold reject equally many questions. Both are "
+        "evaluated on "
+        "the answers",
+        "without the option, because the option changes the prompt and so the answers.", "",
     ]  # fmt: skip
     states = [
         "## Four states, per cell", "",

@@ -66,7 +66,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def page(name: str, title: str, sentences: Sequence[str], parts: Iterable[Sequence[str]]) -> str:
-    """Return the page of a study: what was found, in three sentences; then tables, figures, and how to repeat it."""
+    """Return the page of a study: what was found; then tables, figures, and how to repeat it."""
     command = f"python -m experiments.real {name} --data FOLDER"
     lines = [f"# {title}", "", f"All numbers are printed by `{command}`.", "", "## What was found", ""]
     for number, sentence in enumerate(sentences, start=1):
@@ -83,5 +83,5 @@ def page(name: str, title: str, sentences: Sequence[str], parts: Iterable[Sequen
 
 
 def image(file: str, text: str) -> list[str]:
-    """Return a image of the page."""
+    """Return an image of the page."""
     return [f"![{text}]({file})"]

@@ -15,11 +15,11 @@ from experiments.real.__main__ import STUDIES, main
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_page_is_made_of_the_kept_results(name: str) -> None:
-    """Three sentences with intervals; every picture of the page is there; the results are small."""
+    """Findings with intervals; every picture of the page is there; the results are small."""
     page = (_page.PAGES / f"{name}.md").read_text("utf-8")
     assert page == STUDIES[name].write()
     found = STUDIES[name].sentences(_page.load(name))
-    assert len(found) == 3
+    assert 3 <= len(found) <= 4
     assert all("[" in sentence for sentence in found)
     pictures = [line.rpartition("(")[2].rstrip(")") for line in page.splitlines() if line.startswith("![")]
     assert pictures
