@@ -39,7 +39,7 @@ MEASURED = {
         "measured/few-labels.md", "From 5 % errors on AUGRC needs .75 of the labels in the mean"),
     "a comparison of two models 0.42": ("measured/few-labels.md", "two models .42 (AUGRC)"),
     "violation in 2.1 to 2.6 % of years with an evaluation every evening or after every row, at $\\delta$ = 5 %": (
-        "measured/monitoring.md", "| the same, a look after every row | 2.2 ± 0.6 % / 2.6 ± 0.7 % |"),
+        "measured/monitoring.md", "| the same, evaluated after every row | 2.2 ± 0.6 % / 2.6 ± 0.7 % |"),
     "At a limit of 5 %, a change from 2 to 10 % errors after 10,000 good rows is reported after 554 labelled rows "
     "in the median": (
         "measured/monitoring.md", "| 10,000 rows of 2 % | 1,768 / 2,925 | 554 / 900 |"),
