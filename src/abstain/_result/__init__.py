@@ -16,46 +16,8 @@ from abstain._result._verdict import CAVEATS_SHOWN, NOTHING, Better, GroupRule, 
 from abstain._result._verdict_lines import lines_of
 from abstain._result._words import clean, decimals, fixed, number, short, width, wrapped
 
-__all__ = [
-    "CAVEATS",
-    "CAVEATS_SHOWN",
-    "NOTHING",
-    "SPOKEN",
-    "WORDS",
-    "Better",
-    "Caveat",
-    "Cell",
-    "Column",
-    "Estimate",
-    "GroupRule",
-    "Level",
-    "Result",
-    "Row",
-    "Severity",
-    "Status",
-    "Table",
-    "Verdict",
-    "about",
-    "among",
-    "arrow",
-    "as_polars",
-    "clean",
-    "decimals",
-    "fixed",
-    "json_text",
-    "lines_of",
-    "number",
-    "of_result",
-    "p_value",
-    "percent",
-    "plain",
-    "plain_text",
-    "planned_rows",
-    "prose",
-    "readable",
-    "rich_lines",
-    "short",
-    "summary",
-    "width",
-    "wrapped",
-]
+__all__ = ["CAVEATS", "CAVEATS_SHOWN", "NOTHING", "SPOKEN", "WORDS", "Better", "Caveat", "Cell", "Column", "Estimate"]
+__all__ += ["GroupRule", "Level", "Result", "Row", "Severity", "Status", "Table", "Verdict", "about", "among"]
+__all__ += ["arrow", "as_polars", "clean", "decimals", "fixed", "json_text", "lines_of", "number", "of_result"]
+__all__ += ["p_value", "percent", "plain", "plain_text", "planned_rows", "prose", "readable", "rich_lines", "short"]
+__all__ += ["summary", "width", "wrapped"]

@@ -20,37 +20,8 @@ from abstain.joint._single import augrc, aurc, aurc_optimum, f1, scod_risk
 from abstain.joint._splits import Transfer, confidence_intervals, transfer
 from abstain.joint._verdict import with_gains as with_gains
 
-__all__ = [
-    "AreaResult",
-    "F1Point",
-    "JointEvaluation",
-    "JointOperatingPoint",
-    "NullGain",
-    "ProtocolResult",
-    "Record",
-    "RiskCoverageFrontier",
-    "ScoredRun",
-    "Thresholds",
-    "Transfer",
-    "augrc",
-    "aupr_in",
-    "aupr_out",
-    "aurc",
-    "aurc_optimum",
-    "auroc",
-    "ccr_at_fpr",
-    "confidence_intervals",
-    "ds_augrc",
-    "ds_aurc",
-    "ds_f1",
-    "evaluate",
-    "f1",
-    "f1_at",
-    "fpr_at_id_recall",
-    "fpr_at_ood_recall",
-    "null_gain",
-    "oscr",
-    "protocol",
-    "scod_risk",
-    "transfer",
-]
+__all__ = ["AreaResult", "F1Point", "JointEvaluation", "JointOperatingPoint", "NullGain", "ProtocolResult", "Record"]
+__all__ += ["RiskCoverageFrontier", "ScoredRun", "Thresholds", "Transfer", "augrc", "aupr_in", "aupr_out", "aurc"]
+__all__ += ["aurc_optimum", "auroc", "ccr_at_fpr", "confidence_intervals", "ds_augrc", "ds_aurc", "ds_f1", "evaluate"]
+__all__ += ["f1", "f1_at", "fpr_at_id_recall", "fpr_at_ood_recall", "null_gain", "oscr", "protocol", "scod_risk"]
+__all__ += ["transfer"]

@@ -17,33 +17,9 @@ from abstain.plots._risk_coverage import RiskCoverageDisplay as RiskCoverageDisp
 from abstain.plots._scores import ReliabilityDisplay, ScoreHistogramDisplay
 from abstain.plots._thresholds import CWSASweepDisplay, TradeOffDisplay
 
-__all__ = [
-    "AUGRCGeometryDisplay",
-    "AUGRCSurfaceDisplay",
-    "AgreementDisplay",
-    "Axis",
-    "CWSASweepDisplay",
-    "ConfidentFailuresDisplay",
-    "ContributionsDisplay",
-    "Display",
-    "EstimatesByScoreDisplay",
-    "EstimatesDisplay",
-    "F1SurfaceDisplay",
-    "Failures",
-    "ForestDisplay",
-    "FrontierDisplay",
-    "GroupRow",
-    "GroupsDisplay",
-    "MetricBarsDisplay",
-    "MetricPlaneDisplay",
-    "MonitoringDisplay",
-    "Plot",
-    "RankFlowDisplay",
-    "RankWeightsDisplay",
-    "RankingsDisplay",
-    "ReliabilityDisplay",
-    "ScoreHistogramDisplay",
-    "TradeOffDisplay",
-    "get",
-    "names",
-]
+__all__ = ["AUGRCGeometryDisplay", "AUGRCSurfaceDisplay", "AgreementDisplay", "Axis", "CWSASweepDisplay"]
+__all__ += ["ConfidentFailuresDisplay", "ContributionsDisplay", "Display", "EstimatesByScoreDisplay"]
+__all__ += ["EstimatesDisplay", "F1SurfaceDisplay", "Failures", "ForestDisplay", "FrontierDisplay", "GroupRow"]
+__all__ += ["GroupsDisplay", "MetricBarsDisplay", "MetricPlaneDisplay", "MonitoringDisplay", "Plot"]
+__all__ += ["RankFlowDisplay", "RankWeightsDisplay", "RankingsDisplay", "ReliabilityDisplay", "ScoreHistogramDisplay"]
+__all__ += ["TradeOffDisplay", "get", "names"]

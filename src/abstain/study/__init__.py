@@ -13,31 +13,7 @@ from abstain.study._results import Failure, Mean, StudyResults
 from abstain.study._select import SettingChoice, SettingSelection, select_scores, select_settings
 from abstain.study._verdict import best_of as best_of  # for the command
 
-__all__ = [
-    "Failure",
-    "Grid",
-    "Head",
-    "Mean",
-    "OverPasses",
-    "Run",
-    "SavedSet",
-    "SettingChoice",
-    "SettingSelection",
-    "Study",
-    "StudyResults",
-    "add_outputs",
-    "add_run",
-    "by_objective",
-    "evaluate",
-    "init_study",
-    "join_new_class",
-    "levels",
-    "over_passes",
-    "protocol",
-    "rank",
-    "rank_changes",
-    "read_study",
-    "select_scores",
-    "select_settings",
-    "sweep",
-]
+__all__ = ["Failure", "Grid", "Head", "Mean", "OverPasses", "Run", "SavedSet", "SettingChoice", "SettingSelection"]
+__all__ += ["Study", "StudyResults", "add_outputs", "add_run", "by_objective", "evaluate", "init_study"]
+__all__ += ["join_new_class", "levels", "over_passes", "protocol", "rank", "rank_changes", "read_study"]
+__all__ += ["select_scores", "select_settings", "sweep"]

@@ -15,19 +15,5 @@ from abstain.summaries._scan import files_of as files_of  # for the command
 from abstain.summaries._scan import read_summary, summarize, summarize_joint
 from abstain.summaries._summary import Summary
 
-__all__ = [
-    "Bounded",
-    "Bounds",
-    "GroupedResult",
-    "GroupedSummary",
-    "JointBounded",
-    "JointResult",
-    "JointSummary",
-    "Key",
-    "Summary",
-    "SummaryResult",
-    "read_summary",
-    "sql",
-    "summarize",
-    "summarize_joint",
-]
+__all__ = ["Bounded", "Bounds", "GroupedResult", "GroupedSummary", "JointBounded", "JointResult", "JointSummary"]
+__all__ += ["Key", "Summary", "SummaryResult", "read_summary", "sql", "summarize", "summarize_joint"]
