@@ -9,27 +9,16 @@ import click
 
 import abstain
 from abstain.cli._columns import ANSWERS, MODEL, SAMPLE, SURE, reads
-from abstain.cli._gate import NAMES as GATE
 from abstain.cli._gate import decide, gate_options, wanted_metrics
-from abstain.cli._group import command, example_lines, options, words
+from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read, read_fit, score_names
 from abstain.cli._next import with_threshold, with_unread_groups
-from abstain.cli._plots import Wanted, plot_option, plot_targets
-from abstain.cli._report import check_opened, columns_of, report_options, shown_options, source_of
+from abstain.cli._output import Output, writes
 from abstain.cli._several import is_several, of_files
-from abstain.cli._show import check_destinations, print_result, scale_option, show, show_list, table_option
+from abstain.cli._show import print_result, show_list
 
 #: More would run for hours and change no digit that is shown.
 MOST_RESAMPLES = 1_000_000
-
-
-_output_options = options(
-    report_options,
-    plot_option("evaluation", "risk_coverage"),
-    table_option,
-    click.option("--json", "json_path", type=Path, help="Write everything as JSON; '-' prints it instead."),
-    click.option("--csv", "csv_path", type=Path, help="Write one line per measurement; '-' prints them instead."),
-)
 
 #: Thresholds of Tables 1 to 3 of Shahnazari et al. (2025).
 PAPER = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
@@ -105,33 +94,25 @@ def _metrics(text: str) -> Any:
     help="What --sweep divides CWSA by: the accepted rows, as defined, or all, as some published tables.",
 )
 @gate_options
-@shown_options
-@_output_options
-@scale_option
+@writes("rows", "report", ("evaluation", "risk_coverage"), "table", "json", "csv", "scale")
 @click.pass_context
 def evaluate_command(
     context: click.Context, /, file: Path, columns: dict[str, Any], groups: str | None, scores: str | None,
-    fit_file: Path | None, metrics: str, nan_policy: Any, level: float, n_resamples: int, scale: float,
+    fit_file: Path | None, metrics: str, nan_policy: Any, level: float, n_resamples: int,
     plan_file: Path | None, population: bool, at_random: bool, unseen: Any, sweep: list[float] | None,
-    denominator: Any, plots: Wanted, texts: str | None, images: str | None, **destinations: Any,
+    denominator: Any, to: Output, **gate: Any,
 ) -> None:  # fmt: skip
     """Evaluate the reject option of saved predictions; exit code 1 if a --gate is not passed.
 
     FILE has one row per sample: .npz, .parquet, .csv, .tsv, .csv.gz, .json, .jsonl; or what lm-eval, Inspect,
     FD-Shifts or OpenOOD write. A quoted pattern, or a folder, of Parquet files is counted in constant memory.
     """
-    gate = {name: destinations.pop(name) for name in GATE}
     chosen = wanted_metrics(_metrics(metrics), gate)
-    opened = destinations.pop("opened")
-    check_opened(destinations["report_path"], opened)
-    beside = columns_of(file, destinations["report_path"], texts, images)
-    check_destinations(
-        {**destinations, **plot_targets(plots), "summary": gate["summary"]},
-        [each for each in (file, fit_file, plan_file) if each is not None],
-    )
+    beside = to.columns_of(file)
+    to.check(file, fit_file, plan_file, summary=gate["summary"])
     if file.suffix.lower() == ".parquet" and abstain.summaries.is_summary(file):
         raise ValueError(f"{file}: is a summary, not rows; 'abstain summarize {file}' says what is known of them")
-    if (texts or images) and (plan_file is not None or at_random or is_several(file)):
+    if (to.texts or to.images) and (plan_file is not None or at_random or is_several(file)):
         raise click.UsageError("--texts and --images are of a file whose rows all count; leave them out here")
     source: dict[str, Any]
     if plan_file is not None or at_random:
@@ -171,18 +152,19 @@ def evaluate_command(
             beside,
             unseen,
         )
-        if not result.scores and (plots or destinations["csv_path"] is not None or gate["conditions"]):
+        if not result.scores and (to.plots or to.csv_path is not None or gate["conditions"]):
             raise ValueError(f"{file}: {result.provenance['no_score']}; without one leave out --plot, --csv and --gate")
-        source |= source_of(file, source["outputs"], beside, texts, images)
-        if destinations["report_path"] is not None:
+        source |= to.rows_of(file, source["outputs"], beside)
+        if to.report_path is not None:
             from abstain.cli._thresholds import policies_of
 
             source["policies"] = policies_of(source["outputs"], result.scores)
     title = str(file) if is_several(file) else file.name
-    show(result, title=title, scale=scale, plots=plots, opened=opened, source=source, **destinations)
-    if sweep is not None and "-" not in map(str, destinations.values()):
+    to.write(result, title=f"Evaluation: {title}", **source)
+    to.show(result, source.get("verdict"), title)
+    if sweep is not None and not to.instead:
         with about(file):
-            _show_sweeps(result, sweep, denominator, scale)
+            _show_sweeps(result, sweep, denominator, to.scale)
     if not decide(result, file, columns, gate):
         context.exit(1)
 
@@ -248,20 +230,22 @@ def demo_command(output: Path, metrics: str) -> None:
     if output.exists() and not output.is_dir():
         raise ValueError(f"{output}: is a file; give --output a folder")
     output.mkdir(parents=True, exist_ok=True)
-    destinations: dict[str, Any] = {
-        "report_path": output / "report.html",
-        "json_path": output / "result.json",
-        "csv_path": output / "result.csv",
-    }
-    plots = [("risk_coverage", output / "risk-coverage.png")]
-    check_destinations({**destinations, **plot_targets(plots)})
+    to = Output(
+        "evaluation",
+        report_path=output / "report.html",
+        plots=[("risk_coverage", output / "risk-coverage.png")],
+        json_path=output / "result.json",
+        csv_path=output / "result.csv",
+    )
+    to.check()
     outputs = abstain.datasets.load("llama3_70b_mmlu")
     result = abstain.evaluate(outputs, ["msp", "max_logit"], chosen)
     title = "Llama 3 70B on MMLU"
     click.echo("data: github.com/bplaut/llm-calibration-and-correctness-prediction, MIT", err=True)
-    show(result, title=title, plots=plots, source={"outputs": outputs}, **destinations)
+    to.write(result, title=f"Evaluation: {title}", outputs=outputs)
+    to.show(result, title=title)
     click.echo(
-        f"\nopen {destinations['report_path']} in a browser; then, with a file of your own predictions:\n"
+        f"\nopen {to.report_path} in a browser; then, with a file of your own predictions:\n"
         "  abstain evaluate FILE --report page.html\n"
         "  abstain threshold FILE --risk 0.05 --delta 0.05 -o policy.json",
         err=True,

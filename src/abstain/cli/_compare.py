@@ -12,10 +12,8 @@ from abstain.cli._columns import ANSWERS, MODEL, SAMPLE, SURE, reads
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read, read_fit, score_names
 from abstain.cli._next import with_threshold
-from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
-from abstain.cli._report import check_opened, report_options, write_report
+from abstain.cli._output import Output, writes
 from abstain.cli._several import comparison_of_files, is_several
-from abstain.cli._show import check_destinations, print_result, scale_option, table_option, write_table
 
 if TYPE_CHECKING:
     from abstain._result import Verdict
@@ -50,17 +48,11 @@ if TYPE_CHECKING:
 @click.option("--groups", "by", help="Of one file and one score: groups of this column against each other.")
 @click.option("--fit", "fit_file", type=Path, help="Outputs to fit the scores of one file on; see 'abstain scores'.")
 @reads(*MODEL, *ANSWERS, *SURE, *SAMPLE)
-@click.option("--json", "json_path", type=Path, help="Write everything as JSON; '-' prints it instead.")
-@plot_option("comparison", "forest")
 @click.option("--plan", "plan_file", type=Path, help="Plan of 'abstain plan --compare': only its rows are labelled.")
-@report_options
-@table_option
-@scale_option
+@writes("json", ("comparison", "forest"), "report", "table", "scale")
 def compare_command(
     files: tuple[Path, ...], metric: str, level: float, adjust: Any, scores: str | None, fit_file: Path | None,
-    columns: dict[str, Any], json_path: Path | None, plots: Wanted, scale: float,
-    plan_file: Path | None, margin: float | None, equivalent: bool, by: str | None,
-    report_path: Path | None, opened: bool, table_path: Path | None,
+    columns: dict[str, Any], plan_file: Path | None, margin: float | None, equivalent: bool, by: str | None, to: Output,
 ) -> None:  # fmt: skip
     """Say which score or model is better: paired tests on the same samples.
 
@@ -68,9 +60,9 @@ def compare_command(
     --margin two of them, the new one first; exit code 1 if it is not shown. With --groups: the groups of one file.
     """
     if by is not None:
-        _groups_alone({"--margin": margin is not None, "--plan": plan_file is not None, "--plot": plots,
+        _groups_alone({"--margin": margin is not None, "--plan": plan_file is not None, "--plot": to.plots,
                        "all FILEs but one": files[1:], "--adjust": adjust != "holm"})  # fmt: skip
-    if margin is not None and (plan_file is not None or plots):
+    if margin is not None and (plan_file is not None or to.plots):
         raise click.UsageError("--margin makes one test of two; leave --plan and --plot out")
     if equivalent and margin is None:
         raise click.UsageError("--equivalent says what --margin claims; give --margin, too")
@@ -78,33 +70,29 @@ def compare_command(
     if fit_file is not None and len(files) > 1:
         raise click.UsageError("--fit holds outputs of one model; give one FILE, whose scores are compared")
     sources = files if fit_file is None else (*files, fit_file)
-    check_opened(report_path, opened)
-    pages = {"json_path": json_path, "report_path": report_path, "table_path": table_path}
-    check_destinations({**pages, **plot_targets(plots)}, sources)
+    to.check(*sources)
     _no_summaries(files)
     wanted, title = score_names(scores), f"Comparison: {', '.join(file.name for file in files)}"
     if plan_file is not None:
         planned, first = _planned(files, plan_file, wanted, chosen, level, columns)
         score = wanted[0] if wanted else None
         verdict = with_threshold(planned.verdict, files[0], columns, score, new=True)
-        write_report(
-            planned, report_path, opened, title=title, files=[*files, plan_file], outputs=first, verdict=verdict
-        )
-        _write(planned, json_path, plots, scale, table_path, verdict)
+        to.write(planned, title=title, files=[*files, plan_file], outputs=first, verdict=verdict)
+        to.show(planned, verdict)
         return
     if any(map(is_several, files)):
         apart = {"all FILEs but one": files[1:], "--groups": by, "--margin": margin is not None, "--fit": fit_file}
         result = comparison_of_files(files[0], wanted, columns, apart, metric=chosen, level=level, adjust=adjust)
         verdict = _judged(result.verdict, files, columns, wanted)
-        write_report(result, report_path, opened, title=title, files=[], verdict=verdict)
-        _write(result, json_path, plots, scale, table_path, verdict)
+        to.write(result, title=title, verdict=verdict)
+        to.show(result, verdict)
         return
     if by is not None:
         fit = read_fit(fit_file, columns)
         grouped = _of_groups(files[0], wanted, by, fit, chosen, level, columns)
         verdict = with_threshold(grouped.verdict, files[0], columns, wanted[0] if wanted else None)
-        write_report(grouped, report_path, opened, title=title, files=sources, verdict=verdict)
-        _write(grouped, json_path, plots, scale, table_path, verdict)
+        to.write(grouped, title=title, files=sources, verdict=verdict)
+        to.show(grouped, verdict)
         return
     if len(files) == 1:
         losses, candidates, first = _scores_of(files[0], wanted, read_fit(fit_file, columns), columns)
@@ -116,8 +104,8 @@ def compare_command(
         with about(*files):
             shown = abstain.inference.non_inferiority(losses, candidates, chosen, margin=margin, claim=claim, **options)
         verdict = _judged(shown.verdict, files, columns, wanted)
-        write_report(shown, report_path, opened, title=title, files=sources, verdict=verdict)
-        _write(shown, json_path, plots, scale, table_path, verdict)
+        to.write(shown, title=title, files=sources, verdict=verdict)
+        to.show(shown, verdict)
         if not shown.shown:
             click.get_current_context().exit(1)
         return
@@ -132,8 +120,8 @@ def compare_command(
             clusters=first.clusters,
         )
     verdict = _judged(result.verdict, files, columns, wanted)
-    write_report(result, report_path, opened, title=title, files=sources, outputs=first, verdict=verdict)
-    _write(result, json_path, plots, scale, table_path, verdict)
+    to.write(result, title=title, files=sources, outputs=first, verdict=verdict)
+    to.show(result, verdict)
 
 
 def _no_summaries(files: tuple[Path, ...]) -> None:
@@ -297,19 +285,3 @@ def _require_same(outputs: Outputs, first: Outputs, file: Path, reference: Path)
         ours, theirs = getattr(outputs, name), getattr(first, name)
         if (ours is None) != (theirs is None) or not (ours is None or np.array_equal(*_of_one_type(ours, theirs))):
             raise ValueError(f"{file}: {name} is not that of {reference}; every file needs the same {name}")
-
-
-def _write(
-    result: Any, json_path: Path | None, plots: Wanted, scale: float, table_path: Path | None, verdict: Verdict
-) -> None:
-    say_written(draw(plots, "comparison", result))
-    if table_path is not None:
-        write_table(result, table_path, scale=scale)
-        click.echo(f"wrote {table_path}", err=True)
-    if json_path is not None and str(json_path) != "-":
-        result.to_json(json_path)
-        click.echo(f"wrote {json_path}", err=True)
-    if json_path is not None and str(json_path) == "-":
-        click.echo(result.to_json())
-    else:
-        print_result(result, scale, verdict)

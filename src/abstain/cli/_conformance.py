@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 from abstain.cli._group import command, example_lines
-from abstain.cli._show import check_destinations, show, show_list, table_option
+from abstain.cli._output import Output, writes
+from abstain.cli._show import say_written, show_list
 
 
 @command.command(
@@ -31,12 +32,11 @@ from abstain.cli._show import check_destinations, show, show_list, table_option
 @click.option("--command", "program", help="A program that reads JSON and writes a number, in place of IMPLEMENTATION.")
 @click.option("--tolerance", default=1e-6, show_default=True, help="How far a value may be from the exact answer.")
 @click.option("--vectors", "vectors_path", type=Path, help="Write the vectors, to use them without abstain.")
-@click.option("--json", "json_path", type=Path, help="Write everything as JSON; '-' prints it instead.")
-@table_option
+@writes("json", "table")
 @click.pass_context
 def conformance_command(
     context: click.Context, /, implementation: str | None, metric: str | None, call: str | None, arrays: Any,
-    program: str | None, tolerance: float, vectors_path: Path | None, **destinations: Any,
+    program: str | None, tolerance: float, vectors_path: Path | None, to: Output,
 ) -> None:  # fmt: skip
     """Say which definition another implementation of a metric follows; exit code 0 if it agrees in every case, else 1.
 
@@ -45,7 +45,7 @@ def conformance_command(
     """
     from abstain.conformance import check, check_command, vectors
 
-    check_destinations({**destinations, "vectors": vectors_path})
+    to.check(vectors=vectors_path)
     if vectors_path is not None:
         _write(vectors_path)
     if metric is None:
@@ -67,7 +67,8 @@ def conformance_command(
     else:
         sys.path.insert(0, os.getcwd())
         found = check(implementation, metric, call=call, arrays=arrays, tolerance=tolerance)
-    show(found, **destinations)
+    to.write(found)
+    to.show(found)
     context.exit(0 if found.passed else 1)
 
 
@@ -77,4 +78,4 @@ def _write(path: Path) -> None:
     from abstain._files import write_text
 
     write_text(path, (files("abstain.conformance") / "vectors.json").read_text("utf-8"))
-    click.echo(f"wrote {path}", err=True)
+    say_written(path)

@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from abstain.evaluation import Evaluation
     from abstain.outputs import Outputs
 
-#: Options of the gate, which the command hands on as one dict.
-NAMES = ("conditions", "against", "margin", "unclear", "summary")
-
-
 #: The options of the gate.
 gate_options = options(
     click.option("--gate", "conditions", multiple=True, metavar="CONDITION",

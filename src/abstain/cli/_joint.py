@@ -17,17 +17,8 @@ from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, column_names, read, read_fit, score_names, unread_scores
 from abstain.cli._next import GUARANTEE, with_threshold
 from abstain.cli._ood import beside
-from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
-from abstain.cli._report import check_opened, report_options, write_report
-from abstain.cli._show import (
-    check_destinations,
-    print_result,
-    print_table,
-    scale_option,
-    table_option,
-    verbose,
-    write_table,
-)
+from abstain.cli._output import Output, writes
+from abstain.cli._show import print_result, print_table, say_written, verbose
 
 if TYPE_CHECKING:
     from abstain.joint import ProtocolResult, ScoredRun
@@ -82,17 +73,12 @@ _SHAPED = {"metric": ["sets", "strategies"], "group": ["strategies"]}
     help="Useless scores to compare gains with; 0: none.  [as many as needed, if that takes seconds; else 10]",
 )
 @reads(*MODEL, *_OWN)
-@click.option("--json", "json_path", type=Path, help="Write every number as JSON; '-' prints it instead.")
-@plot_option("joint", "frontier")
-@table_option
-@report_options
-@scale_option
+@writes("json", ("joint", "frontier"), "table", "report", "scale")
 def joint_command(
     id_file: Path, ood_files: tuple[Path, ...], ood: tuple[str, ...], near: str | None, far: str | None,
     also: tuple[str, ...], confidence: str | None, scores: str | None, fit_file: Path | None,
     prevalence: float | None, layout: str, metric: str | None, group: str | None, n_permutations: int | None,
-    columns: dict[str, Any], json_path: Path | None, table_path: Path | None, plots: Wanted, scale: float,
-    report_path: Path | None, opened: bool,
+    columns: dict[str, Any], to: Output,
 ) -> None:  # fmt: skip
     """Evaluate failures on ID_FILE and out-of-distribution inputs of OOD_FILES together.
 
@@ -113,9 +99,7 @@ def joint_command(
     files = (id_file, *ood_files, *([] if fit_file is None else [fit_file]))
     others = [each.partition("=")[::2] if "=" in each and not Path(each).is_dir() else ("", each) for each in also]
     sources = [*files, *(Path(folder) / file.name for _, folder in others for file in files)]
-    check_opened(report_path, opened)
-    pages = {"json_path": json_path, "table_path": table_path, "report_path": report_path}
-    check_destinations({**pages, **plot_targets(plots)}, sources)
+    to.check(*sources)
     sets = [_Set(file.stem, file) for file in ood_files] + [_Set(name, id_file, rows) for name, rows in parts.items()]
     groups = _groups([each.name for each in sets], words(near), words(far))
     first_run, inside = _scored(id_file, sets, fit_file, confidence, score_names(scores), columns)
@@ -129,32 +113,29 @@ def joint_command(
         runs.setdefault(strategy or own, []).append(run)
     with about(id_file):
         result = protocol(runs, groups, confidence=first, prevalence=prevalence)
-    table = result.table(layout, **shape).scaled(scale)
+    table = result.table(layout, **shape).scaled(to.scale)
     gains = _gains(first_run, result, _enough(first_run) if n_permutations is None else n_permutations)
-    if json_path is not None:
-        _write_json(result, gains, json_path)
-    write_table(table, table_path)
+    if to.json_path is not None:
+        _write_json(result, gains, to.json_path)
     verdict = with_gains(result.verdict, gains).but(*beside(first_run, first, *map(float, GUARANTEE[1::2])))
     verdict = with_threshold(verdict, id_file, columns, first)
     if not scores:
         _say_not_evaluated(unread_scores([id_file, *ood_files], inside))
     title = f"Failures and OOD inputs: {', '.join(dict.fromkeys(Path(file).name for file in files))}"
-    write_report(result, report_path, opened, title=title, files=files, gains=gains, verdict=verdict)
-    if plots:
-        _draw(plots, first_run, first, rest, prevalence)
-    if str(json_path) != "-":
+    to.report(result, title=title, files=files, gains=gains, verdict=verdict)
+    to.table(table)
+    if to.plots:
+        _draw(to, first_run, first, rest, prevalence)
+    if not to.instead:
         print_result(result, verdict=verdict, tables=False)
         click.echo()
         print_table(table)
         if gains and verbose():
             click.echo()
-            print_table(_gain_table(gains).scaled(scale))
-    for path in (json_path, table_path):
-        if path is not None and str(path) != "-":
-            click.echo(f"wrote {path}", err=True)
+            print_table(_gain_table(gains).scaled(to.scale))
 
 
-def _draw(plots: Wanted, run: ScoredRun, first: str, rest: list[str], prevalence: float | None) -> None:
+def _draw(to: Output, run: ScoredRun, first: str, rest: list[str], prevalence: float | None) -> None:
     """Write figures of the first OOD set, the confidence and the first other score; say so where there are more."""
     from abstain.joint import evaluate
 
@@ -165,7 +146,7 @@ def _draw(plots: Wanted, run: ScoredRun, first: str, rest: list[str], prevalence
         run.id_loss, id_confidence=run.id_scores[first], id_detector=run.id_scores[rest[0]],
         ood_confidence=outside[first], ood_detector=outside[rest[0]], prevalence=prevalence,
     )  # fmt: skip
-    say_written(draw(plots, "joint", result), f": confidence {first}, detector {rest[0]}, OOD set {name}")
+    to.draw(result, note=f": confidence {first}, detector {rest[0]}, OOD set {name}")
 
 
 def _parts(ood: tuple[str, ...], columns: dict[str, Any]) -> dict[str, dict[str, str]]:
@@ -345,3 +326,4 @@ def _write_json(result: ProtocolResult, gains: list[dict[str, Any]], path: Path)
         click.echo(text)
     else:
         write_text(path, text + "\n")
+        say_written(path)

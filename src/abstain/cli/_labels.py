@@ -10,8 +10,8 @@ import click
 from abstain.cli._columns import ANSWERS, MODEL, SURE, reads
 from abstain.cli._group import command, example_lines
 from abstain.cli._input import about, column_names, score_names
-from abstain.cli._report import check_opened, report_options, write_report
-from abstain.cli._show import check_destinations, print_result
+from abstain.cli._output import Output, writes
+from abstain.cli._show import say_written
 
 
 @command.command(
@@ -44,12 +44,11 @@ from abstain.cli._show import check_destinations, print_result
 @click.option("--seed", type=int, help="Of the draw.  [default: a new one, which the plan records]")
 @click.option("--extend", "before", type=Path, help="A plan whose rows are labelled in FILE: add a stage to it.")
 @click.option("-o", "--output", type=Path, required=True, help="Write the plan: .parquet, .csv or .json.")
-@report_options
-@click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
+@writes("report", "print-json")
 def plan_command(
     file: Path, columns: dict[str, Any], labels: int | None, halfwidth: float | None, metric: str, score: str | None,
-    before: Path | None, output: Path, as_json: bool, seed: int | None, judge: str | None, other: Path | None,
-    report_path: Path | None, opened: bool, **options: Any,
+    before: Path | None, output: Path, seed: int | None, judge: str | None, other: Path | None, to: Output,
+    **options: Any,
 ) -> None:  # fmt: skip
     """Say which rows of a pool to label, where all scores are known and labels cost.
 
@@ -61,10 +60,7 @@ def plan_command(
 
     if before is not None:
         _alone(("halfwidth", "metric", "design", "error_rate", "judge", "other", "region", "level", "nan_policy"))
-    check_opened(report_path, opened)
-    check_destinations(
-        {"output": output, "report_path": report_path}, [each for each in (file, before, other) if each is not None]
-    )
+    to.check(file, before, other, output=output)
     _known(file, judge)
     extra = [score] if score is not None and score.split("(")[0] not in scores.names() else []
     extra += [] if judge is None else [judge]
@@ -86,12 +82,9 @@ def plan_command(
             )
     found.save(output)
     files = [each for each in (file, before, other) if each is not None]
-    write_report(found, report_path, opened, files=files, title=f"Which rows to label: {file.name}")
-    if as_json:
-        click.echo(found.to_json())
-    else:
-        print_result(found, 1.0)
-    click.echo(f"wrote {output}", err=True)
+    to.write(found, files=files, title=f"Which rows to label: {file.name}")
+    to.show(found)
+    say_written(output)
 
 
 def _known(file: Path, judge: str | None) -> None:

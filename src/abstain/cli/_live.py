@@ -13,10 +13,8 @@ from abstain.cli._group import command, example_lines
 from abstain.cli._input import about
 from abstain.cli._monitor import _no_rows, _present
 from abstain.cli._next import scored_as
-from abstain.cli._plots import say_written
-from abstain.cli._report import check_opened, report_options, write_report
-from abstain.cli._show import check_destinations
-from abstain.cli._thresholds import show_found
+from abstain.cli._output import Output, writes
+from abstain.cli._show import say_written
 
 if TYPE_CHECKING:
     from abstain.live import LiveCertificate, LiveCertification
@@ -87,8 +85,7 @@ def _say_moved(found: LiveCertification, before: dict[str, float]) -> None:
 @click.option("--restart", is_flag=True, help="Begin anew after a change, before these rows are counted.")
 @click.option("--again", is_flag=True, help="Count rows that look as if they had been counted before.")
 @click.option("-o", "--output", type=Path, help="Write the policy of the threshold that is certified now.")
-@report_options
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@writes("report", "print-json")
 @click.pass_context
 def live_command(
     context: click.Context,
@@ -109,9 +106,7 @@ def live_command(
     restart: bool,
     again: bool,
     output: Path | None,
-    report_path: Path | None,
-    opened: bool,
-    as_json: bool,
+    to: Output,
     **begin: Any,
 ) -> None:
     """Count new rows in a live certificate: a threshold that may be chosen again on any day, with one guarantee.
@@ -125,10 +120,9 @@ def live_command(
     from abstain.outputs import read_pool
     from abstain.policy import group_column, score_reading
 
-    check_opened(report_path, opened)
-    check_destinations({"output": output, "report_path": report_path, "state": state}, [file])
+    to.check(file, output=output, state=state)
     if state.exists() and _no_rows(file):
-        show_found(update_live(state, [], []), as_json)
+        to.show(update_live(state, [], []))
         if output is not None:
             click.echo(f"no rows: {output} is not written, and the policy of the week before stands", err=True)
         return
@@ -167,12 +161,11 @@ def live_command(
                 policy.save(output)
             live.write(state)
     if output is not None:
-        say_written([output])
+        say_written(output)
     verdict = scored_as(found.verdict, how)
-    title = f"Live certificate: {file.name}"
-    write_report(found, report_path, opened, files=[file], title=title, verdict=verdict)
-    show_found(found, as_json, verdict)
-    if not as_json:
+    to.write(found, files=[file], title=f"Live certificate: {file.name}", verdict=verdict)
+    to.show(found, verdict)
+    if not to.instead:
         _say_moved(found, before)
     if any(one.violated_at is not None for one in found.groups.values()):
         context.exit(1)

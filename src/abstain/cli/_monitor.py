@@ -15,11 +15,8 @@ from abstain.cli._columns import ANSWERS, ROWS, reads
 from abstain.cli._group import command, example_lines
 from abstain.cli._input import about, column_names, read
 from abstain.cli._next import after_violation, scored_as, with_unread_groups
-from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
-from abstain.cli._report import check_opened, report_options, write_report
+from abstain.cli._output import Output, check_destinations, writes
 from abstain.cli._several import is_several
-from abstain.cli._show import check_destinations
-from abstain.cli._thresholds import show_found
 
 if TYPE_CHECKING:
     from abstain.monitoring import Monitoring
@@ -60,15 +57,12 @@ model_option = click.option("--model", help="Refuse a policy that was not made f
 @click.option("--max-loss", type=float, help="Largest possible loss; default that of the guarantee.")
 @click.option("--delta", type=float, help="False-alarm probability; default that of the guarantee.")
 @model_option
-@plot_option("monitoring", "monitoring")
-@report_options
 @click.option("--metrics-file", type=Path, help="Write the result for the textfile collector of Prometheus.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@writes(("monitoring", "monitoring"), "report", "print-json")
 @click.pass_context
 def monitor_command(
     context: click.Context, /, policy: Path, file: Path | None, columns: dict[str, Any], state: Path | None,
-    time: str | None, as_of: str | None, again: bool, as_json: bool, plots: Wanted, model: str | None,
-    report_path: Path | None, opened: bool, metrics_file: Path | None,
+    time: str | None, as_of: str | None, again: bool, model: str | None, metrics_file: Path | None, to: Output,
     **options: Any,
 ) -> None:  # fmt: skip
     """Test whether newly labelled rows still satisfy the guarantee; exit code 1 if it is violated.
@@ -82,9 +76,7 @@ def monitor_command(
     from abstain._files import locked, write_text
     from abstain.integrations.prometheus import metrics_text
 
-    check_opened(report_path, opened)
-    targets = {**plot_targets(plots), "report_path": report_path, "metrics-file": metrics_file}
-    check_destinations(targets, [policy, *([] if file is None else [file])])
+    to.check(policy, file, **{"metrics-file": metrics_file})
     whole = load_policy(policy, model=model)
     given = {name: value for name, value in options.items() if value not in (None, False)}
     if file is None and (state is None or not state.exists()):
@@ -105,11 +97,11 @@ def monitor_command(
             verdict = after_violation(verdict, whole, file, whole.columns(**columns))
     sources = [policy, *([] if file is None else [file])]
     title = f"Monitoring {policy.name}{'' if file is None else f': {file.name}'}"
-    write_report(seen, report_path, opened, files=sources, title=title, outputs=outputs, verdict=verdict)
+    drawn = (seen, replace(whole, second=None))
+    to.write(seen, files=sources, title=title, draw=drawn, outputs=outputs, verdict=verdict)
     if metrics_file is not None:
         write_text(metrics_file, metrics_text(seen, policy.name))
-    say_written(draw(plots, "monitoring", seen, replace(whole, second=None)))
-    show_found(seen, as_json, verdict)
+    to.show(seen, verdict)
     if seen.violated:
         context.exit(1)
 

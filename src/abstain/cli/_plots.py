@@ -42,26 +42,6 @@ def _parsed(value: str, what: str, usual: str) -> tuple[str, Path]:
     return name, Path(named[2])
 
 
-def plot_targets(plots: Wanted) -> dict[str, Path | None]:
-    """Return where figures go, for ``check_destinations``, which refuses bad names before the work begins."""
-    return {f"plot {name} {k}" if k else f"plot {name}": path for k, (name, path) in enumerate(plots)}
-
-
-def draw(plots: Wanted, what: str, *results: Any, **options: Any) -> list[Path]:
-    """Draw and write the figures; return their files."""
-    from abstain import plots as plots_
-
-    for name, path in plots:
-        plots_.get(name).draw(what, *results, **options).save(path)
-    return [path for _, path in plots]
-
-
-def say_written(paths: list[Path], note: str = "") -> None:
-    """Say on standard error what was written."""
-    for path in paths:
-        click.echo(f"wrote {path}{note}", err=True)
-
-
 #: The command whose result a figure is drawn from.
 COMMANDS = {"evaluation": "evaluate", "comparison": "compare", "threshold": "threshold", "monitoring": "monitor",
             "joint": "joint", "ranking": "study figures", "study": "study figures"}  # fmt: skip

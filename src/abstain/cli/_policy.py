@@ -14,8 +14,8 @@ from abstain.cli._group import command, example_lines
 from abstain.cli._input import about, read, understood
 from abstain.cli._monitor import model_option, one_score, second_column
 from abstain.cli._next import scored_as, with_unread_groups
-from abstain.cli._show import check_destinations
-from abstain.cli._thresholds import show_found
+from abstain.cli._output import Output, check_destinations, writes
+from abstain.cli._show import say_written
 
 if TYPE_CHECKING:
     from abstain.outputs import Outputs
@@ -77,7 +77,7 @@ def apply_command(
             "give --model to have that checked"
         )
     understood.extend(f"{file}: {note}" for note in done.notes)
-    click.echo(f"wrote {output}", err=True)
+    say_written(output)
 
 
 @command.command("audit", epilog=example_lines("abstain audit policy.json test.parquet --groups site"))
@@ -87,11 +87,11 @@ def apply_command(
 @model_option
 @click.option("--groups", "by", help="Column to look at the rows by; default: the groups of the policy.")
 @click.option("--level", default=0.95, show_default=True, help="Of each interval by itself.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@writes("print-json")
 @click.pass_context
 def audit_command(
     context: click.Context, /, policy: Path, file: Path, columns: dict[str, Any], by: str | None, level: float,
-    as_json: bool, model: str | None,
+    model: str | None, to: Output,
 ) -> None:  # fmt: skip
     """Say what a policy does on labelled rows that did not choose it; exit code 1 if they violate its guarantee."""
     from abstain import load_policy
@@ -105,7 +105,7 @@ def audit_command(
     with about(file):
         seen = audit(known, outputs.loss_per_sample(), level=level, **rows)
     verdict = scored_as(seen.verdict, known)
-    show_found(seen, as_json, with_unread_groups(verdict, file, outputs))
+    to.show(seen, with_unread_groups(verdict, file, outputs))
     if seen.satisfied is False:
         context.exit(1)
 
@@ -150,4 +150,4 @@ def export_command(policy: Path, form: str | None, dialect: str, output: Path | 
         click.echo("\n".join(clean(line) for line in text.split("\n")) if shown else text, nl=False, color=True)
     else:
         write_text(output, text)
-        click.echo(f"wrote {output}", err=True)
+        say_written(output)

@@ -15,7 +15,7 @@ import click
 from abstain._extras import install
 from abstain._pace import heard_by
 from abstain._result import clean, wrapped
-from abstain.cli import _input, _report
+from abstain.cli import _input, _output
 from abstain.cli._group import command
 from abstain.cli._options import as_options as as_options
 from abstain.cli._process import unbroken
@@ -91,7 +91,7 @@ def _failed(error: BaseException) -> int:
 def _run(arguments: Sequence[str] | None) -> int:
     try:
         given = sys.argv[1:] if arguments is None else list(arguments)
-        _report.typed[:] = given
+        _output.typed[:] = given
         # given here, because on Windows Click expands the patterns of arguments that it finds itself
         code = command.main(args=given, prog_name="abstain", standalone_mode=False)
         if sys.stdout is not None:

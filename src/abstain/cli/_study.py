@@ -12,8 +12,8 @@ from abstain.cli._columns import COLUMNS, reads
 from abstain.cli._group import command, example_lines, options, words
 from abstain.cli._input import about, score_names
 from abstain.cli._next import with_threshold
-from abstain.cli._report import check_opened, report_options, write_report
-from abstain.cli._show import check_destinations, print_result, scale_option, show_list
+from abstain.cli._output import Output, scale_option, writes
+from abstain.cli._show import print_result, show_list
 
 
 @command.group(
@@ -132,30 +132,23 @@ def evaluated(folder: Path, level: float | None = 0.95, **options: Any) -> Any:
 @click.argument("folder", type=Path)
 @_scored
 @click.option("--level", default=0.95, show_default=True, help="Of the confidence intervals; 0: none.")
-@click.option("--scale", default=1.0, help="Multiply the numbers of the table, as by 1000.")
-@report_options
+@writes("scale", "report")
 @click.pass_context
-def evaluate_study_command(
-    context: click.Context, /, folder: Path, level: float, scale: float, report_path: Path | None, opened: bool,
-    **options: Any,
-) -> None:  # fmt: skip
+def evaluate_study_command(context: click.Context, /, folder: Path, level: float, to: Output, **options: Any) -> None:
     """Evaluate all of FOLDER; write results.parquet and means.parquet, and print the first metric.
 
     What was evaluated before is not done again. A file that cannot be read is named and left out, and the exit code
     is 1.
     """
-    check_opened(report_path, opened)
-    check_destinations({"report_path": report_path})
+    to.check()
     results = evaluated(folder, level or None, **options)
     verdict = _judged(folder, results)
-    write_report(
-        results, report_path, opened, files=[folder / "study.json"], title=f"Study: {folder.resolve().name}",
-        verdict=verdict,
-    )  # fmt: skip
+    title = f"Study: {folder.resolve().name}"
+    to.report(results, title=title, files=[folder / "study.json"], verdict=verdict)
     if results.numbers:
         results.to_parquet(folder / "results.parquet")
         results.to_parquet(folder / "means.parquet", means=True)
-        print_result(results, scale, verdict)
+        to.show(results, verdict)
         click.echo(f"wrote {folder / 'results.parquet'} ({len(results.numbers)} rows) and means.parquet", err=True)
     _end(context, results)
 
@@ -310,7 +303,7 @@ FORMS = ("text", "markdown", "latex", "html")
 @click.option("--group", help="Of the layout strategies: near, far, or an OOD set.")
 @click.option("--model", "strategy", help="Of the layouts single-double, detection and sets.  [default: the first]")
 @click.option("--fpr", type=click.Choice(["id", "ood", "both"]), help="FPR at 95 % recall of which samples.")
-@click.option("--scale", default=1.0, help="Multiply the numbers, as by 1000.")
+@scale_option
 @click.option("--form", type=click.Choice(FORMS), default="text", show_default=True)
 @_scored
 @click.pass_context

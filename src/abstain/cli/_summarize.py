@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from abstain.cli._group import command, example_lines
-from abstain.cli._show import check_destinations, scale_option, show
+from abstain.cli._output import Output, check_destinations, writes
+from abstain.cli._show import say_written
 
 if TYPE_CHECKING:
     from abstain.summaries import GroupedSummary, JointSummary, Key, Summary
@@ -53,14 +54,12 @@ if TYPE_CHECKING:
 @click.option("-o", "--output", type=Path, help="Write the summary, .parquet.")
 @click.option("--sql", "as_sql", is_flag=True, help="Print the summary as one SQL query instead; needs no FILES.")
 @click.option("--table", default="predictions", show_default=True, help="With --sql: what stands after FROM.")
-@click.option("--csv", "csv_path", type=Path, help="Write one line per metric; '-' prints them instead.")
-@click.option("--json", "json_path", type=Path, help="Write everything as JSON; '-' prints it instead.")
-@scale_option
+@writes("csv", "json", "scale")
 def summarize_command(
     files: Sequence[str], confidence: str | None, loss: str | None, labels: str | None, predictions: str | None,
     detector: str | None, ood: Sequence[str], prevalence: float | None, groups: str | None, key_name: str | None,
     detector_key: str | None, nan_policy: Any, metrics: str | None, output: Path | None, as_sql: bool, table: str,
-    scale: float, **destinations: Any,
+    to: Output,
 ) -> None:  # fmt: skip
     """Bound the metrics of any number of rows in constant memory.
 
@@ -85,7 +84,7 @@ def summarize_command(
     if ood and detector is None:
         raise ValueError("--ood needs --detector COLUMN, the score that distinguishes these rows")
     names = summaries.files_of(files)
-    check_destinations({**destinations, "output": output}, [Path(name) for name in names])
+    to.check(*map(Path, names), output=output)
     _check_name(output)
     columns = {"confidence": confidence, "loss": loss, "labels": labels, "predictions": predictions, "groups": groups}
     if detector is None:
@@ -102,8 +101,9 @@ def summarize_command(
         result = summary.result(None if metrics is None else abstain.metrics.parse_list(metrics))
     if output is not None:
         summary.save(output)
-        click.echo(f"wrote {output}", err=True)
-    show(result, scale=scale, **destinations)
+        say_written(output)
+    to.write(result)
+    to.show(result)
 
 
 def _check_name(output: Path | None) -> None:

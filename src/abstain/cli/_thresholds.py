@@ -16,10 +16,9 @@ from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read, understood
 from abstain.cli._next import apply_line, scored_as, with_unread_groups
 from abstain.cli._ood import choose, left_out, pair_options
-from abstain.cli._plots import Wanted, draw, plot_option, plot_targets, say_written
-from abstain.cli._report import check_opened, columns_of, report_options, shown_options, source_of, write_report
+from abstain.cli._output import Output, writes
 from abstain.cli._several import is_several, threshold_of_files
-from abstain.cli._show import check_destinations, print_result
+from abstain.cli._show import say_written
 
 if TYPE_CHECKING:
     from abstain._result import Verdict
@@ -54,13 +53,6 @@ def _say_repeated(outputs: Outputs) -> None:
             CopiedRowsWarning,
             stacklevel=2,
         )
-
-
-def show_found(result: Any, as_json: bool, verdict: Verdict | None = None) -> None:
-    if as_json:
-        click.echo(result.to_json())
-    else:
-        print_result(result, verdict=verdict)
 
 
 def policies_of(outputs: Outputs, scores: Iterable[str]) -> dict[str, dict[str, Any]]:
@@ -116,17 +108,13 @@ def _capacity(_context: Any, _option: Any, text: str | None) -> Any:
 @click.option("--author", help="Written into the policy.")
 @click.option("--note", help="Written into the policy.")
 @click.option("-o", "--output", type=Path, help="Write the policy as JSON.")
-@plot_option("threshold", "trade_off")
-@shown_options
-@report_options
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@writes(("threshold", "trade_off"), "rows", "report", "print-json")
 @click.pass_context
 def threshold_command(
     context: click.Context, /, file: Path, columns: dict[str, Any], score: str | None,
-    temperature: float | None, groups: str | None, output: Path | None, as_json: bool, plots: Wanted,
+    temperature: float | None, groups: str | None, output: Path | None,
     model: str | None, author: str | None, note: str | None,
-    second: str | None, prevalence: float | None, review_cost: float | None, report_path: Path | None,
-    opened: bool, texts: str | None, images: str | None, **objective: Any,
+    second: str | None, prevalence: float | None, review_cost: float | None, to: Output, **objective: Any,
 ) -> None:  # fmt: skip
     """Choose a threshold on calibration rows; exit code 1 if the objective is not attainable, in any group.
 
@@ -149,9 +137,8 @@ def threshold_command(
     by = words(groups)
     if len(by) > 1:
         raise click.UsageError("--groups takes one group column here")
-    check_opened(report_path, opened)
-    beside = columns_of(file, report_path, texts, images)
-    check_destinations({"output": output, "report_path": report_path, **plot_targets(plots)}, [file])
+    beside = to.columns_of(file)
+    to.check(file, output=output)
     if by and second:
         raise click.UsageError(
             f"--groups {by[0]} is not offered with --second; take a pair in each group, with --where {by[0]}=VALUE and "
@@ -159,15 +146,15 @@ def threshold_command(
         )
     if second and "ood_share" in wanted:
         raise click.UsageError("--ood-share is not offered with --second; leave one of them out")
-    if plots and (by or second):
+    if to.plots and (by or second):
         raise click.UsageError("--plot shows one threshold; leave --groups and --second out, or --plot")
     if is_several(file):
-        apart = {"--second": second, "--prevalence": prevalence, "--temperature": temperature, "--plot": plots,
-                 "--report": report_path}  # fmt: skip
+        apart = {"--second": second, "--prevalence": prevalence, "--temperature": temperature, "--plot": to.plots,
+                 "--report": to.report_path}  # fmt: skip
         found, how = threshold_of_files(
             file, columns, by, wanted, apart, lambda first: _how(first, score, None, columns)
         )
-        _finish(context, file, found, how, output, as_json, (model, author, note), by, scored_as(found.verdict, how))
+        _finish(context, file, found, how, output, to, (model, author, note), by, scored_as(found.verdict, how))
         return
     outputs, _, names = read(file, [second] if second else [], by, beside=beside, score=score, **columns)
     if "delta" in wanted and outputs.largest_loss is not None:
@@ -178,8 +165,8 @@ def threshold_command(
         with about(file):
             how = _how(outputs, score, temperature, columns)
             found, named = choose(file, outputs, columns, second, prevalence, wanted, how)
-        write_report(found, report_path, opened, files=[file], title=f"Two thresholds: {file.name}")
-        _finish(context, file, found, how, output, as_json, (model, author, note), [], second=named)
+        to.write(found, files=[file], title=f"Two thresholds: {file.name}")
+        _finish(context, file, found, how, output, to, (model, author, note), [], second=named)
         return
     with about(file):
         how = _how(outputs, score, temperature, columns)
@@ -193,17 +180,13 @@ def threshold_command(
         found = found.about_answered() if outputs.declines else found
     verdict = with_unread_groups(scored_as(found.verdict, how), file, outputs)
     verdict = verdict.but(*left_out(file, found, outputs.loss_per_sample(), columns, by, how))
-    if report_path is not None:
-        write_report(
-            found, report_path, opened, files=[file], outputs=outputs,
-            title=f"{f'Thresholds by {by[0]}' if by else 'Threshold'}: {file.name}",
-            loss=outputs.loss_per_sample(), confidence=column, dependent=outputs.clusters is not None,
-            groups=chosen,
-            policies={how.score: how.arguments()}, cost=objective.get("cost"), verdict=verdict,
-            **source_of(file, outputs, beside, texts, images),
-        )  # fmt: skip
-    say_written(draw(plots, "threshold", found, outputs.loss_per_sample(), column))
-    _finish(context, file, found, how, output, as_json, (model, author, note), by, verdict)
+    to.write(
+        found, files=[file], outputs=outputs, title=f"{f'Thresholds by {by[0]}' if by else 'Threshold'}: {file.name}",
+        draw=(found, outputs.loss_per_sample(), column), loss=outputs.loss_per_sample(), confidence=column,
+        dependent=outputs.clusters is not None, groups=chosen, policies={how.score: how.arguments()},
+        cost=objective.get("cost"), verdict=verdict, **to.rows_of(file, outputs, beside),
+    )  # fmt: skip
+    _finish(context, file, found, how, output, to, (model, author, note), by, verdict)
 
 
 def _say_words(file: Path, how: ScoreReading, each: Mapping[str, Any]) -> None:
@@ -217,7 +200,7 @@ def _say_words(file: Path, how: ScoreReading, each: Mapping[str, Any]) -> None:
 
 
 def _finish(
-    context: click.Context, file: Path, found: Any, how: ScoreReading, output: Path | None, as_json: bool,
+    context: click.Context, file: Path, found: Any, how: ScoreReading, output: Path | None, to: Output,
     about_it: tuple[str | None, str | None, str | None], by: list[str], verdict: Verdict | None = None,
     second: str | None = None,
 ) -> None:  # fmt: skip
@@ -237,12 +220,12 @@ def _finish(
         outcome += f", so {output} was not written"
     elif output is not None:
         found.save(output, **arguments)
-        say_written([output])
+        say_written(output)
         from abstain._checks import listed
 
         outcome += f" for {listed(failed)}: their rows are rejected"
         verdict = None if verdict is None else replace(verdict, next=apply_line(output, file))
-    show_found(found, as_json, verdict)
+    to.show(found, verdict)
     _say_words(file, how, each)
     if failed:
         click.echo(outcome, err=True)
