@@ -116,9 +116,7 @@ def evaluate_command(
         raise click.UsageError("--texts and --images are of a file whose rows all count; leave them out here")
     source: dict[str, Any]
     if plan_file is not None or at_random:
-        from abstain.pool import load_plan
-
-        plan = None if plan_file is None else load_plan(plan_file)
+        plan = None if plan_file is None else abstain.pool.load_plan(plan_file)
         told: dict[str, Any] = {name: value for name, value in columns.items() if value is not None}
         told["fit"] = fit_file  # which such an evaluation refuses
         with about(file):
@@ -178,9 +176,7 @@ def _of_rows(
         lacking: dict[str, Any] = {"nan_policy": "drop"} if nan_policy == "drop" else {}
         outputs, wanted, names = read(file, scores, groups, beside=beside, late=None, **columns, **lacking)
     except ValueError as error:
-        from abstain.evaluation import explained
-
-        raise explained(error, str(file), columns) from None
+        raise abstain.evaluation.explained(error, str(file), columns) from None
     fit = read_fit(fit_file, columns)
     with about(file):
         result = abstain.evaluate(
@@ -197,7 +193,6 @@ def _show_sweeps(result: abstain.Evaluation, taus: list[float], denominator: Any
     """Print a table for every score."""
     import numpy as np
 
-    from abstain import study
     from abstain.metrics import FUNCTIONS
 
     for entry in result.summaries:
@@ -211,7 +206,7 @@ def _show_sweeps(result: abstain.Evaluation, taus: list[float], denominator: Any
         else:
             loss, score, weight = samples.loss, np.asarray(blocks.score)[samples.block], samples.sample_weight
         columns = FUNCTIONS["cwsa_sweep"](loss, score, taus, denominator=denominator, sample_weight=weight)
-        grid = study.sweep(columns, denominator=denominator, title=entry.score)
+        grid = abstain.study.sweep(columns, denominator=denominator, title=entry.score)
         click.echo()
         print_result(grid, scale)
 

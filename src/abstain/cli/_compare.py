@@ -146,20 +146,17 @@ def _planned(
     files: tuple[Path, ...], plan_file: Path, wanted: list[str], metric: Any, level: float, columns: dict[str, Any]
 ) -> tuple[Any, Outputs]:
     """Return the comparison of two models from the rows of a plan, and the outputs of the first."""
-    from abstain.outputs import read_pool
-    from abstain.pool import load_plan, places
-
     if len(files) != 2:
         raise click.UsageError("--plan compares two models: give two FILEs, in the order of 'abstain plan'")
-    plan = load_plan(plan_file)
+    plan = abstain.pool.load_plan(plan_file)
     losses, confidences, found = {}, {}, list[Any]()
     for k, (name, file) in enumerate(zip(names_of(files), files, strict=True)):
-        outputs, loss = read_pool(file, **columns)
+        outputs, loss = abstain.outputs.read_pool(file, **columns)
         found.append(outputs)
         with about(file):
             score = wanted[0] if wanted else abstain.scores.default(outputs)
             column = abstain.scores.compute(score, outputs)
-            order = places(plan if k == 0 else plan.of_second(), column, outputs.ids)
+            order = abstain.pool.places(plan if k == 0 else plan.of_second(), column, outputs.ids)
         losses[name], confidences[name] = loss[order], column[order]
     with about(*files):
         return abstain.compare(losses, confidences, metric, level=level, plan=plan), found[0]

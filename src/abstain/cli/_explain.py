@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import click
 
+import abstain
 from abstain._result import WORDS, arrow, summary, wrapped
 from abstain.cli._group import command, example_lines
 from abstain.cli._show import columns
@@ -51,14 +52,12 @@ _Entry = tuple[str, tuple[str, ...]]
 
 def _known() -> Iterator[tuple[str, _Entry]]:
     """Yield every term that can be asked for, as it is written; a term of two meanings has both."""
-    from abstain import metrics, scores
-
-    for name in [each for each in scores.names() if each not in WORDS]:
-        score = scores.get(name)
+    for name in [each for each in abstain.scores.names() if each not in WORDS]:
+        score = abstain.scores.get(name)
         needs = score.needs if isinstance(score.needs, str) else ", ".join(sorted(score.needs))
         yield name, (name, (summary(score.function), f"Needs {needs}; range {score.range}.", score.source))
-    for name in metrics.names():
-        metric = metrics.get(name)
+    for name in abstain.metrics.names():
+        metric = abstain.metrics.get(name)
         span = f"Range {metric.range[0]:g} to {metric.range[1]:.4g} for a 0/1 loss; identifier {metric.identifier}."
         entry = (f"{arrow(metric.label, metric.direction)} ({name})", (summary(metric.function), span, metric.source))
         yield from ((term, entry) for term in _apart((name, name.rpartition(".")[2], metric.label)))

@@ -73,9 +73,8 @@ def decide(result: Evaluation, file: Path, columns: dict[str, Any], gate: dict[s
 def _against(result: Evaluation, file: Path, columns: dict[str, Any], gate: dict[str, Any]) -> tuple[Any, str | None]:
     """Return what the other model is held by, and how rows are matched: tests if its outputs are of the same rows."""
     from abstain.cli._compare import models_of
-    from abstain.evaluation import metrics_of
 
-    other, names = gate["against"], metrics_of(gate["conditions"], True)[1]
+    other, names = gate["against"], abstain.evaluation.metrics_of(gate["conditions"], True)[1]
     saved = _saved(other)
     if saved is not None:
         return saved, f"not paired: {other} holds no rows"
@@ -97,7 +96,6 @@ def _test(
 ) -> Any:
     """Return the test of a metric on the same rows: of not being worse by the margin, where there is one for it."""
     from abstain._checks import UnmetNeed
-    from abstain.evaluation import Untested
 
     try:
         return abstain.inference.non_inferiority(
@@ -108,7 +106,7 @@ def _test(
     except ValueError as error:
         if "too few" not in str(error):
             raise
-        return Untested(abstain.metrics.parse(metric).spec, str(error).split(" to show")[0])
+        return abstain.evaluation.Untested(abstain.metrics.parse(metric).spec, str(error).split(" to show")[0])
 
 
 def _matched(file: Path, other: Path, columns: dict[str, Any]) -> tuple[bool, str]:

@@ -64,9 +64,7 @@ def read(
 
 def _unlabelled(error: ValueError, file: Path, late: str, options: Mapping[str, Any]) -> ValueError:
     """Return what to say where a file was refused because only some rows have a label."""
-    from abstain.outputs import missing
-
-    found = missing(str(file), **options)
+    found = abstain.outputs.missing(str(file), **options)
     if options.get("unlabelled") or found is None or not 0 < found[0] < found[1]:
         return error
     return ValueError(
@@ -115,13 +113,12 @@ def about(*files: Path) -> Iterator[None]:
 
 def column_names(file: Path) -> list[str]:
     """Return the names of the columns; none if the file cannot be read, which the reader will explain better."""
-    from abstain.outputs import readers
     from abstain.outputs._frame import csv_header
     from abstain.outputs._open import kind_of, open_source
 
     name = str(file)
     try:
-        if readers.recognised(readers.Peek(name)) is None and kind_of(name) == "csv":
+        if abstain.outputs.readers.recognised(abstain.outputs.readers.Peek(name)) is None and kind_of(name) == "csv":
             return csv_header(name)  # the types of its columns are of no interest
         return list(open_source(name).columns.columns)
     except Exception:  # whatever is wrong with it

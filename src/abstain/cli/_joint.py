@@ -137,12 +137,10 @@ def joint_command(
 
 def _draw(to: Output, run: ScoredRun, first: str, rest: list[str], prevalence: float | None) -> None:
     """Write figures of the first OOD set, the confidence and the first other score; say so where there are more."""
-    from abstain.joint import evaluate
-
     if not rest:
         raise click.UsageError("--plot draws two scores; name a second one with --scores")
     name, outside = next(iter(run.ood_scores.items()))
-    result = evaluate(
+    result = abstain.joint.evaluate(
         run.id_loss, id_confidence=run.id_scores[first], id_detector=run.id_scores[rest[0]],
         ood_confidence=outside[first], ood_detector=outside[rest[0]], prevalence=prevalence,
     )  # fmt: skip
@@ -191,10 +189,8 @@ def _groups(sets: list[str], near: list[str], far: list[str]) -> dict[str, list[
 def _scored(
     file: Path, sets: list[_Set], fit_file: Path | None, confidence: str | None, wanted: list[str],
     columns: dict[str, Any],
-) -> tuple[ScoredRun, Outputs]:  # fmt: skip
+) -> tuple[abstain.joint.ScoredRun, Outputs]:  # fmt: skip
     """Return the scores of one network on the ID file and on the OOD sets, the confidence first; and the ID outputs."""
-    from abstain.joint import ScoredRun
-
     inside, listed, _ = read(file, _asked(file, confidence, wanted), [], **columns)
     fit = read_fit(fit_file, columns)
     first = confidence or abstain.scores.default(inside)
@@ -220,7 +216,7 @@ def _scored(
         names = list(found[-1])
     id_scores, *ood_scores = [{name: column[name] for name in names} for column in found]
     named = dict(zip((each.name for each in sets), ood_scores, strict=True))
-    return ScoredRun(_loss_of(inside, first, first), id_scores, named), inside
+    return abstain.joint.ScoredRun(_loss_of(inside, first, first), id_scores, named), inside
 
 
 def _loss_of(outputs: Outputs, name: str, first: str) -> Any:
@@ -285,15 +281,13 @@ def _say_not_evaluated(names: list[str]) -> None:
 
 def _gains(run: ScoredRun, result: ProtocolResult, n_permutations: int) -> list[dict[str, Any]]:
     """Gain of each second score on each set of the first run, next to that of the same score permuted."""
-    from abstain.joint import null_gain
-
     if not n_permutations:
         return []
     first, found = result.confidence, []
     scores = [score for score in run.id_scores if score != first]
     for name, score, metric in paced(list(product(run.ood_scores, scores, ("ds_f1", "ds_aurc"))), "gains and noise"):
         outside = run.ood_scores[name]
-        each = null_gain(
+        each = abstain.joint.null_gain(
             run.id_loss,
             id_confidence=run.id_scores[first],
             id_detector=run.id_scores[score],

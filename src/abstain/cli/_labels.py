@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+import abstain
 from abstain.cli._columns import ANSWERS, MODEL, SURE, reads
 from abstain.cli._group import command, example_lines
 from abstain.cli._input import about, column_names, score_names
@@ -54,30 +55,26 @@ def plan_command(
 
     FILE has one row per sample, as for 'abstain evaluate', but needs no labels.
     """
-    from abstain import scores
-    from abstain.outputs import read_pool
-    from abstain.pool import load_plan, places, plan_labels
-
     if before is not None:
         _alone(("halfwidth", "metric", "design", "error_rate", "judge", "other", "region", "level", "nan_policy"))
     to.check(file, before, other, output=output)
     _known(file, judge)
-    extra = [score] if score is not None and score.split("(")[0] not in scores.names() else []
+    extra = [score] if score is not None and score.split("(")[0] not in abstain.scores.names() else []
     extra += [] if judge is None else [judge]
     if output.exists():  # labels may have been given by it, and a new draw asks for others
         raise ValueError(f"{output}: is there already; give -o another name, or add a stage to a plan with --extend")
     with about(file):
-        outputs, loss = read_pool(file, scores=extra, **columns)
-        wanted = scores.default(outputs) if score is None else score_names(score)[0]
-        column = scores.compute(wanted, outputs)
+        outputs, loss = abstain.outputs.read_pool(file, scores=extra, **columns)
+        wanted = abstain.scores.default(outputs) if score is None else score_names(score)[0]
+        column = abstain.scores.compute(wanted, outputs)
         if before is not None:
-            plan = load_plan(before)
-            found = plan.extend(loss[places(plan, column, outputs.ids)], labels, seed=seed)
+            plan = abstain.pool.load_plan(before)
+            found = plan.extend(loss[abstain.pool.places(plan, column, outputs.ids)], labels, seed=seed)
         else:
             if other is not None:
                 options["compare"] = _second(outputs, other, score, columns)
             word = None if judge is None else (outputs.scores or {})[judge]
-            found = plan_labels(
+            found = abstain.plan_labels(
                 column, labels, halfwidth=halfwidth, metric=metric, judge=word, ids=outputs.ids, seed=seed, **options
             )
     found.save(output)
@@ -108,12 +105,10 @@ def _alone(names: tuple[str, ...]) -> None:
 
 def _second(outputs: Any, other: Path, score: str | None, columns: dict[str, Any]) -> tuple[Any, Any, Any]:
     """Return the score of a second model, and the predictions of both."""
-    from abstain import scores
     from abstain.cli._compare import matched
-    from abstain.outputs import read_pool
 
-    second, _ = read_pool(other, **columns)
+    second, _ = abstain.outputs.read_pool(other, **columns)
     second = matched(second, outputs, other, Path("the pool"))
     with about(other):
-        wanted = scores.default(second) if score is None else score_names(score)[0]
-        return scores.compute(wanted, second), outputs.predicted(), second.predicted()
+        wanted = abstain.scores.default(second) if score is None else score_names(score)[0]
+        return abstain.scores.compute(wanted, second), outputs.predicted(), second.predicted()

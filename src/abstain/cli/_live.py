@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import abstain
 from abstain.cli._columns import ANSWERS, MODEL, SURE, reads
 from abstain.cli._group import command, example_lines
 from abstain.cli._input import about
@@ -28,10 +29,8 @@ def _numbers(column: Iterable[Any]) -> list[float]:
 
 def _resumed(state: Path, given: dict[str, Any], add_group: Iterable[str]) -> LiveCertificate:
     """Return the certificate of a file, with the groups that join."""
-    from abstain.live import load_live, same_options
-
-    live = load_live(state)
-    same_options(live, given)
+    live = abstain.live.load_live(state)
+    abstain.live.same_options(live, given)
     for name in add_group:
         live.add_group(name)
     return live
@@ -116,31 +115,28 @@ def live_command(
     FILE holds new rows, also those whose label was not drawn: their label is empty. See docs: Certify again every week.
     """
     from abstain._files import locked
-    from abstain.live import begin_live, update_live
-    from abstain.outputs import read_pool
-    from abstain.policy import group_column, score_reading
 
     to.check(file, output=output, state=state)
     if state.exists() and _no_rows(file):
-        to.show(update_live(state, [], []))
+        to.show(abstain.live.update_live(state, [], []))
         if output is not None:
             click.echo(f"no rows: {output} is not written, and the policy of the week before stands", err=True)
         return
     given = {name: value for name, value in begin.items() if value is not None}
     beside = [name for name in (label_probability, drawn, when, group) if name is not None]
-    outputs, loss = read_pool(file, groups=beside, **columns)
+    outputs, loss = abstain.outputs.read_pool(file, groups=beside, **columns)
     with about(file):
-        how = score_reading(outputs, score, temperature)
+        how = abstain.policy.score_reading(outputs, score, temperature)
         confidence = how.confidence(outputs)
         held = {name: (outputs.groups or {})[name] for name in beside}
         if group is not None and not state.exists():
-            given["groups"] = sorted({*group_column(held[group]).tolist(), *add_group})
+            given["groups"] = sorted({*abstain.policy.group_column(held[group]).tolist(), *add_group})
         with locked(state):
             if state.exists():
                 live = _resumed(state, given, add_group)
             else:
-                others = None if grid is None else how.confidence(read_pool(grid, **columns)[0])
-                live = begin_live(confidence, others, given)
+                others = None if grid is None else how.confidence(abstain.outputs.read_pool(grid, **columns)[0])
+                live = abstain.live.begin_live(confidence, others, given)
             before = live.result().thresholds
             if restart:
                 live.restart()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import abstain
 from abstain._result import Caveat
 from abstain.cli._columns import ANSWERS, ROWS, reads
 from abstain.cli._group import command, example_lines
@@ -72,12 +73,10 @@ def monitor_command(
     files is counted, and taken in the order of --time. The test may be repeated every day. Without FILE what was
     monitored so far is shown.
     """
-    from abstain import load_policy
     from abstain._files import locked, write_text
-    from abstain.integrations.prometheus import metrics_text
 
     to.check(policy, file, **{"metrics-file": metrics_file})
-    whole = load_policy(policy, model=model)
+    whole = abstain.load_policy(policy, model=model)
     given = {name: value for name, value in options.items() if value not in (None, False)}
     if file is None and (state is None or not state.exists()):
         raise click.UsageError("give FILE, the labelled rows, or --state with what was monitored so far")
@@ -100,7 +99,7 @@ def monitor_command(
     drawn = (seen, replace(whole, second=None))
     to.write(seen, files=sources, title=title, draw=drawn, outputs=outputs, verdict=verdict)
     if metrics_file is not None:
-        write_text(metrics_file, metrics_text(seen, policy.name))
+        write_text(metrics_file, abstain.integrations.prometheus.metrics_text(seen, policy.name))
     to.show(seen, verdict)
     if seen.violated:
         context.exit(1)
@@ -198,12 +197,10 @@ def _monitored(
 
 def _no_rows(file: Path) -> bool:
     """Return whether a CSV or Parquet file has columns, and no rows; of any other the reader says what is wrong."""
-    from abstain.outputs import scan
-
     if not file.name.lower().endswith((".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")):
         return False
     try:
-        return bool(scan(str(file)).frame.head(1).collect().is_empty())
+        return bool(abstain.outputs.scan(str(file)).frame.head(1).collect().is_empty())
     except Exception:  # whatever is wrong with it
         return False
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import abstain
 from abstain._result import Caveat, Status, Verdict
 from abstain.cli._columns import COLUMNS, as_option
 from abstain.cli._group import command
@@ -71,11 +72,9 @@ def _option(option: str, value: Any) -> list[str]:
 
 def scored_by(score: str | None) -> list[str]:
     """Return the option of ``abstain threshold`` that names a score: one to compute, or a column."""
-    from abstain import scores
-
     if score in (None, "", "confidence", "msp"):
         return []
-    computed = str(score).partition("(")[0] in scores.names()
+    computed = str(score).partition("(")[0] in abstain.scores.names()
     return ["--score" if computed else "--confidence", str(score)]
 
 

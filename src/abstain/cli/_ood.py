@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import abstain
 from abstain._result import Caveat, percent
 from abstain.cli._group import options
 from abstain.cli._input import column_names, read
@@ -36,8 +37,6 @@ def choose(
     """Return the pair, and the column of the second score; OOD rows of the file have the largest loss."""
     import numpy as np
 
-    from abstain.thresholds import choose_pair
-
     if wanted.keys() - {"max_loss"} != {"risk", "delta"}:
         raise click.UsageError("--second needs --risk and --delta: two thresholds are chosen for a certified limit")
     if outputs.clusters is not None:
@@ -54,7 +53,7 @@ def choose(
         is_ood = np.arange(len(loss)) >= outputs.n
     elif prevalence is not None:
         raise click.UsageError("--prevalence needs OOD rows in FILE: mark them with --is-ood or --ood-label")
-    found = choose_pair(loss, confidence, other, is_ood=is_ood, prevalence=prevalence, **wanted)
+    found = abstain.thresholds.choose_pair(loss, confidence, other, is_ood=is_ood, prevalence=prevalence, **wanted)
     return found, second if outputs.reading is None else outputs.reading.scores[second]
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import abstain
 from abstain._files import write_text
 from abstain.cli._options import as_options
 from abstain.cli._plots import plot_option
@@ -122,11 +123,9 @@ class Output:
         """Write the report of a result, if one is wanted, and show it."""
         if self.report_path is None:
             return
-        from abstain.report import Source, write
-
         command = " ".join(["abstain", *map(shlex.quote, typed)])
-        known = Source(files=tuple(dict.fromkeys(files)), command=command, words=as_options, **source)
-        write(result, self.report_path, title, known)
+        known = abstain.report.Source(files=tuple(dict.fromkeys(files)), command=command, words=as_options, **source)
+        abstain.report.write(result, self.report_path, title, known)
         say_written(self.report_path)
         if self.opened:
             import webbrowser
@@ -135,10 +134,8 @@ class Output:
 
     def draw(self, *results: Any, note: str = "") -> None:
         """Draw the figures that are wanted and write them."""
-        from abstain import plots
-
         for name, path in self.plots:
-            plots.get(name).draw(self.drawn_from, *results).save(path)
+            abstain.plots.get(name).draw(self.drawn_from, *results).save(path)
             say_written(path, note)
 
     def table(self, result: Result | Table) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+import abstain
 from abstain.cli._group import command, example_lines
 from abstain.cli._show import show_list
 
@@ -33,11 +34,9 @@ def _parsed(value: str, what: str, usual: str) -> tuple[str, Path]:
     named = _NAMED.fullmatch(value)
     if named is None:
         return usual, Path(value)
-    from abstain import plots
-
     name = named[1].replace("-", "_")
-    if what not in plots.get(name).takes:
-        known = ", ".join(plots.names(what))
+    if what not in abstain.plots.get(name).takes:
+        known = ", ".join(abstain.plots.names(what))
         raise ValueError(f"plot {name!r} is not drawn from what this command finds; here are: {known}")
     return name, Path(named[2])
 
@@ -54,10 +53,8 @@ def plots_command(as_json: bool) -> None:
 
     A figure without a command is drawn from Python only.
     """
-    from abstain import plots
-
     rows: list[tuple[str, ...]] = []
-    for each in map(plots.get, plots.names()):
+    for each in map(abstain.plots.get, abstain.plots.names()):
         commands = dict.fromkeys(COMMANDS[name] for name in each.takes if name in COMMANDS)
         rows.append((each.name, each.title, ", ".join(commands) or "-", ", ".join(each.takes), each.shows, each.needs,
                      each.source))  # fmt: skip

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import abstain
 from abstain.cli._columns import ANSWERS, ROWS, reads
 from abstain.cli._group import command, example_lines
 from abstain.cli._input import about, read, understood
@@ -54,11 +55,8 @@ def apply_command(
     policy: Path, file: Path, output: Path, column: str, edited: bool, model: str | None, **draws: Any
 ) -> None:
     """Decide every row of FILE, which may be of any kind that 'abstain evaluate' reads; CSV and Parquet of any size."""
-    from abstain import load_policy
-    from abstain.thresholds import apply_policy
-
-    known = load_policy(policy, edited=edited, model=model)
-    done = apply_policy(known, file, output, column=column, **draws)
+    known = abstain.load_policy(policy, edited=edited, model=model)
+    done = abstain.apply_policy(known, file, output, column=column, **draws)
     share = f" ({done.n_accepted / done.n:.4g})" if done.n else ""
     refused = f", {done.n_declined} abstained by the model itself" if known.said_declined() is not None else ""
     strange = "" if known.group is None else f", {done.n_unknown_group} of no group that has a threshold"
@@ -94,16 +92,13 @@ def audit_command(
     model: str | None, to: Output,
 ) -> None:  # fmt: skip
     """Say what a policy does on labelled rows that did not choose it; exit code 1 if they violate its guarantee."""
-    from abstain import load_policy
-    from abstain.thresholds import audit
-
-    known = load_policy(policy, model=model)
+    known = abstain.load_policy(policy, model=model)
     if known.group is not None and by not in (None, known.group):
         raise click.UsageError(f"the policy has a threshold for each {known.group!r}; leave --groups out")
     names = [name for name in (known.group or by,) if name]
     known, outputs, rows = _labelled(known, file, columns, names)
     with about(file):
-        seen = audit(known, outputs.loss_per_sample(), level=level, **rows)
+        seen = abstain.audit(known, outputs.loss_per_sample(), level=level, **rows)
     verdict = scored_as(seen.verdict, known)
     to.show(seen, with_unread_groups(verdict, file, outputs))
     if seen.satisfied is False:
@@ -130,19 +125,17 @@ def export_command(policy: Path, form: str | None, dialect: str, output: Path | 
     """Write a policy for programs without this library: a Python file, a SQL expression, or the JSON schema."""
     import json
 
-    from abstain import load_policy
     from abstain._files import write_text
     from abstain._result import clean
-    from abstain.policy import schema
 
     form = form or _FORMS.get("" if output is None else output.suffix.lower())
     if form is None:
         raise click.UsageError("say which form: --to python, sql or schema, or -o with the ending .py, .sql or .json")
     check_destinations({"output": output}, [policy])
-    known = load_policy(policy)
+    known = abstain.load_policy(policy)
     with about(policy):
         if form == "schema":
-            text = json.dumps(schema(), indent=2) + "\n"
+            text = json.dumps(abstain.policy.schema(), indent=2) + "\n"
         else:
             text = known.to_python() if form == "python" else known.to_sql(dialect) + "\n"
     if output is None:

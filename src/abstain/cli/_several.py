@@ -47,15 +47,14 @@ def threshold_of_files(
     ``apart``: what needs rows; ``scored`` says how the score of rows is had.
     """
     from abstain.cli._input import about, understood
-    from abstain.outputs import first_of, parts_of, sentence
 
     _refuse_rows(file, apart)
     told = {name: value for name, value in columns.items() if value is not None}
     with about(file):
-        source = parts_of(os.fspath(file))
+        source = abstain.outputs.parts_of(os.fspath(file))
         assert source is not None
-        first = first_of(source, by, told)
-        understood.append(f"{file}: of the first rows: {sentence(first.understood())}")
+        first = abstain.outputs.first_of(source, by, told)
+        understood.append(f"{file}: of the first rows: {abstain.outputs.sentence(first.understood())}")
         how = scored(first)
         computed = how.score if "probabilities" in (how.inputs or {}) else None
         if computed is not None and (computed not in OWN or computed in source.first.columns()):

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+import abstain
 from abstain._result import Verdict
 from abstain.cli._columns import COLUMNS, reads
 from abstain.cli._group import command, example_lines, options, words
@@ -40,9 +41,7 @@ def study_group() -> None:
 @click.option("--data", "data_name", default="", help="Data set that the models were trained on.")
 def init_command(folder: Path, source: Path | None, data_name: str) -> None:
     """Make the manifest of FOLDER, and say what was guessed from the names of the files."""
-    from abstain import study
-
-    found = study.init_study(folder, source, data=data_name)
+    found = abstain.study.init_study(folder, source, data=data_name)
     show_list(
         ("run", "set", "role", "n", "shift"),
         [(run, each.name, each.role, str(each.n), _shift(each.shift)) for run, each in found],
@@ -71,20 +70,16 @@ def add_command(
     columns: dict[str, Any],
 ) -> None:  # fmt: skip
     """Add the outputs in FILE to the study in FOLDER, as one set of one run."""
-    from abstain import study
-    from abstain.outputs import read_pool
-    from abstain.pool import load_plan
-
     few: dict[str, Any] = {}
     if plan_file is None:
-        outputs = study.read_set(file, unlabelled, **columns)
+        outputs = abstain.study.read_set(file, unlabelled, **columns)
     else:
         if unlabelled:
             raise click.UsageError("--plan says which rows are labelled; leave --unlabelled out")
-        outputs, few["loss"] = read_pool(file, **columns)
-        few["plan"] = load_plan(plan_file)
+        outputs, few["loss"] = abstain.outputs.read_pool(file, **columns)
+        few["plan"] = abstain.pool.load_plan(plan_file)
     with about(file):
-        saved = study.add_outputs(
+        saved = abstain.study.add_outputs(
             folder, outputs, model=model, run=run_name, set=set_name, role=role, data=data_name, seed=seed,
             shift=_pairs(shifts, "--shift") if shifts else None, settings=_pairs(settings, "--setting"), **few,
         )  # fmt: skip
@@ -111,12 +106,10 @@ _scored = options(
 
 def evaluated(folder: Path, level: float | None = 0.95, **options: Any) -> Any:
     """Return the results of a study; progress goes to standard error."""
-    from abstain import metrics, study
-
     chosen = options["metrics"]
-    return study.evaluate(
+    return abstain.study.evaluate(
         folder, score_names(options["scores"]) or None,
-        chosen if chosen in ("default", "all") else metrics.parse_list(chosen),
+        chosen if chosen in ("default", "all") else abstain.metrics.parse_list(chosen),
         models=words(options["models"]) or None, sets=words(options["sets"]) or None,
         id_failures=options["id_failures"], nan_policy=options["nan_policy"], workers=options["workers"],
         level=level, progress=lambda line: click.echo(line, err=True),
@@ -155,13 +148,11 @@ def evaluate_study_command(context: click.Context, /, folder: Path, level: float
 
 def _judged(folder: Path, results: Any) -> Verdict:
     """Return the verdict with the command that chooses a threshold for the best model."""
-    from abstain.study import best_of, read_study
-
     verdict: Verdict = results.verdict
-    best = best_of(results)
+    best = abstain.study.best_of(results)
     if best is None:
         return verdict
-    runs = [run for run in read_study(folder).runs if (run.data, run.model) == (best.data, best.model)]
+    runs = [run for run in abstain.study.read_study(folder).runs if (run.data, run.model) == (best.data, best.model)]
     return with_threshold(verdict, folder / runs[0].folder / f"{best.set}.npz", {}, best.score, new=True)
 
 
@@ -182,11 +173,8 @@ def rank_command(
     seed: int, scale: float,
 ) -> None:  # fmt: skip
     """Rank scores and models of FOLDER on one set: rank intervals from a bootstrap, paired tests of all pairs."""
-    from abstain import metrics as metrics_
-    from abstain import study
-
-    found = study.rank(
-        folder, set_name, score_names(scores), metrics_.parse_list(metrics), models=words(models) or None,
+    found = abstain.study.rank(
+        folder, set_name, score_names(scores), abstain.metrics.parse_list(metrics), models=words(models) or None,
         level=level, n_resamples=n_resamples, rng=seed,
     )  # fmt: skip
     print_result(found, scale)
@@ -205,11 +193,9 @@ def select_command(context: click.Context, /, folder: Path, scale: float, **opti
 
     Models name-key=value are candidates of one family. The last table has the ranks of what each metric chose.
     """
-    from abstain import study
-
     options["metrics"] = "augrc,aurc" if options["metrics"] == "default" else options["metrics"]
     results = evaluated(folder, **options)
-    chosen = study.select_settings(results, list(results.values("metric")))
+    chosen = abstain.study.select_settings(results, list(results.values("metric")))
     print_result(chosen, scale)
     first, *others = results.values("metric")
     for other in others:
@@ -237,8 +223,6 @@ def figures_command(
 ) -> None:
     """Draw FOLDER: figures of its results, and of the rankings on one set."""
     from abstain import plots as plots_
-    from abstain import study
-    from abstain.metrics import parse_list
 
     wanted = words(plots) or [*plots_.names("study"), *(n for n in plots_.names("ranking") if n != "metric_plane")]
     wrong = next((name for name in wanted if not {"study", "ranking"} & set(plots_.get(name).takes)), None)
@@ -254,11 +238,11 @@ def figures_command(
             display = plot.draw("study", results, set=set_name)
         else:
             try:
-                rankings = rankings or study.rank(
+                rankings = rankings or abstain.study.rank(
                     folder,
                     set_name,
                     score_names(options["scores"]) or results.values("score"),
-                    parse_list(options["metrics"]),
+                    abstain.metrics.parse_list(options["metrics"]),
                     models=words(options["models"]) or None,
                 )
             except ValueError as error:
@@ -318,14 +302,12 @@ def tables_command(
         )
         click.echo(getattr(table.scaled(scale), f"to_{form}")())
         return
-    from abstain import study
-
     first = metric or ("augrc" if layout == "heat" else "aurc")
     specs = f"{first},{other}" if layout == "ranks" else first
     results = evaluated(folder, **{**options, "metrics": specs})
     if results.numbers:
         if layout == "estimators":
-            table = study.by_objective(results, first).table(across=True)
+            table = abstain.study.by_objective(results, first).table(across=True)
         elif layout == "ranks":
             table = results.grid(first).changes(results.grid(other), names=(first, other))
         else:
@@ -335,10 +317,8 @@ def tables_command(
 
 
 def _joint_table(folder: Path, layout: str, confidence: str, options: Any, wanted: dict[str, Any]) -> Any:
-    from abstain import study
-
     sets = words(options["sets"])
-    found = study.protocol(
+    found = abstain.study.protocol(
         folder,
         score_names(options["scores"]) or [confidence],
         confidence=confidence,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import abstain
 from abstain.cli._group import command, example_lines
 from abstain.cli._output import Output, check_destinations, writes
 from abstain.cli._show import say_written
@@ -114,13 +115,11 @@ def _check_name(output: Path | None) -> None:
 
 def _summary(names: Sequence[str], key: Key | None, columns: dict[str, Any], nan_policy: Any) -> AnySummary:
     """Return the summary of files of rows and of summaries; what was given, or the first summary, decides the key."""
-    from abstain import summaries
-
-    made = {name: summaries.read_summary(name) for name in names if summaries.is_summary(name)}
+    made = {name: abstain.summaries.read_summary(name) for name in names if abstain.summaries.is_summary(name)}
     rows = [name for name in names if name not in made]
     first = next(iter(made.values()), None)
-    key = key or (first.key if first else summaries.Key())
-    if isinstance(first, summaries.GroupedSummary):
+    key = key or (first.key if first else abstain.summaries.Key())
+    if isinstance(first, abstain.summaries.GroupedSummary):
         columns = columns | {"groups": columns["groups"] or first.groups}
     elif first is not None and columns["groups"] is not None:
         raise ValueError(
@@ -129,7 +128,7 @@ def _summary(names: Sequence[str], key: Key | None, columns: dict[str, Any], nan
     if rows:
         if columns["confidence"] is None or (columns["loss"] is None and columns["labels"] is None):
             raise ValueError(f"{rows[0]}: holds rows; give --confidence COLUMN and --loss COLUMN")
-        of_rows = summaries.summarize(rows, **columns, scale=key.scale, bits=key.bits, nan_policy=nan_policy)
+        of_rows = abstain.summaries.summarize(rows, **columns, scale=key.scale, bits=key.bits, nan_policy=nan_policy)
         made = {rows[0]: of_rows, **made}
     return _merged(made)
 
@@ -142,25 +141,23 @@ def _joint(
     nan_policy: Any,
 ) -> AnySummary:
     """Return the summary of two scores of files of rows and of summaries."""
-    from abstain import summaries
-
     if nan_policy != "raise":
         raise ValueError("--nan-policy reject is of one score; of two, give every row both scores")
-    made = {name: summaries.read_summary(name) for name in names if summaries.is_summary(name)}
+    made = {name: abstain.summaries.read_summary(name) for name in names if abstain.summaries.is_summary(name)}
     rows = [name for name in names if name not in made]
     if columns["confidence"] is None or (rows and columns["loss"] is None and columns["labels"] is None):
         raise ValueError("--detector needs --confidence COLUMN and --loss COLUMN, of the rows in FILES")
-    first = next((each for each in made.values() if isinstance(each, summaries.JointSummary)), None)
+    first = next((each for each in made.values() if isinstance(each, abstain.summaries.JointSummary)), None)
     known = (first.key, first.detector_key) if first else (None, None)
     bits = next((key.bits for key in (*keys, *known) if key is not None), 10)
     key, second = (
-        given or other or summaries.Key(scale, bits)  # type: ignore[arg-type]
+        given or other or abstain.summaries.Key(scale, bits)  # type: ignore[arg-type]
         for given, other, scale in zip(keys, known, ("probability", "real"), strict=True)
     )
     if key.bits != second.bits:
         raise ValueError(f"--key {key.name} and --detector-key {second.name} must have as many bits")
     del columns["groups"]
-    of_rows = summaries.summarize_joint(
+    of_rows = abstain.summaries.summarize_joint(
         rows, list(ood), **columns, scale=key.scale, detector_scale=second.scale, bits=key.bits
     )
     return _merged({(rows or list(ood) or [""])[0]: of_rows, **made})
@@ -187,11 +184,9 @@ def merge_command(files: Sequence[str], output: Path) -> None:
 
     FILES are what 'abstain summarize -o' or its SQL wrote, or patterns of these.
     """
-    from abstain import summaries
-
-    names = summaries.files_of(files)
+    names = abstain.summaries.files_of(files)
     check_destinations({"output": output}, [Path(name) for name in names])
     _check_name(output)
-    merged = _merged({name: summaries.read_summary(name) for name in names})
+    merged = _merged({name: abstain.summaries.read_summary(name) for name in names})
     merged.save(output)
     click.echo(f"wrote {output}: {merged.n:,} rows in {len(names)} summaries", err=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import abstain
 from abstain.cli._columns import ANSWERS, MODEL, SURE, reads
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read, understood
@@ -31,38 +32,32 @@ _OBJECTIVES = ("risk", "coverage", "capacity", "cost")
 
 def _how(outputs: Outputs, score: str | None, temperature: float | None, given: dict[str, Any]) -> ScoreReading:
     """Return how a policy comes by the confidence of each row in new files."""
-    from abstain.policy import score_reading
-
     if given["confidence"] and not (score is None and temperature is None):
         raise click.UsageError(
             "--score and --temperature compute a confidence from --logits or --probabilities; leave --confidence out"
         )
-    return score_reading(outputs, score, temperature)
+    return abstain.policy.score_reading(outputs, score, temperature)
 
 
 def _say_repeated(outputs: Outputs) -> None:
     """Say if rows share an id: a guarantee would count them as independent."""
     import numpy as np
 
-    from abstain.thresholds import CopiedRowsWarning
-
     if outputs.ids is not None and (distinct := len(np.unique(outputs.ids))) < len(outputs.ids):
         warnings.warn(
             f"{len(outputs.ids)} rows have {distinct} ids, and the guarantee counts each row as independent; if rows "
             "of an id belong together, name it with --clusters",
-            CopiedRowsWarning,
+            abstain.thresholds.CopiedRowsWarning,
             stacklevel=2,
         )
 
 
 def policies_of(outputs: Outputs, scores: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Return how new files hold each score, as arguments of a policy; a score that none can name is left out."""
-    from abstain.policy import score_reading
-
     found = {}
     for name in scores:
         with suppress(ValueError, TypeError):  # no policy can be made of it, which the page says
-            found[name] = score_reading(outputs, name).arguments()
+            found[name] = abstain.policy.score_reading(outputs, name).arguments()
     return found
 
 
@@ -120,8 +115,6 @@ def threshold_command(
 
     The groups that attain it are written all the same; the rows of the others are then rejected.
     """
-    from abstain.thresholds import choose_threshold
-
     wanted = {name: value for name, value in objective.items() if value not in (None, ())}
     if review_cost is not None:
         if "cost" in wanted:
@@ -174,7 +167,7 @@ def threshold_command(
         chosen = None if not by else (outputs.groups or {})[names[0]]
         if "delta" in wanted and outputs.clusters is None:
             _say_repeated(outputs)
-        found = choose_threshold(
+        found = abstain.choose_threshold(
             outputs.loss_per_sample(), column, groups=chosen, clusters=outputs.clusters, nan_policy="reject", **wanted
         )
         found = found.about_answered() if outputs.declines else found
@@ -205,15 +198,13 @@ def _finish(
     second: str | None = None,
 ) -> None:  # fmt: skip
     """Write the policy, print what was found, and leave with the exit code."""
-    from abstain.thresholds import GroupThresholds
-
     arguments = how.arguments() | dict(zip(("model", "author", "note"), about_it, strict=True))
     arguments |= {"group": by[0]} if by else {}
     if second is not None:  # which meets OOD rows, too
         ood = ("is_ood", "ood_label")
         arguments["reading"] = {name: value for name, value in arguments["reading"].items() if name not in ood}
         arguments["second"] = second
-    each: Mapping[str, Any] = found.groups if isinstance(found, GroupThresholds) else {"": found}
+    each: Mapping[str, Any] = found.groups if isinstance(found, abstain.thresholds.GroupThresholds) else {"": found}
     failed = [name for name, one in each.items() if not one.attainable]
     outcome = "not attainable"
     if output is not None and len(failed) == len(each):
