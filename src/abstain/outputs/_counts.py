@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 
 from abstain._checks import UnmetNeed
@@ -249,6 +248,8 @@ def _of(k: int) -> list[str]:
 
 def _apart(rows: Rows, scores: Sequence[str], groups: Sequence[str]) -> Iterable[Any]:
     """Return of each score the different rows with their numbers, in memory, from one scan."""
+    import narwhals as nw
+
     frame, shared = _picked(rows, scores, groups, {})
     sets = [[*_of(k), *shared] for k in range(len(scores))]
     engine = frame.implementation
@@ -264,6 +265,8 @@ def _picked(
     rows: Rows, scores: Sequence[str], groups: Sequence[str], losses: Mapping[str, str]
 ) -> tuple[Any, list[str]]:
     """Return a lazy frame of what is read of each row, and the columns that all scores share."""
+    import narwhals as nw
+
     frame = rows.frame
     for k, score in enumerate(scores):
         here = replace(rows, frame=frame)
@@ -285,11 +288,15 @@ def _picked(
 
 
 def _grouped(frame: Any, keys: Sequence[str]) -> Any:
+    import narwhals as nw
+
     return frame.select(*keys, TIMES).group_by(list(keys)).agg(nw.col(TIMES).sum()).head(MOST + 1)
 
 
 def _grouping_sets(frame: Any, sets: Sequence[Sequence[str]]) -> Any:
     """Return the counts of several sets of columns from one scan, as SQL has it; of other sets, columns are null."""
+    import narwhals as nw
+
     native = frame.to_native()
     columns = ", ".join(dict.fromkeys(name for keys in sets for name in keys))  # names of ours need no quotes
     number, by = f"COUNT(*) AS {TIMES}", f"GROUPING SETS ({', '.join('(' + ', '.join(keys) + ')' for keys in sets)})"
@@ -301,6 +308,8 @@ def _grouping_sets(frame: Any, sets: Sequence[Sequence[str]]) -> Any:
 
 def _collected(frames: list[Any]) -> list[Any]:
     """Return lazy frames as frames in memory, in one scan where the engine shares it."""
+    import narwhals as nw
+
     natives = [frame.to_native() for frame in frames]
     if frames[0].implementation.is_polars():
         import polars
@@ -337,6 +346,8 @@ class Sum:
     def all(self) -> Any:
         """Return all counts as one frame; rows that hardly repeat are not looked for again in other parts."""
         if len(self._parts) > 1:
+            import narwhals as nw
+
             kinds = self._parts[0].schema
             same = [
                 part if part.schema == kinds else part.select(nw.col(name).cast(kind) for name, kind in kinds.items())

@@ -16,8 +16,6 @@ from glob import escape, glob, has_magic
 from pathlib import Path
 from typing import Any
 
-import narwhals as nw
-
 from abstain._checks import engine_of
 from abstain.outputs._open import damaged
 from abstain.outputs._outputs import Outputs
@@ -57,6 +55,8 @@ class Part:
         if self.n <= PIECE:
             yield self
             return
+        import narwhals as nw
+
         native = self.frame.to_native()
         for start in range(0, self.n, PIECE):
             length = min(PIECE, self.n - start)
@@ -87,6 +87,8 @@ def parts_of(source: Any) -> Parts | None:
         return _of_path(os.fspath(source))
     if source is None or isinstance(source, Mapping | Outputs | bytes):
         return None
+    import narwhals as nw
+
     with warnings.catch_warnings():  # that Dask will need a package next to Narwhals is for us to say, in large.md
         warnings.filterwarnings("ignore", message="Dask support", category=FutureWarning)
         frame = nw.from_native(source, pass_through=True)
@@ -115,6 +117,8 @@ def _of_path(path: str) -> Parts | None:
 
 
 def _file(pl: Any, name: str, told: Mapping[str, Any]) -> Part:
+    import narwhals as nw
+
     from abstain.outputs._frame import readable
 
     with Part(None, name).about(), readable(name, pl.exceptions.PolarsError, OSError):

@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, overload
 
-import narwhals as nw
 import numpy as np
 
 from abstain._checks import closest, engine_of, one_of, refuse_pattern
@@ -112,6 +111,8 @@ def _take(summary: Summary | GroupedSummary, part: Any, nan_policy: Literal["rai
     if isinstance(summary, Summary):
         summary.update(losses, scores, nan_policy=nan_policy)
         return
+    import narwhals as nw
+
     frame = nw.from_native(part, eager_only=True, pass_through=False).select(GROUP).with_row_index(ROW)
     lacking = np.flatnonzero(frame[GROUP].is_null().to_numpy())
     if lacking.size:
@@ -267,6 +268,8 @@ def _frames(source: Any) -> Iterator[tuple[str, Any]]:
 
 def _chunks(frame: Any, wanted: Wanted) -> Iterator[Any]:
     """Yield what is wanted of a frame, some rows at a time."""
+    import narwhals as nw
+
     try:
         whole = nw.from_native(frame).lazy()
     except TypeError:
@@ -287,6 +290,8 @@ def _chunks(frame: Any, wanted: Wanted) -> Iterator[Any]:
 
 def _selected(rows: Any, wanted: Wanted) -> Any:
     """Return scores and loss, as numbers in which a null is NaN, and the group."""
+    import narwhals as nw
+
     schema, wrong, own = rows.collect_schema(), wanted.wrong, [] if wanted.groups is None else [wanted.groups]
     for name in (*wanted.numbers.values(), *wrong, *own):
         if name not in schema:
