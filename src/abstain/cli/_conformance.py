@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 
-import abstain
 from abstain.cli._group import command, example_lines
 from abstain.cli._output import Output, writes
 from abstain.cli._show import say_written, show_list
@@ -44,6 +43,8 @@ def conformance_command(
     IMPLEMENTATION is package.module:name or FILE.py:name, a function or a class with update and compute. It is
     imported and run, so give only code that you trust.
     """
+    from abstain.conformance import check, check_command, vectors
+
     to.check(vectors=vectors_path)
     if vectors_path is not None:
         _write(vectors_path)
@@ -54,7 +55,7 @@ def conformance_command(
             )
         if vectors_path is None:
             rows: list[tuple[str, ...]] = [(name, each["kind"], ", ".join(each["definitions"]), each["title"])
-                    for name, each in abstain.conformance.vectors()["metrics"].items()]  # fmt: skip
+                    for name, each in vectors()["metrics"].items()]  # fmt: skip
             show_list(("name", "columns of", "definitions", "title"), rows, as_json=False, shown=3)
         return
     if (implementation is None) == (program is None):
@@ -62,10 +63,10 @@ def conformance_command(
     if program is not None:
         if call is not None:
             raise click.UsageError("--call is for a IMPLEMENTATION; a --command reads all columns by name")
-        found = abstain.conformance.check_command(program, metric, tolerance=tolerance)
+        found = check_command(program, metric, tolerance=tolerance)
     else:
         sys.path.insert(0, os.getcwd())
-        found = abstain.conformance.check(implementation, metric, call=call, arrays=arrays, tolerance=tolerance)
+        found = check(implementation, metric, call=call, arrays=arrays, tolerance=tolerance)
     to.write(found)
     to.show(found)
     context.exit(0 if found.passed else 1)

@@ -74,6 +74,7 @@ def monitor_command(
     monitored so far is shown.
     """
     from abstain._files import locked, write_text
+    from abstain.integrations.prometheus import metrics_text
 
     to.check(policy, file, **{"metrics-file": metrics_file})
     whole = abstain.load_policy(policy, model=model)
@@ -99,7 +100,7 @@ def monitor_command(
     drawn = (seen, replace(whole, second=None))
     to.write(seen, files=sources, title=title, draw=drawn, outputs=outputs, verdict=verdict)
     if metrics_file is not None:
-        write_text(metrics_file, abstain.integrations.prometheus.metrics_text(seen, policy.name))
+        write_text(metrics_file, metrics_text(seen, policy.name))
     to.show(seen, verdict)
     if seen.violated:
         context.exit(1)

@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 
-import abstain
 from abstain.cli._group import command, example_lines, words
 
 
@@ -60,19 +59,21 @@ def train_command(
 
     An interrupted training goes on where it stopped when the command is repeated.
     """
+    from abstain.nn import data, train
+
     if as_list:
         _list()
         return
     if recipe is None or data_name is None or (output is None and not dry_run):
         raise click.UsageError("give a RECIPE, --data and -o; 'abstain train --list' shows the recipes")
     numbers = _seeds(seeds)
-    chosen = abstain.nn.train.recipe(recipe, settings)
-    task = abstain.nn.data.task(
+    chosen = train.recipe(recipe, settings)
+    task = data.task(
         data_name, validation=chosen.data.validation, statistics=chosen.data.statistics, size=size,
         corruptions=words(corruptions), ood_data=(*ood, *foreign), sub_classes=words(hold_out), shifted_data=shifted,
     )  # fmt: skip
     models = _grid(recipe, settings, data_name, name) if grid else {name or chosen.name: chosen}
-    plan = abstain.nn.train.plan(chosen, task, device=_device(lightning["accelerator"]))
+    plan = train.plan(chosen, task, device=_device(lightning["accelerator"]))
     _announce(chosen, task, plan, len(models) * len(numbers))
     if dry_run or output is None:
         return
@@ -82,7 +83,7 @@ def train_command(
     lightning["devices"] = int(devices) if devices.isdecimal() else devices
     for model, each in models.items():
         for seed in numbers:
-            run = abstain.nn.train.fit(
+            run = train.fit(
                 each, task, output, seed=seed, model=model, start=start, overwrite=overwrite, say=_say, logger=logger,
                 enable_progress_bar=_watched(), **lightning,
             )  # fmt: skip
@@ -108,10 +109,11 @@ def _seeds(text: str) -> list[int]:
 
 def _list() -> None:
     from abstain.cli._show import show_list
+    from abstain.nn import train
 
     rows: list[tuple[str, ...]] = []
-    for name in abstain.nn.train.names():
-        recipe = abstain.nn.train.recipe(name)
+    for name in train.names():
+        recipe = train.recipe(name)
         passes = " + ".join(f"{value:g}" for value in recipe.passes().values()) or "none"
         rows.append((name, passes, recipe.about))
     show_list(("name", "passes", "what it is"), rows, as_json=False)
@@ -121,14 +123,16 @@ def _grid(name: str, settings: tuple[str, ...], data_name: str, model: str | Non
     """One recipe per combination of the grid's values for this data set."""
     from itertools import product
 
-    chosen = abstain.nn.train.recipe(name, settings)
+    from abstain.nn import train
+
+    chosen = train.recipe(name, settings)
     if not chosen.grid:
         raise ValueError(f"recipe {chosen.name!r} has no grid; leave --grid out")
     values = {key: _values(table, data_name) for key, table in chosen.grid.items()}
     found = {}
     for combination in product(*values.values()):
         pairs = [f"{key}={str(value).lower()}" for key, value in zip(values, combination, strict=True)]
-        found["-".join([model or chosen.name, *pairs])] = abstain.nn.train.recipe(name, [*settings, *pairs])
+        found["-".join([model or chosen.name, *pairs])] = train.recipe(name, [*settings, *pairs])
     return found
 
 
