@@ -4,6 +4,7 @@
     python benchmarks/live.py compare [--streams 2] [--days 60] [--cell NAME]
     python benchmarks/live.py coverage [--data FOLDER] [--runs 100]
     python benchmarks/live.py audits [--runs 100]
+    python benchmarks/live.py delay [--runs 100]
     python benchmarks/live.py speed
 
 A policy is issued every day. A threshold counts as a violation if its true risk is *not below* the limit. Streams are
@@ -148,15 +149,67 @@ def one_day(score: np.ndarray, loss: np.ndarray, grid: np.ndarray, limit: float,
 def audits(runs: int) -> None:
     """Print the coverage after 20,000 rows with audits of what is answered, and how many labels were spent."""
     for name in ("smooth", "like MMLU", "six levels"):
-        population, cells = POPULATIONS[name](), []
+        population, cells, full = POPULATIONS[name](), [], np.ones(1)
         everything = population.draw(200_000, np.random.default_rng(1))["confidence"]
         for audit in AUDITS:
             _, live = daily(population, audit, 40, 500, (runs, 0), 8)
             share = np.array([float((everything >= t).mean()) for t in live.grid] + [0.0])
+            found = share[live.lowest[0]]
+            full = found if audit == 1.0 else full
+            part = found.mean() / full.mean()
+            error = part * math.hypot(*(each.std() / each.mean() for each in (found, full))) / math.sqrt(runs)
             cells.append(
-                f"audits {100 * audit:3.0f} %: {share[live.lowest[0]].mean():.3f} ({live.labels.mean():,.0f} labels)"
+                f"audits {100 * audit:3.0f} %: {found.mean():.3f} ({live.labels.mean():,.0f} labels), "
+                f"{part:.3f} of full labels (standard error {error:.3f})"
             )
         print(f"{name:12} {'   '.join(cells)}", flush=True)
+
+
+def delay(runs: int) -> None:
+    """Print how many weeks of 3,000 rows pass until a change is signalled, and until a violation is proved."""
+    print(f"risk of all rows times a factor after 8 weeks; weeks to a signal, {LATEST} at most: median (nine tenths)")
+    for audit in AUDITS[:2]:
+        for factor in (1.0, 1.5, 2.0, 4.0):
+            found, risks = np.array([_weeks(audit, factor, seed) for seed in range(runs)]), []
+            before = found[:, 0] < 0
+            risks = found[~before, 2]
+            cells = []
+            for k, name in ((0, "change"), (1, "violation")):
+                weeks = found[~before, k]
+                late = f", {100 * (weeks > LATEST).mean():.0f} % later" if (weeks > LATEST).any() else ""
+                cells.append(f"{name} {np.median(weeks):.0f} ({np.quantile(weeks, 0.9, method='higher'):.0f}{late})")
+            print(
+                f"audits {100 * audit:3.0f} %, times {factor}: error rate of answers after it {risks.mean():.3f}; "
+                f"{'; '.join(cells)}; signalled before the change: {before.sum()} of {runs}",
+                flush=True,
+            )
+
+
+#: Weeks after a change that are counted.
+LATEST = 26
+
+
+def _weeks(audit: float, factor: float, seed: int) -> tuple[int, int, float]:
+    """Return in which week after the change it was signalled, and a violation proved; and the error rate of then."""
+    rng, live = (
+        np.random.default_rng(seed),
+        LiveCertificate(risk=LIMIT, thresholds=np.linspace(1, 0, 61)[1:], audit=audit),
+    )
+    weeks, risk = [LATEST + 1, LATEST + 1], math.nan
+    for week in range(-8, LATEST):
+        score, threshold = rng.random(3000), live.threshold if live.groups[""].violated_at is None else math.inf
+        wrong = rng.random(3000) < 0.3 * (1 - score) ** 1.5 * (factor if week >= 0 else 1.0)
+        if week == 0:
+            risk = 0.12 * (1 - threshold) ** 1.5 * factor
+        chance = np.where(score >= threshold, audit, 1.0)
+        drawn = rng.random(3000) < chance
+        now = live.update(score, np.where(drawn, wrong, np.nan), label_probability=chance, drawn=drawn).groups[""]
+        live.policy(score="score")
+        for k, at in enumerate((now.changed_at, now.violated_at)):
+            weeks[k] = min(weeks[k], week + 1) if at is not None else weeks[k]
+        if max(weeks) <= LATEST:
+            break
+    return weeks[0], weeks[1], risk
 
 
 def speed() -> None:
@@ -175,17 +228,18 @@ def speed() -> None:
     print(f"{len(live.thresholds)} thresholds; a million rows: {wall} by the clock; {own} of the processor")
     for k in range(1400):
         score = rng.random(100)
-        names = [f"{k}-{row}" for row in range(100)] if k % 2 else None
+        names = [f"{k}-{row}" for row in range(100)] if k >= 700 else None
         live.update(score, (rng.random(100) < 0.3 * (1 - score) ** 1.5).astype(float), ids=names)
     with tempfile.TemporaryDirectory() as folder:
         live.save(Path(folder) / "live.json")
-        print(f"file after 1,600 calls: {(Path(folder) / 'live.json').stat().st_size / 1000:.0f} kB")
+        size = (Path(folder) / "live.json").stat().st_size / 1000
+        print(f"file after 1,600 calls, half of them with names: {size:.0f} kB")
 
 
 def main() -> None:
     """Run what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["violations", "compare", "coverage", "audits", "speed"])
+    parser.add_argument("what", choices=["violations", "compare", "coverage", "audits", "delay", "speed"])
     parser.add_argument("--streams", type=int, default=2000)
     parser.add_argument("--days", type=int, default=200)
     parser.add_argument("--rows", type=int, default=100)
@@ -200,6 +254,8 @@ def main() -> None:
         coverage(given.data, given.runs)
     elif given.what == "audits":
         audits(given.runs)
+    elif given.what == "delay":
+        delay(given.runs)
     elif given.what == "speed":
         speed()
     elif given.what == "compare":

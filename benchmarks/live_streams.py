@@ -31,12 +31,13 @@ class Streams:
         shares: list[float],
         compared: int = 0,
         risk: float = LIMIT,
+        audit: float = 1.0,
         **options: Any,
     ) -> None:
         self.grid = np.unique(thresholds)[::-1]
         self.largest, self.heaviest = options.get("max_loss", 1.0), options.get("max_weight", 1.0)
         self.size = options.get("max_cluster", 1)
-        self.limit = risk / self.largest
+        self.limit, self.audit = risk / self.largest, audit
         self.names = list(options.get("groups", [""]))
         self.bars = 1.0 / np.array(shares)
         self.reached = np.cumsum(_bets.start_weights(len(self.grid)))
@@ -46,12 +47,13 @@ class Streams:
         self.labels, self.calls = np.zeros(streams, dtype=int), 0
         self.begin()
         self.mirrors = [
-            LiveCertificate(risk=risk, delta=DELTA, thresholds=thresholds, **options) for _ in range(compared)
+            LiveCertificate(risk=risk, delta=DELTA, thresholds=thresholds, audit=audit, **options)
+            for _ in range(compared)
         ]
         self.equal = self.different = 0
 
     def begin(self) -> None:
-        """Forget all rows: at the start, and at a restart. The smallest chance is that of the policy in force."""
+        """Forget all rows: at the start, and at a restart. The smallest chance of a label stays as it is."""
         n = len(self.grid)
         self.sums = np.zeros((*self.kept, len(_bets.WEIGHTS), n))
         self.certified = np.zeros((*self.kept, n), dtype=bool)
@@ -148,18 +150,13 @@ class Streams:
             least[:, k] = np.where(certified[:, k], np.inf, found)
         return np.where(certified, 0.0, least)
 
-    def issue(self, audit: float | np.ndarray, waiting: bool = False) -> None:
-        """Take the certified thresholds as those in force, with audits of what they answer from now on."""
-        before = self.smallest
-        self.smallest = np.where(self.lowest >= 0, audit, 1.0)
-        if waiting:
-            self.smallest = np.minimum(before, self.smallest)
+    def issue(self) -> None:
+        """Take the certified thresholds as those in force; once there was one, stakes are those of audits."""
+        self.smallest = np.where(self.lowest >= 0, self.audit, self.smallest)
         for s, live in enumerate(self.mirrors):
-            live._issue(float(np.broadcast_to(audit, self.kept[1])[s]))
             for g, one in enumerate(live.groups.values()):
-                if one.violated_at is None:
-                    assert one.smallest == self.smallest[g, s], (one.smallest, self.smallest[g, s])
-                one.smallest, one.in_force = self.smallest[g, s], one.lowest
+                assert one.smallest == self.smallest[g, s], (one.smallest, self.smallest[g, s])
+                one.in_force = one.lowest
 
     def restart(self) -> None:
         """Begin anew."""
@@ -190,31 +187,30 @@ def daily(population: Population, audit: float, days: int, rows: int, size: tupl
     """Issue a policy every day, and audit what it answers; ``size``: streams, and how many of them are compared."""
     rng = np.random.default_rng(seed)
     shares = [DELTA / len(population.options.get("groups", [""]))] * len(population.options.get("groups", [""]))
-    live = Streams(population.thresholds, size[0], shares, size[1], **population.options)
+    live = Streams(population.thresholds, size[0], shares, size[1], audit=audit, **population.options)
     for _ in range(days):
         day = population.draw((size[0], rows), rng)
         group = np.searchsorted(live.names, day["groups"]) if "groups" in day else 0
         chance = np.where(live.answered(day["confidence"], group), audit, 1.0)
         live.update(day, rng.random(chance.shape) < chance, chance)
-        live.issue(audit)
+        live.issue()
     return live.violated(population.risk), live
 
 
 def drawn_by_policy(audit: float, days: int, rows: int, size: tuple[int, int], seed: int) -> Found:
     """Audit as the package draws, by names, with a chance that is chosen anew each day from what was seen."""
     rng, population = np.random.default_rng(seed), plateau()
-    live = Streams(population.thresholds, size[0], [DELTA], size[1])
+    live = Streams(population.thresholds, size[0], [DELTA], size[1], audit=audit)
     for k in range(days):
-        live.issue(np.where(live.labels % 2, audit, min(1.0, 2 * audit)))
-        day = population.draw((size[0], rows), rng)
-        chance = np.where(live.answered(day["confidence"]), live.smallest[0][:, np.newaxis], 1.0)
+        live.issue()
+        day, today = population.draw((size[0], rows), rng), np.where(live.labels % 2, audit, min(1.0, 2 * audit))
+        chance = np.where(live.answered(day["confidence"]), today[:, np.newaxis], 1.0)
         names = [f"{s}-{k}-{row}" for s in range(size[0]) for row in range(rows)]
         drawn = drawn_rows(names, chance.ravel(), seed).reshape(chance.shape)
         for s, one in enumerate(live.mirrors):
-            share, mine = float(live.smallest[0, s]), names[s * rows : (s + 1) * rows]
-            found = one.policy(score="s", audit=share).decide(day["confidence"][s], ids=mine, audit=share, seed=seed)
+            mine = names[s * rows : (s + 1) * rows]
+            found = one.policy(score="s").decide(day["confidence"][s], ids=mine, audit=float(today[s]), seed=seed)
             assert (found.drawn == drawn[s]).all() or one.groups[""].violated_at is not None
-            one.groups[""].smallest = share
         live.update(day, drawn, chance)
     return live.violated(population.risk), live
 
@@ -222,7 +218,7 @@ def drawn_by_policy(audit: float, days: int, rows: int, size: tuple[int, int], s
 def late_labels(audit: float, days: int, rows: int, size: tuple[int, int], seed: int) -> Found:
     """Errors are known on the day, what is right after three: rows come again until their labels are due."""
     rng = np.random.default_rng(seed)
-    live = Streams(np.linspace(1, 0, 21)[1:], size[0], [DELTA], size[1], maturity=3)
+    live = Streams(np.linspace(1, 0, 21)[1:], size[0], [DELTA], size[1], audit=audit, maturity=3)
     waiting: list[tuple[dict[str, Any], np.ndarray, np.ndarray]] = []
     for k in range(days):
         score = rng.random((size[0], rows))
@@ -241,14 +237,14 @@ def late_labels(audit: float, days: int, rows: int, size: tuple[int, int], seed:
             one.update(**(known | {"loss": np.where(young, np.nan, known["loss"])}), as_of=k, again=True)
         live.compare()
         waiting = waiting[-3:]
-        live.issue(audit, waiting=True)
+        live.issue()
     return live.violated(lambda t, group: LIMIT), live
 
 
 def late_change(audit: float, days: int, rows: int, size: tuple[int, int], seed: int) -> Found:
     """Half of the days right wherever it counts, then at the limit; the certificate is begun anew at the change."""
     rng = np.random.default_rng(seed)
-    live = Streams(np.linspace(1, 0, 21)[1:], size[0], [DELTA / 2], size[1], restarts=1)
+    live = Streams(np.linspace(1, 0, 21)[1:], size[0], [DELTA / 2], size[1], audit=audit, restarts=1)
     before = np.zeros(size[0], dtype=bool)
     for k in range(days):
         if k == days // 2:
@@ -259,7 +255,7 @@ def late_change(audit: float, days: int, rows: int, size: tuple[int, int], seed:
         chance = np.where(live.answered(score), audit, 1.0)
         wrong = (rng.random(score.shape) < rate).astype(float)
         live.update({"confidence": score, "loss": wrong}, rng.random(chance.shape) < chance, chance)
-        live.issue(audit)
+        live.issue()
     return before | live.violated(lambda t, group: LIMIT), live
 
 
@@ -267,7 +263,7 @@ def joining_groups(audit: float, days: int, rows: int, size: tuple[int, int], se
     """Groups at the limit that join one after the other, each of which takes half of what is left of the reserve."""
     rng = np.random.default_rng(seed)
     shares = [0.4 * DELTA, *(DELTA * 0.6 / 2**k for k in range(1, 5))]
-    live = Streams(np.linspace(1, 0, 11)[1:], size[0], shares, size[1], groups=["0"], reserve=0.6)
+    live = Streams(np.linspace(1, 0, 11)[1:], size[0], shares, size[1], audit=audit, groups=["0"], reserve=0.6)
     live.names = [str(g) for g in range(5)]
     joined = 1
     for k in range(days):
@@ -280,7 +276,7 @@ def joining_groups(audit: float, days: int, rows: int, size: tuple[int, int], se
         wrong = (rng.random(score.shape) < LIMIT).astype(float)
         day = {"confidence": score, "loss": wrong, "groups": np.array(live.names)[group]}
         live.update(day, rng.random(chance.shape) < chance, chance)
-        live.issue(audit)
+        live.issue()
     return live.violated(lambda t, group: LIMIT), live
 
 

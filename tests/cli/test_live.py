@@ -36,7 +36,7 @@ def test_weeks_of_a_certificate(tmp_path: Path, capsys: pytest.CaptureFixture[st
     """The policy of each week answers from the threshold that is certified then, and the state counts every row."""
     begin = ("--risk", "0.05", "--delta", "0.05", "--audit", "0.2")
     assert live(week(tmp_path, 1), tmp_path, *begin) == 0
-    assert live(week(tmp_path, 2), tmp_path, "--audit", "0.2") == 0
+    assert live(week(tmp_path, 2), tmp_path) == 0
     threshold = abstain.live.load_live(tmp_path / "live.json").threshold
     policy = abstain.load_policy(tmp_path / "policy.json")
     assert policy.thresholds[""] == threshold < 1.0

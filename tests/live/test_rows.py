@@ -27,16 +27,39 @@ def test_rows_count_once() -> None:
 
 
 def test_rows_are_known_by_their_names() -> None:
-    """One row of few that was sent before is refused, after saving too; a name comes once in a call."""
+    """A row that was sent before is refused; later rows need names, too, and scores that are ranks go on with them."""
     live = fresh()
     live.update([0.9, 0.8], [0, 1], ids=["a", 2])
     live.update([0.9, 0.8], [0, 1], ids=["c", "d"])
     for ids in (["e", "a"], [2.0, 7.0]):
-        with pytest.raises(ValueError, match="sent before, by their ids"):
+        with pytest.raises(ValueError, match="1 of these rows were sent before, by their ids"):
             live.update([0.7, 0.6], [0, 0], ids=ids)
     with pytest.raises(ValueError, match="no two alike"):
         live.update([0.7, 0.6], [0, 0], ids=["e", "e"])
-    assert live.result().groups[""].rows == 4
+    with pytest.raises(ValueError, match="earlier rows came with ids="):
+        live.update([0.7, 0.6], [0, 0])
+    for week in range(3):
+        live.update(np.arange(200) / 200, np.zeros(200), ids=[f"{week}-{k}" for k in range(200)])
+    assert live.result().groups[""].rows == 604
+
+
+def test_old_rows_are_known_by_a_sample() -> None:
+    """Of rows before the last 3,500 a part is known by names: 100 of 20,000 that come again are refused."""
+    live = fresh()
+    for part in range(4):
+        live.update(np.full(5000, 0.9), np.zeros(5000), ids=np.arange(5000) + 5000 * part)
+    with pytest.raises(ValueError, match=r"of these rows were sent before, by their ids"):
+        live.update(np.full(100, 0.9), np.zeros(100), ids=np.arange(100))
+
+
+def test_the_same_scores_on_other_days_are_others() -> None:
+    """Ranks come again each week, with other dates or other chances of labels."""
+    live, dated = fresh(), fresh()
+    live.groups[""].smallest = 0.1
+    for week in range(3):
+        live.update(np.arange(200) / 200, np.zeros(200), label_probability=1.0 - 0.01 * week)
+        dated.update(np.arange(200) / 200, np.zeros(200), time=np.full(200, week))
+    assert (live.groups[""].rows, dated.groups[""].rows) == (600, 600)
 
 
 @pytest.mark.parametrize("order", ["mixed", "sorted", "errors first"])
@@ -60,7 +83,7 @@ def test_a_call_is_known_as_a_whole() -> None:
         score = rng.random(n)
         live.update(score, np.zeros(n))
         if known:
-            with pytest.raises(ValueError, match="by score and loss"):
+            with pytest.raises(ValueError, match=r"as far as scores and losses say; .* give ids="):
                 live.update(score[::order], np.zeros(n))
         else:
             live.update(score[::order], np.zeros(n))

@@ -76,7 +76,9 @@ def _say_moved(found: LiveCertification, before: dict[str, float]) -> None:
 @click.option("--add-group", multiple=True, metavar="NAME", help="A group that joins; may be given several times.")
 @click.option("--drawn", help="Column that says which labels were drawn, as 'abstain apply --audit' writes it.")
 @click.option("--label-probability", help="Column of the chances with which labels were drawn.  [default: all drawn]")
-@click.option("--audit", type=float, help="Share of the answers that will be labelled from now on.  [default: 1]")
+@click.option(
+    "--audit", type=float, help="Smallest share of the answers that will ever be labelled; to begin.  [default: 1]"
+)
 @click.option("--time", "when", help="Column of dates or numbers: when rows were predicted; needed with --maturity.")
 @click.option("--maturity", type=float, help="Days until all labels of a row's age are known; to begin.")
 @click.option("--as-of", help="The present, for --maturity.  [default: the latest time]")
@@ -99,7 +101,6 @@ def live_command(
     add_group: tuple[str, ...],
     label_probability: str | None,
     drawn: str | None,
-    audit: float | None,
     when: str | None,
     as_of: str | None,
     restart: bool,
@@ -152,7 +153,7 @@ def live_command(
                 as_of=_present(as_of),
                 again=again,
             )
-            policy = live.policy(**how.arguments(), group=group, audit=1.0 if audit is None else audit)
+            policy = live.policy(**how.arguments(), group=group)
             if output is not None:  # before the state: a run that dies between the two can be repeated
                 policy.save(output)
             live.write(state)

@@ -49,6 +49,10 @@ class LiveCertificate:
         Scores of rows like the coming ones, without labels: their quantiles are the grid.
     thresholds : array-like of shape (n_thresholds,), optional
         The grid itself, instead of ``scores``: at most 200 values, chosen before any label is seen.
+    audit : float in (0, 1]
+        The smallest chance with which labels of answered rows will ever be drawn (:meth:`Policy.decide` draws them);
+        what is not answered is reviewed. The stakes of the test are scaled by it from the first certified threshold on,
+        so a small chance costs time.
     ood_share : float in [0, 1)
         Share of the answers that may be of a kind that the counted rows do not have, and all wrong, without the limit
         being exceeded: what is certified is then (risk - ood_share) / (1 - ood_share) for losses up to 1.
@@ -80,9 +84,9 @@ class LiveCertificate:
     the test of violation and the change detector run in parallel, and :meth:`restart` begins anew.
 
     **What may depend on results.** When to evaluate, issue a policy or stop, and how many labels to draw next. What may
-    not: the grid, the limit, and which rows a call has: cut the stream by time or by number. The order of rows within a
-    call does not matter. Count the rows of a policy before the next one is issued with another ``audit``: the stakes of
-    rows whose labels are known must not change.
+    not: the grid, the limit, ``audit``, and which rows a call has: cut the stream by time or by number. The order of
+    the rows of a call does not matter. Stakes on the rows of a call are fixed by the calls before it: they are those of
+    full labels until a threshold is certified, and those of ``audit`` ever after.
 
     References
     ----------
@@ -109,6 +113,7 @@ class LiveCertificate:
         delta: float = 0.05,
         scores: ArrayLike | None = None,
         thresholds: ArrayLike | None = None,
+        audit: float = 1.0,
         ood_share: float = 0.0,
         max_loss: float = 1.0,
         max_weight: float = 1.0,
@@ -125,6 +130,9 @@ class LiveCertificate:
         self.risk = positive(risk, "risk", "give the limit of the mean loss of what is answered")
         if not self.risk < self.max_loss:
             raise ValueError(f"risk must be below max_loss={self.max_loss:g}, got {risk!r}; every threshold attains it")
+        self.audit = fraction(audit, "audit")
+        if not self.audit > 0.0:
+            raise ValueError("audit must be above 0: what is answered and never labelled cannot be certified again")
         self.ood_share = fraction(ood_share, "ood_share", below_one=True)
         stricter(self.risk / self.max_loss, self.ood_share)
         self.delta = failure_probability(delta)
@@ -140,7 +148,7 @@ class LiveCertificate:
         self.period = 0
         self.calls = self.given = 0
         self.lines: list[Line] = []
-        self.sent = SentRows(partly=50)
+        self.sent = SentRows(50, "ids=, a name of each row, or again=True")
         self.clusters: Hashes = np.zeros(0, dtype=np.uint64)
         self.reserved = self.reserve
         self.on_file: dict[str, str] = {}
@@ -158,7 +166,7 @@ class LiveCertificate:
 
     def _rules(self) -> Rules:
         most = self.risk / self.max_loss
-        return Rules(stricter(most, self.ood_share), most, self.thresholds, self.run_length)
+        return Rules(stricter(most, self.ood_share), most, self.thresholds, self.audit, self.run_length)
 
     def _whole_share(self) -> float:
         return self.delta / (self.restarts + 1)
@@ -189,7 +197,7 @@ class LiveCertificate:
         label_probability : float or array-like of shape (n_samples,)
             The chance with which the label of a row was drawn, in (0, 1]; it was fixed before the loss was known and
             does not depend on it. A row with chance 1 that the grid can accept needs its label. No chance may be below
-            the smallest one in force (:meth:`policy` with ``audit``).
+            1 until a threshold is certified, or below ``audit`` after that.
         drawn : array-like of bool of shape (n_samples,), optional
             Which labels were drawn (:attr:`Decisions.drawn`); default: those that are there. A drawn row that the grid
             can accept then needs its label, and a label that came without being drawn, as of a complaint, is left out.
@@ -200,10 +208,11 @@ class LiveCertificate:
             Dates or numbers: when each row was predicted; needed with ``maturity``. Rows that are too young have to
             come again. ``as_of`` is the present, from which ages are counted; default the latest ``time``.
         ids : array-like of shape (n_samples,), optional
-            A name of each row that no other row ever has. A row is then recognised if it is among the last 7,000 that
-            were counted. Without names calls are recognised by their scores and losses, where these differ enough: as a
-            whole if others would be the same with a probability of at most 1e-9 (24 different rows, or 10 in the same
-            order), and half of a call of 80 different rows. Fewer rows count, even if they are sent twice.
+            A name of each row that no other row ever has. A row is then recognised if it is among the last 3,500, or
+            among 2,500 of all rows at random. Without names calls are recognised by all their columns: as a whole if
+            others, drawn independently, would be the same with a probability of at most 1e-9 (24 different rows, or 10
+            in the same order), and half of a call of 80 different rows. Fewer rows count, even if they are sent twice.
+            New rows with ranks as scores, or of a fixed set of cases, may look the same: they need names.
         frame : data frame, lazy frame or relation, optional
             Of polars, pandas, DuckDB or another library that Narwhals knows: names of its columns then stand for rows.
         again : bool
@@ -243,8 +252,13 @@ class LiveCertificate:
             names = columns.hashes_of(ids, n)
             clock = copy.copy(self.clock)
             due, when = columns.due_rows(clock, time, as_of, losses, needed & answerable, number)
+            others = [chance, weight, place] if when is None else [chance, weight, place, when]
             known = self.sent.check(
-                score[due], losses[due], flag(again, "again"), None if names is None else names[due]
+                score[due],
+                losses[due],
+                flag(again, "again"),
+                None if names is None else names[due],
+                *(each[due] for each in others),
             )
             fresh = None if clusters is None else columns.fresh_clusters(clusters, due, self.clusters)
             self.clock, self.calls, self.given = clock, self.calls + 1, n
@@ -268,18 +282,9 @@ class LiveCertificate:
             return self.result()
 
     def _remember(self, when: str) -> None:
-        grids = self.groups.values()
-        self.lines.append(
-            Line(
-                when,
-                sum(one.rows for one in grids),
-                sum(one.labels for one in grids),
-                None if self.grouped or math.isinf(self.threshold) else self.threshold,
-                self.covered(),
-                max(one.highest for one in grids),
-                any(one.changed_at is not None for one in grids),
-            )
-        )
+        self.lines.append(Line.of(self, when))
+        for one in self.groups.values():
+            one.last = (0, 0.0, 0.0)
         if len(self.lines) > LINES:
             half = LINES // 2
             self.lines = self.lines[1:half:2] + self.lines[half:]
@@ -316,17 +321,14 @@ class LiveCertificate:
         with self._lock:
             return LiveCertification.of(self)
 
-    def policy(self, *, score: str, audit: float = 1.0, group: str | None = None, **about: Any) -> Policy:
-        """Return the policy of the lowest certified thresholds, and take it as the one in force.
+    def policy(self, *, score: str, group: str | None = None, **about: Any) -> Policy:
+        """Return the policy of the lowest certified thresholds; from now on its answers are monitored.
 
         Parameters
         ----------
         score : str
             Column of the confidence score in new files, or the score that is computed; as for
             :meth:`CertifiedThreshold.policy`, which also has the other arguments (``about``).
-        audit : float in (0, 1]
-            With which chance a label of an answered row will be drawn from now on (:meth:`Policy.decide` draws them);
-            what is not answered is reviewed. Bets are scaled by it, so a small chance costs time.
         group : str, optional
             Column of the groups, needed where the certificate has groups.
 
@@ -336,19 +338,9 @@ class LiveCertificate:
         """
         with self._lock:
             found = Policy.of(Issued.of(self), score=score, group=group, **about)
-            self._issue(audit)
+            for one in self.groups.values():
+                one.in_force = one.answers
             return found
-
-    def _issue(self, audit: float) -> None:
-        """Take the lowest certified thresholds as those in force, with this smallest chance of a label from now on."""
-        smallest = fraction(audit, "audit")
-        if not smallest > 0.0:
-            raise ValueError("audit must be above 0: what is answered and never labelled cannot be certified again")
-        for one in self.groups.values():
-            before = one.smallest
-            one.issue(smallest)
-            if self.clock.waiting:  # rows that wait were drawn before
-                one.smallest = min(before, one.smallest)
 
     def add_group(self, name: str) -> None:
         """Begin a certificate for one more group, with half of what is left of the reserve of ``delta``."""
@@ -375,16 +367,16 @@ class LiveCertificate:
                 )
             self.period += 1
             self.clock.last, self.clock.waiting = self.clock.seen, 0  # rows that wait are of before the change
-            smallest = {name: one.smallest for name, one in self.groups.items()}  # of the policy that is still in force
-            self.groups = {name: Grid(self._rules(), one.share) for name, one in self.groups.items()}
-            for name, one in self.groups.items():
-                one.smallest = smallest[name]
+            # rows that the last policy answered may still come, so the smallest chance stays as it is
+            self.groups = {
+                name: Grid(self._rules(), one.share, smallest=one.smallest) for name, one in self.groups.items()
+            }
             self.lines = []
 
     def options(self) -> dict[str, Any]:
         """Return what was fixed at the start, in plain values."""
-        plain = ("risk", "delta", "ood_share", "max_loss", "max_weight", "max_cluster", "each", "reserve", "restarts")
-        return {name: getattr(self, name) for name in (*plain, "run_length")} | {
+        plain = ("risk", "delta", "audit", "ood_share", "max_loss", "max_weight", "max_cluster", "each", "reserve")
+        return {name: getattr(self, name) for name in (*plain, "restarts", "run_length")} | {
             "thresholds": self.thresholds.tolist(),
             "groups": list(self.named) if self.grouped else None,
             "maturity": self.clock.maturity,

@@ -60,7 +60,8 @@ def chances(given: ArrayLike | float, n: int, smallest: FloatArray) -> FloatArra
         raise ValueError(
             f"label_probability[{row}] is {chance[row]:g}, below the smallest chance in force, "
             f"{np.broadcast_to(smallest, n)[row]:g}; "
-            "stakes are fixed before labels are drawn: give audit= when the policy is issued (policy(audit=...))"
+            "stakes are fixed before labels are drawn: before anything is certified all rows need a label, and then a "
+            "share of audit=, which is given when the certificate is made"
         )
     return chance
 

@@ -77,6 +77,10 @@ def update_live(path: str | os.PathLike[str], confidence: ArrayLike, loss: Array
     return found
 
 
+#: Thresholds for scores in [0, 1]: fine where they crowd near 1, and else in steps of about a hundredth.
+USUAL = 1.0 - np.append(np.geomspace(1e-7, 0.01, 40), np.linspace(0.02, 1.0, 90))
+
+
 def begin_live(confidence: FloatArray, others: FloatArray | None, options: dict[str, Any]) -> LiveCertificate:
     """Return a new certificate: on a grid from the scores of other rows, or for scores in [0, 1] a fixed one.
 
@@ -92,7 +96,7 @@ def begin_live(confidence: FloatArray, others: FloatArray | None, options: dict[
             f"scores span [{known.min():g}, {known.max():g}], and a grid is known for [0, 1] only; give other rows "
             "whose scores make it (grid=)"
         )
-    return LiveCertificate(thresholds=1.0 - np.geomspace(1e-7, 1.0, 100), **options)
+    return LiveCertificate(thresholds=USUAL, **options)
 
 
 def same_options(live: LiveCertificate, given: dict[str, Any]) -> None:

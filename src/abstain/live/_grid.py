@@ -17,12 +17,14 @@ class Rules:
     """What is fixed before the first label.
 
     ``limit``: what is certified of the mean loss, as a part of the largest loss; ``most``: what it may be with unseen
-    cases; ``thresholds``: falling; ``run_length``: answered rows between false signals of the change detector.
+    cases; ``thresholds``: falling; ``audit``: the smallest chance of a label of a row that is answered; ``run_length``:
+    answered rows between false signals of the change detector.
     """
 
     limit: float
     most: float
     thresholds: FloatArray
+    audit: float
     run_length: float
 
 
@@ -62,9 +64,10 @@ class Grid:
     ``share``: of delta; ``sums``: logarithms of the bets for each stake and cell; ``counts``, ``cases``: rows of each
     cell, and their weight, last of those that no threshold accepts; ``labels``: how many labels were counted;
     ``wrong``: their losses for each cell, weighted by chance; ``certified``: the thresholds that were declared;
-    ``in_force``: position of the threshold of the last policy, or -1; ``smallest``: the smallest chance of a label
-    since then; ``answered``: labels of what it answered; ``violated_at``, ``changed_at``: how many of these there were
-    at the first violation and signal of a change; ``old_rows``: rows before the call of that signal.
+    ``in_force``: position of the threshold of the last policy, or -1; ``smallest``: the smallest chance of a label in
+    the next call; ``answered``: labels of what the policy answered; ``violated_at``, ``changed_at``: how many of these
+    there were at the first violation and signal of a change; ``old_rows``: rows before the call of that signal;
+    ``last``: labels of what it answered in this call, their weight, and their losses.
     """
 
     rules: Rules
@@ -81,6 +84,7 @@ class Grid:
     violated_at: int | None = None
     changed_at: int | None = None
     old_rows: int | None = None
+    last: tuple[int, float, float] = (0, 0.0, 0.0)
     graded: bool = False
     counts: IntArray = field(init=False)
     evidence: Evidence = field(init=False)
@@ -95,11 +99,6 @@ class Grid:
         self.evidence = Evidence(self.rules.most)
         self.detector = Detector(self.rules.most, self.rules.run_length)
 
-    def issue(self, audit: float) -> None:
-        """Take the lowest certified threshold as the one in force; without one all rows are reviewed."""
-        self.in_force = self.answers
-        self.smallest = audit if self.in_force >= 0 else 1.0
-
     def take(self, rows: Rows) -> None:
         """Count rows."""
         n = len(self.rules.thresholds)
@@ -111,6 +110,8 @@ class Grid:
             logs = _bets.cluster_logs(gain / rows.size, rows.cell, rows.cluster, self.rules.limit, self.smallest)
         self.sums += _bets.by_cell(logs, rows.cell, n)  # at the end of a call: no order of its rows can matter
         self.certified = _bets.certify(_bets.log_evidence(self.sums), self.certified, -math.log(self.share))
+        if self.certified.any():  # nothing that is known of later rows can change their stakes
+            self.smallest = self.rules.audit
         self.counts += np.bincount(rows.cell, minlength=n + 1)
         self.graded = self.graded or bool(((rows.loss != 0.0) & (rows.loss != 1.0)).any())
         self.labels += int(rows.drawn.sum())
@@ -123,6 +124,8 @@ class Grid:
         mine = rows.drawn & (rows.cell <= self.in_force)
         if not mine.any():
             return
+        weight = (rows.weight / rows.chance)[mine]
+        self.last = int(mine.sum()), float(weight.sum()), float(weight @ rows.loss[mine])
         gain = self.smallest * (rows.weight * (self.rules.most - rows.loss) / rows.chance)[mine]
         if rows.cluster is not None:
             gain = np.bincount(np.unique(rows.cluster[mine], return_inverse=True)[1], weights=gain) / rows.size

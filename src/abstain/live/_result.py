@@ -24,7 +24,8 @@ class Line:
 
     ``when``: its date or number; ``rows``, ``labels``: counted until then; ``threshold``, ``coverage``: certified;
     ``log_evidence``: largest evidence against the guarantee of the policy in force; ``changed``: a change was
-    signalled.
+    signalled; ``answered``, ``risk``: labels of what the policy in force answered in this call alone, and their mean
+    loss.
     """
 
     when: str
@@ -34,6 +35,25 @@ class Line:
     coverage: float
     log_evidence: float
     changed: bool
+    answered: int
+    risk: float | None
+
+    @classmethod
+    def of(cls, live: LiveCertificate, when: str) -> Line:
+        """Return the line of a call that was just counted."""
+        grids = live.groups.values()
+        weight = sum(one.last[1] for one in grids)
+        return cls(
+            when,
+            sum(one.rows for one in grids),
+            sum(one.labels for one in grids),
+            None if live.grouped or math.isinf(live.threshold) else live.threshold,
+            live.covered(),
+            max(one.highest for one in grids),
+            any(one.changed_at is not None for one in grids),
+            sum(one.last[0] for one in grids),
+            sum(one.last[2] for one in grids) / weight * live.max_loss if weight else None,
+        )
 
 
 @dataclass(frozen=True)
@@ -74,7 +94,8 @@ class LiveCertification(Result):
         Whether losses are others than 0 and 1.
     reach : Reach or None
         How far the guarantee reaches beyond the counted rows, in each group; None while nothing is certified, and after
-        a violation. Its ``coverage`` is the measured one.
+        a violation. Its ``coverage``, for :meth:`Reach.ood_cases`, is a lower limit, which fails on any day with a
+        probability of at most ``delta``, in addition to that of the guarantee.
     given, waiting, waiting_since : int, int, str
         Rows of the last call; how many of them were too young to count, and after which time.
     """
@@ -114,7 +135,7 @@ class LiveCertification(Result):
         reach = None
         if coverage and all(one.violated_at is None for one in groups.values()):
             where = " of each group" if list(groups) != [""] else ""
-            reach = Reach(rules.most, rules.limit, coverage, where=where)
+            reach = Reach(rules.most, rules.limit, covered_at_least(live), where=where)
         clock = live.clock
         since = "" if clock.last is None else clock.shown(clock.last)
         return cls(
@@ -205,11 +226,13 @@ class LiveCertification(Result):
                     line.labels,
                     math.inf if line.threshold is None else line.threshold,
                     line.coverage,
+                    line.answered,
+                    math.nan if line.risk is None else line.risk,
                 )
                 for line in self.history[-SHOWN:]
             ]
-            names = [Column("after"), Column("rows"), Column("labels"), Column("threshold"), Column("coverage")]
-            return [Table(names, list(shown))]
+            headings = ("after", "rows", "labels", "threshold", "coverage", "labelled answers", "their risk")
+            return [Table([Column(each) for each in headings], list(shown))]
         rows: list[Row] = [
             (name, one.rows, one.labels, one.threshold, one.coverage, one.risk) for name, one in self.groups.items()
         ]
@@ -219,3 +242,17 @@ class LiveCertification(Result):
     def rows(self) -> list[dict[str, Any]]:
         """Return one dict for each group."""
         return [{"group": name, **vars(one)} for name, one in self.groups.items()]
+
+
+def covered_at_least(live: LiveCertificate) -> float:
+    r"""Return a lower limit of the share that the certified thresholds accept, which holds on all days together.
+
+    A cluster adds its accepted weight less its share of the whole, with mean 0 and in an interval of the length m, the
+    largest size. A mixture of normal distributions bounds the sum of n of these at any time (Robbins, 1970) by
+    :math:`\sqrt{(V + r)\log((V + r)/(r d^2))}` with :math:`V = n m^2/4`. It is used at every threshold of each group.
+    """
+    grids, most = live.groups.values(), (live.max_cluster or 1) ** 2 / 4.0
+    spread, begin = most * sum(one.rows for one in grids), 1000.0 * most
+    chance = len(grids) * math.log(len(live.thresholds)) - math.log(live.delta / (live.restarts + 1))
+    short = math.sqrt((spread + begin) * (math.log1p(spread / begin) + 2.0 * chance))
+    return max(0.0, live.covered() - short / sum(float(one.cases.sum()) for one in grids))

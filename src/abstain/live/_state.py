@@ -22,7 +22,7 @@ from abstain.thresholds import packed, unpacked
 if TYPE_CHECKING:
     from abstain.live._certificate import LiveCertificate
 
-FORMAT = "abstain.live/3"
+FORMAT = "abstain.live/4"
 
 
 def text_of(values: FloatArray) -> str:

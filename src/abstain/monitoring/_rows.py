@@ -109,8 +109,9 @@ PART = 0.5
 #: A part is recognised of calls of at least so many rows, of which so large a part is different: fewer rows, or coarser
 #: scores, may well share half of their rows with others.
 FEWEST, DISTINCT = 80, 0.95
-#: Names of single rows that are remembered, of one call at most half of them, and bytes of each hash of a name.
-NAMED, BYTES = 7000, 5
+#: Names that are remembered, of the last rows and of all rows at random, and bytes of each hash: of 100,000 new names
+#: any is taken for one of these with a probability of 1e-8.
+LAST, SAMPLE, BYTES = 3500, 2500, 7
 
 
 class Known(NamedTuple):
@@ -127,36 +128,49 @@ class Known(NamedTuple):
 class SentRows:
     """Recognise rows that were sent before, in bounded memory: with 100 calls ``partly`` 90 kB.
 
-    **Without names** by score and loss: a call as a whole, if it is among the last 1,000 and other rows would be the
-    same with a probability of at most 1e-9 (24 different rows, or 10 in the same order); and half of a call of at least
-    80 different rows, if it is among the last ``partly``. **With names**: each of the last 7,000 rows, of larger calls
-    3,500 at random, and calls as a whole. Three quarters of the memory for parts then go to names.
+    **Without names** by score, loss and other columns: a call as a whole, if it is among the last 1,000 and other rows
+    would be the same with a probability of at most 1e-9 (24 different rows, or 10 in the same order); and half of a
+    call of at least 80 different rows, if it is among the last ``partly``. These probabilities are those of rows that
+    are drawn independently: scores that are ranks, or of a fixed set of cases, come again with other rows, and then
+    only names distinguish them (``remedy``).
+
+    **With names**: each of the last 3,500 rows, 2,500 of all rows at random, and calls as a whole. Three quarters of
+    the memory for parts then go to names.
     """
 
-    def __init__(self, partly: int = PARTLY) -> None:
-        self.partly = partly
+    def __init__(self, partly: int = PARTLY, remedy: str = "again=True") -> None:
+        self.partly, self.remedy = partly, remedy
         self.digests: list[str] = []
         self.hashes: list[Hashes] = []
         self.names: Hashes = np.zeros(0, dtype=np.uint64)
+        self.sample: Hashes = np.zeros(0, dtype=np.uint64)
 
-    def check(self, scores: FloatArray, loss: FloatArray, again: bool, names: Hashes | None = None) -> Known:
+    def check(
+        self, scores: FloatArray, loss: FloatArray, again: bool, names: Hashes | None = None, *others: FloatArray
+    ) -> Known:
         """Return what these rows are recognised by; refuse them if they were sent before, unless ``again``."""
-        each = hashed(scores, np.nan_to_num(loss, nan=-1.0)) if names is None else names
-        whole = digest(each, scores if names is None else None)
-        if names is not None:
-            names = names & np.uint64(256**BYTES - 1)
-            part, how = float(np.isin(names, self.names).mean()) if len(names) else 0.0, "their ids"
-        else:
-            part, how = self._part(each), "score and loss"
-            part = part if part >= PART else 0.0
-        part = 1.0 if whole and whole in self.digests else part
-        if part and not again:
-            much = "these" if part == 1.0 else f"about {100 * part:.2g} % of these"
-            text = f"{much} rows were sent before, by {how}; send only new rows, or give again=True for equal ones"
-            raise ValueError(text)
         few = np.zeros(0, dtype=np.uint64)
         if names is not None:
-            return Known(whole, few, names if len(names) <= NAMED // 2 else distinct(names)[: NAMED // 2])
+            names, whole = names & np.uint64(256**BYTES - 1), digest(names)
+            old = int(np.isin(names, np.concatenate([self.names, self.sample])).sum())
+            old = len(names) if whole and whole in self.digests else old
+            if old and not again:
+                much = "these" if old == len(names) else f"{old:,} of these"
+                raise ValueError(f"{much} rows were sent before, by their ids; send only new rows, or give again=True")
+            return Known(whole, few, names)
+        if len(self.names) and not again:
+            raise ValueError("earlier rows came with ids=, by which they are recognised; give ids= or again=True")
+        each = hashed(scores, np.nan_to_num(loss, nan=-1.0))
+        for column in others:
+            each = each * np.uint64(3) ^ hashed(column, column)
+        whole, part = digest(each, scores), self._part(each)
+        part = 1.0 if whole and whole in self.digests else part
+        if part >= PART and not again:
+            much = "these" if part == 1.0 else f"about {100 * part:.2g} % of these"
+            raise ValueError(
+                f"{much} rows were sent before, as far as scores and losses say; send only new rows, or give "
+                f"{self.remedy} if these are others"
+            )
         enough = len(each) >= FEWEST and len(distinct(each)) >= DISTINCT * len(each)
         return Known(whole, unpacked(sketch(each, KEPT)) if enough else few, few)
 
@@ -166,7 +180,8 @@ class SentRows:
             self.digests = [*self.digests, known.digest][-WHOLE:]
         if len(known.hashes):
             self.hashes = [*self.hashes, known.hashes]
-        self.names = np.concatenate([self.names, known.names])[-NAMED:]
+        self.names = np.concatenate([self.names, known.names])[-LAST:]
+        self.sample = distinct(np.concatenate([self.sample, known.names]))[:SAMPLE]
         self.hashes = self.hashes[-(self.partly // 4 if len(self.names) else self.partly) :]
 
     def _part(self, each: Hashes) -> float:
@@ -184,12 +199,13 @@ class SentRows:
     def state(self) -> dict[str, Any]:
         """Return what is kept, as JSON has it."""
         hashes = [packed(one) for one in self.hashes]
-        return {"sent": self.digests, "sketches": hashes, "names": _short(self.names)}
+        names = {"names": _short(self.names), "sample": _short(self.sample)} if len(self.names) else {}
+        return {"sent": self.digests, "sketches": hashes, **names}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take up what was kept; a monitor of an earlier version has no names."""
+        """Take up what was kept; where rows have no names there are none."""
         self.digests, self.hashes = state["sent"], [unpacked(one) for one in state["sketches"]]
-        self.names = _long(state.get("names", ""))
+        self.names, self.sample = _long(state.get("names", "")), _long(state.get("sample", ""))
 
 
 def _short(names: Hashes) -> str:

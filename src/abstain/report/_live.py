@@ -30,7 +30,10 @@ def about(live: LiveCertification) -> str:
 def contents(live: LiveCertification, source: Source, verdict: Verdict) -> tuple[Board, list[Section]]:
     """Return the coverage that is certified over time, thresholds and labels, the reach, and the table."""
     charts = _over_time(live)
-    words = "No threshold that was ever declared exceeds the limit, with this confidence over all days together."
+    words = (
+        "No threshold that was ever declared exceeds the limit, with this confidence over all days together, if all "
+        "rows come from one population."
+    )
     drawn = [Section("time", "Threshold and labels", (Charts(charts[1:]), Prose((words,))))] if charts[1:] else []
     return Board(charts[0] if charts else None, _numbers(live)), [
         *drawn,

@@ -11,11 +11,17 @@ is seen and :math:`\lambda X > -1`. The stakes are
 
 .. math:: \lambda_k = q\,\frac{1 - \rho_k}{1 - \alpha}, \qquad \rho_k = \frac{1}{1 + h_k\sqrt{(1 - q\alpha)/(q\alpha)}},
 
-where q is the smallest chance of a label that is *in force*: it belongs to the policy of that time. The chance of a row
-itself depends on its confidence, and a stake that follows it would not keep the expectation. Without audits (q = 1) and
-with 0/1 losses a stake is the likelihood ratio of the error rate :math:`\rho_k \alpha` against :math:`\alpha`. The root
-is the relative standard deviation of one loss at the limit, so that at every limit, and with every chance, the same
-numbers of labels decide.
+where q is the smallest chance of a label that is *in force*: 1 until a threshold is certified, and then the one that
+was declared for all later days. The chance of a row itself depends on its confidence, and a stake that follows it would
+not keep the expectation. Without audits (q = 1) and with 0/1 losses a stake is the likelihood ratio of the error rate
+:math:`\rho_k \alpha` against :math:`\alpha`. The root is the relative standard deviation of one loss at the limit, so
+that at every limit, and with every chance, the same numbers of labels decide.
+
+**Why that is valid.** Let F be all that the calls before have counted. The stakes of a call are a function of F and of
+what was fixed at the start. What a user knows of labels that are not counted yet cannot change them, whether these rows
+wait or are held back. So, for every F, each factor of the call has an expectation of at most 1 under the hypothesis, as
+long as which rows the call has does not depend on their losses; and it is positive, because no chance is below q:
+:math:`\lambda_k X \ge -\lambda_k (1 - \alpha)/q > -1`. The products over independent rows, or clusters, keep both.
 
 **What is kept.** A row counts at all thresholds from its own *cell* on, the first threshold that accepts it. So one sum
 of logarithms for each stake and cell is the whole state, and a row costs as many operations as there are stakes.
