@@ -69,8 +69,8 @@ def jobs(size: str) -> list[Job]:
         return seeds_of(SMOKE, list(ROWS), [0, 1], epochs=2, rate=0.05, tune=1, tune_rate=0.01, batch=32, network=tiny,
                         branches=True)  # fmt: skip
     if size == "gpu":
-        return [
-            job
+        return [  # the authors' script keeps the rate of fine-tuning until the last epoch
+            replace(job, settings=(*job.settings, "tune.schedule=constant")) if job.start else job
             for setting in (CIFAR100, CIFAR10)
             for name in (*NETWORKS, *FIGURES)
             for job in seeds_of(setting, PAPER if name in NETWORKS else (), range(5), epochs=200, rate=0.1, tune=30,

@@ -55,31 +55,17 @@ def seeds_of(
 ) -> list[Job]:  # fmt: skip
     """Return every candidate of every family for each seed; ``own`` holds the epochs of each family."""
     found = []
-    for seed in seeds:
-        for dropout in ("false", "true"):
-            shared = (
-                *common,
-                f"dropout={dropout}",
-                f"validation={setting.validation}",
-                "extract.train=false",
-                "statistics=own",
-            )
-            shared += (f"extract.passes={passes}",) if dropout == "true" else ()
-            for family in ("confidnet", "devries"):
-                found.append(Job(setting, f"{family}-dropout={dropout}", family, (*shared, *own[family]), seed))
-        for reward, dropout in product(rewards, ("false", "true")):
-            shared = (
-                *common,
-                f"dropout={dropout}",
-                f"validation={setting.validation}",
-                "extract.train=false",
-                "statistics=own",
-            )
-            shared += (f"extract.passes={passes}",) if dropout == "true" else ()
+    for seed, dropout in product(seeds, ("false", "true")):
+        shared = (*common, f"dropout={dropout}", f"validation={setting.validation}", "extract.train=false")
+        shared += ("statistics=own",)
+        if dropout == "true":
+            shared += (f"extract.passes={passes}",)
+        for family in ("confidnet", "devries"):
+            found.append(Job(setting, f"{family}-dropout={dropout}", family, (*shared, *own[family]), seed))
+        for reward in rewards:
             settings = (*shared, f"reward={reward}", *own["deep_gamblers"])
-            found.append(
-                Job(setting, f"deep_gamblers-reward={reward:g}-dropout={dropout}", "deep_gamblers", settings, seed)
-            )
+            name = f"deep_gamblers-reward={reward:g}-dropout={dropout}"
+            found.append(Job(setting, name, "deep_gamblers", settings, seed))
     return found
 
 

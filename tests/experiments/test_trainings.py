@@ -65,20 +65,6 @@ def test_every_job_of_every_size_is_a_recipe_of_its_own(study):
                 assert places[f"{job.setting.name}/{job.start}/seed{job.seed}"] < places[job.folder]
 
 
-def test_fd_shifts_trains_as_many_networks_as_the_paper():
-    """518: rewards and dropout of six data sets, five runs, ten of CAMELYON17 and two of BREEDS."""
-    jobs = FD_SHIFTS.jobs("gpu")
-    runs = {}
-    for job in jobs:
-        runs.setdefault(job.setting.name, set()).add(job.seed)
-    assert len(jobs) == 518
-    assert {name: len(seeds) for name, seeds in runs.items()} == {
-        "cifar100": 5, "cifar10": 5, "cifar100_sub": 5, "svhn": 5, "iwildcam": 5, "camelyon17": 10, "breeds": 2,
-    }  # fmt: skip
-    shifts = {job.setting.name: job.setting.shifted for job in jobs if job.setting.shifted}
-    assert shifts == {name: (f"{name}:shift",) for name in ("iwildcam", "camelyon17", "breeds")}
-
-
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 def test_the_size_for_a_gpu_counts_on_generated_data(study):
     """A dry run builds every network at its full width for the papers' shapes; sums are those of its lines."""
@@ -90,21 +76,6 @@ def test_the_size_for_a_gpu_counts_on_generated_data(study):
     total = float(re.search(r", ([\d,]+) million", lines[-1])[1].replace(",", ""))
     assert len(counted) == len(some)
     assert sum(counted) == pytest.approx(total, abs=0.6)
-
-
-def test_the_papers_settings():
-    """200 epochs of CIFAR-100 three times for twelve rows; five runs of thirteen scores; Table 1's thirty epochs."""
-    ladder = [job for job in OPENOOD.jobs("gpu") if job.setting.name == "cifar100"]
-    assert len(ladder) == 36
-    assert {stage.epochs for job in ladder for stage in job.made().stage.values()} == {200}
-    assert {job.made().stage["main"].average.start for job in ladder if job.model == "sure"} == {120}
-    assert len(SCORES) == 13
-    rewards = {job.model.split("-")[1] for job in FD_SHIFTS.jobs("gpu") if job.model.startswith("deep")}
-    assert rewards == {f"reward={value}" for value in ("2.2", "3", "6", "10", "12", "15", "20")}
-    tuned = [job.made() for job in TABLE_1.jobs("gpu") if job.start]
-    assert {recipe.stage["tune"].epochs for recipe in tuned} == {30}
-    first = TABLE_1.jobs("cpu")
-    assert all(job.start == "before" for job in first if job.model != "before")
 
 
 @pytest.mark.parametrize(
