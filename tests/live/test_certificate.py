@@ -308,11 +308,16 @@ def test_files_that_were_edited_or_of_others_are_refused(tmp_path: Path) -> None
 
 
 def test_state_is_small(tmp_path: Path) -> None:
-    """After more calls than are remembered the file stays below 100 kB."""
+    """After more calls and names than are remembered the file stays below 100 kB."""
     rng = np.random.default_rng(0)
     live = LiveCertificate(risk=0.05, scores=rng.random(500))
-    for _ in range(1050):
-        live.update(rng.random(80), rng.random(80) < 0.02)
+    for k in range(1150):
+        day = np.full(80, np.datetime64("2026-01-01") + k)
+        names = None if k < 1050 else [f"{k}-{row}" for row in range(80)]
+        live.update(rng.random(80), rng.random(80) < 0.02, time=day, ids=names)
+        if k % 50 == 0:
+            live.policy(score="msp")
+    assert live.result().history[-1].risk is not None
     live.save(tmp_path / "live.json")
     assert (tmp_path / "live.json").stat().st_size < 100_000
 

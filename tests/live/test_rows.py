@@ -44,7 +44,7 @@ def test_rows_are_known_by_their_names() -> None:
 
 
 def test_old_rows_are_known_by_a_sample() -> None:
-    """Of rows before the last 3,500 a part is known by names: 100 of 20,000 that come again are refused."""
+    """Of rows before the last 3,000 a part is known by names: 100 of 20,000 that come again are refused."""
     live = fresh()
     for part in range(4):
         live.update(np.full(5000, 0.9), np.zeros(5000), ids=np.arange(5000) + 5000 * part)

@@ -208,7 +208,7 @@ class LiveCertificate:
             Dates or numbers: when each row was predicted; needed with ``maturity``. Rows that are too young have to
             come again. ``as_of`` is the present, from which ages are counted; default the latest ``time``.
         ids : array-like of shape (n_samples,), optional
-            A name of each row that no other row ever has. A row is then recognised if it is among the last 3,500, or
+            A name of each row that no other row ever has. A row is then recognised if it is among the last 3,000, or
             among 2,500 of all rows at random. Without names calls are recognised by all their columns: as a whole if
             others, drawn independently, would be the same with a probability of at most 1e-9 (24 different rows, or 10
             in the same order), and half of a call of 80 different rows. Fewer rows count, even if they are sent twice.

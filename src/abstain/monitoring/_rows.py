@@ -111,7 +111,7 @@ PART = 0.5
 FEWEST, DISTINCT = 80, 0.95
 #: Names that are remembered, of the last rows and of all rows at random, and bytes of each hash: of 100,000 new names
 #: any is taken for one of these with a probability of 1e-8.
-LAST, SAMPLE, BYTES = 3500, 2500, 7
+LAST, SAMPLE, BYTES = 3000, 2500, 7
 
 
 class Known(NamedTuple):
@@ -134,7 +134,7 @@ class SentRows:
     are drawn independently: scores that are ranks, or of a fixed set of cases, come again with other rows, and then
     only names distinguish them (``remedy``).
 
-    **With names**: each of the last 3,500 rows, 2,500 of all rows at random, and calls as a whole. Three quarters of
+    **With names**: each of the last 3,000 rows, 2,500 of all rows at random, and calls as a whole. Three quarters of
     the memory for parts then go to names.
     """
 
