@@ -2,7 +2,7 @@
 #
 #   make demo    the command on bundled model outputs: a table, a plot, demo-output/report.html
 #   make test    style, types, doctests and tests
-#   make slow    long simulations, and five times as many examples; make minimum: the suite on the oldest versions
+#   make slow    long simulations, and many times as many examples; make minimum: the suite on the oldest versions
 #   make test-dask, make test-spark: evaluation on these engines, in .venv-dask and .venv-spark (the second needs Java)
 #   make test-mlflow, and so on for inspect, lm-eval, loggers, service, notebooks: each against its tool, in .venv-NAME
 #   make docs    the documentation, in docs/_build/html, and the tests of its pages

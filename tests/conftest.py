@@ -15,10 +15,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
-# ci: the same examples on every run, so that a red run can be repeated; long: the same, five times as many (.ci/run
-# --all); thorough: by hand, random and very long.
+# ci: the same examples on every run, so that a red run can be repeated; long: many times as many (.ci/run --all);
+# thorough: by hand, random and very long.
 _SHARED: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-settings.register_profile("ci", derandomize=True, max_examples=60, database=None, print_blob=True, **_SHARED)
+settings.register_profile("ci", derandomize=True, max_examples=25, database=None, print_blob=True, **_SHARED)
 settings.register_profile("long", derandomize=True, max_examples=300, database=None, print_blob=True, **_SHARED)
 settings.register_profile("thorough", max_examples=3000, **_SHARED)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))

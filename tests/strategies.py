@@ -78,10 +78,10 @@ def weights(kind: str, n: int) -> st.SearchStrategy[list[float] | None]:
 
 
 def many(n: int, **options: Any) -> settings:
-    """Return settings for n examples in a long run, and for a fifth of them, at least as many as usual, in others."""
+    """Return settings for n examples in a long run, and for a tenth of them, at least as many as usual, in others."""
     usual = settings.default.max_examples if settings.default is not None else 100
     long = usual > 100
-    return settings(max_examples=n if long else max(n // 5, usual), **options)
+    return settings(max_examples=n if long else max(n // 10, usual), **options)
 
 
 @st.composite

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import abstain
-from tests.imports import ROOT, Import, all_imports, circle, imports_of, modules
+from tests.imports import ROOT, Import, all_imports, circle, modules
 
 # ---------------------------------------------------------------------- layers
 
@@ -167,51 +167,6 @@ def test_optional_libraries_are_imported_where_they_are_used() -> None:
     assert where([each for each in core if library(each) not in CORE_LIBRARIES]) == []
 
 
-def test_the_finder_of_imports_finds_them() -> None:
-    """Imports in functions and in ``else`` count, those for type checkers do not, relative ones are resolved."""
-    code = """
-import numpy.typing as npt
-from abstain import metrics, TieBlocks
-from ._table import x
-if TYPE_CHECKING:
-    import torch
-else:
-    import polars
-def f():
-    from .. import report
-    class C:
-        import scipy
-class D:
-    import json
-try:
-    import click
-except ImportError:
-    import os
-"""
-    found = imports_of("abstain.blocks._frame", code, {"abstain.metrics", "abstain.report", "abstain.blocks._table"})
-    assert [(each.target, each.at_top) for each in found] == [
-        ("numpy.typing", True),
-        ("abstain.metrics", True),
-        ("abstain", True),
-        ("abstain.blocks._table", True),
-        ("polars", True),
-        ("abstain.report", False),
-        ("scipy", False),
-        ("json", True),
-        ("click", True),
-        ("os", True),
-    ]
-    assert imports_of("abstain.blocks", "from . import _table", {"abstain.blocks._table"}, is_package=True) == [
-        Import("abstain.blocks", "abstain.blocks._table", 1, True)
-    ]
-
-
-def test_the_finder_of_circles_finds_them() -> None:
-    """A circle is found behind a tail, and a diamond is none."""
-    assert circle({"a": {"b"}, "b": {"c"}, "c": {"d"}, "d": {"b"}}) == ["b", "c", "d", "b"]
-    assert circle({"a": {"b", "c"}, "b": {"d"}, "c": {"d"}}) == []
-
-
 # ---------------------------------------------------------------------- length
 
 
@@ -301,13 +256,6 @@ def test_every_public_object_has_one_public_spelling() -> None:
 def _is_mentioned(name: str, text: str) -> bool:
     """Return whether the name stands in a list of names, in code marks, or behind a dot."""
     return bool(re.search(rf"^\s+~?(\w+\.)*{name}\s*$|[`.~]{name}\b", text, re.MULTILINE))
-
-
-def test_a_word_is_not_yet_a_mention() -> None:
-    """The word *compare* in a sentence does not document the function of that name."""
-    assert not _is_mentioned("compare", "You can compare models.")
-    for text in (".. autosummary::\n\n   compare\n", "use `compare`", "abstain.compare(a, b)", "   ~abstain.compare"):
-        assert _is_mentioned("compare", text)
 
 
 # ---------------------------------------------------------------------- the version

@@ -101,24 +101,10 @@ def test_results_stay_on_their_device():
     assert all(result.device == device for result in results)
 
 
-def test_gradients_are_left_behind():
-    torch = pytest.importorskip("torch")
-    logits = torch.tensor(LOGITS, dtype=torch.float32, requires_grad=True)
-    assert not losses.cross_entropy(LABELS, logits=logits).requires_grad
-
-
 def test_half_precision_tensors_are_read():
     torch = pytest.importorskip("torch")
     logits = torch.tensor([[1.0, 0.0]], dtype=torch.bfloat16)
     np.testing.assert_allclose(np.asarray(losses.cross_entropy([0], logits=logits)), [np.log1p(np.exp(-1.0))])
-
-
-def test_arguments_stay_as_they_are():
-    logits, proba = LOGITS.copy(), PROBA.copy()
-    losses.cross_entropy(LABELS, logits=logits)
-    losses.brier(LABELS, proba)
-    np.testing.assert_array_equal(logits, LOGITS)
-    np.testing.assert_array_equal(proba, PROBA)
 
 
 def test_cross_entropy_keeps_its_digits_at_large_margins():
@@ -142,12 +128,6 @@ def test_ranges_and_agreement_with_scipy(logits, labels):
     assert (loss >= 0.0).all()
     brier = losses.brier(labels, np.exp(log_softmax(logits, axis=1)))
     assert ((brier >= 0.0) & (brier <= 2.0 + 1e-12)).all()
-
-
-def test_softmax_rounding_is_accepted():
-    losses.brier([0], [[1.0000001, 0.0]])
-    losses.brier([0], [[0.9995, 0.0]])
-    assert losses.brier([1], [[1.0000001, -1e-8]]) == 2.0
 
 
 @pytest.mark.parametrize(

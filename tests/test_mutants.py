@@ -70,6 +70,7 @@ def test_each_kind_of_change_is_found_and_messages_stay(mutants: Any, tmp_path: 
     }
 
 
+@pytest.mark.slow
 def test_a_change_that_a_test_notices_and_one_that_none_does(
     mutants: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -69,19 +69,6 @@ def _is_text(node: ast.Call) -> bool:
 MODES = {"r", "w", "x", "a", "rb", "wb", "xb", "ab", "rt", "wt", "r+", "r+b"}
 
 
-@pytest.mark.parametrize(
-    ("code", "lines"),
-    [
-        ("open(name)\nopen(name, 'rb')\nopen(name, encoding='utf-8')\npath.open('w')", [1, 4]),
-        ("path.read_text()\npath.read_text('utf-8')\npath.write_text(text)\nwrite_text(path, text)", [1, 3]),
-        ("subprocess.run(['a'], text=True)\nsubprocess.run(['a'])\nrun(text=True)", [1]),
-    ],
-)
-def test_the_rule_on_encodings_sees_what_it_should(code: str, lines: list[int]) -> None:
-    """Text without an encoding is found, bytes and named encodings are not."""
-    assert list(without_encoding(ast.parse(code))) == lines
-
-
 def test_every_text_names_its_encoding() -> None:
     """A file of another system is read alike, whatever the encoding of this one is."""
     found = [

@@ -22,14 +22,6 @@ def test_sums_are_those_of_numpy(n: int, backwards: bool) -> None:
     np.testing.assert_array_equal(values, given)
 
 
-@pytest.mark.parametrize("n", SIZES)
-def test_whole_numbers_are_added_exactly(n: int) -> None:
-    """Counts stay counts, and those of ones are counted."""
-    counts = np.random.default_rng(n).integers(0, 1000, n).astype(np.float64)
-    np.testing.assert_array_equal(cumulative(counts), np.cumsum(counts))
-    np.testing.assert_array_equal(cumulative(ones(n)), np.arange(1.0, n + 1.0))
-
-
 def test_sums_never_decrease_and_stand_still_on_zeros() -> None:
     """A curve over coverage must not wiggle by rounding."""
     rng = np.random.default_rng(0)

@@ -120,12 +120,6 @@ def test_complex_tensors() -> None:
         TieBlocks.from_samples(torch.tensor([0, 1]), torch.tensor([1j, 0]))
 
 
-def test_none_is_a_missing_argument() -> None:
-    """A variable that was never filled is named."""
-    with pytest.raises(TypeError, match=r"confidence is missing \(None\); pass one number per sample"):
-        TieBlocks.from_samples([0, 1], None)
-
-
 def test_an_unknown_policy_is_answered_with_the_known_ones() -> None:
     """A wrong word is named together with the nearest right one, or with all."""
     with pytest.raises(ValueError, match=r"nan_policy='dropp' is not known; did you mean 'drop'\?"):

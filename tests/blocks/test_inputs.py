@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Any
 
 import array_api_compat
@@ -145,13 +144,6 @@ def test_lists_and_data_frame_columns(kind: str, values: list[Any]) -> None:
     table = TieBlocks.from_samples(column, [0.1, 0.2, 0.3])
     assert_same(table, slow_table(values, [0.1, 0.2, 0.3]), exact=True)
     assert_same(TieBlocks.from_samples([1, 0, 1], column, column), slow_table([1, 0, 1], values, values), exact=True)
-
-
-def test_decimal_columns() -> None:
-    """Data bases hand out Decimals: they are numbers too."""
-    values = [Decimal("0.5"), Decimal("1")]
-    for column in (values, pl.Series(values), pd.Series(values), pa.array(values)):
-        assert_same(TieBlocks.from_samples(column, column), slow_table([0.5, 1.0], [0.5, 1.0]), exact=True)
 
 
 WITH_NULL = {

@@ -138,17 +138,6 @@ def test_kept_samples_do_not_change_with_the_callers_arrays(xp: Any) -> None:
         np.testing.assert_array_equal(to_numpy(samples.sample_weight), [1.0, 0.0])
 
 
-def test_read_only_arrays_are_enough() -> None:
-    """Memory-mapped and frozen arrays work on every path."""
-    columns = [np.array(column) for column in ([1.0, 0.0, 0.5], [0.5, 0.5, -0.0], [1.0, 2.0, 1.0])]
-    expected = TieBlocks.from_samples(*columns, keep_samples=True, oracle=True, moments=True)
-    for column in columns:
-        column.flags.writeable = False
-    table = TieBlocks.from_samples(*columns, keep_samples=True, oracle=True, moments=True)
-    assert_same(table, expected, exact=True)
-    assert_same(TieBlocks.from_samples(columns[0], columns[1]), TieBlocks.from_samples([1, 0, 0.5], [0.5, 0.5, 0]))
-
-
 # ---------------------------------------------------------------------- the loss-ordered table
 
 
@@ -170,12 +159,6 @@ def test_a_binary_loss_needs_no_second_table(problem: Problem) -> None:
         np.testing.assert_array_equal(getattr(oracle, name), getattr(expected, name))
     assert oracle.binary
     assert oracle.frequencies
-
-
-@pytest.mark.parametrize(("loss", "score"), [([0, 0], [0.0]), ([1, 1], [-1.0]), ([1, 0], [0.0, -1.0])])
-def test_the_oracle_without_right_or_wrong_samples(loss: list[int], score: list[float]) -> None:
-    """All right or all wrong: one block."""
-    np.testing.assert_array_equal(TieBlocks.from_samples(loss, [0.1, 0.2]).oracle.score, score)
 
 
 def test_the_oracle_of_a_graded_loss_must_be_asked_for() -> None:

@@ -14,15 +14,6 @@ from tests.blocks.reference import assert_same, assert_same_flags, slow_table
 from tests.strategies import LOSSES, SCORES, WEIGHTS, Problem, partitions, problems
 
 
-@given(problems(weights=WEIGHTS), st.booleans(), st.booleans())
-def test_the_table_is_the_slow_table(problem: Problem, moments: bool, keep_samples: bool) -> None:
-    """Every column agrees with a dictionary of rows, whichever path builds it."""
-    table = problem.table(moments=moments, keep_samples=keep_samples)
-    assert_same(table, slow_table(*problem))
-    assert (table.moments is not None) == moments
-    assert (table.samples is not None) == keep_samples
-
-
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("score", SCORES)
 def test_every_kind_of_problem_is_tried(loss: str, score: str) -> None:
@@ -62,13 +53,6 @@ def test_row_order_changes_no_bit_of_exact_sums(problem: Problem, data: st.DataO
     for options in ({}, {"keep_samples": True, "moments": True}):
         assert_same(shuffled.table(**options), problem.table(**options), exact=True)
     assert_same_flags(shuffled.table(), problem.table())
-
-
-@given(problems(weights=WEIGHTS), st.data())
-def test_row_order_changes_only_rounding(problem: Problem, data: st.DataObject) -> None:
-    """For any losses and weights the row order matters no more than the last bits."""
-    order = data.draw(st.permutations(range(len(problem.loss))))
-    assert_same(problem.rows(np.array(order)).table(moments=True), problem.table(moments=True))
 
 
 @given(problems(scores=["untied", "tied", "heavily_tied"], weights=WEIGHTS))
@@ -149,16 +133,6 @@ def test_a_merge_with_a_part_without_moments_has_none() -> None:
     assert with_moments.merge().moments is not None
 
 
-@given(problems(losses=["binary", "graded"], weights=["none", "frequencies"]), st.integers(2, 5))
-def test_duplicating_rows_multiplies_the_sums(problem: Problem, times: int) -> None:
-    """So many copies of every row give the same blocks with as many times the sums."""
-    table = problem.table()
-    copies = problem.rows(np.tile(np.arange(len(problem.loss)), times)).table()
-    for name in ("weight", "loss", "count"):
-        np.testing.assert_array_equal(getattr(copies, name), times * getattr(table, name))
-    np.testing.assert_array_equal(copies.score, table.score)
-
-
 @given(problems(losses=["binary", "graded"], weights=["frequencies"]))
 def test_a_whole_weight_is_a_repetition(problem: Problem) -> None:
     """A weight of 3 gives the same weight and loss sums as three equal rows."""
@@ -188,38 +162,12 @@ def test_small_losses_survive_beside_large_ones() -> None:
     np.testing.assert_array_equal(table.loss, [2e12, 2e-12])
 
 
-@pytest.mark.parametrize("n", [1, 2, 7])
-def test_one_sample_and_constant_scores_are_one_block(n: int) -> None:
-    """The smallest problems are tables like any other, and equal to their own random reference."""
-    table = TieBlocks.from_samples([1] * n, [0.0] * n)
-    assert (len(table), table.n, table.mean_loss, table.largest_tie) == (1, n, 1.0, n)
-    assert_same(table.constant, table, exact=True)
-
-
 @given(problems(weights=WEIGHTS))
 def test_the_random_reference_holds_everything_in_one_block(problem: Problem) -> None:
     """``constant`` has the totals of the table, rows included."""
     table = problem.table()
     assert (table.constant.total_weight, table.constant.total_loss) == (table.total_weight, table.total_loss)
     assert (table.constant.n, table.constant.largest_tie) == (table.n, table.n)
-
-
-@given(problems(weights=WEIGHTS))
-def test_totals_are_the_sums_of_the_rows(problem: Problem) -> None:
-    """Cumulative sums end at the totals, and the mean loss is their ratio."""
-    table = problem.table()
-    weight = np.ones_like(problem.loss) if problem.weight is None else problem.weight
-    assert table.total_weight == pytest.approx(weight.sum(), rel=1e-13)
-    assert table.total_loss == pytest.approx((weight * problem.loss).sum(), rel=1e-13)
-    assert table.mean_loss == pytest.approx(np.average(problem.loss, weights=weight), rel=1e-13)
-    np.testing.assert_allclose(np.diff(table.cumulative_weight, prepend=0.0), table.weight, rtol=1e-9)
-    assert (table.weight > 0.0).all()
-
-
-def test_the_repr_shows_what_the_table_is_about() -> None:
-    """Size, blocks, risk, kind of loss and the largest tie fit on one line."""
-    table = TieBlocks.from_samples([0, 1, 0, 1], [0.9, 0.6, 0.6, 0.3])
-    assert repr(table) == "TieBlocks(n=4, blocks=3, mean_loss=0.5, binary=True, largest_tie=2)"
 
 
 def test_a_table_is_never_changed() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from abstain.cli import as_options
-from tests.cli.conftest import COLUMNS, LOGITS, Done
+from tests.cli.conftest import COLUMNS, Done
 
 Run = Callable[..., Done]
 Files = dict[str, Path]
@@ -36,42 +36,6 @@ def test_no_such_file(abstain_: Run, files: Files) -> None:
 def test_folder(abstain_: Run, tmp_path: Path) -> None:
     """A folder is no file."""
     refused(abstain_("evaluate", tmp_path), f"{tmp_path}: is a folder")
-
-
-@pytest.mark.parametrize("kind", ["csv", "parquet", "npz", "jsonl"])
-def test_empty_file(abstain_: Run, tmp_path: Path, kind: str) -> None:
-    """A file of no bytes is said to be empty."""
-    (tmp_path / f"a.{kind}").write_bytes(b"")
-    refused(abstain_("evaluate", f"a.{kind}"), f"a.{kind}: is empty (0 bytes); write it again")
-
-
-@pytest.mark.parametrize("kind", ["csv", "parquet", "npz", "jsonl"])
-@pytest.mark.parametrize("share", [0.02, 0.3, 0.6, 0.97])
-@pytest.mark.parametrize("options", [[], ["--scores", "msp"], ["--scores", "vague"]])
-def test_truncated_file(abstain_: Run, files: Files, kind: str, share: float, options: list[str]) -> None:
-    """Wherever a file breaks off: a message with its name, or (text that still reads) a result."""
-    whole = files[kind].read_bytes()
-    files[kind].write_bytes(whole[: int(share * len(whole))])
-    done = abstain_("evaluate", files[kind].name, *options)
-    if kind in ("parquet", "npz") or done.code:
-        refused(done, files[kind].name)
-
-
-@pytest.mark.parametrize("kind", ["csv", "parquet", "npz", "jsonl"])
-def test_noise(abstain_: Run, tmp_path: Path, kind: str) -> None:
-    """Any bytes under a known extension give a message."""
-    for seed in range(5):
-        (tmp_path / f"a.{kind}").write_bytes(np.random.default_rng(seed).bytes(5000))
-        refused(abstain_("evaluate", f"a.{kind}"), f"a.{kind}: ")
-        refused(abstain_("evaluate", f"a.{kind}", "--scores", "vague"), f"a.{kind}: ")
-
-
-def test_unknown_extension(abstain_: Run, tmp_path: Path) -> None:
-    """The known ones are listed, or what to do with a file of that kind."""
-    (tmp_path / "a.xyz").write_text("x")
-    refused(abstain_("evaluate", "a.xyz"), "a.xyz: extension '.xyz' is not known; use one of .npz, .npy")
-    (tmp_path / "a.xlsx").write_text("x")
-    refused(abstain_("evaluate", "a.xlsx"), "a.xlsx: extension '.xlsx' is not known; save the sheet as CSV")
 
 
 def test_no_rows(abstain_: Run, tmp_path: Path) -> None:
@@ -154,12 +118,6 @@ def test_nothing_to_tell_right_from_wrong(abstain_: Run, tmp_path: Path) -> None
     refused(abstain_("evaluate", "c.csv"), "c.csv: these outputs have no confidence")
 
 
-def test_two_columns_for_one_part(abstain_: Run, tmp_path: Path) -> None:
-    """The option that decides is named."""
-    (tmp_path / "a.csv").write_text("y,label,yhat,conf\n0,0,0,1\n")
-    refused(abstain_("evaluate", "a.csv"), "a.csv: labels could be 'y' or 'label'; give --labels <one of them>")
-
-
 def test_bad_rows(abstain_: Run, tmp_path: Path) -> None:
     """Rows are counted as an editor shows the data, from 1."""
     (tmp_path / "a.csv").write_text("y,yhat,conf\n0,0,0.9\n1,1,high\n")
@@ -179,12 +137,6 @@ def test_bad_rows(abstain_: Run, tmp_path: Path) -> None:
     refused(abstain_("evaluate", "f.jsonl"), "f.jsonl: line 2 holds NaN, which is no JSON: write null for a missing")
     (tmp_path / "g.csv").write_text("y,yhat,conf\n0,0,0.9\n", encoding="utf-16")
     refused(abstain_("evaluate", "g.csv"), "g.csv: is no UTF-8 text (UTF-16?); write it again as UTF-8")
-
-
-def test_pickles_are_not_loaded(abstain_: Run, tmp_path: Path) -> None:
-    """Python objects in an archive are refused."""
-    np.savez(tmp_path / "a.npz", labels=np.array([0, "x"], dtype=object), logits=LOGITS[:2])
-    refused(abstain_("evaluate", "a.npz"), "a.npz: ", "pickle", "never loaded")
 
 
 @pytest.mark.parametrize(
@@ -278,18 +230,6 @@ def test_bugs_are_not_hidden(abstain_: Run, files: Files, monkeypatch: pytest.Mo
 def test_messages_in_words_of_the_command_line(message: str, wanted: str) -> None:
     """Arguments become options; numbers, other names and parts of words stay."""
     assert as_options(message) == wanted
-
-
-def test_unknown_names_are_answered_with_few_others(abstain_: Run, files: Files) -> None:
-    """Of more than 40 metrics or scores, the nearest are named, and how to list all."""
-    for arguments, listing in (
-        (["evaluate", "preds.csv", "--metrics", "zork"], "'abstain metrics' lists all"),
-        (["compare", "preds.csv", "--metric", "zork"], "'abstain metrics' lists all"),
-        (["threshold", "preds.csv", "--coverage", "0.5", "--score", "zork"], "'abstain scores' lists all"),
-    ):
-        done = abstain_(*arguments)
-        refused(done, "'zork' is not known; the nearest are ", listing)
-        assert len(done.err) < 200
 
 
 def test_a_bootstrap_without_end_is_refused(abstain_: Run, files: Files) -> None:

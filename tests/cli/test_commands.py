@@ -8,7 +8,6 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import click
 import numpy as np
 import pytest
 
@@ -218,15 +217,6 @@ def test_results_in_files(abstain_: Run, files: Files, tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == expected
 
 
-@pytest.mark.parametrize(
-    ("suffix", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF"), ("PNG", b"\x89PNG")]
-)
-def test_pictures(abstain_: Run, files: Files, tmp_path: Path, suffix: str, start: bytes) -> None:
-    """The extension says which kind."""
-    assert abstain_("evaluate", files["csv"], "--plot", f"p.{suffix}").code == 0
-    assert (tmp_path / f"p.{suffix}").read_bytes().startswith(start)
-
-
 def test_csv_on_stdout(abstain_: Run, files: Files) -> None:
     """'-' prints the lines instead of the table."""
     done = abstain_("evaluate", files["csv"], "--csv", "-", "--metrics", "augrc")
@@ -303,15 +293,6 @@ def test_help(abstain_: Run, command: list[str], option: str) -> None:
     assert example[0].startswith("abstain")
     assert all(line.strip().startswith("abstain") for line in example)
     assert "\\b" not in done.out
-
-
-def test_help_of_a_command_that_was_asked_alone(abstain_: Run) -> None:
-    """A context without the group above it, as pages of options are made with, leaves ``-h`` in place."""
-    from abstain.cli import command
-
-    alone = command.commands["explain"]
-    assert "-h, --help" in alone.get_help(click.Context(alone))
-    assert abstain_("explain", "-h").code == 0
 
 
 def test_version(abstain_: Run) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -68,20 +67,6 @@ def test_every_command_that_a_verdict_names_runs(call: tuple[str, ...]) -> None:
     assert len(named) == 1 or call[0] in ("threshold", "evaluate")
     for each in named:
         run(*(call[1] if word == "NEW_ROWS.csv" else word for word in shlex.split(each)), codes=(0, 1))
-
-
-def test_own_names_give_the_same_numbers(capsys: pytest.CaptureFixture[str]) -> None:
-    """The options of ``joint`` that its errors name are there, and say what usual names say."""
-    assert abstain.cli.run(["joint", "known.csv", "unknown.csv"]) == 2
-    refused = capsys.readouterr().err
-    assert "nothing predicts a class; give --logits" in refused
-    options = {param.opts[0] for param in command.get_command(None, "joint").params}  # type: ignore[arg-type,union-attr]
-    assert set(re.findall(r"--[a-z][a-z-]+", refused)) <= options
-    own: Any = run("joint", "known.csv", "unknown.csv", *OWN, "--confidence", "sureness", "--scores", "nearness")
-    usual = run("joint", "known2.csv", "unknown2.csv", "--scores", "nearness")
-    numbers = [re.findall(r"\d\.\d{4,}", each.stdout) for each in (own, usual)]
-    assert len(numbers[0]) > 8
-    assert numbers[0] == numbers[1]
 
 
 def test_the_default_of_permutations_can_tell() -> None:

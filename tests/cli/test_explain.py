@@ -26,19 +26,6 @@ def test_every_heading_is_explained(name: str, capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().out
 
 
-def test_no_list_cuts_a_name(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """At 80 columns every metric and score is there in full, and no line is longer."""
-    from abstain import metrics, scores
-
-    monkeypatch.delenv("COLUMNS", raising=False)
-    for command, names in (("metrics", metrics.names()), ("scores", scores.names())):
-        assert run([command]) == 0
-        lines = capsys.readouterr().out.splitlines()
-        assert max(map(len, lines)) <= 80
-        first = [line.split()[0] for line in lines[1:] if line and not line.startswith(" ")]
-        assert first == list(names)
-
-
 def test_a_term_that_is_none(capsys: pytest.CaptureFixture[str]) -> None:
     """The nearest term is named, with the exit code of wrong usage."""
     assert run(["explain", "augr"]) == 2

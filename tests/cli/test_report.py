@@ -96,36 +96,6 @@ def test_another_ending_is_refused_before_the_work(folder: Path, capsys: pytest.
     assert not (folder / "x.pdf").exists()
 
 
-def test_unread_columns_are_named_where_groups_are_unknown(abstain_: Callable[..., Any], tmp_path: Path) -> None:
-    """A threshold and a watch say which columns may be groups, and the command that tells; it runs."""
-    rng = np.random.default_rng(3)
-    rows = [(score, int(rng.random() > 0.6 + 0.4 * score), "AB"[k % 2], k) for k, score in enumerate(rng.random(1600))]
-    for name, part in (("a.csv", rows[:800]), ("b.csv", rows[800:])):
-        lines = [",".join(map(str, row)) for row in [("sure", "err", "site", "number"), *part]]
-        (tmp_path / name).write_text("\n".join(lines) + "\n")
-    given = ["--loss", "err", "--confidence", "sure"]
-    seen = [
-        abstain_("threshold", "a.csv", *given, "--risk", 0.3, "--delta", 0.05, "-o", "p.json", "--report", "a.html"),
-        abstain_("monitor", "p.json", "b.csv", "--loss", "err", "--report", "b.html"),
-    ]
-    for done, page, how in zip(
-        seen, ("a.html", "b.html"),
-        ("abstain evaluate a.csv --confidence sure --loss err --groups site",
-         "abstain audit p.json b.csv --loss err --groups site"),
-        strict=True,
-    ):  # fmt: skip
-        text = words_of(tmp_path / page)
-        assert done.code == 0
-        assert "! Columns that may be groups were not used: site. (--groups site)" in done.out.splitlines()
-        assert "Columns that may be groups were not used: site." in text
-        assert "columns not read" in text
-        assert "site, number" in text
-        ran = abstain_(*how.split()[1:])
-        assert ran.code in (0, 1)
-        assert "A" in ran.out
-    assert "No violation found" in words_of(tmp_path / "b.html")
-
-
 @pytest.mark.parametrize("command", ["threshold", "evaluate"])
 def test_a_guarantee_is_no_plain_yes_where_columns_that_may_be_groups_were_not_read(
     command: str, abstain_: Callable[..., Any], tmp_path: Path

@@ -78,13 +78,6 @@ def test_a_squared_error_is_no_share(abstain_: Run, tmp_path: Path) -> None:
     assert "answered rows, limit 1." in said
 
 
-def test_what_was_written_is_said(abstain_: Run, tmp_path: Path) -> None:
-    """As of every other file: on standard error."""
-    path = _rows(tmp_path / "rows.csv", [0, 1] * 30, [k / 60 for k in range(60)])
-    done = abstain_("threshold", path, "--coverage", "0.5", "-o", tmp_path / "p.json")
-    assert f"wrote {tmp_path / 'p.json'}" in done.err
-
-
 def test_a_time_is_no_group(abstain_: Run, tmp_path: Path) -> None:
     """What a file was read as does not call the column of --time groups, but uses it."""
     path = _rows(tmp_path / "rows.csv", [0, 1] * 30, [k / 60 for k in range(60)])

@@ -59,15 +59,6 @@ def test_the_policy_never_replaces_its_calibration_rows(tmp_path: Path, capsys: 
     assert rows.read_bytes() == before
 
 
-def test_applying_to_no_rows_names_no_share(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """No share of nothing."""
-    rows, policy, none = write(tmp_path / "val.csv", 100, 0.1), tmp_path / "p.json", tmp_path / "none.csv"
-    run(["threshold", str(rows), "--loss", "err", "--confidence", "msp", "--risk", "0.5", "-o", str(policy)])
-    none.write_text("msp\n")
-    assert run(["apply", str(policy), str(none), "-o", str(tmp_path / "out.csv")]) == 0
-    assert capsys.readouterr().out.endswith("0 rows: 0 accepted, 0 without a score\n")
-
-
 def test_groups(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One threshold for each site, applied by the column of that name."""
     val, policy = write(tmp_path / "val.csv", 2000, 0.05), tmp_path / "policy.json"
@@ -170,23 +161,6 @@ def test_one_group_of_two_attains(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert set(found["site"]) == {"b"}
 
 
-def test_labels_that_are_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """--class-names, which the message for their lack names, is an option of threshold and monitor too."""
-    truth = np.arange(60) % 2
-    certain = np.where(np.arange(60) % 6 == 0, 0.55, 0.9)
-    frame = pl.DataFrame({"y": np.array(["cat", "dog"])[truth], "p_0": np.where(truth == 0, certain, 1.0 - certain)})
-    rows = tmp_path / "rows.csv"
-    frame.with_columns(p_1=1.0 - pl.col("p_0")).write_csv(rows)
-    arguments = [str(rows), "--class-names", "cat,dog"]
-    assert run(["threshold", str(rows), "--coverage", "0.8"]) == 2
-    assert "--class-names" in capsys.readouterr().err
-    policy = str(tmp_path / "policy.json")
-    assert run(["threshold", *arguments, "--coverage", "0.8", "-o", policy]) == 0
-    assert "answer if msp >= 0.9 " in " ".join(capsys.readouterr().out.split())
-    assert run(["monitor", policy, *arguments]) == 0
-    assert "measured error rate 0 %, 50 of 60 rows" in " ".join(capsys.readouterr().out.split())
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -234,19 +208,6 @@ def test_groups_of_a_csv_keep_their_text(tmp_path: Path, capsys: pytest.CaptureF
     assert dict(share.iter_rows()) == dict.fromkeys(codes, 0.5)
     assert run(["monitor", str(policy), str(path), "--loss", "err", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["n_accepted"] == 300
-
-
-def test_one_of_several_feature_matrices(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A file of two feature matrices is no obstacle to threshold and monitor, as it is none to evaluate."""
-    rng = np.random.default_rng(0)
-    logits = rng.normal(size=(200, 3))
-    path, policy = str(tmp_path / "val.npz"), str(tmp_path / "policy.json")
-    np.savez(path, labels=logits.argmax(axis=1), logits=logits, features_a=logits, features_b=logits[:, :2])
-    assert run(["threshold", path, "--coverage", "0.5"]) == 2
-    assert "give --features <one of them>" in capsys.readouterr().err
-    assert run(["threshold", path, "--coverage", "0.5", "--features", "features_a", "-o", policy]) == 0
-    assert run(["monitor", policy, path, "--features", "features_b"]) == 0
-    assert "100 of 200 rows" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize("objective", [[], ["--delta", "0.05"], ["--risk", "0.1", "--capacity", "0.2"]])

@@ -41,21 +41,6 @@ def test_a_command_that_fails_is_found(tmp_path: Path) -> None:
             output_of(command, tmp_path, refused=refused)
 
 
-def test_a_command_is_stopped_by_the_time_of_the_processor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that counts for ever ends with a failure; one that waits on a busy machine does not."""
-    monkeypatch.setattr(page_examples, "SECONDS", 1)
-    with pytest.raises(AssertionError, match="exit code"):
-        output_of(f"exec {sys.executable} -c 'while True: pass'", tmp_path)
-    assert output_of("sleep 1.5; echo here", tmp_path) == "here\n"
-
-
-def test_libraries_of_a_page(tmp_path: Path) -> None:
-    """What a page imports is what it needs; words of the text are not."""
-    page = tmp_path / "page.md"
-    page.write_text("import torch\n\n```python\n>>> from sklearn.svm import SVC\n\n```\n", encoding="utf-8")
-    assert libraries(page) == {"sklearn"}
-
-
 def test_the_main_pages_have_examples() -> None:
     """The pages that teach by example are not empty of them: a broken search for blocks would pass silently."""
     counts = {}

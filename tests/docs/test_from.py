@@ -15,7 +15,6 @@ from tests.readers import layouts
 
 TEXT = (DOCS / "from.md").read_text(encoding="utf-8")
 COMMANDS = [line for block in re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL) for line in block.splitlines()]
-TOOLS = ("scikit-learn", "PyTorch", "Lightning", "Hugging Face", "lm-eval", "Inspect", "OpenOOD", "FD-Shifts", "MAPIE")
 
 
 def files(folder: Path) -> None:
@@ -54,11 +53,3 @@ def test_what_opens_the_pickle_of_openood_writes_files_that_are_read(tmp_path: P
     output_of(f"{sys.executable} - <<'EOF'\n{source[1]}EOF", tmp_path)
     assert {"id.npz", "cifar100.npz", "svhn.npz"} <= {path.name for path in tmp_path.glob("*.npz")}
     assert "ID samples" in output_of("abstain joint id.npz cifar100.npz svhn.npz", tmp_path)
-
-
-@pytest.mark.parametrize("tool", TOOLS)
-def test_every_tool_has_a_way_from_it(tool: str) -> None:
-    """A heading of the page, with a block or a table to copy under it."""
-    sections = [part for part in TEXT.split("\n## ")[1:] if tool in part.splitlines()[0]]
-    assert sections, tool
-    assert re.search(r"```|^\| there", sections[0], re.MULTILINE)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -44,23 +43,6 @@ def test_every_script_of_a_measured_page_is_in_its_table(tmp_path: Path) -> None
         named = set(re.findall(r"(?:benchmarks[/.]\w+)", text.replace(".py", "")))
         listed = {name for row in measured.rows(page) for name in re.findall(r"benchmarks[/.]\w+", row.full)}
         assert {name.replace("/", ".") for name in named} - {name.replace("/", ".") for name in listed} == set(), page
-
-
-SCRIPTS = sorted({script(command) for page in PAGES for row in measured.rows(page) for command in (row.full,)})
-
-
-@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
-def test_a_script_of_a_measured_page_can_be_loaded(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it imports of the package, the tests and other scripts is there; other packages may be missing."""
-    monkeypatch.syspath_prepend(str(path.parent))
-    monkeypatch.syspath_prepend(str(ROOT))
-    try:
-        runpy.run_path(str(path), run_name="loaded")
-    except ModuleNotFoundError as missing:
-        ours = ("abstain", "tests", "benchmarks", "experiments", *(each.stem for each in path.parent.glob("*.py")))
-        if str(missing.name).split(".")[0] in ours:
-            raise
-        pytest.skip(str(missing))
 
 
 def test_the_runner_lists_runs_and_leaves_out(capfd: pytest.CaptureFixture[str]) -> None:

@@ -51,11 +51,3 @@ def test_tables_of_measured_numbers_name_their_command(page: Path) -> None:
             assert commands, f"{page.name}: {part[:60]!r} has measured numbers and no command"
         missing = [each for each in commands if not script(each).exists() and "install" not in each]
         assert missing == []
-
-
-def test_the_finder_of_tables_finds_them() -> None:
-    """Three rows with decimals are a table of measurements; a scale of options is none."""
-    assert measured("| a | b |\n|---|---|\n| x | 0.1 |\n| y | .25 |\n| z | −1.5 |\n")
-    assert not measured("| `--level 0.9` | sets it |\n| a | b |\n| c | `x=0.5` |\n")
-    assert script("python -m experiments.finite_sample").exists()
-    assert script("benchmarks/costs.py").exists()

@@ -94,25 +94,6 @@ def test_the_command_takes_a_pattern(folder: Path, capsys: pytest.CaptureFixture
     assert printed[0][0].startswith("400rows,")
 
 
-@pytest.mark.parametrize(
-    ("options", "reason"),
-    [
-        (["--confidence", "conf"], "column 'conf' is not in the file"),
-        (["--resamples", "50"], "a bootstrap draws rows"),
-        (["--against", "other.parquet", "--margin", "0.1"], "--against pairs rows in memory"),
-        (["--scores", "energy"], "score 'energy' is not computed in a scan"),
-    ],
-)
-def test_the_command_refuses_in_one_line(
-    folder: Path, options: list[str], reason: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Exit code 2, and a line that says what is wrong."""
-    assert run(["evaluate", str(folder), *options]) == 2
-    error = capsys.readouterr().err
-    assert reason in error
-    assert error.count("\n") == 1
-
-
 def test_the_command_takes_an_empty_first_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """As engines write them; the table is that of the rows."""
     frame = rows(3, n=800)

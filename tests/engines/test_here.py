@@ -140,12 +140,6 @@ def test_groups_are_called_as_in_memory(engine: str, kind: str) -> None:
     check_same(evaluated(ENGINES[engine]([frame]), groups="kind"), evaluated(frame, groups="kind"))
 
 
-def test_a_column_that_is_not_there_is_named() -> None:
-    """A wrong name is one line with the names that are there."""
-    with pytest.raises(ValueError, match=r"column 'conf' is not in the file; known: confidence, loss, other, site"):
-        abstain.evaluate(rows(1).lazy(), confidence="conf")
-
-
 def test_a_group_column_of_many_values_is_refused() -> None:
     """An identifier is no group."""
     frame = rows(1, n=1500).with_columns(case=pl.arange(1500))
@@ -167,23 +161,6 @@ def test_too_many_different_rows_are_no_summary(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("abstain.outputs._counts.MOST", 100)
     with pytest.raises(UnmetNeed, match=r"more than 100 different rows .* round the score .* count in bins"):
         abstain.evaluate(rows(1, ties=False).lazy())
-
-
-def test_the_result_has_all_forms(tmp_path: Any) -> None:
-    """It prints, is data, draws a curve and makes a page like any other."""
-    found = evaluated(rows(2).lazy())
-    assert found.provenance["scanned"]["engine"] == "polars"
-    assert "AUGRC" in str(found)
-    assert found.to_dict()["provenance"]["n"] == 400
-    found.report(tmp_path / "page.html")
-    assert (tmp_path / "page.html").stat().st_size > 10_000
-
-
-def test_an_early_missing_loss_is_refused_with_a_remedy_that_a_scan_has() -> None:
-    """It is among the first rows, from which the columns are understood; a scan has no unscored=."""
-    frame = rows(1).with_columns(loss=pl.when(pl.arange(400) == 7).then(None).otherwise("loss"))
-    with pytest.raises(ValueError, match=r"`loss` is missing in 1 row .* among the first 400; filter or repair these"):
-        abstain.evaluate(frame.lazy())
 
 
 def test_what_is_said_of_the_loss_is_true_of_all_rows() -> None:

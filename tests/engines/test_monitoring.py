@@ -98,9 +98,3 @@ def test_the_command_takes_a_pattern(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert printed[0] == printed[1]
     assert run(["monitor", str(tmp_path / "policy.json"), str(tmp_path / "part-*.parquet"), "--loss", "loss"]) == 2
     assert "give --time, when each label came" in capsys.readouterr().err
-
-
-def test_a_lazy_frame_is_no_loss() -> None:
-    """It belongs into ``frame=``, and the message says so."""
-    with pytest.raises(TypeError, match=r"loss is a lazy frame; give it as frame=, and name its columns: loss=\.\.\."):
-        abstain.monitor(policy(), pl.LazyFrame({"loss": [0.0]}), [0.5])

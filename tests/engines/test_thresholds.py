@@ -105,16 +105,6 @@ def test_what_cannot_be_had_from_counts_is_refused_by_name(told: dict[str, Any],
         abstain.choose_threshold(**({"frame": rows(1).lazy(), "coverage": 0.5} | told))
 
 
-def test_a_frame_in_the_place_of_the_loss_says_where_it_belongs() -> None:
-    """A lazy frame is given by name; without one, nothing but columns is taken."""
-    with pytest.raises(TypeError, match="loss is a lazy frame; give it as frame="):
-        abstain.choose_threshold(rows(1).lazy(), coverage=0.5)
-    with pytest.raises(TypeError, match="no argument 'labels' but with frame="):
-        abstain.choose_threshold([0, 1], [1, 0], coverage=0.5, labels="y")
-    with pytest.raises(TypeError, match="give loss and confidence as columns, or frame= and their names"):
-        abstain.choose_threshold(coverage=0.5)
-
-
 def test_too_many_rows_in_clusters_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Clusters are written out again, as long as they fit."""
     monkeypatch.setattr("abstain.thresholds._sample.MOST_ROWS", 100)
@@ -143,27 +133,6 @@ def test_the_command_takes_a_pattern(tmp_path: Path, capsys: pytest.CaptureFixtu
             written.append({name: saved[name] for name in saved if name not in ("created", "sha256", "hash")})
     assert printed[:2] == printed[2:]
     assert written[:2] == written[2:]
-
-
-@pytest.mark.parametrize(
-    ("options", "reason"),
-    [
-        (["--second", "other"], "--second needs rows in memory, and counts come back of these; give one file"),
-        (["--plot", "out.png"], "--plot needs rows in memory"),
-        (["--report", "out.html"], "--report needs rows in memory"),
-        (["--score", "neg_gini", "--probabilities", "p_*"], "no column matches"),
-    ],
-)
-def test_the_command_refuses_in_one_line(
-    tmp_path: Path, options: list[str], reason: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Exit code 2, and a line that says what is wrong."""
-    monkeypatch.chdir(tmp_path)
-    rows(1).write_parquet(tmp_path / "part.parquet")
-    assert run(["threshold", "*.parquet", "--coverage", "0.5", *options]) == 2
-    error = capsys.readouterr().err
-    assert reason in error
-    assert error.count("\n") == 1
 
 
 def test_groups_are_called_as_in_memory() -> None:

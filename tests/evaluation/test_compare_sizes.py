@@ -24,13 +24,6 @@ def columns(losses: list[np.ndarray], scores: list[np.ndarray]) -> Any:
     return panel(dict(zip(names, losses, strict=True)), dict(zip(names, scores, strict=True)))
 
 
-def test_the_harness_counts_what_it_is_told() -> None:
-    """A fair coin rejects in half of the repetitions."""
-    assert rejected(lambda loss, score: loss[0][0] > 0.5, lambda rng: ([rng.random(1)], []), 2000) == pytest.approx(
-        0.5, abs=allowance(0.5, 2000)
-    )
-
-
 def sizes(
     draw: Any, repetitions: int, seed: int, specs: tuple[str, ...] = METRICS, n_resamples: int = 1000
 ) -> dict[str, float]:
@@ -69,17 +62,6 @@ def test_sizes_of_other_metrics(kind, error):
         assert share <= 0.06 + allowance(0.06, 150), (spec, share)
 
 
-@pytest.mark.parametrize("metric", ["brier_confidence", "cwsa(threshold=0.3)"])
-@repeated(30, 400)
-def test_fifteen_samples_have_fourteen_degrees_of_freedom(metric, repetitions):
-    def test(losses, scores):
-        named = dict(zip("ab", (1.0 / (1.0 + np.exp(-score)) for score in scores), strict=True))
-        return abstain.compare(losses[0], named, metric, n_permutations=SWAPS).differences[0].p_value <= 0.05
-
-    share = rejected(test, lambda rng: exchangeable(15, rng, error=0.3), repetitions)
-    assert share <= 0.06 + allowance(0.06, repetitions)
-
-
 @pytest.mark.parametrize("metric", ["augrc", "coverage_at_risk(risk=0.3)"])
 def test_five_clusters_are_five_by_bootstrap_too(metric):
     def draw(rng):
@@ -114,58 +96,3 @@ def test_the_interval_of_a_true_difference_covers(repetitions):
             found = paired(abstain.metrics.get("augrc"), panel(loss, scores), rng=rng).differences[0]
             covered += found.low <= truth <= found.high
         assert 0.935 - allowance(0.95, repetitions) <= covered / repetitions <= 0.97 + allowance(0.95, repetitions)
-
-
-@pytest.mark.slow
-def test_holm_and_max_t_keep_the_family_wise_error(monkeypatch):
-    """Five exchangeable scores: ten pairs, any rejection is false; without adjustment it is far above 5 %."""
-    monkeypatch.setattr("abstain.inference._multiple.DRAWS", 5000)
-    repetitions = 600
-    rng = np.random.default_rng(12)
-    wrong = dict.fromkeys(("holm", "max-t", "none"), 0)
-    for _ in range(repetitions):
-        checked = columns(*exchangeable(500, rng, k=5))
-        for adjust in wrong:
-            found = paired(abstain.metrics.get("augrc"), checked, adjust=adjust, rng=rng).differences
-            wrong[adjust] += any(each.significant for each in found)
-    for adjust in ("holm", "max-t"):
-        assert wrong[adjust] / repetitions <= 0.06 + allowance(0.06, repetitions)
-    assert wrong["none"] / repetitions > 0.15
-
-
-def test_wilcoxon_over_resamples_is_no_test():
-    """The same harness: resamples of one test set differ "significantly" nearly always."""
-    rng = np.random.default_rng(13)
-    repetitions, resamples, n = 40, 200, 1000
-    false = percentile = 0
-    for _ in range(repetitions):
-        losses, scores = exchangeable(n, rng)
-        drawn = augrc_of_resamples(losses[0], scores, resamples, rng)
-        p = abstain.inference.wilcoxon_over_resamples(drawn)
-        false += min(p[0, 1], p[1, 0]) < 0.05
-        low, high = np.quantile(drawn[:, 0] - drawn[:, 1], [0.025, 0.975])
-        percentile += low > 0.0 or high < 0.0
-    assert false / repetitions > 0.75
-    assert percentile / repetitions <= 0.06 + allowance(0.06, repetitions)
-
-
-def augrc_of_resamples(loss: np.ndarray, scores: list[np.ndarray], resamples: int, rng: Any) -> np.ndarray:
-    """AUGRC of resamples, all scores on the same rows, by sums over sorted counts (no ties in the scores)."""
-    n = loss.size
-    counts = rng.multinomial(n, np.full(n, 1.0 / n), size=resamples).astype(float)
-    result = []
-    for score in scores:
-        order = np.argsort(-score)
-        weight, lost = counts[:, order], counts[:, order] * loss[order]
-        result.append(np.sum(weight * (np.cumsum(lost, axis=1) - 0.5 * lost), axis=1) / n**2)
-    return np.stack(result, axis=1)
-
-
-def test_those_resamples_are_augrc():
-    rng = np.random.default_rng(0)
-    losses, scores = exchangeable(50, rng)
-    seed = np.random.default_rng(7)
-    drawn = augrc_of_resamples(losses[0], scores, 3, np.random.default_rng(7))
-    counts = seed.multinomial(50, np.full(50, 0.02), size=3)
-    expected = [[abstain.augrc(losses[0], score, sample_weight=row) for score in scores] for row in counts]
-    assert drawn == pytest.approx(np.array(expected))

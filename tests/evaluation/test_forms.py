@@ -50,37 +50,6 @@ def test_dict_and_json() -> None:
     assert read["verdict"] == strict(json.dumps(RESULT.verdict.to_dict()))
 
 
-def test_infinity_is_not_json() -> None:
-    """An infinite value becomes a text that ``float`` reads again."""
-    infinite = abstain.Evaluation(
-        (Measurement("s", None, "M", "m", "m/x", "lower", float("-inf"), None),), RESULT.summaries, RESULT.provenance
-    )
-    row = strict(infinite.to_json())["measurements"][0]
-    assert (row["value"], float(row["value"]), row["low"], row["reason"]) == ("-inf", float("-inf"), None, None)
-
-
-def test_csv() -> None:
-    """One line per measurement; numbers read back to the last digit."""
-    rows = list(csv.DictReader(io.StringIO(RESULT.to_csv())))
-    assert list(rows[0]) == FIELDS
-    values = np.array([float(row["value"]) for row in rows])
-    np.testing.assert_array_equal(values, [entry.value for entry in RESULT.measurements])
-    assert [row["group"] for row in rows] == [entry.group or "" for entry in RESULT.measurements]
-
-
-@pytest.mark.parametrize("library", ["polars", "pandas"])
-def test_data_frames(library: str) -> None:
-    """Both libraries give the same columns and values; a column without any text is still text."""
-    pytest.importorskip(library)
-    for result in (RESULT, abstain.evaluate(OUTPUTS, "a", "augrc")):
-        frame = result.to_polars() if library == "polars" else result.to_pandas()
-        assert list(frame.columns) == FIELDS
-        np.testing.assert_array_equal(frame["value"].to_numpy(), [entry.value for entry in result.measurements])
-        assert list(frame["metric"]) == [entry.metric for entry in result.measurements]
-        if library == "polars":
-            assert str(frame.schema["reason"]) == str(frame.schema["group"]) == "String"
-
-
 def test_files(tmp_path: Path) -> None:
     """A path gets the same text, and nothing else stays in the folder."""
     json_text, csv_text = RESULT.to_json(tmp_path / "r.json"), RESULT.to_csv(str(tmp_path / "r.csv"))

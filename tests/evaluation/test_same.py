@@ -68,13 +68,6 @@ def test_threads_keep_the_digits_of_scores_that_multiply_matrices() -> None:
     np.testing.assert_allclose(first[1:], second[1:], rtol=1e-10, atol=1e-10 * float(np.abs(first).max()))
 
 
-def test_the_table_of_an_evaluation_is_that_of_a_function() -> None:
-    """Fourteen losses of 0 and one of 1 among two scores: the last digit used to differ."""
-    loss, score = [0.0] * 14 + [1.0], [0.0] * 10 + [1 / 7] * 5
-    result = abstain.evaluate(abstain.Outputs(loss=loss, confidence=score), metrics="aurc")
-    assert result.value("aurc") == abstain.aurc(loss, score)
-
-
 @given(problems(weights=["none", "frequencies", "positive"]), st.data())
 def test_views_change_no_bit(problem: Problem, data: Any) -> None:
     """Every other element of a longer array, or an array read backwards: the same table, bit by bit."""
@@ -99,16 +92,6 @@ def test_row_order_changes_no_bit_of_errors(problem: Problem, shuffle: Any) -> N
     shuffle.shuffle(order)
     first, second = (values(given, METRICS) for given in (problem, problem.rows(order)))
     assert first == second
-
-
-@given(problems(weights=["none", "positive"]), st.randoms(use_true_random=False))
-def test_row_order_keeps_twelve_digits_of_other_losses(problem: Problem, shuffle: Any) -> None:
-    """Sums of other losses are taken in the order of the rows where scores tie: twelve digits are left."""
-    order = list(range(len(problem.loss)))
-    shuffle.shuffle(order)
-    scale = max(float(problem.loss.max()), 1e-300)
-    first, second = (values(given, METRICS) for given in (problem, problem.rows(order)))
-    assert first == pytest.approx(second, rel=1e-12, abs=1e-12 * scale, nan_ok=True)
 
 
 def values(problem: Problem, metrics: list[str]) -> list[float]:

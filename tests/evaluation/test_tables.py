@@ -162,13 +162,6 @@ def test_numbers_are_never_broken(width: int) -> None:
             assert cell.rest in shown
 
 
-def test_a_terminal_shows_the_lines_of_the_text() -> None:
-    """One aligner: without colours a console prints what ``str`` gives; with them, the best is bold."""
-    result = abstain.evaluate(OUTPUTS, NAMES[:3], "augrc")
-    assert [line.rstrip() for line in terminal(result, 80).splitlines()] == str(result).splitlines()
-    assert "\x1b[1;32m" in terminal(result, 80, colours=True)
-
-
 def test_scores_on_different_samples_have_no_best() -> None:
     """Where each score drops other rows, a smaller value is no better one, and a note says so."""
     few = [0.9, np.nan, 0.3, 0.2]

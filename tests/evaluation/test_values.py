@@ -50,18 +50,6 @@ def test_defaults_never_fail(problem: Problem) -> None:
         assert np.isnan(entry.value) == (entry.reason is not None)
 
 
-def test_every_score_is_evaluated_by_itself() -> None:
-    """Scores keep their order, and the values of one do not depend on the others."""
-    names = ["noise", "neg_entropy", "msp"]
-    result = abstain.evaluate(OUTPUTS, scores=names, metrics="augrc")
-    assert result.scores == names
-    for name in names:
-        alone = abstain.augrc(OUTPUTS.error, abstain.scores.compute(name, OUTPUTS))
-        assert result.value("augrc", score=name) == alone
-        assert abstain.evaluate(OUTPUTS, scores=name, metrics="augrc").value("augrc") == alone
-    assert len({entry.value for entry in result.measurements}) == 3
-
-
 def test_the_default_score() -> None:
     """A given confidence comes before the softmax probability; without either the message lists what there is."""
     assert abstain.evaluate(OUTPUTS).scores == ["msp"]
@@ -208,16 +196,6 @@ def test_wrong_arguments(arguments: dict[str, object], error: type[Exception], m
     """Every wrong argument is named with the remedy."""
     with pytest.raises(error, match=message):
         abstain.evaluate(**({"outputs": OUTPUTS} | arguments))  # type: ignore[arg-type]
-
-
-def test_the_input_is_not_changed() -> None:
-    """Arrays of the caller are what they were."""
-    loss, score = np.array([0.0, 1.0, 0.0]), np.array([0.2, -0.0, np.inf])
-    before = loss.copy(), score.copy()
-    abstain.evaluate(abstain.Outputs(loss=loss, confidence=score), metrics="all")
-    np.testing.assert_array_equal(loss, before[0])
-    np.testing.assert_array_equal(score, before[1])
-    assert np.signbit(score[1])
 
 
 def test_a_metric_that_one_score_does_not_allow_leaves_a_dash() -> None:

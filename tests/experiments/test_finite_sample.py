@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
-import sys
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import abstain
 from experiments.finite_sample import _estimates as estimates
-from experiments.finite_sample import _figures as figures
 from experiments.finite_sample import _sources as sources
-from experiments.finite_sample import _study as study
 from experiments.finite_sample import _theory as theory
 from experiments.finite_sample.__main__ import main
-from experiments.finite_sample._statements import counter_example
-from experiments.finite_sample._study import weight_errors
-from tests.imports import ROOT
 
 SMALL = sources.synthetic(n=400)
 
@@ -60,74 +52,6 @@ def test_expected_weights_by_enumeration(n, estimator):
         total[list(batch)] += weight
         count[list(batch)] += 1
     np.testing.assert_allclose(theory.expected_weight(n, 9, estimator), total / count, rtol=1e-9)
-
-
-@pytest.mark.parametrize("estimator", estimates.ESTIMATORS)
-def test_the_predicted_bias_is_the_measured_one(estimator):
-    """Mean over many batches within four standard errors of the expectation from the weights."""
-    loss, score = SMALL.losses["CE"], SMALL.scores["MSP"]
-    values = estimates.estimate({"CE": loss}, score, 16, 400, np.random.default_rng(1))["CE", estimator]
-    population = estimates.population_value(loss, score)
-    summary = estimates.summarise(values, population, 400)
-    predicted = theory.expected_estimate(loss, score, 16, estimator) - population
-    assert abs(summary.bias - predicted) < 4 * summary.bias_se
-    assert summary.mse == pytest.approx(summary.bias**2 + summary.sd**2)
-
-
-def test_weight_error_given_the_percentile():
-    """Simulated: rank of a sample with a known percentile among n - 1 others, squared error of its weight."""
-    rng = np.random.default_rng(0)
-    for beta in (0.1, 0.5, 0.9):
-        rank = 1 + rng.binomial(15, beta, 200_000)
-        for estimator in ("harmonic", "log"):
-            simulated = np.mean((abstain.rank_weights(16, estimator)[rank - 1] + np.log1p(-beta)) ** 2)
-            exact = theory.weight_mse_given_percentile(16, np.array([beta]), estimator)[0]
-            assert exact == pytest.approx(simulated, rel=0.02)
-
-
-@pytest.mark.parametrize("n", [1, 2, 17, 300])
-def test_mean_error_of_the_weights_is_a_harmonic_number(n):
-    """Mean over ranks of Proposition 3.5 is H_n / n, not only of the order ln(n) / n."""
-    assert abstain.rank_weight_mse(n, range(1, n + 1)).mean() == pytest.approx(
-        sum(1 / k for k in range(1, n + 1)) / n, rel=1e-12
-    )
-
-
-def test_measured_weight_errors_follow_theory():
-    """Bias and squared error in cells of percentiles, also at the steep end, and by rank, against the propositions."""
-    found = weight_errors(np.random.default_rng(0).normal(size=20_000), 16, rounds=10)
-    for name in ("harmonic", "log", "sele"):
-        np.testing.assert_allclose(found[f"{name} bias"], found[f"{name} bias theory"], atol=0.03)
-    for name in ("harmonic", "log"):
-        np.testing.assert_allclose(found[f"{name} mse"], found[f"{name} mse theory"], rtol=0.15)
-    middle = np.argmin(abs(found["beta"] - 0.5))
-    expected = abstain.rank_weight_bias(16, [found["beta"][middle]])[0]
-    assert found["harmonic bias theory"][middle] == pytest.approx(expected, abs=1e-3)
-    np.testing.assert_allclose(found["mse_by_rank"], abstain.rank_weight_mse(16, range(1, 17)), rtol=0.15)
-
-
-def test_rates_are_recovered():
-    """Exact power laws: the exponent, and which of the two laws fits."""
-    n = np.array([32.0, 64, 128, 256, 512])
-    root, root_log = theory.fit_rate(n, 3 / np.sqrt(n)), theory.fit_rate(n, np.sqrt(np.log(n) / n))
-    assert root.exponent == pytest.approx(-0.5)
-    assert root.misfit_root < root.misfit_root_log
-    assert root_log.misfit_root_log < root_log.misfit_root
-
-
-def test_counter_example():
-    """H_5 / 5 is above 2 / 5."""
-    found = counter_example()
-    assert found["aurc_times_5"] == pytest.approx(2.283333333)
-    assert found["aurc"] > found["twice_sele"] == pytest.approx(0.4)
-
-
-def test_both_forms_of_aurc_agree():
-    """AURC_a with the percentile in the middle of a step approaches AURC_p; at the top of a step it is infinite."""
-    loss, score = SMALL.losses["CE"], SMALL.scores["MSP"]
-    a, p = estimates.reweighted_value(loss, score), estimates.population_value(loss, score)
-    assert a == pytest.approx(p, rel=0.02)
-    assert a != p
 
 
 def test_scores_of_table_s2():
@@ -179,42 +103,3 @@ def test_the_command(tmp_path, capsys, monkeypatch):
     written = {path.stem for path in tmp_path.glob("*.png")}
     per_loss = {f"synthetic_{name}_{loss}" for name in names for loss in ("0-1", "ce")}
     assert written == per_loss | {"equal", "rate", "weights"}
-
-
-def test_it_needs_no_pytorch(tmp_path):
-    """With PyTorch out of reach the study runs to its end."""
-    code = """
-import sys
-class Blocked:
-    def find_spec(self, name, *rest):
-        if name.split(".")[0] == "torch":
-            raise ModuleNotFoundError(name, name=name)
-sys.meta_path.insert(0, Blocked())
-from experiments.finite_sample import __main__ as command, _sources as sources
-command.synthetic = lambda: sources.synthetic(n=300)
-raise SystemExit(command.main(sys.argv[1:]))
-"""
-    command = [sys.executable, "-c", code, "--output", str(tmp_path), "--rounds", "1", "--no-figures"]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT, timeout=120)
-    assert "1 models" in done.stdout
-    assert (tmp_path / "statements.md").exists()
-
-
-def test_figures_leave_no_model_out(tmp_path):
-    """Every model has a panel, also those of which only predictions and a confidence are known."""
-    known = [replace(sources.synthetic(n=600), model=f"known {number}") for number in range(6)]
-    top = [
-        sources.Source("Synthetic", f"top {number}", {"0/1": known[0].losses["0/1"]}, {"MSP": known[0].scores["MSP"]})
-        for number in range(3)
-    ]
-    records = study.run([*known, *top], sizes=(8, 128), rounds=1)
-    drawn = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(figures, "_save", lambda figure, folder, name, *rest: drawn.append((name, figure)))
-        figures.by_size(records, tmp_path)
-        figures.by_score(records, tmp_path)
-    titles = {name: [axis.get_title() for axis in figure.axes if axis.get_title()] for name, figure in drawn}
-    models = [source.model for source in [*known, *top]]
-    assert titles["synthetic_mae_0-1"] == models
-    assert titles["synthetic_mae_ce"] == models[:6]
-    assert titles["synthetic_scores_0-1"] == [*models[:6], "MSP of other models"]

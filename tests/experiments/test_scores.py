@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
 import pytest
 
 pytest.importorskip("torch")
@@ -13,7 +12,7 @@ pytest.importorskip("lightning")
 import torch
 
 from experiments.claims._sources import printed
-from experiments.openood._claims import OUTSIDE, Values, claims
+from experiments.openood._claims import OUTSIDE
 from experiments.openood._numbers import DETECTION, JOINT, NINE, SEVENTEEN, numbers
 from experiments.openood._rows import ALL_SCORES, FOUR, LADDER, LITERAL, SMOKE, STEPS, STUDY
 from experiments.openood._scores import TABLE_1, TABLE_5, by_score, by_training, counted, steps_counted
@@ -98,31 +97,6 @@ def test_tables_of_one_run(judged):
     assert len(by_score(judged, TABLE_5).splitlines()) == 19
     assert len(by_training(judged, "DS-AURC", "far").splitlines()) == 3
     assert counted(judged).splitlines()[2].startswith("| near | ")
-
-
-def synthetic_rows(n=3, seed=0):
-    """Every quantity of all rows, drawn."""
-    rng = np.random.default_rng(seed)
-    quantities = ["test errors", "test aurc"]
-    quantities += [f"{g} {m} {s}" for g in ("near", "far") for m in JOINT for s in SEVENTEEN.values()]
-    return [
-        {"setting": "fashion_scores", "model": model, "seed": seed, "quantity": quantity, "value": 0.05 * rng.random()}
-        for model in LADDER
-        for seed in range(n)
-        for quantity in quantities
-    ]
-
-
-def test_claims_are_judged_by_the_nine():
-    """Eight scores beside the maximum probability, and no other than those of the setting."""
-    rows = synthetic_rows()
-    assert Values(rows, "fashion_scores").outside == OUTSIDE["fashion_scores"]
-    assert len(Values(rows, "fashion_scores").joint) == 2 * 2 * 8
-    assert len(Values(rows, "fashion_small").joint) == 2 * 2 * 3
-    lines = {line.split(" | ")[0].strip("| "): line for line in claims(rows, "fashion_scores").splitlines()[2:]}
-    counts = [int(cell) for cell in lines["J28"].split(" | ")[2:6]]
-    assert sum(counts) == 11 * 32
-    assert counts[3] == 0
 
 
 @pytest.mark.parametrize("pair", [("fashion_small", "fashion_scores"), ("cifar10", "cifar10_scores")])

@@ -9,8 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import asdict
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -19,7 +17,6 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("lightning")
 
 from abstain import Outputs  # noqa: E402
-from abstain.nn import train  # noqa: E402
 from abstain.study import add_outputs, read_study  # noqa: E402
 from experiments.cwsa_cnn._rows import STUDY as CWSA  # noqa: E402
 from experiments.cwsa_cnn._tables import shown as shown_thresholds  # noqa: E402
@@ -29,7 +26,7 @@ from experiments.fd_shifts._claims import claims as claims_of_scores  # noqa: E4
 from experiments.fd_shifts._rows import STUDY as FD_SHIFTS  # noqa: E402
 from experiments.fd_shifts._tables import SCORES  # noqa: E402
 from experiments.fd_shifts._tables import shown as shown_scores  # noqa: E402
-from experiments.openood._claims import CLAIMS, claims  # noqa: E402
+from experiments.openood._claims import claims  # noqa: E402
 from experiments.openood._numbers import alone  # noqa: E402
 from experiments.openood._rows import LADDER  # noqa: E402
 from experiments.openood._rows import STUDY as OPENOOD  # noqa: E402
@@ -60,11 +57,13 @@ def test_every_job_of_every_size_is_a_recipe_of_its_own(study):
         places = {job.folder: number for number, job in enumerate(jobs)}
         assert len(places) == len(jobs)
         for job in jobs:
-            assert job.made().name == job.recipe
             if job.start is not None:
                 assert places[f"{job.setting.name}/{job.start}/seed{job.seed}"] < places[job.folder]
+    first = {(job.model, job.settings): job for job in reversed(study.jobs("smoke"))}
+    assert all(job.made().name == job.recipe for job in first.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 def test_the_size_for_a_gpu_counts_on_generated_data(study):
     """A dry run builds every network at its full width for the papers' shapes; sums are those of its lines."""
@@ -81,10 +80,11 @@ def test_the_size_for_a_gpu_counts_on_generated_data(study):
 @pytest.mark.parametrize(
     ("study", "options"),
     [
-        (OPENOOD, ["--models", "ce", "sure_plus", "--seeds", "0"]),
-        (FD_SHIFTS, ["--seeds", "0", "--models", "confidnet-dropout=true", "deep_gamblers-reward=6-dropout=true",
-                     "deep_gamblers-reward=2.2-dropout=true"]),
-        (TABLE_1, ["--models", "before", "ce", "aurc", "confidnet"]),
+        pytest.param(OPENOOD, ["--models", "ce", "sure_plus", "--seeds", "0"], marks=pytest.mark.slow),
+        pytest.param(FD_SHIFTS, ["--seeds", "0", "--models", "confidnet-dropout=true",
+                                 "deep_gamblers-reward=6-dropout=true", "deep_gamblers-reward=2.2-dropout=true"],
+                     marks=pytest.mark.slow),
+        pytest.param(TABLE_1, ["--models", "before", "ce", "aurc", "confidnet"], marks=pytest.mark.slow),
         (CWSA, ["--seeds", "0"]),
     ],
     ids=lambda value: value.name if hasattr(value, "name") else "",
@@ -122,6 +122,7 @@ def test_unknown_rows_are_said(tmp_path):
         main(OPENOOD, ["--output", str(tmp_path), "--models", "sure_minus"])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
 def test_an_end_in_between_loses_one_epoch(tmp_path):
     """The command ends on a signal with one line, and goes on when it is repeated."""
@@ -181,21 +182,6 @@ def test_welch_by_hand():
     """Two and two values: df 2, t 4.3027, squared errors 1/2 each; one value says nothing."""
     assert welch([0.0, 2.0**0.5], [1.0, 1.0 + 2.0**0.5]) == pytest.approx(4.30265 * 1.0, rel=1e-5)
     assert math.isnan(welch([1.0], [1.0, 2.0]))
-
-
-def test_the_ladder_goes_down_one_step_at_a_time():
-    """From SURE to the row before SURE+, each recipe is the one before with the change that its name says."""
-    steps = {
-        "sure_linear": {"network.head"},
-        "sure_no_crl": {"stage.main.crl"},
-        "sure_ema": {"stage.main.average.kind", "stage.main.average.start", "stage.main.schedule"},
-        "sure_fsam": {f"stage.main.sharpness.{name}" for name in ("kind", "rho", "freeze", "same_batch")},
-    }
-    words = {"name", "about", "source"}
-    for before, after in pairwise(["sure", *steps]):
-        one, two = (settings(asdict(train.recipe(name))) for name in (before, after))
-        assert {key for key in one if one[key] != two[key]} - words <= steps[after]
-        assert one != two
 
 
 def judged(setting="fashion_small", claim="J29", quantity="test errors", **models):
@@ -273,13 +259,6 @@ def test_a_number_that_is_there_twice_is_refused(tmp_path):
     (tmp_path / "numbers.csv").write_text("\n".join(lines), encoding="utf-8")
     with pytest.raises(ValueError, match="cifar10, ce, 0, test errors twice"):
         read(tmp_path / "numbers.csv")
-
-
-def test_claims_are_those_of_the_ledger():
-    """Each is named as the ledger names it."""
-    ledger = json.loads((ROOT / "experiments/claims/claims.json").read_text(encoding="utf-8"))
-    names = {claim["id"] for claim in ledger if claim["paper"] == "joint"}
-    assert {claim.name for claim in CLAIMS} <= names
 
 
 def judged_scores(value, errors=0.08):

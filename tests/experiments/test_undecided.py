@@ -34,29 +34,6 @@ def test_verdicts(middle, half, way, said):
     assert verdict(middle, half, way, 1.0) == said
 
 
-def test_an_interval_that_is_not_known_decides_nothing():
-    """One seed, or no scatter: NaN is no sign that rows are equal."""
-    assert verdict(0.0, math.nan, 1, 1.0) == "undecided"
-
-
-@pytest.mark.parametrize("true", [0.0, 0.5, 1.0, 2.0])
-def test_so_many_seeds_decide(true):
-    """With as many seeds as are asked for, and deviations as assumed, nearly all repetitions end decided."""
-    rng, margin, deviation = np.random.default_rng(0), 1.0, 0.8
-    n = seeds_to_decide(deviation, margin)
-    assert 2 < seeds_to_decide(deviation / 2.0, margin) < n < seeds_to_decide(deviation, margin / 2.0)
-    from experiments.openood._tables import welch
-
-    said = []
-    for _ in range(300):
-        one, two = rng.normal(true, deviation, 2 * n), rng.normal(0.0, deviation, 2 * n)
-        said.append(verdict(one.mean() - two.mean(), welch(list(one), list(two)), 1, margin))
-    assert said.count("undecided") < 15
-    assert said.count("against") < 15
-    half = [welch(list(rng.normal(0, deviation, n)), list(rng.normal(0, deviation, n))) for _ in range(300)]
-    assert np.median(half) == pytest.approx(margin / 2.0, rel=0.1)
-
-
 def test_every_contrast_has_a_margin():
     """No quantity without a stated margin."""
     assert {each.quantity for each in CONTRASTS} <= set(MARGINS)

@@ -46,12 +46,6 @@ def right(file: Any, outputs: Any) -> None:
         assert len(np.unique(score.round(9))) == len(np.unique(np.asarray(file.sure).round(9)))
 
 
-def test_there_are_forty(files: dict[str, Any]) -> None:
-    """The list and the files agree."""
-    assert set(files) == set(NAMES)
-    assert len(NAMES) >= 40
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_read_rightly_or_refused_with_a_remedy_that_works(files: dict[str, Any], name: str) -> None:
     """No file gives losses or an order of its rows other than the ones that are in it."""

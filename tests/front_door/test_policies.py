@@ -177,25 +177,6 @@ def test_clusters_at_the_limit_rarely_alarm() -> None:
     assert alarms(0.4, 10) == 10
 
 
-def test_what_was_seen_of_complete_clusters_stays() -> None:
-    """A look takes clusters that began long enough ago, and no later look has less evidence."""
-    rng = np.random.default_rng(6)
-    unit = np.repeat(np.arange(200), 5)
-    found = abstain.choose_threshold(np.zeros(1000), np.ones(1000), risk=0.1, delta=0.05, clusters=unit)
-    order = np.argsort(unit + 60 * rng.random(1000))
-    unit, loss = unit[order], (rng.random(200) < 0.3)[unit[order]].astype(float)
-    score = 1.0 - (rng.random(1000) < 0.3)
-    began = np.unique(unit, return_index=True)[1]
-    evidence = []
-    for rows in range(500, 1501, 100):
-        whole = began[unit] < rows - 400  # no cluster takes longer than 400 rows
-        assert not np.isin(unit[rows:], unit[whole]).any()
-        seen = monitor(found.policy(score="s"), loss[whole], score[whole], clusters=unit[whole])
-        evidence.append(seen.evidence)
-    assert evidence == sorted(evidence)
-    assert evidence[-1] > 20
-
-
 def test_another_scale_is_noticed(folder: Path) -> None:
     """Per cent after fractions, and fractions after per cent; not the same scale, nor a few rows."""
     loss, p = 1 - answers(0)["correct"], answers(0)["p"]
@@ -264,11 +245,3 @@ def test_monitor_reads_as_threshold_read(folder: Path, capsys: pytest.CaptureFix
             file.write(json.dumps({"label": str(label), "output": {"label": "spam", "score": score}}) + "\n")
     assert run(["threshold", "nested.jsonl", "--coverage", "0.5", "-o", "n.json"]) == 0
     assert run(["monitor", "n.json", "nested.jsonl"]) == 0
-
-
-def test_a_policy_without_a_reading_is_loaded(folder: Path) -> None:
-    """Files of earlier versions lack the field; what it may hold is checked."""
-    policy = abstain.choose_threshold([0, 1, 0], [0.9, 0.2, 0.6], coverage=0.5).policy(score="s")
-    assert policy.reading == {}
-    with pytest.raises(ValueError, match="reading\\['where'\\] = 'x' is not valid; give names of columns for labels"):
-        abstain.choose_threshold([0, 1], [1, 2], coverage=0.5).policy(score="s", reading={"where": "x"})

@@ -79,14 +79,6 @@ def test_per_cent_has_a_remedy_for_calibration() -> None:
     assert any("ECE is not defined" in note and "divide per cent by 100" in note for note in found.notes())
 
 
-def test_what_is_not_used_is_named_in_full(tmp_path: Path) -> None:
-    """Where one column is named as not used, the others are too: silence would say that they were."""
-    columns = {"loss": [0, 1, 0], "p": [3, 2, 1], "confidence": [1, 2, 3], "answer": ["a", "b", "c"]}
-    outputs = read_outputs(columns, confidence="p")
-    assert outputs.reading is not None
-    assert "not used: `confidence`, `answer`" in outputs.reading.notes
-
-
 def test_answers_that_say_they_are_none(tmp_path: Path) -> None:
     """Answers in words beside verdicts: those that are none are counted aloud, and may be named as abstentions."""
     rng = np.random.default_rng(2)

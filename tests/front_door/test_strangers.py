@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
-import json
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -80,13 +77,6 @@ def test_blank_lines_of_a_csv_are_no_rows(folder: Path, end: str, zipped: bool) 
     assert (done.n, done.n_accepted, done.n_unscored) == (3, 2, 0)
     (folder / "empty.csv").write_bytes(data + f",,,{end}".encode())
     assert apply_policy(policy, "empty.csv", "out.csv").n_unscored == 1
-
-
-def test_lines_with_a_mark_of_byte_order(folder: Path) -> None:
-    """What Windows writes before JSON lines is no part of them."""
-    lines = "".join(json.dumps({"wer": 0.1 * k, "confidence": 1 - 0.1 * k}) + "\n" for k in range(5))
-    (folder / "asr.jsonl").write_text(lines, encoding="utf-8-sig")
-    assert np.allclose(read_outputs("asr.jsonl", loss="wer").loss_per_sample(), 0.1 * np.arange(5))
 
 
 def test_a_score_that_cannot_be_computed_names_file_column_and_row(folder: Path) -> None:
@@ -167,17 +157,6 @@ def test_classes_that_differ_by_case_alone() -> None:
         read_outputs(columns | {"prediction": ["Cat", "dog", "cat"] * 20})
 
 
-def test_notes_of_a_plan_speak_of_options(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """They are said so that they hold for arguments and for options alike."""
-    rng = np.random.default_rng(0)
-    pl.DataFrame({"confidence": rng.random(200)}).write_csv("pool.csv")
-    assert run(["plan", "pool.csv", "--labels", "50", "--design", "adaptive", "-o", "p.csv"]) == 0
-    said = " ".join("".join(capsys.readouterr()).split())
-    assert "state the error rate if it is known" in said
-    assert "extend the plan once these rows have their losses" in said
-    assert not {"error_rate", "extend("} & set(said.split())
-
-
 def test_passes_alone_name_the_score_that_works() -> None:
     """Both refusals name a score of the passes, and it works."""
     passes = np.random.default_rng(0).dirichlet(np.ones(3), size=(4, 30))
@@ -186,13 +165,6 @@ def test_passes_alone_name_the_score_that_works() -> None:
         with pytest.raises(ValueError, match="pass_msp"):
             abstain.evaluate(outputs, wanted)
     assert np.isfinite(abstain.evaluate(outputs, "pass_msp", "augrc").value("augrc"))
-
-
-@pytest.mark.parametrize(("name", "remedy"), [("wer", "loss='wer'"), ("iou", "quality='iou'"), ("default", "labels=")])
-def test_likely_columns_are_named(name: str, remedy: str) -> None:
-    """A column that often says what is right is proposed where nothing else does."""
-    with pytest.raises(ValueError, match=f"no column is recognised as label or loss; give {remedy}"):
-        read_outputs({name: [0.0, 1.0], "conf": [1, 2]})
 
 
 def test_a_probability_and_its_complement_tie() -> None:
@@ -207,25 +179,3 @@ def test_a_probability_and_its_complement_tie() -> None:
     long = np.random.default_rng(0).random(100)
     outputs = read_outputs({"label": np.arange(100) % 2, "prob_1": long})
     assert np.array_equal(np.asarray(outputs.probabilities)[:, 0], 1.0 - long)
-
-
-class Terminal(io.StringIO):
-    """What is written to a terminal."""
-
-    def isatty(self) -> bool:
-        """Say that somebody watches."""
-        return True
-
-
-@pytest.mark.parametrize("arguments", [["--no-such-option"], ["--labels", "no_such_column"], []])
-def test_messages_are_broken_between_words(folder: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]) -> None:
-    """On a terminal of 60 columns, also those of wrong usage; all words of the one long line are there."""
-    (folder / "rows.csv").write_text("some_long_name,another_long_name,yet_another_name,b,c\n1,2,3,4,5\n")
-    shown: dict[bool, str] = {}
-    for watched in (True, False):
-        monkeypatch.setenv("COLUMNS", "60")
-        monkeypatch.setattr(sys, "stderr", Terminal() if watched else io.StringIO())
-        assert run(["evaluate", "rows.csv", *arguments]) == 2
-        shown[watched] = sys.stderr.getvalue()  # type: ignore[attr-defined]
-    assert shown[True].split() == shown[False].split()
-    assert max(map(len, shown[True].splitlines())) < 60 < len(shown[False].splitlines()[0])

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import abstain
-from abstain import _pace, read_outputs
+from abstain import read_outputs
 from abstain._checks import UnmetNeed
-from abstain._pace import heard_by
 from abstain.cli import run
 from tests.front_door.files import FIXTURES
 
@@ -112,21 +110,6 @@ def test_lists_and_levels_as_on_the_command_line() -> None:
         abstain.evaluate(outputs, level=1.5)
 
 
-def test_two_scores_of_joint_are_heard_in_parts() -> None:
-    """One pair of scores is several steps, so that work of ten seconds does not begin and end in silence."""
-    heard: list[float] = []
-    rng = np.random.default_rng(0)
-    columns: dict[str, Any] = {name: rng.normal(size=60) for name in ("msp", "energy")}
-    measured = abstain.joint.ScoredRun(rng.random(60) < 0.2, columns, {"far": columns})
-    with heard_by(lambda what, share, seconds: heard.append(share)):
-        abstain.joint.protocol(measured, {"far": ["far"]}, confidence="msp")
-    assert len(heard) == 5
-    assert heard == sorted(heard)
-    assert heard[0] < 0.1
-    assert heard[-1] == 1.0
-    assert _pace._listener.get() is None
-
-
 def test_tables_for_a_paper_from_evaluate_and_compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One option writes the table in the form of its ending; another ending is refused before the work begins."""
     inside, _ = saved(tmp_path)
@@ -151,17 +134,3 @@ def test_a_series_as_groups() -> None:
     assert abstain.evaluate(**arrays, groups=frame["site"]).groups == named
     with pytest.raises(TypeError, match="names of its columns, got a column called 'site'"):
         abstain.evaluate(frame, groups=frame["site"].str.upper())
-
-
-def test_other_words_are_answered_with_ours(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """``error_rate`` is the risk, and text labels beside probabilities name where scikit-learn keeps the classes."""
-    with pytest.raises(ValueError, match="metric 'error_rate' is not known; here it is called 'risk'"):
-        abstain.metrics.get("error_rate")
-    with pytest.raises(ValueError, match=r"model\.classes_"):
-        abstain.evaluate(labels=["a", "b"], probabilities=[[0.9, 0.1], [0.2, 0.8]])
-    raw = np.random.default_rng(0).normal(size=(40, 6))
-    raw[:, -2], raw[:, -1] = np.arange(40) % 4, np.arange(40) // 20
-    np.savez(tmp_path / "raw_logits.npz", raw)
-    assert run(["evaluate", str(tmp_path / "raw_logits.npz")]) == 2
-    said = capsys.readouterr().err
-    assert "as 0 where it was kept, and the test set is the next one" in said

@@ -59,14 +59,6 @@ def covered(method: Any, population: Any, n: int, repetitions: int) -> np.ndarra
     return hits / repetitions
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("method", ["percentile", "bca"])
-def test_intervals_cover_where_errors_are_many(method: Any) -> None:
-    """Error rate .20 and n = 400: 95 %, but for what B = 200 and n cost (a point and a half)."""
-    shares = covered(method, POPULATIONS[3], 400, 400)
-    assert (np.abs(shares - 0.95) < 0.015 + allowance(0.95, 400)).all(), shares
-
-
 @repeated(60, 200)
 def test_clusters_cover_where_single_samples_do_not(repetitions: int) -> None:
     """Fifteen copies of each image share their fate: i.i.d. resampling covers half, resampled images cover."""
@@ -82,17 +74,6 @@ def test_clusters_cover_where_single_samples_do_not(repetitions: int) -> None:
             hits[kind] += int(low <= truth <= high)
     assert hits["clustered"] / repetitions > 0.91 - allowance(0.91, repetitions)
     assert hits["iid"] / repetitions < 0.80
-
-
-def test_coverage_at_risk_is_covered() -> None:
-    """A quantile-like metric without a gradient; curve m(c) = .6 c^2, so R(c) = .2 c^2 and c* = sqrt(5 r)."""
-    rng, repetitions, hits = np.random.default_rng(4), 150, 0
-    metric = abstain.metrics.get("coverage_at_risk", risk=0.08)
-    for _ in range(repetitions):
-        loss, score = POPULATIONS[3].draw(500, rng)
-        low, high, *_ = bootstrap(metric, loss, score, n_resamples=200, rng=rng).interval(0.95)
-        hits += int(low <= np.sqrt(0.4) <= high)
-    assert hits / repetitions > 0.92 - allowance(0.92, repetitions)
 
 
 # ---------------------------------------------------------------------- BCa
@@ -243,10 +224,3 @@ def test_the_progress_bar_is_for_terminals(monkeypatch: pytest.MonkeyPatch, caps
     output, error = capsys.readouterr()
     assert output == ""
     assert "Resampling" in error
-
-
-def test_confidence_interval_passes_on_to_the_bootstrap() -> None:
-    """The one function for intervals and this one agree."""
-    loss, score = POPULATIONS[3].draw(120, np.random.default_rng(0))
-    passed = abstain.confidence_interval("augrc", loss, score, method="bca", n_resamples=150, rng=3)
-    assert passed == bootstrap("augrc", loss, score, n_resamples=150, rng=3).interval(method="bca")

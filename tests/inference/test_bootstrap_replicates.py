@@ -118,17 +118,6 @@ def test_columns_and_metrics_share_the_counts() -> None:
     np.testing.assert_array_equal(risk, risk[:, :1].repeat(3, axis=1))
 
 
-def test_the_same_seed_gives_the_same_numbers() -> None:
-    """An integer and a generator of that seed agree; more resamples continue the same stream."""
-    loss, score = [0, 1, 0, 0, 1, 0, 0], [5, 3, 4, 1, 2, 6, 7]
-    first = bootstrap("aurc", loss, score, n_resamples=50, rng=4)
-    again = bootstrap("aurc", loss, score, n_resamples=90, rng=np.random.default_rng(4))
-    np.testing.assert_array_equal(first.replicates, again.replicates[:50])
-    assert (first.seed, again.seed) == (4, None)
-    other = bootstrap("aurc", loss, score, n_resamples=50, rng=5)
-    assert not np.array_equal(first.replicates, other.replicates)
-
-
 # ---------------------------------------------------------------------- counts
 
 
@@ -147,26 +136,6 @@ def test_chunks_are_one_stream() -> None:
     rng = np.random.default_rng(8)
     wanted = [np.bincount(rng.integers(0, 11, 11), minlength=11) for _ in range(70)]
     np.testing.assert_array_equal(counts(11, 70, 8), wanted)
-
-
-def test_strata_keep_their_sizes() -> None:
-    """Every stratum contributes as many samples as it has, in every replicate."""
-    strata = np.array(list("abacabbbacc"))
-    drawn = counts(strata.size, 60, 2, strata=strata)
-    for stratum in "abc":
-        inside = strata == stratum
-        assert (drawn[:, inside].sum(axis=1) == inside.sum()).all()
-        assert np.unique(drawn[:, inside], axis=0).shape[0] > 5
-
-
-def test_clusters_stay_together() -> None:
-    """All samples of a cluster are drawn equally often, and as many clusters are drawn as there are."""
-    clusters = np.array([7, 7, 3, 3, 3, 1, 9, 9])
-    drawn = counts(clusters.size, 60, 2, clusters=clusters)
-    _, first = np.unique(clusters, return_index=True)
-    for cluster in np.unique(clusters):
-        assert (np.ptp(drawn[:, clusters == cluster], axis=1) == 0).all()
-    assert (drawn[:, first].sum(axis=1) == 4).all()
 
 
 def test_clusters_within_strata() -> None:

@@ -79,15 +79,6 @@ def test_a_weight_is_no_repetition():
     assert repeated == pytest.approx(plain / 2.0, rel=1e-12)
 
 
-def test_clusters_of_copies_restore_the_standard_error():
-    """Four copies of every row in one cluster each know no more than one row (up to G/(G-1))."""
-    loss, score, _ = draw(4)
-    plain = abstain.standard_error("aurc", loss, score)
-    clusters = np.tile(np.arange(loss.size), 4)
-    copied = abstain.standard_error("aurc", np.tile(loss, 4), np.tile(score, 4), clusters=clusters)
-    assert copied == pytest.approx(plain * np.sqrt(loss.size / (loss.size - 1.0)), rel=1e-12)
-
-
 def test_strata_take_out_the_estimated_class_shares():
     """With balanced weights the variance is that within classes: a class-wise bootstrap agrees."""
     rng = np.random.default_rng(0)

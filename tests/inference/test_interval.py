@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -22,12 +20,6 @@ def test_clopper_pearson_inverts_the_binomial(errors, n):
         assert stats.binom.cdf(errors, n, high) == pytest.approx(0.05)
     expected = stats.binomtest(errors, n).proportion_ci(0.9, method="exact")
     assert (low, high) == pytest.approx((expected.low, expected.high), abs=1e-12)
-
-
-def test_zero_errors_give_the_rule_of_three():
-    """No error in 59 accepted samples bounds the risk by 5 % at 95 %."""
-    assert inference.clopper_pearson(0, 59, side="upper")[1] == pytest.approx(1 - 0.05 ** (1 / 59))
-    assert inference.clopper_pearson(59, 59, side="lower") == (pytest.approx(0.05 ** (1 / 59)), 1.0)
 
 
 @pytest.mark.parametrize(
@@ -62,16 +54,6 @@ def test_log_t_interval_by_hand():
     by_t = interval.estimate * np.exp(width)
     assert by_t <= interval.high <= 1.01 * by_t  # room for one unseen error hardly shows among forty
     assert (interval.method, interval.warning) == ("log-t", None)
-
-
-def test_scales_keep_the_range():
-    """Areas stay positive, AUROC inside (0, 1), signed metrics may cross zero."""
-    loss, score = problem(60)
-    assert abstain.confidence_interval("aurc", loss, score).low > 0
-    auroc = abstain.confidence_interval("auroc_f", loss, score)
-    assert 0 < auroc.low < auroc.estimate < auroc.high < 1
-    assert auroc.method == "logit-t"
-    assert abstain.confidence_interval("cwsa", loss, score, level=0.99).method == "t"
 
 
 def test_fixed_thresholds_are_exact():
@@ -157,27 +139,6 @@ def test_bound_without_errors_is_reached_by_the_worst_ranking(metric):
     assert (np.diff(bounds) >= -1e-12).all()
 
 
-def test_bound_without_errors_knows_the_options():
-    """Twice the SELE score has twice the bound: an error rate that a clean sample allows may not exceed it."""
-    once, twice = (abstain.confidence_interval(spec, [0] * 100, range(100)) for spec in ("sele", "sele(factor=2)"))
-    assert twice.high == pytest.approx(2 * once.high)
-    assert "at most 0.05903" in twice.warning
-    allowed = [1] * 29 + [0] * 971  # an error rate of .029 is below the bound of .0295
-    assert once.high < abstain.sele(allowed, range(0, -1000, -1), factor=2.0) < twice.high
-
-
-@pytest.mark.parametrize("name", ["naurc", "auroc_f", "fpr95_error", "selective_accuracy", "coverage_at_risk", "sele"])
-def test_an_interval_does_not_hang_on_the_name(name):
-    """A metric under another name has the same interval, the same bootstrap and the same warning."""
-    rng = np.random.default_rng(0)
-    loss = (rng.random(300) < 0.06) * 1.0
-    score = rng.random(300) - 0.5 * loss
-    one, other = metrics.get(name), replace(metrics.get(name), name="my_own")
-    assert abstain.confidence_interval(other, loss, score) == abstain.confidence_interval(one, loss, score)
-    drawn = inference.replicates([one, other], [(loss, score)], n_resamples=50)
-    np.testing.assert_array_equal(drawn[..., 0], drawn[..., 1])
-
-
 def test_degrees_of_freedom_of_a_quantile_follow_its_level():
     """Of 16 errors four times the share behind the quantile, at most all: .8, .95 and .99 leave 12.8, 3.2 and 0.64."""
     rng = np.random.default_rng(0)
@@ -226,16 +187,6 @@ def test_degenerate_inputs_never_give_a_silent_nan(name, loss):
     assert np.isfinite([interval.low, interval.high]).all() or interval.warning
 
 
-def test_few_errors_raise_the_warning_light():
-    """One informative error among 200 leaves too few degrees of freedom, and the interval says so."""
-    rng = np.random.default_rng(1)
-    loss = np.zeros(200)
-    loss[0] = 1.0
-    interval = abstain.confidence_interval("aurc", loss, rng.random(200))
-    assert interval.df < 5
-    assert "too few informative errors" in interval.warning
-
-
 def test_metrics_relative_to_their_losses_count_the_errors():
     """Given k errors AUROC_f varies like a mean of k values: k - 1 degrees of freedom, error k/(k - 1); one: none."""
     rng = np.random.default_rng(2)
@@ -256,16 +207,6 @@ def test_metrics_relative_to_their_losses_count_the_errors():
     alone = abstain.confidence_interval("auroc_f", np.eye(1, 1000)[0], score)
     assert alone.low < alone.estimate < alone.high == 1.0
     assert "a single error" in alone.warning
-
-
-def test_equal_metrics_have_equal_intervals():
-    """NAUGRC = 2 (1 - AUROC_f) = 1 - PRR for a 0/1 loss, and so are the ends of their intervals."""
-    loss, score = problem()
-    auroc, naugrc, ratio = (
-        abstain.confidence_interval(name, loss, score) for name in ("auroc_f", "naugrc", "prediction_rejection_ratio")
-    )
-    assert (2 - 2 * auroc.high, 2 - 2 * auroc.low) == pytest.approx(naugrc[:2])
-    assert (1 - naugrc.high, 1 - naugrc.low) == pytest.approx(ratio[:2])
 
 
 def test_means_over_predictions_have_intervals():
@@ -303,12 +244,6 @@ def test_means_over_predictions_have_intervals():
 def test_metrics_of_probabilities_are_refused_by_name(function, metric):
     with pytest.raises(abstain.UnmetNeed, match=f"{metric} takes probabilities"):
         function(metric, [0, 1, 0], [0.3, 0.2, 0.1])
-
-
-def test_full_coverage_has_no_threshold_that_jumps():
-    loss = [0, 1, 0, 0] * 20
-    result = abstain.compare(loss, {"a": [1, 2] * 40, "b": [2, 1] * 40}, "selective_risk(coverage=1.0)")
-    assert result.method == "permutation, influence"
 
 
 def test_metrics_without_interval_say_why():

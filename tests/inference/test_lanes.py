@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from abstain.inference import replicates
 from abstain.inference._resample import LANES, resampling
-from abstain.inference._scans import TINY, Column, _tied, _untied, choose, scan, scan_lanes, tally
+from abstain.inference._scans import TINY, Column, _tied, _untied, scan, scan_lanes, tally
 from tests.strategies import Problem, problems
 
 
@@ -94,23 +93,3 @@ def test_replicates_scanned_together_are_those_scanned_alone(
         np.testing.assert_array_equal(found[0], other)
     assert np.isnan(found[0][1].selective).all()
     assert not np.isnan(found[0][0]).any()
-
-
-def test_auto_takes_numba_for_large_work_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Below what loading the kernels costs NumPy is faster."""
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
-    assert not choose("auto", 1e8)
-    assert choose("auto", 1e9)
-    assert choose("numba", 1.0)
-    assert not choose("numpy", 1e12)
-
-
-def test_a_metric_off_the_scan_does_not_load_numba(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Work that cannot be compiled does not count as worth it."""
-
-    def refuse(*_: object) -> None:
-        raise AssertionError("the compiled kernels were used")
-
-    monkeypatch.setattr("abstain.inference._scans.WORTHWHILE", 1.0)
-    monkeypatch.setattr("abstain.inference._replicates.scan_lanes", refuse)
-    replicates(["sele"], [([0, 1, 0], [3, 2, 1])], n_resamples=5)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 import abstain
-from tests.joint.references import Columns, joint_problems, one_score, random_problem, value
+from tests.joint.references import Columns, joint_problems, random_problem, value
 from tests.strategies import many
 
 DS = [("ds_f1", 1.0), ("ds_aurc", -1.0), ("ds_augrc", -1.0)]
@@ -19,28 +19,6 @@ MANY = many(300)
 def single(function: str, columns: Columns, **options: object) -> float:
     """Value of the single-score counterpart on the confidence."""
     return float(getattr(abstain.joint, function.removeprefix("ds_"))(columns.id_loss, **columns.alone, **options))
-
-
-@MANY
-@given(joint_problems())
-def test_two_scores_are_never_worse_than_either(columns: Columns) -> None:
-    """DS-F1 >= F1, DS-AURC <= AURC and DS-AUGRC <= AUGRC for both scores, ties included: no tolerance for F1."""
-    for function, sign in DS:
-        for each in (columns, columns.swapped()):
-            slack = 0.0 if function == "ds_f1" else 1e-15
-            assert sign * value(function, columns) >= sign * single(function, each) - slack
-
-
-@MANY
-@given(joint_problems())
-def test_identical_scores_are_one_score(columns: Columns) -> None:
-    """Pairing a score with itself, or with a constant, gives the values of that score, for every operator."""
-    twice = Columns(columns[0], columns[1], columns[1], columns[3], columns[3])
-    for each in (twice, one_score(columns), one_score(columns).swapped()):
-        assert value("ds_f1", each) == single("ds_f1", columns)
-        for operator in ("at_least", "exact"):
-            for function in ("ds_aurc", "ds_augrc"):
-                assert value(function, each, operator=operator) == single(function, columns, operator=operator)
 
 
 @MANY
@@ -57,57 +35,6 @@ def test_only_the_order_of_the_scores_counts(columns: Columns) -> None:
             assert value(function, each) == value(function, columns)
 
 
-@MANY
-@given(joint_problems(max_ood=0))
-def test_without_ood_samples_the_id_metrics_remain(columns: Columns) -> None:
-    """One score and no OOD sample: AURC and AUGRC of the library, ties included; F1 is that of the ID samples."""
-    alone = one_score(columns)
-    loss, confidence = columns.id_loss, columns.id_confidence
-    assert value("ds_aurc", alone, operator="exact") == pytest.approx(abstain.aurc(loss, confidence), abs=1e-14)
-    assert value("ds_augrc", alone, operator="exact") == pytest.approx(abstain.augrc(loss, confidence), abs=1e-14)
-    for which in ("id", "all"):
-        found = abstain.joint.aurc(loss, id_score=confidence, ood_score=[], coverage_of=which, operator="exact")
-        assert found == pytest.approx(abstain.aurc(loss, confidence), abs=1e-14)
-
-
-@MANY
-@given(joint_problems())
-def test_coverage_of_all_samples_is_ood_samples_as_errors(columns: Columns) -> None:
-    """The areas of one score over all samples are those of the relabelled problem; two scores are never worse."""
-    together = Columns(
-        np.append(columns.id_loss, np.ones(columns.n_ood)),
-        np.append(columns.id_confidence, columns.ood_confidence),
-        np.append(columns.id_detector, columns.ood_detector),
-        [],
-        [],
-    )
-    for operator in ("at_least", "exact"):
-        over_all = single("aurc", columns, coverage_of="all", operator=operator)
-        assert value("ds_aurc", one_score(together), operator=operator) == pytest.approx(over_all, abs=1e-14)
-    assert value("ds_aurc", together) <= single("aurc", columns, coverage_of="all") + 1e-14
-
-
-@MANY
-@given(joint_problems())
-def test_a_weight_of_the_natural_share_changes_nothing(columns: Columns) -> None:
-    """Prevalence n_ood / n weighs every sample alike, exactly; 0 leaves the ID samples."""
-    share = columns.n_ood / (columns.n_id + columns.n_ood)
-    inside = Columns(*columns[:3], [], [])
-    for function, _ in DS:
-        assert value(function, columns, prevalence=share) == pytest.approx(value(function, columns), abs=1e-14)
-        assert value(function, columns, prevalence=0.0) == pytest.approx(value(function, inside), abs=1e-14)
-
-
-@many(100)
-@given(joint_problems(max_id=4, max_ood=3, min_ood=1))
-def test_a_weight_is_a_repetition(columns: Columns) -> None:
-    """OOD samples written three times are OOD samples that weigh three."""
-    thrice = Columns(*columns[:3], np.tile(columns[3], 3), np.tile(columns[4], 3))
-    share = 3 * columns.n_ood / (columns.n_id + 3 * columns.n_ood)
-    for function, _ in DS:
-        assert value(function, thrice) == pytest.approx(value(function, columns, prevalence=share), abs=1e-14)
-
-
 # ---------------------------------------------------------------------- edges
 
 
@@ -119,27 +46,6 @@ def test_all_wrong() -> None:
     assert np.isnan(best.precision)
     assert value("ds_aurc", columns) == 1.0
     assert abstain.joint.evaluate(**columns.named).transfer.transferred.max() == 0.0
-
-
-def test_all_correct() -> None:
-    """A perfect pair of thresholds gives F1 1; without OOD samples the areas are 0."""
-    assert value("ds_f1", Columns([0, 0], [0.2, 0.9], [1.0, 2.0], [0.5], [0.1])) == 1.0
-    columns = Columns([0, 0], [0.2, 0.9], [1.0, 2.0], [], [])
-    assert [value(function, columns) for function, _ in DS] == [1.0, 0.0, 0.0]
-
-
-def test_constant_scores_accept_all_or_nothing() -> None:
-    """One pair of thresholds is left: F1 = 2 TA / (N + n_ID), risk (W + O) / N at every coverage."""
-    columns = Columns([0, 0, 1], [5.0] * 3, [7.0] * 3, [5.0] * 2, [7.0] * 2)
-    assert value("ds_f1", columns) == 4 / 8
-    assert value("ds_aurc", columns) == pytest.approx(3 / 5)
-    assert value("ds_augrc", columns, operator="exact") == pytest.approx(3 / 5 / 2)
-
-
-def test_one_sample() -> None:
-    """A single ID sample, right or wrong."""
-    assert value("ds_f1", Columns([0], [0.1], [0.2], [], [])) == 1.0
-    assert value("ds_aurc", Columns([1], [0.1], [0.2], [], [])) == 1.0
 
 
 def test_f1_is_zero_where_no_id_sample_is_accepted() -> None:

@@ -132,16 +132,6 @@ def test_ranks_follow_what_is_printed() -> None:
     assert [(row[2].value, row[2].rank) for row in table.shown()] == [("0.1001", 1), ("0.1002", 2), ("0.1002", 2)]
 
 
-def test_tables_in_every_format(result: joint.ProtocolResult) -> None:
-    """Markdown is bold, LaTeX and HTML are shaded."""
-    table = result.table("detection")
-    assert re.search(r"\| \*\*0", table.to_markdown())
-    latex = table.to_latex()
-    assert "\\cellcolor{rank1}" in latex
-    assert "\\definecolor{rank1}{HTML}{9ECAE1}" in latex
-    assert "background:#9ecae1" in table.to_html()
-
-
 def test_names_that_do_not_occur_are_refused(result: joint.ProtocolResult) -> None:
     """Nearest names are given."""
     cases = {
@@ -155,19 +145,6 @@ def test_names_that_do_not_occur_are_refused(result: joint.ProtocolResult) -> No
     for message, call in cases.items():
         with pytest.raises(ValueError, match=re.escape(message)):
             call()
-
-
-def test_tensors_are_taken() -> None:
-    """As by the functions of one set."""
-    torch = pytest.importorskip("torch")
-    arrays = run(0)
-    tensors = joint.ScoredRun(
-        torch.tensor(arrays.id_loss),
-        {name: torch.tensor(column) for name, column in arrays.id_scores.items()},
-        {name: {k: torch.tensor(v) for k, v in scores.items()} for name, scores in arrays.ood_scores.items()},
-    )
-    expected = joint.protocol(arrays, GROUPS, confidence="msp")
-    assert joint.protocol(tensors, GROUPS, confidence="msp").records == expected.records
 
 
 @pytest.mark.parametrize(

@@ -79,19 +79,6 @@ def test_scod_risk_by_hand() -> None:
         joint.scod_risk(**arguments, coverage=0.0)
 
 
-@SCORES
-@given(joint_problems())
-def test_no_order_beats_the_optimum(columns: Columns) -> None:
-    """The perfect order attains it, and no score does better."""
-    best = joint.aurc_optimum(columns.id_loss)
-    assert (
-        joint.aurc(columns.id_loss, id_score=-columns.id_loss, ood_score=np.full(columns.n_ood, -2.0)) >= best - 1e-15
-    )
-    ranked = -columns.id_loss * 100 - np.arange(columns.n_id)
-    assert joint.aurc(columns.id_loss, id_score=ranked, ood_score=np.full(columns.n_ood, -1e9)) == pytest.approx(best)
-    assert float(joint.ds_aurc(**columns.named)) >= best - 1e-15
-
-
 def test_detection_needs_ood_samples() -> None:
     """An empty OOD set is an error that says so."""
     for function in (joint.auroc, joint.aupr_in, joint.fpr_at_id_recall):

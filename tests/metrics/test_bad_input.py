@@ -180,8 +180,3 @@ def test_equal_mass_bins_put_exact_borders_up_whatever_the_counts() -> None:
         curve = abstain.reliability_curve(np.zeros(score.size), score, bins=2, binning="equal_mass")
         np.testing.assert_array_equal(curve.count, [copies, 3 * copies])
     assert curve.bins == curve.n_bins == 2
-
-
-def test_probabilities_above_one_by_rounding_cost_nothing() -> None:
-    """A softmax of 1 + 1e-7 is read as 1: no negative log-likelihood."""
-    assert abstain.nll([0], [[1.0 + 1e-7, 0.0]]) == 0.0

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import abstain
 from abstain import UndefinedMetricWarning, UnmetNeed, metrics
 from abstain.metrics import Metric
-from tests.metrics._problems import families, problems_for, scale, table, values
+from tests.metrics._problems import FEWER, families, problems_for, scale, table, values
 from tests.metrics.references_values import REFERENCES
 
 CASES = [
@@ -24,6 +24,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("cases", families(CASES))
+@FEWER
 @given(data=st.data())
 def test_contributions_sum_to_the_value_in_the_callers_order(cases: list[Metric], data: st.DataObject) -> None:
     """The sum is the metric; permuting the rows permutes the contributions; equal rows contribute equally."""

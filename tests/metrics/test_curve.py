@@ -104,16 +104,6 @@ def test_the_two_ends() -> None:
     assert curve.at(threshold=0.5).n_accepted == 1
 
 
-@pytest.mark.parametrize(("weight", "n"), [(0.1, 12), (0.7, 4), (1.1, 16), (0.3, 5)])
-def test_sums_of_weights_that_round_still_hit_their_target(weight: float, n: int) -> None:
-    """N equal weights reach a coverage of k/n with k samples, although some of their rounded sums fall short of it."""
-    curve = risk_coverage_curve(np.zeros(n), -np.arange(float(n)), sample_weight=np.full(n, weight))
-    assert any(curve.coverage[k - 1] < k / n for k in range(1, n))
-    assert [curve.at(coverage=k / n).n_accepted for k in range(n + 1)] == list(range(n + 1))
-    falling = risk_coverage_curve([1, 0, 0], [3, 2, 1], sample_weight=np.full(3, 0.1))
-    assert falling.at(risk=1 / 3).n_accepted == 3
-
-
 def test_curve_and_repr_of_one_sample() -> None:
     """One sample is one point; the repr says size and risk."""
     curve = risk_coverage_curve([1], [0.5])

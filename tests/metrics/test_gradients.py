@@ -117,19 +117,6 @@ def test_gradient_is_the_numerical_derivative(cases: list[Metric], data: st.Data
                 assert np.broadcast_to(found, len(where))[k] == near, metric.spec
 
 
-@pytest.mark.parametrize("cases", families(SMOOTH))
-@given(data=st.data())
-def test_unit_of_the_weights_changes_nothing(cases: list[Metric], data: st.DataObject) -> None:
-    """A functional of degree 0 has sum(m alpha + s beta) = 0, own and oracle part together (Euler)."""
-    blocks, smooth = smooth_problem(cases, data)
-    for metric in smooth:
-        gradient = metric.gradient_of(blocks)
-        terms = [*(blocks.weight * gradient.weight), *(blocks.loss * gradient.loss)]
-        if gradient.oracle is not None:
-            terms += [*(blocks.oracle.weight * gradient.oracle.weight), *(blocks.oracle.loss * gradient.oracle.loss)]
-        assert sum(terms) == pytest.approx(0.0, abs=1e-10 * max(1.0, np.max(np.abs(terms)))), metric.spec
-
-
 @pytest.mark.parametrize("metric", SMOOTH, ids=lambda metric: metric.spec)
 def test_gradient_predicts_the_effect_of_one_more_sample(metric: Metric) -> None:
     """Adding a sample of weight eps at an existing score moves the value by eps (alpha + beta l), oracle included."""

@@ -122,6 +122,7 @@ print(json.dumps([Path("generated", name).read_text("utf-8") for name in names])
     assert "   confident_loss\n" in names
 
 
+@pytest.mark.slow
 def test_the_tests_of_all_metrics_take_up_a_new_module(checkout: Path) -> None:
     """Values, gradient, invariances, contributions, registry and docs are tested, and nothing asks for more."""
     documented = ("test_every_public_name_is_in_the_documentation", "test_every_public_name_has_an_example")

@@ -17,7 +17,7 @@ import abstain
 from abstain import UndefinedMetricWarning, metrics
 from abstain.metrics import Metric, Predictions
 from tests.metrics import references as rank
-from tests.metrics._problems import FEWER, MORE, families, losses_of, problems_for, scale, table, values
+from tests.metrics._problems import FEWER, MORE, families, problems_for, scale, table, values
 from tests.metrics.references import Data
 from tests.metrics.references_collaboration import macro_selective_risk
 from tests.metrics.references_values import PREDICTION_REFERENCES, REFERENCES
@@ -155,28 +155,3 @@ def test_tie_reference_is_the_mean_over_all_orders(estimator: str) -> None:
     expected = math.fsum(values) / len(values)
     assert rank.aurc(Data.of(losses, scores), estimator) == pytest.approx(expected, rel=1e-14)
     assert abstain.aurc(losses, scores, estimator=estimator) == pytest.approx(expected, rel=1e-14)
-
-
-def test_interpolated_aurc_is_the_limit_of_many_copies_in_random_order() -> None:
-    """With every row repeated, the harmonic mean over tie orders tends to the interpolated area, as 1 / copies."""
-    losses, scores = np.array([1.0, 0.0, 0.25, 1.0, 0.0]), np.array([0.5, 0.5, 0.9, 0.1, 0.1])
-    limit = abstain.aurc(losses, scores, estimator="interpolated")
-    gaps = [abstain.aurc(losses.repeat(k), scores.repeat(k), estimator="harmonic") - limit for k in (100, 1000, 10000)]
-    assert abs(gaps[2]) < 1e-4
-    assert gaps[0] / gaps[1] == pytest.approx(10.0, rel=0.05)
-    assert gaps[1] / gaps[2] == pytest.approx(10.0, rel=0.05)
-
-
-def test_f1_auc_is_the_area_under_f1_of_random_tie_orders() -> None:
-    """A fine grid over coverage, with tied correct samples accepted evenly, gives the same area."""
-    losses, scores = [0.0, 1.0, 0.0, 0.0, 1.0], [0.9, 0.9, 0.5, 0.1, 0.1]
-    grid = (np.arange(200_000) + 0.5) / 200_000
-    accepted_right = np.interp(grid, [0.0, 0.4, 0.6, 1.0], [0.0, 0.2, 0.4, 0.6])
-    expected = np.mean(2.0 * accepted_right / (grid + 0.6))
-    assert abstain.f1_auc(losses, scores) == pytest.approx(expected, rel=1e-9)
-
-
-def test_losses_that_a_metric_refuses_are_not_drawn() -> None:
-    """The strategy of a 0/1 metric draws 0/1 losses only, so that no test passes by being refused."""
-    assert losses_of(metrics.get("auroc_f")) == ("binary",)
-    assert "unbounded" in losses_of(metrics.get("augrc"))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import abstain
 from abstain import TieBlocks, UnmetNeed, metrics
 from abstain.metrics import Metric, Predictions
-from tests.metrics._problems import families, problems_for, table
+from tests.metrics._problems import FEWER, families, problems_for, table
 from tests.metrics.references_values import REFERENCES
 
 #: Results and saved studies carry these: change one only with a new convention.
@@ -83,6 +83,7 @@ def test_descriptions_are_complete(metric: Metric) -> None:
 
 
 @pytest.mark.parametrize("cases", families(CASES))
+@FEWER
 @given(data=st.data())
 def test_values_of_01_losses_lie_in_the_range(cases: list[Metric], data: st.DataObject) -> None:
     """The declared range holds for every 0/1 problem, weighted or not."""

@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from sklearn.metrics import (
     auc,
     average_precision_score,
-    brier_score_loss,
-    log_loss,
     precision_recall_curve,
     roc_auc_score,
     roc_curve,
@@ -20,7 +18,7 @@ from sklearn.metrics import (
 
 import abstain
 from abstain import metrics
-from tests.metrics._problems import problems_for, unit_problems
+from tests.metrics._problems import problems_for
 from tests.strategies import Problem
 
 FINITE = problems_for(
@@ -65,33 +63,6 @@ def test_fpr_at_a_recall(problem: Problem, recall: float) -> None:
     for function, positive, sign in ((abstain.fpr95_success, correct, 1.0), (abstain.fpr95_error, loss, -1.0)):
         fpr, reached, _ = roc_curve(positive, sign * score, sample_weight=weight, drop_intermediate=False)
         assert function(loss, score, recall=recall, sample_weight=weight) == near(fpr[reached >= recall - 1e-12].min())
-
-
-@given(problem=unit_problems(("binary",), ("none", "positive"), 2, 30))
-def test_proper_scores_of_the_confidence(problem: Problem) -> None:
-    """Brier score and log loss of "correct" with the confidence as its probability."""
-    correct, score, weight = both_classes(problem)
-    loss = 1.0 - correct
-    found = abstain.brier_confidence(loss, score, sample_weight=weight)
-    assert found == near(brier_score_loss(correct, score, sample_weight=weight))
-    clipped = np.clip(score, 1e-9, 1.0 - 1e-9)  # scikit-learn clips by the epsilon of the dtype, also at 1
-    found = abstain.nll_confidence(loss, clipped, sample_weight=weight)
-    assert found == near(log_loss(correct, np.column_stack([1.0 - clipped, clipped]), sample_weight=weight))
-
-
-@pytest.mark.parametrize("n_classes", [2, 3, 7])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_proper_scores_of_the_vector(n_classes: int, weighted: bool) -> None:
-    """Multi-class Brier score (never halved) and log loss of probability vectors."""
-    rng = np.random.default_rng(n_classes)
-    probabilities = rng.dirichlet(np.ones(n_classes), 200)
-    labels = rng.integers(n_classes, size=200)
-    weight = rng.random(200) if weighted else None
-    theirs = brier_score_loss(labels, probabilities, sample_weight=weight, scale_by_half=False,
-                              labels=np.arange(n_classes))  # fmt: skip
-    assert abstain.brier_score(labels, probabilities, sample_weight=weight) == near(theirs)
-    theirs = log_loss(labels, probabilities, sample_weight=weight, labels=np.arange(n_classes))
-    assert abstain.nll(labels, probabilities, sample_weight=weight) == near(theirs)
 
 
 def test_class_balanced_weights_equal_scikit_learns() -> None:

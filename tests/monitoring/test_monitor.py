@@ -40,13 +40,6 @@ def test_a_year_of_daily_looks(rows_a_day: int, repetitions: int) -> None:
     assert alarms / repetitions <= worst(repetitions)
 
 
-def test_real_losses_too() -> None:
-    """A loss that is not 0/1, at the limit."""
-    rng = np.random.default_rng(2)
-    alarms = sum((Evidence(0.05).update(rng.beta(0.1, 1.9, 3000)) >= np.log(20)).any() for _ in range(1000))
-    assert alarms / 1000 <= worst(1000)
-
-
 def test_a_doubled_risk_is_noticed_soon() -> None:
     """5 % becomes 10 %: half of the alarms within 300 labelled accepted rows, nine of ten within 650."""
     rng = np.random.default_rng(3)
@@ -103,33 +96,6 @@ def test_long_good_and_bad_times_keep_their_digits(limit: float) -> None:
     np.testing.assert_array_equal(np.concatenate(parts), found)
 
 
-def test_a_change_after_good_years_is_noticed() -> None:
-    """After 10,000 rows of 2 % a risk of 10 % is noticed within 4 times the rows that it takes from the first on."""
-    policy, rng = certified(), np.random.default_rng(12)
-    delays = []
-    for _ in range(20):
-        late = np.r_[rng.random(10000) < 0.02, rng.random(3000) < 0.1]
-        seen = monitor(policy, late, np.ones(13000), accepted_only=True)
-        assert seen.violated
-        assert seen.violated_at is not None
-        delays.append(seen.violated_at - 10000)
-    assert min(delays) > 0
-    assert np.median(delays) <= 900  # of 1,000 streams 554; from row one alone 7,956
-
-
-def test_clusters_after_good_years() -> None:
-    """Clusters of three rows: 3,000 good ones hide no change of the later ones, which is told in rows."""
-    rng = np.random.default_rng(13)
-    unit = np.repeat(np.arange(1000), 3)
-    found = abstain.choose_threshold(np.zeros(3000), rng.random(3000), risk=0.05, delta=0.05, clusters=unit)
-    bad = np.r_[np.zeros(3000), rng.random(600) < 0.2]
-    seen = monitor(found.policy(score="s"), bad.repeat(3), np.full(10800, 2.0), clusters=np.arange(3600).repeat(3))
-    assert seen.violated
-    assert seen.violated_at is not None
-    assert seen.violated_at % 3 == 0
-    assert 9000 < seen.violated_at < 9000 + 3 * 250
-
-
 @pytest.mark.parametrize("column", ["loss", "confidence"])
 def test_sorted_rows_are_noticed(column: str) -> None:
     """Errors that a sort has put at the end look like a change; rows as they came, the same rows, do not."""
@@ -146,22 +112,11 @@ def test_sorted_rows_are_noticed(column: str) -> None:
 def test_drift_of_coverage_and_score() -> None:
     """No alarm on the same population in at least 95 % of streams, an alarm when scores fall."""
     policy, rng = certified(), np.random.default_rng(4)
-    same = [monitor(policy, np.zeros(2000), rng.random(2000)) for _ in range(100)]
+    same = [monitor(policy, np.zeros(2000), rng.random(2000)) for _ in range(40)]
     assert np.mean([bool(seen.coverage_drifted) or bool(seen.score_drifted) for seen in same]) <= 0.1
     assert not any(seen.violated for seen in same)
     moved = monitor(policy, np.zeros(2000), rng.random(2000) ** 1.5)
     assert moved.score_drifted
-
-
-def test_shuffled_looks_agree_with_one_look() -> None:
-    """The alarm of a longer file includes that of its beginning: evidence is never forgotten."""
-    policy, rng = certified(), np.random.default_rng(5)
-    score, loss = rng.random(3000), (rng.random(3000) < 0.2).astype(float)
-    seen = [monitor(policy, loss[:n], score[:n]) for n in range(100, 3000, 100)]
-    broken = [bool(each.violated) for each in seen]
-    assert broken == sorted(broken)
-    assert broken[-1]
-    assert len({each.violated_at for each in seen if each.violated}) == 1
 
 
 def test_without_a_guarantee_nothing_is_broken() -> None:
@@ -247,14 +202,6 @@ def test_weighted_calibration_tells_no_drift() -> None:
     assert (seen.violated, seen.coverage_drifted, seen.score_drifted) == (True, None, None)
     assert seen.drift_undecided is not None
     assert "weighted" in seen.drift_undecided
-
-
-def test_a_policy_is_asked_for() -> None:
-    """A threshold is no policy yet, and a number is neither."""
-    with pytest.raises(TypeError, match=r"got CertifiedThreshold; give threshold\.policy"):
-        monitor(abstain.choose_threshold(np.zeros(200), np.arange(200.0), risk=0.1, delta=0.05), [0.0], [1.0])  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match=r"choose_threshold or load_policy returns, got 0\.5"):
-        abstain.audit(0.5, [0.0], [1.0])  # type: ignore[arg-type]
 
 
 def test_the_largest_loss_comes_from_the_guarantee() -> None:

@@ -63,14 +63,6 @@ def test_tie_exact_weights_are_the_gradients_of_the_core(estimator, options, pro
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_without_ties_both_rules_agree(estimator):
-    """Different confidences have ranks, and nothing to average."""
-    confidence = torch.randperm(100, generator=torch.Generator().manual_seed(1)).double()
-    ordered, exact = (nn.loss_weights(confidence, estimator, ties=ties) for ties in ("order", "exact"))
-    torch.testing.assert_close(ordered, exact, rtol=1e-12, atol=0)
-
-
-@pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_order_gives_tied_samples_all_their_ranks(estimator):
     """Ties in arbitrary order: the same set of weights as without ties."""
     ordered = nn.loss_weights(torch.zeros(9).double(), estimator).sort().values
@@ -93,13 +85,6 @@ def test_value_and_gradient_equal_the_reference(estimator, ties):
 
     assert value.item() == pytest.approx(reference(start), rel=1e-13)
     np.testing.assert_allclose(logits.grad.numpy(), references.numerical_gradient(reference, start), atol=1e-9)
-
-
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_gradcheck(estimator):
-    """The ranks are constant around a point without near-ties, so the loss is differentiable there."""
-    logits, target = batch(n=8)
-    assert torch.autograd.gradcheck(lambda z: MODULES[estimator]()(z, target), (logits,))
 
 
 @pytest.mark.parametrize("n", [128, 100, 1])
@@ -202,16 +187,6 @@ def test_weights_of_any_precision(dtype, ties):
     assert weight.tolist() == [0.875, 0.375, 0.625, 0.125]
 
 
-def test_huge_logits_stay_finite():
-    """Half-precision networks produce them: no overflow, no NaN."""
-    logits = torch.tensor([[6e4, -6e4], [-6e4, 6e4]], dtype=torch.float16, requires_grad=True)
-    for module in MODULES.values():
-        value = module()(logits, torch.tensor([0, 0]))
-        value.backward()
-        assert bool(value.isfinite())
-        assert bool(logits.grad.isfinite().all())
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("ties", ["order", "exact"])
 @pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -220,8 +195,7 @@ def test_compile_with_the_default_backend(estimator, ties):
     _compare_compiled(estimator, ties, "inductor")
 
 
-@pytest.mark.parametrize("ties", ["order", "exact"])
-@pytest.mark.parametrize("estimator", ["harmonic", "augrc"])
+@pytest.mark.parametrize(("estimator", "ties"), [("harmonic", "order"), ("augrc", "exact")])
 def test_compile_captures_one_graph(estimator, ties):
     """The whole objective is one graph (fullgraph=True): nothing falls back to Python."""
     _compare_compiled(estimator, ties, "aot_eager")
@@ -239,14 +213,6 @@ def _compare_compiled(estimator, ties, backend):
         (found,) = torch.autograd.grad(again, logits)
         torch.testing.assert_close(again, value)
         torch.testing.assert_close(found, expected)
-
-
-def test_ranks_of_a_column():
-    """A column of a matrix is not contiguous; exact ties take it as it is, without a warning."""
-    scores = torch.rand(12, 2, generator=torch.Generator().manual_seed(0))
-    torch.testing.assert_close(
-        nn.loss_weights(scores[:, 0], ties="exact"), nn.loss_weights(scores[:, 0].clone(), ties="exact")
-    )
 
 
 @pytest.mark.filterwarnings("ignore:There is a performance drop")

@@ -54,16 +54,6 @@ def test_the_columns_that_are_not_read_do_not_matter(tmp_path):
         scan_parquet(str(path)).collect()
 
 
-def test_cut_and_empty_files(tmp_path):
-    """Whatever is cut off is one error."""
-    content = parquet(tmp_path / "a.parquet").read_bytes()
-    size = int.from_bytes(content[-8:-4], "little")
-    for kept in (content[:3], content[:-9], content[: len(content) // 2] + content[-8 - size :], b"PAR1" * 3):
-        (tmp_path / "b.parquet").write_bytes(kept)
-        with pytest.raises(ValueError, match="no readable Parquet file"):
-            read_outputs(tmp_path / "b.parquet")
-
-
 COLUMNS = {
     "whole": [1, 2, None, 4] * 500, "text": [None, "a", "bcd", "x" * 300] * 500,
     "truth": [True, None, False, True] * 500, "a*": [1.0, 2.0] * 1000,

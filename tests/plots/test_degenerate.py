@@ -49,11 +49,9 @@ def test_data_at_the_edge(name: str, figure: str) -> None:
     """Every figure of an evaluation is drawn, or says why not; a warning would be an error here."""
     refused = ""
     try:
-        picture = plots.get(figure).draw("evaluation", evaluation(name))._repr_png_()
+        plots.get(figure).draw("evaluation", evaluation(name)).figure_.draw_without_rendering()
     except (ValueError, KeyError) as refusal:
         refused = str(refusal)
     if refused:
         assert len(refused) > 20
         assert name != "hostile" or figure in ("groups", "estimates_by_score")
-    else:
-        assert picture[:4] == b"\x89PNG"

@@ -62,11 +62,11 @@ def test_the_gallery_draws_real_data(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_equal_data_give_equal_bytes(name: str, tmp_path: Path) -> None:
-    """Whatever the settings of the caller, which stay, and what was saved before; PDF is tried with one figure."""
+    """Whatever the settings of the caller, which stay, and what was saved before; one is tried in all forms."""
     import matplotlib as mpl
 
     display = drawn(name)
-    kinds = ("png", "svg", "pdf") if name == "forest" else ("png", "svg")
+    kinds = ("png", "svg", "pdf") if name == "forest" else ("svg",)
     with mpl.rc_context({"font.size": 4.0, "axes.facecolor": "yellow", "svg.hashsalt": "mine"}):
         settings = dict(mpl.rcParams)
         display.plot()

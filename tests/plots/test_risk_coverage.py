@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -20,13 +19,6 @@ CONFIDENCE = RNG.random(N)
 PREDICTIONS = np.where(RNG.random(N) < CONFIDENCE, LABELS, (LABELS + 1) % 3)
 LOSS = (LABELS != PREDICTIONS).astype(float)
 CURVE = abstain.risk_coverage_curve(LOSS, CONFIDENCE)
-
-
-@pytest.fixture(autouse=True)
-def _closed() -> Iterator[None]:
-    """Close all figures after each test."""
-    yield
-    pyplot.close("all")
 
 
 def test_from_predictions() -> None:
@@ -156,11 +148,6 @@ def test_small_curves_can_be_drawn(loss: list[float], tied: bool) -> None:
     assert display.ax_[0].get_ylim()[0] == 0.0
 
 
-def test_infinite_scores_can_be_drawn() -> None:
-    """Thresholds are not drawn, so infinite ones do no harm."""
-    abstain.risk_coverage_curve([0, 1, 0], [np.inf, 0.0, -np.inf]).plot().figure_.canvas.draw()
-
-
 # ---------------------------------------------------------------------- thinning
 
 
@@ -201,12 +188,6 @@ def test_thinning_leaves_short_curves_alone() -> None:
     """Up to two thousand points every one is drawn."""
     curve = abstain.risk_coverage_curve(np.arange(POINTS) % 2, np.arange(POINTS))
     assert len(drawn(curve, "selective")[0]) == POINTS
-
-
-def test_thinning_sees_the_low_end(million: abstain.RiskCoverageCurve) -> None:
-    """At small coverages, where the selective risk moves fast, points lie denser than evenly."""
-    x, _ = drawn(million, "selective")
-    assert np.sum(x < 0.01) > 200
 
 
 def test_thinning_of_skewed_weights() -> None:

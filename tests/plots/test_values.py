@@ -36,16 +36,6 @@ def test_bars_of_reliability_are_exact_intervals() -> None:
         plots.ReliabilityDisplay.from_predictions(loss, 5.0 * score)
 
 
-def test_captions_stand_where_images_would() -> None:
-    """Without images the most confident failures are named in words; without both there are two curves."""
-    told = plots.ConfidentFailuresDisplay({"a": loss}, {"a": score}, k=3, captions=lambda name, row: f"{name} {row}")
-    cells = told.plot().figure_.axes[2:]
-    first = sorted(np.flatnonzero(loss), key=lambda row: (-score[row], row))[:3]
-    assert [cell.texts[0].get_text() for cell in cells] == [f"a {row}" for row in first]
-    assert not any(cell.images for cell in cells)
-    assert len(plots.ConfidentFailuresDisplay({"a": loss}, {"a": score}).plot().figure_.axes) == 2
-
-
 def test_histograms_have_area_one_and_name_the_shares() -> None:
     """Each outcome by itself; a graded loss has no outcomes."""
     display = plots.ScoreHistogramDisplay.from_evaluation(EVALUATION, bins=20)

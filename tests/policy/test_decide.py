@@ -86,17 +86,6 @@ def test_a_group_has_a_stated_outcome(site: Any, reason: str) -> None:
     assert policy.decide([5.0, 1.0], [site, "north"]).reason.tolist() == [reason, "below_threshold"]
 
 
-def test_the_last_reason_wins() -> None:
-    """A row may be declined, of no known group, and without a score."""
-    found = abstain.choose_threshold([0, 1, 0, 0], [3, 2, 3, 2], coverage=0.5, groups=["a", "a", "b", "b"])
-    policy = found.policy(score="s", group="g", reading={"abstained": "idk"})
-    reasons = [
-        policy.decide({"s": s, "g": g, "idk": idk}).reason
-        for s, g, idk in [(None, "a", "no"), (None, "x", False), (None, "x", "yes"), (9, "a", True), (9, "b", None)]
-    ]
-    assert reasons == ["missing_score", "unknown_group", "declined", "declined", "accepted"]
-
-
 def test_what_does_not_fit_is_refused() -> None:
     """Per cent, logits for probabilities and the reverse, another number of classes, a missing column or group."""
     of_p, of_z = make("msp_probabilities")[0], make("msp_logits")[0]

@@ -56,15 +56,6 @@ def test_a_certificate_needs_rows_drawn_alike() -> None:
         certify_region(plan, np.where(plan.stage > 0, LOSS, np.nan), risk=0.1, delta=0.05)
 
 
-def test_a_second_stage_in_the_zone() -> None:
-    """More labels of the same region are one larger sample."""
-    plan = abstain.plan_labels(SCORE, n=100, region=0.25, seed=0)
-    plan = plan.extend(np.where(plan.stage > 0, LOSS, np.nan), n=300, seed=1)
-    found = certify_region(plan, np.where(plan.stage > 0, LOSS, np.nan), risk=0.1, delta=0.05)
-    assert found.n == 400
-    assert found.coverage > 0.03
-
-
 def test_levels_of_looks_keep_the_level_together() -> None:
     """Sums of normal steps leave the bounds of any analysis as often as was said; one analysis is the usual level."""
     assert interim_level(1, 1) == pytest.approx(0.95, abs=1e-9)

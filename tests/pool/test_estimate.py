@@ -99,15 +99,6 @@ def test_inclusion_probabilities_are_exact() -> None:
     assert count[7] == draws
 
 
-def test_two_uniform_stages_are_one_sample() -> None:
-    """Of rows drawn alike in two stages the estimate is that of the same rows drawn at once."""
-    plan = abstain.plan_labels(SCORE, n=100, seed=0)
-    plan = plan.extend(labelled(plan), n=50, seed=1)
-    two = evaluated(plan).value("augrc")
-    one = abstain.evaluate(loss=labelled(plan), confidence=SCORE, labelled="at random", metrics="augrc")
-    assert two == pytest.approx(one.value("augrc"), rel=1e-9)
-
-
 def test_intervals_cover_and_beat_plain_evaluation() -> None:
     """On a pool whose score ranks well 95 % intervals cover, the variance is honest, and fewer labels are needed."""
     rng, runs, names = np.random.default_rng(3), 150, ("augrc", "aurc", "auroc_f")

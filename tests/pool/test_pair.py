@@ -82,15 +82,6 @@ def test_a_planned_comparison_covers_with_fewer_labels(one: bool) -> None:
     assert np.mean((values - truth) ** 2) < 0.9 * np.mean((np.array(plain) - truth) ** 2)
 
 
-def test_equal_scores_do_not_differ() -> None:
-    """Two scores that rank alike differ by nothing, whatever is labelled."""
-    plan = abstain.plan_labels(SCORE_A, n=50, compare=2.0 * SCORE_A, seed=0)
-    found = abstain.compare(losses(plan, True), {"a": SCORE_A, "twice": 2.0 * SCORE_A}, plan=plan)
-    test = found.difference("a", "twice")
-    assert (test.difference, test.p_value, test.significant) == (0.0, 1.0, False)
-    assert "only 0 labelled rows move the difference" in str(test.warning)
-
-
 def test_a_comparison_goes_on() -> None:
     """A second stage goes where the first one went, and the shorter interval still comes from both."""
     plan = planned(80, False, "augrc", 1)

@@ -239,16 +239,6 @@ def test_a_plan_survives_its_file(tmp_path: Path, kind: str) -> None:
             load_plan(file)
 
 
-def test_the_same_seed_draws_the_same_rows() -> None:
-    """A seed is recorded, also one that was not given; the digest is that of the pool alone."""
-    again = abstain.plan_labels(SCORE, n=60, seed=0, ids=IDS)
-    assert np.array_equal(again.stage, PLAN.stage)
-    assert again.digest == PLAN.digest
-    free = abstain.plan_labels(SCORE, n=60, ids=IDS)
-    known = abstain.plan_labels(SCORE, n=60, ids=IDS, seed=free.facts.seeds[0])
-    assert np.array_equal(free.stage, known.stage)
-
-
 def test_a_width_is_met() -> None:
     """So many labels as a half-width was said to need give about that half-width at the error rate that was named."""
     score = np.random.default_rng(0).random(3000)

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 
 import abstain
-from abstain.outputs.readers import READERS, Peek, recognised, spoken
+from abstain.outputs.readers import Peek, recognised, spoken
 from tests.readers.layouts import RUNS, fd_shifts, openood, softmax
 
 pl = pytest.importorskip("polars")
@@ -56,33 +55,11 @@ def test_files_of_the_tools_are_recognised(name, reader):
     assert (found and found[0].name) == reader
 
 
-def test_a_renamed_file_is_recognised(tmp_path):
-    """People rename; the date in the name of a file of samples is no part of the format."""
-    shutil.copy(CHOICE, tmp_path / "mine.jsonl")
-    found = find(str(tmp_path / "mine.jsonl"))
-    assert found is not None
-    assert found[0].name == "lm-eval"
-
-
 @pytest.mark.parametrize("name", ["a.npz", "a.csv", "a.parquet", "a.jsonl", "a.json"])
 def test_broken_files_are_left_to_the_reader_of_tables(tmp_path, name):
     """It says better what is wrong with them."""
     (tmp_path / name).write_bytes(b"PK\x03\x04 broken \xff")
     assert find(str(tmp_path / name)) is None
-
-
-def test_plain_files_are_nobodys(tmp_path):
-    """Files of our own kind have no reader."""
-    np.savez(tmp_path / "own.npz", labels=[0, 1], logits=[[1.0, 0.0], [0.0, 1.0]])
-    np.savez(tmp_path / "one.npz", np.zeros((3, 4)))
-    (tmp_path / "own.csv").write_text("y,p_0,p_1\n0,.5,.5\n")
-    assert [find(str(path)) for path in sorted(tmp_path.iterdir())] == [None, None, None]
-
-
-def test_each_reader_says_what_it_gives():
-    """The declaration feeds the documentation."""
-    assert len({each.name for each in READERS}) == len(READERS)
-    assert all(each.title and each.gives and each.page for each in READERS)
 
 
 # ---------------------------------------------------------------------- lm-eval

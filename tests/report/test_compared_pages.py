@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import abstain
 from abstain._result import Status, Verdict
 from abstain.cli import command
-from abstain.report import Source, build
+from abstain.report import build
 
 
 def run(*arguments: Any, codes: tuple[int, ...] = (0,)) -> str:
@@ -65,21 +65,6 @@ def test_the_table_beside_has_what_each_is_by_itself(folder: Path) -> None:
             assert (one.low, one.high) == pytest.approx((other.low, other.high))
 
 
-def test_a_difference_that_does_not_matter_is_called_so() -> None:
-    """A score that is a hair better: significant by its area, and less than a percentage point in coverage."""
-    rng = np.random.default_rng(4)
-    score = rng.random(20000)
-    loss = (rng.random(20000) > score**0.1).astype(float)
-    found = abstain.compare(loss, {"whole": score, "rounded": np.round(score, 1)})
-    assert found.differences[0].significant
-    assert found.verdict.comparison is not None
-    assert found.verdict.comparison.significant
-    slight = abstain.compare(loss, {"a": score, "b": np.where(score < 0.02, 0.02 - score, score)})
-    assert slight.verdict.comparison is not None
-    (coverage,) = slight.verdict.comparison.also
-    assert -0.01 < coverage.low <= coverage.high < 0.01
-
-
 def test_the_test_of_a_study_is_that_of_compare(folder: Path) -> None:
     """The p-value from sums over groups of rows is close to the one from the rows."""
     from abstain import study
@@ -125,25 +110,6 @@ def test_gains_that_so_few_permutations_cannot_test_have_no_p_value() -> None:
     assert many.caveats == ()
 
 
-def test_a_joint_page_names_a_file_once_and_shades_ranks(tmp_path: Path) -> None:
-    """One file with rows of both kinds has one hash; text in a shaded cell is dark in both modes."""
-    rng = np.random.default_rng(0)
-    n = 400
-    ood = rng.random(n) < 0.3
-    sure = np.where(ood, rng.random(n) * 0.7, 0.3 + 0.7 * rng.random(n))
-    lines = [f"{int(f)},{int(rng.random() > s)},{s:.5f},{rng.random():.5f}" for f, s in zip(ood, sure, strict=True)]
-    file, out = tmp_path / "both.csv", tmp_path / "joint.md"
-    file.write_text("\n".join(["is_ood,loss,confidence,score_knn", *lines]) + "\n")
-    given = ("joint", file, "--confidence", "confidence", "--scores", "knn")
-    run(*given, "--permutations", "3", "--report", out)
-    assert out.read_text("utf-8").count("SHA-256 of") == 1
-    run(*given, "--report", tmp_path / "joint.html")
-    text = (tmp_path / "joint.html").read_text("utf-8")
-    shaded = re.findall(r"td\.(s\d+)\{background:[^}]*color:#000\}", text)
-    assert shaded
-    assert all(f"td.{name} span,.stack td.{name}::before{{color:inherit}}" in text for name in shaded)
-
-
 def test_a_page_of_two_models_leads_with_the_better_one(folder: Path) -> None:
     """Headline, chart and numbers are those of the comparison; the command names files and title."""
     out = folder / "models.html"
@@ -184,38 +150,6 @@ def test_a_page_from_few_labels_has_a_verdict(tmp_path: Path) -> None:
     assert "np.float64" not in json.dumps(json.loads((tmp_path / "few.json").read_text("utf-8")))
     pair = abstain.plan_labels(score, 300, compare=score + 0.1 * rng.random(3000), seed=1)
     assert pair.n == 3000
-
-
-def test_two_scores_by_few_labels_say_so() -> None:
-    """A comparison by a plan names labels and errors, and that the difference has an estimate of its own."""
-    rng = np.random.default_rng(0)
-    score = rng.random(3000)
-    other = score + 0.4 * rng.random(3000)
-    wrong = (rng.random(3000) > score**0.3).astype(float)
-    plan = abstain.plan_labels(score, 300, compare=other, seed=1)
-    loss = np.full(3000, np.nan)
-    loss[plan.rows_to_label] = wrong[plan.rows_to_label]
-    found = abstain.compare(loss, {"a": score, "b": other}, plan=plan)
-    assert [each.kind for each in found.verdict.caveats] == ["few_labels", "selected_here"]
-    assert "The difference is estimated by itself: the two" in str(found.tables()[1])
-    assert found.verdict.comparison is not None
-    assert found.verdict.comparison.significant is found.differences[0].significant
-    assert "asked" not in found.to_dict()
-
-
-def test_long_names_of_a_chart_stand_below_each_other() -> None:
-    """Each name has a line of its own above its interval, so that no two can overlap."""
-    rng = np.random.default_rng(0)
-    loss = (rng.random(300) < 0.2).astype(float)
-    names = [f"wideresnet with a long name {k}" for k in range(6)]
-    found = abstain.compare(loss, {name: rng.random(300) for name in names})
-    from abstain.report import as_html
-
-    text = as_html(build(found, Source()))
-    places = re.findall(r'<text class="name" x="(\d+)" y="(\d+)">([^<]+)<', text)
-    assert {name for _, _, name in places} == set(names)
-    heights = sorted(int(y) for _, y, _ in places)
-    assert min(np.diff(heights)) >= 40
 
 
 def test_the_verdict_of_eleven_models_tests_two_and_says_the_same() -> None:

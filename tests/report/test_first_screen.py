@@ -133,12 +133,6 @@ def test_every_caveat_is_on_the_page_once(demo: tuple[abstain.Evaluation, Page])
     assert result.verdict.comparison.sentence in text
 
 
-def test_the_rule_names_the_score_of_the_policy() -> None:
-    """A threshold of bare arrays does not know the name of its score; whoever saves the policy does."""
-    found, page = made("threshold")
-    assert page.lead.rule == f"Answer if msp ≥ {found.printed}; refer the rest for review."
-
-
 def test_a_verdict_of_no_offers_no_rule_and_no_policy() -> None:
     """A score that says nothing of errors: the page does not say where to answer, and saves nothing."""
     _, page = made("useless")
@@ -167,11 +161,6 @@ def test_a_small_share_is_not_rounded_to_nothing() -> None:
                         (0.9999, "100.0 %"), (1.0, "100 %")):  # fmt: skip
         page = build(found, Source(verdict=found.verdict.but(risk=value)))
         assert {each.name: each.value for each in page.lead.board.numbers}["Error rate of answers"] == text
-
-
-def lead_text(page: Page) -> str:
-    """Return the visible text of a page before anything is opened, with single spaces."""
-    return " ".join(" ".join(Visible(as_html(page)).text).replace("\N{NO-BREAK SPACE}", " ").split())
 
 
 def page_of(found: abstain.Result, **source: Any) -> Page:
@@ -264,43 +253,3 @@ def test_groups_without_any_threshold_are_shown_with_their_status() -> None:
     page = page_of(abstain.choose_threshold(loss, score, risk=0.05, delta=0.05, groups=many))
     assert len(page.lead.board.numbers) == 7
     assert page.lead.board.numbers[-1].value == "and 3 more"
-
-
-def test_thresholds_of_groups_are_on_the_first_screen() -> None:
-    """At most six, then how many more; those without one are in a caveat."""
-    found, page = made("threshold_groups")
-    kept = {name: one for name, one in found.groups.items() if one.attainable}
-    assert 0 < len(kept) < len(found.groups)
-    places = ", ".join(f"≥ {one.printed} in {name}" for name, one in kept.items())
-    assert page.lead.rule == f"Answer if the score {places}; refer the rest for review."
-    assert page.lead.rule in lead_text(page)
-    rng = np.random.default_rng(0)
-    score, many = rng.random(8000), np.array([f"g{k % 8}" for k in range(8000)])
-    wrong = (rng.random(8000) < 0.02).astype(float)
-    rule = abstain.choose_threshold(wrong, score, risk=0.1, delta=0.05, groups=many).verdict.rule
-    assert rule.count("≥") == 6
-    assert rule.endswith(" and 2 more; refer the rest for review.")
-
-
-def test_a_score_of_no_use_says_what_answering_everything_is_certified_for() -> None:
-    """One error in sixty rows: headline, status and slider agree, and nothing recommends a threshold."""
-    loss, score = np.zeros(60), np.linspace(0.0, 1.0, 60)
-    loss[30] = 1.0
-    found = abstain.evaluate(loss=loss, confidence=score)
-    page = page_of(found)
-    assert page.lead.tone == "bad"
-    assert page.lead.status == "Threshold of no use"
-    said = " Answering all cases is certified: at most 20 % of the answers are wrong, with 95 % confidence."
-    assert page.lead.headline.endswith(said)
-    assert page.lead.board.slider is not None
-    every = [each["status"] for each in page.lead.board.slider.data["scores"][0]["certified"].values()]
-    assert "Certified for all cases, without a threshold: error rate at most 20 %" in every[-1]
-    assert page.lead.next == ""
-
-
-def test_an_option_is_not_broken() -> None:
-    """It stands in an element whose lines are not wrapped, on the first screen."""
-    found, _ = kinds.threshold()
-    text = as_html(page_of(found, words=lambda text: text.replace("see groups=", "--groups COLUMN")))
-    assert '(<span class="option">--groups</span> COLUMN)' in text
-    assert ".option { white-space: nowrap; }" in text

@@ -256,11 +256,6 @@ def test_equal_input_gives_an_identical_page(monkeypatch: pytest.MonkeyPatch) ->
     assert as_html_page(result(scores=["max_logit"]), "Llama 3 70B on MMLU") != again
 
 
-def test_sizes(page: str) -> None:
-    """6,000 rows x 2 scores stay far below 600 kB."""
-    assert len(page.encode()) < 300_000
-
-
 @pytest.mark.parametrize("part", range(4))
 def test_hostile_names_stay_text(part: int, page: str, tmp_path: Path) -> None:
     """A name opens no tag, closes none, adds no attribute and brings no control character; it is shown as text."""
@@ -275,16 +270,6 @@ def test_hostile_names_stay_text(part: int, page: str, tmp_path: Path) -> None:
     assert not set(hostile_page) & {"\u202e", "\u2028", "\x7f", "\ud800"}
     text = " ".join(walk.text)
     assert [name for name in names if len(name) < 40 and clean(name) not in text] == []
-
-
-@pytest.mark.parametrize("kind", hostile.NAMES)
-def test_hostile_names_stay_text_in_a_notebook(kind: str) -> None:
-    """Neither here does a name become a tag."""
-    table = Walk(hostile.evaluation(hostile.NAMES[kind])._repr_html_())
-    ordinary = Walk(hostile.evaluation("ordinary")._repr_html_())
-    assert set(table.tags) == set(ordinary.tags)
-    assert not {"script", "img", "a", "iframe"} & set(table.tags)
-    assert {(tag, name) for tag, name, _ in table.attributes} <= {(tag, name) for tag, name, _ in ordinary.attributes}
 
 
 def test_a_notebook_shows_the_verdict_and_tables() -> None:

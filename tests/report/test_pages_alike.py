@@ -74,32 +74,6 @@ def test_the_status_of_a_comparison_chooses_no_threshold() -> None:
     assert f"{good.sum()} errors, or right answers, of the one that has fewer" in page.read_text()
 
 
-def test_shares_of_metrics_are_in_per_cent_on_every_page() -> None:
-    """Accuracy, risk and coverage, by score, alone and by group; areas stay as they are, and so does the terminal."""
-    good, _, score = models(2000)
-    site = np.where(np.arange(2000) % 2, "east", "west")
-    outputs = abstain.Outputs(loss=good.astype(float), scores={"a": score, "b": score**2 + 0.1 * site.size},
-                              groups={"site": site})  # fmt: skip
-    for names, groups in ((["a"], None), (["a", "b"], "site")):
-        evaluation = abstain.evaluate(outputs, names, groups=groups)
-        evaluation.report("a.md")
-        text = Path("a.md").read_text().split("\n## Metrics\n")[1].split("\n## ")[0]
-        accuracy = 100 * (1 - good.mean())
-        assert f"{accuracy:.3g} %" in text
-        for line in text.splitlines():
-            if line.startswith(("| Accuracy", "| Selective risk", "| Coverage at risk")):
-                assert " %" in line.split("|")[2]
-            if line.startswith("| AU"):
-                assert " %" not in line.split("|")[2]
-        assert f"{1 - good.mean():.4f}" in evaluation.to_text()
-        heads = [re.split(r" *\| *", line) for line in text.splitlines() if line.startswith("| Group")]
-        assert len(heads) == (0 if groups is None else 2)
-    rows = [re.split(r" *\| *", line) for line in text.splitlines() if re.match(r"\| site (\\)?= ", line)]
-    assert len(rows) == 4
-    for name in ("Coverage at τ", "Risk at τ"):
-        assert all(row[heads[0].index(name)].endswith(" %") for row in rows)
-
-
 def test_a_page_by_a_plan_names_options_and_says_how_labels_were_read() -> None:
     """As the terminal does: --population, and not an argument; labels, prediction and loss of the labelled rows."""
     rng = np.random.default_rng(1)

@@ -61,12 +61,3 @@ def test_no_figure_is_left_with_pyplot() -> None:
     for name in results():
         drawn(name)
     assert pyplot.get_fignums() == before
-
-
-def test_a_notebook_shows_a_drawing_once() -> None:
-    """A figure of our own is a picture; on axes of the caller's, the notebook shows these itself."""
-    from matplotlib.figure import Figure
-
-    curve = abstain.risk_coverage_curve(LOSS, SCORES["good"])
-    assert str(curve.plot()._repr_png_()[:8]) == str(b"\x89PNG\r\n\x1a\n")  # type: ignore[index]
-    assert curve.plot(ax=Figure().subplots())._repr_png_() is None

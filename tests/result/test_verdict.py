@@ -248,19 +248,6 @@ def test_what_is_left_out_has_a_caveat(made: Any, kind: str, values: dict[str, A
     assert kind not in kinds(abstain.evaluate(loss=rows()[0], confidence=rows()[1]).verdict)
 
 
-@pytest.mark.parametrize("digits", [3, 4, 5, 6])
-def test_rounding_is_no_copying(digits: int) -> None:
-    """Rounded scores tie, but their rows differ in more than them: what is certified of others is of these."""
-    loss, score = rows(4000)
-    score = 1.0 - score**4 * 0.05
-    rounded, fine = np.round(score, digits), -np.log(2.0 - score)
-    outputs = abstain.Outputs(loss=(loss > 0) & (score < 0.99), scores={"rounded": rounded, "fine": fine})
-    for names in (["rounded"], ["rounded", "fine"]):
-        evaluation = abstain.evaluate(outputs, names, "augrc")
-        assert all(evaluation.judged.levels(name) for name in names)
-        assert "copied_rows" not in kinds(evaluation.verdict)
-
-
 def test_copies_of_all_that_is_known_void_certificates() -> None:
     """Every row twice, numbered anew, by whatever score; a copy that differs in one label is none."""
     loss, score = rows(500)
@@ -288,17 +275,6 @@ def test_dependent_and_graded_rows_are_measured_only() -> None:
     assert "mean loss" in graded.headline
     plain = abstain.evaluate(abstain.datasets.load("digits_logreg"), level=0).verdict
     assert "no intervals were asked for (level 0)" in caveat(plain, "uncertified").text
-
-
-def test_levels_hold_as_often_as_they_say() -> None:
-    """Over 200 draws of 500 rows the risk behind a level exceeds its limit in at most a twentieth and noise."""
-    failed = 0
-    for seed in range(200):
-        loss, score = rows(500, seed)
-        levels = abstain.evaluate(loss=loss, confidence=score, metrics="augrc").verdict.levels
-        truth = [0.3 * (1.0 - 0.5 * (1.0 + each.threshold)) for each in levels]  # mean of .3 (1 - score) above it
-        failed += any(risk > each.limit for risk, each in zip(truth, levels, strict=True))
-    assert failed <= 20
 
 
 def test_levels_are_those_of_choose_threshold() -> None:

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-import abstain
 from abstain import Outputs, UnmetNeed, scores
 from tests.scores.toy import TEST, TRAIN, VALIDATION, split
 
@@ -42,30 +41,6 @@ def test_logistic_regression_is_the_optimum():
     apart = Outputs(labels=np.zeros(100, int), predictions=(x[:, 0] < 0).astype(int), scores={"a": np.sign(x[:, 0])})
     fitted = scores.get("combine_logistic", scores=("a",), ridge=1e-3).fit(apart)
     assert np.isfinite(fitted.arrays["weights"]).all()  # separable
-
-
-@pytest.mark.parametrize("name", ["combine_logistic", "combine_ranks"])
-def test_a_combination_beats_its_parts(name, two_scores):
-    """Two scores that know different things: together they rank better than each alone, whatever their scales."""
-    validation, test = two_scores
-    fitted = scores.get(name, scores=("a", "b")).fit(validation)
-    loss = test.loss_per_sample()
-    together = abstain.augrc(loss, fitted.score(test))
-    assert together < 0.9 * min(abstain.augrc(loss, test.scores["a"]), abstain.augrc(loss, test.scores["b"]))
-    assert (fitted.arrays["weights"] > 0).all()
-
-
-def test_a_useless_score_gets_no_say(two_scores):
-    """A heavy ridge or an uninformative part: weights near 0."""
-    validation, _ = two_scores
-    noise = np.random.default_rng(5).normal(size=validation.n)
-    outputs = Outputs(
-        labels=validation.labels, predictions=validation.predictions, scores={**validation.scores, "noise": noise}
-    )
-    weights = scores.get("combine_logistic", scores=("a", "noise")).fit(outputs).arrays["weights"]
-    assert abs(weights[1]) < 0.1 * weights[0]
-    crushed = scores.get("combine_logistic", scores=("a", "noise"), ridge=1e9).fit(outputs).arrays["weights"]
-    assert np.abs(crushed).max() < 1e-4
 
 
 def test_parts_that_are_fitted_come_fitted_on_other_rows(tmp_path):

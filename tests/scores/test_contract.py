@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import gc
 import importlib
 import json
@@ -108,16 +107,6 @@ def test_a_fitted_score_cannot_be_changed(name):
             score.arrays[key] = array
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_fitted_score_goes_to_worker_processes(name):
-    """Pickled and copied scores are the same and as immutable."""
-    score = fitted(name)
-    for again in (pickle.loads(pickle.dumps(score)), copy.deepcopy(score)):
-        np.testing.assert_array_equal(again.score(TEST), score.score(TEST))
-        assert again.fingerprint == score.fingerprint
-        assert not any(array.flags.writeable for array in again.arrays.values())
-
-
 @pytest.mark.parametrize("name", FITTED)
 def test_missing_fit_data_and_missing_columns_are_named(name):
     """Without fit data, with fit data that lack a column, and with outputs that lack one: UnmetNeed says what."""
@@ -130,16 +119,6 @@ def test_missing_fit_data_and_missing_columns_are_named(name):
             entry.fit(bare)
     with pytest.raises(UnmetNeed, match="needs"):
         fitted(name).score(bare)
-
-
-def test_scores_without_a_fit_ignore_fit_data():
-    """The contract is the same for all; compute takes fit data for every score."""
-    np.testing.assert_array_equal(scores.compute("msp", TEST, fit=TRAIN), scores.compute("msp", TEST))
-    knn = scores.get("knn", neighbours=5).fit(TRAIN)
-    np.testing.assert_array_equal(scores.compute("knn", TEST, fit=knn), knn.score(TEST))
-    np.testing.assert_array_equal(scores.compute("knn(neighbours=5)", TEST, fit=TRAIN), knn.score(TEST))
-    assert "knn" not in scores.available(TEST)
-    assert {"knn", "vim", "klm"} <= set(scores.available(TEST, TRAIN))
 
 
 def test_the_registry_describes_every_score():

@@ -96,6 +96,7 @@ def test_a_metric_of_a_script_keeps_the_work_in_its_process(folder: Path) -> Non
     assert json.loads(ran.stdout.splitlines()[-1])[0] == done(folder, 1)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
 def test_who_is_killed_loses_the_units_that_it_was_at(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed three times at any moment, started again: no unit is lost, and each kill costs one unit per process."""

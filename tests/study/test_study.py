@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from dataclasses import replace
@@ -70,16 +69,6 @@ def test_manifests_that_cannot_be_read(text, message, tmp_path):
     (tmp_path / "study.json").write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match=message):
         read_study(tmp_path)
-
-
-def test_later_versions_may_say_more(tmp_path):
-    """A field that this version does not know is passed over."""
-    saved(tmp_path)
-    add_run(tmp_path, RUN)
-    table = json.loads((tmp_path / "study.json").read_text(encoding="utf-8"))
-    table["runs"][0]["weather"] = "rain"
-    (tmp_path / "study.json").write_text(json.dumps(table), encoding="utf-8")
-    assert read_study(tmp_path).runs == (RUN,)
 
 
 def test_names_and_rows_are_checked(tmp_path):

@@ -73,35 +73,6 @@ def test_bounds_of_other_losses_hold(parts):
         assert bounds[1].low - 1e-12 <= augrc <= bounds[1].high + 1e-12
 
 
-def test_bounds_hold_on_large_bins():
-    """Random orders with ties of losses of every size, in bins that no enumeration reaches."""
-    rng = np.random.default_rng(0)
-    for turn in range(300):
-        parts = [
-            rng.exponential(1.0, rng.integers(1, 30)) * (rng.random() < 0.8) * 10.0 ** rng.integers(-2, 3)
-            for _ in range(rng.integers(1, 6))
-        ]
-        bins = bins_of(parts)
-        loss = np.concatenate(parts)
-        score = np.concatenate(
-            [rng.integers(0, 1 + turn % 40, len(part)) - 100.0 * rank for rank, part in enumerate(parts)]
-        )
-        for name, exact in (("aurc", abstain.aurc), ("augrc", abstain.augrc)):
-            bounds, value = bins.bounds(name), exact(loss, score)
-            assert bounds.low * (1 - 1e-12) <= value <= bounds.high * (1 + 1e-12)
-
-
-def test_a_bin_with_one_score_is_a_tie():
-    """Equal lowest and highest score: every value is exact."""
-    loss, score = [0, 0, 0, 1, 1, 0], [0.95] + [0.9] * 3 + [0.5] * 2
-    table = abstain.TieBlocks.from_samples(loss, score)
-    found = Summary().update(loss, score).result()
-    assert len(found.measurements) >= 15
-    for each in found.measurements:
-        assert each.width == 0.0
-        assert each.value == pytest.approx(abstain.metrics.parse(each.metric)(table), abs=1e-14)
-
-
 @pytest.mark.parametrize("bits", [8, 12, 16, 20])
 @pytest.mark.parametrize("scale", ["probability", "real"])
 def test_bins_keep_the_order_and_fit(scale, bits):

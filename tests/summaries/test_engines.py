@@ -39,15 +39,6 @@ def test_sql_gives_the_summary_to_the_bit(tmp_path: Path, scale: Any, bits: int)
     assert same(summarize(rows, confidence='m"s p', loss="select", scale=scale, bits=bits), expected)
 
 
-def test_the_query_is_portable() -> None:
-    """No cast of bits, no logarithm, no function beyond the standard."""
-    for key in (Key(), Key("real", 12)):
-        query = sql(key, confidence="msp", loss="wrong", table="logs").upper()
-        assert query.count("GROUP BY") == 1
-        for word in ("LOG(", "LN(", "POW", "BIT", "REINTERPRET", "LEAST", "CLAMP", "FILTER", "::"):
-            assert word not in query
-
-
 @pytest.mark.parametrize("scale", ["probability", "real"])
 def test_rows_that_cannot_be_used_are_counted(tmp_path: Path, scale: Any) -> None:
     """SQL leaves nulls out of sums: the reader says how many there are, whatever an engine thinks of NaN."""

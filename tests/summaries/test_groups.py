@@ -194,14 +194,6 @@ def test_the_command_makes_merges_and_shows_groups(
         assert message in capfd.readouterr().err
 
 
-def test_each_table_has_its_own_metric() -> None:
-    """By hand: a has one error of two rows, b none of one; the coverage at risk 0 is 1/2 and 1."""
-    days = GroupedSummary("site").update([0, 1, 0], [0.9, 0.6, 0.8], ["a", "a", "b"])
-    _, risk, coverage = days.result(["risk", "coverage_at_risk(risk=0.01)"]).tables()
-    assert [(row[0], row[1], row[2].value) for row in risk.rows] == [("a", 2, 0.5), ("b", 1, 0.0)]
-    assert [(row[0], row[1], row[2].value) for row in coverage.rows] == [("a", 2, 0.5), ("b", 1, 1.0)]
-
-
 def test_each_printed_table_has_the_values_of_its_metric() -> None:
     """The table of a metric by group holds that metric, computed here from few rows with distinct scores."""
     loss, score = np.array([0.0, 1.0, 0.0, 1.0]), np.array([0.9, 0.8, 0.7, 0.6])

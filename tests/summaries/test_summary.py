@@ -42,16 +42,6 @@ def test_parts_in_any_order_give_the_whole(summary: Summary, parts: int) -> None
     assert merged.n == 5000
 
 
-def test_it_pickles_and_merging_changes_nobody(summary: Summary) -> None:
-    """A copy goes its own way; parts of a merge stay as they are."""
-    copy = pickle.loads(pickle.dumps(summary))
-    merged = copy.merge(summary)
-    copy.update([1.0], [0.5])
-    assert (summary.n, copy.n, merged.n) == (5000, 5001, 10_000)
-    assert len(pickle.dumps(summary)) < 4e6
-    assert merged.bounds("augrc").value == pytest.approx(summary.bounds("augrc").value, rel=1e-12)
-
-
 def test_a_file_keeps_every_bit(summary: Summary, tmp_path: Path) -> None:
     """Written and read, of 0/1 and other losses, with rows that lack a score, and without any row."""
     graded = Summary("real", 12).update([0.3, 1 / 3, 1e-300], [1e300, -np.inf, 5e-324])
@@ -90,12 +80,6 @@ def test_bad_rows_are_refused_and_leave_no_trace(summary: Summary, loss: list, s
     with pytest.raises(ValueError, match=message):
         summary.update(loss, score)
     assert same(summary, before)
-
-
-def test_no_rows_have_no_value() -> None:
-    """An empty summary is legal and says nothing."""
-    with pytest.raises(ValueError, match="holds no rows; update it first"):
-        Summary().result()
 
 
 def test_the_columns_of_the_caller_stay(summary: Summary) -> None:

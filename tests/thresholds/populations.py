@@ -93,11 +93,6 @@ GRADED = (
     Population("graded, ten levels", lambda u: 0.2 * np.ceil(10 * u) / 10, 0.1, levels=10, graded=True),
     Population("graded, rare losses", lambda u: 0.02 * u**2, 0.005, graded=True),
 )
-#: One score for all rows, and a risk just above the limit: every threshold that accepts anything breaks the guarantee.
-CONSTANT = (
-    Population("constant", lambda u: 0.0501 + 0.0 * u, 0.05, levels=1),
-    Population("graded, constant", lambda u: 0.1001 + 0.0 * u, 0.1, levels=1, graded=True),
-)
 #: Smooth, unimodal and overconfident scores, and scores as language models say them: few words, heavily tied.
 SMOOTH_AND_TIED = (
     Population("smooth", lambda u: 0.4 * u**1.5, 0.05),

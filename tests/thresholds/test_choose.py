@@ -97,18 +97,6 @@ def test_not_attainable_is_an_answer() -> None:
     assert "not attainable" in str(found)
 
 
-def test_empirical_and_certified_are_different_types() -> None:
-    """No isinstance relation either way; only one carries a guarantee."""
-    loss, score = np.zeros(500), np.arange(500.0)
-    empirical = abstain.choose_threshold(loss, score, risk=0.05)
-    certified = abstain.choose_threshold(loss, score, risk=0.05, delta=0.05)
-    assert type(empirical) is abstain.EmpiricalThreshold
-    assert type(certified) is abstain.CertifiedThreshold
-    assert empirical.guarantee() is None
-    assert certified.guarantee().risk == 0.05
-    assert "guarantee: with probability at least 0.95" in str(certified)
-
-
 @pytest.mark.parametrize(("largest", "weight"), [(1.0, np.tile([0.5, 1.5], 50)), (0.5, None)])
 def test_no_error_is_no_proof_of_a_risk_of_zero(largest: float, weight: np.ndarray | None) -> None:
     """Where no exact interval exists and nothing varies, the ends are NaN and not [0, 0], as in abstain.inference."""
@@ -230,15 +218,6 @@ def test_errors_name_the_group(options: dict[str, object], message: str) -> None
         abstain.choose_threshold(**call)  # type: ignore[arg-type]
 
 
-def test_tensors_with_a_gradient_are_detached() -> None:
-    """As everywhere: the caller need not."""
-    torch = pytest.importorskip("torch")
-    tensors = [torch.tensor(column, dtype=torch.float64, requires_grad=True) for column in (LOSS, SCORE)]
-    found = abstain.choose_threshold(*tensors, risk=0.2, groups=torch.zeros(len(LOSS)))
-    assert found == abstain.choose_threshold(LOSS, SCORE, risk=0.2, groups=np.zeros(len(LOSS)))
-    assert tensors[0].requires_grad
-
-
 def test_missing_scores() -> None:
     """An error by default; never accepted; or left out."""
     with pytest.raises(ValueError, match=r"confidence holds NaN: confidence\[1\]"):
@@ -247,12 +226,6 @@ def test_missing_scores() -> None:
     assert not found.attainable
     assert abstain.choose_threshold([0, 1, 0], [0.9, np.nan, 0.5], coverage=1.0, nan_policy="drop").n == 2
     assert not abstain.choose_threshold([0], [1.0], coverage=1.0).accept([np.nan]).any()
-
-
-def test_a_largest_weight_of_a_wrong_type_is_named() -> None:
-    """Text is no number."""
-    with pytest.raises(TypeError, match="max_weight must be a number > 0, got '2'"):
-        abstain.choose_threshold([0, 1], [1.0, 2.0], risk=0.1, delta=0.1, sample_weight=[1, 1], max_weight="2")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ from abstain.thresholds import (
     prespecified_threshold,
     remember_selection,
 )
-from tests.tiers import repeated
 
 DELTA = 0.05
 
@@ -131,14 +130,6 @@ def test_walks_of_clusters_are_those_of_the_definition(limit: float) -> None:
         found = abstain.choose_threshold(loss, score, risk=limit, delta=delta, max_loss=1.0, clusters=cluster)
         assert found.threshold == (tested[passed[-1]] if passed.size else np.inf)
     assert total.max() > 1 / 0.45
-
-
-def test_clusters_certify_what_the_former_lots_did() -> None:
-    """One lot certified a coverage between 0 and .47 of such clusters; without lots there is one answer."""
-    rng = np.random.default_rng(1)
-    cluster, u = np.repeat(np.arange(300), 10), rng.random(3000)
-    loss = (rng.random(3000) < np.minimum(0.12 * u * rng.gamma(2.0, 0.5, 300)[cluster], 1.0)) * 1.0
-    assert abstain.choose_threshold(loss, -u, risk=0.05, delta=DELTA, clusters=cluster).coverage > 0.4
 
 
 @pytest.mark.parametrize("test", [abstain.audit, abstain.monitor])
@@ -263,19 +254,6 @@ def test_other_rows_of_rounded_scores_are_not_taken_for_those_of_a_selection() -
 
 
 # ---------------------------------------------------------------------- among, conditional
-
-
-@repeated(80, 300)
-@pytest.mark.parametrize(("n", "k"), [(150, 2), (300, 6)])
-def test_the_best_of_several_useless_scores_keeps_the_guarantee(n: int, k: int, repetitions: int) -> None:
-    """Shared and split, where the best of all is broken more often than guaranteed."""
-    rng, mine = np.random.default_rng(n), 0
-    for _ in range(repetitions):
-        loss = (rng.random(n) < 0.0502) * 1.0
-        found = choose_among(loss, {str(j): rng.random(n) for j in range(k)}, risk=0.05, delta=DELTA, rng=rng)
-        mine += found.attainable
-    assert found.rule == ("shared" if k == 2 else "split")
-    assert mine / repetitions <= worst(repetitions)
 
 
 def test_the_better_score_is_chosen() -> None:

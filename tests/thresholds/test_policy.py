@@ -43,12 +43,6 @@ def test_what_is_saved_is_loaded(tmp_path: Path, make) -> None:  # type: ignore[
     assert abstain.load_policy(tmp_path / "policy.json") == make()
 
 
-def test_infinite_thresholds_survive(tmp_path: Path) -> None:
-    """What accepts nothing accepts nothing after loading."""
-    abstain.choose_threshold([1, 1], [1, 2], risk=0.1).save(tmp_path / "p.json", score="s")
-    assert not abstain.load_policy(tmp_path / "p.json").accept([np.inf, 1e300]).any()
-
-
 def edit(path: Path, **changes: object) -> None:
     """Change fields of the file as an editor would; a field "a.b" is inside "a"."""
     content = json.loads(path.read_text())
@@ -166,13 +160,6 @@ def test_groups_have_one_name_in_memory_and_in_files(tmp_path: Path, kind: str, 
     getattr(frame, f"write_{kind}")(tmp_path / f"new.{kind}")
     done = apply_policy(found.policy(score="s", group="g"), tmp_path / f"new.{kind}", tmp_path / f"out.{kind}")
     assert done.n_accepted == found.accept(score, group).sum() == 100
-
-
-def test_truth_values_of_a_spreadsheet_are_recognized(tmp_path: Path) -> None:
-    """True, TRUE and true are one group."""
-    (tmp_path / "new.csv").write_text("s,g\n9,True\n9,TRUE\n9,true\n9,False\n")
-    found = abstain.choose_threshold([0, 0], [1.0, 20.0], coverage=1.0, groups=[True, False])
-    assert apply_policy(found.policy(score="s", group="g"), tmp_path / "new.csv", tmp_path / "o.csv").n_accepted == 3
 
 
 def test_bad_files_are_refused_and_leave_nothing(tmp_path: Path) -> None:

@@ -38,16 +38,6 @@ def test_rare_errors_of_a_rare_class_count_by_the_prior() -> None:
     assert prior_threshold(loss, score, ill, prior={True: 1.0, False: 0.0}, **given) == np.inf
 
 
-def test_own_prior_weighs_nothing() -> None:
-    """With the shares of the sample itself every weight is 1: the threshold is that of a live certificate."""
-    loss, score, ill = rows(5000, np.random.default_rng(1))
-    prior = {True: ill.mean(), False: 1 - ill.mean()}
-    found = prior_threshold(loss, score, ill, prior=prior, risk=0.08, delta=0.05, thresholds=GRID)
-    live = abstain.LiveCertificate(risk=0.08, delta=0.05, thresholds=GRID)
-    live.update(score, loss)
-    assert found == live.threshold < np.inf
-
-
 @pytest.mark.parametrize(
     ("prior", "message"),
     [

@@ -123,9 +123,11 @@ class Output:
         """Write the report of a result, if one is wanted, and show it."""
         if self.report_path is None:
             return
+        from abstain.report import Source, write
+
         command = " ".join(["abstain", *map(shlex.quote, typed)])
-        known = abstain.report.Source(files=tuple(dict.fromkeys(files)), command=command, words=as_options, **source)
-        abstain.report.write(result, self.report_path, title, known)
+        known = Source(files=tuple(dict.fromkeys(files)), command=command, words=as_options, **source)
+        write(result, self.report_path, title, known)
         say_written(self.report_path)
         if self.opened:
             import webbrowser

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import nn as torch_nn
 
-from abstain.nn import CorrectnessRankingLoss, crl_loss, ingredients
+from abstain.nn import ingredients
 
 CURVES = np.array([1.0, 3.0])
 
@@ -62,13 +62,6 @@ def test_friendly_sam_three_steps_by_hand(sigma, lam):
         disturbed = at + 0.5 * d / (np.linalg.norm(d) + 1e-12)
         at = at - 0.1 * (CURVES * disturbed + 0.01 * at)
     assert [each.item() for each in w] == pytest.approx(at, rel=1e-12)
-
-
-def test_with_sigma_one_the_new_memory_gives_the_same_direction():
-    """G - m_t is lam times g - m_{t-1}: papers that write either mean the same."""
-    g, memory = np.array([1.0, 2.0]), np.array([0.5, -1.0])
-    new = 0.6 * memory + 0.4 * g
-    assert g - new == pytest.approx(0.6 * (g - memory))
 
 
 def test_mixed_sam_is_the_literal_formula():
@@ -233,29 +226,6 @@ def test_reestimation_keeps_modes_and_leaves_dropout_out():
     assert all(layer.track_running_stats for layer in (model[0], model[3]))
     with pytest.raises(ValueError, match="batches holds none"):
         ingredients.reestimate_batch_norm(model, [])
-
-
-def test_crl_on_data_that_are_always_right():
-    """Nothing to rank: 0 with a zero gradient, no division by zero; then one error makes a span."""
-    criterion = CorrectnessRankingLoss(3)
-    logits = torch.tensor([[2.0, 0.0], [0.0, 3.0], [1.0, 0.0]], requires_grad=True)
-    index, labels = torch.arange(3), torch.tensor([0, 1, 0])
-    for _ in range(3):
-        value = criterion(logits, index)
-        value.backward()
-        assert value.item() == 0.0
-        assert bool((logits.grad == 0).all())
-        criterion.update(logits.detach(), labels, index)
-    criterion.update(logits.detach(), torch.tensor([0, 1, 1]), index)
-    assert criterion.correctness(index).tolist() == [1.0, 1.0, 0.0]
-    assert criterion(logits, index).item() > 0.0
-
-
-def test_crl_by_hand():
-    """Pairs (1,2), (2,3), (3,1): the first tie drops out, the others are hinges."""
-    confidence, correctness = torch.tensor([0.9, 0.6, 0.7]), torch.tensor([0.5, 0.5, 1.0])
-    expected = (0.0 + max(0.0, (0.6 - 0.7) + 0.5) + max(0.0, -(0.7 - 0.9) + 0.5)) / 3
-    assert crl_loss(confidence, correctness).item() == pytest.approx(expected)
 
 
 def test_cosine_classifier_and_its_plain_form():

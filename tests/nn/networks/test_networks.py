@@ -79,16 +79,6 @@ def test_rates_and_places_of_dropout():
     assert large.body[0].kernel_size == (7, 7)
 
 
-def test_cosine_head_and_its_plain_copy():
-    """The plain copy gives the same logits by a linear layer on unit features; the network keeps its head."""
-    torch.manual_seed(0)
-    network = networks.build("small", (3, 12, 12), 5, head="cosine").eval()
-    plain, x = network.plain(), torch.rand(3, 3, 12, 12)
-    assert torch.allclose(plain(x), network(x), atol=1e-5)
-    assert type(network.head).__name__ == "CosineClassifier"
-    assert isinstance(plain.head[1], torch.nn.Linear)
-
-
 def test_any_module_that_ends_in_a_linear_layer():
     """Nested layers are found; the same function; another end is refused with the remedy."""
     torch.manual_seed(0)
@@ -146,7 +136,7 @@ torch.manual_seed(0)
 layer, held = conv(4, 8, 1, 2).to(memory_format={layout}), []
 plain = torch.nn.Conv2d(4, 8, 1, 2, bias=False).double()
 plain.weight.data = layer.weight.data.double()
-for _ in range(100):
+for _ in range(30):
     x = torch.rand(7, 4, 32, 32).contiguous(memory_format={layout})
     layer.weight.grad = plain.weight.grad = None
     out, expected = layer(x), plain(x.double())

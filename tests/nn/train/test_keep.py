@@ -28,8 +28,10 @@ def accuracy(folder, name):
     ("name", "changes"),
     [
         ("ce", ["main.rate=0.3"]),
-        ("sure_plus", ["main.rate=0.2", "network.name=resnet18", "network.width=2"]),
-        ("sure", ["main.rate=0.3", "main.average.anneal=1"]),
+        pytest.param(
+            "sure_plus", ["main.rate=0.2", "network.name=resnet18", "network.width=2"], marks=pytest.mark.slow
+        ),
+        pytest.param("sure", ["main.rate=0.3", "main.average.anneal=1"], marks=pytest.mark.slow),
     ],
 )
 def test_the_best_epoch_is_the_best_of_trainings_of_each_length(name, changes, task, tiny, tmp_path):

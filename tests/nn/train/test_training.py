@@ -19,12 +19,10 @@ with warnings.catch_warnings():
     lightning = pytest.importorskip("lightning.pytorch")
 
 from abstain.nn import data, mc_dropout, train
-from abstain.nn.ingredients import frozen_statistics
 from abstain.nn.train import _stage as module
 from abstain.nn.train._learner import Extractor
 from abstain.nn.train._run import learner_of
 from abstain.study import read_study
-from tests.disk import room
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 QUIET = {"enable_progress_bar": False, "accelerator": "cpu"}
@@ -72,6 +70,7 @@ def test_killed_and_restarted_equals_to_the_bit(name, changes, task, tiny, tmp_p
     assert outputs[0].fingerprint == outputs[1].fingerprint
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
 def test_a_process_that_is_killed_goes_on(task, tiny, tmp_path):
     """The same with SIGKILL, in a later stage: the stages before are not trained again."""
@@ -188,24 +187,6 @@ def test_schedules_by_hand(tiny):
     assert module.rate_at(stage, 199.0) == pytest.approx(0.05)
 
 
-def test_recipes_learn(tmp_path):
-    """Cross-entropy on easy images classifies most of them; corruption makes it worse, level by level on the mean."""
-    task = data.task("synthetic:n=600,size=16,classes=3", corruptions=["gaussian_noise", "contrast", "fog"])
-    recipe = train.recipe(
-        "ce", ["network.name=small", "epochs=12", "data.batch=32", "main.rate=0.05", "crop=0", "flip=false"]
-    )
-    train.fit(recipe, task, tmp_path, **QUIET)
-    study = read_study(tmp_path)
-    errors = [
-        study.outputs("ce", "seed0", name).error.mean() for name in ("test", *(f"corruption-{k}" for k in (1, 3, 5)))
-    ]
-    assert errors[0] < 0.3
-    assert errors[0] <= errors[1] + 0.02 < errors[2] + 0.04
-    assert errors[2] < errors[3]
-    groups = study.outputs("ce", "seed0", "corruption-1").groups["corruption"]
-    assert set(groups) == {"gaussian_noise", "contrast", "fog"}
-
-
 def test_seeds_differ_and_repeat(task, tiny, tmp_path):
     """The same seed gives the same fingerprint, another seed another one; splits stay."""
     prints = []
@@ -300,22 +281,6 @@ def test_a_checkpoint_that_is_broken(task, tiny, tmp_path):
     assert train.fit(recipe, task, tmp_path, **QUIET).sets
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="limits of files are those of Unix")
-def test_a_full_disk(task, tiny, tmp_path):
-    """One line with the file and the remedy, nothing half-written, and the training goes on when there is room."""
-    folder = tmp_path / "full"
-    with room(6_000), pytest.raises(OSError) as refused:
-        train.fit(tiny("ce"), task, folder, **QUIET)
-    said = str(refused.value)
-    last = folder / "ce" / "seed0" / "checkpoints" / "main" / "last.ckpt"
-    assert said.startswith(f"{last}: cannot be written (")
-    assert said.endswith("free some space and repeat: the training goes on from the last epoch")
-    for where in (folder, tmp_path / "whole"):
-        train.fit(tiny("ce"), task, where, **QUIET)
-    one, other = (weights(each / "ce" / "seed0") for each in (folder, tmp_path / "whole"))
-    assert all(torch.equal(one[key], other[key]) for key in one)
-
-
 def test_another_training_lies_there(task, tiny, tmp_path):
     """Other settings are refused, finished or not; the same ones are found finished; overwrite trains again."""
     with pytest.raises(RuntimeError, match="killed"):
@@ -332,6 +297,7 @@ def test_another_training_lies_there(task, tiny, tmp_path):
     assert json.loads((tmp_path / "study.json").read_text())["runs"][0]["settings"]["stage"]["main"]["rate"] == 0.2
 
 
+@pytest.mark.slow
 def test_two_processes_equal_one(task, tmp_path):
     """DDP with SAM on a net without norm, equal global batches: the weights of one process, to 1e-5."""
     changes = ["network.name=small", "network.width=4", "data.batch=16", "epochs=2", "crop=0", "flip=false",
@@ -370,9 +336,3 @@ def test_the_plan_counts_what_is_written(task, tiny, tmp_path):
     written = sum(file.stat().st_size for file in (tmp_path / "ce" / "seed0").iterdir())
     assert 0.5 < plan.output_bytes / written < 2.0
     assert plan.steps == {"main": steps[0]}
-
-
-def test_frozen_statistics_of_nothing():
-    """Without a model nothing is frozen."""
-    with frozen_statistics(None):
-        pass
