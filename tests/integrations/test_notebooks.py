@@ -14,11 +14,6 @@ tool("nbclient")
 NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
 
 
-def test_there_are_three() -> None:
-    """An image classifier, a credit file, a language model."""
-    assert [each.stem for each in NOTEBOOKS] == ["credit-groups", "image-classifier", "llm-abstentions"]
-
-
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
 def test_a_notebook_runs(file: Path, tmp_path: Path) -> None:
     """No cell fails, no output was saved in the file, the first result shows its verdict, and the page its slider."""

@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import assume, given
-from hypothesis import strategies as st
 from sklearn.metrics import (
     auc,
     average_precision_score,
     precision_recall_curve,
     roc_auc_score,
-    roc_curve,
 )
 
 import abstain
@@ -53,16 +51,6 @@ def test_auroc_and_average_precision(problem: Problem) -> None:
     for function, positive, sign in ((abstain.aupr_success, correct, 1.0), (abstain.aupr_error, loss, -1.0)):
         precision, recall, _ = precision_recall_curve(positive, sign * score, **arguments)
         assert function(loss, score, **arguments) == near(auc(recall, precision))
-
-
-@given(problem=FINITE, recall=st.sampled_from([0.5, 0.95, 1.0]))
-def test_fpr_at_a_recall(problem: Problem, recall: float) -> None:
-    """The lowest attainable FPR on scikit-learn's ROC curve with no point dropped, in both orientations."""
-    correct, score, weight = both_classes(problem)
-    loss = 1.0 - correct
-    for function, positive, sign in ((abstain.fpr95_success, correct, 1.0), (abstain.fpr95_error, loss, -1.0)):
-        fpr, reached, _ = roc_curve(positive, sign * score, sample_weight=weight, drop_intermediate=False)
-        assert function(loss, score, recall=recall, sample_weight=weight) == near(fpr[reached >= recall - 1e-12].min())
 
 
 def test_class_balanced_weights_equal_scikit_learns() -> None:

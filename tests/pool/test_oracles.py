@@ -1,7 +1,8 @@
-"""Few labels against printed tables, a general optimiser and known ends."""
+"""Few labels against design formulas in rationals, printed tables, a general optimiser and known ends."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ from scipy.optimize import minimize
 from scipy.stats import norm
 
 import abstain
-from abstain.pool._pool import fit
+from abstain.pool import Sample
+from abstain.pool._pool import Pool, fit
 from tests.pool.test_estimate import evaluated
 
 
@@ -83,3 +85,44 @@ def test_a_tie_of_most_rows_leaves_room_for_what_no_label_lies_beside() -> None:
                 value = auroc_of_failures(np.array([60.0, 3880.0, 60.0]) - wrong, wrong)
                 assert found.low - 1e-9 <= value <= found.high + 1e-9
     assert tried >= 4
+
+
+SCORES = [9, 7, 7, 6, 4, 4, 4, 1]
+GUESS = [Fraction(k, 8) for k in (1, 2, 1, 3, 4, 2, 5, 6)]
+
+
+def augrc_by_labels(rows: list[int], loss: list[int], stands_for: list[Fraction]) -> Fraction:
+    """Return what rows add to AUGRC, guessed, and what labels correct: each for as many rows as it stands for."""
+    adds = [sum(Fraction(2 * (other < one) + (other == one), 2) for other in SCORES) / 64 for one in SCORES]
+    corrected = sum(
+        rate * adds[row] * (known - GUESS[row]) for row, known, rate in zip(rows, loss, stands_for, strict=True)
+    )
+    return sum((a * b for a, b in zip(adds, GUESS, strict=True)), corrected)
+
+
+@pytest.mark.parametrize("chances", [(Fraction(1, 2),) * 3, (Fraction(3, 4), Fraction(1, 2), Fraction(1, 4))])
+def test_two_stages_are_the_design_formula_in_rationals(chances: tuple[Fraction, ...]) -> None:
+    """Two rows of eight, then three of the six left: a stage weighs n/(M (M - n)), so even ones are one sample."""
+    rows, loss = [1, 6, 0, 3, 4], [0, 1, 1, 0, 1]
+    weights = Fraction(2, 8 * 6), Fraction(3, 6 * 3)
+    first, second = (each / sum(weights) for each in weights)
+    stands_for = [first / Fraction(2, 8) + second] * 2 + [second / chance for chance in chances]
+    assert (set(stands_for) == {Fraction(8, 5)}) == (len(set(chances)) == 1)
+    sample = Sample(
+        Pool.of(np.array(SCORES, dtype=float)), np.array(rows), np.array(loss, dtype=float),
+        np.array([0, 0, 1, 1, 1]), np.array([0.25, 0.25, *map(float, chances)]), np.ones(8, bool), (2, 3),
+    )  # fmt: skip
+    found = abstain.metrics.get("augrc")(sample.with_guess(np.array([float(each) for each in GUESS])))
+    assert found == pytest.approx(float(augrc_by_labels(rows, loss, stands_for)), rel=1e-13)
+
+
+def test_the_variance_of_an_even_sample_is_cochrans() -> None:
+    """N^2 (1 - n/N) s^2 / n, with s^2 over n - 1, in rationals."""
+    terms = [Fraction(k, 16) for k in (3, -2, 0, 7, -5)]
+    mean = sum(terms) / 5
+    expected = 64 * (1 - Fraction(5, 8)) * (sum((each - mean) ** 2 for each in terms) / 4) / 5
+    sample = Sample(
+        Pool.of(np.array(SCORES, dtype=float)), np.arange(5), np.zeros(5), np.zeros(5, int), np.full(5, 0.625),
+        np.ones(8, bool), (5,),
+    )  # fmt: skip
+    assert sample.variance_of(np.array([float(each) for each in terms]), 0.0) == pytest.approx(float(expected))

@@ -104,13 +104,6 @@ def test_the_page_asks_for_nothing(page: str) -> None:
     assert ("meta", "charset", "utf-8") in walk.attributes
 
 
-def test_the_script_is_small() -> None:
-    """Below 30 kB, in a file of its own."""
-    from importlib.resources import files
-
-    assert 2_000 < len(files("abstain.report").joinpath("page.js").read_bytes()) < 30_000
-
-
 def test_the_page_is_well_formed(page: str) -> None:
     """Every tag is closed in order, identifiers occur once, references find theirs, tables are rectangular."""
     walk = Walk(page)
@@ -286,16 +279,6 @@ def test_a_notebook_shows_the_verdict_and_tables() -> None:
     assert " id=" not in shown  # the same may be shown twice
     assert "http" not in shown
     assert len(shown) < 60_000
-
-
-def test_a_metric_of_ones_own() -> None:
-    """A metric that is not registered is shown without a source."""
-    from dataclasses import replace
-
-    own = replace(abstain.metrics.get("risk"), name="own_risk", title="Own <risk>")
-    text = as_html_page(result(metrics=own))
-    assert "Own &lt;risk&gt;" in text
-    assert "own_risk/" in text
 
 
 def test_the_other_forms_say_the_same(tmp_path: Path) -> None:

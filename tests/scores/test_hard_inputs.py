@@ -199,14 +199,6 @@ def test_hyper_parameters_of_another_kind_are_refused(name, options, message):
     assert message in str(caught.value)
 
 
-def test_whole_numbers_may_be_floats():
-    """A grid of np.logspace holds 10.0."""
-    outputs = problem()
-    for name, option, number in (("knn", "neighbours", 3), ("gen", "top", 2), ("residual", "dim", 2)):
-        whole, real = (scores.get(name, **{option: kind(number)})(outputs, outputs) for kind in (int, float))
-        np.testing.assert_array_equal(whole, real)
-
-
 def test_a_bank_that_overflows_is_refused():
     """Energies beyond 65504 are infinite in half precision, and infinity times 0 is NaN."""
     outputs = problem(scale=1e5)

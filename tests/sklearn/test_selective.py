@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable
 
 import numpy as np
@@ -145,14 +144,6 @@ def test_the_scorer_looks_into_pipelines_and_searches(metric: str) -> None:
     piped = make_pipeline(StandardScaler(), inner).fit(X, Y)
     assert scorer(piped, X, Y) == expected
     assert scorer(GridSearchCV(piped, {"selectiveclassifier__coverage": [0.5]}, cv=2).fit(X, Y), X, Y) == expected
-
-
-def test_a_search_with_a_scorer_can_be_pickled() -> None:
-    """Also with a metric whose title depends on its options."""
-    scorer = selective_scorer("coverage_at_risk", risk=0.1)
-    search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, scoring=scorer, cv=2).fit(X, Y)
-    again = pickle.loads(pickle.dumps(search))
-    assert again.score(X, Y) == search.score(X, Y) == scorer(search, X, Y)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,55 @@
+"""Engines against a loop over rows as dicts, in rationals: nothing here is computed by the package but the answer."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import polars as pl
+import pytest
+
+import abstain
+from tests.engines.cases import parts, rows
+from tests.engines.test_here import ENGINES
+
+METRICS = ["risk", "augrc", "selective_risk(coverage=0.5)"]
+
+
+def by_loop(given: list[dict[str, Any]]) -> tuple[list[float], float]:
+    """Return the metrics of rows, and the highest threshold that accepts half of their weight."""
+    table = [(Fraction(row["confidence"]), Fraction(row["loss"]), Fraction(row["weight"])) for row in given]
+    table = [row for row in table if row[2]]
+    total = sum(weight for *_, weight in table)
+    risk = sum(weight * loss for _, loss, weight in table) / total
+    pairs = sum(
+        weight * loss * other * (Fraction(1) if low < score else Fraction(1, 2))
+        for score, loss, weight in table
+        for low, _, other in table
+        if low <= score
+    )
+    for threshold in sorted({score for score, *_ in table}, reverse=True):
+        taken = [row for row in table if row[0] >= threshold]
+        if 2 * sum(weight for *_, weight in taken) >= total:
+            break
+    selective = sum(weight * loss for _, loss, weight in taken) / sum(weight for *_, weight in taken)
+    return [float(value) for value in (risk, pairs / total**2, selective)], float(threshold)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("told", ["loss", "correct"])
+def test_metrics_and_thresholds_are_those_of_a_loop(engine: str, told: str) -> None:
+    """Of all rows and of each group, with ties and weights, of which some are 0, from three parts."""
+    frame = rows(3, n=120, weighted=True)
+    given = frame.to_dicts()
+    if told == "correct":
+        frame = frame.with_columns(correct=pl.col("loss") == 0.0).drop("loss")
+    lazy = ENGINES[engine](parts(frame, 3))
+    found = abstain.evaluate(lazy, confidence="confidence", groups="site", sample_weight="weight", metrics=METRICS)
+    for site in (None, "north", "south", "west"):
+        mine = [row for row in given if site in (None, row["site"])]
+        group = None if site is None else f"site = {site}"
+        values = [found.value(metric, group=group) for metric in METRICS]
+        assert values == pytest.approx(by_loop(mine)[0], rel=1e-12)
+        if site is None and told == "loss":
+            chosen = abstain.choose_threshold(frame=lazy, confidence="confidence", coverage=0.5)
+            assert (chosen.threshold, chosen.risk) == pytest.approx((by_loop(mine)[1], by_loop(mine)[0][2]))
