@@ -53,7 +53,7 @@ class Streams:
         self.equal = self.different = 0
 
     def begin(self) -> None:
-        """Forget all rows: at the start, and at a restart. The smallest chance of a label stays as it is."""
+        """Forget all rows: at the start, and at a restart. The smallest chance stays as it is for the next day."""
         n = len(self.grid)
         self.sums = np.zeros((*self.kept, len(_bets.WEIGHTS), n))
         self.certified = np.zeros((*self.kept, n), dtype=bool)
@@ -151,8 +151,8 @@ class Streams:
         return np.where(certified, 0.0, least)
 
     def issue(self) -> None:
-        """Take the certified thresholds as those in force; once there was one, stakes are those of audits."""
-        self.smallest = np.where(self.lowest >= 0, self.audit, self.smallest)
+        """Take the certified thresholds as those in force; where there is one, stakes are those of audits."""
+        self.smallest = np.where(self.lowest >= 0, self.audit, 1.0)
         for s, live in enumerate(self.mirrors):
             for g, one in enumerate(live.groups.values()):
                 assert one.smallest == self.smallest[g, s], (one.smallest, self.smallest[g, s])

@@ -182,13 +182,16 @@ def test_clusters_come_whole_and_once() -> None:
 
 def test_restart_begins_anew_with_a_share_of_delta() -> None:
     """After a restart no row counts and nothing is certified; no more restarts than were provided for."""
-    live = fresh(restarts=1)
+    live = fresh(restarts=1, audit=0.2)
     assert live.groups[""].share == pytest.approx(0.025)
     live.update(*rows(4000, 6))
     assert live.certified[""]
     live.restart()
     assert live.certified[""] == ()
     assert live.result().groups[""].rows == 0
+    live.update([0.95], [0], label_probability=0.2)  # of the last policy
+    with pytest.raises(ValueError, match="smallest chance in force, 1"):
+        live.update([0.96], [0], label_probability=0.2)
     with pytest.raises(ValueError, match="restarts=1"):
         live.restart()
 

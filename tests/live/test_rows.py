@@ -55,8 +55,8 @@ def test_old_rows_are_known_by_a_sample() -> None:
 def test_the_same_scores_on_other_days_are_others() -> None:
     """Ranks come again each week, with other dates or other chances of labels."""
     live, dated = fresh(), fresh()
-    live.groups[""].smallest = 0.1
     for week in range(3):
+        live.groups[""].smallest = 0.1
         live.update(np.arange(200) / 200, np.zeros(200), label_probability=1.0 - 0.01 * week)
         dated.update(np.arange(200) / 200, np.zeros(200), time=np.full(200, week))
     assert (live.groups[""].rows, dated.groups[""].rows) == (600, 600)
@@ -105,6 +105,7 @@ def test_drawn_labels() -> None:
         live.update([0.9, 0.8], [0, np.nan], label_probability=0.5, drawn=[False, True])
     found = live.update([0.9, 0.8], [1, 0], label_probability=0.5, drawn=[False, True])
     assert (found.groups[""].labels, live.groups[""].risk(0)) == (1, 0.0)
+    live.groups[""].smallest = 0.2
     score, loss = np.full(1000, 0.9), np.zeros(1000)
     loss[400:] = np.nan
     with pytest.raises(ValueError, match="400 labels where 200 are expected of these chances; name in drawn="):

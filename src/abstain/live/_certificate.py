@@ -357,7 +357,8 @@ class LiveCertificate:
     def restart(self) -> None:
         """Begin anew after a change: rows that were counted say nothing any more, and no threshold is certified.
 
-        What was declared before stays a statement about the rows before. ``delta`` is shared by all beginnings.
+        What was declared before stays a statement about the rows before. ``delta`` is shared by all beginnings. Rows
+        that the last policy answered, with audits, may come in the next call, and not later.
         """
         with self._lock:
             if self.period >= self.restarts:
@@ -367,7 +368,7 @@ class LiveCertificate:
                 )
             self.period += 1
             self.clock.last, self.clock.waiting = self.clock.seen, 0  # rows that wait are of before the change
-            # rows that the last policy answered may still come, so the smallest chance stays as it is
+            # rows that the last policy answered may come in the next call, so its smallest chance stays as it is
             self.groups = {
                 name: Grid(self._rules(), one.share, smallest=one.smallest) for name, one in self.groups.items()
             }

@@ -77,8 +77,8 @@ def update_live(path: str | os.PathLike[str], confidence: ArrayLike, loss: Array
     return found
 
 
-#: Thresholds for scores in [0, 1]: fine where they crowd near 1, and else in steps of about a hundredth.
-USUAL = 1.0 - np.append(np.geomspace(1e-7, 0.01, 40), np.linspace(0.02, 1.0, 90))
+#: Thresholds for scores in [0, 1]: finer where they may crowd near 1, and else in steps of about a hundredth.
+USUAL = 1.0 - np.append(np.geomspace(1e-7, 0.01, 20), np.linspace(0.02, 1.0, 80))
 
 
 def begin_live(confidence: FloatArray, others: FloatArray | None, options: dict[str, Any]) -> LiveCertificate:
