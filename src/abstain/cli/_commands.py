@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-import abstain
+import abstain.evaluation
 from abstain.cli._columns import ANSWERS, MODEL, SAMPLE, SURE, reads
 from abstain.cli._gate import decide, gate_options, wanted_metrics
 from abstain.cli._group import command, example_lines, words

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-import abstain
+import abstain.outputs
 from abstain.cli._columns import ANSWERS, MODEL, SAMPLE, SURE, reads
 from abstain.cli._group import command, example_lines, words
 from abstain.cli._input import about, read, read_fit, score_names

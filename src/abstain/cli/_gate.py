@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-import abstain
+import abstain.evaluation
 from abstain.cli._group import options
 from abstain.cli._input import about, read
 from abstain.cli._show import print_result

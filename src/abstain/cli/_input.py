@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import abstain
+import abstain.outputs
 from abstain.cli._columns import MODEL, shared
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-import abstain
+import abstain.outputs
 from abstain.cli._columns import ANSWERS, MODEL, SURE, reads
 from abstain.cli._group import command, example_lines
 from abstain.cli._input import about, column_names, score_names

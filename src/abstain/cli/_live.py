@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-import abstain
+import abstain.outputs
 from abstain.cli._columns import ANSWERS, MODEL, SURE, reads
 from abstain.cli._group import command, example_lines
 from abstain.cli._input import about

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-import abstain
+import abstain.outputs
 from abstain._result import Caveat
 from abstain.cli._columns import ANSWERS, ROWS, reads
 from abstain.cli._group import command, example_lines

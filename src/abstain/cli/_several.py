@@ -8,7 +8,7 @@ from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import abstain
+import abstain.outputs
 
 if TYPE_CHECKING:
     from abstain.policy import ScoreReading

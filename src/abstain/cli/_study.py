@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-import abstain
+import abstain.outputs
 from abstain._result import Verdict
 from abstain.cli._columns import COLUMNS, reads
 from abstain.cli._group import command, example_lines, options, words
