@@ -79,13 +79,14 @@ def test_audits_from_a_policy_to_the_next_certificate(tmp_path: Path, capsys: py
     rng = np.random.default_rng(3)
     state, policy = str(tmp_path / "live.json"), str(tmp_path / "policy.json")
     fixed = ["--loss", "err", "--confidence", "conf", "--ids", "id", "--state", state, "-o", policy]
+    pl.DataFrame({"conf": rng.random(1000)}).write_csv(tmp_path / "others.csv")  # neither labels nor names
     for k in range(3):
         score = rng.random(2500)
         wrong = (rng.random(2500) < 0.3 * (1 - score) ** 1.5).astype(float)
         frame = pl.DataFrame({"id": np.arange(2500) + 2500 * k, "conf": score, "err": wrong})
         frame.write_csv(tmp_path / "week.csv")
         if k == 0:
-            begin = ["--risk", "0.05", "--audit", "0.2"]
+            begin = ["--risk", "0.05", "--audit", "0.2", "--grid", str(tmp_path / "others.csv")]
             assert run(["live", str(tmp_path / "week.csv"), *fixed, *begin]) == 0
             continue
         drawn = ["--audit", "0.2", "--ids", "id", "--seed", "s"]
@@ -94,7 +95,7 @@ def test_audits_from_a_policy_to_the_next_certificate(tmp_path: Path, capsys: py
         assert told.filter("accepted")["label_drawn"].mean() == pytest.approx(0.2, abs=0.05)
         assert told.filter(~pl.col("accepted"))["label_drawn"].all()
         told.with_columns(err=pl.when("label_drawn").then("err")).write_csv(tmp_path / "back.csv")
-        chances = ["--label-probability", "label_probability", "--drawn", "label_drawn", "--audit", "0.2"]
+        chances = ["--label-probability", "label_probability", "--drawn", "label_drawn"]
         assert run(["live", str(tmp_path / "back.csv"), *fixed, *chances]) == 0
     live = abstain.live.load_live(state)
     assert (live.result().groups[""].rows, live.threshold < 1) == (7500, True)

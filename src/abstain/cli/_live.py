@@ -36,6 +36,13 @@ def _resumed(state: Path, given: dict[str, Any], add_group: Iterable[str]) -> Li
     return live
 
 
+def _grid_scores(file: Path, how: Any, columns: dict[str, Any]) -> Any:
+    """Return the scores of other rows, which need no label and no name."""
+    scored = {name: value for name, value in columns.items() if name not in ("labels", "ids", "clusters", *ANSWERS)}
+    with about(file):
+        return how.confidence(abstain.outputs.read_pool(file, **scored)[0])
+
+
 def _say_moved(found: LiveCertification, before: dict[str, float]) -> None:
     """Print the thresholds that these rows have changed, and how far the guarantee reaches."""
     for name, old in before.items():
@@ -136,7 +143,7 @@ def live_command(
             if state.exists():
                 live = _resumed(state, given, add_group)
             else:
-                others = None if grid is None else how.confidence(abstain.outputs.read_pool(grid, **columns)[0])
+                others = None if grid is None else _grid_scores(grid, how, columns)
                 live = abstain.live.begin_live(confidence, others, given)
             before = live.result().thresholds
             if restart:
