@@ -48,11 +48,11 @@ class Line:
             sum(one.rows for one in grids),
             sum(one.labels for one in grids),
             None if live.grouped or math.isinf(live.threshold) else live.threshold,
-            live.covered(),
-            max(one.highest for one in grids),
+            round(live.covered(), 6),
+            round(max(one.highest for one in grids), 6),
             any(one.changed_at is not None for one in grids),
             sum(one.last[0] for one in grids),
-            sum(one.last[2] for one in grids) / weight * live.max_loss if weight else None,
+            round(sum(one.last[2] for one in grids) / weight * live.max_loss, 6) if weight else None,
         )
 
 
