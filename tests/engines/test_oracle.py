@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -53,3 +54,24 @@ def test_metrics_and_thresholds_are_those_of_a_loop(engine: str, told: str) -> N
         if site is None and told == "loss":
             chosen = abstain.choose_threshold(frame=lazy, confidence="confidence", coverage=0.5)
             assert (chosen.threshold, chosen.risk) == pytest.approx((by_loop(mine)[1], by_loop(mine)[0][2]))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_probability_of_zero_adds_nothing_to_the_entropy(engine: str) -> None:
+    """A row that is sure of its class has the highest score, and no NaN."""
+    known = [0.0, 0.25, 0.5, 0.875, 1.0, 0.75]
+    frame = pl.DataFrame({"label": [0, 1, 1, 0, 1, 1], "p_0": [1.0 - p for p in known], "p_1": known})
+    score = [sum(q * math.log(q) for q in (p, 1.0 - p) if q) for p in known]
+    loss = [int((p > 0.5) != label) for p, label in zip(known, [0, 1, 1, 0, 1, 1], strict=True)]
+    given = [{"confidence": s, "loss": wrong, "weight": 1} for s, wrong in zip(score, loss, strict=True)]
+    found = abstain.evaluate(ENGINES[engine]([frame]), scores="neg_entropy", metrics=METRICS)
+    assert [found.value(metric) for metric in METRICS] == pytest.approx(by_loop(given)[0])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("late", "said"), [(None, "is null in 1 rows"), (2, "is neither 0 nor 1 in 1 rows")])
+def test_a_late_verdict_is_called_what_it_is(engine: str, late: int | None, said: str) -> None:
+    """A verdict that is missing is not one that is odd."""
+    frame = pl.DataFrame({"confidence": [0.5] * 10_501, "correct": [1] * 10_500 + [late]})
+    with pytest.raises(ValueError, match=f"column 'correct' {said}"):
+        abstain.evaluate(ENGINES[engine]([frame]), metrics="risk")

@@ -142,9 +142,12 @@ class Output:
 
     def table(self, result: Result | Table) -> None:
         """Write the tables of a result, or one table, in the form that the ending of the file names."""
-        path, scale = self.table_path, self.scale
+        from abstain._result import Table
+
+        path = self.table_path
         if path is not None:
-            write_text(path, getattr(result, _TABLES[path.suffix.lower()])(scale=scale).rstrip("\n") + "\n")
+            scale = {} if isinstance(result, Table) else {"scale": self.scale}  # one table is scaled where it is made
+            write_text(path, getattr(result, _TABLES[path.suffix.lower()])(**scale).rstrip("\n") + "\n")
             say_written(path)
 
     def show(self, result: Result, verdict: Verdict | None = None, title: str = "") -> None:
