@@ -109,6 +109,7 @@ def test_an_empty_week(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert live(week(tmp_path, 1), tmp_path, "--risk", "0.05") == 0
     (tmp_path / "none.csv").write_text("conf,chance,err\n")
     assert live(tmp_path / "none.csv", tmp_path, "-o", str(tmp_path / "next.json")) == 0
+    assert live(tmp_path / "none.csv", tmp_path, "--restart") == 2
     assert "next.json is not written, and the policy of the week before stands" in capsys.readouterr().err
     assert len(abstain.live.load_live(tmp_path / "live.json").result().history) == 2
 

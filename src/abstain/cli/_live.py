@@ -126,6 +126,8 @@ def live_command(
 
     to.check(file, output=output, state=state)
     if state.exists() and _no_rows(file):
+        if restart:
+            raise click.UsageError(f"{file} has no rows: give --restart with the first rows that count after it")
         to.show(abstain.live.update_live(state, [], []))
         if output is not None:
             click.echo(f"no rows: {output} is not written, and the policy of the week before stands", err=True)
