@@ -1,6 +1,7 @@
 """Simulations behind the claims about intervals and tests: coverage, width, warnings, sizes.
 
     python -m benchmarks.inference [--scale 1.0] [--only coverage,metrics,bootstrap,copies,sizes,...]
+    python -m benchmarks.inference --data FOLDER [--resamples 2000]
 
 From the root of the repository. Populations with a known truth are those of the tests. At scale 1 it takes about
 fifteen minutes on one core; the tests run the same simulations smaller. Every share comes with 2.6 Monte Carlo errors.
@@ -10,13 +11,15 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import abstain
+from abstain.inference import replicates
 from abstain.inference._columns import panel
 from abstain.inference._paired import paired
 from tests.evaluation.test_compare_sizes import augrc_of_resamples, columns, sizes
@@ -204,6 +207,67 @@ def wilcoxon(scale: float) -> None:
     print(f"two exchangeable scores, N = {n}, {resamples} resamples, {repetitions} repetitions: {shares}")
 
 
+def from_probabilities(probabilities: Any, labels: Any) -> tuple[Any, Any]:
+    """Return 0/1 loss and maximum probability."""
+    return (probabilities.argmax(axis=1) != labels).astype(float), probabilities.max(axis=1)
+
+
+def sets_of(path: Path) -> Iterator[tuple[str, Any, Any]]:
+    """Yield (item, loss, confidence) for every set of predictions in a file."""
+    if path.suffix == ".parquet":
+        import polars
+
+        for (name,), rows in polars.read_parquet(path).group_by(["set"], maintain_order=True):
+            wrong = (rows["true_label"] != rows["pred_label"]).to_numpy().astype(float)
+            yield str(name), wrong, rows["confidence"].to_numpy()
+        return
+    with np.load(path, allow_pickle=False) as file:
+        data = {name: file[name] for name in file.files}
+    labels = data.get("labels")
+    if "is_ood" in data:
+        loss, confidence = from_probabilities(data["probs"], labels)
+        known = ~data["is_ood"]
+        yield "ID only", loss[known], confidence[known]
+        yield "ID+OOD (OOD counts as error)", np.where(known, loss, 1.0), confidence
+    elif "models" in data and "conf" in data:
+        for name, predicted, confidence in zip(data["models"], data["pred"], data["conf"], strict=True):
+            yield str(name), (predicted != labels).astype(float), confidence
+    elif data.get("probs", np.empty(0)).ndim == 3:
+        for k, probabilities in enumerate(data["probs"]):
+            yield f"prompt{k}", *from_probabilities(probabilities, labels)
+        yield f"mean of {len(data['probs'])} prompts", *from_probabilities(data["probs"].mean(axis=0), labels)
+    else:
+        for name, values in data.items():
+            if name.startswith("probs") and labels is not None:
+                yield name, *from_probabilities(values, labels)
+            elif name.startswith("conf_"):
+                item = name.removeprefix("conf_")
+                yield item, (data[f"pred_{item}"] != labels).astype(float), values
+
+
+def standard_errors(folder: Path, resamples: int) -> None:
+    """Closed-form errors of AURC and AUGRC on saved outputs next to those of resamples, in Monte Carlo errors."""
+    areas = [abstain.metrics.get("aurc"), abstain.metrics.get("augrc")]
+    outputs = folder / "outputs"
+    worst, n_sets = 0.0, 0
+    print(f"{'set':<66} {'n':>6}  AURC: closed  bootstrap  ratio  AUGRC: closed  bootstrap  ratio")
+    for file in sorted([*outputs.glob("*.npz"), *outputs.glob("small_msp_sets.parquet")]):
+        for name, loss, confidence in sets_of(file):
+            loss, confidence = np.asarray(loss, dtype=float), np.asarray(confidence, dtype=float)
+            drawn = replicates(areas, [(loss, confidence)], n_resamples=resamples, rng=0)[:, 0, :]
+            cells = []
+            for k, metric in enumerate(areas):
+                closed, resampled = abstain.standard_error(metric, loss, confidence), float(np.std(drawn[:, k], ddof=1))
+                z = (drawn[:, k] - drawn[:, k].mean()) / resampled
+                noise = np.sqrt((np.mean(z**4) - 1.0) / (4.0 * resamples))
+                worst = max(worst, abs(resampled / closed - 1.0) / noise)
+                cells.append(f"{closed:12.4g} {resampled:10.4g} {resampled / closed:6.3f}")
+            n_sets += 1
+            print(f"{f'{file.name}: {name}':<66} {loss.size:>6}  {cells[0]}  {cells[1]}", flush=True)
+    print(f"{n_sets} sets; largest deviation {worst:.1f} Monte Carlo errors")
+    assert worst <= 4.0
+
+
 SECTIONS = {
     "coverage": coverage_of_the_areas,
     "metrics": coverage_of_the_others,
@@ -221,7 +285,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scale", type=float, default=1.0, help="factor on all numbers of repetitions")
     parser.add_argument("--only", default=",".join(SECTIONS), help="sections, separated by commas")
+    parser.add_argument("--data", type=Path, help="folder whose saved outputs standard errors are checked on, alone")
+    parser.add_argument("--resamples", type=int, default=2000, help="of --data")
     given = parser.parse_args()
+    if given.data is not None:
+        standard_errors(given.data, given.resamples)
+        return
     for name in given.only.split(","):
         start = time.perf_counter()
         print(f"\n--- {name}")
