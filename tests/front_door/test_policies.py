@@ -189,6 +189,16 @@ def test_another_scale_is_noticed(folder: Path) -> None:
             assert all("at most one in ten calibration rows was" in note for note in done.notes)
 
 
+@pytest.mark.parametrize(("inside", "beyond", "said"), [(10, 10, False), (9, 11, True), (9, 10, False), (0, 20, True)])
+def test_a_scale_is_doubted_from_twenty_rows_and_a_majority_on(
+    folder: Path, inside: int, beyond: int, said: bool
+) -> None:
+    """Half of the rows are no majority, and nineteen rows are too few to say."""
+    policy = abstain.choose_threshold(np.arange(100) % 2, np.linspace(0.1, 0.9, 100), coverage=0.5).policy(score="p")
+    pl.DataFrame({"p": [0.5] * inside + [2.0] * beyond}).write_csv("new.csv")
+    assert bool(apply_policy(policy, "new.csv", "out.csv").notes) is said
+
+
 def test_a_field_of_an_object_decides(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Vectors as Spark writes them: a policy from them can be applied, and the file keeps its columns."""
     rng = np.random.default_rng(3)

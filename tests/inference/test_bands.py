@@ -189,7 +189,7 @@ def test_dkw_bands_cover() -> None:
 
 def test_clustered_bands_cover_where_iid_ones_do_not() -> None:
     """Ten copies of each image share their fate; selective risk at all thresholds over a fifth of the coverage."""
-    rng, repetitions = np.random.default_rng(8), 120
+    rng, repetitions = np.random.default_rng(8), 60
 
     def images(n: int) -> Any:
         effect = np.repeat(rng.normal(size=n), 10)

@@ -15,6 +15,7 @@ from abstain.inference import (
     samples_for_width,
 )
 from tests.inference.populations import allowance
+from tests.tiers import repeated
 
 
 def draw(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -23,15 +24,16 @@ def draw(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.n
     return loss, -difficulty + 0.6 * rng.standard_normal(n), -difficulty + 0.9 * rng.standard_normal(n)
 
 
+@repeated(150, 500)
 @pytest.mark.parametrize("metric", ["augrc", "aurc"])
-def test_the_planned_number_of_samples_has_the_planned_power(metric):
+def test_the_planned_number_of_samples_has_the_planned_power(metric, repetitions):
     rng = np.random.default_rng(0)
-    loss, a, b = draw(400_000, rng)
+    loss, a, b = draw(200_000, rng)
     function = getattr(abstain, metric)
     truth = function(loss, a) - function(loss, b)
     n = samples_for_difference(truth, pilot=(loss, a, b), metric=metric, power=0.8).n
     assert 200 < n < 20_000
-    repetitions, found = 500, 0
+    found = 0
     for _ in range(repetitions):
         loss, a, b = draw(n, rng)
         tests = paired(abstain.metrics.get(metric), panel(loss, {"a": a, "b": b}), rng=rng)

@@ -8,6 +8,7 @@ import pytest
 import abstain
 from abstain import inference
 from abstain._typing import FloatArray
+from tests.tiers import repeated
 
 SIZE = 60_000
 
@@ -42,14 +43,17 @@ def _samples(population: tuple[FloatArray, FloatArray, FloatArray], n: int, numb
         yield (rng.random(n) < chance[rows]) * 1.0, {"moved": score[rows], "base": base[rows]}
 
 
+@repeated(25, 100)
 @pytest.mark.parametrize(("error", "moved", "n"), [(0.04, 0.02, 2500), (0.1, 0.02, 1000)])
-def test_equal_scores_differ_seldom_however_few_rows_decide(error: float, moved: float, n: int) -> None:
+def test_equal_scores_differ_seldom_however_few_rows_decide(
+    error: float, moved: float, n: int, repetitions: int
+) -> None:
     """Of 100 samples of equal scores at most 10 say that they differ; without room for an unseen error 30 did."""
     found = [
         abstain.compare(loss, scores).differences[0].significant
-        for loss, scores in _samples(_equal(error, moved), n, 100)
+        for loss, scores in _samples(_equal(error, moved), n, repetitions)
     ]
-    assert sum(found) <= 10
+    assert sum(found) <= {25: 4, 100: 10}[repetitions]
 
 
 def test_a_score_at_the_margin_is_seldom_called_not_inferior() -> None:
@@ -109,14 +113,15 @@ def _apart(kind: str, n: int, rng: np.random.Generator):  # type: ignore[no-unty
     return loss * (0.1 + 0.9 * rng.random(n)) if kind == "graded" else loss, scores, clusters
 
 
+@repeated(20, 60)
 @pytest.mark.parametrize("kind", ["clusters", "graded", "models"])
-def test_equal_ones_of_every_kind_differ_seldom(kind: str) -> None:
+def test_equal_ones_of_every_kind_differ_seldom(kind: str, repetitions: int) -> None:
     """Of 60 samples in clusters, with graded losses, and of two models at most 6 say that equal ones differ."""
     found = 0
-    for seed in range(60):
+    for seed in range(repetitions):
         loss, scores, clusters = _apart(kind, 1000, np.random.default_rng([seed, 8]))
         found += abstain.compare(loss, scores, clusters=clusters).differences[0].significant
-    assert found <= 6
+    assert found <= {20: 3, 60: 6}[repetitions]
 
 
 def test_more_come_at_once_only_beyond_chance() -> None:

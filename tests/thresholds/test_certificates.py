@@ -41,7 +41,7 @@ def violations(
     return float(np.mean(population.violated(found)))
 
 
-@repeated(400, 2000)
+@repeated(200, 2000)
 @pytest.mark.parametrize("population", POPULATIONS, ids=lambda population: population.name)
 def test_the_default_keeps_its_guarantee(population: Population, repetitions: int) -> None:
     """At most delta, plus Monte Carlo error, at n = 100 and 1,000."""

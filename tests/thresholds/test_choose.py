@@ -169,8 +169,8 @@ def test_verdicts_of_groups_allow_for_their_number() -> None:
     rng, site = np.random.default_rng(5), np.repeat(np.arange(10), 500)
     found = abstain.choose_threshold(np.zeros(5000), np.arange(5000.0), risk=0.05, delta=0.05, groups=site)
     score = np.full(5000, 1e9) + np.arange(5000)
-    seen = [abstain.audit(found, rng.random(5000) < 0.05, score, groups=site).satisfied for _ in range(100)]
-    assert sum(each is False for each in seen) <= 9
+    seen = [abstain.audit(found, rng.random(5000) < 0.05, score, groups=site).satisfied for _ in range(40)]
+    assert sum(each is False for each in seen) <= 5
 
 
 def test_groups_share_delta() -> None:
