@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from fnmatch import fnmatch
 from functools import cache
+from itertools import product
 
 import pytest
 
@@ -53,6 +54,17 @@ def test_each_field_alone_counts(study):
                 patch.setattr("experiments.training._settings.fields", lambda *_, changed=changed: changed)
                 lines = list(wrong(study, [job]))
             assert [line for line in lines if f"{key} = 'another', the table has {value!r}" in line], key
+
+
+def test_all_that_a_source_trains_is_there():
+    """The rows of the joint paper; the rewards that FD-Shifts registers, with and without dropout."""
+    modes = recorded()["modes"]
+    wanted = {("openood", name, model) for name, models in modes["openood"].items() for model in models}
+    for (name, rewards), dropout in product(modes["fd_shifts"].items(), ("false", "true")):
+        families = ["confidnet", "devries", *(f"deep_gamblers-reward={reward:g}" for reward in rewards)]
+        wanted |= {("fd_shifts", name, f"{family}-dropout={dropout}") for family in families}
+    studies = (OPENOOD, FD_SHIFTS)
+    assert {(study.name, job.setting.name, job.model) for study in studies for job in full(study)} == wanted
 
 
 def test_every_set_of_the_full_size_can_be_found():
