@@ -6,12 +6,15 @@ import re
 import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import array_api_compat
 import numpy as np
 
-from abstain._typing import ArrayLike, FloatArray
+from abstain._typing import AnyArray, Array, ArrayLike, Device, FloatArray, Namespace, Seed
+
+if TYPE_CHECKING:
+    import narwhals as nw
 
 #: The remedy where per cent may have been meant.
 FRACTION = "give a fraction, not per cent"
@@ -63,7 +66,7 @@ def closest(name: str, known: Iterable[str]) -> str:
     return f"did you mean {' or '.join(map(repr, near))}?" if near else f"known: {', '.join(known)}"
 
 
-def engine_of(frame: Any) -> str:
+def engine_of(frame: nw.LazyFrame[Any] | nw.DataFrame[Any]) -> str:
     """Return the name of the engine of a frame of Narwhals, as ``"polars"``."""
     return str(frame.implementation).removeprefix("Implementation.").lower()
 
@@ -130,14 +133,14 @@ def whole(value: Any, name: str, least: int = 1, usual: int | None = None) -> in
     raise ValueError(f"{name} must be a whole number >= {least}, got {value!r}{hint}")
 
 
-def flag(value: Any, name: str) -> bool:
+def flag(value: object, name: str) -> bool:
     """Return a truth value."""
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be True or False, got {value!r:.99}")
     return bool(value)
 
 
-def generator(rng: Any, name: str = "rng") -> np.random.Generator:
+def generator(rng: Seed, name: str = "rng") -> np.random.Generator:
     """Return the random generator of a seed, or the one that was given."""
     try:
         return np.random.default_rng(rng)
@@ -174,7 +177,7 @@ def failure_probability(value: float, name: str = "delta") -> float:
     return number
 
 
-def namespace(*columns: ArrayLike) -> tuple[Any, Any]:
+def namespace(*columns: ArrayLike) -> tuple[Namespace, Device]:
     """Return the Array API namespace and device that the columns live in (NumPy unless one is a tensor)."""
     for column in columns:
         if column is not None and not isinstance(column, np.ndarray) and array_api_compat.is_array_api_obj(column):
@@ -182,7 +185,7 @@ def namespace(*columns: ArrayLike) -> tuple[Any, Any]:
     return np, None
 
 
-def to_numpy(array: Any) -> Any:
+def to_numpy(array: ArrayLike) -> Array:
     """Return an Array API array as a NumPy array (a copy only where it has to leave its device)."""
     if isinstance(array, np.ndarray):
         return array  # a masked one with its mask
@@ -200,12 +203,12 @@ def to_numpy(array: Any) -> Any:
         return array
 
 
-def is_missing(value: Any) -> bool:
+def is_missing(value: object) -> bool:
     """Whether a value is None, NaN or one of the missing values of pandas."""
     return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
 
 
-def is_empty(column: Any) -> bool:
+def is_empty(column: ArrayLike) -> bool:
     """Whether a column holds nothing; a ragged one does."""
     try:
         return np.size(to_numpy(column)) == 0
@@ -213,7 +216,7 @@ def is_empty(column: Any) -> bool:
         return False
 
 
-def plain(column: Any, name: str, what: str = "one value per sample") -> np.ndarray[Any, Any]:
+def plain(column: ArrayLike, name: str, what: str = "one value per sample") -> AnyArray:
     """Return a column of any type as a NumPy array."""
     try:
         return np.asarray(to_numpy(column))
@@ -221,7 +224,7 @@ def plain(column: Any, name: str, what: str = "one value per sample") -> np.ndar
         raise ValueError(f"{name} is ragged: its rows have different lengths; give {what}") from None
 
 
-def _host_array(column: ArrayLike, name: str) -> np.ndarray[Any, Any]:
+def _host_array(column: ArrayLike, name: str) -> AnyArray:
     """Return a list or a data-frame column as a numeric NumPy array; nulls become NaN."""
     if column is None:
         raise TypeError(f"{name} is missing (None); pass one number per sample")
@@ -248,9 +251,9 @@ def _host_array(column: ArrayLike, name: str) -> np.ndarray[Any, Any]:
     return array
 
 
-def vector(column: ArrayLike, name: str, xp: Any, device: Any) -> Any:
+def vector(column: ArrayLike, name: str, xp: Namespace, device: Device) -> Array:
     """Return one column as a 1-d float64 array of namespace ``xp``; the caller's array is never changed."""
-    array: Any
+    array: Array
     known = array_api_compat.is_array_api_obj(column)
     if xp is not np and known and array_api_compat.array_namespace(column) is xp:
         array = column.detach() if array_api_compat.is_torch_array(column) else column
@@ -276,7 +279,7 @@ def vector(column: ArrayLike, name: str, xp: Any, device: Any) -> Any:
     raise TypeError(f"{name} must be numeric, got dtype {array.dtype}; convert it to numbers first")
 
 
-def same_length(**columns: Any) -> int:
+def same_length(**columns: Array) -> int:
     """Return the common length of the named columns, or raise a ValueError that lists their lengths."""
     return same({name: int(column.shape[0]) for name, column in columns.items() if column is not None})
 
@@ -289,7 +292,7 @@ def same(lengths: Mapping[str, int]) -> int:
     return next(iter(lengths.values()))
 
 
-def refuse(bad: Any, column: Any, name: str, problem: str, remedy: str, xp: Any) -> None:
+def refuse(bad: Array, column: Array, name: str, problem: str, remedy: str, xp: Namespace) -> None:
     """Raise a ValueError that names the first position where ``bad`` is true, if there is one."""
     if bool(xp.any(bad)):
         position = int(xp.argmax(xp.astype(bad, xp.int8)))
@@ -299,7 +302,7 @@ def refuse(bad: Any, column: Any, name: str, problem: str, remedy: str, xp: Any)
         )
 
 
-def check_loss(loss: Any, xp: Any) -> None:
+def check_loss(loss: Array, xp: Namespace) -> None:
     """Refuse NaN, infinite and negative losses."""
     if xp is np and loss.view(np.uint64).max() <= LARGEST_BITS:  # one pass: a sign, infinity and NaN are larger bits
         return
@@ -319,7 +322,7 @@ SWAPPED = (
 )
 
 
-def swapped(loss: Any, confidence: Any) -> bool:
+def swapped(loss: FloatArray, confidence: FloatArray) -> bool:
     """Whether NumPy columns look like a confidence in the place of the loss, and a 0/1 loss in that of the confidence.
 
     Most columns show at their first number that they are neither.
@@ -330,7 +333,7 @@ def swapped(loss: Any, confidence: Any) -> bool:
     return 0 < ones < len(confidence) == ones + int((confidence == 0.0).sum())
 
 
-def check_weight(weight: Any, xp: Any) -> None:
+def check_weight(weight: Array, xp: Namespace) -> None:
     """Refuse NaN, infinite and negative weights, and weights that sum to zero."""
     refuse(~xp.isfinite(weight), weight, "sample_weight", "is not finite", "give finite weights >= 0", xp)
     refuse(weight < 0, weight, "sample_weight", "is negative", "give finite weights >= 0", xp)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import array_api_compat
 import numpy as np
 
 from abstain._checks import is_missing, matrix, refuse, same_length, vector
-from abstain._typing import ArrayLike
+from abstain._typing import AnyArray, Array, ArrayLike, Device, FloatArray, Namespace
 
 #: Probabilities may be off by this: sums of rows, their entries, and confidences that are some. Softmaxes saved
 #: by real programs are off by 1.4e-5 (float32) to 5e-4 (float16); logits, percentages or a missing class by far more.
@@ -17,16 +15,16 @@ ROUNDING = 1e-3
 UNLABELLED = "label it, or leave out rows by lot or age, not by whether a label came"
 
 
-def host(column: ArrayLike) -> Any:
+def host(column: ArrayLike) -> ArrayLike:
     """Return a bfloat16 tensor as float32, which NumPy can hold; anything else as it is."""
     return column.float() if str(getattr(column, "dtype", "")) == "torch.bfloat16" else column
 
 
-def class_matrix(column: ArrayLike, name: str, xp: Any, device: Any) -> Any:
+def class_matrix(column: ArrayLike, name: str, xp: Namespace, device: Device) -> Array:
     """Return one finite score per sample and class as a float64 array of shape (n_samples, n_classes >= 2)."""
     column = host(column)
     if xp is np:
-        scores: Any = matrix(column, name)
+        scores: Array = matrix(column, name)
     else:
         tensor = not isinstance(column, np.ndarray) and array_api_compat.is_array_api_obj(column)
         scores = column if tensor else matrix(column, name)
@@ -50,7 +48,7 @@ def class_matrix(column: ArrayLike, name: str, xp: Any, device: Any) -> Any:
     return scores
 
 
-def probabilities(column: ArrayLike, name: str, xp: Any, device: Any) -> Any:
+def probabilities(column: ArrayLike, name: str, xp: Namespace, device: Device) -> Array:
     """Return class probabilities: in [0, 1], rows summing to 1 within ``ROUNDING``; by as much entries are clipped."""
     values = class_matrix(column, name, xp, device)
     outside = (values < -ROUNDING) | (values > 1.0 + ROUNDING)
@@ -71,7 +69,7 @@ def probabilities(column: ArrayLike, name: str, xp: Any, device: Any) -> Any:
     return values
 
 
-def both(p: Any) -> Any:
+def both(p: FloatArray) -> FloatArray:
     """Return the probabilities of two classes from that of the second.
 
     1 - .4141 is no .5859 in floating point, so that rows would not tie which do: the complement of what is written with
@@ -81,7 +79,7 @@ def both(p: Any) -> Any:
     return np.column_stack([np.where(written, np.round(1.0 - p, 12), 1.0 - p), p])
 
 
-def class_labels(column: ArrayLike, name: str, xp: Any, device: Any, n_classes: int | None = None) -> Any:
+def class_labels(column: ArrayLike, name: str, xp: Namespace, device: Device, n_classes: int | None = None) -> Array:
     """Return class indices as int64: whole numbers in 0 .. n_classes - 1 (no upper end if it is None)."""
     values = vector(column, name, xp, device)
     if xp is not np:
@@ -96,7 +94,7 @@ def class_labels(column: ArrayLike, name: str, xp: Any, device: Any, n_classes: 
     return xp.astype(values, xp.int64)
 
 
-def chosen(matrix: Any, index: Any, xp: Any, device: Any) -> Any:
+def chosen(matrix: Array, index: Array, xp: Namespace, device: Device) -> Array:
     """Return the entry of each row that ``index`` names, shape (n_samples,)."""
     n, width = matrix.shape
     rows = xp.arange(n, dtype=xp.int64) if xp is np else xp.arange(n, dtype=xp.int64, device=device)
@@ -114,7 +112,7 @@ def is_text(column: ArrayLike) -> bool:
     return any(isinstance(value, str) for value in column.ravel())
 
 
-def texts(column: ArrayLike, name: str) -> np.ndarray[Any, Any]:
+def texts(column: ArrayLike, name: str) -> AnyArray:
     """Return a text column as a NumPy array of strings; missing entries and other types are errors."""
     array = _as_array(column)
     if array is None or array.ndim != 1:
@@ -133,7 +131,7 @@ def texts(column: ArrayLike, name: str) -> np.ndarray[Any, Any]:
     return np.asarray(array.astype(str))
 
 
-def same_text(labels: ArrayLike, predictions: ArrayLike, names: tuple[str, str]) -> Any | None:
+def same_text(labels: ArrayLike, predictions: ArrayLike, names: tuple[str, str]) -> Array | None:
     """Return where two text columns agree; None if neither is text; an error if only one is."""
     text = is_text(labels), is_text(predictions)
     if not any(text):
@@ -149,7 +147,7 @@ def same_text(labels: ArrayLike, predictions: ArrayLike, names: tuple[str, str])
     return first == second
 
 
-def _as_array(column: ArrayLike) -> Any | None:
+def _as_array(column: ArrayLike) -> AnyArray | None:
     if not isinstance(column, np.ndarray) and hasattr(column, "to_numpy"):
         column = column.to_numpy()
     try:
@@ -160,7 +158,7 @@ def _as_array(column: ArrayLike) -> Any | None:
         return None
 
 
-def _refuse_entry(bad: Any, values: Any, name: str, problem: str, remedy: str, xp: Any) -> None:
+def _refuse_entry(bad: Array, values: Array, name: str, problem: str, remedy: str, xp: Namespace) -> None:
     entry = int(xp.argmax(xp.astype(xp.reshape(bad, (-1,)), xp.int8)))
     row, column = divmod(entry, values.shape[1])
     number = int(xp.sum(xp.astype(xp.any(bad, axis=1), xp.int64)))

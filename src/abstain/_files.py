@@ -7,7 +7,10 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _lock: Any
 try:
@@ -15,6 +18,7 @@ try:
 except ImportError:  # Windows
     _lock = None
 
+F = TypeVar("F", "pl.DataFrame", "pl.LazyFrame")
 _PREFIX, _SUFFIX = ".abstain-", ".tmp"
 
 #: Folders that were swept in this process.
@@ -128,14 +132,14 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 _FORMULA, _NUMBER = r"^'*[=+\-@\t\r]", r"^[+-](?:[\d.,]+(?:[eE][+-]?\d+)?%?|(?i:inf|infinity|nan))?$"
 
 
-def without_formulas(frame: Any) -> Any:
+def without_formulas(frame: F) -> F:
     """Return a polars frame for a CSV: texts and names that a spreadsheet would run get an apostrophe in front.
 
     One that has apostrophes before such a character gets one more, so that :func:`restored` finds every text again.
     """
     import polars as pl
 
-    def safe(text: Any) -> Any:
+    def safe(text: pl.Expr) -> pl.Expr:
         runs = text.str.contains(_FORMULA) & ~text.str.contains(_NUMBER)
         return pl.when(runs).then(pl.concat_str(pl.lit("'"), text)).otherwise(text)
 

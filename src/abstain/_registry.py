@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from abstain._checks import closest
 
@@ -95,7 +95,7 @@ class Registry(Generic[T]):
         return self._entries
 
 
-def _origin(entry: Any) -> tuple[Any, Any]:
+def _origin(entry: object) -> tuple[object, object]:
     """Where the function of an entry was written, interactive sessions included; other things are only themselves."""
     function = getattr(entry, "function", entry)
     return getattr(function, "__module__", None), getattr(function, "__qualname__", entry)
@@ -104,7 +104,7 @@ def _origin(entry: Any) -> tuple[Any, Any]:
 # ---------------------------------------------------------------------- names with options as text
 
 
-def read_spec(text: str, kind: str, example: str) -> tuple[str, dict[str, Any]]:
+def read_spec(text: str, kind: str, example: str) -> tuple[str, dict[str, object]]:
     """Return the name and the options of one text; words need no quotes. ``kind`` and ``example`` are for messages."""
     if not isinstance(text, str):
         raise TypeError(f"spec must be text, the name of a {kind}, got {type(text).__name__}")
@@ -126,7 +126,7 @@ def read_spec(text: str, kind: str, example: str) -> tuple[str, dict[str, Any]]:
         raise ValueError(f"{kind} {text!r} has an option that is no number or word") from None
 
 
-def _value(node: ast.expr) -> Any:
+def _value(node: ast.expr) -> object:
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Tuple | ast.List):
@@ -134,7 +134,7 @@ def _value(node: ast.expr) -> Any:
     return ast.literal_eval(node)
 
 
-def known_options(name: str, options: Iterable[str], known: Mapping[str, Any]) -> None:
+def known_options(name: str, options: Iterable[str], known: Mapping[str, object]) -> None:
     """Refuse an option that the named thing does not have, and list those that it has with their defaults."""
     for option in options:
         if option not in known:

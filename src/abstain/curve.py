@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from abstain._checks import FRACTION, fraction, not_negative, real
-from abstain._typing import ArrayLike, FloatArray, NanPolicy
+from abstain._typing import ArrayLike, Axes, Document, FloatArray, IntArray, NanPolicy
 from abstain.blocks import TieBlocks
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class RiskCoverageCurve:
         return self.blocks.cumulative_loss / self.blocks.total_weight
 
     @cached_property
-    def n_accepted(self) -> Any:
+    def n_accepted(self) -> IntArray:
         """Accepted rows at each point, integers of shape (n_blocks,)."""
         return np.cumsum(self.blocks.count, dtype=np.int64)
 
@@ -208,7 +208,7 @@ class RiskCoverageCurve:
             n=self.blocks.n,
         )
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> Document:
         """Return all operating points as columns, ready for any data-frame constructor.
 
         Returns
@@ -273,7 +273,7 @@ class RiskCoverageCurve:
             )
         )
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> RiskCoverageDisplay:
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> RiskCoverageDisplay:
         """Draw the curve with its oracle and random references; see :class:`abstain.RiskCoverageDisplay`.
 
         Parameters

@@ -6,14 +6,12 @@ the device of its first tensor.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from abstain._checks import LARGEST, check_loss, inside, namespace, not_negative, refuse, same_length, vector
 from abstain._classes import chosen, class_labels, class_matrix, same_text
 from abstain._classes import probabilities as matrix_of
-from abstain._typing import ArrayLike
+from abstain._typing import Array, ArrayLike, Device, Namespace
 
 __all__ = ["brier", "cost_matrix", "cross_entropy", "dice", "ood_cost", "zero_one"]
 
@@ -21,7 +19,7 @@ __all__ = ["brier", "cost_matrix", "cross_entropy", "dice", "ood_cost", "zero_on
 CLIP = float(np.finfo(np.float64).eps)
 
 
-def zero_one(labels: ArrayLike, predictions: ArrayLike) -> Any:
+def zero_one(labels: ArrayLike, predictions: ArrayLike) -> Array:
     r"""Return the 0/1 loss: 1 where the predicted class is wrong.
 
     .. math:: \ell_i = 1[\hat y_i \ne y_i]
@@ -67,7 +65,7 @@ def cross_entropy(
     *,
     logits: ArrayLike | None = None,
     clip: float | None = None,
-) -> Any:
+) -> Array:
     r"""Return the cross-entropy (negative log-likelihood) of the true class.
 
     .. math:: \ell_i = -\log p_{i,y_i} = \log \sum_k e^{z_{ik}} - z_{i,y_i}
@@ -125,7 +123,7 @@ def cross_entropy(
     return loss if clip is None else xp.clip(loss, None, -float(np.log(clip)))
 
 
-def brier(labels: ArrayLike, probabilities: ArrayLike) -> Any:
+def brier(labels: ArrayLike, probabilities: ArrayLike) -> Array:
     r"""Return the Brier loss, summed over the classes.
 
     .. math:: \ell_i = \sum_k (p_{ik} - 1[y_i = k])^2
@@ -167,7 +165,7 @@ def brier(labels: ArrayLike, probabilities: ArrayLike) -> Any:
     return xp.sum((values - target) ** 2, axis=1)
 
 
-def dice(mask_true: ArrayLike, mask_pred: ArrayLike) -> Any:
+def dice(mask_true: ArrayLike, mask_pred: ArrayLike) -> Array:
     r"""Return one minus the Dice overlap of two masks, per sample.
 
     .. math:: \ell_i = 1 - \frac{2 |A_i \cap B_i|}{|A_i| + |B_i|}, \quad 0 \text{ where both are empty}
@@ -208,7 +206,7 @@ def dice(mask_true: ArrayLike, mask_pred: ArrayLike) -> Any:
     return xp.where(size == 0.0, 0.0, 1.0 - 2.0 * both / xp.where(size == 0.0, 1.0, size))
 
 
-def cost_matrix(labels: ArrayLike, predictions: ArrayLike, cost: ArrayLike) -> Any:
+def cost_matrix(labels: ArrayLike, predictions: ArrayLike, cost: ArrayLike) -> Array:
     r"""Return the cost of each decision, looked up in a matrix.
 
     .. math:: \ell_i = C_{y_i, \hat y_i}
@@ -250,7 +248,7 @@ def cost_matrix(labels: ArrayLike, predictions: ArrayLike, cost: ArrayLike) -> A
     return xp.take(xp.reshape(costs, (-1,)), true * costs.shape[1] + predicted)
 
 
-def ood_cost(loss: ArrayLike, is_ood: ArrayLike, cost: float = 1.0) -> Any:
+def ood_cost(loss: ArrayLike, is_ood: ArrayLike, cost: float = 1.0) -> Array:
     r"""Return the loss with a fixed cost for every out-of-distribution sample that would be accepted.
 
     .. math:: \ell'_i = \text{cost if sample } i \text{ is out of distribution, else } \ell_i
@@ -296,14 +294,14 @@ def ood_cost(loss: ArrayLike, is_ood: ArrayLike, cost: float = 1.0) -> Any:
     return values
 
 
-def _one_hot(index: Any, matrix: Any, xp: Any, device: Any) -> Any:
+def _one_hot(index: Array, matrix: Array, xp: Namespace, device: Device) -> Array:
     """Return a boolean matrix of the shape of ``matrix`` that is true where each row's ``index`` is."""
     width = matrix.shape[1]
     classes = xp.arange(width, dtype=index.dtype) if xp is np else xp.arange(width, dtype=index.dtype, device=device)
     return index[:, None] == classes[None, :]
 
 
-def _mask(mask: ArrayLike, name: str, xp: Any, device: Any) -> Any:
+def _mask(mask: ArrayLike, name: str, xp: Namespace, device: Device) -> Array:
     try:
         array = np.asarray(mask) if xp is np else xp.asarray(mask, device=device)
     except ValueError:

@@ -11,7 +11,7 @@ Every engine leaves null losses out of a sum but not out of a count (the risk wo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -19,11 +19,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from abstain._checks import LARGEST, LARGEST_BITS, closest, engine_of, refuse_pattern
-from abstain._typing import FloatArray, NanPolicy
+from abstain._typing import BoolArray, FloatArray, Frame, LazyFrame, NanPolicy
 from abstain.blocks._parts import Moments
 from abstain.blocks._samples import failures, of_columns, without_empty
 
 if TYPE_CHECKING:
+    import narwhals as nw
+    import pyarrow
+
     from abstain.blocks._table import TieBlocks
 
 #: Names of the columns while they are computed with, so that no column of the frame is in the way.
@@ -39,7 +42,7 @@ Read = tuple[dict[str, FloatArray], dict[str, int]]
 
 def build(
     make: type[TieBlocks],
-    frame: Any,
+    frame: Frame,
     confidence: str,
     loss: str,
     sample_weight: str | None,
@@ -65,9 +68,9 @@ def build(
         if not (schema[name].is_numeric() or str(schema[name]) == "Boolean"):
             raise TypeError(f"column {name!r} must be numeric, got {schema[name]}; cast it to numbers first")
         refuse_pattern(name, engine_of(lazy))
-    columns = {KEY: _number(nw, schema, confidence).fill_null(float("nan")), LOSS: _number(nw, schema, loss)}
+    columns = {KEY: _number(schema, confidence).fill_null(float("nan")), LOSS: _number(schema, loss)}
     if sample_weight is not None:
-        columns[WEIGHT] = _number(nw, schema, sample_weight)
+        columns[WEIGHT] = _number(schema, sample_weight)
     rows = lazy.select(**columns)
     number = int(rows.select(nw.len().alias("n")).collect()["n"][0])
     if not number:
@@ -79,17 +82,17 @@ def build(
         score = nw.col(KEY)
         nothing = score.is_nan() & (nw.col(WEIGHT) == 0.0)
         rows = rows.with_columns(nw.when(nothing).then(nw.lit(float("-inf"))).otherwise(score).alias(KEY))
-    facts = _facts(nw, rows, nan_policy, names)
-    table = _group(make, nw, rows, nan_policy, moments, names, facts)
+    facts = _facts(rows, nan_policy, names)
+    table = _group(make, rows, nan_policy, moments, names, facts)
     if not oracle or table.binary:
         return table
     if nan_policy == "drop":
         rows = rows.filter(~nw.col(KEY).is_nan())
     by_loss = rows.with_columns((0.0 - nw.col(LOSS)).alias(KEY))
-    return replace(table, _oracle=_group(make, nw, by_loss, "raise", moments, names, facts))
+    return replace(table, _oracle=_group(make, by_loss, "raise", moments, names, facts))
 
 
-def _ungrouped(rows: Any, engine: str, number: int) -> Read | None:
+def _ungrouped(rows: LazyFrame, engine: str, number: int) -> Read | None:
     """Return the columns; None where a group holds several rows, as far as the first ones show."""
     if engine == "duckdb" and number >= FIRST:
         try:
@@ -113,13 +116,13 @@ def _worth_grouping(first: FloatArray, number: int) -> bool:
     return bool(number > WIDE * expected)
 
 
-def _columns(frame: Any) -> Read:
+def _columns(frame: nw.DataFrame[Any]) -> Read:
     """Return the columns of a frame in memory."""
     found = {name: np.asarray(frame[name].to_numpy(), dtype=np.float64) for name in frame.columns}
     return found, {name: int(frame[name].null_count()) for name in frame.columns}
 
 
-def _streamed(relation: Any, names: list[str], number: int) -> Read | None:
+def _streamed(relation: object, names: list[str], number: int) -> Read | None:
     """Return the same of a relation of DuckDB, read in parts: a whole table takes as much memory again to be joined."""
     import pyarrow
 
@@ -130,20 +133,20 @@ def _streamed(relation: Any, names: list[str], number: int) -> Read | None:
         return _joined(chain(first, batches), names, number)
 
 
-def _of_batch(batch: Any, name: str) -> FloatArray:
+def _of_batch(batch: pyarrow.RecordBatch, name: str) -> FloatArray:
     """Return a column of a part; what is missing becomes NaN."""
     return np.asarray(batch.column(name).to_numpy(zero_copy_only=False))
 
 
-def _first(batches: Iterator[Any]) -> list[Any]:
+def _first(batches: Iterator[pyarrow.RecordBatch]) -> list[pyarrow.RecordBatch]:
     """Return as many parts as hold the first rows."""
-    found: list[Any] = []
+    found: list[pyarrow.RecordBatch] = []
     while sum(each.num_rows for each in found) < FIRST and (batch := next(batches, None)) is not None:
         found.append(batch)
     return found
 
 
-def _joined(batches: Iterable[Any], names: list[str], number: int) -> Read:
+def _joined(batches: Iterable[pyarrow.RecordBatch], names: list[str], number: int) -> Read:
     """Write the parts below each other; a relation that draws rows anew may hold others than were counted."""
     column, missing, start = {name: np.empty(number) for name in names}, dict.fromkeys(names, 0), 0
     for batch in batches:
@@ -190,20 +193,26 @@ def _read(
     return of_columns(make, np, loss, column.pop(KEY), weight, nan_policy, False, oracle, moments, known)
 
 
-def _number(nw: Any, schema: Any, name: str) -> Any:
+def _number(schema: Mapping[str, object], name: str) -> nw.Expr:
+    import narwhals as nw
+
     column = nw.col(name)
     if str(schema[name]) == "Boolean":  # some engines cannot cast bool to float in one step
         column = column.cast(nw.Int8)
     return column.cast(nw.Float64) + 0.0
 
 
-def _flag(nw: Any, condition: Any) -> Any:
+def _flag(condition: nw.Expr) -> nw.Expr:
+    import narwhals as nw
+
     return nw.when(condition).then(1).otherwise(0)
 
 
-def _facts(nw: Any, rows: Any, nan_policy: NanPolicy, names: list[str]) -> dict[str, int]:
+def _facts(rows: LazyFrame, nan_policy: NanPolicy, names: list[str]) -> dict[str, int]:
     """Count in one pass what must not be there, which is refused, and what the table must know of all rows."""
-    counted: dict[str, Any] = {}
+    import narwhals as nw
+
+    counted: dict[str, nw.Expr] = {}
     for role, _ in zip((LOSS, WEIGHT), names[1:], strict=False):
         column = nw.col(role)
         problems = {
@@ -213,7 +222,7 @@ def _facts(nw: Any, rows: Any, nan_policy: NanPolicy, names: list[str]) -> dict[
             "negative": column < 0.0,
             "large": column > LARGEST,
         }
-        counted |= {f"{role}_{problem}": _flag(nw, bad) for problem, bad in problems.items()}
+        counted |= {f"{role}_{problem}": _flag(bad) for problem, bad in problems.items()}
     graded = (nw.col(LOSS) != 0.0) & (nw.col(LOSS) != 1.0)
     if nan_policy == "drop":
         graded = graded & ~nw.col(KEY).is_nan()
@@ -221,8 +230,8 @@ def _facts(nw: Any, rows: Any, nan_policy: NanPolicy, names: list[str]) -> dict[
         weight = nw.col(WEIGHT)
         graded = graded & (weight != 0.0)
         fractional = weight != weight.round()
-        counted["fractional"] = _flag(nw, fractional & ~nw.col(KEY).is_nan() if nan_policy == "drop" else fractional)
-    counted["graded"] = _flag(nw, graded)
+        counted["fractional"] = _flag(fractional & ~nw.col(KEY).is_nan() if nan_policy == "drop" else fractional)
+    counted["graded"] = _flag(graded)
     # plain sums of plain columns: some engines cannot aggregate anything else
     sums = rows.select(nw.col(KEY), **counted).select(nw.col(*counted).sum()).collect()
     facts = {name: int(sums[name][0] or 0) for name in counted}
@@ -234,13 +243,14 @@ def _facts(nw: Any, rows: Any, nan_policy: NanPolicy, names: list[str]) -> dict[
 
 def _group(
     make: type[TieBlocks],
-    nw: Any,
-    rows: Any,
+    rows: LazyFrame,
     nan_policy: NanPolicy,
     moments: bool,
     names: list[str],
     facts: dict[str, int],
 ) -> TieBlocks:
+    import narwhals as nw
+
     loss, weighted = nw.col(LOSS), len(names) == 3
     weight = nw.col(WEIGHT) if weighted else nw.lit(1.0)
     summands = {"rows": nw.lit(1), "s": weight * loss if weighted else loss + 0.0}
@@ -312,7 +322,7 @@ def _refuse_no_weight(weight: FloatArray, names: list[str]) -> None:
         raise ValueError(f"column {names[-1]!r} sums to {total:g}, where squares underflow; rescale the weights")
 
 
-def _as_rejected(column: dict[str, FloatArray], unscored: Any) -> dict[str, FloatArray]:
+def _as_rejected(column: dict[str, FloatArray], unscored: BoolArray) -> dict[str, FloatArray]:
     """Move the rows without a score to the score -inf, joining rows that are there already."""
     last = unscored | (column[KEY] == -np.inf)
     return {
@@ -322,7 +332,13 @@ def _as_rejected(column: dict[str, FloatArray], unscored: Any) -> dict[str, Floa
 
 
 def _table(
-    make: type[TieBlocks], column: dict[str, FloatArray], facts: dict[str, int], moments: bool, **unscored: Any
+    make: type[TieBlocks],
+    column: dict[str, FloatArray],
+    facts: dict[str, int],
+    moments: bool,
+    *,
+    n_rejected: int,
+    n_dropped: int,
 ) -> TieBlocks:
     column = column | {KEY: column[KEY] + 0.0}  # some engines optimize the same addition away
     order = np.argsort(-column[KEY])
@@ -336,6 +352,7 @@ def _table(
             binary=not facts["graded"],
             frequencies=not facts.get("fractional"),
             moments=Moments(column["w2"], column["w2l"], column["w2l2"]) if moments else None,
-            **unscored,
+            n_rejected=n_rejected,
+            n_dropped=n_dropped,
         )
     )

@@ -13,19 +13,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import array_api_compat
 import numpy as np
 
 from abstain._sums import parts
-from abstain._typing import FloatArray, IntArray
+from abstain._typing import AnyArray, Array, BoolArray, FloatArray, IntArray, Namespace
 
 #: From this many rows on, the additional passes over the numbers cost less than the sort saves.
 MINIMUM = 1000
 
 
-def by_score(xp: Any, score: Any) -> tuple[Any, Any]:
+def by_score(xp: Namespace, score: Array) -> tuple[Array, Array]:
     """Return the rows in order of falling scores, and the scores in this order; -0.0 becomes 0.0."""
     if xp is np and score.size >= MINIMUM:
         return _by_one_sort(score)
@@ -72,7 +71,7 @@ PAYS = (1e8, 1e5)
 LOWEST, HIGHEST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
 
-def pack(bits: Any, failed: Any, key: Any) -> tuple[int, bool]:
+def pack(bits: AnyArray, failed: BoolArray, key: AnyArray) -> tuple[int, bool]:
     """Write the keys; return the place of the highest score, and whether all keys fit into 63 bits. -0.0 is 0.0."""
     low, high = HIGHEST, LOWEST
     for i in range(bits.size):
@@ -86,7 +85,7 @@ def pack(bits: Any, failed: Any, key: Any) -> tuple[int, bool]:
     return high, True
 
 
-def unpack(key: Any, high: Any, count: Any, failures: Any) -> int:
+def unpack(key: AnyArray, high: int, count: FloatArray, failures: FloatArray) -> int:
     """Turn sorted keys into the bits of the distinct scores, with rows and failures; return how many these are."""
     block, before = -1, -1
     for i in range(key.size):
@@ -138,24 +137,24 @@ class Samples:
     array([1, 0, 1])
     """
 
-    order: Any
-    loss: Any
-    sample_weight: Any | None
-    sorted_block: Any | None
-    before: tuple[FloatArray, Any | None] | None = None
+    order: Array
+    loss: Array
+    sample_weight: Array | None
+    sorted_block: Array | None
+    before: tuple[FloatArray, Array | None] | None = None
     times: FloatArray | None = None
 
     @cached_property
-    def block(self) -> Any:
+    def block(self) -> Array:
         """Each sample's row in the table, in the caller's order."""
         return self.unsorted(self.sorted_block)
 
     @property
-    def score(self) -> Any | None:
+    def score(self) -> Array | None:
         """The scores in the caller's order, where they are kept; else they follow from the table and ``block``."""
         return None
 
-    def unsorted(self, block: Any | None) -> Any:
+    def unsorted(self, block: Array | None) -> Array:
         """Return row numbers that are in sorted order (None: 0, 1, 2, ...) in the caller's order."""
         order = self.order
         xp = np if isinstance(order, np.ndarray) else array_api_compat.array_namespace(order)
@@ -187,11 +186,11 @@ class Unsorted(Samples):
         return order, None if new.all() else np.concatenate(([0], np.cumsum(new)))
 
     @property
-    def order(self) -> Any:
+    def order(self) -> Array:
         """What sorts the samples by descending score."""
         return self._places[0]
 
     @property
-    def sorted_block(self) -> Any | None:
+    def sorted_block(self) -> Array | None:
         """The row in the table of each sample in sorted order; None where nothing is tied."""
         return self._places[1]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import array_api_compat
 import numpy as np
@@ -27,7 +27,7 @@ from abstain._checks import (
     vector,
 )
 from abstain._sums import ones, turned
-from abstain._typing import ArrayLike, BoolArray, FloatArray, NanPolicy
+from abstain._typing import Array, ArrayLike, BoolArray, FloatArray, Namespace, NanPolicy
 from abstain.blocks import _parts
 from abstain.blocks._parts import Moments, Samples, Unsorted, by_score
 
@@ -66,15 +66,15 @@ def build(
 
 def of_columns(
     make: type[TieBlocks],
-    xp: Any,
-    losses: Any,
-    scores: Any,
-    weights: Any | None,
+    xp: Namespace,
+    losses: Array,
+    scores: Array,
+    weights: Array | None,
     nan_policy: NanPolicy,
     keep_samples: Keep,
     oracle: bool,
     moments: bool,
-    failed: Any | None,
+    failed: Array | None,
     times: FloatArray | None = None,
 ) -> TieBlocks:
     """Apply the NaN policy to checked columns, and group by score; ``failed``: which losses are 1 of 0/1 losses.
@@ -118,7 +118,7 @@ def of_columns(
     return replace(table, n_rejected=n_unscored) if rejected else replace(table, n_dropped=n_unscored)
 
 
-def _fixed(column: Any, xp: Any) -> Any:
+def _fixed(column: Array, xp: Namespace) -> Array:
     """Return a column that will not change: as it is where nobody can write to it, as in ``Outputs``; else a copy."""
     root = column
     while isinstance(root, np.ndarray) and isinstance(root.base, np.ndarray) and not root.flags.writeable:
@@ -130,11 +130,11 @@ def _fixed(column: Any, xp: Any) -> Any:
 
 def _group(
     make: type[TieBlocks],
-    xp: Any,
-    loss: Any,
-    failed: Any | None,
-    score: Any,
-    weight: Any | None,
+    xp: Namespace,
+    loss: Array,
+    failed: Array | None,
+    score: Array,
+    weight: Array | None,
     keep_samples: Keep,
     oracle: bool,
     moments: bool,
@@ -177,7 +177,7 @@ def _group(
     return _whole(table, loss.shape[0]) if alike else without_empty(table)
 
 
-def failures(loss: Any, xp: Any) -> Any | None:
+def failures(loss: Array, xp: Namespace) -> Array | None:
     """Return which losses are 1; None unless all others are 0."""
     if xp is np and loss[0] not in (0.0, 1.0):  # most columns of other losses show it at once
         return None
@@ -186,14 +186,14 @@ def failures(loss: Any, xp: Any) -> Any | None:
     return failed if whole else None
 
 
-def _stays_binary(xp: Any, loss: Any, failed: Any | None, weight: Any | None, keep_samples: Keep) -> bool:
+def _stays_binary(xp: Namespace, loss: Array, failed: Array | None, weight: Array | None, keep_samples: Keep) -> bool:
     """Whether losses are 0 or 1 under all weights that rows may be given, so that the totals give the optimum."""
     if failed is None or not keep_samples or weight is None:
         return failed is not None
     return failures(loss, xp) is not None
 
 
-def _failures_that_count(loss: Any, weight: Any, xp: Any) -> Any | None:
+def _failures_that_count(loss: Array, weight: Array, xp: Namespace) -> Array | None:
     """Return the same where rows of weight 0, which are none, hold other losses."""
     nothing = weight == 0.0
     return failures(xp.where(nothing, xp.zeros_like(loss), loss), xp) if bool(xp.any(nothing)) else None
@@ -244,8 +244,8 @@ def _sorted_failures(key: FloatArray, failed: BoolArray) -> tuple[FloatArray, Fl
 
 
 def _sorted_blocks(
-    xp: Any, order: Any, ranked: Any, columns: list[Any]
-) -> tuple[FloatArray, Any, FloatArray, list[FloatArray]]:
+    xp: Namespace, order: Array, ranked: Array, columns: list[Array]
+) -> tuple[FloatArray, Array, FloatArray, list[FloatArray]]:
     """Group sorted samples; return distinct scores, block per sorted sample, rows and sums per block.
 
     The blocks of samples stay on the device; what has one entry per block comes back as NumPy. They are None
@@ -271,7 +271,7 @@ def _sorted_blocks(
     return to_numpy(ranked)[starts], block, count.astype(np.float64), sums
 
 
-def _floats(column: Any) -> FloatArray:
+def _floats(column: Array) -> FloatArray:
     """Return a column on the host, truth values as 0.0 and 1.0."""
     return np.asarray(to_numpy(column).astype(np.float64, copy=False))
 
@@ -306,7 +306,7 @@ def reweight(table: TieBlocks, sample_weight: ArrayLike) -> TieBlocks:
     score, sorted_block = old.before if old.before is not None else (table.score, old.sorted_block)
     block = to_numpy(old.unsorted(sorted_block))
 
-    def add(column: Any) -> FloatArray:
+    def add(column: Array) -> FloatArray:
         return np.bincount(block, to_numpy(column), minlength=len(score)).astype(np.float64, copy=False)
 
     second = None

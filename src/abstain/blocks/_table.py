@@ -11,7 +11,7 @@ import numpy as np
 
 from abstain._checks import UnmetNeed, one_of
 from abstain._sums import cumulative
-from abstain._typing import ArrayLike, FloatArray, NanPolicy
+from abstain._typing import ArrayLike, FloatArray, Frame, NanPolicy
 from abstain.blocks import _samples
 from abstain.blocks._parts import Moments, Samples
 
@@ -146,7 +146,7 @@ class TieBlocks:
     @classmethod
     def from_frame(
         cls,
-        frame: Any,
+        frame: Frame,
         *,
         confidence: str,
         loss: str,

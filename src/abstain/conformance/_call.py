@@ -11,7 +11,7 @@ import shlex
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -19,6 +19,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from abstain._checks import one_of
+from abstain._typing import Options
 
 Arrays = Literal["numpy", "torch", "list"]
 #: What a call may use besides the columns, the options and ``f``.
@@ -38,7 +39,7 @@ class Call(NamedTuple):
 
     text: str
     names: frozenset[str]
-    answer: Callable[[Mapping[str, Any]], Answer]
+    answer: Callable[[Options], Answer]
 
 
 def load(target: str) -> Any:
@@ -84,8 +85,8 @@ def call_of(function: Any, text: str | None, known: tuple[str, ...], arrays: Arr
     code = compile(tree, "call", "eval")
     called = _updated(function) if isinstance(function, type) and hasattr(function, "compute") else function
 
-    def answer(given: Mapping[str, Any]) -> Answer:
-        space: dict[str, Any] = {"f": called, "np": np, "__builtins__": _BUILTINS}
+    def answer(given: Options) -> Answer:
+        space: Options = {"f": called, "np": np, "__builtins__": _BUILTINS}
         if "torch" in names or arrays == "torch":
             space["torch"] = importlib.import_module("torch")
         space |= {name: _as(given[name], arrays) for name in names if name in given}
@@ -106,7 +107,7 @@ def command_of(command: str, metric: str, known: tuple[str, ...]) -> Call:
     if not words:
         raise ValueError("command: is empty; give a program that reads JSON and writes a number")
 
-    def answer(given: Mapping[str, Any]) -> Answer:
+    def answer(given: Options) -> Answer:
         plain = {name: _json(value) for name, value in given.items() if name in known}
         try:
             done = subprocess.run(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from abstain._result import Column, Result, Table
+from abstain._typing import Document
 
 
 @dataclass(frozen=True)
@@ -126,10 +126,10 @@ class Conformance(Result):
                 left.setdefault(each.note, []).append(each.case)
         return [*self.findings, *(f"not run, {why}: {', '.join(names)}" for why, names in left.items()), how]
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[Document]:
         """Return the outcomes, a dict each."""
         return [vars(each) for each in self.outcomes]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Return plain Python values, with the verdict of all cases."""
         return {"passed": self.passed, "short": self.short, **super().to_dict()}

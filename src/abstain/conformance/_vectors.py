@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import one_of
+from abstain._typing import AnyArray, Document, FloatArray
 
 #: Classes of the probabilities that stand for one confidence: the first is predicted.
 _CLASSES = 16
@@ -32,7 +33,7 @@ COLUMNS = {
 
 
 @cache
-def vectors() -> dict[str, Any]:
+def vectors() -> Document:
     """Return the vectors as the file has them: ``version``, ``problems``, ``populations`` and ``metrics``.
 
     Returns
@@ -48,14 +49,14 @@ def vectors() -> dict[str, Any]:
     >>> aurc["cases"][0]["problem"], aurc["cases"][0]["values"]["plugin"]
     ('distinct', '233/1050')
     """
-    found: dict[str, Any] = json.loads((files(__package__) / "vectors.json").read_text("utf-8"))
+    found: Document = json.loads((files(__package__) / "vectors.json").read_text("utf-8"))
     return found
 
 
-def metric_of(name: str) -> dict[str, Any]:
+def metric_of(name: str) -> Document:
     """Return what the file has of one metric."""
     metrics = vectors()["metrics"]
-    found: dict[str, Any] = metrics[one_of(name, tuple(metrics), "metric")]
+    found: Document = metrics[one_of(name, tuple(metrics), "metric")]
     return found
 
 
@@ -72,7 +73,7 @@ class Case:
     problem: str
     about: str
     options: dict[str, float]
-    columns: dict[str, Any]
+    columns: dict[str, AnyArray]
     values: dict[str, float]
     values_without: dict[str, float]
     may_refuse: str
@@ -122,11 +123,11 @@ def _number(value: Any) -> float:
     return math.nan if value is None else float(Fraction(value))
 
 
-def _floats(values: Any) -> Any:
+def _floats(values: list[str | float | None]) -> FloatArray:
     return np.array([math.nan if value is None else float(value) for value in values], dtype=np.float64)
 
 
-def _columns(kind: str, problem: dict[str, Any]) -> dict[str, Any]:
+def _columns(kind: str, problem: Document) -> dict[str, AnyArray]:
     """Return the columns of a problem by the names that a call may use."""
     if kind == "classes":
         probabilities = np.array(problem["probabilities"], dtype=np.float64)
@@ -147,7 +148,7 @@ def _columns(kind: str, problem: dict[str, Any]) -> dict[str, Any]:
     return columns
 
 
-def _joint_columns(problem: dict[str, Any]) -> dict[str, Any]:
+def _joint_columns(problem: Document) -> dict[str, AnyArray]:
     names = ("id_loss", "id_confidence", "id_detector", "ood_confidence", "ood_detector")
     columns = {name: _floats(problem[name]) for name in names}
     columns |= {"id_score": columns["id_confidence"], "ood_score": columns["ood_confidence"]}
@@ -175,13 +176,13 @@ class Population:
     delta: float
     cells: tuple[tuple[float, int, Fraction], ...]
 
-    def samples(self) -> Iterator[tuple[dict[str, Any], Fraction]]:
+    def samples(self) -> Iterator[tuple[dict[str, AnyArray], Fraction]]:
         """Yield every sample of n rows with its exact probability; the right rows of a score first, or the wrong."""
         for counts in product(range(self.n + 1), repeat=len(self.cells) - 1):
             if sum(counts) <= self.n:
                 yield self._sample((*counts, self.n - sum(counts)))
 
-    def _sample(self, counts: tuple[int, ...]) -> tuple[dict[str, Any], Fraction]:
+    def _sample(self, counts: tuple[int, ...]) -> tuple[dict[str, AnyArray], Fraction]:
         chance = Fraction(math.factorial(self.n))
         for count, (_, _, probability) in zip(counts, self.cells, strict=True):
             chance *= probability**count / math.factorial(count)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from abstain import scores as scores_
 from abstain._checks import UnmetNeed
-from abstain._typing import FloatArray, NanPolicy
+from abstain._typing import ArrayLike, FloatArray, NanPolicy, Source
 from abstain.evaluation._measure import MOST_GROUPS, Rows, Scored
 from abstain.evaluation._provenance import Provenance
-from abstain.evaluation._sources import external
+from abstain.evaluation._sources import Groups, external
 from abstain.inference import Panel, Sampling, route_of
 from abstain.metrics import Metric
 from abstain.outputs import REMEDY, Parts, count, count_together, parts_of
@@ -24,8 +23,8 @@ FEW, MOST_ROWS = 5000, 20_000_000
 def counted(
     source: Parts,
     scores: str | Sequence[str] | None,
-    groups: Any,
-    columns: Mapping[str, Any],
+    groups: Groups,
+    columns: Mapping[str, ArrayLike],
     nan_policy: NanPolicy,
     level: float | None,
 ) -> Rows:
@@ -60,7 +59,7 @@ def counted(
     return Rows(every, facts)
 
 
-def refuse_rows(fit: Any, n_resamples: int) -> None:
+def refuse_rows(fit: object, n_resamples: int) -> None:
     """Refuse what needs the rows themselves."""
     if n_resamples:
         raise UnmetNeed(
@@ -71,7 +70,7 @@ def refuse_rows(fit: Any, n_resamples: int) -> None:
 
 
 def counted_panel(
-    frame: Any, loss: Any, scores: Any, apart: Mapping[str, Any], columns: Mapping[str, Any]
+    frame: Source, loss: ArrayLike, scores: ArrayLike, apart: Mapping[str, object], columns: Mapping[str, ArrayLike]
 ) -> tuple[Panel, str]:
     """Return the panel of what was counted, and a fingerprint of the rows; clusters and few rows are written out."""
     source = parts_of(frame)
@@ -119,7 +118,7 @@ def counted_panel(
     return Panel(tuple(named), all_losses, all_scores, shared, weight, sampling, times=times), found.fingerprint
 
 
-def _named(given: Any, what: str) -> dict[str, str]:
+def _named(given: str | Iterable[str] | Mapping[str, str] | None, what: str) -> dict[str, str]:
     """Return names with the columns that they are in."""
     if isinstance(given, str):
         given = scores_.parse_list(given)

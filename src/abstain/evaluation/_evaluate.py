@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal, Unpack
 
 import numpy as np
 
 from abstain import scores as scores_
 from abstain._checks import one_of, whole
 from abstain._classes import ROUNDING
-from abstain._typing import NanPolicy
+from abstain._typing import NanPolicy, Options, Source
 from abstain.blocks import TieBlocks
 from abstain.evaluation._counted import counted, refuse_rows
 from abstain.evaluation._few_labels import METRICS as FEW_LABELS_METRICS
@@ -19,27 +19,30 @@ from abstain.evaluation._few_labels import measured_pool, pool_rows, refuse_with
 from abstain.evaluation._measure import Rows, choose, measured_rows
 from abstain.evaluation._provenance import Provenance
 from abstain.evaluation._result import Evaluation, Measurement, ScoreSummary
-from abstain.evaluation._sources import check_names, named_groups, rows_of_outputs
+from abstain.evaluation._sources import Groups, check_names, named_groups, rows_of_outputs
 from abstain.inference import check_level
 from abstain.metrics import Metric
-from abstain.outputs import Outputs, parts_of
+from abstain.outputs import ColumnsOrArrays, Outputs, parts_of
+
+if TYPE_CHECKING:
+    from abstain.pool import LabelPlan
 
 
 def evaluate(
-    outputs: Any = None,
+    outputs: Source = None,
     scores: str | Sequence[str] | None = None,
     metrics: str | Metric | Iterable[str | Metric] = "default",
     *,
     fit: Outputs | None = None,
-    groups: str | Sequence[str] | Mapping[str, Any] | None = None,
+    groups: Groups = None,
     nan_policy: NanPolicy = "raise",
     level: float | None = 0.95,
     n_resamples: int = 0,
-    plan: Any = None,
+    plan: LabelPlan | None = None,
     target: Literal["pool", "population"] = "pool",
     labelled: Literal["at random"] | None = None,
     unseen: Literal["random", "top"] | None = None,
-    **columns: Any,
+    **columns: Unpack[ColumnsOrArrays],
 ) -> Evaluation:
     """Evaluate the reject option of saved outputs: every metric for every score, on all samples and by group.
 
@@ -167,7 +170,12 @@ def evaluate(
     return Evaluation(tuple(found), tuple(summaries), facts)
 
 
-def _of_models(models: Mapping[str, Outputs], scores: Any, metrics: Any, options: dict[str, Any]) -> Evaluation:
+def _of_models(
+    models: Mapping[str, Outputs],
+    scores: str | Sequence[str] | None,
+    metrics: str | Metric | Iterable[str | Metric],
+    options: Options,
+) -> Evaluation:
     """Return one evaluation of several models: a score of it is a model with its score."""
     other = next((each for each in models.values() if not isinstance(each, Outputs)), None)
     if other is not None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from abstain import scores as scores_
 from abstain._checks import UnmetNeed, one_of
-from abstain._typing import FloatArray
+from abstain._typing import ArrayLike, FloatArray, Source
 from abstain.curve import RiskCoverageCurve
 from abstain.evaluation import _sources
 from abstain.evaluation._comparison import Comparison
@@ -29,9 +29,9 @@ METRICS = ("accuracy", "augrc", "e_augrc", "aurc", "auroc_f", "selective_risk(co
 
 
 def pool_rows(
-    source: Any,
+    source: Source,
     scores: str | Sequence[str] | None,
-    columns: Mapping[str, Any],
+    columns: Mapping[str, ArrayLike],
     plan: pool.LabelPlan | None,
     target: str,
     labelled: str | None,
@@ -84,21 +84,23 @@ def pool_rows(
     return Rows([Scored(names[0], column, sample.loss, sample=sample)], facts)
 
 
-def refuse_with_plan(**given: Any) -> None:
+def refuse_with_plan(**given: object) -> None:
     """Refuse what a plan cannot go with yet."""
     for name, value in given.items():
         if value is not None:
             raise ValueError(f"{name}= does not go with plan= or labelled= yet; evaluate without it")
 
 
-def _check_plan(plan: Any) -> None:
+def _check_plan(plan: object) -> None:
     from abstain import pool
 
     if not isinstance(plan, pool.LabelPlan):
         raise TypeError(f"plan must be a LabelPlan, got {type(plan).__name__}; abstain.pool.load_plan(path) reads one")
 
 
-def _read(source: Any, scores: Any, columns: Mapping[str, Any]) -> tuple[Outputs, FloatArray]:
+def _read(
+    source: Source, scores: str | Sequence[str] | None, columns: Mapping[str, ArrayLike]
+) -> tuple[Outputs, FloatArray]:
     """Return all rows of a pool, and losses that are NaN where a row is not labelled."""
     if isinstance(source, Outputs):
         if columns:
@@ -153,7 +155,9 @@ def measured_pool(
 # ---------------------------------------------------------------------- two scores
 
 
-def compared_pool(loss: Any, scores: Any, metric: Metric, level: float, plan: Any, given: Any) -> Comparison:
+def compared_pool(
+    loss: ArrayLike, scores: ArrayLike, metric: Metric, level: float, plan: pool.LabelPlan, given: Mapping[str, object]
+) -> Comparison:
     """Return the comparison of two scores from the labelled rows of a plan."""
     from abstain import pool
 

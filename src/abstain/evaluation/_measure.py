@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from abstain import metrics as metrics_
 from abstain._checks import UnmetNeed
-from abstain._typing import FloatArray, IntArray, NanPolicy
+from abstain._typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray, NanPolicy, Options
 from abstain.blocks import TieBlocks
 from abstain.curve import RiskCoverageCurve
 from abstain.evaluation._notes import BIASED, NEEDS_BOOTSTRAP
@@ -65,18 +65,17 @@ class Scored:
     loss: FloatArray
     sample_weight: FloatArray | None = None
     clusters: IntArray | None = None
-    groups: Mapping[str, tuple[Any, IntArray]] = field(default_factory=dict)
+    groups: Mapping[str, tuple[AnyArray, IntArray]] = field(default_factory=dict)
     times: FloatArray | None = None
     sample: pool.Sample | None = None
     judged: Outputs | None = None
-    part_of: tuple[Scored, Any] | None = None
+    part_of: tuple[Scored, IntArray | BoolArray] | None = None
 
-    def on(self, rows: Any) -> Scored:
+    def on(self, rows: IntArray | BoolArray) -> Scored:
         """Return the same on some of its rows."""
-        kept = (self.sample_weight, self.clusters, self.times)
-        weight, clusters, times = (None if each is None else each[rows] for each in kept)
-        part = replace(self, column=self.column[rows], loss=self.loss[rows], part_of=(self, rows))
-        return replace(part, sample_weight=weight, clusters=clusters, times=times)
+        columns = {"sample_weight": self.sample_weight, "clusters": self.clusters, "times": self.times}
+        kept: Options = {name: None if each is None else each[rows] for name, each in columns.items()}
+        return replace(self, column=self.column[rows], loss=self.loss[rows], part_of=(self, rows), **kept)
 
     @cached_property
     def predictions(self) -> Predictions | None:
@@ -109,7 +108,7 @@ class Rows:
 
     scored: list[Scored]
     facts: Provenance
-    columns: Sequence[Any] = ()
+    columns: Sequence[ArrayLike] = ()
 
     def parts(self) -> Iterator[tuple[str | None, list[Scored], int]]:
         """Yield all rows (None), then each group as "column = value", with the number of groups of its column."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from abstain import metrics
 from abstain._result import Column, Estimate, Row, Table
-from abstain._typing import FloatArray
+from abstain._typing import BoolArray, Document, FloatArray, IntArray
 from abstain._version import __version__
 from abstain.blocks import TieBlocks
 from abstain.inference import Sampling, of_samples
@@ -67,7 +67,7 @@ class Answers:
         return Table([Column(), Column("n", alike=False), Column("share")], rows, title="Answers", notes=notes, ranks=0)
 
 
-def _share(states: States, rows: Any, values: Any, level: float | None) -> Share:
+def _share(states: States, rows: BoolArray, values: FloatArray | BoolArray, level: float | None) -> Share:
     """Return a mean over some rows, with its interval; clusters and weights as everywhere."""
     n = int(np.sum(rows))
     if not n:
@@ -98,7 +98,7 @@ def _versions() -> dict[str, str]:
 class _Record(Mapping[str, Any]):
     """Named fields that are read as a mapping, too; a field that is None is not in it."""
 
-    def _values(self) -> dict[str, Any]:
+    def _values(self) -> Document:
         values = {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
         values |= values.pop("versions", {})
         return {name: value for name, value in values.items() if value is not None or name in _OPTIONS}
@@ -155,7 +155,7 @@ class Provenance(_Record):
     same_samples: bool = True
     understood: Mapping[str, str] | None = None
     origin: Sequence[str] | None = None
-    scanned: Mapping[str, Any] | None = None
+    scanned: Document | None = None
     answers: Answers | None = None
     clipped: Mapping[str, float] | None = None
     judged_by_passes: Mapping[str, int] | None = None
@@ -171,8 +171,8 @@ class Provenance(_Record):
         cls,
         fingerprint: str,
         loss: FloatArray,
-        weight: Any,
-        clusters: Any,
+        weight: FloatArray | None,
+        clusters: IntArray | None,
         times: FloatArray | None = None,
         **facts: Any,
     ) -> Provenance:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from abstain._checks import closest
 from abstain._result import Result, Table, Verdict, number, plain
+from abstain._typing import Axes, Document
 from abstain.blocks import TieBlocks
 from abstain.curve import RiskCoverageCurve
 from abstain.evaluation import _notes
@@ -260,17 +261,17 @@ class Evaluation(Result):
         """Return what a reader must know in addition to the numbers: ties, missing scores, undefined values."""
         return _notes.notes(self)
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[Document]:
         """Return the measurements."""
         return [asdict(entry) for entry in self.measurements]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Return plain Python values: measurements, score summaries, provenance and notes."""
         scores = [{key: value for key, value in vars(entry).items() if key != "curve"} for entry in self.summaries]
         measured = {"provenance": self.provenance, "scores": scores, "measurements": self.rows()}
         return {**plain(measured), **self._decided(), "notes": self.notes()}
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> RiskCoverageDisplay:
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> RiskCoverageDisplay:
         """Draw the curves of all scores; see :meth:`abstain.RiskCoverageDisplay.from_evaluation`."""
         from abstain.plots import RiskCoverageDisplay
 

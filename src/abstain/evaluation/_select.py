@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
 from abstain._checks import closest
 from abstain._result import Column, Estimate, Result, Row, Table, arrow
-from abstain._typing import ArrayLike
+from abstain._typing import AnyArray, ArrayLike, Document
 from abstain.inference import (
     Interval,
     Panel,
@@ -29,6 +29,11 @@ from abstain.metrics import Metric
 
 #: Loss and confidence of one split.
 Split = tuple[ArrayLike, ArrayLike]
+
+
+#: Loss and confidence of a split; a candidate has one of the validation split, and may have one of the test split.
+Pair: TypeAlias = tuple[ArrayLike, ArrayLike]
+Splits: TypeAlias = Mapping[str, Pair] | tuple[Pair, Pair] | Pair
 
 
 @dataclass(frozen=True)
@@ -78,7 +83,9 @@ class Selection(Result):
     level: float
     n_validation: int
     n_test: int | None
-    row_hashes: Any = field(default=(), repr=False)  #: hashed rows of the validation split, with the chosen scores
+    row_hashes: AnyArray | tuple[()] = field(
+        default=(), repr=False
+    )  #: hashed rows of the validation split, with the chosen scores
 
     @property
     def chosen(self) -> str:
@@ -122,7 +129,7 @@ class Selection(Result):
                 lines.append(f"{each.label} is the same for {each.name} and {', '.join(each.tied)}; the first wins")
         return lines
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[Document]:
         """Return one dict per selecting metric."""
         found = []
         for choice in self.choices.values():
@@ -132,14 +139,14 @@ class Selection(Result):
             found.append(row | {"tied": ", ".join(choice.tied)})
         return found
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Return plain Python values: the choices, each with what other metrics would have chosen, and all values."""
         found = super().to_dict()
         return {**found, "choices": [{**each, "others": self.others(spec)} for spec, each in found["choices"].items()]}
 
 
 def select(
-    candidates: Mapping[str, Any],
+    candidates: Mapping[str, Splits],
     metric: str | Metric | Sequence[str | Metric] = ("augrc", "aurc"),
     *,
     level: float = 0.95,
@@ -219,7 +226,7 @@ def select(
     return Selection(choices, values, level, validation.n, None if test is None else test.n, rows)
 
 
-def _splits(candidates: Mapping[str, Any]) -> tuple[Panel, Panel | None]:
+def _splits(candidates: Mapping[str, Splits]) -> tuple[Panel, Panel | None]:
     """Return the checked validation and test columns of all candidates."""
     if not isinstance(candidates, Mapping) or not candidates:
         form = '{name: {"validation": (loss, confidence), "test": (loss, confidence)}}'
@@ -236,7 +243,7 @@ def _splits(candidates: Mapping[str, Any]) -> tuple[Panel, Panel | None]:
     return columns[0], columns[1] if len(columns) > 1 else None
 
 
-def _pair(name: str, entry: Any) -> tuple[Any, Any]:
+def _pair(name: str, entry: Splits) -> tuple[Pair, Pair | None]:
     """Return the validation and the test split of one candidate."""
     form = f'candidates[{name!r}] must be {{"validation": (loss, confidence), "test": (loss, confidence)}}'
     if isinstance(entry, Mapping):

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from abstain import scores as scores_
 from abstain._checks import UnmetNeed, closest
 from abstain._classes import is_text
-from abstain._typing import IntArray, NanPolicy
+from abstain._typing import AnyArray, ArrayLike, IntArray, NanPolicy, Options, Source
 from abstain.evaluation._measure import MOST_GROUPS, Rows, Scored
 from abstain.evaluation._provenance import Answers, Provenance
 from abstain.inference import codes
 from abstain.metrics import Metric
 from abstain.outputs import OPTIONS, ColumnsOrArrays, Outputs, expect, missing, read_outputs, refuse_unknown
 
+#: Columns to split by: their names in the source, or columns by name where arrays are given.
+Groups: TypeAlias = str | Sequence[str] | Mapping[str, ArrayLike] | None
+
 #: Arguments that are never arrays.
 _OPTIONS = (*OPTIONS, "part")
 
 
-def check_names(scores: Any, groups: Any, metrics: Any) -> None:
+def check_names(scores: object, groups: object, metrics: object) -> None:
     """Refuse what is neither a name nor a list of names; of metrics, any iterable will do, and is read later."""
     if isinstance(scores, Mapping):
         raise TypeError(f"scores must be names, got a dict; {_in_a_table(scores)}")
@@ -35,7 +38,7 @@ def check_names(scores: Any, groups: Any, metrics: Any) -> None:
         raise TypeError(f"metrics must be a name or a list of names, got {metrics!r:.99}")
 
 
-def named_groups(source: Any, groups: Any) -> Any:
+def named_groups(source: Source, groups: Any) -> Any:
     """Return what a single column given as groups stands for: its name in a frame, or a column by its name."""
     if not hasattr(groups, "to_numpy") or hasattr(groups, "columns"):
         return groups
@@ -48,10 +51,10 @@ def named_groups(source: Any, groups: Any) -> Any:
 
 
 def rows_of_outputs(
-    source: Any,
+    source: Source,
     scores: str | Sequence[str] | None,
-    groups: Any,
-    columns: Mapping[str, Any],
+    groups: Groups,
+    columns: Mapping[str, ArrayLike],
     *,
     fit: Outputs | None,
     nan_policy: NanPolicy,
@@ -95,7 +98,7 @@ def rows_of_outputs(
         judged_by_passes=by_passes or None,
         no_score=no_score or None,
     )
-    known: list[Any] = []
+    known: list[ArrayLike] = []
     if weight is None and clusters is None:  # identifiers do not count: who copies rows numbers them anew
         known += [column for each in every for column in (each.loss, each.column)]
         known += [outputs.labels, outputs.predictions, outputs.logits, outputs.probabilities, outputs.confidence]
@@ -116,9 +119,9 @@ def _score_names(scores: str | Sequence[str] | None, outputs: Outputs, alone: bo
         return [], str(need)
 
 
-def _groups(outputs: Outputs, names: Sequence[str]) -> dict[str, tuple[Any, IntArray]]:
+def _groups(outputs: Outputs, names: Sequence[str]) -> dict[str, tuple[AnyArray, IntArray]]:
     """Return of each group column its values, and of each row the place of its value."""
-    found: dict[str, tuple[Any, IntArray]] = {}
+    found: dict[str, tuple[AnyArray, IntArray]] = {}
     for name in names:
         groups = outputs.groups or {}
         if name not in groups:
@@ -135,10 +138,14 @@ def _groups(outputs: Outputs, names: Sequence[str]) -> dict[str, tuple[Any, IntA
 
 
 def _as_outputs(
-    source: Any, scores: str | Sequence[str] | None, groups: Any, columns: Mapping[str, Any], nan_policy: str
+    source: Source,
+    scores: str | Sequence[str] | None,
+    groups: Groups,
+    columns: Mapping[str, ArrayLike],
+    nan_policy: str,
 ) -> tuple[Outputs, list[str]]:
     """Return outputs and the names of the groups to split by."""
-    lacking: dict[str, Any] = {"nan_policy": "drop"} if nan_policy == "drop" else {}
+    lacking: Options = {"nan_policy": "drop"} if nan_policy == "drop" else {}
     refuse_unknown("evaluate", columns, [*ColumnsOrArrays.__annotations__, "part", "scores"])
     if isinstance(source, Outputs):
         if columns:
@@ -151,7 +158,7 @@ def _as_outputs(
     return outputs, _names(groups)
 
 
-def explained(error: ValueError, source: Any, columns: Mapping[str, Any]) -> ValueError:
+def explained(error: ValueError, source: Source, columns: Mapping[str, ArrayLike]) -> ValueError:
     """Return what to say where outputs were refused because only some rows have a label, and no plan says why."""
     try:
         arrays, named = arrays_of(columns, None) if source is None else (source, dict(columns))
@@ -166,12 +173,12 @@ def explained(error: ValueError, source: Any, columns: Mapping[str, Any]) -> Val
     )
 
 
-def external(source: Any, scores: str | Sequence[str] | None) -> list[str]:
+def external(source: Source, scores: str | Sequence[str] | None) -> list[str]:
     """Return the scores that are columns of the source."""
     return [name for name in _names(scores) if name.split("(")[0] not in scores_.names() or _is_column(source, name)]
 
 
-def arrays_of(columns: Mapping[str, Any], groups: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def arrays_of(columns: Mapping[str, ArrayLike], groups: Groups) -> tuple[dict[str, ArrayLike], Options]:
     """Return arrays by name as a source, and the arguments of ``read_outputs`` for it."""
     arrays = {name: value for name, value in columns.items() if name not in _OPTIONS and value is not None}
     if not arrays:
@@ -193,21 +200,21 @@ def arrays_of(columns: Mapping[str, Any], groups: Any) -> tuple[dict[str, Any], 
     if head is not None:
         arrays["head_weight"], arrays["head_bias"] = head
     split = {f"group_{name}": column for name, column in (groups or {}).items()}
-    named: dict[str, Any] = {name: name for name in arrays if name not in ("passes", "head_weight", "head_bias")}
+    named: Options = {name: name for name in arrays if name not in ("passes", "head_weight", "head_bias")}
     options = {name: columns[name] for name in _OPTIONS if name in columns}
     if options.get("class_names") is None and (names := _classes_of(arrays)):
         options["class_names"] = names
     return {**arrays, **split}, named | options
 
 
-def _in_a_table(columns: Mapping[Any, Any]) -> str:
+def _in_a_table(columns: Iterable[object]) -> str:
     """Return how to give several scores that are arrays."""
     names = [str(each) for each in columns][:2] or ["a", "b"]
     table = ", ".join(f"{name!r}: ..." for name in ("loss", *names))
     return f'for several scores give all columns as a table: evaluate({{{table}}}, loss="loss", scores={names!r})'
 
 
-def _classes_of(arrays: Mapping[str, Any]) -> list[str]:
+def _classes_of(arrays: Mapping[str, ArrayLike]) -> list[str]:
     """Return the classes that the columns of a frame of logits or probabilities are called by, if labels are such."""
     labels, matrix = arrays.get("labels"), arrays.get("logits", arrays.get("probabilities"))
     names = [str(each) for each in getattr(matrix, "columns", ())]
@@ -217,7 +224,7 @@ def _classes_of(arrays: Mapping[str, Any]) -> list[str]:
     return names if set(said) <= set(names) else []
 
 
-def _is_column(source: Any, name: str) -> bool:
+def _is_column(source: Source, name: str) -> bool:
     if isinstance(source, Mapping):
         return name in source
     return name in [str(each) for each in getattr(source, "columns", ())]

@@ -15,7 +15,7 @@ import numpy as np
 from abstain import metrics, scores
 from abstain._checks import UnmetNeed, closest
 from abstain._result import Column, Result, Row, Table, plain
-from abstain._typing import FloatArray
+from abstain._typing import AnyArray, Document, FloatArray, Options
 from abstain._version import __version__
 from abstain.blocks import TieBlocks
 from abstain.outputs import Outputs, expect
@@ -41,7 +41,7 @@ class Candidate:
     {'gamma': 0.5}
     """
 
-    options: Mapping[str, Any]
+    options: Options
     value: float
     reason: str | None = None
 
@@ -82,7 +82,9 @@ class Tuning(Result):
     candidates: tuple[Candidate, ...]
     best: FittedScore
     index: int
-    row_hashes: Any = field(default=(), repr=False)  #: hashed rows of the validation split, with the chosen score
+    row_hashes: AnyArray | tuple[()] = field(
+        default=(), repr=False
+    )  #: hashed rows of the validation split, with the chosen score
 
     @property
     def label(self) -> str:
@@ -90,7 +92,7 @@ class Tuning(Result):
         return _metric(self.metric).label
 
     @property
-    def options(self) -> Mapping[str, Any]:
+    def options(self) -> Options:
         """Hyper-parameters of the best candidate."""
         return self.candidates[self.index].options
 
@@ -114,7 +116,7 @@ class Tuning(Result):
         rows: list[Row] = [(each.name, each.value, each.reason or "") for each in self.candidates]
         return [Table([*columns, Column("Reason", left=True)], rows)]
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[Document]:
         """Return one dict per candidate: hyper-parameters, value, reason, and whether it is the best."""
         found = []
         for i, each in enumerate(self.candidates):
@@ -122,7 +124,7 @@ class Tuning(Result):
             found.append({"candidate": each.name, **each.options, **measured})
         return found
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Return plain Python values: what was tuned, every candidate, and the chosen options."""
         names = ("score", "metric", "label", "direction", "options", "candidates", "index")
         return {**plain({name: getattr(self, name) for name in names}), "abstain": __version__}
@@ -135,7 +137,7 @@ def tune(
     fit: Outputs | None = None,
     ood: Outputs | None = None,
     metric: str | metrics.Metric = "augrc",
-    grid: Mapping[str, Sequence[Any]] | None = None,
+    grid: Mapping[str, Sequence[object]] | None = None,
     confidence: str | FittedScore = "neg_log_error",
 ) -> Tuning:
     """Choose the hyper-parameters of a confidence score on a validation split.
@@ -222,13 +224,13 @@ def tune(
         raise ValueError(f"no candidate of {entry.name} has a value; the first: {candidates[0].reason}")
     from abstain.thresholds import remember_selection
 
-    rows: Any = ()
+    rows: AnyArray | tuple[()] = ()
     with suppress(ValueError):  # outputs without answers have no loss, and no certificate
         rows = remember_selection(validation.loss_per_sample(), inside[index])
     return Tuning(entry.name, metric, chosen.direction, tuple(candidates), best, index, rows)
 
 
-def _grid(grid: Any) -> dict[str, list[Any]]:
+def _grid(grid: Mapping[str, Sequence[object]]) -> dict[str, list[object]]:
     """Return values by hyper-parameter as lists; text is a value, not a sequence of letters."""
     if not isinstance(grid, Mapping):
         raise TypeError(f"grid must be a dict of option -> values, got {type(grid).__name__}")
@@ -274,7 +276,7 @@ def _criterion(
 def _with_ood(metric: metrics.Metric, validation: Outputs, ood: Outputs, confidence: str | FittedScore) -> _Measure:
     """Return a joint metric of what its function takes: the score alone, or as the detector next to the confidence."""
     takes = inspect.signature(metric.function).parameters
-    given: dict[str, Any] = {}
+    given: Options = {}
     judged = validation
     if "id_detector" in takes:
         for name, outputs in (("id_confidence", validation), ("ood_confidence", ood)):

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from abstain._result import Result, Status
+from abstain._typing import Options
 from abstain.policy import Policy
 
 #: Numbers of the verdict that a run is sorted and compared by.
@@ -46,7 +46,7 @@ def logged(result: Result, name: str) -> Logged:
 
 
 @contextmanager
-def files_of(result: Result, policy: Policy | None, page: dict[str, Any]) -> Iterator[Path]:
+def files_of(result: Result, policy: Policy | None, page: Options) -> Iterator[Path]:
     """Write what is kept of a result into a folder that is there until the block ends."""
     with TemporaryDirectory() as folder:
         path = Path(folder)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from abstain._typing import Document
 from abstain.integrations._answers import of_answers
 
 __all__ = ["answered", "augrc", "aurc", "chosen", "coverage_at_risk"]
@@ -20,7 +20,7 @@ __all__ = ["answered", "augrc", "aurc", "chosen", "coverage_at_risk"]
 _Item = Sequence[float] | None
 
 
-def answered(loss: float | None, confidence: float = math.nan) -> dict[str, Any]:
+def answered(loss: float | None, confidence: float = math.nan) -> Document:
     """Return the entries of one document: ``aurc``, ``augrc``, ``coverage_at_risk``, and ``answered``, 1 or 0.
 
     Parameters
@@ -34,7 +34,7 @@ def answered(loss: float | None, confidence: float = math.nan) -> dict[str, Any]
     return {"aurc": item, "augrc": item, "coverage_at_risk": item, "answered": float(loss is not None)}
 
 
-def chosen(results: Sequence[tuple[float, bool]], gold: int) -> dict[str, Any]:
+def chosen(results: Sequence[tuple[float, bool]], gold: int) -> Document:
     """Return the entries of a document of ``output_type: multiple_choice``, and ``acc``.
 
     The confidence is the probability of the chosen answer among the choices, as in the samples file that ``abstain

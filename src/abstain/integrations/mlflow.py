@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from abstain._result import Result
+from abstain._typing import ArrayLike, Options
 from abstain.evaluation import evaluate
 from abstain.integrations._logged import files_of, logged, policy_in
 from abstain.metrics import parse
@@ -94,11 +95,11 @@ def metric(metric: str = "aurc", *, level: float | None = 0.95) -> Any:
     from mlflow.metrics import MetricValue
     from mlflow.models import make_metric
 
-    def measured(predictions: Any, targets: Any, metrics: Any, confidence: Any) -> Any:
+    def measured(predictions: ArrayLike, targets: ArrayLike, metrics: object, confidence: ArrayLike) -> Any:
         if len(targets) == 1:  # MLflow first tries one row, with the whole column of what a model returned
             confidence = confidence[:1]
         labels, answers, scores = (np.asarray(column) for column in (targets, predictions, confidence))
-        options: dict[str, Any] = {"metrics": metric, "level": level, "nan_policy": "reject"}
+        options: Options = {"metrics": metric, "level": level, "nan_policy": "reject"}
         found = evaluate(labels=labels, predictions=answers, confidence=scores, **options).measurements[0]
         values = {name: found.value, "low": found.low, "high": found.high}
         return MetricValue(aggregate_results={each: value for each, value in values.items() if value == value})

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from abstain._checks import generator, whole
 from abstain._result import Column, Estimate, Result, Row, Table, arrow, number, plain
-from abstain._typing import ArrayLike, FloatArray
+from abstain._typing import ArrayLike, Axes, Document, FloatArray
 from abstain._version import __version__
 from abstain.inference import Interval
 from abstain.joint import _null, _quadrants, _splits
@@ -241,7 +241,7 @@ class JointEvaluation(Result):
         areas = f"{self.ds_aurc.convention}, {self.ds_augrc.convention}"
         return [*lines, f"definitions: {self.ds_f1.convention}, {areas}"]
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[Document]:
         """Return one dict per share of OOD samples and metric."""
         return [
             {"metric": key, "share": name, "prevalence": each.prevalence, **row}
@@ -249,7 +249,7 @@ class JointEvaluation(Result):
             for (_, _, key), row in zip(_METRICS, each._rows(), strict=True)
         ]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Return plain Python values: sizes, metrics, thresholds, guards and identifiers."""
         both: dict[str, F1Point | AreaResult] = {"f1": self.ds_f1, "aurc": self.ds_aurc, "augrc": self.ds_augrc}
         moved = None
@@ -277,7 +277,7 @@ class JointEvaluation(Result):
         }
         return dict(plain(found))
 
-    def plot(self, ax: Any = None, *, T: int = 200) -> F1SurfaceDisplay:
+    def plot(self, ax: Axes | None = None, *, T: int = 200) -> F1SurfaceDisplay:
         """Draw F1 over T quantiles of both scores, with the best thresholds."""
         from abstain.plots import F1SurfaceDisplay
 

@@ -11,7 +11,7 @@ import numpy as np
 from abstain import _fast
 from abstain._checks import fraction, one_of
 from abstain._sums import inner
-from abstain._typing import FloatArray, IntArray
+from abstain._typing import AnyArray, Axes, BoolArray, FloatArray, IntArray
 from abstain.joint import _kernels
 from abstain.joint._problem import CORRECT, OOD, Problem, Thresholds
 from abstain.joint._quadrants import Sweep, sweep_over
@@ -191,7 +191,7 @@ class RiskCoverageFrontier:
             raise ValueError('this curve has no operator="exact"; ask for it with ds_aurc(..., operator="exact")')
         return operator
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> FrontierDisplay:
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> FrontierDisplay:
         """Draw selective risk over coverage.
 
         Parameters
@@ -261,7 +261,9 @@ def _curve(
     )
 
 
-def _sweep_levels(data: Problem, sweep: Sweep, kind: Any, generalized: bool, sums: IntArray, found: IntArray) -> None:
+def _sweep_levels(
+    data: Problem, sweep: Sweep, kind: AnyArray, generalized: bool, sums: IntArray, found: IntArray
+) -> None:
     """The kernel without a compiler: cumulative counts are kept, and only columns below a new ID row are read."""
     n_columns, start = sums.shape[1], 0
     occupied = np.zeros(n_columns, dtype=bool)
@@ -287,8 +289,14 @@ def _sweep_levels(data: Problem, sweep: Sweep, kind: Any, generalized: bool, sum
 
 
 def _better(
-    data: Problem, generalized: bool, level: Any, right: Any, outside: Any, old_right: Any, old_outside: Any
-) -> Any:
+    data: Problem,
+    generalized: bool,
+    level: IntArray,
+    right: IntArray,
+    outside: IntArray,
+    old_right: IntArray,
+    old_outside: IntArray,
+) -> BoolArray:
     """Return where a quadrant has less risk than the one found before (right = -1: there was none)."""
     weight = data.id_weight * level + data.ood_weight * outside
     old_weight = data.id_weight * level + data.ood_weight * old_outside
@@ -296,4 +304,4 @@ def _better(
         less = weight - data.id_weight * right < old_weight - data.id_weight * old_right
     else:
         less = right * old_weight > old_right * weight
-    return less | (old_right < 0)
+    return np.asarray(less | (old_right < 0))

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from inspect import signature
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from abstain._checks import UnmetNeed, fraction, one_of
 from abstain._pace import Pace
 from abstain._registry import known_options
 from abstain._result import Result, Table
-from abstain._typing import ArrayLike
+from abstain._typing import ArrayLike, Document
 from abstain.blocks import TieBlocks
 from abstain.joint import _detection, _verdict
 from abstain.joint._ds_aurc import areas
@@ -223,11 +222,11 @@ class ProtocolResult(Result):
         """Return the first layout."""
         return [self.table()]
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[Document]:
         """Return the records."""
         return [asdict(record) for record in self.records]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Return plain values: the records, groups and sizes."""
         return {**super().to_dict(), "sizes": self.sizes}
 

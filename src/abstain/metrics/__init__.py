@@ -53,7 +53,7 @@ def _functions() -> dict[str, Any]:
 FUNCTIONS = _functions()
 
 
-def get(name: str, **options: Any) -> Metric:
+def get(name: str, **options: object) -> Metric:
     """Return a metric by name, with options bound; call it on a table.
 
     Parameters

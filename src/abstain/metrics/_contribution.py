@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -92,7 +92,7 @@ def contributions(
 
 
 def prevalence_weights(
-    labels: ArrayLike, prevalence: Literal["balanced"] | Mapping[Any, float] = "balanced"
+    labels: ArrayLike, prevalence: Literal["balanced"] | Mapping[int, float] | Mapping[str, float] = "balanced"
 ) -> FloatArray:
     r"""Return sample weights that turn the empirical class shares into target shares, on both axes of a curve.
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from abstain._checks import plain, real
 from abstain._registry import known_options
+from abstain._typing import Options
 from abstain.metrics._facts import Image
 from abstain.metrics._gradient import check_predictions
 from abstain.metrics._metric import METRICS, Metric, same
@@ -81,7 +82,7 @@ def register(
     *,
     name: str | None = None,
     image: Image | None = None,
-    given: Callable[..., dict[str, Any]] | None = None,
+    given: Callable[..., Options] | None = None,
     **facts: Any,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     r"""Make a function a metric: it is then known by name to everything that takes metrics.
@@ -201,7 +202,7 @@ def metric_of(function: Callable[..., Any]) -> Metric:
 
 
 def _on_samples(
-    function: Callable[..., Any], name: str, input: str, given: Callable[..., dict[str, Any]] | None
+    function: Callable[..., Any], name: str, input: str, given: Callable[..., Options] | None
 ) -> Callable[..., Any]:
     """Return the function with a body: its columns, checked and sorted, go to the metric of that name."""
     code = function.__code__
@@ -229,7 +230,7 @@ def _on_samples(
     return public
 
 
-def _usual(function: Callable[..., Any]) -> dict[str, Any]:
+def _usual(function: Callable[..., Any]) -> Options:
     """Return the options of a public function with their defaults."""
     code, defaults = function.__code__, function.__defaults__ or ()
     last = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]

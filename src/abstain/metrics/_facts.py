@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
-from abstain._typing import FloatArray
+from abstain._typing import FloatArray, Options
 from abstain.blocks import TieBlocks
-from abstain.metrics._gradient import Attribution, Gradient
+from abstain.metrics._gradient import Attribution, Data, Gradient
 
 if TYPE_CHECKING:
     from abstain.metrics._metric import Metric
+
+V = TypeVar("V", float, FloatArray)
 
 
 class Sums(NamedTuple):
@@ -125,7 +127,7 @@ class Image:
     offset: float
     factor: float
 
-    def __call__(self, value: Any) -> Any:
+    def __call__(self, value: V) -> V:
         """Return the image of a value."""
         return self.offset + self.factor * value
 
@@ -138,21 +140,21 @@ class Image:
         first, second = self(low), self(high)
         return (first, second) if self.factor > 0.0 else (second, first)
 
-    def value(self, data: Any, **options: Any) -> float:
+    def value(self, data: Data, **options: object) -> float:
         """Return the value of the image."""
         return float(self(self.of.value(data, **options)))
 
-    def gradient(self, blocks: TieBlocks, **options: Any) -> Gradient:
+    def gradient(self, blocks: TieBlocks, **options: object) -> Gradient:
         """Return the gradient of the image."""
         assert self.of.gradient is not None
         return self.of.gradient(blocks, **options).scaled(self.factor)
 
-    def attribution(self, blocks: TieBlocks, **options: Any) -> Attribution:
+    def attribution(self, blocks: TieBlocks, **options: object) -> Attribution:
         """Return what each sample contributes to the image: of the offset, as much as its weight is of all."""
         a, b = self.of.using(**options).attribution_of(blocks)
         return self.factor * a + self.offset / blocks.total_weight, self.factor * b
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Options:
         """Return what the image takes over from the metric, by field."""
         of = self.of
         form = of.from_sums

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -35,10 +35,14 @@ class Predictions(NamedTuple):
     0.125
     """
 
-    labels: Any
+    labels: IntArray
     probabilities: FloatArray
     confidence: FloatArray | None = None
     sample_weight: FloatArray | None = None
+
+
+#: What a metric is called on.
+Data: TypeAlias = TieBlocks | Predictions
 
 
 class Value(NamedTuple):

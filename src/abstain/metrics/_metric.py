@@ -15,10 +15,10 @@ import numpy as np
 
 from abstain._checks import Undefined, UndefinedMetricWarning, UnmetNeed, to_numpy
 from abstain._registry import Registry, known_options
-from abstain._typing import ArrayLike, FloatArray, NanPolicy
+from abstain._typing import ArrayLike, FloatArray, NanPolicy, Options
 from abstain.blocks import TieBlocks
 from abstain.metrics._facts import AcceptedLoss, FromSums, Image, Relative, Tail
-from abstain.metrics._gradient import Attribution, Gradient, Predictions, Value, clipped, outside
+from abstain.metrics._gradient import Attribution, Data, Gradient, Predictions, Value, clipped, outside
 
 Direction = Literal["lower", "higher"]
 Need = Literal["unit_score", "unit_loss", "binary", "oracle"]
@@ -30,13 +30,13 @@ Fact = TypeVar("Fact")
 
 
 @cache
-def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+def _parameters(function: Callable[..., float]) -> dict[str, inspect.Parameter]:
     """Parameters of a function; reading a signature is slow compared with a small table."""
     return dict(inspect.signature(function).parameters)
 
 
 @cache
-def _defaults(value: Callable[..., float]) -> dict[str, Any]:
+def _defaults(value: Callable[..., float]) -> Options:
     """Options of a value function."""
     return {parameter.name: parameter.default for parameter in list(_parameters(value).values())[1:]}
 
@@ -117,7 +117,7 @@ class Metric:
 
     name: str
     title: str | Callable[..., str]
-    function: Callable[..., Any]
+    function: Callable[..., float]
     value: Callable[..., float]
     direction: Direction
     source: str
@@ -141,12 +141,12 @@ class Metric:
     tolerated: Callable[..., float] | None = None
     doubt: Callable[..., str | None] | None = None
     reads: Reads | Callable[..., Reads] = "order"
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
 
     # ------------------------------------------------------------------ identity
 
     @property
-    def defaults(self) -> dict[str, Any]:
+    def defaults(self) -> Options:
         """Options and their defaults."""
         if self.image is not None:
             own = _parameters(self.function)
@@ -157,7 +157,7 @@ class Metric:
         return dict(_defaults(self.value))
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> Options:
         """Options as they are."""
         return self.defaults | dict(self.options)
 
@@ -219,7 +219,7 @@ class Metric:
         inner = ", ".join(f"{key}={value}" for key, value in self.options.items())
         return f"{self.name}({inner})" if inner else self.name
 
-    def using(self, **options: Any) -> Metric:
+    def using(self, **options: object) -> Metric:
         """Return this metric with options bound; unknown options are a TypeError that lists the known ones.
 
         An option that equals its default is not kept, so that equal settings have equal specs.
@@ -232,7 +232,7 @@ class Metric:
         changed = {key: bound[key] for key in known if key in bound and not same(bound[key], known[key])}
         return replace(self, options=changed) if changed or self.options else self
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         """Pickle a registered metric by name and options: titles need not be functions that pickle can find."""
         if self.name in METRICS and METRICS[self.name].function is self.function:
             return _registered, (self.function.__module__, self.name, dict(self.options))
@@ -240,11 +240,11 @@ class Metric:
 
     # ------------------------------------------------------------------ evaluation
 
-    def __call__(self, data: Any) -> float:
+    def __call__(self, data: Data) -> float:
         """Return the value; NaN where it is undefined (:meth:`evaluate` also says why)."""
         return self.evaluate(data).value
 
-    def evaluate(self, data: Any) -> Value:
+    def evaluate(self, data: Data) -> Value:
         """Return the value together with the reason if it is NaN."""
         self.require(data)
         try:
@@ -252,9 +252,11 @@ class Metric:
         except Undefined as why:
             return Value(np.nan, str(why))
 
-    def unchecked(self, data: Any) -> float:
+    def unchecked(self, data: Data) -> float:
         """Return the value of data that hold what it needs; where it is undefined, that is raised."""
-        return float(self.value(clipped(data)[0] if "unit_score" in self.needs else data, **self.options))
+        return float(
+            self.value(clipped(cast(TieBlocks, data))[0] if "unit_score" in self.needs else data, **self.options)
+        )
 
     def gradient_of(self, blocks: TieBlocks) -> Gradient:
         """Return the derivative with respect to the table."""
@@ -295,14 +297,14 @@ class Metric:
         )
         return self.warned(blocks, stacklevel=4)
 
-    def warned(self, data: Any, stacklevel: int = 3) -> float:
+    def warned(self, data: Data, stacklevel: int = 3) -> float:
         """Return the value, with an UndefinedMetricWarning that says why if it is NaN."""
         value, reason = self.evaluate(data)
         if reason is not None:
             warnings.warn(f"{self.name} is undefined: {reason}", UndefinedMetricWarning, stacklevel=stacklevel)
         return value
 
-    def require(self, data: Any) -> None:
+    def require(self, data: Data) -> None:
         """Raise UnmetNeed, naming what is missing and the remedy, unless ``data`` holds what the metric needs."""
         wanted = TieBlocks if self.input == "blocks" else Predictions
         if self.input == "joint" or not isinstance(data, wanted):
@@ -317,7 +319,7 @@ class Metric:
                 raise UnmetNeed(f"{self.name} needs {missing}")
 
 
-def _registered(module: str, name: str, options: Mapping[str, Any]) -> Metric:
+def _registered(module: str, name: str, options: Mapping[str, object]) -> Metric:
     import_module(module)  # a metric of the user's own is registered where it is written
     return METRICS[name].using(**options)
 

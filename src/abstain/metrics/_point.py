@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from abstain._checks import Undefined, real
 from abstain._sums import inner
-from abstain._typing import ArrayLike, FloatArray, NanPolicy
+from abstain._typing import ArrayLike, FloatArray, NanPolicy, Options
 from abstain.blocks import TieBlocks
 from abstain.curve import OperatingPoint, RiskCoverageCurve
 from abstain.metrics._declare import image_of, register
@@ -124,13 +123,13 @@ def _point(blocks: TieBlocks, coverage: float | None = 0.8, threshold: float | N
     return curve.at(coverage=coverage) if threshold is None else curve.at(threshold=threshold)
 
 
-def _accepted(blocks: TieBlocks, **where: Any) -> FloatArray:
+def _accepted(blocks: TieBlocks, **where: float) -> FloatArray:
     """1.0 for the blocks that the point accepts, else 0.0."""
     n_accepted = _point(blocks, **where).n_accepted  # a score of +inf also reaches the threshold of none
     return (np.cumsum(blocks.count) <= n_accepted).astype(np.float64)
 
 
-def _target(coverage: float | None, threshold: float | None) -> dict[str, Any]:
+def _target(coverage: float | None, threshold: float | None) -> Options:
     if (coverage is None) == (threshold is None):
         raise TypeError(f"give exactly one of coverage= and threshold=, got {coverage!r} and {threshold!r}")
     return {"coverage": coverage} if threshold is None else {"threshold": threshold}
@@ -143,7 +142,7 @@ def _selective_risk(blocks: TieBlocks, coverage: float | None = 0.8, threshold: 
     return point.selective_risk
 
 
-def _selective_risk_gradient(blocks: TieBlocks, **where: Any) -> Gradient:
+def _selective_risk_gradient(blocks: TieBlocks, **where: float) -> Gradient:
     """Derivative with the set of accepted blocks held fixed; at a coverage, inference adds the local term."""
     risk, accepted = _selective_risk(blocks, **where), _accepted(blocks, **where)
     weight = accepted / inner(accepted, blocks.weight)
@@ -205,7 +204,7 @@ def selective_risk(
     """
 
 
-def _selective_accuracy_attribution(blocks: TieBlocks, **where: Any) -> Attribution:
+def _selective_accuracy_attribution(blocks: TieBlocks, **where: float) -> Attribution:
     """What is rejected contributes nothing to the accuracy of what is accepted."""
     share = _selective_risk_gradient(blocks, **where).loss
     return share, -share
@@ -259,7 +258,7 @@ def _generalized_risk(blocks: TieBlocks, coverage: float | None = 0.8, threshold
     return point.generalized_risk
 
 
-def _generalized_risk_gradient(blocks: TieBlocks, **where: Any) -> Gradient:
+def _generalized_risk_gradient(blocks: TieBlocks, **where: float) -> Gradient:
     value, T = _generalized_risk(blocks, **where), blocks.total_weight
     return Gradient(np.full(len(blocks), -value / T), _accepted(blocks, **where) / T)
 

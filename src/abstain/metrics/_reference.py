@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 
@@ -139,7 +139,7 @@ def augrc_optimal(loss: ArrayLike, *, sample_weight: ArrayLike | None = None) ->
 
 
 def _loss_only(loss: ArrayLike, sample_weight: ArrayLike | None) -> TieBlocks:
-    constant: Any = loss
+    constant: ArrayLike = loss
     with suppress(TypeError):  # a single number: the table says what is wrong with it
         constant = np.zeros(len(loss))
     return TieBlocks.from_samples(loss, constant, sample_weight, oracle=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -70,7 +70,7 @@ def _bins(score: FloatArray, grid: FloatArray) -> IntArray:
     return np.asarray(before[cell] + (score >= own[cell]))
 
 
-def _ratio(numerator: FloatArray, denominator: Any, nothing: float) -> FloatArray:
+def _ratio(numerator: FloatArray, denominator: float | FloatArray, nothing: float) -> FloatArray:
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(np.asarray(denominator) > 0.0, numerator / denominator, nothing)
 

@@ -19,18 +19,20 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from abstain import scores
 from abstain._checks import UnmetNeed, closest, vector
 from abstain._files import locked
-from abstain._typing import ArrayLike
+from abstain._typing import ArrayLike, IntArray, Options, Source
 from abstain.monitoring._monitor import Monitor
 from abstain.monitoring._result import Monitoring
 from abstain.monitoring._state import content_of, digest_of
+from abstain.monitoring._times import Age, Moment
 from abstain.outputs import REMEDY, count, refuse_without_frame
+from abstain.outputs._reading import FurtherColumns
 from abstain.policy import Policy, group_column
 from abstain.thresholds import frame_source
 
@@ -40,21 +42,21 @@ def monitor(
     loss: ArrayLike | str | None = None,
     confidence: ArrayLike | str | None = None,
     *,
-    frame: Any = None,
+    frame: Source = None,
     groups: ArrayLike | None = None,
     clusters: ArrayLike | None = None,
     time: ArrayLike | str | None = None,
-    as_of: Any = None,
+    as_of: Moment = None,
     accepted_only: bool = False,
     max_loss: float | None = None,
     delta: float | None = None,
     run_length: float = 10_000.0,
     since_first: bool = False,
     window: float | None = None,
-    maturity: Any = None,
+    maturity: Age = None,
     period: float = 7.0,
     unlabelled: str = "refuse",
-    **columns: Any,
+    **columns: Unpack[FurtherColumns],
 ) -> Monitoring:
     """Test whether newly labelled rows still support a policy's guarantee, at every row, with one error probability.
 
@@ -158,15 +160,15 @@ def monitor(
         since_first=since_first, window=window, maturity=maturity, period=period, unlabelled=unlabelled,
     )  # fmt: skip
     if frame is not None:
-        named: dict[str, Any] = {"loss": loss, "confidence": confidence, "clusters": clusters, **columns}
-        when: Any = time
+        named: dict[str, ArrayLike] = {"loss": loss, "confidence": confidence, "clusters": clusters, **columns}
+        when: ArrayLike = time
         for k, rows in enumerate(in_time_order(policy, frame, when, named, maturity is not None)):
             with in_frame(when, rows):
                 stream.update(**rows, as_of=as_of, again=k > 0)
         return stream.result()
     refuse_without_frame("monitor", columns, loss=loss, confidence=confidence)
     vector(loss, "loss", np, None)  # an empty week is no error for Monitor alone
-    given: dict[str, Any] = {"groups": groups, "clusters": clusters, "time": time}
+    given: Options = {"groups": groups, "clusters": clusters, "time": time}
     return stream.update(loss, confidence, **given, as_of=as_of)
 
 
@@ -216,7 +218,7 @@ def load_monitor(path: str | os.PathLike[str], policy: Policy) -> Monitor:
 def update_monitor(
     path: str | os.PathLike[str], policy: Policy, loss: ArrayLike, confidence: ArrayLike, *,
     groups: ArrayLike | None = None, clusters: ArrayLike | None = None, time: ArrayLike | None = None,
-    as_of: Any = None, again: bool = False, **options: Any,
+    as_of: Moment = None, again: bool = False, **options: Any,
 ) -> Monitoring:  # fmt: skip
     """Take new rows into the monitor of a file, which several processes may do at the same time.
 
@@ -280,8 +282,8 @@ AT_ONCE, MOST = 1_000_000, 20_000_000
 
 
 def in_time_order(
-    policy: Policy, frame: Any, time: str | None, columns: Mapping[str, Any], whole: bool
-) -> Iterator[dict[str, Any]]:
+    policy: Policy, frame: Source, time: str | None, columns: Mapping[str, ArrayLike], whole: bool
+) -> Iterator[Options]:
     """Yield loss, confidence, groups and time of the rows of a frame; ``whole``: all at once."""
     source = frame_source(frame)
     if time is None:
@@ -325,7 +327,7 @@ def in_time_order(
 
 
 @contextmanager
-def in_frame(time: str | None, rows: Mapping[str, Any]) -> Iterator[None]:
+def in_frame(time: str | None, rows: Options) -> Iterator[None]:
     """Say of a row its time in place of its number, which a row of a frame has not."""
     try:
         yield
@@ -337,14 +339,14 @@ def in_frame(time: str | None, rows: Mapping[str, Any]) -> Iterator[None]:
         raise ValueError(f"{found[1]} of a row with {time} = {when}{str(error)[found.end() :]}") from None
 
 
-def _runs(number: Any, whole: bool) -> Iterator[tuple[int, int]]:
+def _runs(number: IntArray, whole: bool) -> Iterator[tuple[int, int]]:
     """Yield runs of times with about so many rows as are written out at once."""
     run = (np.cumsum(number) - number) // (np.inf if whole else AT_ONCE)
     ends = [*(np.flatnonzero(np.diff(run)) + 1).tolist(), len(number)]
     yield from zip([0, *ends[:-1]], ends, strict=True)
 
 
-def _score(policy: Policy) -> tuple[str | None, dict[str, Any]]:
+def _score(policy: Policy) -> tuple[str | None, Options]:
     """Return the score that the engine computes, None for a column, and what from."""
     if policy.second is not None:
         raise UnmetNeed(f"a policy on two scores is monitored row by row; {REMEDY}")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from abstain._quantiles import t_quantile
-from abstain._typing import BoolArray, FloatArray, IntArray
+from abstain._typing import BoolArray, Document, FloatArray, IntArray
 from abstain.inference import clopper_pearson
 from abstain.monitoring._evidence import FIRST, Alarm, Detector, Drift, Evidence, Shares, ends
 from abstain.policy import Calibration, Policy
@@ -137,7 +136,7 @@ class Monitored:
         found = self.coverage.drift("coverage", group), self.score.drift("score", group, self.edges)
         return [each for each in found if each is not None]
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> Document:
         """Return what is kept, in plain values; floats keep all digits."""
         return {
             "n": self.n, "highest": _plain(self.highest), "at": self.at, "broke": self.broke,
@@ -148,7 +147,7 @@ class Monitored:
                for name, shares in (("coverage", self.coverage), ("score", self.score))},
         }  # fmt: skip
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: Document) -> None:
         """Take up what was kept; older files kept the logarithm of the sums, the first alarm, and no equal times."""
         row, period = state.get("broke") or (None, "")
         self.broke = None if row is None else (row, period)
@@ -168,7 +167,7 @@ class Monitored:
             shares.first = None if first is None else Alarm(*first)
 
 
-def _bets(one: Evidence | Detector) -> dict[str, Any]:
+def _bets(one: Evidence | Detector) -> Document:
     base = [_plain(each) for each in one.bets.base.tolist()]
     return {"gained": one.bets.gained.tolist(), "base": base, "sums": one.bets.sums.tolist()}
 
@@ -201,7 +200,7 @@ def units(
     begun = np.zeros(int(unit.max()) + 1, dtype=np.int64)
     begun[unit[::-1]] = np.arange(len(unit))[::-1]  # of rows of one cluster the first is written last
     found, mine = np.unique(unit[kept], return_inverse=True)
-    size: Any = np.bincount(mine)
+    size: IntArray = np.bincount(mine)
     means = np.bincount(mine, loss[kept]) / size
     if largest is not None:
         means = limit + (means - limit) * size / largest

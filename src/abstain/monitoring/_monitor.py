@@ -6,16 +6,15 @@ import copy
 import json
 import os
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Any
 
 import numpy as np
 
 from abstain._checks import check_loss, failure_probability, flag, one_of, positive, real, same_length, vector
 from abstain._files import locked, write_text
 from abstain._result import plain
-from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from abstain._typing import AnyArray, ArrayLike, BoolArray, Document, FloatArray, IntArray
 from abstain.inference import codes
 from abstain.monitoring._guarantee import (
     ONLY,
@@ -32,7 +31,7 @@ from abstain.monitoring._guarantee import (
 from abstain.monitoring._result import Monitoring, any_known
 from abstain.monitoring._rows import SentRows, shuffled, warn_if_in_runs, warn_if_sorted
 from abstain.monitoring._state import FORMAT, as_in_0_2, content_of, digest_of, policy_content
-from abstain.monitoring._times import Clock
+from abstain.monitoring._times import Age, Clock, Moment
 from abstain.policy import Policy, group_column
 from abstain.thresholds import check_clusters, read, warn_if_reused, warn_of_copies
 from abstain.thresholds._row_hashes import Hashes, named, packed, taken, unpacked
@@ -84,7 +83,7 @@ class Monitor:
     def __init__(
         self, policy: Policy, *, accepted_only: bool = False, max_loss: float | None = None,
         delta: float | None = None, run_length: float = 10_000.0, since_first: bool = False,
-        window: float | None = None, maturity: Any = None, period: float = 7.0, unlabelled: str = "refuse",
+        window: float | None = None, maturity: Age = None, period: float = 7.0, unlabelled: str = "refuse",
         returning: str = "refuse",
     ) -> None:  # fmt: skip
         if not isinstance(policy, Policy):
@@ -130,15 +129,15 @@ class Monitor:
         self.shown: list[Period] = []
         self._lock = threading.RLock()
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Document:
         return {name: value for name, value in vars(self).items() if name != "_lock"}
 
-    def __setstate__(self, state: Mapping[str, Any]) -> None:
+    def __setstate__(self, state: Document) -> None:
         vars(self).update(state, _lock=threading.RLock())
 
     def update(
         self, loss: ArrayLike, confidence: ArrayLike, *, groups: ArrayLike | None = None,
-        clusters: ArrayLike | None = None, time: ArrayLike | None = None, as_of: Any = None, again: bool = False,
+        clusters: ArrayLike | None = None, time: ArrayLike | None = None, as_of: Moment = None, again: bool = False,
     ) -> Monitoring:  # fmt: skip
         """Take new labelled rows, and return what all rows until now show.
 
@@ -217,7 +216,7 @@ class Monitor:
                 )
             return self.result()
 
-    def _nothing(self, as_of: Any, without: bool = True) -> Monitoring:
+    def _nothing(self, as_of: Moment, without: bool = True) -> Monitoring:
         """Take a call without rows, which changes nothing but the clock; rows that wait have to come again."""
         clock, none = copy.copy(self.clock), np.zeros(0)
         timed = clock.maturity is not None or clock.last is not None
@@ -226,7 +225,7 @@ class Monitor:
         return self.result()
 
     def _take(
-        self, loss: FloatArray, scores: FloatArray, accepted: BoolArray, column: Any, unit: IntArray | None,
+        self, loss: FloatArray, scores: FloatArray, accepted: BoolArray, column: AnyArray | None, unit: IntArray | None,
         when: FloatArray | None,
     ) -> None:  # fmt: skip
         """Take rows of one period, which is the last line."""
@@ -278,7 +277,7 @@ class Monitor:
             joined = [one.joined(other) for one, other in zip(older[::2], older[1::2], strict=True)]
             self.lines = joined + self.lines[LINES // 2 :]
 
-    def _fresh(self, clusters: Any) -> Hashes:
+    def _fresh(self, clusters: ArrayLike) -> Hashes:
         """Return the hashed names of clusters; refuse one that was monitored before."""
         names, hashes = named(clusters)
         old = np.isin(hashes, self.clusters)
@@ -352,7 +351,7 @@ class Monitor:
         text = json.dumps({"format": FORMAT, **content, "digest": self.on_file}, allow_nan=False)
         write_text(name, text + "\n")
 
-    def _identity(self, policy: Mapping[str, Any] | None = None) -> str:
+    def _identity(self, policy: Document | None = None) -> str:
         """Return a hash of the policy as its file holds it, and of the rules."""
         rules = {**asdict(self.rules), "largest": plain(self.largest), "period": self.period, "delta": self.delta,
                  "maturity": self.clock.maturity, "unlabelled": self.clock.unlabelled}  # fmt: skip
@@ -360,11 +359,11 @@ class Monitor:
         rules |= {} if self.returning == "refuse" else {"returning": self.returning}
         return digest_of({"policy": policy or policy_content(self.policy), "rules": rules})
 
-    def fits(self, found: Mapping[str, Any]) -> bool:
+    def fits(self, found: Document) -> bool:
         """Whether a state is of this policy and these rules; those of 0.2.0 hashed the policy as they wrote it."""
         return found["identity"] in (self._identity(), self._identity(as_in_0_2(policy_content(self.policy))))
 
-    def _state(self) -> dict[str, Any]:
+    def _state(self) -> Document:
         return {
             "identity": self._identity(), "calls": self.calls, "empty": self.empty, "skipped": self.skipped,
             "clock": vars(self.clock), "returned": self.returned,
@@ -382,7 +381,7 @@ class Monitor:
             },
         }  # fmt: skip
 
-    def _restore(self, found: Mapping[str, Any]) -> None:
+    def _restore(self, found: Document) -> None:
         self.calls, self.skipped, self.begun = found["calls"], found["skipped"], found["begun"]
         self.empty, self.returned = found.get("empty", 0), found.get("returned", 0)
         self.clock, self.violated_at, self.changed_at = Clock(**found["clock"]), found["broken_at"], found["changed_at"]

@@ -24,6 +24,7 @@ from abstain._result import (
     percent,
     readable,
 )  # fmt: skip
+from abstain._typing import Document
 from abstain.inference import stands_out
 from abstain.monitoring._evidence import Drift
 from abstain.monitoring._guarantee import Period, Violation
@@ -305,7 +306,7 @@ class Monitoring(Result):
             )
         return found
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[Document]:
         """Return one dict; of each period see ``periods``."""
         left_out = ("groups", "periods", "changed_at", "thresholds", "by_group", "drifts", "violations")
         kept = {key: value for key, value in vars(self).items() if key not in left_out}

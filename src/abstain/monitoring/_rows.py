@@ -5,12 +5,11 @@ from __future__ import annotations
 import base64
 import math
 import warnings
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from abstain._typing import FloatArray, IntArray
+from abstain._typing import Document, FloatArray, IntArray
 from abstain.thresholds._row_hashes import Hashes, digest, distinct, hashed, packed, sketch, unpacked
 
 #: Rows from which on runs of errors are looked for; how many more pairs than by chance are odd, in standard errors.
@@ -196,13 +195,13 @@ class SentRows:
         mine = np.where(sizes < KEPT, len(found), below)  # above the last hash that was kept nothing is known
         return float(np.max(shared / np.maximum(mine, 1), where=mine >= KEPT // 2, initial=0.0))
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> Document:
         """Return what is kept, as JSON has it."""
         hashes = [packed(one) for one in self.hashes]
         names = {"names": _short(self.names), "sample": _short(self.sample)} if len(self.names) else {}
         return {"sent": self.digests, "sketches": hashes, **names}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: Document) -> None:
         """Take up what was kept; where rows have no names there are none."""
         self.digests, self.hashes = state["sent"], [unpacked(one) for one in state["sketches"]]
         self.names, self.sample = _long(state.get("names", "")), _long(state.get("sample", ""))

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any
 
 from abstain._result import plain
+from abstain._typing import Document
 from abstain.policy import Policy
 
 #: What a state file says it is; files of 0.2.0 have the second name.
 FORMAT, _OLD = "abstain.monitor/1", "abstain.watch/1"
 
 
-def policy_content(policy: Policy) -> dict[str, Any]:
+def policy_content(policy: Policy) -> Document:
     """Return what the file of a policy holds; a field that is added later and not given changes nothing."""
-    found: dict[str, Any] = plain({each.name: getattr(policy, each.name) for each in fields(policy)})
+    found: Document = plain({each.name: getattr(policy, each.name) for each in fields(policy)})
     return found
 
 
-def as_in_0_2(policy: Mapping[str, Any]) -> dict[str, Any]:
+def as_in_0_2(policy: Document) -> Document:
     """Return a policy as 0.2.0 wrote it: versions of libraries one by one, and no edges where there are none."""
 
-    def before(calibration: Mapping[str, Any]) -> dict[str, Any]:
+    def before(calibration: Document) -> Document:
         kept = {name: each for name, each in calibration.items() if name != "versions" and (name, each) != ("bins", [])}
         if "groups" in kept:
             kept["groups"] = {name: before(one) for name, one in kept["groups"].items()}
@@ -33,7 +32,7 @@ def as_in_0_2(policy: Mapping[str, Any]) -> dict[str, Any]:
     return {**policy, "calibration": before(policy["calibration"])}
 
 
-def content_of(name: str) -> dict[str, Any]:
+def content_of(name: str) -> Document:
     """Return what a state file holds; refuse one that was edited or damaged."""
     try:
         with open(name, encoding="utf-8") as file:
@@ -49,6 +48,6 @@ def content_of(name: str) -> dict[str, Any]:
     return content
 
 
-def digest_of(content: Mapping[str, Any]) -> str:
+def digest_of(content: Document) -> str:
     """Return the SHA-256 (hex) of a state."""
     return hashlib.sha256(json.dumps(content, sort_keys=True, allow_nan=False).encode()).hexdigest()

@@ -12,12 +12,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from abstain._checks import not_negative, one_of, same_length
-from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from abstain._typing import AnyArray, Array, ArrayLike, BoolArray, FloatArray, IntArray
+
+#: A time of rows, and an age of labels: numbers, or dates and their differences.
+Moment: TypeAlias = Any
+Age: TypeAlias = Any
 
 _DAY = np.timedelta64(1, "D")
 #: Numbers from 1990 to 2100 as seconds, milliseconds, microseconds and nanoseconds since 1970.
@@ -60,7 +64,7 @@ def read_times(time: ArrayLike, name: str, *, plain: bool = False) -> tuple[Floa
     return when, "numbers"
 
 
-def _from_objects(column: Any, name: str) -> Any:
+def _from_objects(column: AnyArray, name: str) -> AnyArray:
     """Return dates or numbers of a column of text or of objects."""
     text = [str(each).strip() for each in column]
     _refuse_missing(np.array([each in ("", "NaT", "nan", "null", "None") for each in text]), name)
@@ -94,12 +98,12 @@ def _day_and_month(parts: list[tuple[str, ...]], example: str, name: str) -> lis
     return [f"{one[order[0]]}-{int(one[order[1]]):02}-{int(one[order[2]]):02}{one[4]}" for one in parts]
 
 
-def _utc(when: Any) -> Any:
+def _utc(when: Array) -> Array:
     """Return a date without a time zone."""
     return when.astimezone(UTC).replace(tzinfo=None) if getattr(when, "tzinfo", None) is not None else when
 
 
-def _refuse_missing(missing: Any, name: str) -> None:
+def _refuse_missing(missing: BoolArray, name: str) -> None:
     if missing.any():
         row = int(np.argmax(missing))
         raise ValueError(f"{name}[{row}] is missing or no date ({int(missing.sum())} such); every row needs its time")
@@ -129,14 +133,14 @@ class Clock:
 
     def __post_init__(self) -> None:
         if self.maturity is not None:
-            age: Any = self.maturity
+            age: Age = self.maturity
             if isinstance(age, np.timedelta64) or hasattr(age, "total_seconds"):
                 self.maturity = float(np.timedelta64(age) / _DAY)
             self.maturity = not_negative(self.maturity, "maturity", "give an age in days, or in the unit of time=")
         one_of(self.unlabelled, ("refuse", "error"), "unlabelled")
 
     def order(
-        self, time: ArrayLike | None, as_of: Any, loss: FloatArray, accepted: BoolArray, unit: IntArray | None = None
+        self, time: ArrayLike | None, as_of: Moment, loss: FloatArray, accepted: BoolArray, unit: IntArray | None = None
     ) -> tuple[IntArray, FloatArray | None, int]:
         """Return the rows to test in order, the times of all rows, and how many were tested before.
 
@@ -169,7 +173,7 @@ class Clock:
         return self._mature(rows, when, as_of, loss, accepted)
 
     def _mature(
-        self, rows: IntArray, when: FloatArray, as_of: Any, loss: FloatArray, accepted: BoolArray
+        self, rows: IntArray, when: FloatArray, as_of: Moment, loss: FloatArray, accepted: BoolArray
     ) -> tuple[IntArray, FloatArray, int]:
         assert self.maturity is not None
         latest = float(when.max()) if len(when) else -np.inf

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from lightning.pytorch import LightningModule, Trainer
 from lightning.pytorch.callbacks import ModelCheckpoint
 from torch import Tensor
 
 from abstain._checks import closest
 from abstain.metrics import Metric
+from abstain.nn._confidence import Confidence
 from abstain.nn._live import SelectiveMetrics
+from abstain.nn._rank_losses import SampleLoss
 
 
 def _default_batch(outputs: Any, batch: Any) -> tuple[Tensor, Tensor]:
@@ -73,8 +76,8 @@ class SelectiveCheckpoint(ModelCheckpoint):
         prefix: str = "val/",
         read: Callable[[Any, Any], tuple[Tensor, Tensor]] | None = None,
         bins: int | None = None,
-        confidence: Any = "msp",
-        loss: Any = "zero_one",
+        confidence: Confidence = "msp",
+        loss: str | SampleLoss = "zero_one",
         **kwargs: Any,
     ) -> None:
         self.live = SelectiveMetrics(metrics, bins=bins, confidence=confidence, loss=loss)
@@ -85,19 +88,25 @@ class SelectiveCheckpoint(ModelCheckpoint):
         kwargs.setdefault("mode", "min" if by_spec[monitor].direction == "lower" else "max")
         super().__init__(monitor=prefix + monitor, **kwargs)
 
-    def on_validation_epoch_start(self, trainer: Any, pl_module: Any) -> None:
+    def on_validation_epoch_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Start over."""
         self.live.reset()
         self.live.to("cpu" if pl_module.device.type == "mps" else pl_module.device)  # it needs float64
 
     def on_validation_batch_end(
-        self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int, dataloader_idx: int = 0
+        self,
+        trainer: Trainer,
+        pl_module: LightningModule,
+        outputs: Any,
+        batch: Any,
+        batch_idx: int,
+        dataloader_idx: int = 0,
     ) -> None:
         """Add a batch."""
         if not trainer.sanity_checking:
             self.live.update(*(part.to(self.live.device) for part in self.read(outputs, batch)))
 
-    def on_validation_epoch_end(self, trainer: Any, pl_module: Any) -> None:
+    def on_validation_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Log all metrics; ``ModelCheckpoint`` then finds the one that it monitors."""
         if not trainer.sanity_checking:
             values = {self.prefix + name: value.float() for name, value in self.live.compute().items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import torch
@@ -118,7 +118,7 @@ def check_pair(**columns: Tensor) -> None:
         raise ValueError(f"{next(iter(columns))} is empty; at least one sample is needed, so leave this batch out")
 
 
-def check_tensors(**given: Any) -> None:
+def check_tensors(**given: object) -> None:
     """Refuse what is no tensor, such as a list of class names."""
     for name, each in given.items():
         if not isinstance(each, Tensor):
@@ -183,7 +183,7 @@ def dropout_active(model: nn.Module) -> Iterator[None]:
 
 
 @torch.no_grad()
-def mc_dropout(model: Callable[..., Tensor], inputs: Any, passes: int = 50, *, seed: int | None = None) -> Tensor:
+def mc_dropout(model: Callable[..., Tensor], inputs: object, passes: int = 50, *, seed: int | None = None) -> Tensor:
     """Return the logits of several passes with random dropout masks.
 
     Parameters
@@ -231,7 +231,7 @@ def mc_dropout(model: Callable[..., Tensor], inputs: Any, passes: int = 50, *, s
 
 
 @torch.no_grad()
-def ensemble_logits(models: Sequence[nn.Module], inputs: Any) -> Tensor:
+def ensemble_logits(models: Sequence[nn.Module], inputs: object) -> Tensor:
     """Return the logits of the members of an ensemble, each in evaluation mode.
 
     Parameters

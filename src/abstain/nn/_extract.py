@@ -10,7 +10,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Sized
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -18,14 +18,19 @@ from torch import Tensor, nn
 from torch.utils import data as samplers
 
 from abstain._files import write_file
+from abstain._typing import Array, ArrayLike, FloatArray
 from abstain.nn._confidence import device_of, evaluation_mode, mc_dropout
 from abstain.outputs import Outputs, write_outputs
 
 _BATCHES_PER_PART = 50
+#: What a loader gives, and what a model takes: a tensor, or whatever is the user's own.
+Arrays: TypeAlias = dict[str, Array]
+Batch: TypeAlias = Any
+Inputs: TypeAlias = Any
 _RANDOM = (samplers.RandomSampler, samplers.SubsetRandomSampler, samplers.WeightedRandomSampler)
 
 
-def _pair(batch: Any) -> tuple[Any, Tensor | None]:
+def _pair(batch: Batch) -> tuple[Inputs, Tensor | None]:
     """Inputs and labels of a batch; a tensor, or a list of one, has no labels."""
     if isinstance(batch, Tensor):
         return batch, None
@@ -34,7 +39,7 @@ def _pair(batch: Any) -> tuple[Any, Tensor | None]:
     raise TypeError(f"a batch is a {type(batch).__name__}; give pairs (inputs, labels), inputs alone, or pass read=")
 
 
-def final_linear(model: nn.Module, inputs: Any) -> nn.Linear | None:
+def final_linear(model: nn.Module, inputs: Inputs) -> nn.Linear | None:
     """Return the linear layer whose output is the model's output, or None.
 
     Parameters
@@ -60,7 +65,7 @@ def final_linear(model: nn.Module, inputs: Any) -> nn.Linear | None:
     called: list[tuple[nn.Linear, Tensor]] = []
     linear = [module for module in model.modules() if isinstance(module, nn.Linear)]
 
-    def keep(module: nn.Linear, inputs: Any, output: Tensor) -> None:
+    def keep(module: nn.Linear, inputs: Inputs, output: Tensor) -> None:
         called.append((module, output.clone()))  # what follows may work in place
 
     handles = [module.register_forward_hook(keep) for module in linear]
@@ -74,7 +79,7 @@ def final_linear(model: nn.Module, inputs: Any) -> nn.Linear | None:
 
 
 @torch.no_grad()
-def _logits(model: nn.Module, inputs: Any) -> Tensor:
+def _logits(model: nn.Module, inputs: Inputs) -> Tensor:
     """What the model says in evaluation mode."""
     with evaluation_mode(model):
         result = model(inputs)
@@ -83,7 +88,7 @@ def _logits(model: nn.Module, inputs: Any) -> Tensor:
     return result
 
 
-def _answers(model: nn.Module, head: nn.Linear | None, inputs: Any, labels: Any) -> dict[str, Any]:
+def _answers(model: nn.Module, head: nn.Linear | None, inputs: Inputs, labels: ArrayLike | None) -> Arrays:
     """Return what is kept of a batch: logits, labels and, as features, the inputs of the head."""
     seen: list[Tensor] = []
     handle = None if head is None else head.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
@@ -99,7 +104,7 @@ def _answers(model: nn.Module, head: nn.Linear | None, inputs: Any, labels: Any)
     return row
 
 
-def _identity(model: nn.Module, loader: Any, first: tuple[Any, Any], *settings: Any) -> str:
+def _identity(model: nn.Module, loader: Iterable[Batch], first: tuple[Inputs, Tensor | None], *settings: int) -> str:
     """A digest of what parts must agree with: parameters, buffers, the batches' number, size and first, settings."""
     batches = [getattr(loader, "batch_size", None), len(loader) if isinstance(loader, Sized) else None]
     digest = hashlib.sha256(json.dumps([batches, settings]).encode())
@@ -115,7 +120,7 @@ class _Parts:
 
     def __init__(self, path: str | os.PathLike[str] | None, identity: str, resume: bool) -> None:
         self.folder = None if path is None else Path(f"{os.fspath(path)}.parts")
-        self.held: list[dict[str, Any]] = []
+        self.held: list[Arrays] = []
         self.batches = 0
         if self.folder is None:
             return
@@ -140,7 +145,7 @@ class _Parts:
                 self.held.append(dict(arrays))
             self.batches += int(self.held[-1].pop("batches"))
 
-    def add(self, batches: list[dict[str, Any]]) -> None:
+    def add(self, batches: list[Arrays]) -> None:
         """Keep a part, on disk if there is a folder."""
         part = joined(batches)
         if self.folder is not None:
@@ -154,13 +159,13 @@ class _Parts:
             shutil.rmtree(self.folder)
 
 
-def joined(batches: list[dict[str, Any]]) -> dict[str, Any]:
+def joined(batches: list[Arrays]) -> Arrays:
     """Concatenate along samples, which are the second dimension of passes."""
     axes = {"passes": 1}
     return {name: np.concatenate([batch[name] for batch in batches], axis=axes.get(name, 0)) for name in batches[0]}
 
 
-def layer(head: nn.Linear | None) -> tuple[Any, Any] | None:
+def layer(head: nn.Linear | None) -> tuple[FloatArray, FloatArray] | None:
     """Return weights and bias of a linear layer."""
     if head is None:
         return None
@@ -169,7 +174,7 @@ def layer(head: nn.Linear | None) -> tuple[Any, Any] | None:
 
 def extract(
     model: nn.Module,
-    loader: Iterable[Any],
+    loader: Iterable[Batch],
     path: str | os.PathLike[str] | None = None,
     *,
     passes: int = 0,
@@ -178,7 +183,7 @@ def extract(
     device: torch.device | str | None = None,
     resume: bool = True,
     overwrite: bool = False,
-    read: Callable[[Any], tuple[Any, Tensor | None]] = _pair,
+    read: Callable[[Batch], tuple[Inputs, Tensor | None]] = _pair,
 ) -> Outputs:
     """Run a model over a data loader once and return, or save, its ``Outputs``: all that scores need later.
 
@@ -246,7 +251,7 @@ def extract(
     model.to(place)
     total = len(loader) if isinstance(loader, Sized) else 0
     head, parts = None, None
-    waiting: list[dict[str, Any]] = []
+    waiting: list[Arrays] = []
     for number, batch in enumerate(loader):
         if parts is None:
             first = read(batch)
@@ -276,9 +281,7 @@ def extract(
     return _finished(joined(parts.held), head, path, parts)
 
 
-def _finished(
-    columns: dict[str, Any], head: nn.Linear | None, path: str | os.PathLike[str] | None, parts: _Parts
-) -> Outputs:
+def _finished(columns: Arrays, head: nn.Linear | None, path: str | os.PathLike[str] | None, parts: _Parts) -> Outputs:
     """Make the outputs, write them, and only then remove the parts."""
     many = columns.pop("passes", None)
     missing = np.asarray(columns.get("labels", -1)) == -1
@@ -298,10 +301,10 @@ def _finished(
     return outputs
 
 
-def host(tensor: Tensor) -> Any:
+def host(tensor: Tensor) -> FloatArray:
     """Return a tensor as an array of float32."""
-    return tensor.detach().float().cpu().numpy()
+    return np.asarray(tensor.detach().float().cpu().numpy())
 
 
-def _moved(inputs: Any, place: torch.device) -> Any:
+def _moved(inputs: Inputs, place: torch.device) -> Inputs:
     return inputs.to(place) if hasattr(inputs, "to") else inputs

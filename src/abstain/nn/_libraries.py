@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from types import ModuleType
 
 from abstain._extras import lacking
 
 
-def pillow(purpose: str) -> Any:
+def pillow(purpose: str) -> ModuleType:
     """Return ``PIL.Image``."""
     try:
         from PIL import Image
@@ -17,7 +17,7 @@ def pillow(purpose: str) -> Any:
     return Image
 
 
-def library(module: str, purpose: str) -> Any:
+def library(module: str, purpose: str) -> ModuleType:
     """Return a module of a library that no extra of ours installs."""
     name = module.partition(".")[0]
     try:

@@ -142,7 +142,7 @@ class SelectiveMetrics(TorchMetric):
             for name, (value, reduction) in _BINS.items():
                 self.add_state(name, torch.full((self.key.bins,), value, dtype=torch.float64), dist_reduce_fx=reduction)
 
-    def set_dtype(self, dst_type: Any) -> SelectiveMetrics:
+    def set_dtype(self, dst_type: object) -> SelectiveMetrics:
         """Keep float64: a state in less loses samples from 2^24 on."""
         return self
 
@@ -362,7 +362,7 @@ def _classes(target: Tensor, number: int) -> bool:
     return low >= 0 and high < number
 
 
-def _matrix(rows: Any) -> Tensor:
+def _matrix(rows: Tensor | list[Tensor]) -> Tensor:
     """Return a list state as one matrix; torchmetrics hands over a list, or one tensor after gathering."""
     flat: Tensor = torch.cat(list(rows)) if isinstance(rows, (list, tuple)) else rows
     return flat.reshape(-1, _COLUMNS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -82,7 +81,12 @@ def gradnorm(
 
 
 def odin(
-    model: nn.Module, inputs: Tensor, *, temperature: float = 1000.0, epsilon: float = 0.0014, std: Any = None
+    model: nn.Module,
+    inputs: Tensor,
+    *,
+    temperature: float = 1000.0,
+    epsilon: float = 0.0014,
+    std: Tensor | Sequence[float] | float | None = None,
 ) -> Tensor:
     r"""Return the ODIN score of a batch, as a log-probability.
 

@@ -6,7 +6,7 @@ of sample i alone. Ranks are piecewise constant, so the weights are constants fo
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import torch
@@ -45,7 +45,7 @@ RankEstimator = Literal["harmonic", "log", "plugin", "sele", "augrc"]
 Ties = Literal["order", "exact"]
 _ESTIMATORS, _TIES = get_args(RankEstimator), get_args(Ties)
 _CPU = torch.device("cpu")
-_TABLES: dict[Any, Tensor] = {}
+_TABLES: dict[tuple[object, ...], Tensor] = {}
 _MOST_TABLES = 64  # batch sizes are few; a caller with changing sizes must not collect tables for ever
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, fields
 from math import isnan
 from typing import Any, Literal, Self
 
+from abstain._typing import Document
+
 #: What a score is computed from.
 Kind = Literal["logits", "probabilities"]
 
@@ -20,7 +22,7 @@ class Record(Mapping[str, Any]):
     """
 
     @classmethod
-    def from_content(cls, content: Mapping[str, Any]) -> Self:
+    def from_content(cls, content: Document) -> Self:
         """Return the record of a mapping, such as that of a file; what is not known here is left out."""
         return cls(**{each.name: content[each.name] for each in fields(cls) if each.name in content})  # type: ignore[arg-type]
 
@@ -160,7 +162,7 @@ class Calibration(Record):
     groups: Mapping[str, Calibration] | None = None
 
     @classmethod
-    def from_file(cls, content: Mapping[str, Any]) -> Calibration:
+    def from_file(cls, content: Document) -> Calibration:
         """Return the record of what a file holds."""
         bins = tuple((float(edge), int(count)) for edge, count in content.get("bins", ()))
         groups = content.get("groups")
@@ -235,7 +237,7 @@ def statement(risk: float, delta: float, calibration: Calibration, *, together: 
     )
 
 
-def digest(content: Mapping[str, Any]) -> str:
+def digest(content: Document) -> str:
     """Return a hash of the content: it shows that a file was changed, not who wrote it."""
     import hashlib
 

@@ -6,16 +6,19 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import nan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from abstain._checks import closest, plain, real, same_length, vector
-from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from abstain._typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
 from abstain.policy import _plain
 from abstain.policy._contents import Score
 from abstain.policy._plain import ACCEPTED, REASONS, Decision
 from abstain.policy._scores import compute, refuse_probabilities
+
+#: A number, a dict by column, an array of numbers or of classes, a list of dicts, or a frame of any library.
+Rows: TypeAlias = Any
 
 if TYPE_CHECKING:
     from abstain.policy._policy import Policy
@@ -59,7 +62,7 @@ class Decisions:
         return np.asarray(self.codes == ACCEPTED)
 
     @property
-    def reason(self) -> Any:
+    def reason(self) -> AnyArray:
         """Return the reason of every row, as text."""
         return np.array(REASONS)[self.codes]
 
@@ -89,7 +92,9 @@ class Decisions:
         return f"Decisions(n={len(self)}{shown})"
 
 
-def decide(policy: Policy, rows: Any, groups: Any, second: Any, declined: Any) -> Decision | Decisions:
+def decide(
+    policy: Policy, rows: Rows, groups: ArrayLike | None, second: ArrayLike | None, declined: ArrayLike | None
+) -> Decision | Decisions:
     """Return the decision on one row, or those on many."""
     names: Any = getattr(rows, "index", None)
     if not _is_frame(rows) and hasattr(names, "tolist") and set(policy.first.columns) <= set(names.tolist()):
@@ -106,7 +111,13 @@ def decide(policy: Policy, rows: Any, groups: Any, second: Any, declined: Any) -
     return _arrays(policy, rows, groups, second, declined)
 
 
-def _row(policy: Policy, row: Mapping[str, Any], groups: Any, second: Any, declined: Any) -> Decision:
+def _row(
+    policy: Policy,
+    row: Mapping[str, object],
+    groups: ArrayLike | None,
+    second: ArrayLike | None,
+    declined: ArrayLike | None,
+) -> Decision:
     """Decide one row by column, with the very code that an exported policy has."""
     given, said = dict(row), policy.said_declined()
     if groups is not None and policy.group is not None:
@@ -130,24 +141,26 @@ def _row(policy: Policy, row: Mapping[str, Any], groups: Any, second: Any, decli
     return decisions(policy, found[0], limit, found[1] if len(found) > 1 else None, refused)[0]
 
 
-def said_declined_by(values: Any, part: str, column: str) -> BoolArray:
+def said_declined_by(values: ArrayLike, part: str, column: str) -> BoolArray:
     """Return on which rows the model itself abstained, by the column that says so."""
     from abstain.outputs import declined
 
     return np.asarray(declined(values, f"column {column!r}", part, strict=False))
 
 
-def _is_frame(rows: Any) -> bool:
+def _is_frame(rows: Rows) -> bool:
     return hasattr(rows, "columns") and not isinstance(rows, np.ndarray)
 
 
-def _frame(policy: Policy, rows: Any, groups: Any, second: Any, declined: Any) -> Decisions:
+def _frame(
+    policy: Policy, rows: Rows, groups: ArrayLike | None, second: ArrayLike | None, declined: ArrayLike | None
+) -> Decisions:
     """Decide the rows of a data frame, by the columns that the policy names."""
     import narwhals as nw
 
     frame = nw.from_native(rows, eager_only=True)
 
-    def column(name: str) -> Any:
+    def column(name: str) -> ArrayLike:
         if name not in frame.columns:
             free = [
                 each for each in frame.columns if each not in policy.first.columns
@@ -178,7 +191,7 @@ def _frame(policy: Policy, rows: Any, groups: Any, second: Any, declined: Any) -
     return decisions(policy, score_of(policy.first), limits_of(policy, groups), other, declined)
 
 
-def _numbers(values: Any, name: str) -> FloatArray:
+def _numbers(values: ArrayLike, name: str) -> FloatArray:
     """Return a column as numbers; an error names it."""
     try:
         return np.asarray(values, dtype=np.float64)
@@ -187,13 +200,13 @@ def _numbers(values: Any, name: str) -> FloatArray:
         raise ValueError(f"column {name!r} of the policy holds {bad!r:.99}, which is no number; give numbers") from None
 
 
-def _of_lists(values: Any) -> FloatArray:
+def _of_lists(values: ArrayLike) -> FloatArray:
     """Return lists of one length as a matrix; a missing list is a row of NaN."""
     width = max((len(value) for value in values if value is not None), default=1)
     return np.array([[nan] * width if value is None else list(value) for value in values], dtype=np.float64)
 
 
-def _second(policy: Policy, values: Any) -> FloatArray | None:
+def _second(policy: Policy, values: ArrayLike) -> FloatArray | None:
     """Return the second score from the values of its column, if they are given."""
     if policy.second is None or values is None:
         return None
@@ -201,7 +214,9 @@ def _second(policy: Policy, values: Any) -> FloatArray | None:
     return -found if policy.second.uncertainty else found
 
 
-def _arrays(policy: Policy, rows: Any, groups: Any, second: Any, declined: Any) -> Decision | Decisions:
+def _arrays(
+    policy: Policy, rows: Rows, groups: ArrayLike | None, second: ArrayLike | None, declined: ArrayLike | None
+) -> Decision | Decisions:
     """Decide a number, a column of numbers, one row of classes or a matrix of them."""
     first, other = policy.first, policy.second
     if policy.levels is not None:
@@ -231,7 +246,7 @@ def _arrays(policy: Policy, rows: Any, groups: Any, second: Any, declined: Any) 
     return found if many else found[0]
 
 
-def _matrix(policy: Policy, array: Any, names: list[str]) -> tuple[Any, bool]:
+def _matrix(policy: Policy, array: AnyArray, names: list[str]) -> tuple[AnyArray, bool]:
     """Return rows of classes as a matrix, and whether they are many."""
     width = len(names) if len(names) > 1 else None if policy.classes is None else len(policy.classes)
     if array.ndim == 2:
@@ -253,7 +268,9 @@ def _matrix(policy: Policy, array: Any, names: list[str]) -> tuple[Any, bool]:
     return matrix, many
 
 
-def decisions(policy: Policy, score: FloatArray, limit: Any, second: FloatArray | None, declined: Any) -> Decisions:
+def decisions(
+    policy: Policy, score: FloatArray, limit: float | FloatArray, second: FloatArray | None, declined: ArrayLike | None
+) -> Decisions:
     """Decide rows by their scores and thresholds (NaN: unknown group), second scores, and where the model abstained."""
     if declined is not None:
         declined = np.atleast_1d(np.asarray(declined))
@@ -277,7 +294,7 @@ def decisions(policy: Policy, score: FloatArray, limit: Any, second: FloatArray 
 # ---------------------------------------------------------------------- audits
 
 
-def with_audits(found: Decision | Decisions, ids: Any, audit: float, seed: Any) -> Decisions:
+def with_audits(found: Decision | Decisions, ids: ArrayLike | None, audit: float, seed: int | str | None) -> Decisions:
     """Return the decisions with the rows that are drawn for a label, each by its identifier and the seed alone."""
     chance = real(audit, "audit", "in (0, 1]")
     if not 0.0 < chance <= 1.0:
@@ -309,7 +326,7 @@ def row_names(ids: ArrayLike) -> list[str]:
     return [str(int(each)) if isinstance(each, float) and each.is_integer() else str(each) for each in values]
 
 
-def drawn_rows(names: list[str], probability: FloatArray, seed: Any) -> BoolArray:
+def drawn_rows(names: list[str], probability: FloatArray, seed: int | str) -> BoolArray:
     """Return which rows are drawn: a draw depends on the name and the seed alone, and is the same everywhere."""
     start = hashlib.sha256(f"{seed}\x1f".encode())
     digests = []
@@ -323,7 +340,7 @@ def drawn_rows(names: list[str], probability: FloatArray, seed: Any) -> BoolArra
 # ---------------------------------------------------------------------- groups
 
 
-def group_column(groups: ArrayLike) -> Any:
+def group_column(groups: ArrayLike) -> AnyArray:
     """Return the groups as text; a missing group is an error."""
     if np.ma.is_masked(groups):
         raise ValueError(f"groups[{int(np.argmax(np.ma.getmaskarray(groups)))}] is masked; name a group for every row")
@@ -336,17 +353,17 @@ def group_column(groups: ArrayLike) -> Any:
     return np.array([_plain.group_name(value) for value in column])
 
 
-def limits_of(policy: Policy, groups: Any) -> Any:
+def limits_of(policy: Policy, groups: ArrayLike | None) -> float | FloatArray:
     """Return the threshold, or that of each row by its group."""
     return policy.thresholds[""] if policy.group is None else limits_by_group(policy.thresholds, groups)
 
 
-def limits_by_group(thresholds: Mapping[str, float], groups: Any) -> FloatArray:
+def limits_by_group(thresholds: Mapping[str, float], groups: ArrayLike) -> FloatArray:
     """Return the threshold of each row; NaN for an unknown group, or none."""
     if hasattr(groups, "to_list"):
         groups = groups.to_list()
     values = groups if isinstance(groups, list | tuple) else np.asarray(groups).tolist()
-    known: dict[Any, float] = {}
+    known: dict[object, float] = {}
     for value in set(values):
         name = _plain.group_name(value)
         known[value] = np.nan if name is None else thresholds.get(name, np.nan)

@@ -9,6 +9,7 @@ from dataclasses import fields, replace
 from sys import float_info
 from typing import Any
 
+from abstain._typing import Document
 from abstain.policy._contents import Calibration, Guarantee, Objective, SecondScore, digest
 from abstain.policy._policy import FORMAT, KEYS, Policy
 from abstain.policy._reading import checked
@@ -17,13 +18,13 @@ from abstain.policy._scores import inputs_of
 #: Formats that are read; the first one knew no classes, no second score and nothing about the model.
 _READ = ("abstain.policy/1", FORMAT)
 #: What a policy of the first format lacks.
-LATER: dict[str, Any] = {"reading": {}, "classes": None, "about": {}, "second": None}
+LATER: Document = {"reading": {}, "classes": None, "about": {}, "second": None}
 _FORMER = "recuse.policy/1"  # refused, with the remedy: no file is read under two names
 
 
 def load_policy(
     path: str | os.PathLike[str], *, edited: bool = False, model: str | None = None,
-    class_names: Sequence[Any] | None = None, temperature: float | None = None,
+    class_names: Sequence[str] | None = None, temperature: float | None = None,
 ) -> Policy:  # fmt: skip
     """Read a policy and check it.
 
@@ -92,7 +93,7 @@ def load_policy(
     return policy
 
 
-def schema() -> dict[str, Any]:
+def schema() -> Document:
     """Return the JSON schema (2020-12) of the file that :meth:`Policy.save` writes, for programs without this library.
 
     Returns
@@ -107,7 +108,7 @@ def schema() -> dict[str, Any]:
     """
     from importlib.resources import files
 
-    found: dict[str, Any] = json.loads(files(__package__).joinpath("policy.schema.json").read_text("utf-8"))
+    found: Document = json.loads(files(__package__).joinpath("policy.schema.json").read_text("utf-8"))
     return found
 
 
@@ -115,7 +116,7 @@ def _no_constant(word: str) -> None:
     raise ValueError(f"{word} is no JSON number")
 
 
-def _policy_of(content: dict[str, Any]) -> Policy:
+def _policy_of(content: Document) -> Policy:
     """Return the policy of a file's content; an error names the field and the remedy."""
     for field in ("objective", "calibration", "thresholds", "reading", "about"):
         _require(isinstance(content[field], dict), field, content[field], "it must be an object")
@@ -143,7 +144,7 @@ def _policy_of(content: dict[str, Any]) -> Policy:
     return Policy(**{**content, **read})
 
 
-def _require(valid: bool, field: str, value: Any, remedy: str) -> None:
+def _require(valid: bool, field: str, value: object, remedy: str) -> None:
     if not valid:
         raise ValueError(f"{field} = {value!r} is not valid; {remedy}")
 
@@ -158,7 +159,7 @@ def _check_score(where: str, score: Any, inputs: Any, temperature: Any) -> None:
         inputs,
         'it must be {"logits": [columns]}, {"probabilities": [columns]} or null',
     )
-    named: dict[str, Any] = {"logits": None, "probabilities": None, **(inputs or {})}
+    named: Document = {"logits": None, "probabilities": None, **(inputs or {})}
     inputs_of(score, **named, temperature=temperature)
 
 
@@ -190,11 +191,11 @@ def _second(content: Any) -> SecondScore | None:
     return SecondScore(**{**content, "threshold": limit})
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= float_info.max
 
 
-def _is_inputs(value: Any) -> bool:
+def _is_inputs(value: object) -> bool:
     if not isinstance(value, dict) or len(value) != 1 or not value.keys() <= {"logits", "probabilities"}:
         return False
     names = next(iter(value.values()))

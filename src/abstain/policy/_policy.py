@@ -15,10 +15,10 @@ import numpy as np
 
 from abstain._checks import vector
 from abstain._files import write_text
-from abstain._typing import ArrayLike, BoolArray, FloatArray
+from abstain._typing import ArrayLike, BoolArray, Document, FloatArray
 from abstain.policy import _plain
 from abstain.policy._contents import Calibration, Guarantee, Kind, Objective, Score, SecondScore, about_of, digest
-from abstain.policy._decide import accept_by_group, decide, with_audits
+from abstain.policy._decide import Rows, accept_by_group, decide, with_audits
 from abstain.policy._plain import Decision
 from abstain.policy._reading import as_calibrated, checked, no_columns, refuse_mismatch
 from abstain.policy._scores import compute, inputs_of, is_own
@@ -100,7 +100,7 @@ class Policy:
         logits: str | Sequence[str] | None = None,
         probabilities: str | Sequence[str] | None = None,
         temperature: float | None = None,
-        reading: Mapping[str, Any] | None = None,
+        reading: Columns | None = None,
         class_names: Sequence[str] | None = None,
         model: str | None = None,
         author: str | None = None,
@@ -157,12 +157,12 @@ class Policy:
 
     def decide(
         self,
-        rows: Any,
+        rows: Rows,
         groups: ArrayLike | None = None,
         *,
-        second: Any = None,
+        second: ArrayLike | None = None,
         declined: ArrayLike | None = None,
-        ids: Any = None,
+        ids: ArrayLike | None = None,
         audit: float | None = None,
         seed: int | str | None = None,
     ) -> Any:
@@ -217,7 +217,7 @@ class Policy:
         if self.second is not None:
             raise TypeError("this policy has two scores; call decide(rows), or decide(scores, second=second_scores)")
         if np.ndim(confidence) == 0:
-            mask: Any = self.accept(np.atleast_1d(confidence), None if groups is None else np.atleast_1d(groups))
+            mask: BoolArray = self.accept(np.atleast_1d(confidence), None if groups is None else np.atleast_1d(groups))
             return mask[0]  # type: ignore[no-any-return]
         scores = self.heard(confidence, "confidence")
         if self.group is None:
@@ -226,7 +226,7 @@ class Policy:
             raise TypeError(f"this policy has one threshold per {self.group}; give groups=")
         return accept_by_group(self.thresholds, scores, groups)
 
-    def heard(self, values: Any, name: str) -> FloatArray:
+    def heard(self, values: ArrayLike, name: str) -> FloatArray:
         """Return values of the score's column as numbers: words and per cent are read as at calibration."""
         levels = self.levels
         if levels is None:
@@ -258,7 +258,7 @@ class Policy:
         found = self.reading.get("confidence_levels")
         return None if found is None else list(found)
 
-    def read_column(self, part: Score, values: Any, name: str) -> FloatArray:
+    def read_column(self, part: Score, values: ArrayLike, name: str) -> FloatArray:
         """Return a score from the values of its column."""
         found = self.heard(values, name) if part == self.first else vector(values, name, np, None)
         return -found if part.uncertainty else found
@@ -292,7 +292,7 @@ class Policy:
     # ------------------------------------------------------------------ what it is about
 
     def check(
-        self, *, model: str | None = None, class_names: Sequence[Any] | None = None,
+        self, *, model: str | None = None, class_names: Sequence[str] | None = None,
         columns: Sequence[str] | None = None, temperature: float | None = None,
     ) -> Policy:  # fmt: skip
         """Return the policy itself if it was made for this model, these classes in this order, columns, temperature.
@@ -350,11 +350,11 @@ class Policy:
 
         return case(self, dialect)
 
-    def _content(self) -> dict[str, Any]:
+    def _content(self) -> Document:
         """Return what the file holds; infinite thresholds as text."""
         from abstain._result import plain
 
-        content: dict[str, Any] = plain({each.name: getattr(self, each.name) for each in dataclasses.fields(self)})
+        content: Document = plain({each.name: getattr(self, each.name) for each in dataclasses.fields(self)})
         return content
 
     @cached_property
@@ -364,7 +364,7 @@ class Policy:
         return self.inputs is None and self.group is None and self.second is None and plain
 
     @cached_property
-    def row_policy(self) -> dict[str, Any] | None:
+    def row_policy(self) -> Document | None:
         """Return what ``_plain.decide_row`` needs; None if that cannot decide rows of this policy."""
         for part in self.parts:
             if part.inputs is not None and not is_own(part.score, next(iter(part.inputs)), part.temperature):
@@ -378,7 +378,7 @@ class Policy:
             content["second"] = self.exported(self.second) | {"threshold": self.second.threshold}
         return content | {"declined": None if said is None else said[1]}
 
-    def exported(self, part: Score) -> dict[str, Any]:
+    def exported(self, part: Score) -> Document:
         """Return how a score is had from a row, in the form of an exported policy."""
         levels = self.levels if part == self.first else None
         return {

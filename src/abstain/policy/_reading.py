@@ -160,7 +160,7 @@ def _columns(outputs: Outputs, reading: Reading, finished: str | None) -> Column
     return cast("Columns", found)
 
 
-def _text(name: str, value: Any) -> str | list[str]:
+def _text(name: str, value: object) -> str | list[str]:
     """Return an argument as a policy keeps it."""
     if name == "cost_matrix":
         from abstain.outputs import cost_texts
@@ -237,7 +237,7 @@ def as_calibrated(policy: Policy, given: Mapping[str, Any]) -> Columns:
 
 
 def refuse_mismatch(
-    policy: Policy, model: str | None, names: Sequence[Any] | None, columns: Sequence[str] | None, scale: float | None
+    policy: Policy, model: str | None, names: Sequence[str] | None, columns: Sequence[str] | None, scale: float | None
 ) -> None:
     """Refuse a model, class names, columns or a temperature (``scale``) that the policy was not made for."""
     made = policy.about.get("model")

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from abstain._checks import one_of, positive, refuse
 from abstain._classes import ROUNDING, both
 from abstain._classes import probabilities as checked_probabilities
-from abstain._typing import ArrayLike, FloatArray
+from abstain._typing import Array, ArrayLike, FloatArray
 from abstain.policy import _plain
 from abstain.policy._contents import Kind
 
@@ -36,7 +35,7 @@ def inputs_of(
     score: str, logits: str | Sequence[str] | None, probabilities: str | Sequence[str] | None, temperature: float | None
 ) -> dict[Kind, list[str]] | None:
     """Return the columns from which a score is computed, by kind; None if the score is a column itself."""
-    given: dict[Kind, Any] = {"logits": logits, "probabilities": probabilities}
+    given: dict[Kind, str | Sequence[str] | None] = {"logits": logits, "probabilities": probabilities}
     named = {kind: [names] if isinstance(names, str) else list(names) for kind, names in given.items() if names}
     if len(named) > 1:
         raise TypeError("give logits= or probabilities=, not both: the score is computed from one of them")
@@ -127,7 +126,7 @@ def _of_whole(score: str, kind: Kind, rows: FloatArray, temperature: float | Non
         rows = checked_probabilities(rows, "probabilities", np, None)
         rows = (rows / rows.max(axis=1, keepdims=True)) ** (1.0 / temperature)
         rows = rows / rows.sum(axis=1, keepdims=True)
-    columns: dict[str, Any] = {kind: rows}
+    columns: dict[str, ArrayLike] = {kind: rows}
     return scores.parse(score)(Outputs(**columns, unlabelled=True))
 
 
@@ -161,7 +160,7 @@ def formula(score: str, kind: str, temperature: float | None, rows: FloatArray) 
     return found
 
 
-def _piece(score: str, kind: str, temperature: float | None, values: FloatArray) -> Any:
+def _piece(score: str, kind: str, temperature: float | None, values: FloatArray) -> Array:
     """Return the score of some rows, which are columns here: sums then run over the classes in their order."""
     if temperature is not None:
         values = values / temperature
@@ -176,7 +175,7 @@ def _piece(score: str, kind: str, temperature: float | None, values: FloatArray)
     return (1.0 - exponential(second - top)) / _total(values, top)
 
 
-def _total(values: FloatArray, top: FloatArray) -> Any:
+def _total(values: FloatArray, top: FloatArray) -> FloatArray:
     terms = exponential(values - top)
     total = np.zeros_like(top)
     for term in terms:

@@ -11,12 +11,13 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from abstain._checks import failure_probability, fraction, inside, whole
 from abstain._result import Column, Result, Row, Table
+from abstain._typing import ArrayLike, Document
 from abstain.pool._labels import sample_of
 from abstain.pool._plan import LabelPlan
 from abstain.thresholds import CertifiedThreshold, choose_threshold
@@ -84,12 +85,12 @@ class RegionCertificate(Result):
             lines.append("the whole region is certified: a larger one may hold more")
         return lines
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[Document]:
         """Return the certificate as one row."""
         return [{name: value for name, value in vars(self).items() if name != "certified"}]
 
 
-def certify_region(plan: LabelPlan, loss: Any, *, risk: float, delta: float) -> RegionCertificate:
+def certify_region(plan: LabelPlan, loss: ArrayLike, *, risk: float, delta: float) -> RegionCertificate:
     """Certify a threshold from the labels of a plan with a region.
 
     Parameters

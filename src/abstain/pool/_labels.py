@@ -14,7 +14,7 @@ import numpy as np
 
 from abstain._checks import is_missing, plain, vector
 from abstain._files import restored
-from abstain._typing import ArrayLike, FloatArray, IntArray
+from abstain._typing import AnyArray, ArrayLike, FloatArray, IntArray
 from abstain.pool._estimate import Sample
 from abstain.pool._pool import Pool
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from abstain.pool._plan import LabelPlan
 
 
-def column(loss: Any, n: int) -> FloatArray:
+def column(loss: ArrayLike, n: int) -> FloatArray:
     """Return 0/1 losses with NaN where there is no label."""
     values: FloatArray = np.array(vector(loss, "loss", np, None), dtype=np.float64)
     if len(values) != n:
@@ -37,7 +37,7 @@ def column(loss: Any, n: int) -> FloatArray:
     return values
 
 
-def sample_of(plan: LabelPlan, loss: Any) -> Sample:
+def sample_of(plan: LabelPlan, loss: ArrayLike) -> Sample:
     """Return the labelled rows of a plan; labels outside it are left out, with a warning."""
     values = column(loss, plan.n)
     rows = plan.planned
@@ -60,7 +60,7 @@ def sample_of(plan: LabelPlan, loss: Any) -> Sample:
     )
 
 
-def pair_of(plan: LabelPlan, losses: Any) -> tuple[Sample, Sample]:
+def pair_of(plan: LabelPlan, losses: list[ArrayLike]) -> tuple[Sample, Sample]:
     """Return the labelled rows with the losses of either model."""
     first, second = (column(each, plan.n) for each in losses)
     half = int(np.count_nonzero(np.isnan(first) != np.isnan(second)))
@@ -76,7 +76,7 @@ def pair_of(plan: LabelPlan, losses: Any) -> tuple[Sample, Sample]:
     return sample, replace(sample, pool=plan.pair.b, loss=second[sample.rows])
 
 
-def at_random(confidence: FloatArray, loss: Any) -> Sample:
+def at_random(confidence: FloatArray, loss: ArrayLike) -> Sample:
     """Return the labelled rows of a pool of which the caller says that chance alone chose them."""
     values = column(loss, len(confidence))
     rows: IntArray = np.flatnonzero(~np.isnan(values))
@@ -87,7 +87,7 @@ def at_random(confidence: FloatArray, loss: Any) -> Sample:
     return Sample(Pool.of(confidence), rows, values[rows], stage, chance, np.ones(n, dtype=bool), (rows.size,))
 
 
-def places(plan: LabelPlan, confidence: FloatArray, ids: Any) -> IntArray:
+def places(plan: LabelPlan, confidence: FloatArray, ids: ArrayLike) -> IntArray:
     """Return where the pool has each row of the plan; refuse a pool that is not the one that was planned for."""
     if plan.ids is None:
         if len(confidence) != plan.n:
@@ -141,7 +141,7 @@ _NUMBER = re.compile(r"([+-]?\d+)(\.\d*)?([eE][+-]?\d+)?")
 _TIME = re.compile(r"(\d{4,}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?::(\d\d)(?:\.(\d+))?)?(Z|[+-]\d\d(?::?\d\d)?)?)?")
 
 
-def row_names(ids: ArrayLike, n: int | None = None) -> Any:
+def row_names(ids: ArrayLike, n: int | None = None) -> AnyArray:
     """Return the ids of a pool as text, each once; what cannot be found again in a file is refused before any label."""
     names = [_name(each) for each in _listed(ids)]
     if n is not None and len(names) != n:
@@ -167,7 +167,7 @@ def shown(name: str) -> str:
     return name if name.isprintable() else repr(name)
 
 
-def spelt(names: Any, planned: Any) -> Any:
+def spelt(names: AnyArray, planned: AnyArray) -> AnyArray:
     """Return ids as the plan spells them, if they are the same numbers, times or texts: files turn 0007 into 7."""
     if set(names.tolist()) == set(planned.tolist()):
         return names
@@ -183,7 +183,7 @@ def spelt(names: Any, planned: Any) -> Any:
     return names
 
 
-def _listed(ids: Any) -> list[Any]:
+def _listed(ids: ArrayLike) -> list[object]:
     """Return ids one by one, of their own types: NumPy would round whole numbers that are longer than 64 bits."""
     if isinstance(ids, list | tuple):
         return list(ids)

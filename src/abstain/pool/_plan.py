@@ -7,12 +7,12 @@ import math
 import os
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from abstain._result import Column, Result, Row, Table, plain
-from abstain._typing import BoolArray, FloatArray, IntArray
+from abstain._typing import AnyArray, ArrayLike, BoolArray, Document, FloatArray, IntArray
 from abstain._version import __version__
 from abstain.metrics import Metric, parse
 from abstain.pool import _plan_file, _sampling
@@ -63,7 +63,7 @@ class LabelPlan(Result):
     probability: FloatArray
     metric: str
     design: str
-    ids: Any
+    ids: AnyArray | None
     judge: FloatArray | None
     other: FloatArray | None
     differs: BoolArray | None
@@ -144,7 +144,7 @@ class LabelPlan(Result):
 
     # ------------------------------------------------------------------ next stage, file
 
-    def extend(self, loss: Any, n: int | None = None, *, seed: int | None = None) -> LabelPlan:
+    def extend(self, loss: ArrayLike, n: int | None = None, *, seed: int | None = None) -> LabelPlan:
         """Return the plan with one more stage, drawn from the rows not yet labelled.
 
         Parameters
@@ -227,7 +227,7 @@ class LabelPlan(Result):
         lines.append(f"seed {', '.join(map(str, facts.seeds))} · pool {self.digest[:12]}")
         return lines
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[Document]:
         """Return the rows to label: id, place in the pool (from 1), stage, probability, confidence."""
         return [
             {
@@ -238,7 +238,7 @@ class LabelPlan(Result):
             for row in self.rows_to_label
         ]  # fmt: skip
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Return plain Python values: what the plan was made from, and the rows to label."""
         made = {"metric": self.metric, "design": self.design, "n": self.n, "sizes": list(self.sizes)}
         return {
@@ -248,7 +248,13 @@ class LabelPlan(Result):
         }
 
 
-def digest_of(confidence: FloatArray, judge: Any, other: Any, differs: Any, ids: Any) -> str:
+def digest_of(
+    confidence: FloatArray,
+    judge: FloatArray | None,
+    other: FloatArray | None,
+    differs: BoolArray | None,
+    ids: AnyArray | None,
+) -> str:
     """Return the SHA-256 (hex) of what is known of a pool before any label."""
     found = hashlib.sha256(np.ascontiguousarray(confidence + 0.0).tobytes())
     if judge is not None:

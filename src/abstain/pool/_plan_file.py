@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from abstain._extras import need
 from abstain._files import restored, without_formulas, write_file
+from abstain._typing import AnyArray, Array, ArrayLike, Document, FloatArray, PolarsFrame
 from abstain.outputs import scan_parquet
 
 if TYPE_CHECKING:
@@ -51,7 +53,7 @@ def save(plan: LabelPlan, path: str | os.PathLike[str]) -> None:
     write_file(path, frame.write_parquet if kind == ".parquet" else without_formulas(frame).write_csv)
 
 
-def read(name: str, kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def read(name: str, kind: str) -> tuple[Document, dict[str, Array]]:
     """Return what a plan was made from, and its columns."""
     if kind == ".json":
         with open(name, encoding="utf-8") as file:
@@ -78,7 +80,7 @@ def read(name: str, kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
     return made, columns
 
 
-def _unsorted(pl: Any, frame: Any, named: bool, first: int) -> Any:
+def _unsorted(pl: ModuleType, frame: PolarsFrame, named: bool, first: int) -> PolarsFrame:
     """Return the rows in the order of the pool, which a spreadsheet has sorted; row numbers show it, names do not."""
     if not named:
         number = frame["id"].cast(pl.Int64, strict=False)
@@ -98,24 +100,24 @@ def kind_of(path: str | os.PathLike[str]) -> str:
     return kind
 
 
-def _polars(kind: str) -> Any:
+def _polars(kind: str) -> ModuleType:
     need(f"a plan as {kind}", "polars", instead=" (or use .json)")
     import polars
 
     return polars
 
 
-def _listed(column: Any) -> Any:
+def _listed(column: AnyArray) -> AnyArray | list[str]:
     return column.tolist() if column.dtype.kind in "US" else column
 
 
-def _written(column: Any) -> list[Any]:
+def _written(column: AnyArray) -> list[object]:
     """Return a column for JSON, which has no word for an infinity."""
     if column.dtype.kind != "f":
         return list(column.tolist())
     return [value if np.isfinite(value) else repr(value) for value in column.tolist()]
 
 
-def numbers(column: Any) -> Any:
+def numbers(column: ArrayLike) -> FloatArray:
     """Return a column as numbers; JSON has infinities as text."""
     return np.array([float(value) for value in column])

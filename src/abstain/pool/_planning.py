@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from statistics import NormalDist
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -33,7 +33,7 @@ def plan_labels(
     design: Design | None = None,
     error_rate: float | None = None,
     judge: ArrayLike | None = None,
-    compare: Any = None,
+    compare: ArrayLike | None = None,
     region: float | None = None,
     ids: ArrayLike | None = None,
     level: float = 0.95,
@@ -228,7 +228,7 @@ def drawable(metric: Metric, pool: Pool, risk: FloatArray, region: float | None)
     return np.flatnonzero(inside_region[pool.block])
 
 
-def second(compare: Any, n: int, nan_policy: str) -> tuple[FloatArray, BoolArray]:
+def second(compare: ArrayLike, n: int, nan_policy: str) -> tuple[FloatArray, BoolArray]:
     """Return the second score, and where the predictions differ: nowhere, if they are those of one model."""
     three = isinstance(compare, tuple) and len(compare) == 3
     column = scores(compare[0] if three else compare, nan_policy)

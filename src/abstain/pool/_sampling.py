@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from abstain._checks import whole
-from abstain._typing import FloatArray, IntArray
+from abstain._typing import ArrayLike, Document, FloatArray, IntArray
 from abstain.metrics import Metric
 from abstain.pool import _pair
 from abstain.pool._estimate import per_row, plain_variance
@@ -144,7 +143,7 @@ def spread(order: IntArray, probability: FloatArray, rng: np.random.Generator) -
 # ---------------------------------------------------------------------- further stages
 
 
-def extended(plan: LabelPlan, loss: Any, n: int | None, seed: int | None) -> LabelPlan:
+def extended(plan: LabelPlan, loss: ArrayLike, n: int | None, seed: int | None) -> LabelPlan:
     """Return a plan with one more stage."""
     sample = sample_of(plan, loss)
     metric, pool, held = plan.measure(), plan.pool, plan.facts.held_back
@@ -242,13 +241,13 @@ class PlanFacts:
     region: float | None
     expected: Expected
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Return these as a file has them."""
         own = {name: value for name, value in vars(self).items() if name != "expected"}
         return own | {f"expected_{name}": value for name, value in self.expected._asdict().items()}
 
     @classmethod
-    def of_dict(cls, found: Mapping[str, Any]) -> PlanFacts:
+    def of_dict(cls, found: Document) -> PlanFacts:
         """Return the facts of a file; those of older versions call the region a zone and lack the last two numbers."""
         hope = [found["expected_halfwidth"], found["expected_plain"]]
         hope += [found.get("expected_errors", math.inf), found.get("expected_room", 0.0)]

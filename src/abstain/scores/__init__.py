@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from abstain._checks import UnmetNeed, closest, listed
@@ -19,7 +17,7 @@ __all__ = ["FittedScore", "Score", "available", "compute", "default", "get", "ju
 __all__ += ["parse_list", "pass_predictions", "recover_head"]
 
 
-def get(name: str, **options: Any) -> Score:
+def get(name: str, **options: object) -> Score:
     """Return a score by name.
 
     Parameters

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from abstain._checks import fraction
+from abstain._typing import Array, Namespace
 from abstain.outputs import Outputs
 from abstain.scores import _moments
 from abstain.scores._batch import Batch, State, astype, kth_largest, logsumexp
 
 
-def react(batch: Batch, state: State) -> Any:
+def react(batch: Batch, state: State) -> Array:
     """LSE(W min(h, c) + b), c the quantile ``quantile`` of all entries of all fit features together."""
     xp = batch.xp
     clipped = xp.where(batch.features < state["clip"], batch.features, xp.zeros_like(batch.features) + state["clip"])
@@ -21,13 +20,13 @@ def react(batch: Batch, state: State) -> Any:
 
 def fit_react(outputs: Outputs, *, quantile: float = 0.9) -> State:
     """Return the value at which features are clipped."""
-    features: Any = outputs.features
+    features: Array = outputs.features
     level = fraction(quantile, "quantile")
     clip = np.quantile(np.asarray(features, dtype=np.float64), level)
     return {"clip": np.float64(clip), "n_features": np.int64(features.shape[1])}
 
 
-def dice(batch: Batch, state: State) -> Any:
+def dice(batch: Batch, state: State) -> Array:
     """LSE((W * M) h + b), M = 1 where the mean contribution V_kj = W_kj mean(h_j) is above its ``sparsity`` quantile.
 
     ``sparsity=0.9`` keeps the tenth of the weights that contribute most; the quantile is that of all entries of V.
@@ -47,7 +46,7 @@ def fit_dice(outputs: Outputs, *, sparsity: float = 0.9) -> State:
 LARGEST_EXPONENT = 600.0
 
 
-def ash_p(batch: Batch, *, percentile: float = 0.9) -> Any:
+def ash_p(batch: Batch, *, percentile: float = 0.9) -> Array:
     """LSE(W h' + b), h' = h where it is among the k largest of its row, else 0; k = d - round(d percentile).
 
     Of equal entries at the edge the first stay. Features must be >= 0 (after a ReLU); other features are an error.
@@ -56,7 +55,7 @@ def ash_p(batch: Batch, *, percentile: float = 0.9) -> Any:
     return logsumexp(batch.logits_of(kept), batch.xp)
 
 
-def ash_b(batch: Batch, *, percentile: float = 0.9) -> Any:
+def ash_b(batch: Batch, *, percentile: float = 0.9) -> Array:
     """LSE(W h' + b), h' = s1/k where h is among the k largest of its row, else 0; s1 = sum of the row before.
 
     Entries that are 0 stay 0, also where fewer than k are positive; published code then raises some of them.
@@ -69,7 +68,7 @@ def ash_b(batch: Batch, *, percentile: float = 0.9) -> Any:
     return logsumexp(logits, xp)
 
 
-def ash_s(batch: Batch, *, percentile: float = 0.9) -> Any:
+def ash_s(batch: Batch, *, percentile: float = 0.9) -> Array:
     """LSE(W h' + b), h' = h exp(s1/s2) where h is among the k largest of its row, else 0.
 
     s1 and s2 are the sums of the row before and after pruning; s1/s2 counts as 600 at most, so that exp does not
@@ -80,7 +79,7 @@ def ash_s(batch: Batch, *, percentile: float = 0.9) -> Any:
     return logsumexp(batch.logits_of(kept * factor[:, None]), batch.xp)
 
 
-def scale(batch: Batch, *, percentile: float = 0.85) -> Any:
+def scale(batch: Batch, *, percentile: float = 0.85) -> Array:
     """LSE(W h' + b), h' = h exp(s1/s2) for the whole row; s2 = sum of its k largest entries, s1 = of all.
 
     k = d - round(d percentile). s1/s2 counts as 600 at most, so that exp does not overflow. A row of zeros stays as
@@ -100,7 +99,7 @@ def scale(batch: Batch, *, percentile: float = 0.85) -> Any:
     return logsumexp(logits, xp)
 
 
-def _checked(batch: Batch, percentile: float, name: str) -> tuple[Any, int]:
+def _checked(batch: Batch, percentile: float, name: str) -> tuple[Array, int]:
     features = batch.features
     smallest = float(batch.xp.min(features))
     if smallest < 0.0:
@@ -112,7 +111,7 @@ def _checked(batch: Batch, percentile: float, name: str) -> tuple[Any, int]:
     return features, max(d - int(np.round(d * fraction(percentile, "percentile"))), 1)
 
 
-def _kept(batch: Batch, percentile: float, name: str) -> tuple[Any, Any, int]:
+def _kept(batch: Batch, percentile: float, name: str) -> tuple[Array, Array, int]:
     """Return the features with all but the k largest set to 0, the row sums before, and k."""
     xp = batch.xp
     features, k = _checked(batch, percentile, name)
@@ -126,7 +125,7 @@ def _kept(batch: Batch, percentile: float, name: str) -> tuple[Any, Any, int]:
     return xp.where(kept, features, xp.zeros_like(features)), xp.sum(features, axis=1), k
 
 
-def _factor(total: Any, strongest: Any, xp: Any) -> Any:
+def _factor(total: Array, strongest: Array, xp: Namespace) -> Array:
     """Return exp(s1/s2), 1 for a row of zeros."""
     empty = strongest <= 0.0
     ratio = total / xp.where(empty, xp.ones_like(strongest), strongest)
@@ -134,7 +133,7 @@ def _factor(total: Any, strongest: Any, xp: Any) -> Any:
     return xp.exp(xp.where(empty, xp.zeros_like(ratio), ratio))
 
 
-def gradnorm(batch: Batch) -> Any:
+def gradnorm(batch: Batch) -> Array:
     """||h||_1 sum_k |K p_k - 1|, the L1 norm of d/dW of sum_k -log p_k.
 
     The gradient is the outer product of (K p - 1) and h, whose L1 norm is a product of two norms: no backward pass.

@@ -6,34 +6,35 @@ import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from abstain._checks import namespace, same
 from abstain._classes import chosen, class_labels, class_matrix, probabilities
+from abstain._typing import Array, Device, Namespace
 from abstain.outputs import Outputs
 
 #: Queries and bank rows per block: their similarities take 64 MB in single precision.
 QUERIES, BLOCK = 1 << 10, 1 << 14
 
 
-def astype(values: Any, dtype: str, xp: Any) -> Any:
+def astype(values: Array, dtype: str, xp: Namespace) -> Array:
     """Return an array of another dtype, or the same array where it has that dtype."""
     return np.asarray(values, dtype=dtype) if xp is np else xp.astype(values, getattr(xp, dtype), copy=False)
 
 
-def arange(n: int, xp: Any, device: Any) -> Any:
+def arange(n: int, xp: Namespace, device: Device) -> Array:
     """Return 0 .. n - 1 where the other arrays live."""
     return np.arange(n) if xp is np else xp.arange(n, dtype=xp.int64, device=device)
 
 
-def columns_at(index: Any, width: int, xp: Any, device: Any) -> Any:
+def columns_at(index: Array, width: int, xp: Namespace, device: Device) -> Array:
     """Return a mask of shape (n, width) that is true at one column per row."""
     return arange(width, xp, device)[None, :] == index[:, None]
 
 
-def logsumexp(values: Any, xp: Any) -> Any:
+def logsumexp(values: Array, xp: Namespace) -> Array:
     """Return log sum_k exp v_k of each row; -inf for a row of -inf."""
     top = xp.max(values, axis=1, keepdims=True)
     shift = xp.where(xp.isfinite(top), top, xp.zeros_like(top))
@@ -41,7 +42,7 @@ def logsumexp(values: Any, xp: Any) -> Any:
         return shift[:, 0] + xp.log(xp.sum(xp.exp(values - shift), axis=1))
 
 
-def log_softmax(values: Any, xp: Any, device: Any) -> Any:
+def log_softmax(values: Array, xp: Namespace, device: Device) -> Array:
     """Return log-probabilities that stay exact where the softmax is 1 to the last digit.
 
     The normaliser is log1p of the sum over all classes but the largest: a probability of 1 - 1e-26 has
@@ -57,7 +58,7 @@ def log_softmax(values: Any, xp: Any, device: Any) -> Any:
     return shifted - xp.log1p(xp.sum(others, axis=1))[:, None]
 
 
-def ascending(values: Any, xp: Any) -> Any:
+def ascending(values: Array, xp: Namespace) -> Array:
     """Return the entries of each row in ascending order, rows in one piece: the order of a sum depends on both."""
     if xp is not np:
         return xp.sort(values, axis=-1)
@@ -66,7 +67,7 @@ def ascending(values: Any, xp: Any) -> Any:
     return found
 
 
-def largest(values: Any, k: int, xp: Any) -> Any:
+def largest(values: Array, k: int, xp: Namespace) -> Array:
     """Return the k largest entries of each row, in no particular order."""
     width = values.shape[1]
     if k >= width:
@@ -78,7 +79,7 @@ def largest(values: Any, k: int, xp: Any) -> Any:
     return xp.sort(values, axis=1)[:, width - k :]
 
 
-def kth_largest(values: Any, k: int, xp: Any) -> Any:
+def kth_largest(values: Array, k: int, xp: Namespace) -> Array:
     """Return the k-th largest entry of each row, counted from 1."""
     if xp is np:
         place = values.shape[1] - k
@@ -86,18 +87,18 @@ def kth_largest(values: Any, k: int, xp: Any) -> Any:
     return xp.min(largest(values, k, xp), axis=1)
 
 
-def row_norms(values: Any, xp: Any) -> Any:
+def row_norms(values: Array, xp: Namespace) -> Array:
     """Return the Euclidean norm of each row; no row overflows that float32 can hold."""
     return xp.sqrt(xp.sum(values * values, axis=1))
 
 
-def unit_rows(values: Any, xp: Any) -> Any:
+def unit_rows(values: Array, xp: Namespace) -> Array:
     """Return each row divided by its Euclidean norm; a row of zeros stays zero."""
     norms = row_norms(values, xp)
     return values / xp.where(norms > 0, norms, xp.ones_like(norms))[:, None]
 
 
-def rows_of(table: Any, classes: Any, xp: Any) -> Any:
+def rows_of(table: Array, classes: Array, xp: Namespace) -> Array:
     """Return the row of a fitted table that belongs to each predicted class."""
     if bool(xp.any((classes < 0) | (classes >= table.shape[0]))):
         raise ValueError(
@@ -107,12 +108,12 @@ def rows_of(table: Any, classes: Any, xp: Any) -> Any:
     return xp.take(table, classes, axis=0)
 
 
-def x_log_y(x: Any, log_y: Any, xp: Any) -> Any:
+def x_log_y(x: Array, log_y: Array, xp: Namespace) -> Array:
     """Return x log y with 0 log 0 = 0."""
     return x * xp.where(xp.isfinite(log_y), log_y, xp.zeros_like(log_y))
 
 
-def top_products(queries: Any, bank: Any, k: int, xp: Any) -> Any:
+def top_products(queries: Array, bank: Array, k: int, xp: Namespace) -> Array:
     """Return the k largest of <query, row of the bank> for each query, shape (n_queries, k), in no order.
 
     Products are computed in the bank's precision (a float16 bank: in float32) and returned as float64.
@@ -124,7 +125,7 @@ def top_products(queries: Any, bank: Any, k: int, xp: Any) -> Any:
     return astype(xp.concat(found, axis=0), "float64", xp)
 
 
-def _top(queries: Any, bank: Any, k: int, width: str, xp: Any) -> Any:
+def _top(queries: Array, bank: Array, k: int, width: str, xp: Namespace) -> Array:
     """Return the same for a few queries, in their precision."""
     best = None
     for start in range(0, bank.shape[0], BLOCK):
@@ -135,7 +136,7 @@ def _top(queries: Any, bank: Any, k: int, width: str, xp: Any) -> Any:
 
 
 #: What a score has learnt from its fit data: arrays by name.
-State: TypeAlias = dict[str, Any]
+State: TypeAlias = dict[str, Array]
 
 #: Rows are taken in chunks of about this many bytes of float64 input: small enough for the processor's cache.
 CHUNK_BYTES = 1 << 22
@@ -148,18 +149,18 @@ _NDIM = {"features": 2, "passes": 3}
 class Batch:
     """Columns of the same rows as arrays of one library; only what was given is there."""
 
-    xp: Any
-    device: Any
-    logits: Any = None
-    probabilities: Any = None
-    features: Any = None
-    head: Any = None
-    passes: Any = None
-    predictions: Any = None
-    confidence: Any = None
-    scores: Mapping[str, Any] = field(default_factory=dict)
+    xp: Namespace
+    device: Device
+    logits: Array = None
+    probabilities: Array = None
+    features: Array = None
+    head: Array = None
+    passes: Array = None
+    predictions: Array = None
+    confidence: Array = None
+    scores: Mapping[str, Array] = field(default_factory=dict)
     #: Products with banks that were computed for these rows, by bank; never handed on to other rows.
-    _products: dict[int, Any] = field(default_factory=dict, init=False)
+    _products: dict[int, Array] = field(default_factory=dict, init=False)
 
     @classmethod
     def of(cls, outputs: Outputs) -> Batch:
@@ -169,7 +170,7 @@ class Batch:
         return cls(np, None, **found, scores=outputs.scores or {})
 
     @classmethod
-    def from_arrays(cls, **columns: Any) -> Batch:
+    def from_arrays(cls, **columns: Array) -> Batch:
         """Return checked columns of any Array API library, brought to the library and the device of the first."""
         head = columns.get("head")
         if head is not None and (not isinstance(head, tuple | list) or len(head) != 2):
@@ -213,16 +214,16 @@ class Batch:
         inner = {name: column[rows] for name, column in self.scores.items()}
         return replace(self, **changed, scores=inner)
 
-    def _row_columns(self) -> dict[str, Any]:
+    def _row_columns(self) -> dict[str, Array]:
         return {name: getattr(self, name) for name in _ROWS if getattr(self, name) is not None}
 
-    def double(self, column: Any) -> Any:
+    def double(self, column: Array) -> Array:
         """Return a column as float64; one that is so already is not copied."""
         return astype(column, "float64", self.xp)
 
     # ------------------------------------------------------------------ what follows from the columns
 
-    def top_products(self, bank: Any, k: int) -> Any:
+    def top_products(self, bank: Array, k: int) -> Array:
         """Return the k largest <h/||h||, row of the bank> of each row (n, k), in no order.
 
         They are kept for the next who asks: another number of neighbours of the same bank costs a product only
@@ -234,7 +235,7 @@ class Batch:
         return largest(kept, k, self.xp)
 
     @cached_property
-    def log_p(self) -> Any:
+    def log_p(self) -> Array:
         """Log-probabilities (n, K): from the logits where there are any, -inf where a probability is 0."""
         if self.logits is not None:
             return log_softmax(self.logits, self.xp, self.device)
@@ -257,18 +258,18 @@ class Batch:
         return found
 
     @cached_property
-    def p(self) -> Any:
+    def p(self) -> Array:
         """Probabilities (n, K)."""
         return self.xp.exp(self.log_p) if self.logits is not None else self.probabilities
 
     @cached_property
-    def predicted(self) -> Any:
+    def predicted(self) -> Array:
         """Predicted class (n,): as given, else of the largest logit or probability, the first if several."""
         if self.predictions is not None:
             return astype(self.predictions, "int64", self.xp)
         return self.xp.argmax(self.probabilities if self.logits is None else self.logits, axis=1)
 
-    def array(self, values: Any) -> Any:
+    def array(self, values: Array) -> Array:
         """Return a fitted array where the rows live; a floating dtype is kept."""
         if self.xp is np:
             return values
@@ -276,13 +277,13 @@ class Batch:
             warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
             return self.xp.asarray(values, device=self.device)
 
-    def logits_of(self, features: Any, head: Any = None) -> Any:
+    def logits_of(self, features: Array, head: Array = None) -> Array:
         """Return W h + b of (changed) features."""
         weight, bias = self.head if head is None else head
         return features @ self.double(weight).T + self.double(bias)
 
 
-def _checked(column: Any, name: str, xp: Any, device: Any) -> Any:
+def _checked(column: Array, name: str, xp: Namespace, device: Device) -> Array:
     """Return a column in the common library: of the right shape, finite, and probabilities that are such."""
     if name == "probabilities":
         return probabilities(column, name, xp, device)
@@ -305,7 +306,7 @@ def _checked(column: Any, name: str, xp: Any, device: Any) -> Any:
     return column
 
 
-def _head(head: Any, features: Any, xp: Any, device: Any) -> tuple[Any, Any]:
+def _head(head: Array, features: Array, xp: Namespace, device: Device) -> tuple[Array, Array]:
     """Return W and b in the common library; their shapes must fit each other and the features."""
     weight, bias = (_as(part, xp, device) for part in head)
     fits = weight.ndim == 2 and tuple(bias.shape) == (weight.shape[0],)
@@ -318,7 +319,7 @@ def _head(head: Any, features: Any, xp: Any, device: Any) -> tuple[Any, Any]:
     return weight, bias
 
 
-def _as(column: Any, xp: Any, device: Any) -> Any:
+def _as(column: Array, xp: Namespace, device: Device) -> Array:
     """Return an array in the common library, without its history of gradients."""
     if xp is np:
         return np.asarray(column)

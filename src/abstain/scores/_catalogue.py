@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
 
 import numpy as np
 
 from abstain._registry import not_known, read_spec, split_specs
+from abstain._typing import AnyArray, Document
 from abstain.scores._fitted import HEADER, FittedScore, digest, rebuilt
 from abstain.scores._score import Score
 
@@ -245,7 +245,7 @@ def load(path: str | os.PathLike[str]) -> FittedScore:
     raise ValueError(f"{name}: {stale}")
 
 
-def _stale(header: dict[str, Any]) -> str | None:
+def _stale(header: Document) -> str | None:
     """Return why a score cannot be had in this version of the library; None if it can."""
     name, version = header["name"], header["version"]
     if name not in SCORES:
@@ -255,7 +255,7 @@ def _stale(header: dict[str, Any]) -> str | None:
     return next(filter(None, map(_stale, header["parts"])), None)
 
 
-def _unpack(header: dict[str, Any], contents: dict[str, Any], prefix: str) -> FittedScore:
+def _unpack(header: Document, contents: dict[str, AnyArray], prefix: str) -> FittedScore:
     arrays = {key: contents[f"{prefix}{key}"] for key in header["arrays"]}
     parts = tuple(_unpack(part, contents, f"{prefix}part{number}.") for number, part in enumerate(header["parts"]))
     options = {key: tuple(value) if isinstance(value, list) else value for key, value in header["options"].items()}

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from abstain._checks import one_of
 from abstain._classes import chosen
+from abstain._typing import Array
 from abstain.outputs import Outputs
 from abstain.scores import _moments
 from abstain.scores._batch import Batch, State, row_norms, rows_of
 
 
-def mds(batch: Batch, state: State) -> Any:
+def mds(batch: Batch, state: State) -> Array:
     """max_k -(h - mu_k)^T Sigma^+ (h - mu_k), mu_k the class means, Sigma the covariance within classes.
 
     Sigma = (1/n) sum_i (h_i - mu_{y_i})(h_i - mu_{y_i})^T with true labels. With A^T A = Sigma^+ the distances are
@@ -23,7 +22,7 @@ def mds(batch: Batch, state: State) -> Any:
     return _nearest(batch, state)
 
 
-def rmds(batch: Batch, state: State) -> Any:
+def rmds(batch: Batch, state: State) -> Array:
     """max_k M_0(h) - M_k(h): Mahalanobis distance to the mean of all data minus that to the class mean.
 
     M_k as in ``mds``, M_0 with mean and covariance of all fit data.
@@ -33,7 +32,7 @@ def rmds(batch: Batch, state: State) -> Any:
     return _nearest(batch, state) + batch.xp.sum(white * white, axis=1)
 
 
-def _nearest(batch: Batch, state: State) -> Any:
+def _nearest(batch: Batch, state: State) -> Array:
     """Return minus the squared distance to the nearest mean, both whitened and centred on the mean of all data."""
     xp, means = batch.xp, state["white_means"]
     white = (batch.features - state["centre"][None, :]) @ state["whitening"].T
@@ -64,7 +63,7 @@ def fit_rmds(outputs: Outputs) -> State:
     return state | {"whitening_all": _moments.whitening(total, "rmds", "at all; fit on other samples")}
 
 
-def she(batch: Batch, state: State) -> Any:
+def she(batch: Batch, state: State) -> Array:
     """<h, S_k> of the predicted class k, S_k the mean feature of the correct fit samples of that class.
 
     A class without a correct sample has the mean of all its samples; a class that the fit data lack, the mean of all
@@ -88,7 +87,7 @@ def fit_she(outputs: Outputs) -> State:
     return {"patterns": patterns, "n_features": np.int64(features.shape[1]), "n_classes": np.int64(width)}
 
 
-def fdbd(batch: Batch, state: State, *, normaliser: str = "distance_to_mean") -> Any:
+def fdbd(batch: Batch, state: State, *, normaliser: str = "distance_to_mean") -> Array:
     """sum_{k != y} |z_y - z_k| / ||w_y - w_k||, y the predicted class, divided by ||h - mean(h)|| over the fit data.
 
     ``normaliser="norm"`` divides by ||h|| instead. Classes with identical weights have no boundary between them and

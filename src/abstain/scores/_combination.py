@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from abstain._checks import UnmetNeed, not_negative
-from abstain._typing import FloatArray
+from abstain._typing import Array, FloatArray, Namespace
 from abstain.outputs import Outputs
 from abstain.scores._batch import Batch, State, astype
 from abstain.scores._catalogue import parse, score_of
@@ -23,7 +22,7 @@ _FAR = 1e3
 _PAIR = ("neg_log_error", "max_logit")
 
 
-def platt(columns: Any, state: State, batch: Batch) -> Any:
+def platt(columns: Array, state: State, batch: Batch) -> Array:
     """sigmoid(a s + b), the probability of being right, with a and b of the least log-loss on the fit data.
 
     Targets are Platt's, (n_right + 1)/(n_right + 2) and 1/(n_wrong + 2). For thresholds that people read; the order
@@ -34,7 +33,7 @@ def platt(columns: Any, state: State, batch: Batch) -> Any:
     return _sigmoid(_linear(_standard(columns, state, xp), state), xp)
 
 
-def fit_platt(outputs: Outputs, *, score: Any = "max_logit") -> State:
+def fit_platt(outputs: Outputs, *, score: str | Score | FittedScore = "max_logit") -> State:
     """Fit a and b, and say what they do to the order."""
     state, columns, parts = _components(outputs, (score,))
     right = outputs.error == 0.0
@@ -55,7 +54,7 @@ def fit_platt(outputs: Outputs, *, score: Any = "max_logit") -> State:
     return state | {"weights": weights, "intercept": np.float64(intercept), "parts": parts}
 
 
-def combine_logistic(columns: Any, state: State, batch: Batch) -> Any:
+def combine_logistic(columns: Array, state: State, batch: Batch) -> Array:
     """sum_j a_j x_j + b, the log-odds of being right, with the standardised scores x_j.
 
     a and b have the least log-loss on the fit data plus ``ridge`` ||a||^2 / 2. A name in ``scores`` stands for a score
@@ -65,7 +64,7 @@ def combine_logistic(columns: Any, state: State, batch: Batch) -> Any:
     return _linear(_standard(columns, state, batch.xp), state)
 
 
-def combine_ranks(columns: Any, state: State, batch: Batch) -> Any:
+def combine_ranks(columns: Array, state: State, batch: Batch) -> Array:
     """sum_j a_j F_j(s_j), with the share F_j of fit samples that score lower (ties half) and a as below.
 
     Ranks are free of scale and outliers, and bounded: a score beyond all fit samples counts as 1. a are the weights
@@ -77,13 +76,13 @@ def combine_ranks(columns: Any, state: State, batch: Batch) -> Any:
     return _linear(_standard(xp.stack(shares, axis=0), state, xp), state)
 
 
-def fit_logistic(outputs: Outputs, *, scores: Sequence[Any] = _PAIR, ridge: float = 1.0) -> State:
+def fit_logistic(outputs: Outputs, *, scores: Sequence[str | Score | FittedScore] = _PAIR, ridge: float = 1.0) -> State:
     """Fit one weight per score."""
     state, columns, parts = _components(outputs, scores)
     return state | _weights(_standard(columns, state, np), outputs, ridge) | {"parts": parts}
 
 
-def fit_ranks(outputs: Outputs, *, scores: Sequence[Any] = _PAIR, ridge: float = 1.0) -> State:
+def fit_ranks(outputs: Outputs, *, scores: Sequence[str | Score | FittedScore] = _PAIR, ridge: float = 1.0) -> State:
     """Fit one weight per rank."""
     _, columns, parts = _components(outputs, scores)
     ordered = np.sort(columns, axis=1)
@@ -92,7 +91,9 @@ def fit_ranks(outputs: Outputs, *, scores: Sequence[Any] = _PAIR, ridge: float =
     return state | _weights(_standard(shares, state, np), outputs, ridge) | {"sorted": ordered, "parts": parts}
 
 
-def _components(outputs: Outputs, scores: Sequence[Any]) -> tuple[State, FloatArray, tuple[FittedScore, ...]]:
+def _components(
+    outputs: Outputs, scores: Sequence[str | Score | FittedScore]
+) -> tuple[State, FloatArray, tuple[FittedScore, ...]]:
     """Return location and scale of each score, the scores, and the fitted parts."""
     if isinstance(scores, str | FittedScore | Score) or not isinstance(scores, Sequence):
         raise TypeError(f"scores must be a sequence of names and fitted scores, got {scores!r}; write [{scores!r}]")
@@ -106,7 +107,7 @@ def _components(outputs: Outputs, scores: Sequence[Any]) -> tuple[State, FloatAr
     return _scale(columns), columns, parts
 
 
-def _part(score: Any, outputs: Outputs) -> FittedScore:
+def _part(score: str | Score | FittedScore, outputs: Outputs) -> FittedScore:
     if isinstance(score, FittedScore):
         return score
     if isinstance(score, str) and score in (outputs.scores or {}):
@@ -133,7 +134,7 @@ def _scale(columns: FloatArray) -> State:
     }
 
 
-def _standard(columns: Any, state: State, xp: Any) -> Any:
+def _standard(columns: Array, state: State, xp: Namespace) -> Array:
     standard = (columns - state["centre"][:, None]) / state["spread"][:, None]
     return xp.clip(standard, -_FAR, _FAR)
 
@@ -148,17 +149,17 @@ def _weights(standard: FloatArray, outputs: Outputs, ridge: float) -> State:
     return {"weights": weights, "intercept": np.float64(intercept)}
 
 
-def _linear(standard: Any, state: State) -> Any:
+def _linear(standard: Array, state: State) -> Array:
     return state["weights"] @ standard + state["intercept"]
 
 
-def _share(values: Any, ordered: Any, xp: Any) -> Any:
+def _share(values: Array, ordered: Array, xp: Namespace) -> Array:
     """Return (number lower + number not higher) / 2n."""
     below = xp.searchsorted(ordered, values, side="left") + xp.searchsorted(ordered, values, side="right")
     return astype(below, "float64", xp) / (2.0 * ordered.shape[0])
 
 
-def _sigmoid(x: Any, xp: Any) -> Any:
+def _sigmoid(x: Array, xp: Namespace) -> Array:
     small = xp.exp(-xp.abs(x))
     return xp.where(x >= 0.0, xp.ones_like(small), small) / (1.0 + small)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from abstain._files import write_file
-from abstain._typing import FloatArray
+from abstain._typing import AnyArray, Array, ArrayLike, Document, FloatArray
 from abstain.outputs import Outputs
 from abstain.scores._batch import Batch
 
@@ -59,7 +59,7 @@ class FittedScore:
     """
 
     entry: Score
-    arrays: Mapping[str, Any] = field(default_factory=dict)
+    arrays: Mapping[str, AnyArray] = field(default_factory=dict)
     fingerprint: str | None = None
     n_fit: int = 0
     parts: tuple[FittedScore, ...] = ()
@@ -71,7 +71,7 @@ class FittedScore:
         return self.entry.name
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         """All hyper-parameters."""
         return self.entry.settings
 
@@ -106,13 +106,13 @@ class FittedScore:
     def score_arrays(
         self,
         *,
-        logits: Any = None,
-        probabilities: Any = None,
-        features: Any = None,
-        head: Any = None,
-        passes: Any = None,
-        predictions: Any = None,
-    ) -> Any:
+        logits: ArrayLike = None,
+        probabilities: ArrayLike = None,
+        features: ArrayLike = None,
+        head: tuple[ArrayLike, ArrayLike] | None = None,
+        passes: ArrayLike = None,
+        predictions: ArrayLike = None,
+    ) -> Array:
         """Return the score of arrays of any Array API library, in that library and on their device.
 
         Parameters
@@ -147,18 +147,18 @@ class FittedScore:
         self.require(batch)
         return self._over(batch)
 
-    def _over(self, batch: Batch) -> Any:
+    def _over(self, batch: Batch) -> Array:
         score = self._on(batch)
         return batch.xp.concat([score(chunk) for chunk in batch.chunks()])
 
-    def _on(self, batch: Batch) -> Callable[[Batch], Any]:
+    def _on(self, batch: Batch) -> Callable[[Batch], Array]:
         """Return the score as a function of chunks of this batch, with what was learnt brought to where they live."""
         self._check_widths(batch)
         options = self.entry.bound(self.entry.function)
         state = {name: batch.array(value) for name, value in self.arrays.items()}
         parts = [part._on(batch) for part in self.parts]
 
-        def score(chunk: Batch) -> Any:
+        def score(chunk: Batch) -> Array:
             if parts:
                 columns = chunk.xp.stack([part(chunk) for part in parts], axis=0)
                 value = self.entry.function(columns, state, chunk, **options)
@@ -206,7 +206,7 @@ class FittedScore:
         arrays[HEADER] = np.array(json.dumps(header))
         write_file(path, lambda file: np.savez(file, **arrays))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """Pickle and copy, for worker processes; files hold no pickle."""
         return rebuilt, (self.entry, dict(self.arrays), self.fingerprint, self.n_fit, self.parts, self.class_names)
 
@@ -215,7 +215,7 @@ class FittedScore:
         return f"FittedScore({self.entry.spec}{fitted})"
 
 
-def rebuilt(entry: Score, arrays: dict[str, Any], *others: Any) -> FittedScore:
+def rebuilt(entry: Score, arrays: dict[str, Array], *others: Any) -> FittedScore:
     """Return a fitted score from its fields, as a file or another process gives them."""
     return FittedScore(entry, _frozen(arrays), *others)
 
@@ -233,7 +233,7 @@ def fit(score: Score, outputs: Outputs | None) -> FittedScore:
 def score_each(fitted: Sequence[FittedScore | ValueError], outputs: Outputs) -> list[FloatArray | ValueError]:
     """Return the scores of several fits, which share what a chunk of rows keeps; or why one cannot be had."""
     batch = Batch.of(outputs)
-    scores: dict[int, Callable[[Batch], Any]] = {}
+    scores: dict[int, Callable[[Batch], Array]] = {}
     found: list[Any] = [[] if isinstance(each, FittedScore) else each for each in fitted]
     for i, each in enumerate(fitted):
         if isinstance(each, FittedScore):
@@ -249,7 +249,7 @@ def score_each(fitted: Sequence[FittedScore | ValueError], outputs: Outputs) -> 
     return [np.concatenate(each) if isinstance(each, list) else each for each in found]
 
 
-def _frozen(arrays: Mapping[str, Any]) -> Mapping[str, Any]:
+def _frozen(arrays: Mapping[str, ArrayLike]) -> Mapping[str, AnyArray]:
     result = {}
     for name, value in arrays.items():
         array = np.asarray(value)
@@ -259,7 +259,7 @@ def _frozen(arrays: Mapping[str, Any]) -> Mapping[str, Any]:
     return MappingProxyType(result)
 
 
-def _pack(fitted: FittedScore, prefix: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def _pack(fitted: FittedScore, prefix: str) -> tuple[Document, dict[str, Array]]:
     """Return header and arrays; the names of the parts' arrays have a prefix."""
     arrays = {f"{prefix}{key}": value for key, value in fitted.arrays.items()}
     parts = []
@@ -280,7 +280,7 @@ def _pack(fitted: FittedScore, prefix: str) -> tuple[dict[str, Any], dict[str, A
     return header, arrays
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any) -> object:
     if isinstance(value, tuple | list):
         return [_plain(entry) for entry in value]
     if hasattr(value, "entry"):  # a fitted score
@@ -288,7 +288,7 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def digest(header: dict[str, Any], arrays: dict[str, Any]) -> str:
+def digest(header: Document, arrays: dict[str, Array]) -> str:
     """Return the SHA-256 (hex) of a header and of the types, shapes and bytes of all arrays."""
     found = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
     for name in sorted(arrays):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from abstain._checks import not_negative, positive, whole
-from abstain._typing import FloatArray, IntArray
+from abstain._typing import Array, FloatArray, IntArray
 from abstain.outputs import Outputs
 from abstain.scores._batch import Batch, State, arange, astype, logsumexp, x_log_y
 from abstain.scores._softmax import msp, neg_log_error
@@ -18,7 +17,7 @@ from abstain.scores._softmax import msp, neg_log_error
 FALLBACK = -1.0
 
 
-def p_norm(batch: Batch, p: float) -> Any:
+def p_norm(batch: Batch, p: float) -> Array:
     """Return max_k u_k / ||u||_p with u = z - mean(z); 0 where all logits are equal."""
     xp = batch.xp
     logits = batch.by_size.logits
@@ -35,7 +34,7 @@ def p_norm(batch: Batch, p: float) -> Any:
     return xp.where(flat, xp.zeros_like(value), value)
 
 
-def max_logit_pnorm(batch: Batch, state: State) -> Any:
+def max_logit_pnorm(batch: Batch, state: State) -> Array:
     """max_k u_k / ||u||_p with u_k = z_k - mean(z).
 
     The fit chooses p from 0, 1, ..., 9 by the least AURC on held-out data, and falls back to the MSP (as
@@ -68,7 +67,7 @@ def fit_pnorm(outputs: Outputs, *, p: float | None = None) -> State:
 LOG_RANGE = 4.0
 
 
-def temp_msp(batch: Batch, state: State) -> Any:
+def temp_msp(batch: Batch, state: State) -> Array:
     """max_k softmax(z/T)_k with the temperature T of the least cross-entropy on the fit data.
 
     Tables of failure detection call this score TEMP-MLS; it is no maximum logit (max z/T has the order of max z).
@@ -79,7 +78,7 @@ def temp_msp(batch: Batch, state: State) -> Any:
     return msp(_scaled(batch, state))
 
 
-def temp_neg_log_error(batch: Batch, state: State) -> Any:
+def temp_neg_log_error(batch: Batch, state: State) -> Array:
     """-log(1 - max_k softmax(z/T)_k): ordered like ``temp_msp``, also where that is 1 to the last digit."""
     return neg_log_error(_scaled(batch, state))
 
@@ -135,7 +134,7 @@ def _scaled(batch: Batch, state: State) -> Batch:
     return replace(batch, logits=batch.logits / float(state["temperature"]))
 
 
-def klm(batch: Batch, state: State) -> Any:
+def klm(batch: Batch, state: State) -> Array:
     """-min_k KL(p || q_k), q_k the mean softmax of the fit samples that are predicted as class k.
 
     KL(p || q_k) = sum_j p_j log p_j - sum_j p_j log q_kj for all k is one matrix product. The minimum is over all
@@ -168,7 +167,7 @@ def fit_klm(outputs: Outputs, *, shrinkage: float = 0.0) -> State:
     return {"log_templates": np.log(templates), "n_classes": np.int64(width)}
 
 
-def openmax(batch: Batch, state: State, *, alpha: int = 3, shift: bool = False) -> Any:
+def openmax(batch: Batch, state: State, *, alpha: int = 3, shift: bool = False) -> Array:
     """-p_unknown, with p = softmax([z', z_unknown]), z'_k = z_k (1 - omega_k F_k), z_unknown = sum_k z_k omega_k F_k.
 
     omega_k = (alpha + 1 - i)/alpha for the class of the i-th largest logit, i = 1 .. alpha, else 0.

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from abstain._typing import FloatArray
+from abstain._typing import AnyArray, FloatArray, IntArray
 from abstain.outputs import Outputs
 
 #: Directions with less than this share of the largest eigenvalue carry rounding only (dead units, copies).
 RELATIVE_FLOOR = 1e-10
 
 
-def _slices(features: Any) -> Iterator[slice]:
+def _slices(features: AnyArray) -> Iterator[slice]:
     """Yield pieces of about 16 MB in float64: fewer rows than 1,024 would add up more products than they are."""
     rows = int(np.clip((1 << 21) // max(features.shape[1], 1), 1 << 10, 1 << 13))
     for start in range(0, len(features), rows):
         yield slice(start, start + rows)
 
 
-def pieces(features: Any) -> Iterator[tuple[slice, FloatArray]]:
+def pieces(features: AnyArray) -> Iterator[tuple[slice, FloatArray]]:
     """Yield the rows in float64 pieces."""
     for rows in _slices(features):
         yield rows, np.asarray(features[rows], dtype=np.float64)
 
 
-def mean(features: Any) -> FloatArray:
+def mean(features: AnyArray) -> FloatArray:
     """Return the mean of the rows."""
     total = np.zeros(features.shape[1])
     for _, piece in pieces(features):
@@ -35,7 +34,7 @@ def mean(features: Any) -> FloatArray:
     return total / len(features)
 
 
-def scatter(features: Any, centres: Any) -> FloatArray:
+def scatter(features: AnyArray, centres: Callable[[slice], FloatArray]) -> FloatArray:
     """Return the mean of (h - c)(h - c)^T; ``centres(rows)`` gives the centres of these rows."""
     total = np.zeros((features.shape[1],) * 2)
     for rows in _slices(features):
@@ -44,7 +43,7 @@ def scatter(features: Any, centres: Any) -> FloatArray:
     return total / len(features)
 
 
-def by_class(outputs: Outputs) -> tuple[FloatArray, Any]:
+def by_class(outputs: Outputs) -> tuple[FloatArray, IntArray]:
     """Return the mean of each class that occurs, and the position of every sample's class among them."""
     features = outputs.features
     assert features is not None  # what the registry checks before a fit

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from abstain import _checks
-from abstain._typing import FloatArray
+from abstain._typing import AnyArray, Array, FloatArray, IntArray
 from abstain.outputs import Outputs
 from abstain.scores import _moments
 from abstain.scores._batch import Batch, State, logsumexp
 
 
-def bank_of(features: Any, scale: FloatArray | None, dtype: str) -> Any:
+def bank_of(features: AnyArray, scale: FloatArray | None, dtype: str) -> AnyArray:
     """Return the rows at unit length, times ``scale``, in one array of the given precision; zero rows stay zero."""
     bank = np.empty(features.shape, dtype=_checks.one_of(dtype, ("float16", "float32", "float64"), "dtype"))
     largest_scale = 1.0 if scale is None else float(np.abs(scale).max())
@@ -26,7 +24,7 @@ def bank_of(features: Any, scale: FloatArray | None, dtype: str) -> Any:
     return bank
 
 
-def subset(n: int, fraction: float, seed: int) -> Any:
+def subset(n: int, fraction: float, seed: int) -> IntArray | slice:
     """Return the rows of a random share of the fit data, in their order; all rows if the share is 1."""
     share = _checks.fraction(fraction, "fraction")
     if share == 0.0:
@@ -48,7 +46,7 @@ def check_k(neighbours: int, n: int, name: str) -> int:
     return neighbours
 
 
-def knn(batch: Batch, state: State, *, neighbours: int = 50) -> Any:
+def knn(batch: Batch, state: State, *, neighbours: int = 50) -> Array:
     """-||h' - h'_(k)||^2 = 2 cos_(k) - 2, the k-th nearest fit sample after scaling all features to length 1.
 
     Features of length 0 count as at right angles to all others (cos = 0).
@@ -64,12 +62,12 @@ def knn(batch: Batch, state: State, *, neighbours: int = 50) -> Any:
 
 def fit_knn(outputs: Outputs, *, dtype: str = "float32", fraction: float = 1.0, seed: int = 0) -> State:
     """Return the bank of unit vectors."""
-    features: Any = outputs.features
+    features: Array = outputs.features
     rows = subset(len(features), fraction, seed)
     return {"bank": bank_of(features[rows], None, dtype), "n_features": np.int64(features.shape[1])}
 
 
-def nnguide(batch: Batch, state: State, *, neighbours: int = 10) -> Any:
+def nnguide(batch: Batch, state: State, *, neighbours: int = 10) -> Array:
     """LSE(z) times the mean of the k largest <g_i, h'>, with the bank g_i = LSE(z_i) h'_i and h' = h/||h||.
 
     ``fraction`` keeps a random share of the fit data (the authors: 1 % for ImageNet, all for CIFAR), drawn with
@@ -83,7 +81,7 @@ def nnguide(batch: Batch, state: State, *, neighbours: int = 10) -> Any:
 
 def fit_nnguide(outputs: Outputs, *, fraction: float = 1.0, seed: int = 0, dtype: str = "float32") -> State:
     """Return the bank of energy-weighted unit vectors."""
-    features: Any = outputs.features
+    features: Array = outputs.features
     rows = subset(len(features), fraction, seed)
     energy = logsumexp(np.asarray(outputs.logits)[rows], np)
     bank = bank_of(features[rows], energy, dtype)

@@ -3,40 +3,39 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from abstain._checks import UnmetNeed, one_of
-from abstain._typing import IntArray
+from abstain._typing import Array, IntArray, Namespace
 from abstain.outputs import Outputs, expect
 from abstain.scores._batch import Batch, ascending, astype, columns_at, x_log_y
 from abstain.scores._catalogue import parse
 
 
-def pass_msp(batch: Batch) -> Any:
+def pass_msp(batch: Batch) -> Array:
     """max_k m_k, with m = (1/R) sum_r p^(r) the mean probabilities of the passes."""
     return batch.xp.max(_mean(batch), axis=1)
 
 
-def pass_neg_predictive_entropy(batch: Batch) -> Any:
+def pass_neg_predictive_entropy(batch: Batch) -> Array:
     """-H(m) = sum_k m_k log m_k, the entropy of the mean probabilities."""
     return 0.0 - _entropy(_mean(batch), batch.xp)
 
 
-def pass_neg_expected_entropy(batch: Batch) -> Any:
+def pass_neg_expected_entropy(batch: Batch) -> Array:
     """-(1/R) sum_r H(p^(r)), the mean of the entropies."""
     return 0.0 - _expected(batch)
 
 
-def pass_neg_mutual_information(batch: Batch) -> Any:
+def pass_neg_mutual_information(batch: Batch) -> Array:
     """-(H(m) - (1/R) sum_r H(p^(r))): what the passes disagree on; 0 where all are equal."""
     xp = batch.xp
     value = _expected(batch) - _entropy(_mean(batch), xp)
     return xp.where(value < 0.0, value, xp.zeros_like(value))
 
 
-def pass_vote_agreement(batch: Batch) -> Any:
+def pass_vote_agreement(batch: Batch) -> Array:
     """The share of passes that vote for the class with the most votes. Takes R values at most: expect ties."""
     return batch.xp.max(_votes(batch), axis=1)
 
@@ -135,25 +134,25 @@ def judged(name: str, outputs: Outputs) -> Outputs:
 
 #: Columns that say nothing of the predictions of passes, or of a score's own.
 _COLUMNS = ("logits", "probabilities", "passes", "features", "head", "confidence", "scores", "score_predictions")
-_NOTHING: dict[str, Any] = dict.fromkeys(_COLUMNS)
+_NOTHING: dict[str, Array] = dict.fromkeys(_COLUMNS)
 
 
-def _mean(batch: Batch) -> Any:
+def _mean(batch: Batch) -> Array:
     return batch.xp.mean(batch.passes, axis=0)
 
 
-def _entropy(p: Any, xp: Any) -> Any:
+def _entropy(p: Array, xp: Namespace) -> Array:
     """Return the entropy along the last axis."""
     p = ascending(p, xp)
     with np.errstate(divide="ignore"):
         return 0.0 - xp.sum(x_log_y(p, xp.log(p), xp), axis=-1)
 
 
-def _expected(batch: Batch) -> Any:
+def _expected(batch: Batch) -> Array:
     return batch.xp.mean(_entropy(batch.passes, batch.xp), axis=0)
 
 
-def _votes(batch: Batch) -> Any:
+def _votes(batch: Batch) -> Array:
     """Return the share of votes (n, K)."""
     xp = batch.xp
     runs, _, width = batch.passes.shape

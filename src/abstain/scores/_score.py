@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from abstain._checks import UnmetNeed, closest
 from abstain._registry import known_options
-from abstain._typing import FloatArray
+from abstain._typing import Array, FloatArray
 from abstain.outputs import Outputs
 from abstain.scores._fitted import FittedScore, fit
 
 if TYPE_CHECKING:
-    from abstain.scores._batch import Batch
+    from abstain.scores._batch import Batch, State
 
 #: What a score is computed from or fitted on. ``"probabilities"`` and ``"predictions"`` follow from logits, too.
 Need: TypeAlias = Literal[
@@ -96,26 +96,26 @@ class Score:
     fit_name: str | None = None
     fit_requires: tuple[Need, ...] = ()
     fit_split: Literal["train", "validation"] | None = None
-    grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    grid: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
     cost: str = "K"
     version: int = 1
     judged_by: Literal["outputs", "mean", "votes"] = "outputs"
-    options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    options: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
 
     # ------------------------------------------------------------------ identity
 
     @cached_property
-    def function(self) -> Callable[..., Any]:
+    def function(self) -> Callable[..., Array]:
         """``function(batch, **options)``, or ``function(batch, state, **options)`` for a score that is fitted."""
         return self._loaded(self.name)
 
     @cached_property
-    def fit_function(self) -> Callable[..., dict[str, Any]] | None:
+    def fit_function(self) -> Callable[..., State] | None:
         """``fit_function(outputs, **options)`` returns the arrays that the score keeps from the fit data."""
         return None if self.fit_name is None else self._loaded(self.fit_name)
 
-    def _loaded(self, name: str) -> Callable[..., Any]:
-        found: Callable[..., Any] = getattr(import_module(f"abstain.scores._{self.module}"), name)
+    def _loaded(self, name: str) -> Callable[..., Array]:
+        found: Callable[..., Array] = getattr(import_module(f"abstain.scores._{self.module}"), name)
         return found
 
     @property
@@ -125,17 +125,17 @@ class Score:
         return " + ".join(part for part in (", ".join(self.requires), fit) if part)
 
     @property
-    def defaults(self) -> dict[str, Any]:
+    def defaults(self) -> dict[str, object]:
         """Hyper-parameters and their defaults."""
         return {**keywords(self.fit_function), **keywords(self.function)}
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         """Hyper-parameters as they are."""
         return self.defaults | dict(self.options)
 
     @property
-    def fit_settings(self) -> dict[str, Any]:
+    def fit_settings(self) -> dict[str, object]:
         """The hyper-parameters that the fit depends on; the others only matter when samples are scored."""
         return {key: self.settings[key] for key in keywords(self.fit_function)}
 
@@ -145,7 +145,7 @@ class Score:
         inner = ", ".join(f"{key}={value}" for key, value in self.options.items())
         return f"{self.name}({inner})" if inner else self.name
 
-    def using(self, **options: Any) -> Score:
+    def using(self, **options: object) -> Score:
         """Return this score with hyper-parameters set; unknown ones are a TypeError that lists the known ones."""
         if not options:
             return self
@@ -154,17 +154,17 @@ class Score:
         bound = {**self.options, **options}
         return replace(self, options=MappingProxyType({key: bound[key] for key in known if key in bound}))
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Pickle and copy, for worker processes; files hold no pickle."""
         return {**self.__dict__, "options": dict(self.options)}
 
-    def bound(self, function: Callable[..., Any] | None) -> dict[str, Any]:
+    def bound(self, function: Callable[..., Any] | None) -> dict[str, object]:
         """Return the hyper-parameters that one of its functions takes."""
         return {key: self.settings[key] for key in keywords(function)}
 
     # ------------------------------------------------------------------ use
 
-    def fit(self, outputs: Outputs | None = None, **options: Any) -> FittedScore:
+    def fit(self, outputs: Outputs | None = None, **options: object) -> FittedScore:
         """Return the fitted score, an immutable value.
 
         Parameters
@@ -216,7 +216,7 @@ class Score:
         return _first_missing(self.requires, outputs, self.settings)
 
 
-def holds(outputs: Any, need: Need, settings: Mapping[str, Any]) -> bool:
+def holds(outputs: Any, need: Need, settings: Mapping[str, object]) -> bool:
     """Return whether outputs (or a batch) hold what is needed."""
     if need == "probabilities":
         return outputs.logits is not None or outputs.probabilities is not None
@@ -229,7 +229,7 @@ def holds(outputs: Any, need: Need, settings: Mapping[str, Any]) -> bool:
     return getattr(outputs, need, None) is not None
 
 
-def _first_missing(needs: tuple[Need, ...], outputs: Any, settings: Mapping[str, Any]) -> Need | None:
+def _first_missing(needs: tuple[Need, ...], outputs: Outputs | Batch, settings: Mapping[str, object]) -> Need | None:
     return next((need for need in needs if not holds(outputs, need, settings)), None)
 
 
@@ -243,7 +243,7 @@ def _require_fit(score: Score, outputs: Outputs | None) -> None:
         raise UnmetNeed(f"{score.name} is fitted on {need}, which the fit data lack; {REMEDIES[need]}")
 
 
-def _unmet(score: Score, need: Need, outputs: Any) -> str:
+def _unmet(score: Score, need: Need, outputs: Outputs | Batch) -> str:
     if need == "confidence":
         return "the score 'confidence' needs an external confidence column; give confidence= or choose another score"
     if need == "column":
@@ -263,7 +263,7 @@ def _unmet(score: Score, need: Need, outputs: Any) -> str:
 
 
 @lru_cache(maxsize=256)
-def keywords(function: Callable[..., Any] | None) -> Mapping[str, Any]:
+def keywords(function: Callable[..., Any] | None) -> Mapping[str, object]:
     """Return the options of a function with their defaults: its keyword-only arguments."""
     parameters = () if function is None else inspect.signature(function).parameters.values()
     return {each.name: each.default for each in parameters if each.kind is each.KEYWORD_ONLY}

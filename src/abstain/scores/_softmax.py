@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from abstain._checks import not_negative, positive, whole
+from abstain._typing import Array
 from abstain.scores._batch import Batch, astype, largest, logsumexp, x_log_y
 
 
-def msp(batch: Batch) -> Any:
+def msp(batch: Batch) -> Array:
     """max_k p_k, the estimated probability of being right.
 
     For a threshold that people read. It saturates: every logit margin beyond 37 gives 1 in float64 (beyond 17 in
@@ -17,7 +16,7 @@ def msp(batch: Batch) -> Any:
     return batch.xp.max(batch.p if batch.logits is None else batch.by_size.p, axis=1)
 
 
-def neg_log_error(batch: Batch) -> Any:
+def neg_log_error(batch: Batch) -> Array:
     """-log(1 - max_k p_k): ordered like the MSP, also where that is 1 to the last digit.
 
     1 - max p is summed from the other classes, as logarithms: a logit margin of 60 gives 60, not infinity.
@@ -28,19 +27,19 @@ def neg_log_error(batch: Batch) -> Any:
     return 0.0 - log_error(batch)
 
 
-def log_error(batch: Batch) -> Any:
+def log_error(batch: Batch) -> Array:
     """Return log(1 - max_k p_k)."""
     return logsumexp(batch.by_size.log_p[:, :-1], batch.xp)
 
 
-def neg_entropy(batch: Batch) -> Any:
+def neg_entropy(batch: Batch) -> Array:
     """sum_k p_k log p_k, with 0 log 0 = 0."""
     batch = batch.by_size
     total = batch.xp.sum(x_log_y(batch.p, batch.log_p, batch.xp), axis=1)
     return batch.xp.where(total < 0.0, total, batch.xp.zeros_like(total))
 
 
-def softmax_margin(batch: Batch) -> Any:
+def softmax_margin(batch: Batch) -> Array:
     """p_(1) - p_(2), the lead of the first class over the second.
 
     Leads that are equal in decimals, as .6 - .5 and .55 - .45, are no ties: such p are rounded before they come here.
@@ -49,7 +48,7 @@ def softmax_margin(batch: Batch) -> Any:
     return p[:, -1] - p[:, -2]
 
 
-def neg_gini(batch: Batch) -> Any:
+def neg_gini(batch: Batch) -> Array:
     """-sum_k p_k (1 - p_k) = sum_k p_k^2 - 1, with 1 - max p summed from the other classes.
 
     Ordered like DOCTOR's D_alpha = (1 - g)/g with g = sum_k p_k^2, which is accepted where it is low.
@@ -61,24 +60,24 @@ def neg_gini(batch: Batch) -> Any:
     return 0.0 - (top * rest + xp.sum(others * (1.0 - others), axis=1))
 
 
-def max_logit(batch: Batch) -> Any:
+def max_logit(batch: Batch) -> Array:
     """max_k z_k."""
     return batch.xp.max(batch.logits, axis=1)
 
 
-def logit_margin(batch: Batch) -> Any:
+def logit_margin(batch: Batch) -> Array:
     """z_(1) - z_(2), the lead of the first class over the second before the softmax."""
     top = largest(batch.logits, 2, batch.xp)
     return batch.xp.max(top, axis=1) - batch.xp.min(top, axis=1)
 
 
-def energy(batch: Batch, *, temperature: float = 1.0) -> Any:
+def energy(batch: Batch, *, temperature: float = 1.0) -> Array:
     """T log sum_k exp(z_k / T), the negative free energy at temperature T."""
     temperature = positive(temperature, "temperature")
     return temperature * logsumexp(batch.by_size.logits / temperature, batch.xp)
 
 
-def gen(batch: Batch, *, gamma: float = 0.1, top: int = 100, floor: float | str = 0.0) -> Any:
+def gen(batch: Batch, *, gamma: float = 0.1, top: int = 100, floor: float | str = 0.0) -> Array:
     """-sum over the ``top`` largest p of p^gamma (1 - p)^gamma, the generalized entropy.
 
     Computed as exp(gamma (log p + log(1 - p))), with 1 - max p summed from the other classes, so that tiny
@@ -108,11 +107,11 @@ def gen(batch: Batch, *, gamma: float = 0.1, top: int = 100, floor: float | str 
     return 0.0 - (first + xp.sum(largest(terms, top - 1, xp), axis=1))
 
 
-def confidence(batch: Batch) -> Any:
+def confidence(batch: Batch) -> Array:
     """The column ``confidence`` of the outputs."""
     return batch.confidence
 
 
-def column(batch: Batch, *, column: str = "") -> Any:
+def column(batch: Batch, *, column: str = "") -> Array:
     """The column of ``outputs.scores`` that ``column`` names: any external score, to be fitted and combined."""
     return batch.scores[column]

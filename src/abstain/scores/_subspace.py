@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from abstain._checks import whole
-from abstain._typing import FloatArray
+from abstain._typing import Array, FloatArray
 from abstain.outputs import Outputs
 from abstain.scores import _moments
 from abstain.scores._batch import Batch, State, astype, logsumexp, row_norms
@@ -22,7 +21,7 @@ _HEAD_FLOOR = 1e-5
 _AXES: WeakKeyDictionary[Outputs, tuple[FloatArray, FloatArray, FloatArray]] = WeakKeyDictionary()
 
 
-def vim(batch: Batch, state: State) -> Any:
+def vim(batch: Batch, state: State) -> Array:
     """LSE(z) - alpha v, with v as in ``residual`` and alpha = mean of max z / mean of v over the fit data.
 
     Meant for logits whose largest are positive on average: where that mean is negative, so is alpha, and v counts the
@@ -31,7 +30,7 @@ def vim(batch: Batch, state: State) -> Any:
     return logsumexp(batch.by_size.logits, batch.xp) - state["alpha"] * residual_norm(batch, state)
 
 
-def residual(batch: Batch, state: State) -> Any:
+def residual(batch: Batch, state: State) -> Array:
     """-v = -||R^T (h - u)||, the distance from the principal subspace around the origin u = -W^+ b.
 
     W^+ leaves out singular values below 1e-5 of the largest: where the rows of W sum to 0, one is rounding.
@@ -47,7 +46,7 @@ def residual(batch: Batch, state: State) -> Any:
     return 0.0 - residual_norm(batch, state)
 
 
-def residual_norm(batch: Batch, state: State) -> Any:
+def residual_norm(batch: Batch, state: State) -> Array:
     """Return v."""
     xp = batch.xp
     if "outside" in state:
@@ -102,7 +101,7 @@ def _rank(values: FloatArray) -> int:
     return int(np.sum(values > _moments.RELATIVE_FLOOR * values[-1]))
 
 
-def log_gap(batch: Batch, first: str) -> Any:
+def log_gap(batch: Batch, first: str) -> Array:
     """Return log(s1max - s1): log(1 - MSP), or the logarithm of the entropy; -inf where s1 is at its maximum."""
     xp = batch.xp
     if first == "msp":
@@ -113,14 +112,14 @@ def log_gap(batch: Batch, first: str) -> Any:
         return logsumexp(log_p + xp.log(0.0 - log_p), xp)
 
 
-def statistic(batch: Batch, state: State, second: str) -> Any:
+def statistic(batch: Batch, state: State, second: str) -> Array:
     """Return s2: the L1 norm of the features, or minus the residual norm of ViM."""
     if second == "l1":
         return batch.xp.sum(batch.xp.abs(batch.features), axis=1)
     return 0.0 - residual_norm(batch, state)
 
 
-def value(batch: Batch, state: State, first: str, second: str) -> Any:
+def value(batch: Batch, state: State, first: str, second: str) -> Array:
     """Return -log(s1max - s1) - log(1 + exp(-b (s2 - a))), which has the order of the published product."""
     xp = batch.xp
     x = state["b"] * (state["a"] - statistic(batch, state, second))
@@ -137,22 +136,22 @@ def fit_statistic(outputs: Outputs, second: str, state: State) -> State:
     return state | {"a": np.float64(mean - 3.0 * std), "b": np.float64(b), "n_features": width}
 
 
-def sirc_msp_l1(batch: Batch, state: State) -> Any:
+def sirc_msp_l1(batch: Batch, state: State) -> Array:
     """-log(1 - MSP) - log(1 + exp(-b (||h||_1 - a))), a = mean - 3 std and b = 1/std of ||h||_1 on the fit data."""
     return value(batch, state, "msp", "l1")
 
 
-def sirc_msp_res(batch: Batch, state: State) -> Any:
+def sirc_msp_res(batch: Batch, state: State) -> Array:
     """-log(1 - MSP) - log(1 + exp(-b (-v - a))), v as in ``residual``, a = mean - 3 std and b = 1/std of -v."""
     return value(batch, state, "msp", "res")
 
 
-def sirc_neg_entropy_l1(batch: Batch, state: State) -> Any:
+def sirc_neg_entropy_l1(batch: Batch, state: State) -> Array:
     """-log H(p) - log(1 + exp(-b (||h||_1 - a))), H the entropy, a and b as in ``sirc_msp_l1``."""
     return value(batch, state, "neg_entropy", "l1")
 
 
-def sirc_neg_entropy_res(batch: Batch, state: State) -> Any:
+def sirc_neg_entropy_res(batch: Batch, state: State) -> Array:
     """-log H(p) - log(1 + exp(-b (-v - a))), H the entropy, v, a and b as in ``sirc_msp_res``."""
     return value(batch, state, "neg_entropy", "res")
 

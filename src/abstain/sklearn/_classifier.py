@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
@@ -16,14 +16,18 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_method_params, check_is_fitted, column_or_1d
 
 from abstain._checks import one_of
-from abstain._typing import ArrayLike, BoolArray, FloatArray
+from abstain._typing import AnyArray, Array, ArrayLike, BoolArray, FloatArray, Options
 from abstain.policy import Policy
 from abstain.thresholds import GroupThresholds, choose_threshold, cwsa_threshold
+
+#: A classifier of scikit-learn's interface; a confidence from class probabilities.
+Estimator: TypeAlias = Any
+Scorer: TypeAlias = Callable[[FloatArray], ArrayLike]
 
 _SCORES = ("msp", "margin", "neg_entropy")
 
 
-def confidence_of(estimator: Any, X: Any, score: str | Callable[[Any], Any]) -> FloatArray:
+def confidence_of(estimator: Estimator, X: ArrayLike, score: str | Scorer) -> FloatArray:
     """Return the confidence of a fitted classifier, from probabilities, else from its decision function."""
     name = type(estimator).__name__
     if not hasattr(estimator, "predict_proba") and (callable(score) or not hasattr(estimator, "decision_function")):
@@ -114,16 +118,16 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: Estimator = None,
         *,
         risk: float | None = None,
         delta: float | None = None,
         coverage: float | None = None,
-        capacity: Any = None,
-        cost: Any = None,
+        capacity: float | tuple[float, float] | None = None,
+        cost: tuple[float, float] | None = None,
         metric: str | None = None,
         per_class: bool = False,
-        confidence_score: Any = "msp",
+        confidence_score: str | Scorer = "msp",
         calibration: float | str = 0.25,
         cv: int = 5,
         prefit: bool = False,
@@ -168,7 +172,7 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         tags.classifier_tags.multi_class = inner.classifier_tags is None or inner.classifier_tags.multi_class
         return tags
 
-    def fit(self, X: Any, y: ArrayLike, groups: ArrayLike | None = None, **params: Any) -> SelectiveClassifier:
+    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None, **params: Any) -> SelectiveClassifier:
         """Fit the classifier, and choose the threshold on rows that it was not fitted on.
 
         Parameters
@@ -232,21 +236,21 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
             warnings.warn(f"all {which} are rejected, the objective is not attainable: {reason}", stacklevel=2)
         return self
 
-    def _routed(self, params: dict[str, Any]) -> dict[str, Any]:
+    def _routed(self, params: Options) -> Options:
         from sklearn import get_config
 
         if params and get_config()["enable_metadata_routing"]:
             return dict(process_routing(self, "fit", **params).estimator.fit)
         return params
 
-    def _objective(self) -> dict[str, Any]:
+    def _objective(self) -> Options:
         names = ("risk", "delta", "coverage", "capacity", "cost", "metric")
         given = {name: value for name in names if (value := getattr(self, name)) is not None}
         if not given:
             raise TypeError(f"no objective: give one of {', '.join(name for name in names if name != 'delta')}")
         return given
 
-    def _split(self, y: Any) -> tuple[Any, Any]:
+    def _split(self, y: ArrayLike) -> tuple[AnyArray, AnyArray]:
         from sklearn.model_selection import train_test_split
 
         share = self.calibration
@@ -263,7 +267,7 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         )
         return train, held_out
 
-    def _cross_fitted(self, inner: Any, X: Any, y: Any, fit_params: dict[str, Any]) -> tuple[Any, Any, Any]:
+    def _cross_fitted(self, inner: Estimator, X: ArrayLike, y: ArrayLike, fit_params: Options) -> tuple[Any, Any, Any]:
         from sklearn.model_selection import StratifiedKFold
 
         if self.delta is not None:
@@ -283,7 +287,7 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
 
     # ------------------------------------------------------------------ decide
 
-    def predict(self, X: Any, groups: ArrayLike | None = None) -> Any:
+    def predict(self, X: ArrayLike, groups: ArrayLike | None = None) -> AnyArray:
         """Return a label for every row; ``reject_value`` takes the place of rejected ones if it is given."""
         check_is_fitted(self, "threshold_")
         labels = np.asarray(self.estimator_.predict(X))
@@ -297,12 +301,12 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         decided[~accepted] = self.reject_value
         return decided
 
-    def confidence(self, X: Any) -> FloatArray:
+    def confidence(self, X: ArrayLike) -> FloatArray:
         """Return the confidence score of every row."""
         check_is_fitted(self, "threshold_")
         return confidence_of(self.estimator_, X, self.confidence_score)
 
-    def accept(self, X: Any, groups: ArrayLike | None = None) -> BoolArray:
+    def accept(self, X: ArrayLike, groups: ArrayLike | None = None) -> BoolArray:
         """Return the mask of the rows that the classifier stands by; with groups in ``fit`` they are needed here."""
         confidence = self.confidence(X)
         if isinstance(self.threshold_, GroupThresholds):
@@ -337,25 +341,25 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         return self.threshold_.policy(score=score, group=column, **options)
 
     @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: ArrayLike) -> Array:
         """Return the class probabilities of the classifier."""
         check_is_fitted(self, "threshold_")
         return self.estimator_.predict_proba(X)
 
     @available_if(_has("decision_function"))  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X: ArrayLike) -> Array:
         """Return the decision function of the classifier."""
         check_is_fitted(self, "threshold_")
         return self.estimator_.decision_function(X)
 
     @available_if(_has("predict_log_proba"))  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> Any:
+    def predict_log_proba(self, X: ArrayLike) -> Array:
         """Return the logarithms of the class probabilities."""
         check_is_fitted(self, "threshold_")
         return self.estimator_.predict_log_proba(X)
 
 
-def _warn_if_fitted(estimator: Any) -> None:
+def _warn_if_fitted(estimator: Estimator) -> None:
     """Warn of a second fit, which somebody who saved a model hardly wants."""
     if estimator is None:
         return
@@ -370,6 +374,6 @@ def _warn_if_fitted(estimator: Any) -> None:
     )
 
 
-def _same_kind(labels: Any, value: Any) -> bool:
+def _same_kind(labels: AnyArray, value: object) -> bool:
     kinds = {labels.dtype.kind, np.asarray(value).dtype.kind}
     return kinds <= set("iuf") or kinds <= set("U")

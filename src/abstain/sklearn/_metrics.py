@@ -14,10 +14,10 @@ from abstain import metrics
 from abstain._checks import check_weight, same_length, vector
 from abstain._typing import ArrayLike, BoolArray, FloatArray
 from abstain.blocks import TieBlocks
-from abstain.sklearn._classifier import SelectiveClassifier, confidence_of
+from abstain.sklearn._classifier import Estimator, Scorer, SelectiveClassifier, confidence_of
 
 
-def _unwrapped(estimator: Any, X: Any) -> tuple[Any, Any]:
+def _unwrapped(estimator: Estimator, X: ArrayLike) -> tuple[Estimator, ArrayLike]:
     """Return the classifier behind pipelines and fitted searches, and what it is given."""
     if hasattr(estimator, "best_estimator_"):
         return _unwrapped(estimator.best_estimator_, X)
@@ -31,9 +31,11 @@ class _Scorer:
     """A class, not a closure, so that a search that holds it can be pickled."""
 
     metric: metrics.Metric
-    confidence_score: Any
+    confidence_score: str | Scorer
 
-    def __call__(self, estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    def __call__(
+        self, estimator: Estimator, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
         classifier, X = _unwrapped(estimator, X)
         if isinstance(classifier, SelectiveClassifier):
             confidence, labels = classifier.confidence(X), classifier.estimator_.predict(X)
@@ -44,7 +46,7 @@ class _Scorer:
         return -value if self.metric.direction == "lower" else value
 
 
-def selective_scorer(metric: str, *, confidence_score: Any = "msp", **options: Any) -> Callable[..., float]:
+def selective_scorer(metric: str, *, confidence_score: str | Scorer = "msp", **options: Any) -> Callable[..., float]:
     """Return a scorer for ``cross_validate``, ``GridSearchCV``, …: a metric of the reject option, higher = better.
 
     Parameters

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from abstain._checks import listed, one_of
-from abstain._typing import ArrayLike
+from abstain._typing import ArrayLike, Document, Options
 from abstain.outputs import Outputs, missing, read_outputs, read_pool, write_outputs, write_pool
 from abstain.pool import LabelPlan, load_plan
 from abstain.study._manifest import ROLES, Run, SavedSet, add_run, check_name, known_role, read_study
@@ -41,10 +41,10 @@ def add_outputs(
     run: str = "seed0",
     set: str = "test",
     role: str | None = None,
-    shift: Mapping[str, Any] | None = None,
+    shift: Document | None = None,
     data: str = "",
     seed: int | None = None,
-    settings: Mapping[str, Any] | None = None,
+    settings: Document | None = None,
     plan: LabelPlan | None = None,
     loss: ArrayLike | None = None,
 ) -> SavedSet:
@@ -111,9 +111,7 @@ def add_outputs(
     return saved
 
 
-def _enter(
-    path: Path, model: str, run: str, saved: SavedSet, data: str, seed: int, settings: Mapping[str, Any]
-) -> None:
+def _enter(path: Path, model: str, run: str, saved: SavedSet, data: str, seed: int, settings: Document) -> None:
     known = {each.folder: each for each in read_study(path).runs} if (path / "study.json").is_file() else {}
     old = known.get(f"{model}/{run}", Run(model, run, data, seed, (), settings=dict(settings)))
     sets = tuple(saved if each.name == saved.name else each for each in old.sets)
@@ -269,7 +267,7 @@ PLAN = "is a plan of labels, not outputs; give it with its pool: 'abstain study 
 PARTLY = "has a label in {} of {} rows, and only a plan says how these were chosen; give it by --plan or next to it"
 
 
-def _not_whole(file: Path, columns: Mapping[str, Any]) -> str | None:
+def _not_whole(file: Path, columns: Mapping[str, object]) -> str | None:
     """Return why a file is no set, if it is a pool with few labels or a plan of them."""
     if _is_plan(file):
         return PLAN
@@ -295,7 +293,7 @@ def _words(name: str) -> set[str]:
     return set(re.findall(r"[a-z]+", name.lower()))
 
 
-def guess(name: str, unlabelled: bool) -> tuple[str, dict[str, Any]]:
+def guess(name: str, unlabelled: bool) -> tuple[str, Options]:
     """Return role and shift as far as a name says."""
     words, role = _words(name), _role_in(name)
     level = _CORRUPTION.search(name.lower())

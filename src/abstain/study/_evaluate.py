@@ -6,18 +6,18 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from abstain import metrics as metrics_
 from abstain import scores as scores_
 from abstain._checks import closest, one_of, whole
-from abstain._typing import FloatArray, NanPolicy
+from abstain._typing import Document, FloatArray, NanPolicy
 from abstain._version import __version__
 from abstain.inference import check_level
 from abstain.metrics import Metric
@@ -192,7 +192,7 @@ def _job(study: Study, run: Run, saved: SavedSet, asked: _Asked, mode: str) -> J
     missing = next((file for file in files if file not in asked.hashes), None)
     if missing is not None:
         raise ValueError(f"needs {missing.name}, which is not there, or cannot be read")
-    about: dict[str, Any] = {"scores": list(chosen), "metrics": list(asked.metrics), "level": asked.level}
+    about: Document = {"scores": list(chosen), "metrics": list(asked.metrics), "level": asked.level}
     about |= {"mode": mode, "nan_policy": asked.nan_policy, "role": saved.role, "n": saved.n, "own": asked.modules}
     hashes = {file.name.removesuffix(".npz"): asked.hashes[file] for file in files}
     text = json.dumps({"unit": UNITS, "abstain": __version__, "files": hashes, **about}, sort_keys=True)
@@ -263,7 +263,7 @@ def _gathered(
     level: float | None,
 ) -> StudyResults:
     """Return the results of units: the manifest says what each is, the unit what was found."""
-    numbers: list[dict[str, Any]] = []
+    numbers: list[Document] = []
     sums: list[FloatArray] = []
     said: dict[str, None] = {}
     samples: dict[tuple[str, str, str, str], Sample] = {}
@@ -296,7 +296,7 @@ def _gathered(
     return StudyResults(tuple(numbers), tuple(failures), level, tuple(said), stacked, samples)
 
 
-def _text(mapping: Mapping[str, Any]) -> str:
+def _text(mapping: Document) -> str:
     return json.dumps(mapping, sort_keys=True) if mapping else ""
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from abstain._checks import one_of
 from abstain._result import Column, Estimate, Result, Row, Table
+from abstain._typing import ArrayLike, Document
 from abstain.inference import min_ranks
 
 
@@ -162,7 +162,7 @@ class Grid(Result):
         """Return the table."""
         return [self.table()]
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[Document]:
         """Return the numbers, a dict each."""
         return [
             {"row": name, "group": head.group, "column": head.title, "value": float(value), "spread": float(spread)}
@@ -218,7 +218,7 @@ def _cell(value: float, spread: float) -> float | Estimate:
     return float(value) if math.isnan(spread) else Estimate(float(value), spread=float(spread))
 
 
-def sweep(columns: Mapping[str, Any], *, denominator: str = "accepted", title: str = "") -> Grid:
+def sweep(columns: Mapping[str, ArrayLike], *, denominator: str = "accepted", title: str = "") -> Grid:
     """Return a sweep of the CWSA family as a grid: thresholds x accuracy, CWSA, CWSA+ and coverage.
 
     Parameters
@@ -256,7 +256,7 @@ def sweep(columns: Mapping[str, Any], *, denominator: str = "accepted", title: s
 ORDER = ("iid", "sub", "cor", "s-ncs", "ns-ncs")
 
 
-def column_of(role: str, shift: Mapping[str, Any], name: str) -> str:
+def column_of(role: str, shift: Document, name: str) -> str:
     """Return the column of a set in the tables of the AUGRC paper: iid, sub, cor, s-ncs, ns-ncs, else its name."""
     kind = shift.get("kind", "")
     if role == "test":

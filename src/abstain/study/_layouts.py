@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from abstain._result import arrow
+from abstain._typing import Document
 from abstain.study._grid import Grid, Head
 from abstain.study._results import Mean, StudyResults
 
@@ -201,7 +202,7 @@ class _About(NamedTuple):
     tuned: bool
 
 
-def _about(settings: Mapping[str, Any]) -> _About | None:
+def _about(settings: Document) -> _About | None:
     network, stages = settings.get("network"), settings.get("stage")
     if isinstance(network, Mapping):
         width, head = network.get("width"), network.get("head")

@@ -9,10 +9,10 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
 
 from abstain._checks import one_of
 from abstain._files import locked, write_text
+from abstain._typing import Document
 from abstain.outputs import Outputs, read_outputs
 
 #: Raised when older readers would misunderstand a file.
@@ -64,7 +64,7 @@ class SavedSet:
     name: str
     role: str
     n: int
-    shift: Mapping[str, Any] = field(default_factory=dict)
+    shift: Document = field(default_factory=dict)
     planned: int = 0
 
     @property
@@ -116,9 +116,9 @@ class Run:
     seed: int
     sets: tuple[SavedSet, ...]
     recipe: str = ""
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    scores: Mapping[str, Any] = field(default_factory=dict)
-    splits: Mapping[str, Any] = field(default_factory=dict)
+    settings: Document = field(default_factory=dict)
+    scores: Document = field(default_factory=dict)
+    splits: Document = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -220,7 +220,7 @@ def from_json(text: str, where: str) -> tuple[Run, ...]:
         raise ValueError(f"{where}: a run cannot be read ({error}); restore the file") from None
 
 
-def _run(entry: dict[str, Any]) -> Run:
+def _run(entry: Document) -> Run:
     known = {each.name for each in fields(Run)}
     values = {name: value for name, value in entry.items() if name in known}  # later versions may say more
     values["sets"] = tuple(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from abstain import scores as scores_
 from abstain._checks import UnmetNeed, one_of
+from abstain._typing import AnyArray, Options
 from abstain.joint import ProtocolResult, ScoredRun
 from abstain.joint import protocol as protocol_
 from abstain.outputs import Outputs, expect
@@ -68,7 +68,7 @@ def join_new_class(test: Outputs, ood: Outputs, id_failures: str = "keep") -> Ou
     lacking = next((name for name in there if getattr(ood, name) is None), None)
     if lacking is not None:
         raise UnmetNeed(f"the OOD outputs have no {lacking}, which the test outputs have; extract both alike")
-    columns: dict[str, Any] = {name: np.concatenate([getattr(test, name), getattr(ood, name)]) for name in there}
+    columns: Options = {name: np.concatenate([getattr(test, name), getattr(ood, name)]) for name in there}
     if test.passes is not None and ood.passes is not None:
         columns["passes"] = np.concatenate([np.asarray(test.passes), np.asarray(ood.passes)], axis=1)
     shared = [name for name in test.scores if name in ood.scores]
@@ -166,7 +166,7 @@ def _groups(runs: Sequence[Run]) -> dict[str, list[str]]:
 def _scored(study: Study, run: Run, names: Sequence[str], ood: Sequence[str]) -> ScoredRun:
     fits = fit_outputs(study, run, names)
 
-    def columns(set_name: str) -> tuple[Any, dict[str, Any]]:
+    def columns(set_name: str) -> tuple[Outputs, dict[str, AnyArray]]:
         outputs = study.outputs(run.model, run.name, set_name)
         return outputs, {name: np.asarray(scores_.compute(name, outputs, fits.get(name))) for name in names}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from abstain import metrics as metrics_
 from abstain import scores as scores_
 from abstain._checks import UnmetNeed
 from abstain._result import Column, Estimate, Result, Table, arrow
-from abstain._typing import FloatArray
+from abstain._typing import Document, FloatArray
 from abstain.blocks import TieBlocks
 from abstain.metrics import Metric
 from abstain.outputs import Outputs
@@ -71,7 +70,7 @@ class OverPasses(Result):
         row = (arrow(self.label, self.direction), Estimate(self.mean, spread=self.deviation), self.of_mean)
         return [Table(columns, [row], notes=["±: standard deviation of the passes, which is no error of the test set"])]
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[Document]:
         """Return one dict per pass."""
         return [
             {"metric": self.metric, "score": self.score, "pass": k, "value": float(value)}

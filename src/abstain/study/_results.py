@@ -16,7 +16,7 @@ from abstain._checks import closest, one_of
 from abstain._files import write_file
 from abstain._quantiles import t_tails
 from abstain._result import Column, Estimate, Result, Row, Table, arrow, as_polars, plain
-from abstain._typing import FloatArray
+from abstain._typing import Document, FloatArray
 from abstain._version import __version__
 from abstain.inference import of_pair
 from abstain.metrics import parse
@@ -130,7 +130,7 @@ class StudyResults(Result):
     _names = ("model", "run", "set", "id_failures", "score", "metric")
     _values = ("value",)
 
-    numbers: tuple[dict[str, Any], ...]
+    numbers: tuple[Document, ...]
     failures: tuple[Failure, ...] = ()
     level: float | None = 0.95
     said: tuple[str, ...] = ()
@@ -195,7 +195,7 @@ class StudyResults(Result):
         elif terms is not None:
             parts = components(values, terms, terms.shape[1] - 1.0)
             test, training = math.sqrt(parts.test), math.sqrt(parts.seed)
-        labelled = first.get("labelled", first["n"])
+        labelled: int = first["labelled"] if "labelled" in first else first["n"]
         return Mean(
             **dict(zip(CELL, cell, strict=True)),
             label=first["label"],
@@ -338,11 +338,11 @@ class StudyResults(Result):
         left_out = [f"{each.file} was left out: {each.why}" for each in self.failures]
         return [*left_out, *self.said, *([f"also evaluated: {others}"] if others else [])]
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[Document]:
         """Return the numbers, a dict each."""
         return [dict(row) for row in self.numbers]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Return plain Python values: the numbers, the means and the failures."""
         failures = [each._asdict() for each in self.failures]
         kept = {"numbers": self.numbers, "means": self._mean_rows(), "failures": failures}
@@ -353,7 +353,7 @@ class StudyResults(Result):
         found = self._mean_rows() if means else []
         write_file(path, as_polars(found or self.rows()).write_parquet)
 
-    def _mean_rows(self) -> list[dict[str, Any]]:
+    def _mean_rows(self) -> list[Document]:
         return [{**vars(each), "standard_error": each.standard_error} for each in self.means()]
 
     def only(self, **columns: str | Sequence[str]) -> StudyResults:

@@ -8,13 +8,13 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from abstain import scores as scores_
 from abstain._checks import one_of
 from abstain._result import Column, Result, Row, Table
+from abstain._typing import Document
 from abstain.joint import auroc
 from abstain.study._manifest import Study, read_study
 from abstain.study._results import Mean, StudyResults
@@ -139,7 +139,7 @@ class SettingSelection(Result):
         ]
         return [f"up to {most} candidates; a validation value of what was chosen is too good", *ties]
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[Document]:
         """Return the choices, a dict each."""
         return [
             {**asdict(each), "settings": json.dumps(dict(each.settings)), "tied": ", ".join(each.tied)}

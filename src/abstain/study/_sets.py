@@ -11,13 +11,13 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from abstain import scores as scores_
 from abstain._checks import UnmetNeed
-from abstain._typing import FloatArray, IntArray
+from abstain._typing import ArrayLike, FloatArray, IntArray, Options
 from abstain.outputs import Outputs, read_pool
 from abstain.pool import LabelPlan, load_plan, places, sample_of
 from abstain.study._manifest import Run, SavedSet, Study
@@ -47,7 +47,7 @@ def known_of(inside: Outputs, ood: Outputs | None = None) -> Sample:
     )
 
 
-def _hash(column: Any) -> str:
+def _hash(column: ArrayLike) -> str:
     return hashlib.sha256("\n".join(np.asarray(column).ravel().astype(str).tolist()).encode()).hexdigest()[:32]
 
 
@@ -246,7 +246,7 @@ def _part(inside: Outputs, ood: Outputs | None, names: list[str], values: dict[s
         warnings.simplefilter("ignore")
         if ood is None:
             dropped = ("score_predictions", "passes", "features", "head", "confidence")
-            kept: dict[str, Any] = {"scores": values, **dict.fromkeys(dropped)}
+            kept: Options = {"scores": values, **dict.fromkeys(dropped)}
             if judged.passes is not None and judged.logits is None and judged.probabilities is None:
                 kept["predictions"] = judged.predicted()  # passes that predict, too, have done so
             return Part(replace(judged, **kept), names, np.arange(inside.n))
@@ -261,7 +261,7 @@ def _part(inside: Outputs, ood: Outputs | None, names: list[str], values: dict[s
 # ---------------------------------------------------------------------- sets of which a plan labelled some rows
 
 
-def check_pool(outputs: Outputs, loss: Any, plan: LabelPlan, role: str, where: str) -> FloatArray:
+def check_pool(outputs: Outputs, loss: str | ArrayLike, plan: LabelPlan, role: str, where: str) -> FloatArray:
     """Return the losses of a pool, once they and the plan belong to it."""
     if not isinstance(plan, LabelPlan):
         raise TypeError(f"plan must be a LabelPlan, got {type(plan).__name__}; abstain.pool.load_plan(path) reads one")

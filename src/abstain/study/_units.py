@@ -24,7 +24,7 @@ import numpy as np
 from abstain import metrics as metrics_
 from abstain._checks import UnmetNeed
 from abstain._files import write_file
-from abstain._typing import FloatArray, NanPolicy
+from abstain._typing import Document, FloatArray, NanPolicy, Options
 from abstain.evaluation import DEFAULT_METRICS, Evaluation, Measurement, evaluate
 from abstain.inference import Sampling, terms_of
 from abstain.study._manifest import Run, SavedSet, Study
@@ -77,7 +77,7 @@ class Unit:
     (None: only a plan does). ``cost`` and ``seconds``: how long it took.
     """
 
-    rows: list[dict[str, Any]]
+    rows: list[Document]
     sums: FloatArray
     lacking: Mapping[str, str]
     warnings: Sequence[str]
@@ -150,7 +150,7 @@ def work(job: Job) -> None:
         found = columns(study, run, saved, job.scores, job.mode or "keep")
         evaluated = [_evaluated(part, job) for part in found.parts]
     said = [str(each.message) for each in caught if issubclass(each.category, UserWarning)]
-    rows: list[dict[str, Any]] = []
+    rows: list[Document] = []
     sums: list[FloatArray] = []
     for part, evaluation in zip(found.parts, evaluated, strict=True):
         summaries = {entry.score: entry for entry in evaluation.summaries}
@@ -173,7 +173,7 @@ def work(job: Job) -> None:
 def _evaluated(part: Part, job: Job) -> Evaluation:
     """Return the evaluation; what a set does not allow is a row with its reason."""
     chosen = [metrics_.parse(spec) for spec in job.metrics]
-    options: dict[str, Any] = {"level": job.level, "nan_policy": job.nan_policy}
+    options: Options = {"level": job.level, "nan_policy": job.nan_policy}
     source: Any = part.outputs
     named = next((name for name in ("default", "all") if expanded(name) == job.metrics), None)
     if part.side is not None:

@@ -5,26 +5,26 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 import numpy as np
 
 from abstain._extras import need
 from abstain._files import write_file
+from abstain._typing import AnyArray, Array, PolarsFrame
 from abstain.summaries._key import COLUMNS, FORMAT, Key
 
 
-def frame_of(key: Key, columns: dict[str, Any]) -> Any:
+def frame_of(key: Key, columns: dict[str, AnyArray]) -> PolarsFrame:
     """Return a polars frame with a row for each bin; an empty summary has one, too, in which its key stands."""
     import polars as pl
 
     if not len(columns["bin"]):
-        empty = {name: np.array([value], kind) for name, (kind, value, _) in COLUMNS.items()}
+        empty = {name: np.full(1, value, kind) for name, (kind, value, _) in COLUMNS.items()}
         columns = {"bin": np.zeros(1, np.int64), **empty}
     return pl.DataFrame(columns).select(pl.lit(FORMAT).alias("format"), pl.lit(key.name).alias("key"), pl.all())
 
 
-def write(frame: Callable[[], Any], path: str | os.PathLike[str]) -> None:
+def write(frame: Callable[[], PolarsFrame], path: str | os.PathLike[str]) -> None:
     """Write a frame of bins; see :meth:`Summary.save`."""
     name = os.fspath(path)
     if os.path.splitext(name)[1].lower() != ".parquet":
@@ -36,7 +36,7 @@ def write(frame: Callable[[], Any], path: str | os.PathLike[str]) -> None:
     write_file(name, made.with_columns(pl.lit(digest(made)).alias("digest")).write_parquet)
 
 
-def digest(frame: Any) -> str:
+def digest(frame: PolarsFrame) -> str:
     """Return the SHA-256 (hex) of names and values of a frame: it shows that a file was changed, not who wrote it."""
     found = hashlib.sha256()
     for name in sorted(frame.columns):
@@ -47,13 +47,13 @@ def digest(frame: Any) -> str:
     return found.hexdigest()
 
 
-def check_digest(frame: Any) -> None:
+def check_digest(frame: PolarsFrame) -> None:
     """Refuse a frame that does not match its digest. SQL and older versions write none."""
     if "digest" in frame.columns and one(frame, "digest") != digest(frame.drop("digest")):
         raise ValueError("was edited after it was saved; restore the file, or summarize the rows again")
 
 
-def read(name: str) -> Any:
+def read(name: str) -> PolarsFrame:
     """Return what stands in a file; whether it is a summary is not looked at."""
     need("reading a summary", "polars")
     import polars as pl
@@ -81,7 +81,7 @@ def is_summary(path: str | os.PathLike[str]) -> bool:
         return False
 
 
-def format_of(frame: Any, known: Iterable[str]) -> str:
+def format_of(frame: PolarsFrame, known: Iterable[str]) -> str:
     """Return the format of a frame with the columns of a file, one of those that are known."""
     present(frame, ["format", "key"])
     if not len(frame):
@@ -92,13 +92,13 @@ def format_of(frame: Any, known: Iterable[str]) -> str:
     return found
 
 
-def present(frame: Any, names: Iterable[str]) -> None:
+def present(frame: PolarsFrame, names: Iterable[str]) -> None:
     lacking = [name for name in names if name not in frame.columns]
     if lacking:
         raise ValueError(f"is no summary: the column {lacking[0]!r} is missing; make one with 'abstain summarize'")
 
 
-def one(frame: Any, name: str) -> str:
+def one(frame: PolarsFrame, name: str) -> str:
     """Return what stands in every row of a column."""
     found = sorted(set(frame[name].cast(str).to_list()), key=str)
     if len(found) > 1:
@@ -106,7 +106,7 @@ def one(frame: Any, name: str) -> str:
     return str(found[0])
 
 
-def columns_of(frame: Any) -> tuple[Key, dict[str, Any]]:
+def columns_of(frame: PolarsFrame) -> tuple[Key, dict[str, AnyArray]]:
     """Return key and columns of a frame with the columns of a file; whether they fit together is not looked at."""
     present(frame, ["bin", *COLUMNS])
     key = Key.named(one(frame, "key"))
@@ -126,16 +126,16 @@ def columns_of(frame: Any) -> tuple[Key, dict[str, Any]]:
     return key, columns | {"bin": which.astype(int)}
 
 
-def _numeric(frame: Any, names: Iterable[str]) -> None:
+def _numeric(frame: PolarsFrame, names: Iterable[str]) -> None:
     for name in names:
         if not frame.schema[name].is_numeric():
             raise ValueError(f"the column {name!r} must be numeric, got {frame.schema[name]}")
 
 
-def numbers(frame: Any, names: Sequence[str]) -> dict[str, Any]:
+def numbers(frame: PolarsFrame, names: Sequence[str]) -> dict[str, Array]:
     """Return columns as float64, none of which lacks a number."""
     _numeric(frame, names)
-    columns: dict[str, Any] = {}
+    columns: dict[str, AnyArray] = {}
     for name in names:
         if frame[name].null_count():
             raise ValueError(f"the column {name!r} has nulls; write it again")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from abstain._checks import same_length
-from abstain._typing import ArrayLike
+from abstain._typing import ArrayLike, IntArray, PolarsFrame
 from abstain.metrics import Metric
 from abstain.outputs import group_names
 from abstain.summaries import _file
@@ -82,7 +82,7 @@ class GroupedSummary:
         2
         """
         every = np.asarray(groups, dtype=object)
-        kinds: dict[Any, list[int]] = {}
+        kinds: dict[object, list[int]] = {}
         for row, value in enumerate(every.tolist()):
             kinds.setdefault(value, []).append(row)
         missing = [value for value in kinds if value is None or value != value]
@@ -91,7 +91,7 @@ class GroupedSummary:
         return self.add(loss, confidence, len(every), [(key, np.array(at)) for key, at in kinds.items()], nan_policy)
 
     def add(
-        self, loss: ArrayLike, confidence: ArrayLike, n: int, rows_of: Iterable[tuple[Any, Any]],
+        self, loss: ArrayLike, confidence: ArrayLike, n: int, rows_of: Iterable[tuple[object, IntArray]],
         nan_policy: Literal["raise", "reject"],
     ) -> GroupedSummary:  # fmt: skip
         """Take n new rows that are sorted out already: the value of each group, and which rows it has."""
@@ -108,7 +108,7 @@ class GroupedSummary:
             self._parts[name].add(losses[rows], scores[rows])
         return self
 
-    def _named(self, values: list[Any]) -> list[Name]:
+    def _named(self, values: list[object]) -> list[Name]:
         """Return the names of groups, which fit those that are known; refuse them otherwise."""
         names: list[Name] = group_names(values, self.groups).tolist() if values else []
         every = {*self._parts, *names}
@@ -211,7 +211,7 @@ class GroupedSummary:
             raise ValueError("the summary holds no rows, and no group; there is nothing to save")
         _file.write(self.frame, path)
 
-    def frame(self) -> Any:
+    def frame(self) -> PolarsFrame:
         """Return the bins of all groups as a polars frame, as they stand in a file."""
         import polars as pl
 
@@ -219,7 +219,7 @@ class GroupedSummary:
         return pl.concat(part.frame().with_columns(**own, group=pl.lit(name)) for name, part in self.parts.items())
 
     @classmethod
-    def of_frame(cls, frame: Any) -> GroupedSummary:
+    def of_frame(cls, frame: PolarsFrame) -> GroupedSummary:
         """Return the grouped summary that a polars frame with the columns of a file holds."""
         _file.present(frame, ["groups", "group", "n"])
         key, _ = _file.columns_of(frame)  # counts what cannot be used of all groups at once

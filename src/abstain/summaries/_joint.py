@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from abstain._checks import UnmetNeed, fraction, is_empty, same_length, vector, whole
-from abstain._typing import ArrayLike, FloatArray
+from abstain._typing import AnyArray, ArrayLike, FloatArray, IntArray, PolarsFrame
 from abstain.summaries import _file
 from abstain.summaries._cells import Axis, Cells
 from abstain.summaries._key import FEWEST, OF_CELLS, Key, Scale
@@ -18,7 +19,7 @@ from abstain.summaries._summary import add_up
 #: Most bits of each of two keys: cells are as many as both allow, if rows fill them.
 MOST_BITS = 12
 #: Columns of the cells: type, and how those of two parts combine.
-COLUMNS: dict[str, tuple[Any, Any]] = {
+COLUMNS: dict[str, tuple[type[np.generic], Any]] = {
     "n_right": (np.int64, np.add),
     "n_wrong": (np.int64, np.add),
     "n_ood": (np.int64, np.add),
@@ -73,7 +74,7 @@ class JointSummary:
             raise ValueError(f"bits of two scores must lie between {FEWEST} and {MOST_BITS}, got {bits!r}; 10 is usual")
         self.key, self.detector_key = Key(scale, bits), Key(detector_scale, bits)
         self._code = np.zeros(0, dtype=np.int64)
-        self._columns = {name: np.zeros(0, kind) for name, (kind, _) in COLUMNS.items()}
+        self._columns: dict[str, AnyArray] = {name: np.zeros(0, kind) for name, (kind, _) in COLUMNS.items()}
 
     # ------------------------------------------------------------------ rows
 
@@ -134,12 +135,12 @@ class JointSummary:
                 key.checked(columns[name], name, None)
         return columns[f"{which}_confidence"], columns[f"{which}_detector"]
 
-    def _add(self, kinds: Any, confidence: FloatArray, detector: FloatArray) -> None:
+    def _add(self, kinds: IntArray, confidence: FloatArray, detector: FloatArray) -> None:
         ends = {"lowest": confidence, "highest": confidence, "detector_lowest": detector, "detector_highest": detector}
         counts = {name: (kinds == k).astype(np.int64) for k, name in enumerate(_KINDS)}
         self._combine(self.key.of(confidence) * self.detector_key.bins + self.detector_key.of(detector), counts | ends)
 
-    def _combine(self, code: Any, columns: dict[str, Any]) -> None:
+    def _combine(self, code: IntArray, columns: Mapping[str, AnyArray]) -> None:
         """Add entries, of which several may be of one cell."""
         if not len(code):
             return
@@ -210,7 +211,7 @@ class JointSummary:
         """Names of both keys: what summaries that add up have in common."""
         return f"{self.key.name} and {self.detector_key.name}"
 
-    def columns(self) -> dict[str, Any]:
+    def columns(self) -> dict[str, AnyArray]:
         """Return the cells that hold a row, by descending confidence, then detector score.
 
         Returns
@@ -257,7 +258,7 @@ class JointSummary:
         """
         return self.result(metric, prevalence=prevalence).measurements[-1]
 
-    def result(self, metrics: Any = None, *, prevalence: float | None = None) -> JointResult:
+    def result(self, metrics: str | Sequence[str] | None = None, *, prevalence: float | None = None) -> JointResult:
         """Return the bounds of several metrics as a table: of both scores, and the same of each alone.
 
         Parameters
@@ -320,7 +321,7 @@ class JointSummary:
             raise ValueError("the summary holds no rows; there is nothing to save")
         _file.write(self.frame, path)
 
-    def frame(self) -> Any:
+    def frame(self) -> PolarsFrame:
         """Return the cells as a polars frame, as they stand in a file."""
         import polars as pl
 
@@ -328,7 +329,7 @@ class JointSummary:
         return pl.DataFrame(self.columns()).select(*(pl.lit(told[name]).alias(name) for name in told), pl.all())
 
     @classmethod
-    def of_frame(cls, frame: Any) -> JointSummary:
+    def of_frame(cls, frame: PolarsFrame) -> JointSummary:
         """Return the summary that a polars frame with the columns of a file holds."""
         _file.present(frame, ["key", "detector_key", "bin", "detector_bin", *COLUMNS])
         keys = [Key.named(_file.one(frame, name)) for name in ("key", "detector_key")]
@@ -363,7 +364,7 @@ def _column(column: ArrayLike, name: str) -> FloatArray:
     return values
 
 
-def _axis(bins: Any, low: FloatArray, high: FloatArray) -> Axis:
+def _axis(bins: IntArray, low: FloatArray, high: FloatArray) -> Axis:
     """Return the places of bins among those that hold a row, and which have one score only."""
     place = np.unique(bins, return_inverse=True)[1]
     lowest, highest = np.full(place.max() + 1, np.inf), np.full(place.max() + 1, -np.inf)

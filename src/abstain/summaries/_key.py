@@ -23,7 +23,7 @@ ORDERS = {"probability": 53, "real": 32}
 FEWEST, MOST = 8, 20
 
 #: Columns of the bins: type, what an empty bin holds, and how those of two parts combine.
-COLUMNS: dict[str, tuple[Any, float, Any]] = {
+COLUMNS: dict[str, tuple[type[np.generic], float, Any]] = {
     "n": (np.int64, 0, np.add),
     "loss_sum": (np.float64, 0.0, np.add),
     "other_losses": (np.int64, 0, np.add),

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from abstain._result import Column, Estimate, Result, Table, arrow
+from abstain._typing import Document
 from abstain.summaries._bounds import Bounds
 
 
@@ -105,7 +106,7 @@ class SummaryResult(Result):
         meaning = "in brackets: what the value cannot leave, whatever the order within bins; no interval of chance"
         return [*found, f"{meaning}. Width: from end to end, relative to the value"]
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[Document]:
         """Return one dict for each metric."""
         return [{key: value for key, value in asdict(each).items() if key != "label"} for each in self.measurements]
 
@@ -183,7 +184,7 @@ class GroupedResult(Result):
         ]
         return [*undefined, *self.whole.notes()]
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[Document]:
         """Return one dict for each metric of all rows (group None), then of each group."""
         every = {None: self.whole, **self.parts}
         return [{"group": name, "n": part.n, **row} for name, part in every.items() for row in part.rows()]
@@ -309,6 +310,6 @@ class JointResult(Result):
         meaning = "in brackets: what the value cannot leave, whatever the order within bins; no interval of chance"
         return [f"{meaning}. The value is attained, by thresholds at ends of bins"]
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[Document]:
         """Return one dict for each metric."""
         return [asdict(each) for each in self.measurements]

@@ -6,13 +6,14 @@ import glob
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, overload
+from typing import Any, Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
 
 from abstain._checks import closest, engine_of, one_of, refuse_pattern
 from abstain._extras import need
 from abstain._pace import Pace
+from abstain._typing import Frame, LazyFrame, PolarsFrame, Source
 from abstain.summaries import _file
 from abstain.summaries._groups import GroupedSummary
 from abstain.summaries._joint import JointSummary
@@ -21,23 +22,26 @@ from abstain.summaries._summary import Summary
 
 ROW = "abstain_row"
 
+#: A chunk of rows.
+Part: TypeAlias = Any
+
 
 @overload
 def summarize(
-    source: Any, *, confidence: str, groups: str, loss: str | None = ..., labels: str | None = ...,
+    source: Source, *, confidence: str, groups: str, loss: str | None = ..., labels: str | None = ...,
     predictions: str | None = ..., scale: Scale = ..., bits: int = ..., nan_policy: Literal["raise", "reject"] = ...,
 ) -> GroupedSummary: ...  # fmt: skip
 
 
 @overload
 def summarize(
-    source: Any, *, confidence: str, groups: None = ..., loss: str | None = ..., labels: str | None = ...,
+    source: Source, *, confidence: str, groups: None = ..., loss: str | None = ..., labels: str | None = ...,
     predictions: str | None = ..., scale: Scale = ..., bits: int = ..., nan_policy: Literal["raise", "reject"] = ...,
 ) -> Summary: ...  # fmt: skip
 
 
 def summarize(
-    source: Any,
+    source: Source,
     *,
     confidence: str,
     loss: str | None = None,
@@ -105,7 +109,7 @@ def summarize(
     return summary
 
 
-def _take(summary: Summary | GroupedSummary, part: Any, nan_policy: Literal["raise", "reject"]) -> None:
+def _take(summary: Summary | GroupedSummary, part: Part, nan_policy: Literal["raise", "reject"]) -> None:
     """Add a chunk of rows."""
     losses, scores = part[LOSS].to_numpy(), part[SCORE].to_numpy()
     if isinstance(summary, Summary):
@@ -122,8 +126,8 @@ def _take(summary: Summary | GroupedSummary, part: Any, nan_policy: Literal["rai
 
 
 def summarize_joint(
-    source: Any,
-    ood: Any = (),
+    source: Source,
+    ood: Source = (),
     *,
     confidence: str,
     detector: str,
@@ -170,12 +174,12 @@ def summarize_joint(
     """
     summary, numbers = JointSummary(scale, detector_scale, bits), {SCORE: confidence, DETECTOR: detector}
 
-    def inside(part: Any) -> None:
+    def inside(part: Part) -> None:
         summary.update(
             part[LOSS].to_numpy(), id_confidence=part[SCORE].to_numpy(), id_detector=part[DETECTOR].to_numpy()
         )
 
-    def outside(part: Any) -> None:
+    def outside(part: Part) -> None:
         summary.update(ood_confidence=part[SCORE].to_numpy(), ood_detector=part[DETECTOR].to_numpy())
 
     taken(source, Wanted(numbers, _wrong(loss, labels, predictions)), inside)
@@ -207,7 +211,7 @@ class Wanted(NamedTuple):
     groups: str | None = None
 
 
-def taken(source: Any, wanted: Wanted, take: Callable[[Any], None]) -> None:
+def taken(source: Source, wanted: Wanted, take: Callable[[Part], None]) -> None:
     """Give the rows of a source to ``take``, chunk by chunk; an error names file and row."""
     np.empty(8 * CHUNK)  # once given back, the heap keeps smaller arrays: a third less time than with pages anew
     for name, frame in _frames(source):
@@ -226,7 +230,7 @@ def taken(source: Any, wanted: Wanted, take: Callable[[Any], None]) -> None:
             raise type(error)(f"{name}: {at}" if name else at) from None
 
 
-def module(thing: Any) -> str:
+def module(thing: object) -> str:
     return type(thing).__module__.partition(".")[0]
 
 
@@ -245,7 +249,7 @@ def files_of(source: str | os.PathLike[str] | Sequence[Any]) -> list[str]:
     return list(found.values())
 
 
-def _frames(source: Any) -> Iterator[tuple[str, Any]]:
+def _frames(source: Source) -> Iterator[tuple[str, Frame]]:
     """Yield lazy polars frames with the names of their files, or other frames without one."""
     paths = isinstance(source, str | os.PathLike) or (
         isinstance(source, list | tuple) and all(isinstance(each, str | os.PathLike) for each in source)
@@ -266,7 +270,7 @@ def _frames(source: Any) -> Iterator[tuple[str, Any]]:
             yield name, pl.scan_csv(name, separator="\t" if suffix == ".tsv" else ",", glob=False)
 
 
-def _chunks(frame: Any, wanted: Wanted) -> Iterator[Any]:
+def _chunks(frame: Frame, wanted: Wanted) -> Iterator[Part]:
     """Yield what is wanted of a frame, some rows at a time."""
     import narwhals as nw
 
@@ -283,12 +287,12 @@ def _chunks(frame: Any, wanted: Wanted) -> Iterator[Any]:
 
         yield from map(pl.from_arrow, rows.to_native().fetch_arrow_reader(CHUNK))
         return
-    rows = rows.collect()
-    for start in range(0, len(rows), CHUNK):
-        yield rows[start : start + CHUNK]
+    frame = rows.collect()
+    for start in range(0, len(frame), CHUNK):
+        yield frame[start : start + CHUNK]
 
 
-def _selected(rows: Any, wanted: Wanted) -> Any:
+def _selected(rows: LazyFrame, wanted: Wanted) -> LazyFrame:
     """Return scores and loss, as numbers in which a null is NaN, and the group."""
     import narwhals as nw
 
@@ -308,7 +312,7 @@ def _selected(rows: Any, wanted: Wanted) -> Any:
     return rows.select(**made)
 
 
-def _streamed(rows: Any) -> Iterator[Any]:
+def _streamed(rows: Any) -> Iterator[PolarsFrame]:
     """Yield the rows of a lazy polars frame in chunks."""
     import polars as pl
 
@@ -331,7 +335,11 @@ def _streamed(rows: Any) -> Iterator[Any]:
 AnySummary = Summary | GroupedSummary | JointSummary
 
 #: What makes a summary of a frame, by its format.
-MAKERS: dict[str, Any] = {FORMAT: Summary.of_frame, OF_GROUPS: GroupedSummary.of_frame, OF_CELLS: JointSummary.of_frame}
+MAKERS: dict[str, Callable[[PolarsFrame], AnySummary]] = {
+    FORMAT: Summary.of_frame,
+    OF_GROUPS: GroupedSummary.of_frame,
+    OF_CELLS: JointSummary.of_frame,
+}
 
 
 def read_summary(path: str | os.PathLike[str]) -> AnySummary:

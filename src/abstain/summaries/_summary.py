@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from abstain._checks import check_loss, is_empty, one_of, same_length, vector
-from abstain._typing import ArrayLike, FloatArray
+from abstain._typing import AnyArray, ArrayLike, FloatArray, PolarsFrame
 from abstain.metrics import Metric, get, names, parse
 from abstain.summaries import _file
 from abstain.summaries._bounds import Bins, Bounds, bounds_of, lacking, risk_range
@@ -66,7 +66,9 @@ class Summary:
 
     def __init__(self, scale: Scale = "probability", bits: int = 16) -> None:
         self.key = Key(scale, bits)
-        self._columns = {name: np.full(self.key.bins, empty, kind) for name, (kind, empty, _) in COLUMNS.items()}
+        self._columns: dict[str, AnyArray] = {
+            name: np.full(self.key.bins, empty, kind) for name, (kind, empty, _) in COLUMNS.items()
+        }
 
     # ------------------------------------------------------------------ rows
 
@@ -180,7 +182,7 @@ class Summary:
         """Number of bins that hold a row."""
         return int(np.count_nonzero(self._columns["n"]))
 
-    def columns(self) -> dict[str, Any]:
+    def columns(self) -> dict[str, AnyArray]:
         """Return the bins that hold a row, by descending score.
 
         Returns
@@ -193,12 +195,12 @@ class Summary:
         return {"bin": kept, **{name: column[kept] for name, column in self._columns.items()}}
 
     @classmethod
-    def of_frame(cls, frame: Any) -> Summary:
+    def of_frame(cls, frame: PolarsFrame) -> Summary:
         """Return the summary that a polars frame with the columns of a file holds."""
         return cls.of_columns(*_file.columns_of(frame))
 
     @classmethod
-    def of_columns(cls, key: Key, columns: Mapping[str, Any]) -> Summary:
+    def of_columns(cls, key: Key, columns: Mapping[str, AnyArray]) -> Summary:
         """Return the summary whose bins are these, as :meth:`columns` gives them, in any order.
 
         Raises
@@ -346,7 +348,7 @@ class Summary:
         """
         _file.write(self.frame, path)
 
-    def frame(self) -> Any:
+    def frame(self) -> PolarsFrame:
         """Return the bins as a polars frame, as they stand in a file."""
         return _file.frame_of(self.key, self.columns())
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from abstain.policy import drawn_rows, row_names
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class Audits:
         if self.ids is None or self.seed is None:
             raise TypeError("audit= needs ids=, the column with a name of each row, and seed=, kept secret")
 
-    def columns(self, frame: Any, accepted: Any) -> list[Any]:
+    def columns(self, frame: pl.LazyFrame, accepted: pl.Expr) -> list[pl.Expr]:
         """Return the two columns of the draws, as expressions; refuse names that are missing or come twice."""
         import polars as pl
 
@@ -48,7 +51,7 @@ class Audits:
             )
         chance = pl.when(accepted).then(self.share).otherwise(1.0)
 
-        def drawn(rows: Any) -> Any:
+        def drawn(rows: pl.Series) -> pl.Series:
             each = rows.struct
             return pl.Series(drawn_rows(row_names(each.field("ids")), each.field("chance").to_numpy(), self.seed))
 

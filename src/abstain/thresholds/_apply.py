@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from abstain.policy import (
     span,
 )
 from abstain.thresholds._applied import Applied, Audits
+
+if TYPE_CHECKING:
+    import polars as pl
 from abstain.thresholds._audit import moved, other_share
 
 _KINDS = (".csv", ".tsv", ".parquet", ".jsonl")
@@ -216,7 +219,7 @@ class _File:
         kind = self.pl.Struct({"code": self.pl.Int8, "score": self.pl.Float64})
         return self.pl.struct(each).map_batches(self._decide_batch, return_dtype=kind, is_elementwise=True)
 
-    def _decide_batch(self, batch: Any) -> Any:
+    def _decide_batch(self, batch: pl.Series) -> Any:
         policy, columns = self.policy, batch.struct
         score, *other = [
             self._score(part, [columns.field(f"{place} {column}") for column in part.columns])
@@ -229,7 +232,7 @@ class _File:
         found = decisions(policy, score, limit, other[0] if other else None, declined)
         return self.pl.DataFrame({"code": found.codes, "score": found.score}).to_struct()
 
-    def _score(self, part: Score, columns: list[Any]) -> FloatArray:
+    def _score(self, part: Score, columns: list[pl.Series]) -> FloatArray:
         if part.inputs is None:
             values: FloatArray = columns[0].to_numpy()
             return -values if part.uncertainty else values
@@ -239,7 +242,7 @@ class _File:
             self.failed = part
             raise
 
-    def _inputs(self, part: Score) -> Iterator[Any]:
+    def _inputs(self, part: Score) -> Iterator[pl.Expr]:
         """Yield the columns of a score as numbers, or the one column that holds lists."""
         scaled = "" if part.temperature is None else f" with temperature {part.temperature:g}"
         finished = f", not taken from the column {part.score!r}" if part.score in self.schema else ""
@@ -270,7 +273,7 @@ class _File:
             return _text(column).replace_strict(texts, values, default=None, return_dtype=self.pl.Float64)
         return self._decimal(column).cast(self.pl.Float64)
 
-    def _decimal(self, column: str) -> Any:
+    def _decimal(self, column: str) -> pl.Expr:
         """Return numbers in a text with a point, where the file has a comma."""
         text = _text(column)
         return text.str.replace(",", ".", literal=True) if self.rows.decimal_comma else text
@@ -278,7 +281,7 @@ class _File:
     def _group(self) -> Any:
         """Return the groups by the names that calibration gave them; polars writes numbers like 1e-5 otherwise."""
 
-        def named(rows: Any) -> Any:
+        def named(rows: pl.Series) -> Any:
             return self.pl.Series([group_name(value) for value in rows.to_numpy()], dtype=self.pl.String)
 
         group = str(self.policy.group)
@@ -294,7 +297,7 @@ class _File:
             near = closest(column, self.schema.names())
             raise ValueError(f"{self.name}: column {column!r} of the policy is missing; {reason}{near}")
 
-    def _write(self, accepted: Any, out: str, kind: str) -> None:
+    def _write(self, accepted: pl.Expr, out: str, kind: str) -> None:
         fresh = [accepted.alias(self.column)]
         if self.audits is not None:
             fresh += self.audits.columns(self.frame, accepted)
@@ -312,7 +315,7 @@ class _File:
 
     # ------------------------------------------------------------------ what is wrong, or odd
 
-    def _refuse_beyond_scale(self, score: Any) -> None:
+    def _refuse_beyond_scale(self, score: pl.Expr) -> None:
         """Refuse a number beyond the scale of a confidence in words or per cent, before anything is written."""
         levels = self.policy.levels
         if levels is None:
@@ -362,7 +365,7 @@ class _File:
         return None
 
 
-def _text(column: str) -> Any:
+def _text(column: str) -> pl.Expr:
     """Return a column of text, empty as missing; `replace` would hold the column."""
     import polars as pl
 
@@ -370,12 +373,12 @@ def _text(column: str) -> Any:
     return pl.when(value != "").then(value)
 
 
-def _matrix(columns: list[Any]) -> Any:
+def _matrix(columns: list[pl.Series]) -> FloatArray:
     """Return columns of numbers, or one column of lists of one length, as a matrix; a missing list is a row of NaN."""
     import polars as pl
 
     if not columns[0].dtype.is_nested():
         return np.column_stack([column.to_numpy() for column in columns])
     lists = columns[0].cast(pl.List(pl.Float64))
-    width = lists.list.len().max()
+    width: Any = lists.list.len().max()
     return lists.list.to_array(width).to_numpy() if width else np.full((len(lists), 1), np.nan)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
 from abstain._checks import plain, same_length, vector
 from abstain._result import Caveat, Column, Estimate, Result, Row, Status, Table, Verdict, number
-from abstain._typing import ArrayLike, FloatArray, NanPolicy
+from abstain._typing import ArrayLike, Document, FloatArray, IntArray, NanPolicy
 from abstain.curve import RiskCoverageCurve
 from abstain.inference import clopper_pearson, codes
 from abstain.policy import Guarantee, Policy, group_column
@@ -113,7 +112,7 @@ class Audit(Result):
                 notes.append(f"{name}: undecided: {each.reason}.")
         return [Table([*columns, Column("Guarantee", left=True)], rows, notes=notes)]
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[Document]:
         """Return all rows, then each group, a dict each."""
         return [
             {"group": name, "n": each.n, "n_accepted": each.n_accepted, "coverage": each.coverage,
@@ -223,7 +222,7 @@ def check_clusters(threshold: Threshold | GroupThresholds | Policy, clusters: Ar
 
 def _audited(
     loss: FloatArray, marks: FloatArray, levels: tuple[float, float], nan_policy: NanPolicy, limit: Limit,
-    unit: Any = None, largest: int | None = None,
+    unit: IntArray | None = None, largest: int | None = None,
 ) -> Audit:  # fmt: skip
     """Audit rows whose score was replaced by 1, accepted, or 0; levels of what is shown, and of the answer."""
     level, sure = levels

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
 
 import numpy as np
 
 from abstain import metrics
 from abstain._checks import failure_probability, generator, same_length, vector
-from abstain._typing import ArrayLike, NanPolicy
+from abstain._typing import ArrayLike, FloatArray, IntArray, NanPolicy
 from abstain.blocks import TieBlocks
 from abstain.thresholds._choose import choose_threshold
 from abstain.thresholds._results import CertifiedThreshold
@@ -120,7 +119,7 @@ def choose_among(
     scores = {str(name): vector(column, f"candidates[{name!r}]", np, None) for name, column in candidates.items()}
     same_length(loss=losses, **scores)
 
-    def certified(rows: Any, score: Any, delta: float) -> CertifiedThreshold:
+    def certified(rows: IntArray, score: FloatArray, delta: float) -> CertifiedThreshold:
         found = choose_threshold(rows, score, risk=risk, delta=delta, max_loss=max_loss, nan_policy=nan_policy)
         assert isinstance(found, CertifiedThreshold)
         return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -11,11 +11,12 @@ from abstain._checks import FRACTION, failure_probability, fraction, positive, r
 from abstain._checks import whole as whole_number
 from abstain._result import among
 from abstain._sums import over_rows
-from abstain._typing import ArrayLike, FloatArray, NanPolicy
+from abstain._typing import ArrayLike, FloatArray, NanPolicy, Source
 from abstain._version import __version__
 from abstain.curve import SLACK, OperatingPoint, RiskCoverageCurve
 from abstain.inference import as_metric, of_samples
 from abstain.outputs import refuse_without_frame
+from abstain.outputs._reading import FurtherColumns
 from abstain.policy import Calibration, Objective, statement
 from abstain.thresholds._band import attained, band_of
 from abstain.thresholds._certify import Found, Search, refuse_large
@@ -52,7 +53,7 @@ def choose_threshold(
     loss: ArrayLike | str | None = None,
     confidence: ArrayLike | str | None = None,
     *,
-    frame: Any = None,
+    frame: Source = None,
     risk: float | None = None,
     coverage: float | None = None,
     capacity: float | tuple[float, float] | None = None,
@@ -66,7 +67,7 @@ def choose_threshold(
     clusters: ArrayLike | str | None = None,
     max_cluster: int | None = None,
     nan_policy: NanPolicy = "raise",
-    **columns: Any,
+    **columns: Unpack[FurtherColumns],
 ) -> EmpiricalThreshold | CertifiedThreshold | GroupThresholds:
     r"""Choose the threshold to deploy from calibration rows; give exactly one objective.
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from abstain._checks import vector
 from abstain._result import Caveat, Column, GroupRule, Level, Result, Row, Status, Table, Verdict, percent
-from abstain._typing import ArrayLike, BoolArray
+from abstain._typing import ArrayLike, BoolArray, Document, Options
 from abstain.policy import Calibration, Guarantee, Policy, accept_by_group, statement
 from abstain.thresholds._reach import Reach
 from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold
@@ -67,7 +67,7 @@ class GroupThresholds(Result):
         each = {name: one.calibration for name, one in self.groups.items()}
         first = next(iter(each.values()))
         counts = ("n", "n_accepted", "n_unscored", "n_dropped")
-        total: dict[str, Any] = {name: sum(getattr(one, name) for one in each.values()) for name in counts}
+        total: Options = {name: sum(getattr(one, name) for one in each.values()) for name in counts}
         return Calibration(
             **total,
             fingerprint=self.fingerprint,
@@ -176,6 +176,6 @@ class GroupThresholds(Result):
             f"{name}: {note}" for name, each in self.groups.items() if not each.attainable for note in each.notes()
         ]
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[Document]:
         """Return one dict per group."""
         return [{"group": name, **row} for name, each in self.groups.items() for row in each.rows()]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import check_loss, failure_probability, listed, plain, positive, real, same_length, vector
-from abstain._typing import ArrayLike
+from abstain._typing import AnyArray, ArrayLike
 from abstain.thresholds import _grid_bets as bets
 
 #: By how much a prior may miss 1, as written with a few digits.
@@ -118,7 +118,7 @@ def prior_threshold(
     return float(grid[np.flatnonzero(certified)[-1]]) if certified.any() else float("inf")
 
 
-def _shares(prior: Mapping[Any, float], names: list[Any]) -> np.ndarray[Any, Any]:
+def _shares(prior: Mapping[Any, float], names: list[Any]) -> AnyArray:
     """Return the share of each class that occurs."""
     if not isinstance(prior, Mapping):
         raise TypeError(

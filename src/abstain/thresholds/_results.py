@@ -24,7 +24,7 @@ from abstain._result import (
     about,
     planned_rows,
 )
-from abstain._typing import ArrayLike, BoolArray
+from abstain._typing import ArrayLike, BoolArray, Document
 from abstain.curve import OperatingPoint
 from abstain.policy import Calibration, Guarantee, Objective, Policy, statement
 from abstain.thresholds._band import Attained, each_errs, errs
@@ -128,7 +128,7 @@ class Threshold(Result):
         """Return why an objective is not attainable."""
         return [] if self.attainable else [f"not attainable: {self.reason}"]
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[Document]:
         """Return one dict."""
         (low, high), (risk_low, risk_high) = self.coverage_interval, self.risk_interval
         return [{

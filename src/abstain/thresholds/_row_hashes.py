@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from abstain._typing import BoolArray, FloatArray
+from abstain._typing import AnyArray, ArrayLike, BoolArray, FloatArray
 
 Hashes = npt.NDArray[np.uint64]
 
@@ -114,16 +114,16 @@ def distinct(hashes: Hashes) -> Hashes:
     return np.asarray(ordered[first], dtype=np.uint64)
 
 
-def named(clusters: Any) -> tuple[list[Any], Hashes]:
+def named(clusters: ArrayLike) -> tuple[list[Any], Hashes]:
     """Return the names of clusters in the order of their numbers, and hashes of these."""
     names = np.unique(_column(clusters)).tolist()
     each = (hashlib.sha256(str(name).encode("utf-8", "backslashreplace")).digest()[:8] for name in names)
     return names, np.array([int.from_bytes(one, "little") for one in each], dtype=np.uint64)
 
 
-def _column(values: Any) -> Any:
+def _column(values: ArrayLike) -> AnyArray:
     return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
 
 
-def taken(values: Any, rows: BoolArray) -> Any:
+def taken(values: ArrayLike, rows: BoolArray) -> AnyArray | None:
     return None if values is None else _column(values)[rows]

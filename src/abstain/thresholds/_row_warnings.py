@@ -5,13 +5,12 @@ from __future__ import annotations
 import warnings
 from collections import deque
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import numpy as np
 
 from abstain._checks import listed, same_length, vector
 from abstain._result import Caveat
-from abstain._typing import ArrayLike, BoolArray, FloatArray
+from abstain._typing import ArrayLike, BoolArray, Document, FloatArray
 from abstain.blocks import TieBlocks
 from abstain.policy import Calibration
 from abstain.thresholds._row_hashes import FEWEST, Hashes, distinct, hashed, in_common
@@ -87,7 +86,7 @@ def warn_of_rows(sample: Sample, stacklevel: int = 3) -> None:
         warn_of_copies(sample, stacklevel + 1)
 
 
-def unusual(score: FloatArray) -> Iterator[tuple[str, dict[str, Any]]]:
+def unusual(score: FloatArray) -> Iterator[tuple[str, Document]]:
     """Yield codes for missing scores, and two scales in one column, as the kind of a caveat and its values."""
     finite = score[np.isfinite(score)]
     for code in {float(finite.min()), float(finite.max())} if finite.size else ():
@@ -203,7 +202,7 @@ def warn_of_copies(sample: Sample, stacklevel: int = 4) -> None:
         warnings.warn(f"{said}otherwise; {_REMEDY}", CopiedRowsWarning, stacklevel=stacklevel)
 
 
-def copied_rows(tables: Iterable[TieBlocks], columns: Iterable[Any]) -> str | None:
+def copied_rows(tables: Iterable[TieBlocks], columns: Iterable[ArrayLike]) -> str | None:
     """Return what to say of copies among rows of which more is known than a score and a 0/1 loss; None: nothing.
 
     Ties of one of the ``tables`` are what raises the suspicion; ``columns`` hold all that is known of the rows, to

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from abstain._checks import FRACTION, failure_probability, fraction, generator, positive
-from abstain._typing import ArrayLike, FloatArray, NanPolicy
+from abstain._typing import ArrayLike, FloatArray, IntArray, NanPolicy
 from abstain.thresholds._certify import LEAST, Tests, from_ranks
 from abstain.thresholds._evidence import fewest
 from abstain.thresholds._sample import Sample, read
@@ -131,8 +130,8 @@ def _needed(sample: Sample, limit: float, delta: float, least: float, draws: np.
     share = np.cumsum(draws.dirichlet(np.ones(sample.n + 1)))
     unseen = draws.integers(sample.n)
     loss, score = np.append(sample.loss, 1.0), np.append(sample.score, sample.score[unseen])
-    row: Any = np.zeros(0, dtype=np.int64)
-    place: Any = np.zeros(0)
+    row: IntArray = np.zeros(0, dtype=np.int64)
+    place: FloatArray = np.zeros(0)
     size = float(fewest(limit, delta))
     while size <= MOST_PLANNED:
         more = np.minimum(np.searchsorted(share, draws.random(int(np.ceil(size)) - len(row))), sample.n)
@@ -143,7 +142,7 @@ def _needed(sample: Sample, limit: float, delta: float, least: float, draws: np.
     return np.inf
 
 
-def _coverage(score: Any, loss: Any, place: Any, limit: float, delta: float) -> float:
+def _coverage(score: FloatArray, loss: FloatArray, place: FloatArray | None, limit: float, delta: float) -> float:
     """Return the certified coverage of rows; ``place`` orders those that tie only because a row was drawn twice."""
     order = np.argsort(-score) if place is None else np.lexsort((place, -score))
     ranked, errors = score[order], np.cumsum(loss[order])

@@ -19,7 +19,7 @@ from abstain import scores
 from abstain._checks import UnmetNeed, positive, same_length, to_numpy, vector
 from abstain._quantiles import t_quantile
 from abstain._sums import over_rows
-from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray, NanPolicy
+from abstain._typing import Array, ArrayLike, BoolArray, FloatArray, IntArray, NanPolicy, Options, Source
 from abstain.blocks import TieBlocks
 from abstain.curve import SLACK, RiskCoverageCurve
 from abstain.inference import clopper_pearson, codes
@@ -177,7 +177,12 @@ def of_table(blocks: TieBlocks, cluster: IntArray | None = None) -> Sample:
 
 
 def in_memory(
-    loss: Any, confidence: Any, sample_weight: Any, groups: Any, clusters: Any, nan_policy: NanPolicy
+    loss: ArrayLike,
+    confidence: ArrayLike,
+    sample_weight: ArrayLike,
+    groups: ArrayLike,
+    clusters: ArrayLike,
+    nan_policy: NanPolicy,
 ) -> tuple[Sample, Groups]:
     """Return the sample of all rows and of each group; an error names the row of the whole column."""
     whole = read(loss, confidence, sample_weight, nan_policy, clusters)
@@ -188,7 +193,7 @@ def in_memory(
     others = [None if each is None else np.asarray(to_numpy(each)) for each in (sample_weight, clusters)]
     same_length(loss=losses, groups=column)
 
-    def sample(value: Any) -> Sample:
+    def sample(value: str) -> Sample:
         rows = column == value
         weight, cluster = (None if each is None else each[rows] for each in others)
         return read(losses[rows], scores[rows], weight, nan_policy, cluster)
@@ -196,7 +201,7 @@ def in_memory(
     return whole, {str(value): partial(sample, value) for value in np.unique(column)}
 
 
-def frame_source(frame: Any) -> Parts:
+def frame_source(frame: Source) -> Parts:
     """Return a lazy frame, or Parquet files, as what an engine counts."""
     source = parts_of(frame)
     if source is None:
@@ -206,7 +211,7 @@ def frame_source(frame: Any) -> Parts:
 
 
 def counted(
-    frame: Any, confidence: Any, groups: Any, nan_policy: NanPolicy, columns: Mapping[str, Any]
+    frame: Source, confidence: Any, groups: Any, nan_policy: NanPolicy, columns: Mapping[str, ArrayLike]
 ) -> tuple[Sample, Groups]:
     """Return the sample of the rows of a lazy frame or of Parquet files, whose columns are named, and of each group."""
     source = frame_source(frame)
@@ -215,7 +220,7 @@ def counted(
         kinds = str if name in ("confidence", "groups") else (str, list, tuple, dict)
         if value is not None and not isinstance(value, kinds):
             raise TypeError(f"{name} must name a column of the frame, got {type(value).__name__}; give its name")
-    told: dict[str, Any] = {name: value for name, value in columns.items() if value is not None}
+    told: Options = {name: value for name, value in columns.items() if value is not None}
     computed = confidence in scores.names() and confidence not in source.first.columns()
     if confidence is not None and not computed:
         told["confidence"] = confidence
@@ -233,7 +238,7 @@ def counted(
 def _of_counted(name: str, found: Counted, nan_policy: NanPolicy, rows: BoolArray | None) -> Sample:
     """Return the sample of some entries, or of all."""
     columns = (found.loss[name], found.scores[name], found.sample_weight, found.clusters, found.times)
-    some: list[Any] = [column if rows is None or column is None else column[rows] for column in columns]
+    some: list[Array] = [column if rows is None or column is None else column[rows] for column in columns]
     loss, score, weight, cluster, times = some
     try:
         if cluster is None:

@@ -30,7 +30,7 @@ import numpy as np
 
 from abstain._checks import FRACTION, failure_probability, fraction, generator, positive, real, same_length, vector
 from abstain._result import Column, Estimate, Result, Row, Table
-from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from abstain._typing import ArrayLike, BoolArray, Document, FloatArray, IntArray
 from abstain.blocks import TieBlocks
 from abstain.curve import RiskCoverageCurve
 from abstain.policy import Guarantee, Policy, SecondScore
@@ -163,7 +163,7 @@ class ChosenPair(Result):
         """Return the guarantee, or why there is none."""
         return self.found.notes()
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[Document]:
         """Return one dict."""
         more = {"second_threshold": self.second_threshold, "accepted_id": self.accepted_id}
         return [{**self.found.rows()[0], **more, "accepted_ood": self.accepted_ood}]

@@ -111,11 +111,11 @@ def _impulse_noise(x: Tensor, c: float, g: torch.Generator) -> Tensor:
     return torch.where(drawn < c / 2.0, 0.0, torch.where(drawn < c, 1.0, x))
 
 
-def _defocus_blur(x: Tensor, c: Any, g: torch.Generator) -> Tensor:
+def _defocus_blur(x: Tensor, c: tuple[float, ...], g: torch.Generator) -> Tensor:
     return filtered(x, disc(c[0] * _unit(x), c[1] * _unit(x)))
 
 
-def _glass_blur(x: Tensor, c: Any, g: torch.Generator) -> Tensor:
+def _glass_blur(x: Tensor, c: tuple[float, int, int], g: torch.Generator) -> Tensor:
     """Blur, read every pixel from a random neighbour, several times, and blur again."""
     sigma, reach, times = c
     kernel = gaussian(sigma * _unit(x))
@@ -131,7 +131,7 @@ def _glass_blur(x: Tensor, c: Any, g: torch.Generator) -> Tensor:
     return filtered(x, kernel)
 
 
-def _motion_blur(x: Tensor, c: Any, g: torch.Generator) -> Tensor:
+def _motion_blur(x: Tensor, c: tuple[float, ...], g: torch.Generator) -> Tensor:
     angle = (torch.rand(len(x), generator=g) - 0.5) * (math.pi / 2.0)
     return streaked(x, c[0] * _unit(x), c[1] * _unit(x), angle)
 
@@ -142,7 +142,7 @@ def _zoom_blur(x: Tensor, c: float, g: torch.Generator) -> Tensor:
     return torch.stack([x, *(zoomed(x, factor) for factor in factors)]).mean(dim=0)
 
 
-def _snow(x: Tensor, c: Any, g: torch.Generator) -> Tensor:
+def _snow(x: Tensor, c: tuple[float, ...], g: torch.Generator) -> Tensor:
     """Flakes from noise, enlarged, cut off below a bound and blown; the scene behind is paler."""
     mean, spread, zoom, bound, radius, sigma, scene = c
     flakes = mean + spread * torch.randn(len(x), 1, *x.shape[2:], generator=g)
@@ -180,7 +180,7 @@ def _contrast(x: Tensor, c: float, g: torch.Generator) -> Tensor:
     return c * (x - mean) + mean
 
 
-def _elastic_transform(x: Tensor, c: Any, g: torch.Generator) -> Tensor:
+def _elastic_transform(x: Tensor, c: tuple[float, ...], g: torch.Generator) -> Tensor:
     """A random affine map of three points, then a smooth field of displacements; lengths as shares of the side."""
     strength, smooth, affine = (each * x.shape[2] for each in c)
     n = len(x)

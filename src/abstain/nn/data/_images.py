@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from abstain._checks import whole
+from abstain._typing import AnyArray, ArrayLike
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
 from abstain.nn._libraries import pillow
 
 #: Label of an image that belongs to none of the model's classes.
@@ -47,7 +53,7 @@ class Images:
     Images(toy: 4 x 3 x 8 x 8, 2 classes)
     """
 
-    pixels: Any
+    pixels: Tensor | Files
     labels: Tensor
     class_names: tuple[str, ...] | None = None
     name: str = "pictures"
@@ -79,7 +85,7 @@ class Images:
         """Number of classes: of the names, else the largest label plus 1."""
         return len(self.class_names) if self.class_names is not None else int(self.labels.max()) + 1
 
-    def take(self, index: Any) -> Tensor:
+    def take(self, index: ArrayLike) -> Tensor:
         """Return the bytes of some images."""
         found: Tensor = self.pixels[torch.as_tensor(index)]
         return found
@@ -89,7 +95,7 @@ class Images:
         for rows in torch.split(torch.arange(len(self)), size):
             yield self.take(rows).to(device).float() / 255.0, self.labels[rows].to(device)
 
-    def select(self, index: Any, name: str | None = None) -> Images:
+    def select(self, index: ArrayLike, name: str | None = None) -> Images:
         """Return some of the images."""
         rows = torch.as_tensor(index)
         pixels = self.pixels.select(rows) if isinstance(self.pixels, Files) else self.pixels[rows]
@@ -121,7 +127,7 @@ class Files:
     (2, 3, 32, 32)
     """
 
-    def __init__(self, paths: Sequence[Any], size: int, resize: int | None = None, channels: int = 3) -> None:
+    def __init__(self, paths: Sequence[str | Path], size: int, resize: int | None = None, channels: int = 3) -> None:
         self.paths, self.size, self.resize = [Path(path) for path in paths], size, resize or size
         self.shape = (len(self.paths), channels, size, size)
 
@@ -134,7 +140,7 @@ class Files:
         index = rows.nonzero().reshape(-1) if rows.dtype == torch.bool else rows
         return Files([self.paths[int(row)] for row in index], self.size, self.resize, self.shape[1])
 
-    def _decode(self, path: Path) -> Any:
+    def _decode(self, path: Path) -> AnyArray:
         image = pillow(f"{path}: decoding an image")
         try:
             with image.open(path) as opened:
@@ -144,7 +150,7 @@ class Files:
         return fitted(picture, self.size, self.resize, image)
 
 
-def fitted(picture: Any, size: int, resize: int, image: Any) -> Any:
+def fitted(picture: Image, size: int, resize: int, image: ModuleType) -> AnyArray:
     """Resize the shorter side, cut the centre, and return bytes (channels, size, size)."""
     width, height = picture.size
     if (width, height) != (size, size):

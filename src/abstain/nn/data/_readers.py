@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from abstain._checks import closest
+from abstain._typing import AnyArray, ArrayLike
 from abstain.nn._libraries import library, pillow
 from abstain.nn.data._images import Files, Images, fitted
 
@@ -21,7 +22,7 @@ Pair = tuple[Images, Images]
 PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".ppm", ".tif", ".tiff")
 
 
-def scaled(pictures: Any) -> torch.Tensor:
+def scaled(pictures: AnyArray) -> torch.Tensor:
     """From bytes (n, height, width) or (n, height, width, channels) to (n, channels, height, width)."""
     values = np.asarray(pictures)
     if values.dtype.kind not in "iu" or values.min() < 0 or values.max() > 255:
@@ -31,7 +32,7 @@ def scaled(pictures: Any) -> torch.Tensor:
     return torch.from_numpy(np.array(values))  # a copy: files are read-only maps
 
 
-def whole(labels: Any) -> torch.Tensor:
+def whole(labels: ArrayLike) -> torch.Tensor:
     """Labels as int64."""
     return torch.from_numpy(np.asarray(labels).astype(np.int64).reshape(-1))
 
@@ -65,7 +66,7 @@ def read_npz(path: Path) -> Images | Pair:
     raise ValueError(f"{path}: holds {found}; give x_train, y_train, x_test, y_test, or x and y")
 
 
-def _jpegs(stream: Any, offsets: Any, path: Path) -> torch.Tensor:
+def _jpegs(stream: AnyArray, offsets: AnyArray, path: Path) -> torch.Tensor:
     image = pillow(f"{path}: decoding JPEG files")
     pictures = [
         np.asarray(image.open(io.BytesIO(stream[start:stop].tobytes())).convert("RGB"))
@@ -154,7 +155,7 @@ def read_list(path: Path, root: Path, size: int | None = None) -> Images:
     return Images(files_of(paths, size), whole([int(row[1]) for row in rows]), None, path.stem)
 
 
-def files_of(paths: list[Path], size: int | None) -> Any:
+def files_of(paths: list[Path], size: int | None) -> torch.Tensor | Files:
     """Small images are decoded at once, larger ones when they are needed; the size is the first one's."""
     image = pillow("reading images")
     if size is None:

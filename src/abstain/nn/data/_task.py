@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePath
-from typing import Any
 
 import torch
 
 from abstain._checks import closest
+from abstain._typing import Document
 from abstain.nn.data._corruptions import CORRUPTIONS, LEVELS, corrupted
 from abstain.nn.data._images import Images
 from abstain.nn.data._load import load
@@ -48,7 +48,7 @@ class TestSet:
     role: str
     n: int
     make: Callable[[], tuple[Images, dict[str, list[str]]]]
-    shift: Mapping[str, Any] = field(default_factory=dict)
+    shift: Document = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ def _carve(train: Images, test: Images, how: str) -> tuple[Images, Images, Image
     return (rest, test, chosen, about) if source == "train" else (train, rest, chosen, about)
 
 
-def _fixed(name: str, role: str, images: Images, shift: Mapping[str, Any] | None = None) -> TestSet:
+def _fixed(name: str, role: str, images: Images, shift: Document | None = None) -> TestSet:
     return TestSet(name, role, len(images), lambda: (images, {}), shift or {})
 
 
@@ -216,7 +216,7 @@ def _corrupted_sets(test: Images, names: Sequence[str]) -> list[TestSet]:
 
 def _ood_set(entry: str, train: Images, statistics: str, size: int | None) -> TestSet:
     name = re.sub(r":(non-)?semantic$", "", entry)
-    shift: dict[str, Any] = {"kind": "new-class", "statistics": statistics}
+    shift: Document = {"kind": "new-class", "statistics": statistics}
     if name != entry:
         shift["semantic"] = entry.endswith(":semantic")
     return _fixed(f"ood-{_label(name)}", "ood", ood(load(name, size=size)[1], train, statistics), shift)

@@ -11,8 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from abstain._checks import generator, positive, whole
+from abstain._typing import Seed
 from abstain.nn._confidence import at_least_float32
-from abstain.nn.ingredients._terms import Part, Seed, check_pictures, cross_entropy
+from abstain.nn.ingredients._terms import Part, check_pictures, cross_entropy
 
 #: Moves: all of them are one resampling, with one matrix per image.
 GEOMETRIC = ("rotate", "shear_x", "shear_y", "translate_x", "translate_y")

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from abstain._checks import fraction
 from abstain.nn._confidence import device_of, evaluation_mode
+from abstain.nn._extract import Batch
 from abstain.nn.ingredients._sam import batch_norm_layers, frozen_statistics
 
 
@@ -153,7 +154,7 @@ class _Moments:
 
 @torch.no_grad()
 def reestimate_batch_norm(
-    model: nn.Module, batches: Iterable[Any], *, read: Callable[[Any], Any] = lambda batch: batch[0]
+    model: nn.Module, batches: Iterable[Batch], *, read: Callable[[Batch], Any] = lambda batch: batch[0]
 ) -> nn.Module:
     r"""Compute the running statistics of batch norm anew, from one pass over the data.
 

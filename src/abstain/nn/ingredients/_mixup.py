@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from abstain._checks import fraction, generator, positive
-from abstain.nn.ingredients._terms import Part, Seed, cross_entropy, mixed_cross_entropy
+from abstain._typing import Seed
+from abstain.nn.ingredients._terms import Part, cross_entropy, mixed_cross_entropy
 
 
 def mixup(x: Tensor, y: Tensor, alpha: float, rng: Seed = None) -> tuple[Tensor, Tensor, float]:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -15,8 +14,9 @@ from torch import Tensor
 
 from abstain._checks import generator, one_of, positive, whole
 from abstain._files import write_file
+from abstain._typing import Seed
 from abstain.nn.ingredients._augmix import ALL_OPERATIONS, Drawn
-from abstain.nn.ingredients._terms import Part, Seed, check_pictures, cross_entropy
+from abstain.nn.ingredients._terms import Part, check_pictures, cross_entropy
 
 _POINTS, _STEPS, _CHAINS = 20_000, 60, 500
 
@@ -268,7 +268,7 @@ class PixMix:
         whole(self.least, "least", least=0, usual=0)
         whole(self.most, "most", least=self.least, usual=4)
 
-    def with_images(self, shape: Sequence[int], cache: Any = None) -> PixMix:
+    def with_images(self, shape: Sequence[int], cache: str | os.PathLike[str] | None = None) -> PixMix:
         """Return the term with its mixing set, for images of a shape (channels, height, width)."""
         if isinstance(self.pictures, Tensor):
             return self

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from abstain._checks import fraction, positive
+from abstain._typing import Options
 
 _BATCH_NORM = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm)
 
@@ -108,11 +109,11 @@ class SAM(torch.optim.Optimizer):
         """Groups and state are the base's: one state dict, one learning rate."""
         self.param_groups, self.state = self.base.param_groups, self.base.state
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> Options:
         """Return the state of the base, in which ours lies next to its own."""
         return self.base.state_dict()
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: Options) -> None:
         """Load what ``state_dict`` gave."""
         self.base.load_state_dict(state_dict)
         self._share()

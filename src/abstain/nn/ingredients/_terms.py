@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
 
 from abstain._checks import generator
+from abstain._typing import Seed
 from abstain.nn._confidence import check_batch
-
-#: Any seed or generator of NumPy.
-Seed = Any
 
 
 @dataclass(frozen=True)

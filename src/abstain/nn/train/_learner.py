@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from abstain._typing import Array, ArrayLike
 from abstain.nn._confidence import DROPOUT, evaluation_mode, mc_dropout
 from abstain.nn._cwsa import CWSALoss
 from abstain.nn._extract import host, joined, layer
@@ -98,7 +98,7 @@ class Criterion(nn.Module):
     def __init__(self, settings: Objective) -> None:
         super().__init__()
         self.settings = settings
-        self.loss: Any = _LOSSES[settings.name](settings)
+        self.loss: Callable[..., Tensor] = _LOSSES[settings.name](settings)
 
     def set_epoch(self, epoch: int) -> None:
         """Say which epoch begins."""
@@ -117,7 +117,7 @@ class Criterion(nn.Module):
 
 #: Objectives that train the confidence branch.
 _ON_BRANCH = ("confidnet", "devries")
-_LOSSES: dict[str, Callable[[Objective], Any]] = {
+_LOSSES: dict[str, Callable[[Objective], Callable[..., Tensor]]] = {
     "ce": lambda s: cross_entropy,
     "confidnet": lambda s: lambda logits, confidence, y: confidnet_loss(confidence, logits, y),
     "aurc": lambda s: AURCLoss(s.estimator, unit_mean=s.unit_mean),
@@ -149,7 +149,7 @@ class Extractor:
             fitted, scaled = (images.batches(BATCH, self.device) for images in (train, validation))
             self.gram = fit_gram(learner.network, fitted, scaled, n_classes=train.n_classes)
 
-    def outputs(self, images: Images, groups: Mapping[str, Any] | None = None) -> Outputs:
+    def outputs(self, images: Images, groups: Mapping[str, ArrayLike] | None = None) -> Outputs:
         """Return the outputs of a set; out-of-distribution images come without labels."""
         parts = [self._batch(x, number) for number, (x, _) in enumerate(images.batches(BATCH, self.device))]
         columns = joined(parts)
@@ -165,7 +165,7 @@ class Extractor:
             **columns,
         )
 
-    def _batch(self, x: Tensor, number: int) -> dict[str, Any]:
+    def _batch(self, x: Tensor, number: int) -> dict[str, Array]:
         settings, network = self.settings, self.learner.network
         with torch.no_grad(), evaluation_mode(self.learner):
             features = network.features(x)

@@ -7,7 +7,6 @@ import shutil
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -68,7 +67,7 @@ class Plan:
             raise OSError(f"{place}: {sizes}; free some space, or set extract.train=false")
 
 
-def plan(recipe: Recipe, task: Task, learner: Learner | None = None, device: Any = "cpu") -> Plan:
+def plan(recipe: Recipe, task: Task, learner: Learner | None = None, device: torch.device | str = "cpu") -> Plan:
     """Measure one pass and return what a run will cost.
 
     Parameters
@@ -112,7 +111,7 @@ def plan(recipe: Recipe, task: Task, learner: Learner | None = None, device: Any
     return Plan(numbers, steps, passes, one, seconds, 4 * held * numbers, 4 * numbers + rows * per_row)
 
 
-def _measured(learner: Learner, task: Task, batch: int, device: Any) -> float:
+def _measured(learner: Learner, task: Task, batch: int, device: torch.device | str) -> float:
     """Seconds of one forward and backward pass, the best of a few after a first one."""
     network = copy.deepcopy(learner.network).to(device).train()
     rows = np.arange(batch)

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from abstain._checks import closest, one_of
+from abstain._typing import Document
 from abstain.nn.ingredients import AugMix, Clean, CutMix, Mixup, PixMix, RegMixup
+from abstain.nn.ingredients._terms import Term
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class DataSettings:
 
 
 #: Terms of the loss by their name in a recipe.
-TERMS: dict[str, type[Any]] = {
+TERMS: dict[str, type[Term]] = {
     "clean": Clean,
     "mixup": Mixup,
     "regmixup": RegMixup,
@@ -181,7 +183,7 @@ class Recipe:
     data: DataSettings = field(default_factory=DataSettings)
     stage: Mapping[str, Stage] = field(default_factory=dict)
     extract: Extract = field(default_factory=Extract)
-    grid: Mapping[str, Any] = field(default_factory=dict)
+    grid: Document = field(default_factory=dict)
 
     def passes(self) -> dict[str, float]:
         """Return how often a batch goes forward and backward per step, by stage.
@@ -217,7 +219,7 @@ def names() -> list[str]:
     return sorted(entry.name.removesuffix(".toml") for entry in _FOLDER.iterdir() if entry.name.endswith(".toml"))
 
 
-def recipe(name: str, settings: Sequence[str] | Mapping[str, Any] = ()) -> Recipe:
+def recipe(name: str, settings: Sequence[str] | Document = ()) -> Recipe:
     """Return a recipe by name or from a TOML file, with some settings changed.
 
     Parameters
@@ -251,7 +253,7 @@ def recipe(name: str, settings: Sequence[str] | Mapping[str, Any] = ()) -> Recip
     return built
 
 
-def _table(name: str) -> dict[str, Any]:
+def _table(name: str) -> Document:
     """Read a recipe and what it is based on."""
     if name.endswith(".toml"):
         path = Path(name)
@@ -271,7 +273,7 @@ def _table(name: str) -> dict[str, Any]:
     return {**_merged(below, table), "name": Path(name).stem}
 
 
-def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+def _merged(below: Document, above: Document) -> Document:
     """One table over another; ``terms.x = false`` takes a term away."""
     result = dict(below)
     for key, value in above.items():
@@ -284,10 +286,10 @@ def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-def _build(kind: type[Any], table: Mapping[str, Any], where: str) -> Any:
+def _build(kind: type[Any], table: Document, where: str) -> Any:
     """Make a dataclass from a table; an error about an unknown key or a wrong type names its place."""
     hints = get_type_hints(kind)
-    values: dict[str, Any] = {}
+    values: Document = {}
     for key, value in table.items():
         place = f"{where}.{key}"
         if key not in hints:
@@ -332,9 +334,9 @@ def _pair(text: str) -> tuple[str, Any]:
         return key.strip(), value.strip()  # words need no quotes
 
 
-def flat(built: Recipe) -> dict[str, Any]:
+def flat(built: Recipe) -> Document:
     """Return all settings of a recipe by their full key."""
-    found: dict[str, Any] = {}
+    found: Document = {}
 
     def add(table: Mapping[str, Any], prefix: str) -> None:
         for name, value in table.items():
@@ -367,7 +369,7 @@ def change(built: Recipe, key: str, value: Any) -> Recipe:
     return changed
 
 
-def agrees(built: Recipe, saved: Mapping[str, Any]) -> bool:
+def agrees(built: Recipe, saved: Document) -> bool:
     """Return whether a recipe trains what the saved table of a recipe does; what the table lacks is the default."""
     try:
         other: Recipe = _build(Recipe, saved, built.name)

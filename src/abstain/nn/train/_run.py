@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from importlib.metadata import version
@@ -22,6 +22,7 @@ import torch
 from lightning.pytorch.callbacks import ModelCheckpoint
 
 from abstain._files import write_file, write_text
+from abstain._typing import Document, Options
 from abstain._version import __version__
 from abstain.nn.data import Task, TestSet
 from abstain.nn.networks import Network, build
@@ -133,7 +134,7 @@ def fit(
     model, name = model or recipe.name, f"seed{seed}"
     folder = Path(study) / model / name
     _check_epochs(recipe)
-    settings: dict[str, Any] = json.loads(json.dumps(asdict(recipe)))
+    settings: Document = json.loads(json.dumps(asdict(recipe)))
     if start is not None and Path(start).is_file():
         settings["start"] = hashlib.sha256(Path(start).read_bytes()).hexdigest()
     if not overwrite and (done := _finished(Path(study), f"{model}/{name}", recipe, settings)) is not None:
@@ -210,14 +211,14 @@ def _begin(learner: Learner, path: Path) -> None:
         raise ValueError(f"{path}: holds no weights of this network ({reason}); give those of the same one") from None
 
 
-def _identity(settings: Mapping[str, Any], task: Task, seed: int) -> str:
+def _identity(settings: Document, task: Task, seed: int) -> str:
     """Digest of all that a checkpoint must agree with."""
     own = {key: value for key, value in settings.items() if key not in WORDING}
     about = [own, task.name, dict(task.splits), len(task.train), task.train.shape, seed]
     return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
 
 
-def _finished(study: Path, folder: str, recipe: Recipe, settings: Mapping[str, Any]) -> Run | None:
+def _finished(study: Path, folder: str, recipe: Recipe, settings: Document) -> Run | None:
     """Return the run that lies there, if it is one of these settings."""
     runs = read_study(study).runs if (study / "study.json").exists() else ()
     found = next((run for run in runs if run.folder == folder), None)
@@ -251,10 +252,10 @@ def _save(learner: Learner, path: Path) -> None:
     write_file(path, lambda file: file.write(stream.getbuffer()))
 
 
-def _state(path: Path) -> dict[str, Any]:
+def _state(path: Path) -> Document:
     """Read a checkpoint."""
     try:
-        found: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+        found: Document = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
         raise _broken(path, error) from None
     return found
@@ -265,7 +266,7 @@ def _broken(path: Path, error: Exception) -> ValueError:
     return ValueError(f"{path}: is no readable checkpoint ({reason}); remove it, and the training goes on before it")
 
 
-def _fit_stage(module: StageModule, folder: Path, options: Mapping[str, Any]) -> bool:
+def _fit_stage(module: StageModule, folder: Path, options: Options) -> bool:
     """Train one stage; return whether this is the process that goes on."""
     last = folder / "last.ckpt"
     checkpoint = ModelCheckpoint(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from abstain._typing import Document, IntArray
 from abstain.nn._confidence import evaluation_mode
 from abstain.nn._crl import CorrectnessRankingLoss
 from abstain.nn.data import Images, Task
@@ -34,7 +36,7 @@ from abstain.nn.train._learner import Criterion, Learner
 from abstain.nn.train._recipes import DataSettings, Stage
 
 
-class Pictures(torch.utils.data.Dataset[Any]):
+class Pictures(torch.utils.data.Dataset[dict[str, Tensor]]):
     """A set of images that gives whole batches: bytes, labels and positions."""
 
     def __init__(self, images: Images) -> None:
@@ -43,12 +45,12 @@ class Pictures(torch.utils.data.Dataset[Any]):
     def __len__(self) -> int:
         return len(self.images)
 
-    def __getitem__(self, rows: Any) -> dict[str, Tensor]:
+    def __getitem__(self, rows: IntArray) -> dict[str, Tensor]:
         index = torch.as_tensor(rows)
         return {"pixels": self.images.take(index), "labels": self.images.labels[index], "index": index}
 
 
-class Order(torch.utils.data.Sampler[Any]):
+class Order(torch.utils.data.Sampler[IntArray]):
     """Batches of positions: a new order per epoch, and of every batch the share of one process."""
 
     def __init__(self, n: int, batch: int, key: tuple[int, ...], rank: int = 0, world: int = 1) -> None:
@@ -63,7 +65,7 @@ class Order(torch.utils.data.Sampler[Any]):
     def __len__(self) -> int:
         return self.n // self.batch
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[IntArray]:
         order = np.random.default_rng([*self.key, self.epoch]).permutation(self.n)
         for start in range(0, len(self) * self.batch, self.batch):
             yield order[start : start + self.batch][self.rank :: self.world]
@@ -95,7 +97,7 @@ def _cut(x: Tensor, settings: DataSettings, rng: np.random.Generator) -> Tensor:
     return torch.where(hidden, x.mean(dim=(0, 2, 3), keepdim=True), x)
 
 
-def terms_of(stage: Stage, shape: tuple[int, int, int], cache: Any = None) -> list[Term]:
+def terms_of(stage: Stage, shape: tuple[int, int, int], cache: str | os.PathLike[str] | None = None) -> list[Term]:
     """Return the terms of a stage; PixMix gets its mixing set."""
     terms = list(stage.terms.values()) or [Clean()]
     return [each.with_images(shape, cache) if isinstance(each, PixMix) else each for each in terms]
@@ -110,7 +112,7 @@ class StageModule(pl.LightningModule):
         super().__init__()
         self.learner, self.stage, self.images, self.data = learner, stage, task.train, data
         self.validation = task.validation
-        self.best: dict[str, Any] | None = None
+        self.best: Document | None = None
         self.terms, self.key = terms, key
         self.criterion = Criterion(stage.objective)
         self.ranking = CorrectnessRankingLoss(len(task.train)) if stage.crl else None
@@ -120,14 +122,14 @@ class StageModule(pl.LightningModule):
             self.average = EMA(learner, stage.average.tau, warm_up=stage.average.warm_up)
         elif stage.average.kind == "swa":
             self.average = SWA(learner)
-        self._held: tuple[Any, Tensor, Draw] | None = None
+        self._held: tuple[tuple[int, int], Tensor, Draw] | None = None
         self._calls = 0
         self._first: tuple[Tensor, Tensor, Tensor] | None = None
         self._losses: list[Tensor] = []
 
     # ------------------------------------------------------------------ data
 
-    def train_dataloader(self) -> Any:
+    def train_dataloader(self) -> torch.utils.data.DataLoader[dict[str, Tensor]]:
         """Return batches of this process."""
         order = Order(len(self.images), self.data.batch, self.key, self.trainer.global_rank, self.trainer.world_size)
         workers = self.data.workers
@@ -139,7 +141,7 @@ class StageModule(pl.LightningModule):
         """Draws that depend on seed, stage, epoch, step and process alone."""
         return np.random.default_rng([*self.key, self.current_epoch, self.global_rank, *more])
 
-    def _drawn(self, batch: Any, step: int) -> Draw:
+    def _drawn(self, batch: dict[str, Tensor], step: int) -> Draw:
         """Draw a batch once; the second pass of a sharpness-aware step sees the same, unless it shall not."""
         place = (self.current_epoch, step)
         if self._held is None or self._held[0] != place:
@@ -154,7 +156,7 @@ class StageModule(pl.LightningModule):
 
     # ------------------------------------------------------------------ steps
 
-    def training_step(self, batch: Any, batch_idx: int) -> Tensor:
+    def training_step(self, batch: dict[str, Tensor], batch_idx: int) -> Tensor:
         """Return the weighted sum of the losses of all terms."""
         drawn = self._drawn(batch, batch_idx)
         torch.manual_seed(int(self._rng(batch_idx, 1000).integers(2**62)))  # dropout: the same masks in both passes
@@ -169,7 +171,7 @@ class StageModule(pl.LightningModule):
             self._losses.append(total.detach())
         return total
 
-    def _clean(self, features: Tensor, logits: Tensor, batch: Any) -> Tensor:
+    def _clean(self, features: Tensor, logits: Tensor, batch: dict[str, Tensor]) -> Tensor:
         value: Tensor = self.criterion(self.learner, features, logits, batch["labels"])
         if self.ranking is not None:
             value = value + self.stage.crl * self.ranking(logits, batch["index"])
@@ -183,7 +185,7 @@ class StageModule(pl.LightningModule):
         self.criterion.set_epoch(self.current_epoch)
         self._losses = []
 
-    def on_train_batch_end(self, outputs: Any, batch: Any, batch_idx: int) -> None:
+    def on_train_batch_end(self, outputs: object, batch: object, batch_idx: int) -> None:
         """Remember who was right; move the average."""
         if self.ranking is not None and self._first is not None:
             self.ranking.update(*self._first)
@@ -207,11 +209,11 @@ class StageModule(pl.LightningModule):
             weights = {key: value.detach().cpu().clone() for key, value in now.state_dict().items()}
             self.best = {"accuracy": share, "epoch": self.current_epoch, "weights": weights}
 
-    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+    def on_save_checkpoint(self, checkpoint: Document) -> None:
         """Keep the best weights so far next to the latest."""
         checkpoint["best"] = self.best
 
-    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+    def on_load_checkpoint(self, checkpoint: Document) -> None:
         """Go on with them."""
         self.best = checkpoint.get("best")
 
