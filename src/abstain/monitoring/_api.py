@@ -31,8 +31,7 @@ from abstain.monitoring._monitor import Monitor
 from abstain.monitoring._result import Monitoring
 from abstain.monitoring._state import content_of, digest_of
 from abstain.monitoring._times import Age, Moment
-from abstain.outputs import REMEDY, count, refuse_without_frame
-from abstain.outputs._reading import FurtherColumns
+from abstain.outputs import REMEDY, FurtherColumns, count, refuse_without_frame
 from abstain.policy import Policy, group_column
 from abstain.thresholds import frame_source
 

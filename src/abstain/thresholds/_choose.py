@@ -15,8 +15,7 @@ from abstain._typing import ArrayLike, FloatArray, NanPolicy, Source
 from abstain._version import __version__
 from abstain.curve import SLACK, OperatingPoint, RiskCoverageCurve
 from abstain.inference import as_metric, of_samples
-from abstain.outputs import refuse_without_frame
-from abstain.outputs._reading import FurtherColumns
+from abstain.outputs import FurtherColumns, refuse_without_frame
 from abstain.policy import Calibration, Objective, statement
 from abstain.thresholds._band import attained, band_of
 from abstain.thresholds._certify import Found, Search, refuse_large
