@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -59,6 +60,7 @@ def imports_of(module: str, code: str, known: set[str], *, is_package: bool = Fa
     return [found for found in walk(ast.parse(code), True) if found.target != "__future__"]
 
 
+@cache
 def all_imports() -> list[Import]:
     """Return every import of the package."""
     files = modules()

@@ -64,7 +64,6 @@ UPWARD = {
 
 CORE_LIBRARIES = {"numpy", "array_api_compat"}
 LATE_LIBRARIES = {"scipy", "narwhals"}
-IMPORTS = all_imports()
 
 
 def package(module: str) -> str:
@@ -75,7 +74,7 @@ def package(module: str) -> str:
 
 def between_packages() -> list[Import]:
     """Return the imports from one package to another."""
-    found = [each for each in IMPORTS if each.target.split(".")[0] == "abstain"]
+    found = [each for each in all_imports() if each.target.split(".")[0] == "abstain"]
     return [each for each in found if package(each.module) != package(each.target)]
 
 
@@ -113,7 +112,7 @@ def test_upward_imports_stay_inside_their_methods() -> None:
 def test_there_are_no_circles() -> None:
     """No modules or packages depend on each other in a circle, but for figures and pages drawn on request."""
     known, at_any_time = modules(), dict[str, set[str]]()
-    for each in IMPORTS:
+    for each in all_imports():
         drawn = package(each.target) in FIGURES and package(each.module) not in EXTENSIONS | FIGURES and not each.at_top
         if each.target in known and not drawn:
             at_any_time.setdefault(each.module, set()).add(each.target)
@@ -161,7 +160,9 @@ def test_optional_libraries_are_imported_where_they_are_used() -> None:
     def library(each: Import) -> str:
         return each.target.split(".")[0]
 
-    external = [each for each in IMPORTS if each.at_top and library(each) not in sys.stdlib_module_names | {"abstain"}]
+    external = [
+        each for each in all_imports() if each.at_top and library(each) not in sys.stdlib_module_names | {"abstain"}
+    ]
     assert where([each for each in external if library(each) in LATE_LIBRARIES]) == []
     core = [each for each in external if package(each.module) not in EXTENSIONS or each.module == "abstain"]
     assert where([each for each in core if library(each) not in CORE_LIBRARIES]) == []
@@ -327,4 +328,4 @@ def test_experiments_come_with_the_sources_and_not_with_the_package():
     built = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]["targets"]
     assert "experiments" in built["sdist"]["include"]
     assert built["wheel"]["packages"] == ["src/abstain"]
-    assert where([each for each in IMPORTS if each.target.split(".")[0] in {"experiments", "tests"}]) == []
+    assert where([each for each in all_imports() if each.target.split(".")[0] in {"experiments", "tests"}]) == []
