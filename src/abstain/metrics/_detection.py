@@ -60,7 +60,7 @@ def auroc_f(
 
     Notes
     -----
-    Ties count half. It ignores the accuracy of the classifier; AUGRC holds both.
+    Ties count half. It ignores the accuracy of the classifier; AUGRC depends on both.
 
     References
     ----------
