@@ -351,6 +351,9 @@ def test_the_reasons_are_those_of_the_decision_table(form: str) -> None:
         ).reason.tolist(),
     }[form]()
     assert found == [reason for *_, reason in table]
+    one, both = policy.as_one(s, t)  # as a monitor reads two scores
+    accepted = one.decide(both, [row["g"] for row in rows], declined=[row["d"] for row in rows]).reason == "accepted"
+    assert accepted.tolist() == [reason == "accepted" for *_, reason in table]
 
 
 @pytest.mark.parametrize("frame", [pl.DataFrame, pd.DataFrame])
