@@ -73,7 +73,7 @@ def test_audit_says_what_a_policy_does(folder: Path, capsys: pytest.CaptureFixtu
     assert "\na " in shown
     assert "\nb " in shown
     assert run(["audit", "p.json", "spoiled.csv"]) == 1
-    assert capsys.readouterr().out.startswith("The guarantee is violated: ")
+    assert capsys.readouterr().out.startswith("Stop answering by this policy: ")
 
 
 def test_exports_decide_as_apply_does(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -105,6 +105,12 @@ def test_what_cannot_be_had_from_counts_is_refused_by_name(told: dict[str, Any],
         abstain.choose_threshold(**({"frame": rows(1).lazy(), "coverage": 0.5} | told))
 
 
+def test_a_missing_column_is_named() -> None:
+    """With what to give in its place."""
+    with pytest.raises(TypeError, match="confidence is missing; give loss and confidence as columns, or frame="):
+        abstain.choose_threshold([0, 1], None, coverage=0.5)
+
+
 def test_too_many_rows_in_clusters_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Clusters are written out again, as long as they fit."""
     monkeypatch.setattr("abstain.thresholds._sample.MOST_ROWS", 100)

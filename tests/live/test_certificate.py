@@ -268,7 +268,8 @@ def test_a_change_is_signalled_and_a_violation_proved() -> None:
     assert speak.startswith(
         f"Only the {one.rows - (one.old_rows or 0):,} rows from the call of that signal on still speak"
     )
-    assert live.result().verdict.headline.startswith("The guarantee is violated: first seen after")
+    assert live.result().verdict.headline.startswith("Stop answering by this policy: ")
+    assert ", first seen after " in live.result().verdict.guarantee
     policy = live.policy(score="msp")
     assert (policy.guarantee, policy.thresholds[""]) == (None, math.inf)
 

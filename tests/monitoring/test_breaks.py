@@ -64,5 +64,5 @@ def test_each_group_is_broken_at_its_own_row(tmp_path: Path) -> None:
     file.write_text(json.dumps({**content, "digest": digest}))
     old = load_monitor(file, policy).result()
     assert old.violations == ()
-    assert f"first seen in a, b, c after {old.violated_at:,} accepted rows" in old.verdict.headline
+    assert f"first seen in a, b, c after {old.violated_at:,} accepted rows" in old.verdict.guarantee
     assert "unknown" in old.to_text()

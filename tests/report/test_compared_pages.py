@@ -152,6 +152,29 @@ def test_a_page_from_few_labels_has_a_verdict(tmp_path: Path) -> None:
     assert pair.n == 3000
 
 
+def test_long_names_of_a_chart_stand_clear_of_their_intervals() -> None:
+    """On a screen left of all intervals, at their height; on a phone above its own, nearer to it than to the last."""
+    rng = np.random.default_rng(0)
+    loss = (rng.random(300) < 0.2).astype(float)
+    names = [f"wideresnet with a long name {k}" for k in range(6)]
+    found = abstain.compare(loss, {name: rng.random(300) for name in names})
+    from abstain.report import as_html
+
+    text = as_html(build(found, Source()))
+    wide, narrow = re.findall(r"<svg viewBox[^>]*role=.*?</svg>", text, re.DOTALL)[:2]
+    for drawing in (wide, narrow):
+        places = re.findall(r'<text class="name" x="0" y="([\d.]+)">([^<]+)<', drawing)
+        dots = re.findall(r'<circle class="c0" cx="([\d.]+)" cy="([\d.]+)"', drawing)
+        assert {name for _, name in places} == set(names)
+        gaps = [float(y) - float(at) for (_, y), (at, _) in zip(dots, places, strict=True)]
+        pitch = float(places[1][0]) - float(places[0][0])
+        if drawing is wide:
+            assert min(float(x) for x, _ in dots) > 7 * max(map(len, names))
+            assert set(gaps) == {-4.0}
+        else:
+            assert 0 < max(gaps) < 0.5 * pitch
+
+
 def test_the_verdict_of_eleven_models_tests_two_and_says_the_same() -> None:
     """What is known of the best and the next is that of all scores tested at once, to the last bit."""
     rng = np.random.default_rng(0)

@@ -21,12 +21,12 @@ def test_a_page_over_time(tmp_path: Path) -> None:
     live = abstain.LiveCertificate(risk=0.05, scores=rng.random(1000), ood_share=0.01)
     live.update(*rows(rng, 1000))
     live.result().report(tmp_path / "first.html")
-    assert "chart-coverage" not in (tmp_path / "first.html").read_text()
+    assert 'data-chart="coverage"' not in (tmp_path / "first.html").read_text()
     for _ in range(4):
         live.update(*rows(rng, 1500))
     live.result().report(tmp_path / "live.html")
     page = (tmp_path / "live.html").read_text()
-    assert all(f'id="chart-{name}-t"' in page for name in ("coverage", "threshold", "labels", "reach"))
+    assert all(f'data-chart="{name}"' in page for name in ("coverage", "threshold", "labels", "reach"))
     assert "of the answered cases are unlike calibration." in page
     assert "7,000 rows and 7,000 labels so far" in page
 
@@ -51,4 +51,4 @@ def test_the_reach_of_a_threshold(tmp_path: Path) -> None:
         found.report(tmp_path / "page.html")
         page = (tmp_path / "page.html").read_text()
         assert words in page
-        assert ('id="chart-reach-t"' in page) == (share > 0)
+        assert ('data-chart="reach"' in page) == (share > 0)

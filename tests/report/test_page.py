@@ -112,7 +112,7 @@ def test_the_page_is_well_formed(page: str) -> None:
     wanted = {value[1:] for _, name, value in walk.attributes if name == "href"}
     named = {"aria-labelledby", "aria-describedby", "list"}
     wanted |= {each for _, name, value in walk.attributes if name in named for each in value.split()}
-    assert len(wanted) > 6
+    assert len(wanted) > 3
     assert wanted <= set(ids)
     for table in page.split("<table")[1:]:
         rows = table.split("</table>")[0].split("<tr>")[1:]
@@ -136,7 +136,7 @@ def test_the_page_says_what_is_needed(page: str) -> None:
     assert [note for note in shown if note not in text] == []
     assert repr(evaluation.curve("msp").at(coverage=0.8).threshold) in text
     assert "In brackets: 95 % confidence interval." in text
-    assert "bold: best of its column" in text
+    assert "Bold: best of its column" in text
     assert "augrc/trapezoid" in text
     assert abstain.metrics.get("aurc").source in text
     assert evaluation.provenance["fingerprint"] in text
@@ -175,6 +175,7 @@ def test_thresholds_of_operating_points_are_exact() -> None:
     score = rng.random(60)
     outputs = abstain.Outputs(loss=(rng.random(60) < 0.3).astype(float), confidence=score)
     page = as_html_page(abstain.evaluate(outputs, metrics="augrc"))
+    page = page.replace("\N{NO-BREAK SPACE}", " ")
     table = page.partition(">Operating points of confidence</p>")[2].partition("</table>")[0]
     rows = [re.findall(r"<t[hd].*?>(.*?)</t[hd]>", row) for row in table.split("<tr>")[2:]]
     for _, threshold, accepted, coverage, *_ in rows:
@@ -275,7 +276,7 @@ def test_a_notebook_shows_the_verdict_and_tables() -> None:
     assert "&lt;a&gt;" in shown
     assert "<a>" not in shown
     assert f"<p><strong>{evaluation.verdict.headline}" in shown
-    assert shown.index("<p><strong>") < shown.index("<figure>") < shown.index("<table")
+    assert shown.index("<p><strong>") < shown.index("<figure") < shown.index("<table")
     assert " id=" not in shown  # the same may be shown twice
     assert "http" not in shown
     assert len(shown) < 60_000

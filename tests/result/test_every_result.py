@@ -27,6 +27,7 @@ OTHERS = {
     "Table": "what results are made of",
     "Result": "the base of all",
     "States": "a line about what was read",
+    "Policy": "a rule, which is no result",
 }
 #: The shared parts of several results.
 BASES = {"Threshold"}

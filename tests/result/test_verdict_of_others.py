@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import abstain
-from abstain._result import Status, lines_of
+from abstain._result import Status, lines_of, percent
 from tests.result.test_verdict import caveat, kinds, rows
 
 # ---------------------------------------------------------------------- thresholds
@@ -105,7 +105,10 @@ def test_monitoring_reports_violations_changes_and_drift() -> None:
     seen = abstain.monitor(policy, bad, later, groups=np.tile(["a", "b"], 2000), time=np.arange(4000) // 100)
     verdict = seen.verdict
     assert (verdict.status, verdict.sign, verdict.limit) == (Status.VIOLATED, "no", 0.1)
-    assert f"first seen in b after {seen.violated_at:,} accepted rows" in verdict.headline
+    assert f"first seen in b after {seen.violated_at:,} accepted rows" in verdict.guarantee
+    assert verdict.headline == "Stop answering by this policy: " + (
+        f"error rate {percent(seen.risk)} in {seen.n_accepted:,} answered rows, limit 10 %."
+    )
     assert caveat(verdict, "stands_out").values["name"] == "b"
     assert any("still so" in each for each in caveat(verdict, "drift").values["what"])
     calm = abstain.monitor(policy, rng.random(4000) < 0.02, rng.random(4000), groups=np.tile(["a", "b"], 2000)).verdict

@@ -48,7 +48,6 @@ CAVEATS = {
         "the OOD rows of {set}{best}."),
     "chance": Kind(GRAVE, "{score} does not rank errors significantly better than chance: AUROC {value:.3f} "
         "[{low:.3f}, {high:.3f}]."),
-    "groups_unread": Kind(GRAVE, "Columns that may be groups were not used: {names:list}.", "({how})"),
     "group_unclear": Kind(GRAVE, "The limit is not shown to hold in {column} {names:list}: measured above it, "
         "perhaps by chance."),
     "groups_rejected": Kind(GRAVE, "Not attainable in {names:list}, whose cases are all referred for review: "
@@ -59,6 +58,7 @@ CAVEATS = {
         "change one signal in {run_length:,.0f} accepted rows or more is expected."),
     "old_rows": Kind(GRAVE, "Only the {fresh:,} rows{where} from the call of that signal on still speak for new cases; "
         "the {old:,} before it may be of another population.", "Restart the certificate."),
+    "groups_unread": Kind(GRAVE, "Columns that may be groups were not used: {names:list}.", "({how})"),
     "groups_missing": Kind(LIMIT, "No groups were given: some may be worse.", "({how})"),
     "rows_left_out": Kind(LIMIT, "{count:,} of {n:,} rows {what}."),
     "stands_out": Kind(LIMIT, "{kind} {name} is significantly worse than the others: {risk:%} [{low:%}, {high:%}] of "
@@ -83,9 +83,9 @@ CAVEATS = {
     "everything": Kind(NOTE, "Answering everything satisfies {limit:%}, too, as measured: the threshold may only lose "
         "answers."),
     "miscalibrated": Kind(NOTE, "{score} is {word} by {gap:points} as a probability.", "Calibrate it first."),
-    "more_rows": Kind(NOTE, "{limit:%} would take about {rows} rows or more, if errors lie as here."),
-    "no_more_rows": Kind(NOTE, "More rows may not reach {limit:%}{where}: the lowest error rate of {enough:,} or "
-        "more answers is {lowest:%}."),
+    "more_rows": Kind(NOTE, "{limit:%} would take about {rows}, if errors lie as here."),
+    "no_more_rows": Kind(NOTE, "More rows may not reach {limit:%}{where}: a certificate needs {enough:,} answers or "
+        "more, and the lowest error rate of so many is {lowest:%}."),
 }  # fmt: skip
 
 
@@ -129,15 +129,19 @@ class Caveat:
         return f"{self.sentence} {self.remedy}".rstrip()
 
 
-def planned_rows(limit: float, needed: int | None, least: tuple[int, float] | None, n: int) -> list[Caveat]:
+def planned_rows(
+    limit: float, needed: int | None, least: tuple[int, float] | None, n: int, tried: int = 1
+) -> list[Caveat]:
     """Return what more rows would do for a limit that is not certified, as far as a plan says.
 
     ``needed``: how many rows a certificate takes, at least; ``least``: how many it takes without an error, and the
-    lowest risk of any threshold that accepts as many.
+    lowest risk of any threshold that accepts as many; ``tried``: limits that are certified at once.
     """
     enough, lowest = least or (0, -math.inf)
     if lowest >= limit:
         return [Caveat.of("no_more_rows", limit=limit, enough=enough, lowest=lowest, where="")]
     if needed is None or needed <= n:
         return []
-    return [Caveat.of("more_rows", limit=limit, needed=needed, rows=about(needed))]
+    rows = f"{about(needed)} rows or more in all"
+    rows += f" ({tried} limits at once; one alone takes fewer)" * (tried > 1)
+    return [Caveat.of("more_rows", limit=limit, needed=needed, rows=rows)]

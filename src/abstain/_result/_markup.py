@@ -37,7 +37,7 @@ def legend(table: Table) -> list[str]:
     if marks == 0:
         return []
     more = "; shaded: all ranks, the best darkest" if table.heat else "; shaded: the first ranks" if marks > 1 else ""
-    return [f"bold: {table.place()}{more}"]
+    return [f"Bold: {table.place()}{more}"]
 
 
 def html(table: Table, most: int) -> str:
@@ -51,7 +51,7 @@ def html(table: Table, most: int) -> str:
 def _html_table(table: Table, chosen: list[int], depth: int) -> str:
     title = f"<caption>{escape(clean(table.title))}</caption>" if table.title else ""
     headings = table.headings()
-    heads = "".join(f'<th scope="col">{escape(headings[j])}</th>' for j in chosen)
+    heads = "".join(f'<th scope="col"{_side(table.columns[j].left)}>{escape(headings[j])}</th>' for j in chosen)
     head = f"<thead><tr>{heads}</tr></thead>" if any(headings) else ""
     body = []
     for row in table.shown():
@@ -68,10 +68,14 @@ def paragraphs(texts: Iterable[str]) -> str:
 def _td(cell: Shown, depth: int, left: bool) -> str:
     colour = _colour(cell, depth)
     style = f' style="background:#{colour};color:#000"' if colour else ""
-    style = ' style="text-align:left"' if left and not style else style
+    style = style or _side(left)
     value = f"<strong>{escape(cell.value)}</strong>" if cell.rank == 1 else escape(cell.value)
     rest = f" <span>{escape(cell.rest.strip()).replace(' ', '&nbsp;')}</span>" if cell.rest else ""
     return f"<td{style}>{value}{rest}</td>"
+
+
+def _side(left: bool) -> str:
+    return ' style="text-align:left"' if left else ""
 
 
 def markdown(table: Table) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from abstain._result._caveats import CAVEATS, Caveat, Severity
 from abstain._result._spoken import SPOKEN, p_value, percent
-from abstain._result._words import clean, number
+from abstain._result._words import clean, decimals, fixed
 
 #: Answering a smaller share of the rows is next to nothing.
 NOTHING = 0.01
@@ -40,6 +40,13 @@ _SIGNS = {
     Status.CERTIFIED: "yes", Status.SATISFIED: "yes", Status.NO_VIOLATION: "yes", Status.COMPARED: "open",
     Status.NO_USE: "no", Status.VIOLATED: "no", Status.NOT_ATTAINABLE: "no",
 }  # fmt: skip
+#: What became of a guarantee that was given before; "{0}" is the limit, "{1}" the confidence, "{2}" why.
+_GUARANTEED = {
+    Status.SATISFIED: "The guarantee is: {0}. These rows satisfy it{1}.",
+    Status.NO_VIOLATION: "The guarantee is: {0}{1}. These rows do not contradict it.",
+    Status.VIOLATED: "The guarantee was: {0}. It is violated{1}{2}.",
+    Status.UNDECIDED: "The guarantee is: {0}. These rows cannot decide{1}, whether it holds.",
+}
 
 
 @dataclass(frozen=True)
@@ -141,12 +148,13 @@ class Better:
             p = "" if math.isnan(self.p) else f", {p_value(self.p)}"
             shown = "it is shown that" if self.significant else "it is not shown that"
             return f"{shown} {self.claim} ({self.metric}{known}{p})"
-        form, apart = percent if self.share else number, ""
+        places, apart = decimals([self.value, self.next_value]), ""
+        one, two = (percent(x) if self.share else fixed(x, places) for x in (self.value, self.next_value))
         if not math.isnan(self.low):
             ends = self.difference, self.low, self.high
             difference, low, high = (f"{100.0 * each:.1f}" if self.share else f"{each:.2g}" for each in ends)
             apart = f" ({difference} [{low}, {high}])"
-        return f"{self.metric} {form(self.value)} against {form(self.next_value)}{apart}, {p_value(self.p)}"
+        return f"{self.metric} {one} against {two}{apart}, {p_value(self.p)}"
 
     @property
     def sentence(self) -> str:
@@ -292,11 +300,27 @@ class Verdict:
             everything = self.threshold is None and self.risk == self.full_risk
             answer = "Without a threshold" if everything else _answer(self.coverage)
             return f"{answer}: {risk} as measured, not certified."
-        what = "The guarantee is violated" if status is Status.VIOLATED else status.value.capitalize()
+        asked = "" if self.limit is None else f", limit {limit}"
+        if status is Status.VIOLATED:
+            rows = f" in {self.n_accepted:,} answered rows" if self.n_accepted else ""
+            above = self.risk is not None and self.limit is not None and self.risk > self.limit
+            found = f"{risk}{rows}{asked}" if above else "the guarantee is violated"
+            return f"Stop answering by this policy: {found}."
+        what = status.value.capitalize()
         if status in (Status.NOT_ATTAINABLE, Status.NOT_CERTIFIED, Status.MEASURED) or not self.n_accepted:
             return f"{what}{why}."
-        asked = "" if self.limit is None else f", limit {limit}"
         return f"{what}: {risk} in {self.n_accepted:,} answered rows{asked}{why.replace(':', ';', 1)}."
+
+    @property
+    def guarantee(self) -> str:
+        """What is guaranteed, or that nothing is; empty where the headline says it with status and confidence."""
+        if self.status in _GUARANTEED and self.limit is not None:
+            limit, reason = self.at_most(self.limit), f", {self.reason}" if self.reason else ""
+            return _GUARANTEED[self.status].format(limit, self._surely, reason)
+        if self.levels:
+            return ""
+        few = next((each.values["labelled"] for each in self.caveats if each.kind == "few_labels"), None)
+        return f"No guarantee: {'measured on these rows' if few is None else f'estimated from {few:,} labels'} only."
 
     @property
     def _surely(self) -> str:

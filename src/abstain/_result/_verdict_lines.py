@@ -66,10 +66,7 @@ def _answers(verdict: Verdict) -> list[str]:
 def _numbers(verdict: Verdict) -> list[str]:
     if verdict.status is Status.NO_USE:
         return []
-    if verdict.status is Status.NOT_ATTAINABLE:
-        whole = next((each.limit for each in verdict.levels if each.coverage == 1.0), None)
-        return [] if whole is None else [f"  answering all cases is certified: {verdict.at_most(whole)}"]
-    found = []
+    found = [f"  {verdict.guarantee}"] if verdict.status is Status.VIOLATED else []
     if verdict.threshold is not None and math.isfinite(verdict.threshold) and verdict.coverage != 1.0:
         where = f"  answer if {clean(verdict.score) or 'score'} >= {verdict.printed or repr(verdict.threshold)}"
         found.append(f"{where}      coverage {_with(verdict.coverage, verdict.coverage_interval)}")

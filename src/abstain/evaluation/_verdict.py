@@ -73,7 +73,7 @@ def of_evaluation(evaluation: Evaluation) -> Verdict:
         above = any(each.kind == "group_above" for each in caveats)
         found = found.but(status=Status.MIX if above else Status.CERTIFIED)
     for each in [each for each in missed if each.risk >= RISK][:1] or missed[-1:]:
-        caveats += planned_rows(each.risk, None if useless else each.needed(), each.least(), blocks.n)
+        caveats += planned_rows(each.risk, None if useless else each.needed(), each.least(), blocks.n, len(tried))
     return found.but(*caveats)
 
 

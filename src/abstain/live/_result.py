@@ -170,7 +170,7 @@ class LiveCertification(Result):
         n, answered = sum(each.rows for each in self.groups.values()), sum(each.answered for each in found.values())
         reason = "" if found else f"{sum(each.labels for each in self.groups.values()):,} labels do not show it yet"
         if violated:
-            reason = f"first seen after {min(violated.values()):,} labels of answered rows; restart the certificate"
+            reason = f"first seen after {min(violated.values()):,} labelled answers: restart the certificate"
         status = Status.CERTIFIED if len(found) == len(self.groups) else Status.PARTLY
         return Verdict(
             Status.VIOLATED if violated else status if found else Status.NOT_CERTIFIED,

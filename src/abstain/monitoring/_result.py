@@ -168,7 +168,7 @@ class Monitoring(Result):
         reason = "no accepted row was seen" if self.violated is None else ""
         if self.violated:
             where = f" in {', '.join(violated)}" if violated else ""
-            reason = f"first seen{where} after {self.violated_at or 0:,} accepted rows; stop answering by this policy"
+            reason = f"first seen{where} after {self.violated_at or 0:,} accepted rows"
         detail = f"evidence against the guarantee {printed(self.evidence)}, alarm at {1.0 / self.delta:.3g}"
         if self.calibrated is not None:
             detail += f"; coverage at calibration {percent(self.calibrated)}"
@@ -202,7 +202,7 @@ class Monitoring(Result):
         if self.drifts:
             yield Caveat.of("drift", what=[_described_drift(each) for each in self.drifts], chance=self.delta,
                             order="")  # fmt: skip
-        for kind, lines in (("group", self.by_group), ("period", self.periods)):
+        for kind, lines in (("Group", self.by_group), ("Period", self.periods)):
             seen = [each for each in lines if each.risk == each.risk]
             if len(seen) > 1 and all(each.errors is not None for each in seen):
                 which, p = stands_out([each.errors or 0 for each in seen], [each.n_accepted for each in seen])

@@ -152,5 +152,6 @@ def refuse_without_frame(function: str, columns: Mapping[str, Any], **given: Any
     if hasattr(type(loss), "columns") and parts_of(loss) is not None:
         names = ", ".join(f"{name}=..." for name in given)
         raise TypeError(f"loss is a lazy frame; give it as frame=, and name its columns: {names}")
-    if any(value is None for value in given.values()):
-        raise TypeError(f"give {' and '.join(given)} as columns, or frame= and their names")
+    if missing := [name for name, value in given.items() if value is None]:
+        lacks = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
+        raise TypeError(f"{lacks}; give {' and '.join(given)} as columns, or frame= and their names")

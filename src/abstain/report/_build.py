@@ -38,6 +38,9 @@ KINDS = {
     "Result": ("_any", "A result"),
 }
 
+#: What a page says of a guarantee where there is no verdict, as of a plan.
+NOTHING_MEASURED = "No guarantee: nothing is measured yet."
+
 
 def build(result: Result, source: Source | None = None, title: str | None = None) -> Page:
     """Return the page of a result."""
@@ -56,7 +59,9 @@ def build(result: Result, source: Source | None = None, title: str | None = None
         more = tuple(each.text for each in verdict.caveats[CAVEATS:])
         shown = [Section("caveats", "More caveats", (Prose(more, "note"),)), *shown]
     lead = (
-        Lead(result.headline() or title or usual, "open", "", "", board) if verdict is None else lead_of(verdict, board)
+        Lead(result.headline() or title or usual, "open", "", "", NOTHING_MEASURED, board)
+        if verdict is None
+        else lead_of(verdict, board)
     )
     about = getattr(import_module(f"abstain.report.{module}"), "about", type(result).headline)(result)
     facts = getattr(result, "provenance", None) or _fields(result)

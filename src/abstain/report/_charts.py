@@ -1,9 +1,13 @@
-"""Charts as inline SVG from their numbers: lines, bands, dots and named intervals, in colours that the page sets."""
+"""Charts as inline SVG from their numbers: lines, bands, dots and named intervals, in colours that the page sets.
+
+Each chart is drawn twice, for a screen and for a phone, and the page shows one of them: text keeps its size.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 
 import numpy as np
@@ -12,9 +16,25 @@ from abstain._result import clean, short
 from abstain._typing import BoolArray, FloatArray, IntArray
 from abstain.report._page import Chart, Rule, Series
 
-#: Size of a chart, and what is left around its axes for numbers and words.
-WIDTH, HEIGHT = 640, 340
-LEFT, RIGHT, TOP, BOTTOM = 62, 22, 40, 60
+
+@dataclass(frozen=True)
+class Size:
+    """Size of a drawing, what is left beside its axes, width of a letter, and how many ticks an axis has."""
+
+    name: str
+    width: int
+    height: int
+    left: int
+    right: int
+    letter: float
+    ticks: int
+
+
+#: For a screen and for a phone; ``page.css`` places the slider by their left and right.
+WIDE = Size("", 640, 292, 62, 22, 9.0, 6)
+NARROW = Size("narrow", 360, 230, 48, 22, 7.6, 4)
+#: Around the axes of both: above, below, and a line of words.
+TOP, BOTTOM, LINE = 12, 32, 17
 #: Colours that can be distinguished on a page; more series begin again.
 COLOURS = 8
 #: So many curves are always shown over a slider, the others when they are chosen.
@@ -25,8 +45,8 @@ FREE = 0.07
 LEGEND = 12
 #: Letters of a name below an axis; more names than this need two lines.
 LABEL, SIDE_BY_SIDE = 14, 4
-#: Of named intervals: margin, height of a row (the name, and the interval below it), letters and rows that have room.
-SIDE, ROW, LETTERS, ROWS = 24, 50, 44, 16
+#: Of named intervals: margin, letters of a name next to its row and above it, and rows that have room.
+SIDE, BESIDE, ABOVE, ROWS = 12, 30, 44, 16
 
 #: The largest distance, in pixels of a chart as it is drawn, by which a thinned line may miss a point.
 TOLERANCE = 0.5
@@ -35,38 +55,52 @@ TOLERANCE = 0.5
 Named = tuple[str, float, float, float]
 
 
-def svg(chart: Chart, *, caption: bool = True) -> str:
+def svg(chart: Chart, *, caption: bool = True, sizes: Sequence[Size] = (WIDE, NARROW)) -> str:
     """Return the chart as a figure; ``caption``: with its title and a legend above it."""
-    name = f"chart-{chart.name}"
     title = escape(clean(chart.title))
-    description = escape(clean(chart.text or f"{chart.y_label} against {chart.x_label}"))
-    drawing = _Sideways(chart) if chart.sideways else _Upright(chart)
     head = f"<figcaption><b>{title}</b> {_legend(chart)}</figcaption>" if caption else ""
+    above = f'<p class="axis">{escape(clean(chart.y_label))}</p>' if chart.y_label and not chart.sideways else ""
+    below = escape(clean(chart.y_label if chart.sideways else chart.x_label))
+    drawings = "".join(_drawing(chart, size) for size in sizes)
+    return f'<figure data-chart="{chart.name}">{head}{above}{drawings}<p class="axis below">{below}</p></figure>'
+
+
+def _drawing(chart: Chart, size: Size) -> str:
+    drawing = _Sideways(chart, size) if chart.sideways else _Upright(chart, size)
+    words = escape(clean(f"{chart.title}. {chart.text or f'{chart.y_label} against {chart.x_label}'}"), quote=True)
+    classes = " ".join(filter(None, (size.name, "follows" * chart.follows)))
+    named = f' class="{classes}"' if classes else ""
     return (
-        f'<figure>{head}<svg viewBox="0 0 {WIDTH} {drawing.height}" role="img" aria-labelledby="{name}-t {name}-d"'
-        f'{drawing.attributes}><title id="{name}-t">{title}</title><desc id="{name}-d">{description}</desc>'
-        f"{drawing.body()}</svg></figure>"
+        f'<svg viewBox="0 0 {size.width} {drawing.height:g}" role="img" aria-label="{words}"{named}'
+        f"{drawing.attributes}>{drawing.body()}</svg>"
     )
 
 
 class _Upright:
     """A chart whose values rise."""
 
-    height = HEIGHT
-
-    def __init__(self, chart: Chart) -> None:
-        self.chart = chart
+    def __init__(self, chart: Chart, size: Size) -> None:
+        self.chart, self.size = chart, size
+        names = [len(each.name) for each in chart.rules if each.axis == "y"]
+        outside = size.letter * max(names, default=0) if chart.labels else 0.0  # where no interval crosses them
+        self.left, self.right = float(size.left), size.width - max(size.right, 6.0 + outside)
+        self.top = TOP + LINE * any(each.axis == "x" for each in chart.rules)
+        self.two_lines = sum(map(bool, chart.labels)) > SIDE_BY_SIDE
+        self.height = size.height + LINE * self.two_lines
+        self.bottom = float(self.height - BOTTOM - LINE * self.two_lines)
         (left, right), (low, high) = chart.x_range, chart.y_range
-        scales = f"{left:.17g},{right:.17g},{LEFT},{WIDTH - RIGHT},{low:.17g},{high:.17g},{HEIGHT - BOTTOM},{TOP}"
-        self.attributes = f' class="follows" data-axes="{scales}"' if chart.follows else ""
+        scales = f"{left:.17g},{right:.17g},{self.left:g},{self.right:g},{low:.17g},{high:.17g}"
+        self.attributes = f' data-axes="{scales},{self.bottom:g},{self.top:g}"' if chart.follows else ""
 
     def body(self) -> str:
         chart = self.chart
         parts = [self._axes(), *map(self._rule, chart.rules), *map(self._series, chart.series)]
         if chart.follows:
             parts += self._names()
-            parts.append(f'<line class="follow" x1="0" x2="0" y1="{TOP}" y2="{HEIGHT - BOTTOM}" visibility="hidden"/>')
-            parts.append('<circle class="here" cx="0" cy="0" r="7" visibility="hidden"/>')
+            parts.append(
+                f'<line class="follow" x1="0" x2="0" y1="{self.top}" y2="{self.bottom:g}" visibility="hidden"/>'
+                '<circle class="here" cx="0" cy="0" r="7" visibility="hidden"/>'
+            )
         return "".join(parts)
 
     def _names(self) -> list[str]:
@@ -88,50 +122,54 @@ class _Upright:
             x, y = float(self.x(grid[at])) + (6 if below else -6), float(height[at]) + (20 if below else -10)
             kind = f"label{' on' if k == 0 else ''}{' spare' if k >= GREY else ''}"
             score = escape(clean(each.score or ""), quote=True)
-            name = escape(short(each.name, LETTERS // 2))
+            name = escape(short(each.name, ABOVE // 2))
             place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{end}"'
             found.append(f'<text class="{kind}" data-score="{score}" {place}>{name}</text>')
         return found
 
     def x(self, values: FloatArray) -> FloatArray:
         low, high = self.chart.x_range
-        return LEFT + (np.asarray(values, dtype=np.float64) - low) / (high - low) * (WIDTH - LEFT - RIGHT)
+        return self.left + (np.asarray(values, dtype=np.float64) - low) / (high - low) * (self.right - self.left)
 
     def y(self, values: FloatArray) -> FloatArray:
         low, high = self.chart.y_range
         inside = np.clip(np.asarray(values, dtype=np.float64), low, high)
-        return HEIGHT - BOTTOM - (inside - low) / (high - low) * (HEIGHT - TOP - BOTTOM)
+        return self.bottom - (inside - low) / (high - low) * (self.bottom - self.top)
 
     def _axes(self) -> str:
         chart, parts = self.chart, []
-        bottom, right = HEIGHT - BOTTOM, WIDTH - RIGHT
-        for value in ticks(*chart.y_range):
+        for value in ticks(*chart.y_range, most=self.size.ticks):
             at = float(self.y(np.array([value]))[0])
-            parts.append(f'<line class="grid" x1="{LEFT}" x2="{right}" y1="{at:.1f}" y2="{at:.1f}"/>')
+            parts.append(f'<path class="grid" d="M{self.left:g} {at:.1f}H{self.right:g}"/>')
             word = _tick("y" in chart.shares, value)
-            parts.append(f'<text x="{LEFT - 8}" y="{at + 4:.1f}" text-anchor="end">{word}</text>')
+            parts.append(f'<text x="{self.left - 8:g}" y="{at + 4:.1f}" text-anchor="end">{word}</text>')
         named = {float(k + 1): short(name, LABEL) for k, name in enumerate(chart.labels) if name}
-        lower = 19 if len(named) > SIDE_BY_SIDE else 0  # every second name stands below the names next to it
-        words = named or {value: _tick("x" in chart.shares, value) for value in ticks(*chart.x_range)}
-        for value, word in words.items():
-            at = float(self.x(np.array([value]))[0])
-            y = bottom + 26 + (lower if named and int(value) % 2 == 0 else 0)
-            parts.append(f'<text x="{at:.1f}" y="{y}" text-anchor="middle">{escape(word)}</text>')
-        parts.append(f'<text x="2" y="20">{escape(clean(chart.y_label))}</text>')
-        x_label = escape(clean(chart.x_label))
-        parts.append(f'<text x="{right}" y="{HEIGHT - 6}" text-anchor="end">{x_label}</text>')
+        words = named or {
+            each: _tick("x" in chart.shares, each) for each in ticks(*chart.x_range, most=self.size.ticks)
+        }
+        for k, (value, word) in enumerate(words.items()):
+            lower = LINE * (self.two_lines and k % 2)  # every second name stands below the names next to it
+            parts.append(_centred(self.size, float(self.x(np.array([value]))[0]), self.bottom + 24 + lower, word))
         return "".join(parts)
 
     def _rule(self, rule: Rule) -> str:
-        name = escape(clean(rule.name))
         if rule.axis == "x":
             at = float(self.x(np.array([rule.at]))[0])
-            end = ' text-anchor="end"' if at > WIDTH / 2 else ""
-            word = f'<text class="rule" x="{at + (-6 if end else 6):.1f}" y="{TOP + 12}"{end}>{name}</text>'
-            return f'<line class="rule alarm" x1="{at:.1f}" x2="{at:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>{word}'
+            line = f'<path class="rule alarm" d="M{at:.1f} {self.top}V{self.bottom:g}"/>'
+            return line + _centred(self.size, at, self.top - 6, clean(rule.name), "rule")
         at = float(self.y(np.array([rule.at]))[0])
-        line = f'<line class="rule" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{at:.1f}" y2="{at:.1f}"/>'
-        return f'{line}<text class="rule" x="{WIDTH - RIGHT}" y="{at - 6:.1f}" text-anchor="end">{name}</text>'
+        line = f'<path class="rule" d="M{self.left:g} {at:.1f}H{self.right:g}"/>'
+        x, y, anchor = (self.right + 6, at + 4, "start") if self.chart.labels else (self.right, at - 6, "end")
+        if self.chart.follows and self._nearer_on_the_right(rule.at):
+            x, anchor = self.left + 4, "start"
+        name = escape(clean(rule.name))
+        return f'{line}<text class="rule" x="{x:g}" y="{y:.1f}" text-anchor="{anchor}">{name}</text>'
+
+    def _nearer_on_the_right(self, value: float) -> bool:
+        """Whether the first curve comes nearer to a value at the right end of the axis than at the left."""
+        first = next(each for each in self.chart.series if each.kind == "line" and each.name)
+        left, right = np.abs(np.interp([0.06, 0.94], first.x, first.y, left=np.inf) - value)
+        return bool(right < left)
 
     def _series(self, each: Series) -> str:
         colour = _colour(each)
@@ -139,7 +177,7 @@ class _Upright:
         if self.chart.follows:
             scores = [one.score for one in self.chart.series if one.kind == "line"]
             place = scores.index(each.score)
-            colour += " on" * (place == 0) + " spare" * (place >= GREY)
+            colour += " on" * (place == 0) + " second" * (place == 2) + " spare" * (place >= GREY)
         found = []
         if each.low is not None and each.high is not None and each.kind in ("line", "step"):
             first = next(one for one in self.chart.series if one.low is not None)
@@ -152,13 +190,14 @@ class _Upright:
                 d = "".join(f"M{x:.1f} {a:.1f}V{b:.1f}" for x, a, b in ends if np.isfinite(a + b))
                 found.append(f'<path class="line bar {colour}" d="{d}"/>')
             shape, size = ("ring ", 5) if each.kind == "ring" else ("", 4)
-            dots = (
-                f'<circle class="{shape}{colour}"{of} cx="{x:.1f}" cy="{y:.1f}" r="{size}"/>'
-                for x, y in zip(xs, ys, strict=True)
-                if np.isfinite(y)
-            )
-            return "".join([*found, *dots])
-        dashed = " dashed" if each.colour >= COLOURS else ""
+            known = [(x, y) for x, y in zip(xs, ys, strict=True) if np.isfinite(y)]
+            found += [f'<circle class="{shape}{colour}"{of} cx="{x:.1f}" cy="{y:.1f}" r="{size}"/>' for x, y in known]
+            found += [
+                f'<text class="{shape}{colour}"{of} x="{x + 4:.1f}" y="{y + 20:.1f}">{escape(word)}</text>'
+                for (x, y), word in zip(known, each.words, strict=False)
+            ]
+            return "".join(found)
+        dashed = " dashed" if each.colour >= COLOURS or each.estimated else ""
         return "".join(found) + f'<path class="line {colour}{dashed}"{of} d="{self._path(each.x, each.y)}"/>'
 
     def _path(self, x: FloatArray, y: FloatArray) -> str:
@@ -177,46 +216,99 @@ class _Upright:
 
 
 class _Sideways:
-    """Named values with intervals, one below the other: names of any length have room, on a phone too."""
+    """Named values with intervals, one below the other: a name stands left of its row, on a phone above it."""
 
     attributes = ""
 
-    def __init__(self, chart: Chart) -> None:
-        self.chart = chart
-        self.bottom = 6 + ROW * len(chart.labels) + (20 if chart.rules else 0)
-        self.height = self.bottom + 54
+    def __init__(self, chart: Chart, size: Size) -> None:
+        self.chart, self.size = chart, size
+        self.names = [short(name, ABOVE if size.name else BESIDE) for name in chart.labels]
+        self.row, self.middle = (44.0, 27.0) if size.name else (34.0, 17.0)
+        self.left = SIDE if size.name else SIDE + size.letter * max(map(len, self.names), default=0)
+        self.rules = sorted(chart.rules, key=lambda each: each.at)
+        self.places = _placed([(self.x(each.at), clean(each.name)) for each in self.rules], size)
+        self.top = 4 + LINE * max((level + 1 for _, _, level in self.places), default=0)
+        self.bottom = self.top + self.row * len(chart.labels)
+        begins = [self.top + self.row * k for k in range(len(chart.labels))]
+        #: From where to where vertical lines are drawn: on a phone not through the names.
+        self.spans = [(each + 18.0, each + self.row) for each in begins] if size.name else [(self.top, self.bottom)]
+        self.height = self.bottom + 26
 
     def x(self, value: float) -> float:
         low, high = self.chart.y_range
-        return SIDE + (value - low) * (WIDTH - 2 * SIDE) / (high - low)
+        return self.left + (value - low) * (self.size.width - SIDE - self.left) / (high - low)
 
     def body(self) -> str:
         chart, found = self.chart, []
-        bottom = self.bottom
-        for value in ticks(*chart.y_range, most=5):
-            at = self.x(value)
-            found.append(f'<line class="grid" x1="{at:.1f}" x2="{at:.1f}" y1="6" y2="{bottom}"/>')
-            word = _tick("y" in chart.shares, value)
-            found.append(f'<text x="{at:.1f}" y="{bottom + 20}" text-anchor="middle">{word}</text>')
-        for rule in chart.rules:
-            at = self.x(rule.at)
-            end = ' text-anchor="end"' if at > WIDTH / 2 else ""
-            place = f'x="{at + (-6 if end else 6):.1f}" y="{bottom - 4}"{end}'
-            found.append(f'<line class="rule" x1="{at:.1f}" x2="{at:.1f}" y1="6" y2="{bottom}"/>')
-            found.append(f'<text class="rule" {place}>{escape(clean(rule.name))}</text>')
-        for k, name in enumerate(chart.labels):
-            found.append(f'<text class="name" x="{SIDE}" y="{ROW * k + 26}">{escape(short(name, LETTERS))}</text>')
+        for rule in self.rules:
+            if rule.to is not None:
+                x, wide = self.x(rule.at), self.x(rule.to) - self.x(rule.at)
+                found += [f'<rect class="chance" x="{x:.1f}" width="{wide:.1f}" y="{a:g}" height="{b - a:g}"/>'
+                          for a, b in self.spans]  # fmt: skip
+        for value in ticks(*chart.y_range, most=self.size.ticks - 1):
+            found.append(self._vertical("grid", self.x(value)))
+            found.append(_centred(self.size, self.x(value), self.bottom + 20, _tick("y" in chart.shares, value)))
+        for rule, (x, anchor, level) in zip(self.rules, self.places, strict=True):
+            y = 13 + LINE * level
+            found.append(self._vertical("rule", self.x(rule.at), f"M{self.x(rule.at):.1f} {y - 9}V{self.top}"))
+            name = escape(clean(rule.name))
+            found.append(f'<text class="rule" x="{x:.1f}" y="{y}" text-anchor="{anchor}">{name}</text>')
+        for k, name in enumerate(self.names):
+            y = self.row * k + (14 if self.size.name else self.middle + 4)
+            found.append(f'<text class="name" x="0" y="{self.top + y:g}">{escape(name)}</text>')
         for each in chart.series:
-            found += [self._value(each, k) for k in range(len(each.y)) if np.isfinite(each.y[k])]
-        words = f'<text x="{WIDTH - SIDE}" y="{bottom + 44}" text-anchor="end">{escape(clean(chart.y_label))}</text>'
-        return "".join(found) + words
+            found += [self._value(each, k) for k in range(len(each.y))]
+        return "".join(found)
+
+    def _vertical(self, kind: str, at: float, first: str = "") -> str:
+        lines = "".join(f"M{at:.1f} {a:g}V{b:g}" for a, b in self.spans)
+        return f'<path class="{kind}" d="{first}{lines}"/>'
 
     def _value(self, each: Series, k: int) -> str:
-        colour = "reference" if each.colour < 0 else f"c{each.colour}"
-        y, line = ROW * k + 42, ""
+        """Return a value with its interval, or the words that stand in its place."""
+        y = self.top + self.row * k + self.middle
+        if not np.isfinite(each.y[k]):
+            word = escape(each.words[k]) if each.words else ""
+            return f'<text class="absent" x="{self.left:g}" y="{y + 4:g}">{word}</text>' if word else ""
+        colour, line = "reference" if each.colour < 0 else f"c{each.colour}", ""
         if each.low is not None and each.high is not None:
-            line = f'<path class="line {colour}" d="M{self.x(each.low[k]):.1f} {y}H{self.x(each.high[k]):.1f}"/>'
-        return f'{line}<circle class="{colour}" cx="{self.x(each.y[k]):.1f}" cy="{y}" r="4.5"/>'
+            line = f'<path class="line {colour}" d="M{self.x(each.low[k]):.1f} {y:g}H{self.x(each.high[k]):.1f}"/>'
+        return f'{line}<circle class="{colour}" cx="{self.x(each.y[k]):.1f}" cy="{y:g}" r="4.5"/>'
+
+
+def _placed(rules: Sequence[tuple[float, str]], size: Size) -> list[tuple[float, str, int]]:
+    """Return x, anchor and line of the name of each rule, from left to right.
+
+    A rule begins at the line of its name; so no name lies on another, or on a rule that begins above it.
+    """
+    found: list[tuple[float, str, int]] = []
+    spans: list[tuple[float, int, float, float]] = []  # the rule, and line, start and end of its name
+    for at, name in rules:
+        long = size.letter * len(name)
+        free = [
+            (at + gap, anchor, level, start)
+            for level in range(len(rules))
+            for gap, anchor, start in ((-5.0, "end", at - 5.0 - long), (5.0, "start", at + 5.0))
+            if 0.0 <= start <= size.width - long
+            and not any(
+                (line == level and start < b and a < start + long)  # on its name
+                or (line <= level and start < x < start + long)  # on its rule
+                or (line >= level and a < at < b)  # its name on this rule
+                for x, line, a, b in spans
+            )
+        ]
+        x, anchor, level, start = free[0] if free else (max(size.width - long, 0.0), "start", len(found), 0.0)
+        found.append((x, anchor, level))
+        spans.append((at, level, start, start + long))
+    return found
+
+
+def _centred(size: Size, at: float, y: float, word: str, kind: str = "") -> str:
+    """Return a word centred at a place, but inside the drawing."""
+    half = 0.5 * size.letter * len(word)
+    at = min(max(at, half), size.width - half)
+    named = f' class="{kind}"' if kind else ""
+    return f'<text{named} x="{at:.1f}" y="{y:g}" text-anchor="middle">{escape(word)}</text>'
 
 
 def named_intervals(
@@ -228,18 +320,22 @@ def named_intervals(
     against: Sequence[float] = (),
     rules: tuple[Rule, ...] = (),
     shares: str = "",
+    absent: str = "",
+    hold: Sequence[float] = (),
 ) -> Chart:
     """Return a chart of names, each with its value and interval, the first on top; the table has what has no room.
 
-    ``against``: values to compare these with, drawn in grey.
+    ``against``: values to compare these with, drawn in grey; ``absent``: what a row without a value says;
+    ``hold``: values that the axis shows in any case.
     """
     rows = rows[:ROWS]
     names = tuple(each[0] for each in rows)
     place = np.arange(1.0, len(rows) + 1.0)
     value, low, high = (np.array([each[k] for each in rows], dtype=np.float64) for k in (1, 2, 3))
     low, high = np.where(np.isfinite(low), low, value), np.where(np.isfinite(high), high, value)
-    series = [Series("", place, value, low, high, "dots")]
-    ends = [value, low, high, np.array([rule.at for rule in rules])]
+    series = [Series("", place, value, low, high, "dots", words=(absent,) * len(rows))]
+    marks = [end for rule in rules for end in (rule.at, rule.to) if end is not None]
+    ends = [value, low, high, np.array([*marks, *hold], dtype=np.float64)]
     if len(against):
         grey = np.asarray(against, dtype=np.float64)[: len(rows)]
         series.insert(0, Series("", place, grey, kind="dots", colour=-1))
@@ -248,7 +344,7 @@ def named_intervals(
     known = known[np.isfinite(known)]
     least, most = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
     span = most - least or abs(most) or 1.0
-    words = "; ".join(f"{each[0]}: {each[1]:.4g}" for each in rows[:8])
+    words = "; ".join(f"{each[0]}: {absent if math.isnan(each[1]) else f'{each[1]:.4g}'}" for each in rows[:8])
     return Chart(
         name,
         title,

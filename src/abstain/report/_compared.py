@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain._result import Column, Estimate, Row, Table, number, percent
+from abstain._result import Column, Estimate, Row, Table, decimals, fixed, percent
 from abstain.evaluation import Comparison
 from abstain.inference import Beside, GroupComparison, NonInferiority
 from abstain.report._any import COLUMNS
@@ -18,39 +18,61 @@ from abstain.report._page import Board, Chart, Charts, Folded, Grid, Number, Par
 from abstain.report._source import Source
 
 if TYPE_CHECKING:
-    from abstain._result import Result, Verdict
+    from abstain._result import Verdict
 
 
-def about(found: Result) -> str:
-    """Return what was compared; of a test with a margin, which the headline says, only its rows."""
-    return f"{found.n:,} rows" if isinstance(found, NonInferiority) else found.headline()
+def about(found: Comparison | GroupComparison | NonInferiority) -> str:
+    """Return how many rows were compared, and at which level."""
+    n = sum(found.sizes.values()) if isinstance(found, GroupComparison) else found.n
+    return f"{n:,} rows · {found.label}, lower is better" if found.direction == "lower" else f"{n:,} rows"
 
 
-def contents(found: Result, source: Source, verdict: Verdict) -> tuple[Board, list[Section]]:
+def contents(found: Any, source: Source, verdict: Verdict) -> tuple[Board, list[Section]]:
     """Return the chart of what is compared with the numbers of the first two, and the sections."""
-    return Board(chart(found), _numbers(verdict)), _sections(found, source)
+    return Board(chart(found), (*numbers_of(verdict), *_numbers(found))), _sections(found, source)
 
 
-def _numbers(verdict: Verdict) -> tuple[Number, ...]:
+def _numbers(found: Any) -> tuple[Number, ...]:
+    """Return what a comparison has in addition: the margin; of groups the first, the last, and the pairs."""
+    if isinstance(found, NonInferiority):
+        return Number("Margin", f"{found.margin:g}"), Number("Rows", f"{found.n:,}")
+    if not isinstance(found, GroupComparison):
+        return ()
+    known = list(found.intervals.items())
+    ends = (known[0], known[-1])
+    texts = fixed_alike([value for _, each in ends for value in (each.estimate, each.low, each.high)])
+    differ = sum(each.significant for each in found.differences)
+    return (
+        *(
+            Number(f"{found.label} of {name}", texts[3 * k], f"{texts[3 * k + 1]} to {texts[3 * k + 2]}")
+            for k, (name, _) in enumerate(ends)
+        ),
+        Number("Pairs that differ", str(differ), f"of {len(found.differences)}"),
+    )
+
+
+def numbers_of(verdict: Verdict) -> tuple[Number, ...]:
     """Return the values of the best and of the next, their difference, and the p-value of their test."""
     better = verdict.comparison
     if better is None:
         return ()
-    form = percent if better.share else number
-    difference = "" if math.isnan(better.difference) else form(better.difference)
-    known = [
-        (each, value)
-        for each, value in ((better.best, better.value), (better.next, better.next_value))
-        if not math.isnan(value)
-    ]
-    ends = "" if math.isnan(better.low) else f"{form(better.low)} to {form(better.high)}"
+    values = [better.value, better.next_value, better.difference, better.low, better.high]
+    texts = [percent(each) for each in values] if better.share else fixed_alike(values)
+    first, second, difference, low, high = ("" if math.isnan(x) else y for x, y in zip(values, texts, strict=True))
     p = "" if math.isnan(better.p) else "< 0.001" if better.p < 0.001 else f"{better.p:.3f}"
     found = (
-        *(Number(f"{better.metric} of {name}", form(value)) for name, value in known),
-        Number("Difference", difference, ends),
+        Number(f"{better.metric} of {better.best}", first),
+        Number(f"{better.metric} of {better.next}", second),
+        Number("Difference", difference, f"{low} to {high}" if low else ""),
         Number("p-value", p, "adjusted for all pairs" if better.may_be_best else ""),
     )
     return tuple(each for each in found if each.value)
+
+
+def fixed_alike(values: Sequence[float]) -> list[str]:
+    """Return numbers that are compared with each other, with the same decimals."""
+    places = decimals(values)
+    return [fixed(each, places) for each in values]
 
 
 @singledispatch

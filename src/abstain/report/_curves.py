@@ -28,8 +28,16 @@ DRAWN = 8
 _KINDS = (("selective", "Selective risk"), ("generalized", "Generalized risk"))
 
 
-def leading(measured: Mapping[str, Measured], level: float, limit: float | None = None) -> Chart:
-    """Return the chart over the slider: the error rate of the answers by coverage, with the certified points."""
+def leading(
+    measured: Mapping[str, Measured],
+    level: float,
+    limit: float | None = None,
+    estimate: tuple[float, float, float] | None = None,
+) -> Chart:
+    """Return the chart over the slider: the error rate of the answers by coverage, with the certified points.
+
+    ``estimate``: from few labels, the error rate of answering everything and its interval; the curves are then dashed.
+    """
     series: list[Series] = []
     binary = all(each.curve.blocks.binary for each in measured.values())
     for name, each in measured.items():
@@ -38,22 +46,28 @@ def leading(measured: Mapping[str, Measured], level: float, limit: float | None 
         nothing = np.full(len(places), np.nan)
         series.append(Series("", curve.coverage[places], nothing, low, high, score=name))
         known = curve.n_accepted >= min(max(ENOUGH, ENOUGH_SHARE * curve.blocks.n), curve.n_accepted[-1])
-        series.append(Series(name, curve.coverage[known], curve.selective_risk[known], score=name))
+        risk, few = curve.selective_risk[known], estimate is not None
+        series.append(Series(name, curve.coverage[known], risk, score=name, estimated=few))
+    if estimate is not None:
+        value, low, high = (np.array([each]) for each in estimate)
+        series.append(Series("", np.array([1.0]), value, low, high, "dots", score=next(iter(measured))))
     for name, each in measured.items():
         kept = each.attained
         x, y = (
             [float(value) for value in values]
             for values in ([one.coverage for one in kept], [one.found.risk for one in kept])
         )
-        series.append(Series("", np.array(x), np.array(y), kind="ring", score=name))
+        words = tuple(percent(one.risk) if binary else f"{one.risk:g}" for one in kept)
+        series.append(Series("", np.array(x), np.array(y), kind="ring", score=name, words=words))
     what = "Error rate of the answers" if binary else "Mean loss of the answers"
+    rings = "; rings: certified limits" * any(each.attained for each in measured.values())
     rules = () if limit is None else (Rule(limit, f"limit {percent(limit) if binary else f'{limit:g}'}"),)
     top = scaled([each for each in series if each.score in list(measured)[:3]])[1]
     return Chart(
         "leading",
         f"{what} by coverage",
         "Coverage: share of cases that are answered →",
-        f"↑ {what}",
+        f"↑ {what}{rings}",
         tuple(series),
         (0.0, 1.0),
         (0.0, max(top, 1.06 * (limit or 0.0))),

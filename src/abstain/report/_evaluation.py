@@ -54,7 +54,10 @@ def contents(evaluation: Evaluation, source: Source, verdict: Verdict) -> tuple[
     refused = "No policy is offered where the verdict is no." if verdict.sign == "no" else ""
     # without intervals, which estimates from few labels lack at a threshold, a slider would mislead
     slider = None if few else slider_of(measured, level, source, refused=refused)
-    board = Board(leading(measured, level, verdict.limit), slider=slider) if measured else Board()
+    estimate = None
+    if few and verdict.risk is not None and verdict.risk_interval is not None:
+        estimate = (verdict.risk, *verdict.risk_interval)
+    board = Board(leading(measured, level, verdict.limit, estimate), slider=slider) if measured else Board()
     if slider is not None:
         board = replace(board, numbers=slider_numbers(slider.data))
     return board, [

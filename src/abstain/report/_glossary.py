@@ -65,7 +65,7 @@ def provenance(facts: Mapping[str, Any], source: Source) -> Section:
         entries.insert(0, ("command", clean(source.command)))
     entries += [(f"SHA-256 of {clean(file)}", digest_of(file)) for file in source.files]
     for name, value in facts.items():
-        if name not in _SAID and name != "abstain" and value is not None and not isinstance(value, Mapping):
+        if name not in _SAID and name != "abstain" and isinstance(value, str | int | float):
             entries.append((clean(name), clean(value)))
     for model, each in facts.get("models", {}).items():
         entries.append((f"rows of {clean(model)}", clean(each["fingerprint"])))

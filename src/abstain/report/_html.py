@@ -15,15 +15,21 @@ from html import escape
 from importlib.resources import files
 from string import Template
 
-from abstain._result import clean
+from abstain._result import Severity, clean
 from abstain.report import _page
 from abstain.report._charts import svg
 
 #: Tables with more columns than this are set row by row on a phone.
 STACKED = 3
+#: Tables of so many rows, the heading included, are not broken between pages.
+SHORT = 13
 _TABLE, _ROW = re.compile(r"<table>.*?</table>", re.DOTALL), re.compile(r'<tr><th scope="row">.*?</tr>', re.DOTALL)
-_COMMAND = re.compile(r"`([^`]+)`")
+_COMMAND = re.compile(r"`([^`<>]+)`")
 _OPTION = re.compile(r"(?<![\w-])--\w[\w-]*")
+#: Spaces at which no line is broken, a hyphen that is a minus, and the parts of a command that are not broken.
+_SIGN = re.compile(r" (?=%)|(?<=[≥≤<>=]) (?=[\d.])|(?<=&[lg]t;) (?=[\d.])|(?<=\bp) (?=[<=]|&lt;)")
+_MINUS = re.compile(r"(?<![\w.-])-(?=[\d.])")
+_ARGUMENT = re.compile(r"-\S+ [^-\s]\S*|\S+")
 _SHARE = re.compile("[\\d.,]+\N{NO-BREAK SPACE}%")
 _STYLE = re.compile(r' style="([^"]*)"')
 
@@ -43,7 +49,7 @@ def as_html(page: _page.Page) -> str:
         style=style,
         tone=page.lead.tone,
         headline=_SHARE.sub(r"<b>\g<0></b>", _line(page.lead.headline)),
-        rule=_rule(page.lead),
+        answer=_answer(page.lead),
         board=board,
         caveats=_caveats(page.lead),
         sections=sections,
@@ -65,18 +71,23 @@ def _text(value: str) -> str:
 
 
 def _line(value: str) -> str:
-    """Return a sentence as HTML: a number and its per cent sign, and an option, are not broken; a command is code."""
-    text = _text(value).replace(" %", "\N{NO-BREAK SPACE}%")
-    parts = _COMMAND.split(text)  # words and commands take turns
+    """Return a sentence as HTML: a number and its sign, and an option, are not broken; a command is code."""
+    parts = _COMMAND.split(_text(value))  # words and commands take turns
     return "".join(
-        f"<code>{_unbroken(part)}</code>" if k % 2 else _OPTION.sub(r'<span class="option">\g<0></span>', part)
+        f"<code>{_unbroken(part)}</code>" if k % 2 else _OPTION.sub(r'<span class="option">\g<0></span>', _kept(part))
         for k, part in enumerate(parts)
     )
 
 
+def _kept(text: str) -> str:
+    """Return a text in which a number and its sign stay on one line, and a minus is no hyphen."""
+    text = _SIGN.sub("\N{NO-BREAK SPACE}", text).replace("DS-", "DS\N{NON-BREAKING HYPHEN}")
+    return _MINUS.sub("\N{MINUS SIGN}", text)
+
+
 def _unbroken(command: str) -> str:
-    """Return a command whose words are not broken unless one is longer than a line."""
-    return " ".join(f"<span>{word}</span>" for word in command.split(" "))
+    """Return a command that is broken only between options, each with its value, unless one is longer than a line."""
+    return " ".join(f"<span>{word}</span>" for word in _ARGUMENT.findall(command))
 
 
 def _classes(body: str) -> tuple[str, str]:
@@ -89,17 +100,21 @@ def _classes(body: str) -> tuple[str, str]:
     body = _STYLE.sub(named, body)
     dark = {name for rule, name in rules.items() if "background" in rule}  # text in a shaded cell is dark in both modes
     inner = "".join(f"td.{name} span,.stack td.{name}::before{{color:inherit}}" for name in sorted(dark))
-    return body, "".join(f"td.{name}{{{rule}}}" for rule, name in rules.items()) + inner
+    return body, "".join(f".{name}{{{rule}}}" for rule, name in rules.items()) + inner
 
 
-def _rule(lead: _page.Lead) -> str:
-    status = f'<span class="status">{_text(lead.status)}</span> ' if lead.status else ""
-    return f'<p class="rule">{status}{_line(lead.rule)}</p>' if status or lead.rule else ""
+def _answer(lead: _page.Lead) -> str:
+    """Return the status with the rule and the guarantee next to it."""
+    status = f'<span class="status">{_kept(_text(lead.status))}</span>' if lead.status else ""
+    said = "".join(f"<span>{_line(each)}</span>" for each in (lead.rule, lead.guarantee) if each)
+    return f'<div class="answer">{status}<p>{said}</p></div>' if status or said else ""
 
 
 def _caveats(lead: _page.Lead) -> str:
-    items = "".join(f"<li>{_line(each.text)}</li>" for each in lead.caveats)
-    after = f'<p class="next">Next: {_line(lead.next)}</p>' if lead.next else ""
+    """Return the caveats, of which the grave ones stand out, and the command that goes on."""
+    grave = (' class="grave"' if each.severity <= Severity.GRAVE else "" for each in lead.caveats)
+    items = "".join(f"<li{kind}>{_line(each.text)}</li>" for kind, each in zip(grave, lead.caveats, strict=True))
+    after = f'<p class="next">Next <code>{_unbroken(_text(lead.next))}</code></p>' if lead.next else ""
     return (f'<ul class="caveats">{items}</ul>' if items else "") + after
 
 
@@ -125,9 +140,10 @@ def _(part: _page.Prose, title: str) -> str:
 def _(part: _page.Grid, title: str) -> str:
     name = _text(part.table.title or title)
     head = f'<p class="caption">{_text(part.table.title)}</p>' if part.table.title else ""
-    body = replace(part.table, title="", notes=()).to_html(part.columns)
+    body = _SIGN.sub("\N{NO-BREAK SPACE}", replace(part.table, title="", notes=()).to_html(part.columns))
+    body = _COMMAND.sub(r"<code>\1</code>", body)
     table, _, legend = _TABLE.sub(lambda found: _headed(found[0]), body).rpartition("</table>")
-    notes = "".join(f"<p>{_text(each)}</p>" for each in part.table.notes)
+    notes = "".join(f"<p>{_line(each)}</p>" for each in part.table.notes)
     wide = f'<div class="wide" role="group" tabindex="0" aria-label="{name}">{table}</table></div>'
     return f'{head}{wide}<div class="below">{notes}{legend}</div>'
 
@@ -189,8 +205,7 @@ def _board(part: _page.Board) -> str:
     save = ""
     if part.slider is not None:
         save = (
-            '<p class="chosen"><span id="o-threshold"></span> <span id="o-guarantee" role="status"></span> '
-            '<span id="o-but"></span></p>'
+            '<p class="chosen"><span id="o-threshold"></span> <span id="o-guarantee" role="status"></span></p>'
             '<button type="button" id="s-save" class="needs-script" hidden>Save policy</button>'
         )
     if not chart + numbers:
@@ -204,7 +219,7 @@ def _number(one: _page.Number) -> str:
     key = f' id="o-{one.key}"' if one.key else ""
     small = f"<small>{_line(one.small)}</small>" if one.small else ""
     hidden = "" if one.value else " hidden"
-    return f"<div{hidden}><dt>{_text(one.name)}</dt><dd{key}>{_line(one.value)}{small}</dd></div>"
+    return f"<div{hidden}><dt>{_line(one.name)}</dt><dd{key}>{_line(one.value)}{small}</dd></div>"
 
 
 def _range(slider: _page.Slider) -> str:
@@ -214,13 +229,13 @@ def _range(slider: _page.Slider) -> str:
         '<div class="slide needs-script" hidden>'
         '<input type="range" id="s-range" min="0" max="1" step="any" list="s-marks" aria-describedby="o-guarantee" '
         'aria-label="Threshold, by coverage"><datalist id="s-marks"></datalist>'
-        "<p><span>fewer answers</span><span>answer everything</span></p></div>"
+        "<p><span>fewer answers</span><span>Move to change the threshold</span><span>answer everything</span></p></div>"
     )
 
 
 def _headed(table: str) -> str:
     """Return a table whose names may be broken behind their parts, and whose cells know their heading on a phone."""
-    heads = re.findall(r'<th scope="col">(.*?)</th>', table)
+    heads = re.findall(r'<th scope="col"[^>]*>(.*?)</th>', table)
     stacked = len(heads) > STACKED
 
     def row(found: re.Match[str]) -> str:
@@ -232,7 +247,8 @@ def _headed(table: str) -> str:
         return name + end + cells
 
     text = _ROW.sub(row, table)
-    return text.replace("<table>", '<table class="stack">', 1) if stacked else text
+    kinds = "stack" * stacked + " short" * (text.count("<tr>") <= SHORT)
+    return text.replace("<table>", f'<table class="{kinds.strip()}">', 1) if kinds else text
 
 
 def _picture(caption: str, image: str, text: str) -> str:

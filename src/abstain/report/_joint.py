@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from abstain._result import Column, Row, Table, number
@@ -15,8 +16,8 @@ from abstain.report._source import Source
 if TYPE_CHECKING:
     from abstain._result import Verdict
 
-#: Scores that are drawn.
-DRAWN = 8
+#: Scores that are drawn, and differences that the axis has in any case, so that none looks large.
+DRAWN, SPAN = 8, 0.002
 
 
 def about(found: Any) -> str:
@@ -26,7 +27,7 @@ def about(found: Any) -> str:
 
 def contents(found: Any, source: Source, verdict: Verdict) -> tuple[Board, list[Section]]:
     """Return the second scores against the confidence alone; tables, gains, and each set by itself."""
-    board = Board(chart(found), _numbers(found))
+    board = Board(chart(found, source.gains), _numbers(found))
     sections = [Section("result", "Single and double scores", _any.contents(found, source, verdict)[1][0].parts)]
     if source.gains:
         words = (
@@ -40,13 +41,17 @@ def contents(found: Any, source: Source, verdict: Verdict) -> tuple[Board, list[
     return board, [*sections, Section("sets", "Set by set", tables), Section("checks", "Data", (Grid(checks),))]
 
 
-def chart(found: Any) -> Chart | None:
-    """Return DS-F1 of each second score, the best first, with the F1 of the confidence alone."""
+def chart(found: Any, gains: Sequence[Mapping[str, Any]] = ()) -> Chart | None:
+    """Return DS-F1 of each second score, the best first, with the F1 of the confidence alone and gains by chance."""
     rows = [(name, value, math.nan, math.nan) for name, value in _second(found)[:DRAWN]]
+    if not rows:
+        return None
     alone = found.mean("f1")[0]
     title = f"F1 of {found.confidence} with a second score, best first"
-    rules = (Rule(alone, f"{found.confidence} alone"),)
-    return named_intervals("second", title, "DS-F1", rows, rules=rules) if rows else None
+    chance = max((float(row["null_mean"]) for row in gains if row["metric"] == "ds_f1"), default=0.0)
+    band = (Rule(alone, "grey: gain by chance", to=alone + chance),) if chance > 0.0 else ()
+    rules = (Rule(alone, f"{found.confidence} alone"), *band)  # in this order their names stand on these sides
+    return named_intervals("second", title, "DS-F1", rows, rules=rules, hold=(alone - SPAN, alone + SPAN))
 
 
 def _second(found: Any) -> list[tuple[str, float]]:

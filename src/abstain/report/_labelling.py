@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from abstain import metrics
 from abstain.pool import LabelPlan
 from abstain.report._any import COLUMNS
 from abstain.report._lead import share
@@ -58,5 +59,5 @@ def _numbers(plan: LabelPlan) -> tuple[Number, ...]:
         Number("Rows to label now", f"{len(plan.rows_to_label):,}", f"of {plan.n:,}"),
         Number("Share of the pool", share(len(plan.rows_to_label) / plan.n)),
         Number("Stage", str(plan.n_stages)),
-        Number(f"Expected half-width of {plan.metric}", f"{half:.3g}"),
+        Number(f"Expected half-width of {metrics.get(plan.metric).label}", f"{half:.3g}", "at 95 %"),
     )

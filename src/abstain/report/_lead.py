@@ -34,6 +34,7 @@ def lead_of(verdict: Verdict, board: Board) -> Lead:
         _TONES[verdict.sign],
         status,
         verdict.rule,
+        verdict.guarantee,
         board,
         verdict.caveats[:CAVEATS],
         verdict.next or "",

@@ -17,8 +17,9 @@ from abstain.thresholds import Reach
 if TYPE_CHECKING:
     from abstain._result import Verdict
 
-#: So many calls are named below a chart; a chart of the reach ends at so many times the share that is borne.
-NAMED, BEYOND = 4, 3.0
+#: So many calls are named below a chart; a chart of the reach ends at so many times the share that is borne; evidence
+#: is drawn up to so many powers of ten above the alarm.
+NAMED, BEYOND, PLENTY = 8, 3.0, 3.0
 
 
 def about(live: LiveCertification) -> str:
@@ -75,20 +76,24 @@ def _numbers(live: LiveCertification) -> tuple[Number, ...]:
 
 
 def _over_time(live: LiveCertification) -> tuple[Chart, ...]:
-    """Return coverage, threshold and labels after each call; nothing after the first one."""
+    """Return coverage, threshold and labels after each call; after a violation first the evidence of it.
+
+    Nothing after the first call.
+    """
     lines = live.history
     if len(lines) < 2:
         return ()
     place, span = np.arange(1.0, len(lines) + 1.0), (0.5, len(lines) + 0.5)
     step = -(-len(lines) // NAMED)
     labels = tuple(line.when if k % step == 0 else "" for k, line in enumerate(lines))
-    axis = "Call, by its date or number →"
+    axis = "Call of live, by its date or number →"
     changed = [k + 1.0 for k, line in enumerate(lines) if line.changed][:1]
     changes = tuple(Rule(each, "change", "x") for each in changed)
     coverage = np.array([line.coverage for line in lines])
+    last = ("",) * (len(lines) - 1) + (share(float(coverage[-1])),)
     rows, spent = (np.array([getattr(line, name) for line in lines], dtype=np.float64) for name in ("rows", "labels"))
     title = f"Coverage that is certified at a limit of {percent(live.risk)}"
-    covered = Series("", place, coverage, kind="step")
+    covered = Series("", place, coverage, kind="dots", words=last)
     charts = [
         Chart(
             "coverage",
@@ -117,6 +122,14 @@ def _over_time(live: LiveCertification) -> tuple[Chart, ...]:
     charts.append(
         Chart("labels", "Labels that were spent, of all rows", axis, "↑ So far", counted, span, top, labels=labels)
     )
+    if any(each.violated_at is not None for each in live.groups.values()):
+        values, alarm = np.array([line.log_evidence for line in lines]) / math.log(10.0), -math.log10(live.delta)
+        values = np.minimum(values, alarm + PLENTY)
+        ends = (min(-1.0, float(values.min())), max(alarm, float(values.max())) + 0.5)
+        words = "↑ Evidence against the guarantee, powers of ten"
+        drawn, rules = Series("", place, values, kind="dots"), (Rule(alarm, "violated"), *changes)
+        title = "Evidence against the guarantee after each call"
+        charts.insert(0, Chart("evidence", title, axis, words, (drawn,), span, ends, labels=labels, rules=rules))
     return tuple(charts)
 
 

@@ -15,7 +15,12 @@ def as_markdown(page: _page.Page) -> str:
 
 
 def _lead(lead: _page.Lead) -> str:
-    parts = [f"**{prose(lead.headline)}** {prose(lead.status)}.", prose(lead.rule), _part(lead.board)]
+    parts = [
+        f"**{prose(lead.headline)}** {prose(lead.status)}.",
+        prose(lead.rule),
+        prose(lead.guarantee),
+        _part(lead.board),
+    ]
     parts.append("\n".join(f"- {prose(each.text)}" for each in lead.caveats))
     parts.append(f"Next: `{lead.next}`" if lead.next else "")
     return "\n\n".join(part for part in parts if part)

@@ -76,8 +76,9 @@ def _periods(seen: Monitoring) -> list[Chart]:
     lines = seen.periods
     place = np.arange(1.0, len(lines) + 1.0)
     span = (0.5, len(lines) + 0.5)
-    step = -(-len(lines) // (NAMED if max(len(one.period) for one in lines) < LONG else NAMED - 1))
-    labels = tuple(str(one.period) if k % step == 0 else "" for k, one in enumerate(lines))
+    most = NAMED if max(len(one.period) for one in lines) < LONG else NAMED - 1
+    named = np.linspace(0.0, len(lines) - 1.0, min(most, len(lines))).round()  # the first, the last, and some between
+    labels = tuple(str(one.period) if k in named else "" for k, one in enumerate(lines))
     axis = "Period, by its first day or number →"
 
     def column(name: str) -> FloatArray:
@@ -89,10 +90,10 @@ def _periods(seen: Monitoring) -> list[Chart]:
     rules = [] if seen.limit is None else [Rule(seen.limit, f"limit {percent(seen.limit)}")]
     known = [one.period for one in lines]
     alarms = sorted({known.index(one.period) for one in seen.violations if one.period in known})
-    rules += [Rule(k + 1.0, "alarm" if k == alarms[0] else "", "x") for k in alarms]
+    rules += [Rule(k + 1.0, f"alarm {known[k]}" if k == alarms[0] else "", "x") for k in alarms]
     calibrated = () if seen.calibrated is None else (Rule(seen.calibrated, "at calibration"),)
     drawn, alarm = np.log10(np.clip(evidence, LEAST, PLENTY)), float(np.log10(1.0 / seen.delta))
-    most = max(alarm, float(drawn.max())) + 0.5
+    top_evidence = max(alarm, float(drawn.max())) + 0.5
     beyond = f", drawn up to {PLENTY:,.0f}" if evidence.max() > PLENTY else ""
     return [
         Chart(
@@ -126,7 +127,7 @@ def _periods(seen: Monitoring) -> list[Chart]:
             "↑ Evidence, powers of ten",
             (Series("", place, drawn),),
             span,
-            (min(-1.0, float(drawn.min())), most),
+            (min(-1.0, float(drawn.min())), top_evidence),
             labels=labels,
             rules=(Rule(alarm, "alarm"),),
         ),

@@ -12,7 +12,7 @@ from importlib import import_module
 
 from abstain._result import Result, clean
 from abstain.report._build import module_of
-from abstain.report._charts import svg
+from abstain.report._charts import WIDE, svg
 from abstain.report._lead import lead_of
 from abstain.report._page import Board, Chart
 
@@ -22,7 +22,7 @@ _STYLE = (
     ".abstain{max-width:46rem}.abstain p{margin:.2em 0}.abstain .soft{opacity:.75}"
     ".abstain figure{max-width:560px;margin:.6em 0}.abstain figure>svg{width:100%;height:auto;display:block}"
     ".abstain svg text{fill:currentColor;opacity:.8;font:15px sans-serif}"
-    ".abstain .grid,.abstain line.rule{stroke:currentColor;opacity:.15}.abstain line.rule{opacity:.6}"
+    ".abstain .grid,.abstain path.rule{stroke:currentColor;opacity:.15}.abstain path.rule{opacity:.6}"
     ".abstain .line{fill:none;stroke-width:2}.abstain .band{stroke:none;opacity:.18;display:none}"
     ".abstain .band.on{display:inline}.abstain circle{fill:none;stroke-width:2.4}"
     ".abstain .reference{stroke:currentColor;opacity:.6;stroke-dasharray:5 4}.abstain .dotted{stroke-dasharray:2 3}"
@@ -39,13 +39,16 @@ def compact(result: Result) -> str:
     if verdict is None:
         return result.to_html()
     lead = lead_of(verdict, Board())
-    lines = [f"<strong>{_line(lead.headline)}</strong>", f"{_line(lead.status)}. {_line(lead.rule)}"]
+    lines = [
+        f"<strong>{_line(lead.headline)}</strong>",
+        f"{_line(lead.status)}. {_line(lead.rule)} {_line(lead.guarantee)}",
+    ]
     lines += [_line(each.text) for each in lead.caveats]
     said = "".join(f"<p>{line}</p>" for line in lines)
     headline = f'<p class="soft">{escape(clean(result.headline()))}</p>' if result.headline() else ""
     draw = getattr(import_module(f"abstain.report.{module_of(result)[0]}"), "chart", None)  # without its page
     drawn: Chart | None = None if draw is None else draw(result)
-    figure = "" if drawn is None else _anonymous(svg(drawn), drawn)
+    figure = "" if drawn is None else svg(drawn, sizes=(WIDE,))
     first, *others = [table.to_html() for table in result.tables()] or [""]
     rest = "".join(others) + "".join(f"<p>{escape(clean(note))}</p>" for note in result.notes())
     more = f"<details><summary>More tables and notes</summary>{rest}</details>" if rest else ""
@@ -54,10 +57,3 @@ def compact(result: Result) -> str:
 
 def _line(words: str) -> str:
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(clean(words)))
-
-
-def _anonymous(figure: str, chart: Chart) -> str:
-    """Return a figure without identifiers, which a notebook may show many times."""
-    label = escape(clean(f"{chart.title}. {chart.text}"), quote=True)
-    figure = re.sub(r'aria-labelledby="[^"]*"', lambda _: f'aria-label="{label}"', figure, count=1)
-    return re.sub(r'<(title|desc) id="[^"]*">.*?</\1>', "", figure)

@@ -45,15 +45,23 @@ class Series:
     colour: int = 0
     #: Of which score of the slider this is, whose band is shown when it is chosen.
     score: str | None = None
+    #: Words next to the points of rings, or in the place of values that are missing.
+    words: tuple[str, ...] = ()
+    #: Whether the line is a mere estimate, which is dashed.
+    estimated: bool = False
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A straight line across a chart with its name: a limit on the axis "y", an alarm on the axis "x"."""
+    """A straight line across a chart with its name: a limit on the axis "y", an alarm on the axis "x".
+
+    ``to``: the end of a grey band that begins at it, of values that chance alone gives.
+    """
 
     at: float
     name: str
     axis: str = "y"
+    to: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +82,7 @@ class Chart:
     labels: tuple[str, ...] = ()
     #: Axes whose numbers are shares, shown in per cent: "x", "y" or "xy".
     shares: str = ""
-    #: Whether these names stand below each other, each above its value, and values run from left to right.
+    #: Whether these names stand below each other, and values run from left to right.
     sideways: bool = False
     rules: tuple[Rule, ...] = ()
 
@@ -164,6 +172,8 @@ class Lead:
     tone: str
     status: str
     rule: str
+    #: What is guaranteed, or that nothing is, where headline and status do not say it.
+    guarantee: str
     board: Board
     caveats: tuple[Caveat, ...] = ()
     #: The command that goes on.

@@ -130,18 +130,20 @@ def _certified(each: RiskLevel, measured: Measured) -> dict[str, str]:
     """Return what a page says and saves of a certified threshold."""
     objective, guarantee = each.chosen()
     but = measured.but.get(each.risk, "")
-    what = f"error rate at most {percent(each.risk)}" if measured.curve.blocks.binary else f"risk at most {each.risk:g}"
+    binary = measured.curve.blocks.binary
+    limit = percent(each.risk) if binary else f"{each.risk:g}"
+    what = f"{'error rate' if binary else 'risk'} at most {limit}"
     delta = None if guarantee is None else guarantee.delta
     together = f" for all {each.tried} levels tested" * (each.tried > 1)
     confidence = "" if delta is None else f", with {percent(1.0 - delta)} confidence"
     whole = " for all cases, without a threshold" * (each.coverage == 1.0)
     return {
         "label": what,
+        "limit": limit,
         "objective": _canonical(dict(objective)),
         "guarantee": _canonical(None if guarantee is None else dict(guarantee)),
         "note": json.dumps(f"{CERTIFIED}. {but}" if but else CERTIFIED),
         "status": f"Certified{whole}: {what}{confidence}{together}.",
-        "but": but,
     }
 
 

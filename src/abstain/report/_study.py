@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from abstain._result import Column, Row, Table, number
 from abstain.report import _any
 from abstain.report._charts import named_intervals
+from abstain.report._compared import numbers_of
 from abstain.report._page import Board, Chart, Charts, Folded, Grid, Number, Part, Prose, Section
 from abstain.report._source import Source
 
@@ -35,7 +36,7 @@ def contents(found: Any, source: Source, verdict: Verdict) -> tuple[Board, list[
         Grid(Table([Column("Set"), Column("Rows")], sizes)),
         Prose(notes or ("No file was left out, and no score is missing.",), "note" if notes else "text"),
     )
-    board = Board(charts[0] if charts else None, _numbers(found, spec))
+    board = Board(charts[0] if charts else None, numbers_of(verdict) or _numbers(found, spec))
     return board, [Section("result", "Models, scores and sets", tuple(shown)), Section("checks", "Data", checks)]
 
 

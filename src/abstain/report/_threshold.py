@@ -97,16 +97,21 @@ def _certified(found: EmpiricalThreshold | CertifiedThreshold) -> tuple[RiskLeve
 
 def _of_groups(found: GroupThresholds, source: Source) -> tuple[Board, list[Section]]:
     """Return the error rate of each group at its threshold, and each group by itself to slide over."""
-    rows = [(name, one.risk, *one.risk_interval) for name, one in found.groups.items() if one.attainable]
+    rows = [
+        (name, one.risk, *one.risk_interval) if one.attainable else (name, np.nan, np.nan, np.nan)
+        for name, one in found.groups.items()
+    ]
     of = "the answers in each group"
-    if not rows:
+    if not any(one.attainable for one in found.groups.values()):
         rows, of = _unanswered(found, source), "each group without abstention"
-    rows.sort(key=lambda each: -each[1])
+    if len(rows) > ROWS:  # else in the order of all that is said of groups
+        rows.sort(key=lambda each: (np.isfinite(each[1]), -each[1]))
     limit = next((one.risk_limit for one in found.groups.values() if isinstance(one, CertifiedThreshold)), None)
     rules = () if limit is None else (Rule(limit, f"limit {percent(limit)}"),)
     more = f", the worst {ROWS} of {len(rows)}" if len(rows) > ROWS else ""
     title = f"Error rate of {of}{more}, with intervals"
-    chart = named_intervals("groups", title, f"Error rate of {of}", rows, rules=rules, shares="y")
+    absent = "no threshold: all referred for review"
+    chart = named_intervals("groups", title, f"Error rate of {of}", rows, rules=rules, shares="y", absent=absent)
     chosen = Section("chosen", "Thresholds of the groups", _chosen(found, source))
     board = Board(chart)
     if source.loss is None or source.confidence is None or source.groups is None:

@@ -4,8 +4,7 @@
   const data = JSON.parse(document.getElementById("slider-data").textContent);
   const at = (id) => document.getElementById(id);
   const range = at("s-range"), which = at("s-score"), points = at("s-certified");
-  const chart = document.querySelector("svg[data-axes]");
-  const axes = chart.dataset.axes.split(",").map(Number);
+  const charts = document.querySelectorAll("svg[data-axes]");
   const digits = (x, n) => (x === 0 ? "0" : String(Number(x.toPrecision(n))));
   const percent = (x) => {
     const cents = 100 * x;
@@ -61,23 +60,25 @@
     text("o-cost", priced() ? digits(cost(one, [threshold, n, weight, loss]), 5) : "");
     at("o-cost").parentElement.hidden = !priced();
     at("o-threshold").textContent = `${one.title} ≥ ${one.readable[k]}`;
-    at("o-guarantee").textContent = kept ? kept.status : one.status;
+    at("o-guarantee").textContent = (kept ? kept.status : one.status).replaceAll(" %", "\u00a0%");
     at("o-guarantee").classList.toggle("certified", Boolean(kept));
-    at("o-but").textContent = kept ? kept.but : "";
     points.value = kept ? String(k) : "";
     range.setAttribute("aria-valuetext", `threshold ${one.readable[k]}, coverage ${percent(answered)}, error rate ${share(risk)}${kept ? ", certified" : ""}`);
     at("o-exact").textContent = threshold;
     const made = policy(one, k);
     at("o-policy").textContent = made ?? data.refused;
-    at("s-save").textContent = kept ? "Save policy" : "Save policy (not certified)";
+    at("s-save").textContent = `Save policy (${kept ? `limit ${kept.limit}` : "not certified"})`;
+    at("s-save").classList.toggle("by-eye", !kept);
     at("s-save").hidden = made === null;
     at("s-cheapest").disabled = !priced();
-    const [a, b, left, right, least, most, bottom, top] = axes;
-    const x = left + (answered - a) / (b - a) * (right - left);
-    const y = bottom + (Math.min(Math.max(risk, least), most) - least) / (most - least) * (top - bottom);
-    const here = chart.querySelector(".here"), line = chart.querySelector(".follow");
-    for (const [each, name, value] of [[here, "cx", x], [here, "cy", y], [line, "x1", x], [line, "x2", x], [line, "y1", y]]) each.setAttribute(name, value.toFixed(1));
-    here.classList.toggle("certified", Boolean(kept));
+    for (const chart of charts) {
+      const [a, b, left, right, least, most, bottom, top] = chart.dataset.axes.split(",").map(Number);
+      const x = left + (answered - a) / (b - a) * (right - left);
+      const y = bottom + (Math.min(Math.max(risk, least), most) - least) / (most - least) * (top - bottom);
+      const here = chart.querySelector(".here"), line = chart.querySelector(".follow");
+      for (const [each, name, value] of [[here, "cx", x], [here, "cy", y], [line, "x1", x], [line, "x2", x], [line, "y1", y]]) each.setAttribute(name, value.toFixed(1));
+      here.classList.toggle("certified", Boolean(kept));
+    }
   }
 
   // A number as Python writes it: the digest of a policy is taken over that text.
@@ -162,5 +163,5 @@
   for (const each of document.querySelectorAll(".needs-script")) each.hidden = false;
   fill();
   show(score().start);
-  for (const each of chart.querySelectorAll(".here, .follow")) each.removeAttribute("visibility");
+  for (const each of document.querySelectorAll(".here, .follow")) each.removeAttribute("visibility");
 })();

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from abstain._checks import plain, same_length, vector
-from abstain._result import Caveat, Column, Estimate, Result, Row, Status, Table, Verdict, number
+from abstain._result import Caveat, Column, Estimate, Result, Row, Status, Table, Verdict, number, readable
 from abstain._typing import ArrayLike, Document, FloatArray, IntArray, NanPolicy
 from abstain.curve import RiskCoverageCurve
 from abstain.inference import clopper_pearson, codes
@@ -42,7 +42,8 @@ class Audit(Result):
     violated, True if all are satisfied. ``groups``: the same of each group of the rows; empty without groups. Answers
     about G groups are from intervals at 1 - (1 - level)/G, so that any is false with probability 1 - level at most.
     ``guaranteed``: whether anything is. ``reason``: why these rows cannot decide. ``cost``: per case, by the costs that
-    chose the threshold, if any did. ``limit``: the certified limit of the risk.
+    chose the threshold, if any did. ``limit``: the certified limit of the risk. ``thresholds``: what was audited, by
+    group; of one threshold for all under the empty name.
 
     Examples
     --------
@@ -68,6 +69,7 @@ class Audit(Result):
     reason: str | None = None
     cost: float | None = None
     limit: float | None = None
+    thresholds: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def keeps_promise(self) -> bool | None:
@@ -81,11 +83,13 @@ class Audit(Result):
         status = {True: Status.SATISFIED, False: Status.VIOLATED, None: Status.UNDECIDED}[self.satisfied]
         failed = [name for name, each in self.groups.items() if each.satisfied is False]
         caveats = [Caveat.of("groups_missing", how="see groups=")] if not self.groups else []
+        threshold = self.thresholds.get("")
         return Verdict(
             status if self.guaranteed else Status.MEASURED, coverage=self.coverage, risk=self.risk, n=self.n,
             n_accepted=self.n_accepted, coverage_interval=self.coverage_interval, risk_interval=self.risk_interval,
             confidence=self.level, limit=self.limit, caveats=tuple(caveats),
             reason=f"in {', '.join(failed)}" if failed else (self.reason or "") * (self.satisfied is None),
+            threshold=threshold, printed="" if threshold is None else readable(threshold),
         )  # fmt: skip
 
     def headline(self) -> str:
@@ -188,7 +192,10 @@ def audit(
     cost = None
     if not isinstance(threshold, GroupThresholds):
         cost = threshold.objective.cost_per_case(total.coverage, total.risk)
-    total = replace(total, guaranteed=guarantee is not None, cost=cost, limit=None if limit is None else limit[0])
+    total = replace(
+        total, guaranteed=guarantee is not None, cost=cost, limit=None if limit is None else limit[0],
+        thresholds=thresholds_of(threshold),
+    )  # fmt: skip
     if groups is None:
         return total
     column = group_column(groups)
@@ -204,6 +211,15 @@ def audit(
     answers = [one.satisfied for one in each.values()] if grouped else [total.satisfied]
     satisfied = next((one for one in (False, None) if one in answers), True)
     return replace(total, satisfied=satisfied, groups=each, reason="not of every group" if grouped else total.reason)
+
+
+def thresholds_of(threshold: Threshold | GroupThresholds | Policy) -> dict[str, float]:
+    """Return the threshold of each group; of one for all under the empty name."""
+    if isinstance(threshold, Policy):
+        return dict(threshold.thresholds)
+    if isinstance(threshold, GroupThresholds):
+        return {name: one.threshold for name, one in threshold.groups.items()}
+    return {"": threshold.threshold}
 
 
 def check_clusters(threshold: Threshold | GroupThresholds | Policy, clusters: ArrayLike | None) -> Guarantee | None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import vector
-from abstain._result import Caveat, Column, GroupRule, Level, Result, Row, Status, Table, Verdict, percent
+from abstain._result import Caveat, Column, GroupRule, Level, Result, Row, Status, Table, Verdict, about, percent
 from abstain._typing import ArrayLike, BoolArray, Document, Options
 from abstain.policy import Calibration, Guarantee, Policy, accept_by_group, statement
 from abstain.thresholds._reach import Reach
@@ -126,7 +126,7 @@ class GroupThresholds(Result):
         more = {name: one for name, each in self.groups.items() for one in each.verdict.caveats if name not in kept}
         needed = {name: one.values for name, one in more.items() if one.kind == "more_rows"}
         if needed:
-            rows = ", ".join(f"{values['rows']} ({name})" for name, values in needed.items())
+            rows = ", ".join(f"{about(values['needed'])} rows or more in {name}" for name, values in needed.items())
             caveats.append(Caveat.of("more_rows", limit=next(iter(needed.values()))["limit"], rows=rows))
         caveats += [Caveat.of("no_more_rows", **{**one.values, "where": f" in {name}"})
                     for name, one in more.items() if one.kind == "no_more_rows"]  # fmt: skip
