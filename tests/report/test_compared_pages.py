@@ -160,7 +160,7 @@ def test_long_names_of_a_chart_stand_clear_of_their_intervals() -> None:
     found = abstain.compare(loss, {name: rng.random(300) for name in names})
     from abstain.report import as_html
 
-    text = as_html(build(found, Source()))
+    text = as_html(build(found))
     wide, narrow = re.findall(r"<svg viewBox[^>]*role=.*?</svg>", text, re.DOTALL)[:2]
     for drawing in (wide, narrow):
         places = re.findall(r'<text class="name" x="0" y="([\d.]+)">([^<]+)<', drawing)

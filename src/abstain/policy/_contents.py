@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from math import isnan
+from math import inf, isnan
 from typing import Any, Literal, Self
 
 from abstain._typing import Document
@@ -253,3 +253,31 @@ def about_of(model: str | None, author: str | None, note: str | None) -> dict[st
         if text is not None and (not isinstance(text, str) or not text.strip()):
             raise TypeError(f"{name} must be text, got {text!r}")
     return {name: text for name, text in given.items() if text is not None}
+
+
+def named(score: str, thresholds: Mapping[str, float], guarantee: Guarantee | None) -> str:
+    """Return in one short line the score, the thresholds and the guarantee of a policy."""
+    found = dict(thresholds) if len(thresholds) <= 3 else f"<{len(thresholds)} groups>"
+    kept = "None" if guarantee is None else f"<risk {guarantee.risk:g}, delta {guarantee.delta:g}>"
+    return f"Policy(score={score!r}, thresholds={found}, guarantee={kept})"
+
+
+def described(
+    score: str,
+    thresholds: Mapping[str, float],
+    guarantee: Guarantee | None,
+    calibration: Calibration,
+    about: Mapping[str, str],
+) -> str:
+    """Return in words where a policy answers, what is guaranteed, and what the calibration rows showed."""
+    from abstain._result import SPOKEN, clean, percent, readable
+
+    places = [f"{readable(at)}{f' in {name}' if name else ''}" for name, at in thresholds.items() if at < inf]
+    answers = SPOKEN.format("Answer if {} >= {:list}; refer the rest for review.", score, places)
+    share = "" if calibration.coverage is None else f", coverage {percent(calibration.coverage)}"
+    lines = [
+        answers if places else "Refer all cases for review.",
+        "No guarantee." if guarantee is None else f"Guarantee: {guarantee.statement}",
+        "Calibration: unknown" if calibration.n is None else f"Calibration: {calibration.n:,} rows{share}",
+    ]
+    return "\n".join([*lines, *(f"{name.capitalize()}: {clean(value)}" for name, value in about.items())])

@@ -16,7 +16,7 @@ import numpy as np
 from abstain._checks import vector
 from abstain._files import write_text
 from abstain._typing import ArrayLike, BoolArray, Document, FloatArray
-from abstain.policy import _plain
+from abstain.policy import _contents, _plain
 from abstain.policy._contents import Calibration, Guarantee, Kind, Objective, Score, SecondScore, about_of, digest
 from abstain.policy._decide import Rows, accept_by_group, decide, with_audits
 from abstain.policy._plain import Decision
@@ -155,26 +155,11 @@ class Policy:
 
     def __repr__(self) -> str:
         """Name score, thresholds and guarantee in one short line; ``print`` shows them in words."""
-        found = dict(self.thresholds) if len(self.thresholds) <= 3 else f"<{len(self.thresholds)} groups>"
-        kept = "None" if self.guarantee is None else f"<risk {self.guarantee.risk:g}, delta {self.guarantee.delta:g}>"
-        return f"Policy(score={self.score!r}, thresholds={found}, guarantee={kept})"
+        return _contents.named(self.score, self.thresholds, self.guarantee)
 
     def __str__(self) -> str:
         """Say where it answers, what is guaranteed, and what the calibration rows showed, a line each."""
-        from abstain._result import SPOKEN, clean, percent, readable
-
-        places = [f"{readable(at)}{f' in {name}' if name else ''}" for name, at in self.thresholds.items() if at < inf]
-        answers = SPOKEN.format("Answer if {} >= {:list}; refer the rest for review.", self.score, places)
-        known = self.calibration
-        share = "" if known.coverage is None else f", coverage {percent(known.coverage)}"
-        return "\n".join(
-            [
-                answers if places else "Refer all cases for review.",
-                "No guarantee." if self.guarantee is None else f"Guarantee: {self.guarantee.statement}",
-                "Calibration: unknown" if known.n is None else f"Calibration: {known.n:,} rows{share}",
-                *(f"{name.capitalize()}: {clean(value)}" for name, value in self.about.items()),
-            ]
-        )
+        return _contents.described(self.score, self.thresholds, self.guarantee, self.calibration, self.about)
 
     # ------------------------------------------------------------------ decide
 

@@ -7,34 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 
 import numpy as np
 
 from abstain._result import clean, short
-from abstain._typing import BoolArray, FloatArray, IntArray
+from abstain._typing import FloatArray
+from abstain.report._axes import BOTTOM, LINE, NARROW, TOP, WIDE, Size, centred, thinned, tick, ticks
 from abstain.report._page import Chart, Rule, Series
 
-
-@dataclass(frozen=True)
-class Size:
-    """Size of a drawing, what is left beside its axes, width of a letter, and how many ticks an axis has."""
-
-    name: str
-    width: int
-    height: int
-    left: int
-    right: int
-    letter: float
-    ticks: int
-
-
-#: For a screen and for a phone; ``page.css`` places the slider by their left and right.
-WIDE = Size("", 640, 292, 62, 22, 9.0, 6)
-NARROW = Size("narrow", 360, 230, 48, 22, 7.6, 4)
-#: Around the axes of both: above, below, and a line of words.
-TOP, BOTTOM, LINE = 12, 32, 17
 #: Colours that can be distinguished on a page; more series begin again.
 COLOURS = 8
 #: So many curves are always shown over a slider, the others when they are chosen.
@@ -43,13 +24,10 @@ GREY = 3
 FREE = 0.07
 #: More names than this are listed in the table, not in a legend.
 LEGEND = 12
-#: Letters of a name below an axis; more names than this need two lines.
-LABEL, SIDE_BY_SIDE = 14, 4
+#: Letters of a name below an axis.
+LABEL = 14
 #: Of named intervals: margin, letters of a name next to its row and above it, and rows that have room.
 SIDE, BESIDE, ABOVE, ROWS = 12, 30, 44, 16
-
-#: The largest distance, in pixels of a chart as it is drawn, by which a thinned line may miss a point.
-TOLERANCE = 0.5
 
 #: A name with its value and the ends of its interval (NaN: none).
 Named = tuple[str, float, float, float]
@@ -85,7 +63,8 @@ class _Upright:
         outside = size.letter * max(names, default=0) if chart.labels else 0.0  # where no interval crosses them
         self.left, self.right = float(size.left), size.width - max(size.right, 6.0 + outside)
         self.top = TOP + LINE * any(each.axis == "x" for each in chart.rules)
-        self.two_lines = sum(map(bool, chart.labels)) > SIDE_BY_SIDE
+        taken = size.letter * sum(len(short(each, LABEL)) + 1 for each in chart.labels if each)
+        self.two_lines = taken > self.right - self.left
         self.height = size.height + LINE * self.two_lines
         self.bottom = float(self.height - BOTTOM - LINE * self.two_lines)
         (left, right), (low, high) = chart.x_range, chart.y_range
@@ -141,22 +120,20 @@ class _Upright:
         for value in ticks(*chart.y_range, most=self.size.ticks):
             at = float(self.y(np.array([value]))[0])
             parts.append(f'<path class="grid" d="M{self.left:g} {at:.1f}H{self.right:g}"/>')
-            word = _tick("y" in chart.shares, value)
+            word = tick("y" in chart.shares, value)
             parts.append(f'<text x="{self.left - 8:g}" y="{at + 4:.1f}" text-anchor="end">{word}</text>')
         named = {float(k + 1): short(name, LABEL) for k, name in enumerate(chart.labels) if name}
-        words = named or {
-            each: _tick("x" in chart.shares, each) for each in ticks(*chart.x_range, most=self.size.ticks)
-        }
+        words = named or {each: tick("x" in chart.shares, each) for each in ticks(*chart.x_range, most=self.size.ticks)}
         for k, (value, word) in enumerate(words.items()):
             lower = LINE * (self.two_lines and k % 2)  # every second name stands below the names next to it
-            parts.append(_centred(self.size, float(self.x(np.array([value]))[0]), self.bottom + 24 + lower, word))
+            parts.append(centred(self.size, float(self.x(np.array([value]))[0]), self.bottom + 24 + lower, word))
         return "".join(parts)
 
     def _rule(self, rule: Rule) -> str:
         if rule.axis == "x":
             at = float(self.x(np.array([rule.at]))[0])
             line = f'<path class="rule alarm" d="M{at:.1f} {self.top}V{self.bottom:g}"/>'
-            return line + _centred(self.size, at, self.top - 6, clean(rule.name), "rule")
+            return line + centred(self.size, at, self.top - 6, clean(rule.name), "rule")
         at = float(self.y(np.array([rule.at]))[0])
         line = f'<path class="rule" d="M{self.left:g} {at:.1f}H{self.right:g}"/>'
         x, y, anchor = (self.right + 6, at + 4, "start") if self.chart.labels else (self.right, at - 6, "end")
@@ -193,7 +170,7 @@ class _Upright:
             known = [(x, y) for x, y in zip(xs, ys, strict=True) if np.isfinite(y)]
             found += [f'<circle class="{shape}{colour}"{of} cx="{x:.1f}" cy="{y:.1f}" r="{size}"/>' for x, y in known]
             found += [
-                f'<text class="{shape}{colour}"{of} x="{x + 4:.1f}" y="{y + 20:.1f}">{escape(word)}</text>'
+                f'<text class="{shape}"{of} x="{x + 4:.1f}" y="{y + 20:.1f}">{escape(word)}</text>'
                 for (x, y), word in zip(known, each.words, strict=False)
             ]
             return "".join(found)
@@ -247,15 +224,15 @@ class _Sideways:
                           for a, b in self.spans]  # fmt: skip
         for value in ticks(*chart.y_range, most=self.size.ticks - 1):
             found.append(self._vertical("grid", self.x(value)))
-            found.append(_centred(self.size, self.x(value), self.bottom + 20, _tick("y" in chart.shares, value)))
+            found.append(centred(self.size, self.x(value), self.bottom + 20, tick("y" in chart.shares, value)))
         for rule, (x, anchor, level) in zip(self.rules, self.places, strict=True):
             y = 13 + LINE * level
             found.append(self._vertical("rule", self.x(rule.at), f"M{self.x(rule.at):.1f} {y - 9}V{self.top}"))
             name = escape(clean(rule.name))
             found.append(f'<text class="rule" x="{x:.1f}" y="{y}" text-anchor="{anchor}">{name}</text>')
         for k, name in enumerate(self.names):
-            y = self.row * k + (14 if self.size.name else self.middle + 4)
-            found.append(f'<text class="name" x="0" y="{self.top + y:g}">{escape(name)}</text>')
+            height = self.top + self.row * k + (14 if self.size.name else self.middle + 4)
+            found.append(f'<text class="name" x="0" y="{height:g}">{escape(name)}</text>')
         for each in chart.series:
             found += [self._value(each, k) for k in range(len(each.y))]
         return "".join(found)
@@ -301,14 +278,6 @@ def _placed(rules: Sequence[tuple[float, str]], size: Size) -> list[tuple[float,
         found.append((x, anchor, level))
         spans.append((at, level, start, start + long))
     return found
-
-
-def _centred(size: Size, at: float, y: float, word: str, kind: str = "") -> str:
-    """Return a word centred at a place, but inside the drawing."""
-    half = 0.5 * size.letter * len(word)
-    at = min(max(at, half), size.width - half)
-    named = f' class="{kind}"' if kind else ""
-    return f'<text{named} x="{at:.1f}" y="{y:g}" text-anchor="middle">{escape(word)}</text>'
 
 
 def named_intervals(
@@ -361,21 +330,6 @@ def named_intervals(
     )
 
 
-def ticks(low: float, high: float, most: int = 6) -> list[float]:
-    """Return round numbers within a range."""
-    span = high - low
-    if not (math.isfinite(span) and span > 0.0):
-        return []
-    step = 10.0 ** math.floor(math.log10(span / most))
-    step *= next(factor for factor in (1.0, 2.0, 5.0, 10.0) if span / (factor * step) <= most)
-    first = math.ceil(low / step - 1e-9)
-    return [round(k * step, 12) + 0.0 for k in range(first, math.floor(high / step + 1e-9) + 1)]
-
-
-def _tick(share: bool, value: float) -> str:
-    return f"{round(100.0 * value, 9):g} %" if share else f"{value:g}"
-
-
 def _colour(each: Series) -> str:
     """Return the class of a line: a colour, or a grey one, dashed or dotted."""
     return {-1: "reference", -2: "reference dotted"}.get(each.colour, f"c{each.colour % COLOURS}")
@@ -394,47 +348,3 @@ def _legend(chart: Chart) -> str:
         f'<path class="line {_colour(each)}" d="M1 5H21"/></svg>{escape(short(each.name))}</span>'
         for each in named[:LEGEND]
     )
-
-
-def thinned(x: FloatArray, y: FloatArray) -> IntArray:
-    """Return which points of a line, x rising, in pixels, to keep: vertical distances stay below the tolerance.
-
-    Of the points in one column of half a pixel the first, last, lowest and highest are kept, then Douglas and
-    Peucker's lines are laid through these, each part with half of the tolerance.
-    """
-    if len(x) < 3:
-        return np.arange(len(x))
-    kept = _columns(x, y)
-    return kept[_lines(x[kept], y[kept], TOLERANCE / 2.0)]
-
-
-def _columns(x: FloatArray, y: FloatArray) -> IntArray:
-    """Return the first, last, lowest and highest point of each column of half a pixel."""
-    column = np.floor(x / (TOLERANCE / 2.0)).astype(np.int64)
-    starts = np.flatnonzero(np.concatenate(([True], column[1:] != column[:-1])))
-    if len(starts) > 0.5 * len(x):
-        return np.arange(len(x))
-    ends = np.append(starts[1:], len(x)) - 1
-    part = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(x))))
-    by_height = np.lexsort((y, part))
-    return np.unique(np.concatenate([starts, ends, by_height[starts], by_height[ends]]))
-
-
-def _lines(x: FloatArray, y: FloatArray, tolerance: float) -> BoolArray:
-    keep = np.zeros(len(x), dtype=np.bool_)
-    keep[[0, -1]] = True
-    open_ = [(0, len(x) - 1)]
-    while open_:
-        first, last = open_.pop()
-        if last - first < 2:
-            continue
-        inner = slice(first + 1, last)
-        width = x[last] - x[first]
-        share = (x[inner] - x[first]) / width if width > 0.0 else np.zeros(last - first - 1)
-        distance = np.abs(y[inner] - (y[first] + share * (y[last] - y[first])))
-        worst = int(np.argmax(distance))
-        if distance[worst] > tolerance or (width == 0.0 and distance[worst] > 0.0):
-            middle = first + 1 + worst
-            keep[middle] = True
-            open_ += [(first, middle), (middle, last)]
-    return keep

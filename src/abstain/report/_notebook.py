@@ -11,8 +11,9 @@ from html import escape
 from importlib import import_module
 
 from abstain._result import Result, clean
+from abstain.report._axes import WIDE
 from abstain.report._build import module_of
-from abstain.report._charts import WIDE, svg
+from abstain.report._charts import svg
 from abstain.report._lead import lead_of
 from abstain.report._page import Board, Chart
 
