@@ -13,7 +13,7 @@ from abstain._typing import BoolArray, FloatArray, IntArray
 
 @dataclass(frozen=True)
 class Size:
-    """Size of a drawing, what is left beside its axes, width of a letter, and how many ticks an axis has."""
+    """Size of a drawing, margins left and right, width of a letter, and how many ticks an axis has."""
 
     name: str
     width: int
