@@ -48,5 +48,7 @@ if TYPE_CHECKING:
     Frame: TypeAlias = IntoFrame
     PolarsFrame: TypeAlias = pl.DataFrame
     LazyFrame: TypeAlias = nw.LazyFrame[Any]
+    EagerFrame: TypeAlias = nw.DataFrame[Any]
+    Expr: TypeAlias = nw.Expr
 else:  # these libraries load when they are needed
-    Axes = Frame = PolarsFrame = LazyFrame = Any
+    Axes = Frame = PolarsFrame = LazyFrame = EagerFrame = Expr = Any

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from abstain._checks import closest
 from abstain._classes import both, is_text
-from abstain._typing import BoolArray, FloatArray, IntArray
+from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from abstain.outputs import _states, _values
 from abstain.outputs._columns import numbers
 from abstain.outputs._names import Plan
@@ -32,7 +32,7 @@ _PAIRS = (
 class Answers:
     """Fields of ``Outputs`` in the making, and what is said about them."""
 
-    fields: dict[str, Any]
+    fields: dict[str, ArrayLike]
     plan: Plan
     notes: list[str] = field(default_factory=list)
     #: How a field came about, where it is not a column as it stands.
@@ -280,7 +280,7 @@ class Answers:
             raise ValueError("unscored rows need a column of verdicts; give correct=")
 
 
-def _ranked_last(column: Any, rows: BoolArray) -> FloatArray:
+def _ranked_last(column: ArrayLike, rows: BoolArray) -> FloatArray:
     values = np.array(numbers(column, "confidence"))
     values[rows & np.isnan(values)] = -np.inf
     return values
@@ -295,7 +295,7 @@ def _ordered(words: set[str]) -> list[str]:
     return sorted(words) if pair is None else [lower[word] for word in pair]
 
 
-def put_last(fields: dict[str, Any], which: int | str) -> None:
+def put_last(fields: dict[str, ArrayLike], which: int | str) -> None:
     """Make a class, by its place or name, the last one, and mark it as the unit; the labels are those of the rest."""
     given = [name for name in ("logits", "probabilities", "passes") if fields.get(name) is not None]
     if not given:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 import array_api_compat
 import numpy as np
 
 from abstain._checks import closest, refuse, same_length, to_numpy, vector
 from abstain._classes import ROUNDING, class_labels, class_matrix, host, is_text, probabilities, texts
-from abstain._typing import ArrayLike, FloatArray, IntArray
+from abstain._typing import AnyArray, Array, ArrayLike, FloatArray, IntArray
 
 #: Names of two classes that are written as -1 and +1.
 SIGNS = ("-1", "1")
@@ -20,7 +19,7 @@ SIGNS = ("-1", "1")
 AGREEMENT = 1e-2
 
 
-def frozen(array: Any) -> Any:
+def frozen(array: Array) -> Array:
     """Return a read-only view, so that neither we nor our caller's caller can write through it."""
     view = array.view()
     view.flags.writeable = False
@@ -78,7 +77,7 @@ def features(matrix: ArrayLike) -> FloatArray:
     return np.asarray(frozen(_finite(matrix, "features", 2, keep=True)))
 
 
-def passes(array: ArrayLike) -> Any:
+def passes(array: ArrayLike) -> Array:
     """Return probabilities of shape (runs, n_samples, n_classes >= 2) in their own precision."""
     values = _finite(array, "passes", 3, keep=True)
     for run, matrix in enumerate(values):
@@ -86,17 +85,17 @@ def passes(array: ArrayLike) -> Any:
     return frozen(values)
 
 
-def n_rows(name: str, column: Any) -> int:
+def n_rows(name: str, column: AnyArray) -> int:
     """Return the number of samples of a column; passes have theirs on the second axis."""
     return int(column.shape[1 if name == "passes" else 0])
 
 
-def same_rows(columns: Mapping[str, Any]) -> None:
+def same_rows(columns: Mapping[str, AnyArray]) -> None:
     """Raise a ValueError that lists the lengths unless all columns have one value per sample."""
     same_length(**{name: column[0] if name == "passes" else column for name, column in columns.items()})
 
 
-def positions(rows: ArrayLike | slice, n: int) -> Any:
+def positions(rows: ArrayLike | slice, n: int) -> Array:
     """Return a selection of n rows, by a mask or positions, as positions."""
     if isinstance(rows, slice):
         rows = np.arange(n)[rows]
@@ -116,7 +115,7 @@ def positions(rows: ArrayLike | slice, n: int) -> Any:
     return index
 
 
-def require_loss(found: Mapping[str, Any], predictors: Sequence[str]) -> None:
+def require_loss(found: Mapping[str, object], predictors: Sequence[str]) -> None:
     """Refuse columns from which no loss follows."""
     if found["loss"] is not None:
         return
@@ -129,7 +128,9 @@ def require_loss(found: Mapping[str, Any], predictors: Sequence[str]) -> None:
         raise ValueError("labels alone give no loss; add logits, probabilities, predictions or a loss")
 
 
-def head(pair: Any, n_classes: int | None, n_features: int | None) -> tuple[FloatArray, FloatArray]:
+def head(
+    pair: tuple[ArrayLike, ArrayLike], n_classes: int | None, n_features: int | None
+) -> tuple[FloatArray, FloatArray]:
     """Return weights W and bias b of the last layer, logits = features @ W.T + b."""
     try:
         weight, bias = pair
@@ -145,7 +146,7 @@ def head(pair: Any, n_classes: int | None, n_features: int | None) -> tuple[Floa
     return frozen(weight), frozen(bias)
 
 
-def categories(column: ArrayLike, name: str) -> Any:
+def categories(column: ArrayLike, name: str) -> Array:
     """Return text or numbers that name something (ids, groups, clusters); nothing may be missing."""
     if is_text(column):
         return frozen(texts(column, name))
@@ -159,7 +160,9 @@ def categories(column: ArrayLike, name: str) -> Any:
     return frozen(values.astype(np.int64)) if whole else values
 
 
-def named(columns: Any, field: str, convert: Any) -> dict[str, Any]:
+def named(
+    columns: Mapping[str, ArrayLike] | None, field: str, convert: Callable[[ArrayLike, str], Array]
+) -> dict[str, Array]:
     """Return a dict of columns by name, each converted."""
     if columns is None:
         return {}
@@ -226,7 +229,7 @@ def _signs(*columns: ArrayLike | None) -> tuple[ArrayLike | None, ...]:
     return tuple(None if each is None else np.where(each < 0, *SIGNS) for each in values)
 
 
-def _numbers_of(column: ArrayLike) -> Any:
+def _numbers_of(column: ArrayLike) -> Array:
     """Return a column as floats, an empty one where it is none: the checks say what is wrong."""
     values = _to_host(column)
     try:
@@ -302,14 +305,14 @@ def _finite(array: ArrayLike, name: str, ndim: int, *, keep: bool = False) -> Fl
     return result if keep else result.astype(np.float64, copy=False)
 
 
-def _to_host(column: ArrayLike) -> Any:
+def _to_host(column: ArrayLike) -> Array:
     """Return tensors as NumPy arrays; leave everything else to the checks."""
     if isinstance(column, np.ndarray) or not array_api_compat.is_array_api_obj(column):
         return column
     return to_numpy(host(column))
 
 
-def owned(value: Any, given: Any) -> Any:
+def owned(value: Array, given: ArrayLike) -> Array:
     """Return an array, or a dict or pair of them, that shares no memory with what the caller gave; read-only.
 
     Arrays of other outputs, which nobody can write to, are shared.
@@ -331,7 +334,7 @@ def owned(value: Any, given: Any) -> Any:
     return value
 
 
-def _shared(value: Any, given: Any) -> bool:
+def _shared(value: AnyArray, given: ArrayLike) -> bool:
     """Whether two columns may lie in the same memory; what is unknown may."""
     if given is None or isinstance(given, list | tuple):
         return False
@@ -341,12 +344,12 @@ def _shared(value: Any, given: Any) -> bool:
         return True
 
 
-def without_unit(given: Mapping[str, Any]) -> dict[str, Any]:
+def without_unit(given: Mapping[str, Array]) -> dict[str, Array]:
     """Return checked matrices without their last column, and scores with minus the probability of that column.
 
     The probabilities of the classes are divided by their sum, which logits do of themselves.
     """
-    changed: dict[str, Any] = {}
+    changed: dict[str, Array] = {}
     scores: dict[str, FloatArray] = {}
     if given["logits"] is not None:
         changed["logits"] = given["logits"][:, :-1]
@@ -363,7 +366,7 @@ def without_unit(given: Mapping[str, Any]) -> dict[str, Any]:
     return changed | {"scores": scores}
 
 
-def _renormalised(p: Any) -> Any:
+def _renormalised(p: AnyArray) -> Array:
     """Return the other columns divided by their sum; equal shares where nothing is left for them."""
     rest = p[..., :-1]
     total = rest.sum(axis=-1, keepdims=True)

@@ -19,7 +19,7 @@ import numpy as np
 from abstain._checks import UnmetNeed
 from abstain._pace import Pace
 from abstain._sums import ones
-from abstain._typing import FloatArray, IntArray
+from abstain._typing import AnyArray, Array, ArrayLike, EagerFrame, FloatArray, IntArray, LazyFrame
 from abstain.outputs._engine import PROBLEMS, REMEDY, Rows
 from abstain.outputs._fingerprint import row_sums
 from abstain.outputs._outputs import Outputs
@@ -33,7 +33,7 @@ SCORE, MISSING, LOSS, WEIGHT, CLUSTER, TIMES, GROUP = (
 #: More different rows than this are no summary; so many counts wait to be added up, at least.
 MOST, WAITING = 20_000_000, 2_000_000
 #: Which of the scores that are asked for are columns of these first rows; the score where none is asked for.
-External = Callable[[Any], list[str]]
+External = Callable[[EagerFrame], list[str]]
 Default = Callable[[Outputs], str]
 
 
@@ -52,7 +52,7 @@ class Counted:
     groups: Mapping[str, Any]
     times: FloatArray
 
-    def group(self, name: str, most: int) -> tuple[Any, IntArray]:
+    def group(self, name: str, most: int) -> tuple[AnyArray, IntArray]:
         """Return the values of a group column, sorted as in memory, and the place of each entry's value."""
         series = self.groups[name]
         values = series.unique().to_list()
@@ -109,7 +109,7 @@ class Counts:
 
 
 def count(
-    source: Parts, scores: Sequence[str] | None, groups: Sequence[str], columns: Mapping[str, Any], *,
+    source: Parts, scores: Sequence[str] | None, groups: Sequence[str], columns: Mapping[str, ArrayLike], *,
     external: External = lambda _: [], default: Default, unlabelled: bool = False,
 ) -> Counts:  # fmt: skip
     """Count the equal rows of all parts, score by score; ``unlabelled``: a loss may be missing, and no row be there."""
@@ -125,13 +125,13 @@ def count(
 
 
 def count_together(
-    source: Parts, external: External, scores: Sequence[str], loss: Mapping[str, str], columns: Mapping[str, Any]
+    source: Parts, external: External, scores: Sequence[str], loss: Mapping[str, str], columns: Mapping[str, ArrayLike]
 ) -> Counted:
     """Count the rows of all parts that are equal in all scores; ``loss``: the columns of those with their own."""
     with source.first.about():
         rows = Rows.of(source.first.frame, external, (), columns)
 
-    def side_by_side(here: Rows) -> list[Any]:
+    def side_by_side(here: Rows) -> list[EagerFrame]:
         frame, shared = _picked(here, scores, (), loss)
         return _collected([_grouped(frame, [*(name for k in range(len(scores)) for name in _of(k)), *shared])])
 
@@ -147,7 +147,7 @@ def count_together(
 
 
 def _added(
-    source: Parts, rows: Rows, number: int, counted: Callable[[Rows], Iterable[Any]], names: Sequence[Any]
+    source: Parts, rows: Rows, number: int, counted: Callable[[Rows], Iterable[EagerFrame]], names: Sequence[Any]
 ) -> list[Any]:
     """Return the sums of the counts of all parts, piece by piece."""
     totals, pace = [Sum() for _ in range(number)], Pace("counting rows", source.n)
@@ -165,7 +165,12 @@ def _added(
 
 
 def _checked(
-    rows: Rows, scores: Sequence[str], groups: Sequence[str], found: Any, own: Mapping[str, str], unlabelled: bool
+    rows: Rows,
+    scores: Sequence[str],
+    groups: Sequence[str],
+    found: EagerFrame,
+    own: Mapping[str, str],
+    unlabelled: bool,
 ) -> Counted:
     """Return the counts that came back, checked; an error names columns and numbers of rows."""
     times = _floats(found[TIMES])
@@ -194,7 +199,7 @@ def _checked(
     return Counted(values, losses, weight, clusters, split, times)
 
 
-def _floats(series: Any) -> FloatArray:
+def _floats(series: Array) -> FloatArray:
     return np.asarray(series.to_numpy(), dtype=np.float64)
 
 
@@ -206,7 +211,7 @@ def _refuse(column: FloatArray, times: FloatArray, about: str, role: str) -> Non
             )
 
 
-def _complete(found: Any, key: str, name: str) -> Any:
+def _complete(found: EagerFrame, key: str, name: str) -> Array:
     series = found[key]
     if series.is_null().any():
         number = int(_floats(found[TIMES])[series.is_null().to_numpy()].sum())
@@ -230,7 +235,7 @@ def _refuse_too_many(name: str | Sequence[str], different: int) -> None:
     )
 
 
-def group_names(values: Sequence[Any], name: str) -> Any:
+def group_names(values: Sequence[object], name: str) -> AnyArray:
     """Return the values of a group column as they are called in memory: words, numbers, truth values."""
     told = [each if isinstance(each, str | int | float) else str(each) for each in values]  # such as dates
     groups = Outputs(loss=np.zeros(len(values)), groups={name: told}).groups
@@ -246,7 +251,7 @@ def _of(k: int) -> list[str]:
     return [f"{name}_{k}" for name in (SCORE, MISSING, LOSS)]
 
 
-def _apart(rows: Rows, scores: Sequence[str], groups: Sequence[str]) -> Iterable[Any]:
+def _apart(rows: Rows, scores: Sequence[str], groups: Sequence[str]) -> list[EagerFrame]:
     """Return of each score the different rows with their numbers, in memory, from one scan."""
     import narwhals as nw
 
@@ -263,7 +268,7 @@ def _apart(rows: Rows, scores: Sequence[str], groups: Sequence[str]) -> Iterable
 
 def _picked(
     rows: Rows, scores: Sequence[str], groups: Sequence[str], losses: Mapping[str, str]
-) -> tuple[Any, list[str]]:
+) -> tuple[LazyFrame, list[str]]:
     """Return a lazy frame of what is read of each row, and the columns that all scores share."""
     import narwhals as nw
 
@@ -287,13 +292,13 @@ def _picked(
     return frame.select(*every, **shared).with_columns(nw.lit(1, nw.Int64).alias(TIMES)), list(shared)
 
 
-def _grouped(frame: Any, keys: Sequence[str]) -> Any:
+def _grouped(frame: LazyFrame, keys: Sequence[str]) -> LazyFrame:
     import narwhals as nw
 
     return frame.select(*keys, TIMES).group_by(list(keys)).agg(nw.col(TIMES).sum()).head(MOST + 1)
 
 
-def _grouping_sets(frame: Any, sets: Sequence[Sequence[str]]) -> Any:
+def _grouping_sets(frame: LazyFrame, sets: Sequence[Sequence[str]]) -> Any:
     """Return the counts of several sets of columns from one scan, as SQL has it; of other sets, columns are null."""
     import narwhals as nw
 
@@ -306,7 +311,7 @@ def _grouping_sets(frame: Any, sets: Sequence[Sequence[str]]) -> Any:
     return nw.from_native(native.sparkSession.sql(query, rows=native))
 
 
-def _collected(frames: list[Any]) -> list[Any]:
+def _collected(frames: list[Any]) -> list[EagerFrame]:
     """Return lazy frames as frames in memory, in one scan where the engine shares it."""
     import narwhals as nw
 
@@ -326,11 +331,11 @@ class Sum:
     """The sum of counts of parts, which is made when as much has come as it holds."""
 
     def __init__(self) -> None:
-        self._parts: list[Any] = []
+        self._parts: list[EagerFrame] = []
         self._repeats = True
         self.different = 0
 
-    def add(self, counts: Any) -> None:
+    def add(self, counts: EagerFrame) -> None:
         """Add the counts of a part."""
         self._parts.append(counts)
         if len(self._parts) == 1:
@@ -343,7 +348,7 @@ class Sum:
             self.different = len(self.all())
             self._repeats = 2 * self.different < waiting
 
-    def all(self) -> Any:
+    def all(self) -> EagerFrame:
         """Return all counts as one frame; rows that hardly repeat are not looked for again in other parts."""
         if len(self._parts) > 1:
             import narwhals as nw

@@ -15,6 +15,7 @@ from operator import or_
 from typing import Any
 
 from abstain._checks import LARGEST, UnmetNeed, closest, engine_of, refuse_pattern
+from abstain._typing import ArrayLike, EagerFrame, Expr, LazyFrame
 from abstain.outputs._outputs import Outputs
 from abstain.outputs._parts import Parts
 from abstain.outputs._read import read_outputs
@@ -45,14 +46,14 @@ PROBLEMS = {
 class Rows:
     """A lazy frame of Narwhals, its first rows as outputs, and which column is what."""
 
-    frame: Any
+    frame: LazyFrame
     schema: Mapping[str, Any]
     first: Outputs
 
     @classmethod
     def of(
-        cls, frame: Any, scores: Callable[[Any], list[str]], groups: Sequence[str], columns: Mapping[str, Any],
-        unlabelled: bool = False,
+        cls, frame: LazyFrame, scores: Callable[[EagerFrame], list[str]], groups: Sequence[str],
+        columns: Mapping[str, ArrayLike], unlabelled: bool = False,
     ) -> Rows:  # fmt: skip
         """Understand the first rows as a file is understood; ``scores``: which are columns, given these rows.
 
@@ -81,7 +82,7 @@ class Rows:
                 raise UnmetNeed(f"column {found.single[part]!r} ({part}) is not read in a scan; drop it, or {REMEDY}")
         return found
 
-    def on(self, frame: Any) -> Rows:
+    def on(self, frame: LazyFrame) -> Rows:
         """Return the same understanding of other rows, whose columns are called alike."""
         return replace(self, frame=frame, schema=dict(frame.collect_schema()))
 
@@ -99,7 +100,7 @@ class Rows:
 
     # ------------------------------------------------------------------ expressions
 
-    def score(self, name: str) -> Any:
+    def score(self, name: str) -> Expr:
         """Return the expression of a score, NaN where there is none."""
         import narwhals as nw
 
@@ -132,12 +133,12 @@ class Rows:
     def _computed(self, score: str) -> bool:
         return score in COMPUTED and score not in (self.first.scores or {})
 
-    def loss(self, score: str) -> Any:
+    def loss(self, score: str) -> Expr:
         """Return the expression of the loss of the predictions that a score is about."""
         found = self._loss(score)
         return self._if_distribution(found) if self._computed(score) else found
 
-    def _loss(self, score: str) -> Any:
+    def _loss(self, score: str) -> Expr:
 
         first, single = self.first, self.single
         if score in (first.score_predictions or {}):
@@ -164,7 +165,7 @@ class Rows:
             found = f"one of columns {labels!r} and {single['predictions']!r}"
         return f"one of the probabilities and {found}" if self._computed(score) else found
 
-    def weight(self) -> Any | None:
+    def weight(self) -> Expr | None:
         """Return the expression of the weights, if there are any."""
         return self.checked(self.single["sample_weight"]) if "sample_weight" in self.single else None
 
@@ -175,7 +176,7 @@ class Rows:
     def _named(self, name: str, prefix: str) -> str:
         return f"{prefix}{name}" if name not in self.schema and f"{prefix}{name}" in self.schema else name
 
-    def column(self, name: str) -> Any:
+    def column(self, name: str) -> Expr:
         """Return a column as it is."""
         import narwhals as nw
 
@@ -184,7 +185,7 @@ class Rows:
         refuse_pattern(name, engine_of(self.frame))
         return nw.col(name)
 
-    def _number(self, name: str, fill: bool = True) -> Any:
+    def _number(self, name: str, fill: bool = True) -> Expr:
         import narwhals as nw
 
         column, dtype = self.column(name), self.schema[name]
@@ -194,7 +195,7 @@ class Rows:
         column = column.cast(nw.Float64) + 0.0
         return column.fill_null(float("nan")) if fill else column
 
-    def checked(self, name: str) -> Any:
+    def checked(self, name: str) -> Expr:
         """Return a column of losses or weights, with the numbers of problems in the place of what is none."""
         x = self._number(name, fill=False)
         return _first(
@@ -202,7 +203,7 @@ class Rows:
             otherwise=x,
         )  # fmt: skip
 
-    def _differ(self, labels: str, predictions: str) -> Any:
+    def _differ(self, labels: str, predictions: str) -> Expr:
         """Return 1 where the two differ."""
         import narwhals as nw
 
@@ -219,13 +220,13 @@ class Rows:
         dtype = self.schema[name]
         return not (dtype.is_numeric() or str(dtype) == "Boolean")
 
-    def _missed(self) -> Any:
+    def _missed(self) -> Expr:
         """Return 1 where the largest probability, the first of equal ones, is not that of the label."""
         import narwhals as nw
 
         p, labels = self._probabilities("the prediction"), self.single["labels"]
         label, text = nw.col(labels), self._is_text(labels)
-        names: list[Any] = list(range(len(p)) if self.first.class_names is None else self.first.class_names)
+        names: list[str | float] = list(range(len(p)) if self.first.class_names is None else self.first.class_names)
         if text and self.first.class_names is None:
             raise TypeError(f"column {labels!r} is text; name the classes of the probabilities: class_names=[...]")
         if not text and self.first.class_names is not None:
@@ -238,7 +239,7 @@ class Rows:
             _first((label.is_null(), -1.0), (~known, -8.0), (right, 0.0), otherwise=nw.lit(1.0))
         )
 
-    def _if_distribution(self, loss: Any) -> Any:
+    def _if_distribution(self, loss: Expr) -> Expr:
         """Return the loss where the probabilities are such."""
         import narwhals as nw
 
@@ -256,13 +257,13 @@ class Rows:
         return names
 
 
-def first_of(source: Parts, groups: Sequence[str], columns: Mapping[str, Any]) -> Outputs:
+def first_of(source: Parts, groups: Sequence[str], columns: Mapping[str, ArrayLike]) -> Outputs:
     """Return the first rows as all are understood."""
     with source.first.about():
         return Rows.of(source.first.frame, lambda _: [], groups, columns).first
 
 
-def _first(*cases: tuple[Any, float], otherwise: Any) -> Any:
+def _first(*cases: tuple[Expr, float], otherwise: Expr) -> Expr:
     """Return the value of the first condition that holds; the oldest Narwhals has no chain of them."""
     import narwhals as nw
 
@@ -271,7 +272,7 @@ def _first(*cases: tuple[Any, float], otherwise: Any) -> Any:
     return otherwise
 
 
-def _first_rows(frame: Any) -> Any:
+def _first_rows(frame: LazyFrame) -> EagerFrame:
     """Return some first rows in memory; of the partitions of Dask, those of the first that has any."""
     if not frame.implementation.is_dask():
         return frame.head(FIRST).collect()
@@ -283,7 +284,7 @@ def _first_rows(frame: Any) -> Any:
     return nw.from_native(found, eager_only=True)
 
 
-def _refuse_intervals(frame: Any, names: Sequence[str | None]) -> None:
+def _refuse_intervals(frame: LazyFrame, names: Sequence[str | None]) -> None:
     """Refuse to group by INTERVAL of SQL, which is three numbers: a month and 30 days may be equal and are not one."""
     if not frame.implementation.is_duckdb():
         return
@@ -297,7 +298,7 @@ def _refuse_intervals(frame: Any, names: Sequence[str | None]) -> None:
             )
 
 
-def _known(head: Any) -> Any:
+def _known(head: EagerFrame) -> Any:
     """Return rows in which nothing is missing."""
     import narwhals as nw
 
@@ -306,14 +307,14 @@ def _known(head: Any) -> Any:
     return head.drop_nulls().filter(*(~each for each in missing))
 
 
-def _with_facts(names: list[str], score: str, frame: Any) -> Any:
+def _with_facts(names: list[str], score: str, frame: LazyFrame) -> Any:
     """Add what is to know of probabilities: sum, least and largest, the place of the largest, and a score."""
     import narwhals as nw
 
     p = [nw.col(each).cast(nw.Float64) for each in names]  # as in memory: margins of short floats are others
     facts = {TOP: nw.max_horizontal(*p), LEAST: nw.min_horizontal(*p), TOTAL: nw.sum_horizontal(*p)}
     frame = frame.with_columns(**facts)
-    place: Any = nw.lit(len(p) - 1)
+    place: Expr = nw.lit(len(p) - 1)
     for k in range(len(p) - 2, -1, -1):  # the first of equal ones
         place = nw.when(p[k] == nw.col(TOP)).then(nw.lit(k)).otherwise(place)
     frame = frame.with_columns(**{PLACE: place})

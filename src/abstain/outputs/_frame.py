@@ -11,18 +11,20 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import Any
+from types import ModuleType
+from typing import Any, TextIO
 
 import numpy as np
 
 from abstain._extras import need
+from abstain._typing import Array, ArrayLike
 from abstain.outputs._objects import NO_NUMBER, no_number
 
 #: Signs that separate columns; the first that parts the header wins.
 SEPARATORS = (",", ";", "\t", "|")
 
 
-def open_text(path: str, errors: str = "replace") -> Any:
+def open_text(path: str, errors: str = "replace") -> TextIO:
     """Open a text file, compressed or not, for reading."""
     if path.lower().endswith(".gz"):
         return gzip.open(path, "rt", newline="", encoding="utf-8-sig", errors=errors)
@@ -114,7 +116,7 @@ def bad_csv_row(path: str) -> str | None:
 ROWS = 1 << 18
 
 
-def polars(purpose: str) -> Any:
+def polars(purpose: str) -> ModuleType:
     """Import polars, or say how to get it."""
     need(purpose, "polars", instead=" (or use .npz, which does not)")
     import polars
@@ -207,7 +209,7 @@ class FrameColumns:
         #: whether columns hold objects with fields of their own
         self.nested = any(_has_fields(pl, dtype) for dtype in self._schema.values())
         #: columns of a CSV as the file has them, where they were read as numbers
-        self.written: dict[str, Any] = {}
+        self.written: dict[str, ArrayLike] = {}
         #: number of dimensions by column
         self.columns = {name: 2 if isinstance(dtype, nested) else 1 for name, dtype in self._schema.items()}
         self.columns |= dict.fromkeys(self._lists, 2)
@@ -224,7 +226,7 @@ class FrameColumns:
         """Return the whole file as a data frame."""
         return self._lazy.collect()
 
-    def load(self, names: list[str], numeric: set[str]) -> dict[str, Any]:
+    def load(self, names: list[str], numeric: set[str]) -> dict[str, ArrayLike]:
         """Return polars columns by name; those in ``numeric`` as Float64."""
         pl = self._polars
         each_once(names, self._header)
@@ -246,13 +248,13 @@ class FrameColumns:
         except (pl.exceptions.PolarsError, OSError) as error:
             raise ValueError(self._broken(error)) from error
 
-    def stack(self, loaded: dict[str, Any], names: list[str]) -> Any:
+    def stack(self, loaded: dict[str, ArrayLike], names: list[str]) -> ArrayLike:
         """Return a matrix of one column per name, or the one matrix of that name."""
         if len(names) == 1 and self.columns[names[0]] > 1:
             return loaded[names[0]]
         return np.ascontiguousarray(self._polars.DataFrame([loaded[name] for name in names]).to_numpy())
 
-    def class_names(self, loaded: dict[str, Any]) -> list[str] | None:
+    def class_names(self, loaded: dict[str, ArrayLike]) -> list[str] | None:
         """Return the categories of the first Enum column: that is how ``write_outputs`` keeps class names."""
         for column in loaded.values():
             if getattr(column, "dtype", None) == self._polars.Enum:
@@ -328,7 +330,7 @@ def is_list(text: str | None) -> bool:
     return text is not None and _LIST.fullmatch(text) is not None
 
 
-def lists_in_text(values: list[str | None], name: str) -> Any:
+def lists_in_text(values: list[str | None], name: str) -> Array:
     """Return lists of numbers that were written as text as a matrix."""
     rows: list[list[float]] = []
     for row, text in enumerate(values, start=1):

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from abstain._checks import listed
-from abstain._typing import BoolArray, IntArray
+from abstain._typing import Array, ArrayLike, BoolArray, IntArray
 from abstain.outputs import _names, _states, _values
 from abstain.outputs._answers import Answers
 from abstain.outputs._losses import Task
@@ -30,7 +30,7 @@ class LoadedColumns:
     """The columns that are planned, loaded, with the rows that count."""
 
     def __init__(
-        self, opened: Table, plan: _names.Plan, where: Mapping[str, Any], part: Part, drop: bool = False
+        self, opened: Table, plan: _names.Plan, where: Mapping[str, object], part: Part, drop: bool = False
     ) -> None:
         self.source, self.plan, self.part, self.drop = opened.columns, plan, part, drop
         self.notes, self.said = list(opened.notes), ""
@@ -108,13 +108,13 @@ class LoadedColumns:
             return message
         return re.sub(r"(?<=data row )\d+", lambda row: str(kept[min(int(row[0]), kept.size) - 1] + 1), message)
 
-    def _keep(self, rows: Any) -> None:
+    def _keep(self, rows: BoolArray) -> None:
         places = np.arange(len(rows)) if self.kept is None else self.kept
         self.kept = places[np.asarray(rows)]
         self.loaded = {name: taken(column, rows) for name, column in self.loaded.items()}
         self.written = {name: taken(column, rows) for name, column in self.written.items()}
 
-    def answers(self, class_names: Sequence[str] | None, ood_label: Any, task: Task | None) -> Answers:
+    def answers(self, class_names: Sequence[str] | None, ood_label: int | str | None, task: Task | None) -> Answers:
         """Return the fields, for the rows of the part."""
         inside = self._inside(ood_label)
         if inside is not None:
@@ -127,7 +127,7 @@ class LoadedColumns:
             passes = taken(passes, self.kept, axis=1)
         return Answers(_fields(self, passes, class_names, task), self.plan, self.notes)
 
-    def _inside(self, ood_label: Any) -> Any:
+    def _inside(self, ood_label: int | str | None) -> Array:
         """Return the rows of the part that is read; None for all."""
         plan, word = self.plan, {"id": "out of distribution", "ood": "in distribution"}[self.part]
         if "is_ood" in plan.single:
@@ -145,11 +145,11 @@ class LoadedColumns:
             plan.single.pop("labels", None)
         return rows if others else None
 
-    def _complete(self) -> Any:
+    def _complete(self) -> Array:
         """Return the rows in which no number of a class or feature is missing, and say how many others there are."""
         several = {field: names for field, names in self.plan.matrix.items() if field in _names.MATRIX}
         one = self.plan.single.get("positive_probability")
-        missing: Any = False
+        missing: Array = False
         for field, names in (several | ({} if one is None else {"positive_probability": [one]})).items():
             values = np.asarray(self.source.stack(self.loaded, names))
             if values.dtype.kind != "f":
@@ -180,9 +180,11 @@ class LoadedColumns:
             )
 
 
-def _fields(read: LoadedColumns, passes: Any, class_names: Sequence[str] | None, task: Task | None) -> dict[str, Any]:
+def _fields(
+    read: LoadedColumns, passes: ArrayLike, class_names: Sequence[str] | None, task: Task | None
+) -> dict[str, ArrayLike]:
     source, plan, loaded = read.source, read.plan, read.loaded
-    fields: dict[str, Any] = {field: loaded[name] for field, name in plan.single.items()}
+    fields: dict[str, ArrayLike] = {field: loaded[name] for field, name in plan.single.items()}
     fields |= {field: source.stack(loaded, columns) for field, columns in plan.matrix.items()}
     fields["groups"] = {name: _category(read, column) for name, column in plan.groups.items()}
     fields["scores"] = {name: loaded[column] for name, column in plan.scores.items()}
@@ -200,11 +202,13 @@ def _fields(read: LoadedColumns, passes: Any, class_names: Sequence[str] | None,
     return fields
 
 
-def _category(read: LoadedColumns, name: str) -> Any:
+def _category(read: LoadedColumns, name: str) -> ArrayLike:
     return _values.category(read.loaded[name], read.written.get(name))
 
 
-def chosen(loaded: Mapping[str, Any], where: Mapping[str, Any], columns: Mapping[str, int]) -> BoolArray | None:
+def chosen(
+    loaded: Mapping[str, ArrayLike], where: Mapping[str, object], columns: Mapping[str, int]
+) -> BoolArray | None:
     """Return the rows in which each named column has its value; None for all."""
     mask: BoolArray | None = None
     for name, wanted in where.items():
@@ -220,7 +224,7 @@ def chosen(loaded: Mapping[str, Any], where: Mapping[str, Any], columns: Mapping
     return mask
 
 
-def one_value(loaded: Mapping[str, Any], names: tuple[str, ...], mask: BoolArray | None, hint: str = "") -> None:
+def one_value(loaded: Mapping[str, ArrayLike], names: tuple[str, ...], mask: BoolArray | None, hint: str = "") -> None:
     """Refuse to read samples of several kinds as one: each of the columns must have a single value left."""
     for name in names:
         values = [str(value) for value in values_of(loaded[name])]
@@ -235,7 +239,7 @@ def one_value(loaded: Mapping[str, Any], names: tuple[str, ...], mask: BoolArray
             )
 
 
-def inside(column: Any, name: str, part: Part) -> tuple[BoolArray, int]:
+def inside(column: ArrayLike, name: str, part: Part) -> tuple[BoolArray, int]:
     """Return the rows of the part that is asked for, and how many are in the other."""
     outside = _states.truth(column, name)
     rows = outside if part == "ood" else ~outside
@@ -257,7 +261,7 @@ def _number(value: Any) -> float | None:
     return None if number != number else number
 
 
-def same(value: Any, wanted: Any) -> bool:
+def same(value: Any, wanted: object) -> bool:
     """Whether a value is the one that was written, perhaps as text."""
     if value is None:
         return False

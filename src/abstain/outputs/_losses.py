@@ -7,12 +7,12 @@ import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from abstain._checks import LARGEST, closest, listed
-from abstain._typing import FloatArray
+from abstain._typing import ArrayLike, FloatArray
 from abstain.outputs._columns import numbers
 from abstain.outputs._reading import quoted
 
@@ -21,10 +21,13 @@ if TYPE_CHECKING:
     from abstain.outputs._outputs import Outputs
 
 #: A class, or a label and a prediction, with what it costs; the pair as a text is "label:prediction".
-Entry = tuple[str | tuple[str, str], float]
+Entry: TypeAlias = tuple[str | tuple[str, str], float]
+#: A CSV file, texts such as "ill=50" and "ill:well=50", or a dict of costs.
+CostMatrix: TypeAlias = str | os.PathLike[str] | Sequence[str] | Mapping[str, Any]
+K = TypeVar("K")
 
 
-def entries(given: Any) -> list[Entry]:
+def entries(given: CostMatrix) -> list[Entry]:
     """Return the costs as they are given: a CSV file, texts such as ``"ill=50"`` and ``"ill:well=50"``, or a dict."""
     if isinstance(given, Mapping):
         found = _of_dict(given)
@@ -40,12 +43,12 @@ def entries(given: Any) -> list[Entry]:
     return found
 
 
-def cost_texts(given: Any) -> list[str]:
+def cost_texts(given: CostMatrix) -> list[str]:
     """Return costs as texts, one each, which a policy keeps."""
     return [f"{key if isinstance(key, str) else ':'.join(key)}={cost!r}" for key, cost in entries(given)]
 
 
-def priced(outputs: Outputs, given: Any) -> tuple[FloatArray, list[str]]:
+def priced(outputs: Outputs, given: CostMatrix) -> tuple[FloatArray, list[str]]:
     """Return what each row costs, and classes that have a cost but no row."""
     known = [str(name) for name in outputs.class_names or range(outputs.n_classes or 0)]
     labels, predicted = np.asarray(outputs.labels), outputs.predicted()
@@ -90,7 +93,7 @@ def _filled(found: Iterable[Entry], known: list[str]) -> tuple[FloatArray, list[
     return matrix, list(strange)
 
 
-def _new(key: Any, taken: Mapping[Any, float], name: str) -> Any:
+def _new(key: K, taken: Mapping[K, float], name: str) -> K:
     if key in taken:
         raise ValueError(f"cost_matrix= gives {name!r} twice; give one cost")
     return key
@@ -112,7 +115,7 @@ def _of_text(text: str) -> Entry:
     return name.strip(), _number(cost, repr(text.strip()))
 
 
-def _of_dict(given: Mapping[Any, Any]) -> list[Entry]:
+def _of_dict(given: Mapping[str, Any]) -> list[Entry]:
     found: list[Entry] = []
     for name, cost in given.items():
         if isinstance(cost, Mapping):
@@ -176,8 +179,8 @@ class Task:
     """
 
     title: str
-    loss: Callable[[FloatArray, FloatArray], Any]
-    sure: Callable[[FloatArray], Any] | None = None
+    loss: Callable[[FloatArray, FloatArray], FloatArray]
+    sure: Callable[[FloatArray], FloatArray] | None = None
     most: float | None = None
 
     @property
@@ -260,7 +263,7 @@ def _of_labels(answers: Answers, task: Task, labels: FloatArray, given: FloatArr
     return np.asarray(given >= 0.5, dtype=float)
 
 
-def _values(column: Any, name: str, task: Task) -> FloatArray:
+def _values(column: ArrayLike, name: str, task: Task) -> FloatArray:
     if not task.multilabel:
         return numbers(column, name)
     values = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column, dtype=float)

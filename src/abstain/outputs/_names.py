@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any
 
 from abstain._checks import closest, listed
+from abstain._typing import ArrayLike
 
 #: Part (and the argument that names its column) -> names that are recognised, in lower case, words parted by "_".
 SINGLE: dict[str, tuple[str, ...]] = {
@@ -124,7 +124,7 @@ class Plan:
 
 def plan(
     columns: dict[str, int],
-    given: Mapping[str, Any],
+    given: Mapping[str, ArrayLike],
     groups: str | Sequence[str],
     scores: str | Sequence[str],
     several: bool = False,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import UnmetNeed
-from abstain._typing import ArrayLike, FloatArray, IntArray
+from abstain._typing import Array, ArrayLike, FloatArray, IntArray
 from abstain.outputs import _columns as check
 from abstain.outputs._fingerprint import fingerprint
 from abstain.outputs._losses import entries
@@ -130,8 +130,8 @@ class Outputs:
     abstention_unit: bool = False
 
     def __post_init__(self) -> None:
-        found: dict[str, Any] = {}
-        converters: dict[str, Callable[[Any], Any]] = {
+        found: dict[str, Array] = {}
+        converters: dict[str, Callable[[ArrayLike], Array]] = {
             "logits": check.logits,
             "probabilities": check.probability_matrix,
             "features": check.features,
@@ -189,7 +189,7 @@ class Outputs:
         for doubt in doubts({field.name: getattr(self, field.name) for field in fields(self)}, wrong, names):
             warnings.warn(doubt, stacklevel=3)  # whoever called Outputs(...)
 
-    def _take_off_the_unit(self, found: dict[str, Any]) -> None:
+    def _take_off_the_unit(self, found: dict[str, Array]) -> None:
         changed = check.without_unit(found)
         found |= changed | {"scores": changed["scores"] | found["scores"], "abstention_unit": False}
         width = next(matrix for name, matrix in changed.items() if name != "scores").shape[-1]
@@ -326,7 +326,7 @@ class Outputs:
         array([1, 0])
         """
         index = check.positions(rows, self.n)
-        changed: dict[str, Any] = {}
+        changed: dict[str, Array] = {}
         for name, value in self._arrays():
             if "[" not in name:
                 changed[name] = value[:, index] if name == "passes" else value[index]
@@ -363,7 +363,7 @@ class Outputs:
         """
         return fingerprint(self._arrays(), self.head, self.class_names)
 
-    def _arrays(self) -> list[tuple[str, Any]]:
+    def _arrays(self) -> list[tuple[str, Array]]:
         """All columns by name, those in dicts as ``scores['energy']``."""
         columns = [(field.name, getattr(self, field.name)) for field in fields(self)]
         plain = [(name, value) for name, value in columns if isinstance(value, np.ndarray)]
@@ -381,7 +381,7 @@ class Outputs:
 _PREDICTORS = ("logits", "probabilities", "predictions", "passes")
 
 
-def expect(given: Any, name: str, *also: type) -> None:
+def expect(given: object, name: str, *also: type) -> None:
     """Refuse what is neither outputs nor of another type that will do."""
     if not isinstance(given, (Outputs, *also)):
         raise TypeError(f"{name} must be Outputs, got {type(given).__name__}; use abstain.read_outputs(path)")

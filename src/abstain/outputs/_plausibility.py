@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from abstain._checks import SWAPPED, listed, swapped
 from abstain._classes import ROUNDING
-from abstain._typing import ArrayLike, FloatArray
+from abstain._typing import AnyArray, Array, ArrayLike, FloatArray
 from abstain.outputs import _names
 from abstain.outputs._columns import log_softmax
 
@@ -34,7 +34,7 @@ class Doubt(UserWarning):
         self.column, self.severe = column, severe
 
 
-def doubts(found: dict[str, Any], wrong: FloatArray | None, names: Any) -> Iterator[Doubt]:
+def doubts(found: dict[str, Array], wrong: FloatArray | None, names: Sequence[str] | None) -> Iterator[Doubt]:
     """Yield what is doubtful about checked columns; ``wrong`` is the 0/1 loss that follows from them, if any does."""
     loss = found["loss"] if found["loss"] is not None else wrong
     scores = {"confidence": found["confidence"]} if found["confidence"] is not None else {}
@@ -50,7 +50,7 @@ def doubts(found: dict[str, Any], wrong: FloatArray | None, names: Any) -> Itera
 
 
 def _of_confidence(
-    name: str, column: FloatArray, found: dict[str, Any], loss: FloatArray | None, names: Any
+    name: str, column: FloatArray, found: dict[str, Array], loss: FloatArray | None, names: Sequence[str] | None
 ) -> Iterator[Doubt]:
     named = step(column, found["predictions"], found["labels"], names)
     if named is not None:
@@ -90,7 +90,7 @@ def _of_loss(loss: FloatArray, scores: dict[str, FloatArray]) -> Iterator[Doubt]
         )
 
 
-def _of_accuracy(wrong: FloatArray, found: dict[str, Any]) -> Iterator[Doubt]:
+def _of_accuracy(wrong: FloatArray, found: dict[str, Array]) -> Iterator[Doubt]:
     matrix = next((found[name] for name in ("logits", "probabilities", "passes") if found[name] is not None), None)
     if matrix is None or len(wrong) < LEAST:
         return
@@ -104,7 +104,7 @@ def _of_accuracy(wrong: FloatArray, found: dict[str, Any]) -> Iterator[Doubt]:
         )
 
 
-def _of_classes(found: dict[str, Any], names: Any) -> Iterator[Doubt]:
+def _of_classes(found: dict[str, Array], names: Sequence[str] | None) -> Iterator[Doubt]:
     """The last class is no label, though it has the probability of many: a unit by which a network abstains."""
     matrix = found["probabilities"] if found["logits"] is None else found["logits"]
     if matrix is None or names is not None or matrix.shape[1] < 3:
@@ -124,7 +124,7 @@ def _of_classes(found: dict[str, Any], names: Any) -> Iterator[Doubt]:
     )
 
 
-def _of_columns(found: dict[str, Any]) -> Iterator[Doubt]:
+def _of_columns(found: dict[str, Array]) -> Iterator[Doubt]:
     """Logits in [0, 1] beyond the classes of the labels: probabilities of several models, side by side."""
     matrix = found["logits"]
     if matrix is None or len(matrix) < LEAST or matrix.min() < 0.0 or matrix.max() > 1.0:
@@ -140,7 +140,7 @@ def _of_columns(found: dict[str, Any]) -> Iterator[Doubt]:
     )
 
 
-def step(column: FloatArray, predictions: Any, labels: Any, names: Any) -> str | None:
+def step(column: FloatArray, predictions: AnyArray, labels: AnyArray, names: Sequence[str] | None) -> str | None:
     """Return the one of two predicted classes whose rows all lie above those of the other in [0, 1]; None if neither.
 
     A confidence says nothing of the class. Both classes need enough rows for this to be no chance.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import is_missing, listed
-from abstain._typing import BoolArray, FloatArray
+from abstain._typing import ArrayLike, BoolArray, FloatArray, Source
 from abstain.outputs import _names, _values
 from abstain.outputs._objects import taken, values_of
 from abstain.outputs._open import damaged, name_of, open_source
@@ -26,7 +26,7 @@ _JUDGED = ("labels", "prediction", "loss")
 _CHANGES = ("where", "unscored", "is_ood", "ood_label", "abstained", "should_abstain")
 
 
-def read_pool(source: Any, **options: Any) -> tuple[Outputs, FloatArray]:
+def read_pool(source: Source, **options: Any) -> tuple[Outputs, FloatArray]:
     """Return all rows as unlabelled outputs, and one loss per row, NaN where a row has no label.
 
     ``options`` as for :func:`read_outputs`. A source without any column of labels gives losses that are all NaN.
@@ -61,7 +61,7 @@ def read_pool(source: Any, **options: Any) -> tuple[Outputs, FloatArray]:
     return outputs, loss
 
 
-def missing(source: Any, **options: Any) -> tuple[int, int] | None:
+def missing(source: Source, **options: Any) -> tuple[int, int] | None:
     """Return how many rows lack a label, and of how many; None if that is unknown."""
     try:
         columns, truth = _opened(source, {name: value for name, value in options.items() if value is not None})
@@ -71,7 +71,7 @@ def missing(source: Any, **options: Any) -> tuple[int, int] | None:
     return int(np.count_nonzero(~has)), len(has)
 
 
-def _opened(source: Any, options: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def _opened(source: Source, options: Mapping[str, Any]) -> tuple[dict[str, ArrayLike], list[str]]:
     """Return the columns by name, and which of them say what is right."""
     columns = open_source(source).columns
     known = columns.columns
@@ -91,7 +91,7 @@ def _opened(source: Any, options: Mapping[str, Any]) -> tuple[dict[str, Any], li
     return loaded, [plan.single[name] for name in TRUTH if name in plan.single]
 
 
-def _labelled(columns: Mapping[str, Any], truth: list[str]) -> BoolArray:
+def _labelled(columns: Mapping[str, ArrayLike], truth: list[str]) -> BoolArray:
     if not truth:
         n = max((len(column) for name, column in columns.items() if name != "class_names"), default=0)
         return np.zeros(n, dtype=bool)

@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal, Unpack, cast
+from typing import Literal, Unpack, cast
 
 import numpy as np
 
 from abstain._checks import listed, one_of, with_row
 from abstain._classes import is_text
+from abstain._typing import Source
 from abstain.outputs import _losses, _names, _plausibility, _values
 from abstain.outputs._answers import Answers, put_last
 from abstain.outputs._load import LoadedColumns, Part
-from abstain.outputs._losses import TASKS, judge
+from abstain.outputs._losses import TASKS, CostMatrix, judge
 from abstain.outputs._open import damaged, name_of, open_source
 from abstain.outputs._outputs import Outputs
 from abstain.outputs._reading import Columns, Reading, quoted, refuse_unknown
+from abstain.outputs._states import States
 
 #: Parts that say how wrong a row is.
 _VERDICTS = ("loss", "correct", "quality")
 
 
 def read_outputs(
-    source: str | os.PathLike[str] | Mapping[str, Any] | Any,
+    source: Source,
     *,
     groups: str | Sequence[str] = (),
     scores: str | Sequence[str] = (),
@@ -188,7 +189,7 @@ def _about(name: str, message: str) -> str:
     return message if not name or message.startswith(f"{name}: ") else f"{name}: {message}"
 
 
-def _require_loss(plan: _names.Plan, source: Any) -> None:
+def _require_loss(plan: _names.Plan, source: Source) -> None:
     columns = source.columns
     predicts = plan.matrix.keys() & {"logits", "probabilities", "predictions"} or "passes" in columns
     predicts = predicts or plan.single.keys() & {"predictions", "positive_probability"}
@@ -223,7 +224,7 @@ def _require_loss(plan: _names.Plan, source: Any) -> None:
     raise ValueError(f"{missing}; columns: {listed(columns)}")
 
 
-def _made(answers: Answers, states: Any, read: LoadedColumns, unlabelled: bool, given: Columns) -> Outputs:
+def _made(answers: Answers, states: States | None, read: LoadedColumns, unlabelled: bool, given: Columns) -> Outputs:
     """Return the outputs, with how they were read."""
     plan, cost_matrix = answers.plan, given.get("cost_matrix")
     words = {field: f"`{name}`" for field, name in plan.single.items()}
@@ -254,7 +255,7 @@ def _made(answers: Answers, states: Any, read: LoadedColumns, unlabelled: bool, 
     return _verdict(outputs, plan)
 
 
-def _priced(outputs: Outputs, reading: Reading, cost_matrix: Any) -> Outputs:
+def _priced(outputs: Outputs, reading: Reading, cost_matrix: CostMatrix) -> Outputs:
     """Return outputs whose loss is what each label and prediction costs."""
     if outputs.labels is None:
         raise ValueError("cost_matrix= needs labels and predictions; give labels=<column>")

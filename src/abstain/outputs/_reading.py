@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypedDict, get_type_hints
+
+from abstain._typing import ArrayLike
 
 if TYPE_CHECKING:
     from abstain.outputs._outputs import Outputs
@@ -104,7 +106,7 @@ class FurtherColumns(TypedDict, total=False):
     ]
     confidence_levels: Annotated[Sequence[str] | None, "Words of confidence, lowest first, by commas."]
     where: Annotated[
-        Mapping[str, Any] | None, "Only rows whose column has this value, as COLUMN=VALUE; may be repeated."
+        Mapping[str, object] | None, "Only rows whose column has this value, as COLUMN=VALUE; may be repeated."
     ]
 
 
@@ -203,7 +205,7 @@ class Reading:
         return self.words.get(name, "as given")
 
 
-def understood(outputs: Outputs, default: str = "", loss: Any = None) -> dict[str, str]:
+def understood(outputs: Outputs, default: str = "", loss: ArrayLike = None) -> dict[str, str]:
     """Return part -> what it is, in words.
 
     ``default`` names the score that stands for the confidence, where that is no column. ``loss``: that of all rows,
@@ -265,7 +267,7 @@ def _classes(outputs: Outputs, reading: Reading) -> str:
     return f"{len(names)} classes: {shown}"
 
 
-def quoted(names: Any) -> str:
+def quoted(names: Iterable[str]) -> str:
     """Return columns of a matrix as a sentence names them."""
     names = list(names)
     if len(names) <= 3:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from abstain._checks import closest
-from abstain._typing import BoolArray, FloatArray, IntArray
+from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from abstain.outputs._objects import column as as_column
 from abstain.outputs._objects import values_of
 
@@ -34,7 +34,7 @@ WORDS: dict[str, tuple[int, float]] = {
 LETTERS = {"c": "correct", "i": "incorrect", "p": "partial", "n": "abstained"}
 
 
-def graded(column: Any, name: str) -> tuple[IntArray, FloatArray, BoolArray]:
+def graded(column: ArrayLike, name: str) -> tuple[IntArray, FloatArray, BoolArray]:
     """Return state and loss of each answer, and where the column says nothing at all.
 
     Parameters
@@ -77,7 +77,7 @@ def abstains(word: str) -> bool:
     return WORDS.get(_plain(word).strip(". "), (CORRECT,))[0] == ABSTAINED
 
 
-def truth(column: Any, name: str) -> BoolArray:
+def truth(column: ArrayLike, name: str) -> BoolArray:
     """Return a column of yes and no, in any of the usual spellings; a missing value is no."""
     values = as_column(values_of(column))
     if values.dtype.kind in "biuf":
@@ -95,7 +95,7 @@ def truth(column: Any, name: str) -> BoolArray:
     return np.array([word in yes for word in said])
 
 
-def declined(column: Any, name: str, part: str = "abstained", *, strict: bool = True) -> BoolArray:
+def declined(column: ArrayLike, name: str, part: str = "abstained", *, strict: bool = True) -> BoolArray:
     """Return which rows the model itself did not answer, by a column of yes and no, of verdicts or of answers.
 
     A column of yes and no may be one of answers too, if some of them say that they are none; without ``strict`` even if
@@ -168,7 +168,7 @@ class States:
     loss: FloatArray
     unscored: Literal["wrong", "drop"] | None = None
     should_abstain: BoolArray | None = None
-    clusters: Any = None
+    clusters: ArrayLike = None
     sample_weight: FloatArray | None = None
 
     @property

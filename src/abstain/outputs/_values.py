@@ -10,12 +10,13 @@ import numpy as np
 
 from abstain._checks import listed
 from abstain._classes import ROUNDING, is_text
+from abstain._typing import AnyArray, ArrayLike, FloatArray
 from abstain.outputs import _names
 from abstain.outputs._names import Plan
 from abstain.outputs._objects import is_number, lacks_number, values_of
 
 
-def category(column: Any, written: Any | None) -> Any:
+def category(column: ArrayLike, written: ArrayLike | None) -> ArrayLike:
     """Return a column of groups or identifiers as numbers only where these print as the file has them, else as text."""
     if (
         written is None or isinstance(column, np.ndarray) or (column.dtype.is_float() and column.is_nan().any())
@@ -25,7 +26,7 @@ def category(column: Any, written: Any | None) -> Any:
     return whole if whole.cast(str).eq_missing(written).all() else written
 
 
-def are_codes(written: Collection[Any], names: Collection[Any] | None, *, indices: bool) -> bool:
+def are_codes(written: Collection[ArrayLike], names: Collection[str] | None, *, indices: bool) -> bool:
     """Whether columns of classes, as the file has them, are read as text; as numbers otherwise.
 
     With class names: if all are such names, or one starts with a zero that no index has. Without them, and where class
@@ -41,13 +42,13 @@ def are_codes(written: Collection[Any], names: Collection[Any] | None, *, indice
     return not indices and any(len(set(map(int, column))) < len(column) for column in digits)
 
 
-def as_words(column: Any) -> Any:
+def as_words(column: ArrayLike) -> AnyArray:
     """Return class numbers as the words that name them: 7 for 7.0 and for "007"."""
     values = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column, dtype=object)
     return np.array([_word(value) for value in values], dtype=object)
 
 
-def _word(value: Any) -> Any:
+def _word(value: Any) -> str | None:
     if value is None or value != value:
         return None
     if isinstance(value, str):
@@ -55,7 +56,7 @@ def _word(value: Any) -> Any:
     return f"{value:g}" if value % 1 else str(int(value))
 
 
-def read_classes(fields: dict[str, Any], plan: Plan, written_as: Mapping[str, Any]) -> None:
+def read_classes(fields: dict[str, ArrayLike], plan: Plan, written_as: Mapping[str, ArrayLike]) -> None:
     """Decide whether labels and predictions are names of classes or indices, where the file leaves this open."""
     names = fields["class_names"]
     columns = {field: name for field, name in plan.single.items() if field in ("labels", "predictions")}
@@ -71,7 +72,7 @@ def read_classes(fields: dict[str, Any], plan: Plan, written_as: Mapping[str, An
         _read_numerals(fields, plan)
 
 
-def _no_numbers(fields: Mapping[str, Any], columns: Mapping[str, str]) -> None:
+def _no_numbers(fields: Mapping[str, ArrayLike], columns: Mapping[str, str]) -> None:
     """Refuse "NA" and the like among classes that are numbers: a missing label, or a class of that name."""
     for field, name in columns.items():
         if not is_text(fields[field]):
@@ -85,7 +86,7 @@ def _no_numbers(fields: Mapping[str, Any], columns: Mapping[str, str]) -> None:
             )
 
 
-def _read_numerals(fields: dict[str, Any], plan: Plan) -> None:
+def _read_numerals(fields: dict[str, ArrayLike], plan: Plan) -> None:
     """Where class indices are due, read quoted numbers; name the row of a word among them."""
     due = plan.matrix.keys() & {"logits", "probabilities"}
     columns = {field: fields[field] for field in ("labels", "predictions") if field in fields}
@@ -182,7 +183,7 @@ def _families(plan: _names.Plan, columns: Any, free: dict[str, int]) -> Iterator
                 yield sorted(family, key=_names.natural) if numbered else family
 
 
-def _sum_to_one(columns: Any, family: list[str]) -> Any:
+def _sum_to_one(columns: Any, family: list[str]) -> FloatArray | None:
     """Return columns as a matrix if they are numbers in [0, 1] that sum to 1 in every row; else None."""
     try:
         loaded = columns.load(family, set(family))
@@ -194,7 +195,7 @@ def _sum_to_one(columns: Any, family: list[str]) -> Any:
     return matrix if is_distribution(matrix) else None
 
 
-def is_distribution(matrix: Any) -> bool:
+def is_distribution(matrix: FloatArray) -> bool:
     """Whether every row holds probabilities that sum to 1."""
     inside = (matrix >= -ROUNDING) & (matrix <= 1.0 + ROUNDING)
     return bool(inside.all() and (np.abs(matrix.sum(axis=1) - 1.0) <= ROUNDING).all())
@@ -212,7 +213,7 @@ def _class_names(family: list[str]) -> list[str] | None:
     return None if names == [str(k) for k in range(len(names))] else names
 
 
-def settle(fields: dict[str, Any], plan: _names.Plan, notes: list[str], *, multilabel: bool) -> None:
+def settle(fields: dict[str, ArrayLike], plan: _names.Plan, notes: list[str], *, multilabel: bool) -> None:
     """Turn matrices in the place of columns into what they are: one column, one-hot classes, probabilities."""
     for part in [each for each in fields if each in plan.single]:
         fields[part] = _flat(fields[part])
@@ -225,7 +226,9 @@ def settle(fields: dict[str, Any], plan: _names.Plan, notes: list[str], *, multi
     _fractional(fields, plan, notes)
 
 
-def _settle_matrix(fields: dict[str, Any], plan: _names.Plan, notes: list[str], part: str, matrix: Any) -> None:
+def _settle_matrix(
+    fields: dict[str, ArrayLike], plan: _names.Plan, notes: list[str], part: str, matrix: FloatArray
+) -> None:
     name = plan.single[part]
     other = fields.get("predictions" if part == "labels" else "labels")
     n = 0 if other is None else len(other)
@@ -250,7 +253,7 @@ def _settle_matrix(fields: dict[str, Any], plan: _names.Plan, notes: list[str], 
         )
 
 
-def _move(fields: dict[str, Any], plan: _names.Plan, old: str, new: str, column: Any) -> None:
+def _move(fields: dict[str, ArrayLike], plan: _names.Plan, old: str, new: str, column: ArrayLike) -> None:
     name = plan.single.pop(old, None) or plan.matrix.pop(old)[0]
     fields[new] = column
     if new == "probabilities":
@@ -259,7 +262,7 @@ def _move(fields: dict[str, Any], plan: _names.Plan, old: str, new: str, column:
         plan.single[new] = name
 
 
-def _fractional(fields: dict[str, Any], plan: _names.Plan, notes: list[str]) -> None:
+def _fractional(fields: dict[str, ArrayLike], plan: _names.Plan, notes: list[str]) -> None:
     """Take "predictions" between 0 and 1 of two classes as what they must be: the probability of the second."""
     column, labels = fields.get("predictions"), fields.get("labels")
     if column is None or labels is None or is_text(column) or "predictions" in plan.told:
@@ -276,7 +279,7 @@ def _fractional(fields: dict[str, Any], plan: _names.Plan, notes: list[str]) -> 
         _move(fields, plan, "predictions", "positive_probability", values)
 
 
-def real_labels(fields: dict[str, Any], plan: _names.Plan) -> None:
+def real_labels(fields: dict[str, ArrayLike], plan: _names.Plan) -> None:
     """Refuse labels that are measured quantities, with the tasks that they belong to."""
     labels = fields.get("labels")
     if labels is None or is_text(labels) or _ndim(labels) != 1:
@@ -289,7 +292,7 @@ def real_labels(fields: dict[str, Any], plan: _names.Plan) -> None:
         )
 
 
-def texts_as_classes(fields: dict[str, Any], plan: _names.Plan) -> None:
+def texts_as_classes(fields: dict[str, ArrayLike], plan: _names.Plan) -> None:
     """Leave out answers in free text where a verdict is there, else refuse them: comparing texts says nothing."""
     labels = fields.get("labels")
     if labels is None or not is_text(labels) or "labels" in plan.told or "predictions" not in plan.single:
@@ -310,10 +313,10 @@ def texts_as_classes(fields: dict[str, Any], plan: _names.Plan) -> None:
         )
 
 
-def _flat(column: Any) -> Any:
+def _flat(column: ArrayLike) -> ArrayLike:
     """Return a matrix of one column as a column."""
     return np.asarray(column)[:, 0] if _ndim(column) == 2 and np.shape(column)[1] == 1 else column
 
 
-def _ndim(column: Any) -> int:
+def _ndim(column: ArrayLike) -> int:
     return 0 if column is None else int(getattr(column, "ndim", 1))

@@ -160,7 +160,7 @@ def _columns(outputs: Outputs, reading: Reading, finished: str | None) -> Column
     return cast("Columns", found)
 
 
-def _text(name: str, value: object) -> str | list[str]:
+def _text(name: str, value: Any) -> str | list[str]:
     """Return an argument as a policy keeps it."""
     if name == "cost_matrix":
         from abstain.outputs import cost_texts

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 import numpy as np
 
+from abstain._typing import AnyArray, Array
 from abstain.outputs.readers._reader import Peek, Reader, Table
 
 _KEY = "arr_0"
@@ -27,7 +27,7 @@ def _read(peek: Peek) -> Table:
     if raw.ndim != 2 or raw.shape[1] < 4 or (raw[:, -2:] != np.floor(raw[:, -2:])).any():
         raise ValueError("must hold a column per class, then label and data set, as FD-Shifts writes them")
     kind = "logits" if peek.name == _RAW[0] else "probabilities"
-    columns: dict[str, Any] = {
+    columns: dict[str, AnyArray] = {
         kind: raw[:, :-2], "label": raw[:, -2].astype(np.int64), "dataset": raw[:, -1].astype(np.int64)
     }  # fmt: skip
     n = len(raw)
@@ -44,9 +44,9 @@ def _read(peek: Peek) -> Table:
     return Table(columns, tuple(notes), ("dataset",) if len(sets) > 1 else (), hint)
 
 
-def _beside(folder: str, kind: str, n: int) -> dict[str, Any]:
+def _beside(folder: str, kind: str, n: int) -> dict[str, AnyArray]:
     """Return what other files of the folder say about the same rows."""
-    found: dict[str, Any] = {}
+    found: dict[str, AnyArray] = {}
     repeated = _rows(folder, "raw_logits_dist.npz" if kind == "logits" else "raw_output_dist.npz", n, ndim=3)
     if repeated is not None:
         from scipy.special import softmax
@@ -69,7 +69,7 @@ def _beside(folder: str, kind: str, n: int) -> dict[str, Any]:
     return found
 
 
-def _rows(folder: str, name: str, n: int, ndim: int) -> Any:
+def _rows(folder: str, name: str, n: int, ndim: int) -> AnyArray | None:
     path = os.path.join(folder, name)
     if not os.path.exists(path):
         return None
@@ -84,7 +84,7 @@ def _rows(folder: str, name: str, n: int, ndim: int) -> Any:
     return values
 
 
-def _load(path: str, key: str = _KEY) -> Any:
+def _load(path: str, key: str = _KEY) -> Array:
     with np.load(path, allow_pickle=False) as archive:
         return archive[key]
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from abstain._extras import install
+from abstain._typing import AnyArray, Document
 from abstain.outputs._objects import column, text
 from abstain.outputs.readers._reader import Peek, Reader, Table
 from abstain.outputs.readers._verbal import spoken
@@ -36,7 +37,7 @@ def _read(peek: Peek) -> Table:
         raise ValueError("this log of Inspect holds no samples; run the evaluation with log_samples")
     if notes and not any(sample["scores"] for sample in samples):
         raise ValueError(f"{notes[0]}, and none has a score; run it again")
-    columns: dict[str, Any] = {"id": text(sample["id"] for sample in samples)}
+    columns: dict[str, AnyArray] = {"id": text(sample["id"] for sample in samples)}
     if len({sample["epoch"] for sample in samples}) > 1:
         columns["cluster"], columns["epoch"] = columns["id"], column([sample["epoch"] for sample in samples])
         columns["id"] = text(f"{sample['id']} ({sample['epoch']})" for sample in samples)
@@ -52,7 +53,7 @@ def _read(peek: Peek) -> Table:
     return Table(columns, tuple(notes), ("eval",) if "eval" in columns else ())
 
 
-def _of_log(peek: Peek, notes: list[str]) -> list[dict[str, Any]]:
+def _of_log(peek: Peek, notes: list[str]) -> list[Document]:
     try:
         head, samples = _unpacked(peek) if peek.suffix == ".eval" else _parsed(peek)
         run = str(head["eval"].get("eval_id", ""))
@@ -64,13 +65,13 @@ def _of_log(peek: Peek, notes: list[str]) -> list[dict[str, Any]]:
     return found
 
 
-def _parsed(peek: Peek) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def _parsed(peek: Peek) -> tuple[Document, list[Document]]:
     with open(peek.path, encoding="utf-8") as file:
         log = json.load(file)
     return log, log.get("samples") or []
 
 
-def _unpacked(peek: Peek) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def _unpacked(peek: Peek) -> tuple[Document, list[Document]]:
     """Return header and samples of a packed log: one member of JSON each."""
     instead = f"write it as JSON: inspect log convert {peek.name} --to json --output-dir logs-json"
     with zipfile.ZipFile(peek.path) as archive:
@@ -83,18 +84,18 @@ def _unpacked(peek: Peek) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         return head, [json.loads(member(archive, members[each], instead)) for each in names]
 
 
-def _sample(each: dict[str, Any], run: str) -> dict[str, Any]:
+def _sample(each: Document, run: str) -> Document:
     scores = {name: dict(score) for name, score in (each.get("scores") or {}).items()}
     found = {"id": each["id"], "epoch": each.get("epoch", 1), "eval": run, "scores": scores,
              "metadata": _flat(each.get("metadata") or {}), "error": each.get("error")}  # fmt: skip
-    choice: dict[str, Any] = next(iter((each.get("output") or {}).get("choices") or []), {})
+    choice: Document = next(iter((each.get("output") or {}).get("choices") or []), {})
     tokens = [token["logprob"] for token in (choice.get("logprobs") or {}).get("content") or []]
     if tokens:
         found |= {"mean_logprob": float(np.mean(tokens)), "sum_logprob": float(np.sum(tokens))}
     return found
 
 
-def _of_frame(peek: Peek) -> list[dict[str, Any]]:
+def _of_frame(peek: Peek) -> list[Document]:
     from abstain.outputs._frame import polars, scan_parquet
 
     pl = polars(f"reading {peek.suffix} files")
@@ -118,7 +119,7 @@ def _of_frame(peek: Peek) -> list[dict[str, Any]]:
     return samples
 
 
-def _flat(metadata: dict[str, Any]) -> dict[str, Any]:
+def _flat(metadata: Document) -> Document:
     """Return the plain values; nested ones say nothing that a column could hold."""
     return {name: value for name, value in metadata.items() if not isinstance(value, dict | list)}
 
@@ -135,7 +136,7 @@ def _typed(value: Any) -> Any:
         return value
 
 
-def _scores(samples: list[dict[str, Any]], notes: list[str]) -> dict[str, Any]:
+def _scores(samples: list[Document], notes: list[str]) -> dict[str, AnyArray]:
     """Return the verdict of the one scorer that grades, confidence, and every scorer's values under its name."""
     names = list(dict.fromkeys(name for sample in samples for name in sample["scores"]))
     values = {name: [_value(sample, name) for sample in samples] for name in names}
@@ -143,7 +144,7 @@ def _scores(samples: list[dict[str, Any]], notes: list[str]) -> dict[str, Any]:
     graded = [name for name in names if seen[name] and (seen[name] <= _LETTERS.keys() or seen[name] <= {0, 1})]
     letters = [name for name in graded if any(isinstance(value, str) for value in values[name])]
     judges = letters or [name for name in graded if not any(word in name.lower() for word in _SURE)]
-    found: dict[str, Any] = {}
+    found: dict[str, AnyArray] = {}
     for name in names:
         given = text(map(_word, values[name])) if name in graded else column(values[name])
         if len(judges) == 1 and name == judges[0]:
@@ -164,7 +165,7 @@ def _scores(samples: list[dict[str, Any]], notes: list[str]) -> dict[str, Any]:
     return found
 
 
-def _value(sample: dict[str, Any], name: str) -> Any:
+def _value(sample: Document, name: str) -> Any:
     score = sample["scores"].get(name) or {}
     value = score.get("value")
     return None if value is None or value != value or isinstance(value, dict | list) else value

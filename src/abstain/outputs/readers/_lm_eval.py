@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from abstain._typing import AnyArray
 from abstain.outputs._objects import column, text
 from abstain.outputs.readers._reader import Peek, Reader, Table
 
@@ -24,7 +25,7 @@ def _recognises(peek: Peek) -> bool:
 
 def _read(peek: Peek) -> Table:
     rows = list(peek.lines())
-    columns: dict[str, Any] = {"id": text(row["doc_id"] for row in rows)}
+    columns: dict[str, AnyArray] = {"id": text(row["doc_id"] for row in rows)}
     filters = [str(row.get("filter", "none")) for row in rows]
     several = len(set(filters)) > 1
     if several:
@@ -66,7 +67,7 @@ def _said(said: Any) -> Any:
     return said[0] if isinstance(said, list) and said else said
 
 
-def _of_choices(choices: list[Any]) -> dict[str, Any]:
+def _of_choices(choices: list[Any]) -> dict[str, AnyArray]:
     """Return the probability of the chosen answer among the choices, and how far it is above the second."""
     shares = [np.exp(np.array(each) - np.logaddexp.reduce(each)) for each in choices]
     margins = [np.diff(np.sort(each)[-2:])[0] for each in shares]

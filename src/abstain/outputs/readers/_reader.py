@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from abstain._typing import Document
 from abstain.outputs._objects import json_lines
 
 
@@ -81,7 +82,7 @@ class Peek:
         return os.path.splitext(self.path)[1].lower()
 
     @cached_property
-    def first(self) -> Mapping[str, Any]:
+    def first(self) -> Document:
         """The first object of a file of JSON lines; empty if it is none."""
         try:
             with open(self.path, encoding="utf-8-sig") as file:
@@ -127,6 +128,6 @@ class Peek:
             return frozenset()
         return frozenset()
 
-    def lines(self) -> Iterator[dict[str, Any]]:
+    def lines(self) -> Iterator[Document]:
         """Yield the objects of a file of JSON lines."""
         return json_lines(self.path)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -33,7 +32,7 @@ _SHARE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:/|out of)\s*(\d+)")
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?")
 
 
-def spoken(values: Sequence[Any], name: str = "confidence", levels: Sequence[str] | None = None) -> FloatArray:
+def spoken(values: Sequence[object], name: str = "confidence", levels: Sequence[str] | None = None) -> FloatArray:
     """Return confidence that was said in words, per cent or shares as numbers that keep the order and the ties.
 
     Parameters
@@ -95,7 +94,7 @@ def spoken(values: Sequence[Any], name: str = "confidence", levels: Sequence[str
     return found
 
 
-def levels_of(values: Sequence[Any]) -> list[str] | None:
+def levels_of(values: Sequence[object]) -> list[str] | None:
     """Return the ``levels`` by which these values, that :func:`spoken` reads, are read alike; None: plain numbers."""
     words = {word for word in _said(values) if word}
     kinds = {_measured(word)[0] for word in words}
@@ -105,7 +104,7 @@ def levels_of(values: Sequence[Any]) -> list[str] | None:
     return list(FRACTIONS) if kinds & {"per cent", "shares"} else None
 
 
-def _said(values: Sequence[Any]) -> list[str | None]:
+def _said(values: Sequence[object]) -> list[str | None]:
     """Return what was said, in lower case with single blanks; among numbers "NA" and the like are missing."""
     said = [None if value is None or value != value else " ".join(str(value).lower().split()) for value in values]
     words = {word for word in said if word and _measured(word)[0] == "words"}
@@ -128,7 +127,12 @@ def _measured(word: str) -> tuple[str, float]:
 
 
 def _ranked(
-    found: FloatArray, said: list[str | None], rows: list[int], scales: Sequence[Any], name: str, listed: str = ""
+    found: FloatArray,
+    said: list[str | None],
+    rows: list[int],
+    scales: Sequence[Sequence[Sequence[str]]],
+    name: str,
+    listed: str = "",
 ) -> FloatArray:
     """Return the places of words in the one scale that holds them all."""
     for scale in scales:
