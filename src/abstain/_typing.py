@@ -31,6 +31,10 @@ Source: TypeAlias = Any
 #: ranked last, never accepted, and stays in N); ``"drop"`` it and count it.
 NanPolicy: TypeAlias = Literal["raise", "reject", "drop"]
 
+#: A time of rows, and an age of labels: numbers, or dates and their differences.
+Moment: TypeAlias = Any
+Age: TypeAlias = Any
+
 #: Of random numbers: what ``numpy.random.default_rng`` takes.
 Seed: TypeAlias = int | Sequence[int] | np.random.SeedSequence | np.random.BitGenerator | np.random.Generator | None
 

@@ -10,7 +10,7 @@ import click
 import abstain.evaluation
 from abstain.cli._columns import ANSWERS, MODEL, SAMPLE, SURE, reads
 from abstain.cli._gate import decide, gate_options, wanted_metrics
-from abstain.cli._group import command, example_lines, words
+from abstain.cli._group import Options, command, example_lines, words
 from abstain.cli._input import about, read, read_fit, score_names
 from abstain.cli._next import with_threshold, with_unread_groups
 from abstain.cli._output import Output, writes
@@ -97,7 +97,7 @@ def _metrics(text: str) -> Any:
 @writes("rows", "report", ("evaluation", "risk_coverage"), "table", "json", "csv", "scale")
 @click.pass_context
 def evaluate_command(
-    context: click.Context, /, file: Path, columns: dict[str, Any], groups: str | None, scores: str | None,
+    context: click.Context, /, file: Path, columns: Options, groups: str | None, scores: str | None,
     fit_file: Path | None, metrics: str, nan_policy: Any, level: float, n_resamples: int,
     plan_file: Path | None, population: bool, at_random: bool, unseen: Any, sweep: list[float] | None,
     denominator: Any, to: Output, **gate: Any,
@@ -114,10 +114,10 @@ def evaluate_command(
         raise ValueError(f"{file}: is a summary, not rows; 'abstain summarize {file}' says what is known of them")
     if (to.texts or to.images) and (plan_file is not None or at_random or is_several(file)):
         raise click.UsageError("--texts and --images are of a file whose rows all count; leave them out here")
-    source: dict[str, Any]
+    source: Options
     if plan_file is not None or at_random:
         plan = None if plan_file is None else abstain.pool.load_plan(plan_file)
-        told: dict[str, Any] = {name: value for name, value in columns.items() if value is not None}
+        told: Options = {name: value for name, value in columns.items() if value is not None}
         told["fit"] = fit_file  # which such an evaluation refuses
         with about(file):
             result = abstain.evaluate(
@@ -168,12 +168,12 @@ def evaluate_command(
 
 
 def _of_rows(
-    file: Path, columns: dict[str, Any], groups: list[str], scores: list[str], fit_file: Path | None, chosen: Any,
-    nan_policy: Any, level: float, n_resamples: int, beside: dict[str, Any], unseen: Any,
-) -> tuple[abstain.Evaluation, dict[str, Any]]:  # fmt: skip
+    file: Path, columns: Options, groups: list[str], scores: list[str], fit_file: Path | None, chosen: Any,
+    nan_policy: Any, level: float, n_resamples: int, beside: Options, unseen: Any,
+) -> tuple[abstain.Evaluation, Options]:  # fmt: skip
     """Return the evaluation of one file whose rows all count, and what a report knows of it."""
     try:
-        lacking: dict[str, Any] = {"nan_policy": "drop"} if nan_policy == "drop" else {}
+        lacking: Options = {"nan_policy": "drop"} if nan_policy == "drop" else {}
         outputs, wanted, names = read(file, scores, groups, beside=beside, late=None, **columns, **lacking)
     except ValueError as error:
         raise abstain.evaluation.explained(error, str(file), columns) from None

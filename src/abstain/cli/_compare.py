@@ -9,7 +9,7 @@ import click
 
 import abstain.outputs
 from abstain.cli._columns import ANSWERS, MODEL, SAMPLE, SURE, reads
-from abstain.cli._group import command, example_lines, words
+from abstain.cli._group import Options, command, example_lines, words
 from abstain.cli._input import about, read, read_fit, score_names
 from abstain.cli._next import with_threshold
 from abstain.cli._output import Output, writes
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 @writes("json", ("comparison", "forest"), "report", "table", "scale")
 def compare_command(
     files: tuple[Path, ...], metric: str, level: float, adjust: Any, scores: str | None, fit_file: Path | None,
-    columns: dict[str, Any], plan_file: Path | None, margin: float | None, equivalent: bool, by: str | None, to: Output,
+    columns: Options, plan_file: Path | None, margin: float | None, equivalent: bool, by: str | None, to: Output,
 ) -> None:  # fmt: skip
     """Say which score or model is better: paired tests on the same samples.
 
@@ -134,7 +134,7 @@ def _no_summaries(files: tuple[Path, ...]) -> None:
             )
 
 
-def _judged(verdict: Verdict, files: tuple[Path, ...], columns: dict[str, Any], wanted: list[str]) -> Verdict:
+def _judged(verdict: Verdict, files: tuple[Path, ...], columns: Options, wanted: list[str]) -> Verdict:
     """Return the verdict with the command that chooses a threshold for the winner: a score of one file, or a model."""
     if len(files) == 1:
         return with_threshold(verdict, files[0], columns, verdict.score, new=True)
@@ -143,7 +143,12 @@ def _judged(verdict: Verdict, files: tuple[Path, ...], columns: dict[str, Any], 
 
 
 def _planned(
-    files: tuple[Path, ...], plan_file: Path, wanted: list[str], metric: Any, level: float, columns: dict[str, Any]
+    files: tuple[Path, ...],
+    plan_file: Path,
+    wanted: list[str],
+    metric: str | abstain.metrics.Metric,
+    level: float,
+    columns: dict[str, Any],
 ) -> tuple[Any, Outputs]:
     """Return the comparison of two models from the rows of a plan, and the outputs of the first."""
     if len(files) != 2:
@@ -162,7 +167,7 @@ def _planned(
         return abstain.compare(losses, confidences, metric, level=level, plan=plan), found[0]
 
 
-def _groups_alone(others: dict[str, Any]) -> None:
+def _groups_alone(others: Options) -> None:
     """Refuse what belongs to other comparisons."""
     for option, given in others.items():
         if given:
@@ -170,7 +175,13 @@ def _groups_alone(others: dict[str, Any]) -> None:
 
 
 def _of_groups(
-    file: Path, wanted: list[str], by: str, fit: Outputs | None, metric: Any, level: float, options: dict[str, Any]
+    file: Path,
+    wanted: list[str],
+    by: str,
+    fit: Outputs | None,
+    metric: str | abstain.metrics.Metric,
+    level: float,
+    options: Options,
 ) -> Any:
     """Return the comparison of the groups of a column, by one score of one file."""
     outputs, names, found = read(file, wanted, words(by), **options)
@@ -188,7 +199,7 @@ def _of_groups(
 
 
 def _scores_of(
-    file: Path, wanted: list[str], fit: Outputs | None, options: dict[str, Any]
+    file: Path, wanted: list[str], fit: Outputs | None, options: Options
 ) -> tuple[Any, dict[str, Any], Outputs]:
     """Several scores of one file, each under the loss of the predictions that it is about."""
     outputs, names, _ = read(file, wanted, [], **options)
@@ -204,7 +215,7 @@ def _scores_of(
 
 
 def models_of(
-    files: tuple[Path, ...], wanted: list[str], options: dict[str, Any]
+    files: tuple[Path, ...], wanted: list[str], options: Options
 ) -> tuple[dict[str, Any], dict[str, Any], Outputs]:
     """One score of each of several files, each under its own loss, on the samples that the first file has."""
     if len(wanted) > 1:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import abstain.evaluation
-from abstain.cli._group import options
+from abstain.cli._group import Options, options
 from abstain.cli._input import about, read
 from abstain.cli._show import print_result
 
@@ -30,7 +30,7 @@ gate_options = options(
 )  # fmt: skip
 
 
-def wanted_metrics(chosen: Any, gate: dict[str, Any]) -> Any:
+def wanted_metrics(chosen: Any, gate: Options) -> Any:
     """Return the metrics to evaluate, those of the gate among them; wrong usage fails before a file is read."""
     if (gate["against"] is None) != (gate["margin"] is None):
         raise click.UsageError("--against and --margin belong together: how much worse than that may this model be?")
@@ -49,7 +49,7 @@ def wanted_metrics(chosen: Any, gate: dict[str, Any]) -> Any:
     return [*known, *{metric.spec: metric for metric in extra if metric.spec not in specs}.values()]
 
 
-def decide(result: Evaluation, file: Path, columns: dict[str, Any], gate: dict[str, Any]) -> bool:
+def decide(result: Evaluation, file: Path, columns: Options, gate: Options) -> bool:
     """Print the gate and write its summary; return whether it passed."""
     if not gate["conditions"] and gate["against"] is None:
         return True
@@ -70,7 +70,7 @@ def decide(result: Evaluation, file: Path, columns: dict[str, Any], gate: dict[s
     return found.passed
 
 
-def _against(result: Evaluation, file: Path, columns: dict[str, Any], gate: dict[str, Any]) -> tuple[Any, str | None]:
+def _against(result: Evaluation, file: Path, columns: Options, gate: Options) -> tuple[Any, str | None]:
     """Return what the other model is held by, and how rows are matched: tests if its outputs are of the same rows."""
     from abstain.cli._compare import models_of
 
@@ -91,9 +91,7 @@ def _against(result: Evaluation, file: Path, columns: dict[str, Any], gate: dict
     return [_test(losses, scores, name, gate["margin"], level or 0.95, rows) for name in names], how
 
 
-def _test(
-    losses: dict[str, Any], scores: dict[str, Any], metric: str, margin: float, level: float, rows: dict[str, Any]
-) -> Any:
+def _test(losses: Options, scores: Options, metric: str, margin: float, level: float, rows: Options) -> Any:
     """Return the test of a metric on the same rows: of not being worse by the margin, where there is one for it."""
     from abstain._checks import UnmetNeed
 
@@ -109,7 +107,7 @@ def _test(
         return abstain.evaluation.Untested(abstain.metrics.parse(metric).spec, str(error).split(" to show")[0])
 
 
-def _matched(file: Path, other: Path, columns: dict[str, Any]) -> tuple[bool, str]:
+def _matched(file: Path, other: Path, columns: Options) -> tuple[bool, str]:
     """Return whether two files are of the same rows, and how that is known."""
     import numpy as np
 
@@ -134,7 +132,7 @@ def _words(outputs: Outputs) -> Any:
     return np.asarray(outputs.labels) if names is None else np.array(names)[outputs.labels]
 
 
-def _saved(path: Path) -> dict[str, Any] | None:
+def _saved(path: Path) -> Options | None:
     """Return an evaluation that was written as JSON; None if the file is something else."""
     if path.suffix.lower() != ".json":
         return None

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeAlias
 
 import click
 
 from abstain._version import __version__
 from abstain.cli._plugin import Group
+
+#: Options of a command by argument, as click gives them and functions of the library take them.
+Options: TypeAlias = dict[str, Any]
 
 #: Files of commands, in the order in which they are loaded until one has added the command that is called.
 _FILES = (

@@ -13,7 +13,7 @@ import abstain
 from abstain._pace import paced
 from abstain._result import Column, Row, Table, json_text, plain
 from abstain.cli._columns import MODEL, reads
-from abstain.cli._group import command, example_lines, words
+from abstain.cli._group import Options, command, example_lines, words
 from abstain.cli._input import about, column_names, read, read_fit, score_names, unread_scores
 from abstain.cli._next import GUARANTEE, with_threshold
 from abstain.cli._ood import beside
@@ -78,7 +78,7 @@ def joint_command(
     id_file: Path, ood_files: tuple[Path, ...], ood: tuple[str, ...], near: str | None, far: str | None,
     also: tuple[str, ...], confidence: str | None, scores: str | None, fit_file: Path | None,
     prevalence: float | None, layout: str, metric: str | None, group: str | None, n_permutations: int | None,
-    columns: dict[str, Any], to: Output,
+    columns: Options, to: Output,
 ) -> None:  # fmt: skip
     """Evaluate failures on ID_FILE and out-of-distribution inputs of OOD_FILES together.
 
@@ -147,7 +147,7 @@ def _draw(to: Output, run: ScoredRun, first: str, rest: list[str], prevalence: f
     to.draw(result, note=f": confidence {first}, detector {rest[0]}, OOD set {name}")
 
 
-def _parts(ood: tuple[str, ...], columns: dict[str, Any]) -> dict[str, dict[str, str]]:
+def _parts(ood: tuple[str, ...], columns: Options) -> dict[str, dict[str, str]]:
     """Return OOD sets in the ID file: the value of a column, and the rows that have it."""
     found = {}
     for pair in ood:
@@ -162,7 +162,7 @@ def _parts(ood: tuple[str, ...], columns: dict[str, Any]) -> dict[str, dict[str,
     return found
 
 
-def _marked(file: Path, columns: dict[str, Any]) -> dict[str, Any]:
+def _marked(file: Path, columns: Options) -> Options:
     """Return the columns of a file that holds both: rows out of distribution are marked, or their label is -1."""
     from abstain.outputs._names import SINGLE, plain
 
@@ -188,7 +188,7 @@ def _groups(sets: list[str], near: list[str], far: list[str]) -> dict[str, list[
 
 def _scored(
     file: Path, sets: list[_Set], fit_file: Path | None, confidence: str | None, wanted: list[str],
-    columns: dict[str, Any],
+    columns: Options,
 ) -> tuple[abstain.joint.ScoredRun, Outputs]:  # fmt: skip
     """Return the scores of one network on the ID file and on the OOD sets, the confidence first; and the ID outputs."""
     inside, listed, _ = read(file, _asked(file, confidence, wanted), [], **columns)
@@ -196,7 +196,7 @@ def _scored(
     first = confidence or abstain.scores.default(inside)
     names = list(dict.fromkeys([first, *(listed if wanted else abstain.scores.available(inside, fit))]))
     fits: dict[str, FittedScore | None] = {}
-    found: list[dict[str, Any]] = []
+    found: list[Options] = []
     for each in (None, *sets):
         outputs = (
             inside if each is None else _outside(each, inside, confidence, wanted, columns, both=each.file == file)
@@ -239,7 +239,7 @@ def _asked(file: Path, confidence: str | None, wanted: list[str]) -> list[str]:
 
 
 def _outside(
-    which: _Set, inside: Outputs, confidence: str | None, wanted: list[str], columns: dict[str, Any], *, both: bool
+    which: _Set, inside: Outputs, confidence: str | None, wanted: list[str], columns: Options, *, both: bool
 ) -> Outputs:
     """Return the outputs on an OOD set, whose labels are none of the network's; ``both``: a part of the ID file."""
     file = which.file
@@ -279,7 +279,7 @@ def _say_not_evaluated(names: list[str]) -> None:
         click.echo(f"not evaluated, though all files hold it: {listed} (--scores NAME, high = known)", err=True)
 
 
-def _gains(run: ScoredRun, result: ProtocolResult, n_permutations: int) -> list[dict[str, Any]]:
+def _gains(run: ScoredRun, result: ProtocolResult, n_permutations: int) -> list[Options]:
     """Gain of each second score on each set of the first run, next to that of the same score permuted."""
     if not n_permutations:
         return []
@@ -302,7 +302,7 @@ def _gains(run: ScoredRun, result: ProtocolResult, n_permutations: int) -> list[
     return found
 
 
-def _gain_table(gains: list[dict[str, Any]]) -> Table:
+def _gain_table(gains: list[Options]) -> Table:
     """Return the gains of each set and score in both metrics, next to those of noise."""
     columns = [Column("Set, score"), *(Column(name) for name in ("DS-F1", "noise", "DS-AURC", "noise"))]
     rows: list[Row] = [
@@ -312,7 +312,7 @@ def _gain_table(gains: list[dict[str, Any]]) -> Table:
     return Table(columns, rows, title="Gain over the confidence alone, and that of the same score permuted (noise)")
 
 
-def _write_json(result: ProtocolResult, gains: list[dict[str, Any]], path: Path) -> None:
+def _write_json(result: ProtocolResult, gains: list[Options], path: Path) -> None:
     from abstain._files import write_text
 
     text = json_text({**result.to_dict(), "gains": plain(gains)})

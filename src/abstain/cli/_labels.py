@@ -9,7 +9,7 @@ import click
 
 import abstain.outputs
 from abstain.cli._columns import ANSWERS, MODEL, SURE, reads
-from abstain.cli._group import command, example_lines
+from abstain.cli._group import Options, command, example_lines
 from abstain.cli._input import about, column_names, score_names
 from abstain.cli._output import Output, writes
 from abstain.cli._show import say_written
@@ -47,7 +47,7 @@ from abstain.cli._show import say_written
 @click.option("-o", "--output", type=Path, required=True, help="Write the plan: .parquet, .csv or .json.")
 @writes("report", "print-json")
 def plan_command(
-    file: Path, columns: dict[str, Any], labels: int | None, halfwidth: float | None, metric: str, score: str | None,
+    file: Path, columns: Options, labels: int | None, halfwidth: float | None, metric: str, score: str | None,
     before: Path | None, output: Path, seed: int | None, judge: str | None, other: Path | None, to: Output,
     **options: Any,
 ) -> None:  # fmt: skip
@@ -103,7 +103,7 @@ def _alone(names: tuple[str, ...]) -> None:
             raise click.UsageError(f"--extend goes on as the plan began; leave --{option} out, or plan anew")
 
 
-def _second(outputs: Any, other: Path, score: str | None, columns: dict[str, Any]) -> tuple[Any, Any, Any]:
+def _second(outputs: Any, other: Path, score: str | None, columns: Options) -> tuple[Any, Any, Any]:
     """Return the score of a second model, and the predictions of both."""
     from abstain.cli._compare import matched
 

@@ -10,7 +10,7 @@ import click
 
 import abstain.outputs
 from abstain.cli._columns import ANSWERS, MODEL, SURE, reads
-from abstain.cli._group import command, example_lines
+from abstain.cli._group import Options, command, example_lines
 from abstain.cli._input import about
 from abstain.cli._monitor import _no_rows, _present
 from abstain.cli._next import scored_as
@@ -27,7 +27,7 @@ def _numbers(column: Iterable[Any]) -> list[float]:
     return [truth[word] if (word := str(each).lower()) in truth else float(each) for each in column]
 
 
-def _resumed(state: Path, given: dict[str, Any], add_group: Iterable[str]) -> LiveCertificate:
+def _resumed(state: Path, given: Options, add_group: Iterable[str]) -> LiveCertificate:
     """Return the certificate of a file, with the groups that join."""
     live = abstain.live.load_live(state)
     abstain.live.same_options(live, given)
@@ -36,7 +36,7 @@ def _resumed(state: Path, given: dict[str, Any], add_group: Iterable[str]) -> Li
     return live
 
 
-def _grid_scores(file: Path, how: Any, columns: dict[str, Any]) -> Any:
+def _grid_scores(file: Path, how: Any, columns: Options) -> Any:
     """Return the scores of other rows, which need no label and no name."""
     scored = {name: value for name, value in columns.items() if name not in ("labels", "ids", "clusters", *ANSWERS)}
     with about(file):
@@ -99,7 +99,7 @@ def live_command(
     context: click.Context,
     /,
     file: Path,
-    columns: dict[str, Any],
+    columns: Options,
     state: Path,
     score: str | None,
     temperature: float | None,

@@ -13,7 +13,7 @@ import click
 import abstain.outputs
 from abstain._result import Caveat
 from abstain.cli._columns import ANSWERS, ROWS, reads
-from abstain.cli._group import command, example_lines
+from abstain.cli._group import Options, command, example_lines
 from abstain.cli._input import about, column_names, read
 from abstain.cli._next import after_violation, scored_as, with_unread_groups
 from abstain.cli._output import Output, check_destinations, writes
@@ -62,7 +62,7 @@ model_option = click.option("--model", help="Refuse a policy that was not made f
 @writes(("monitoring", "monitoring"), "report", "print-json")
 @click.pass_context
 def monitor_command(
-    context: click.Context, /, policy: Path, file: Path | None, columns: dict[str, Any], state: Path | None,
+    context: click.Context, /, policy: Path, file: Path | None, columns: Options, state: Path | None,
     time: str | None, as_of: str | None, again: bool, model: str | None, metrics_file: Path | None, to: Output,
     **options: Any,
 ) -> None:  # fmt: skip
@@ -110,10 +110,10 @@ def _seen(
     policy: Policy,
     file: Path | None,
     state: Path | None,
-    columns: dict[str, Any],
+    columns: Options,
     time: str | None,
-    given: dict[str, Any],
-    update: dict[str, Any],
+    given: Options,
+    update: Options,
 ) -> tuple[Monitoring, Outputs | None]:
     """Return what all rows until now show and the outputs of the file, whose rows are then kept in the state."""
     from abstain.monitoring import Monitor, begun_monitor, in_frame, in_time_order
@@ -162,15 +162,15 @@ def one_score(outputs: Outputs, policy: Policy) -> Any:
 
 
 def _monitored(
-    file: Path, policy: Policy, columns: dict[str, Any], time: str | None, unlabelled: bool
-) -> tuple[dict[str, Any], Outputs]:
+    file: Path, policy: Policy, columns: Options, time: str | None, unlabelled: bool
+) -> tuple[Options, Outputs]:
     """Return the columns of rows to monitor, and the outputs; rows without a label have none of a loss."""
     from abstain._checks import closest
     from abstain.outputs import read_pool
 
     read_as, extra = policy.columns(**columns), second_column(policy)
     by = [] if policy.group is None else [policy.group]
-    when: dict[str, Any] = {} if time is None else {time: None}
+    when: Options = {} if time is None else {time: None}
     known = column_names(file)
     if time is not None and known and not {time, f"group_{time}"} & set(known):
         raise ValueError(f"{file}: time={time!r}: no column has this name; {closest(time, known)}")
@@ -206,7 +206,7 @@ def _no_rows(file: Path) -> bool:
         return False
 
 
-def _present(as_of: str | None) -> Any:
+def _present(as_of: str | None) -> float | str | None:
     """Return a number, or the text of a date."""
     try:
         return None if as_of is None else float(as_of)

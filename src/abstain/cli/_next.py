@@ -38,7 +38,7 @@ _AGREES = 0.5
 GUARANTEE = ("--risk", "0.05", "--delta", "0.05")
 
 
-def command_line(name: str, file: Path | str, columns: Mapping[str, Any], more: Iterable[str] = ()) -> str | None:
+def command_line(name: str, file: Path | str, columns: Mapping[str, object], more: Iterable[str] = ()) -> str | None:
     """Return a command as it may be typed, for a file with the columns that this call was given.
 
     None where one of these is no option of that command, such as weights: it would answer another question.
@@ -63,7 +63,7 @@ def _target(name: str, context: click.Context) -> click.Command:
     return found
 
 
-def _option(option: str, value: Any) -> list[str]:
+def _option(option: str, value: object) -> list[str]:
     if isinstance(value, Mapping):
         return [word for pair in value.items() for word in (option, shlex.quote("=".join(pair)))]
     text = shlex.quote(",".join(value) if isinstance(value, list) else str(value))
@@ -90,7 +90,7 @@ def apply_line(policy: Path, file: Path) -> str:
 
 
 def with_threshold(
-    verdict: Verdict, file: Path | str, columns: Mapping[str, Any], score: str | None, *, new: bool = False,
+    verdict: Verdict, file: Path | str, columns: Mapping[str, object], score: str | None, *, new: bool = False,
     groups: Iterable[str] = (),
 ) -> Verdict:  # fmt: skip
     """Return the verdict with the command that chooses a threshold; ``new``: on rows that are still to come.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ import click
 
 import abstain
 from abstain._result import Caveat, percent
-from abstain.cli._group import options
+from abstain.cli._group import Options, options
 from abstain.cli._input import column_names, read
 
 if TYPE_CHECKING:
@@ -31,8 +30,8 @@ pair_options = options(
 
 
 def choose(
-    file: Path, outputs: Outputs, columns: dict[str, Any], second: str, prevalence: float | None,
-    wanted: dict[str, Any], how: ScoreReading,
+    file: Path, outputs: Outputs, columns: Options, second: str, prevalence: float | None,
+    wanted: Options, how: ScoreReading,
 ) -> tuple[Any, str]:  # fmt: skip
     """Return the pair, and the column of the second score; OOD rows of the file have the largest loss."""
     import numpy as np
@@ -57,7 +56,7 @@ def choose(
     return found, second if outputs.reading is None else outputs.reading.scores[second]
 
 
-def marked(file: Path, columns: Mapping[str, Any]) -> bool:
+def marked(file: Path, columns: Options) -> bool:
     """Whether some rows are marked as out of distribution."""
     from abstain.outputs._names import SINGLE, plain
 
@@ -65,9 +64,7 @@ def marked(file: Path, columns: Mapping[str, Any]) -> bool:
     return bool(told or any(plain(name) in SINGLE["is_ood"] for name in column_names(file)))
 
 
-def left_out(
-    file: Path, found: Any, loss: Any, columns: Mapping[str, Any], by: list[str], how: ScoreReading
-) -> list[Caveat]:
+def left_out(file: Path, found: Any, loss: Any, columns: Options, by: list[str], how: ScoreReading) -> list[Caveat]:
     """Return how many OOD rows of the file the threshold would answer, though it was chosen without them."""
     import numpy as np
 

@@ -14,6 +14,7 @@ import click
 
 import abstain
 from abstain._files import write_text
+from abstain.cli._group import Options
 from abstain.cli._options import as_options
 from abstain.cli._plots import plot_option
 from abstain.cli._show import print_result, say_written
@@ -157,18 +158,18 @@ class Output:
         else:
             print_result(result, self.scale, verdict, title=title)
 
-    def columns_of(self, file: Path) -> dict[str, Any]:
+    def columns_of(self, file: Path) -> Options:
         """Return the columns that are read row by row with the others, empty; refuse what no report will show."""
         given = [name for name in (self.texts, self.images) if name is not None]
         if given and self.report_path is None:
             raise click.UsageError("--texts and --images are shown in a report; give --report FILE")
         return {name: None for name in given if not (name == self.images and _holds_arrays(file))}
 
-    def rows_of(self, file: Path, outputs: Outputs, columns: dict[str, Any]) -> dict[str, Any]:
+    def rows_of(self, file: Path, outputs: Outputs, columns: Options) -> Options:
         """Return texts and images as a report takes them, by row; ``columns``: what was read of those columns."""
         import numpy as np
 
-        found: dict[str, Any] = {}
+        found: Options = {}
         images = self.images
         if self.texts is not None:
             found["texts"] = [str(each) for each in np.asarray(columns[self.texts])]

@@ -11,7 +11,7 @@ import click
 
 import abstain
 from abstain.cli._columns import ANSWERS, ROWS, reads
-from abstain.cli._group import command, example_lines
+from abstain.cli._group import Options, command, example_lines
 from abstain.cli._input import about, read, understood
 from abstain.cli._monitor import model_option, one_score, second_column
 from abstain.cli._next import scored_as, with_unread_groups
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 _FORMS = {".py": "python", ".sql": "sql", ".json": "schema"}
 
 
-def _labelled(
-    policy: Policy, file: Path, columns: dict[str, Any], by: list[str]
-) -> tuple[Policy, Outputs, dict[str, Any]]:
+def _labelled(policy: Policy, file: Path, columns: Options, by: list[str]) -> tuple[Policy, Outputs, Options]:
     """Return labelled rows, read as the calibration rows were, and the policy with one score in the place of two."""
     score = policy.score if policy.inputs else None
     outputs, _, names = read(file, second_column(policy), by, score=score, **policy.columns(**columns))
@@ -88,7 +86,7 @@ def apply_command(
 @writes("print-json")
 @click.pass_context
 def audit_command(
-    context: click.Context, /, policy: Path, file: Path, columns: dict[str, Any], by: str | None, level: float,
+    context: click.Context, /, policy: Path, file: Path, columns: Options, by: str | None, level: float,
     model: str | None, to: Output,
 ) -> None:  # fmt: skip
     """Say what a policy does on labelled rows that did not choose it; exit code 1 if they violate its guarantee."""

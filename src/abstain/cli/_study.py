@@ -10,7 +10,7 @@ import click
 import abstain.outputs
 from abstain._result import Verdict
 from abstain.cli._columns import COLUMNS, reads
-from abstain.cli._group import command, example_lines, options, words
+from abstain.cli._group import Options, command, example_lines, options, words
 from abstain.cli._input import about, score_names
 from abstain.cli._next import with_threshold
 from abstain.cli._output import Output, scale_option, writes
@@ -67,10 +67,10 @@ def init_command(folder: Path, source: Path | None, data_name: str) -> None:
 def add_command(
     folder: Path, file: Path, model: str, run_name: str, set_name: str, role: str | None, shifts: tuple[str, ...],
     data_name: str, seed: int | None, settings: tuple[str, ...], unlabelled: bool, plan_file: Path | None,
-    columns: dict[str, Any],
+    columns: Options,
 ) -> None:  # fmt: skip
     """Add the outputs in FILE to the study in FOLDER, as one set of one run."""
-    few: dict[str, Any] = {}
+    few: Options = {}
     if plan_file is None:
         outputs = abstain.study.read_set(file, unlabelled, **columns)
     else:
@@ -316,7 +316,7 @@ def tables_command(
     _end(context, results)
 
 
-def _joint_table(folder: Path, layout: str, confidence: str, options: Any, wanted: dict[str, Any]) -> Any:
+def _joint_table(folder: Path, layout: str, confidence: str, options: Any, wanted: Options) -> Any:
     sets = words(options["sets"])
     found = abstain.study.protocol(
         folder,
@@ -337,10 +337,10 @@ def _end(context: click.Context, results: Any) -> None:
         context.exit(1)
 
 
-def _pairs(texts: tuple[str, ...], option: str) -> dict[str, Any]:
+def _pairs(texts: tuple[str, ...], option: str) -> Options:
     import json
 
-    found: dict[str, Any] = {}
+    found: Options = {}
     for text in texts:
         key, sign, value = text.partition("=")
         if not sign or not key:

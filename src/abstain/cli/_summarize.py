@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import abstain
-from abstain.cli._group import command, example_lines
+from abstain.cli._group import Options, command, example_lines
 from abstain.cli._output import Output, check_destinations, writes
 from abstain.cli._show import say_written
 
@@ -113,7 +113,7 @@ def _check_name(output: Path | None) -> None:
         raise ValueError(f"{output}: a summary is written as .parquet; give it that extension")
 
 
-def _summary(names: Sequence[str], key: Key | None, columns: dict[str, Any], nan_policy: Any) -> AnySummary:
+def _summary(names: Sequence[str], key: Key | None, columns: Options, nan_policy: Any) -> AnySummary:
     """Return the summary of files of rows and of summaries; what was given, or the first summary, decides the key."""
     made = {name: abstain.summaries.read_summary(name) for name in names if abstain.summaries.is_summary(name)}
     rows = [name for name in names if name not in made]
@@ -137,7 +137,7 @@ def _joint(
     names: Sequence[str],
     ood: Sequence[str],
     keys: tuple[Key | None, Key | None],
-    columns: dict[str, Any],
+    columns: Options,
     nan_policy: Any,
 ) -> AnySummary:
     """Return the summary of two scores of files of rows and of summaries."""

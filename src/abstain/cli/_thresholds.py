@@ -13,7 +13,7 @@ import click
 
 import abstain
 from abstain.cli._columns import ANSWERS, MODEL, SURE, reads
-from abstain.cli._group import command, example_lines, words
+from abstain.cli._group import Options, command, example_lines, words
 from abstain.cli._input import about, read, understood
 from abstain.cli._next import apply_line, scored_as, with_unread_groups
 from abstain.cli._ood import choose, left_out, pair_options
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _OBJECTIVES = ("risk", "coverage", "capacity", "cost")
 
 
-def _how(outputs: Outputs, score: str | None, temperature: float | None, given: dict[str, Any]) -> ScoreReading:
+def _how(outputs: Outputs, score: str | None, temperature: float | None, given: Options) -> ScoreReading:
     """Return how a policy comes by the confidence of each row in new files."""
     if given["confidence"] and not (score is None and temperature is None):
         raise click.UsageError(
@@ -52,7 +52,7 @@ def _say_repeated(outputs: Outputs) -> None:
         )
 
 
-def policies_of(outputs: Outputs, scores: Iterable[str]) -> dict[str, dict[str, Any]]:
+def policies_of(outputs: Outputs, scores: Iterable[str]) -> dict[str, Options]:
     """Return how new files hold each score, as arguments of a policy; a score that none can name is left out."""
     found = {}
     for name in scores:
@@ -106,7 +106,7 @@ def _capacity(_context: Any, _option: Any, text: str | None) -> Any:
 @writes(("threshold", "trade_off"), "rows", "report", "print-json")
 @click.pass_context
 def threshold_command(
-    context: click.Context, /, file: Path, columns: dict[str, Any], score: str | None,
+    context: click.Context, /, file: Path, columns: Options, score: str | None,
     temperature: float | None, groups: str | None, output: Path | None,
     model: str | None, author: str | None, note: str | None,
     second: str | None, prevalence: float | None, review_cost: float | None, to: Output, **objective: Any,

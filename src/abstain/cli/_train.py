@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from abstain.cli._group import command, example_lines, words
+from abstain.cli._group import Options, command, example_lines, words
 
 
 @command.command(
@@ -119,7 +119,7 @@ def _list() -> None:
     show_list(("name", "passes", "what it is"), rows, as_json=False)
 
 
-def _grid(name: str, settings: tuple[str, ...], data_name: str, model: str | None) -> dict[str, Any]:
+def _grid(name: str, settings: tuple[str, ...], data_name: str, model: str | None) -> Options:
     """One recipe per combination of the grid's values for this data set."""
     from itertools import product
 
@@ -136,7 +136,7 @@ def _grid(name: str, settings: tuple[str, ...], data_name: str, model: str | Non
     return found
 
 
-def _values(table: Mapping[str, Any], data_name: str) -> list[Any]:
+def _values(table: Mapping[str, Any], data_name: str) -> list[object]:
     return list(table.get(data_name, table.get("other", [])))
 
 

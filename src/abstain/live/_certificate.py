@@ -6,14 +6,14 @@ import copy
 import math
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from abstain._checks import failure_probability, flag, fraction, positive, whole
 from abstain._files import locked
-from abstain._typing import ArrayLike
+from abstain._typing import Age, ArrayLike, Document, Frame, Moment
 from abstain.live import _columns as columns
 from abstain.live import _state
 from abstain.live._grid import Grid, Rows, Rules
@@ -122,7 +122,7 @@ class LiveCertificate:
         each: bool = False,
         reserve: float = 0.0,
         restarts: int = 0,
-        maturity: Any = None,
+        maturity: Age = None,
         run_length: float = 10_000.0,
     ) -> None:
         self.max_loss = positive(max_loss, "max_loss", "give the largest possible loss")
@@ -158,10 +158,10 @@ class LiveCertificate:
         self.groups = {name: Grid(self._rules(), share) for name in names}
         self._lock = threading.RLock()
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Document:
         return {name: value for name, value in vars(self).items() if name != "_lock"}
 
-    def __setstate__(self, state: Mapping[str, Any]) -> None:
+    def __setstate__(self, state: Document) -> None:
         vars(self).update(state, _lock=threading.RLock())
 
     def _rules(self) -> Rules:
@@ -182,9 +182,9 @@ class LiveCertificate:
         groups: ArrayLike | str | None = None,
         clusters: ArrayLike | str | None = None,
         time: ArrayLike | str | None = None,
-        as_of: Any = None,
+        as_of: Moment = None,
         ids: ArrayLike | str | None = None,
-        frame: Any = None,
+        frame: Frame | None = None,
         again: bool = False,
     ) -> LiveCertification:
         """Count new rows, and return what is certified now.
@@ -374,7 +374,7 @@ class LiveCertificate:
             }
             self.lines = []
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> Document:
         """Return what was fixed at the start, in plain values."""
         plain = ("risk", "delta", "audit", "ood_share", "max_loss", "max_weight", "max_cluster", "each", "reserve")
         return {name: getattr(self, name) for name in (*plain, "restarts", "run_length")} | {

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import check_loss, check_weight, closest, plain, same_length, vector
-from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from abstain._typing import ArrayLike, BoolArray, FloatArray, Frame, IntArray
 from abstain.inference import codes
 from abstain.monitoring import Clock
 from abstain.policy import group_column, row_names
 from abstain.thresholds import Hashes, named
 
 
-def of_frame(frame: Any, *given: Any) -> list[Any]:
+def of_frame(frame: Frame, *given: ArrayLike) -> list[ArrayLike]:
     """Return what is given, with the columns of a frame of any library in the place of their names."""
     import narwhals as nw
 
@@ -164,7 +164,7 @@ def numbers_of(clusters: ArrayLike | None, n: int, largest: int | None) -> IntAr
     return number
 
 
-def fresh_clusters(clusters: Any, due: IntArray, counted: Hashes) -> Hashes:
+def fresh_clusters(clusters: ArrayLike, due: IntArray, counted: Hashes) -> Hashes:
     """Return the hashes of the names of clusters; refuse one that was counted before."""
     names, hashes = named(np.asarray(clusters)[due])
     old = np.isin(hashes, counted)
@@ -186,7 +186,9 @@ def group_names(groups: Sequence[str]) -> list[str]:
     return names
 
 
-def due_rows(clock: Clock, time: Any, as_of: Any, losses: Any, needed: Any, number: Any) -> tuple[Any, Any]:
+def due_rows(
+    clock: Clock, time: ArrayLike, as_of: Any, losses: ArrayLike, needed: BoolArray, number: Any
+) -> tuple[Any, Any]:
     """Return the rows that are due, and their times; refuse a missing label, and rows of a time that was counted."""
     until = "" if clock.last is None else clock.shown(clock.last)
     try:

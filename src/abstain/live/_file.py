@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from abstain._files import locked
-from abstain._typing import ArrayLike, FloatArray
+from abstain._typing import ArrayLike, FloatArray, Options
 from abstain.live import _state
 from abstain.live._certificate import LiveCertificate
 from abstain.live._result import LiveCertification
@@ -81,7 +81,7 @@ def update_live(path: str | os.PathLike[str], confidence: ArrayLike, loss: Array
 USUAL = 1.0 - np.append(np.geomspace(1e-7, 0.01, 20), np.linspace(0.02, 1.0, 80))
 
 
-def begin_live(confidence: FloatArray, others: FloatArray | None, options: dict[str, Any]) -> LiveCertificate:
+def begin_live(confidence: FloatArray, others: FloatArray | None, options: Options) -> LiveCertificate:
     """Return a new certificate: on a grid from the scores of other rows, or for scores in [0, 1] a fixed one.
 
     The scores of the rows that are counted may not make the grid: it is fixed before.
@@ -99,7 +99,7 @@ def begin_live(confidence: FloatArray, others: FloatArray | None, options: dict[
     return LiveCertificate(thresholds=USUAL, **options)
 
 
-def same_options(live: LiveCertificate, given: dict[str, Any]) -> None:
+def same_options(live: LiveCertificate, given: Options) -> None:
     """Refuse options that differ from those that were fixed at the start."""
     fixed = live.options()
     for name, value in given.items():

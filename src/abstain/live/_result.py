@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from abstain._result import Caveat, Column, Level, Result, Row, Status, Table, Verdict, readable
+from abstain._typing import Document
 from abstain.thresholds import Reach
 
 if TYPE_CHECKING:
@@ -239,7 +240,7 @@ class LiveCertification(Result):
         names = [Column("group"), Column("rows"), Column("labels"), Column("threshold"), Column("coverage")]
         return [Table([*names, Column("risk")], rows)]
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[Document]:
         """Return one dict for each group."""
         return [{"group": name, **vars(one)} for name, one in self.groups.items()]
 

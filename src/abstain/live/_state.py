@@ -6,14 +6,13 @@ import base64
 import hashlib
 import json
 import os
-from collections.abc import Mapping
 from dataclasses import astuple
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from abstain._files import write_text
-from abstain._typing import FloatArray
+from abstain._typing import Document, FloatArray
 from abstain.live._grid import Grid
 from abstain.live._result import Line
 from abstain.monitoring import Clock, Detector, Evidence
@@ -49,7 +48,7 @@ def write(name: str, certificate: LiveCertificate) -> None:
     certificate.on_file[os.path.realpath(name)] = stamp
 
 
-def read(name: str) -> dict[str, Any]:
+def read(name: str) -> Document:
     """Return the content of a file; refuse one that was edited."""
     try:
         with open(name, encoding="utf-8") as file:
@@ -67,12 +66,12 @@ def read(name: str) -> dict[str, Any]:
     return content
 
 
-def stamp_of(content: Mapping[str, Any]) -> str:
+def stamp_of(content: Document) -> str:
     """Return the digest of a state."""
     return hashlib.sha256(json.dumps(content, sort_keys=True, allow_nan=False).encode()).hexdigest()
 
 
-def content_of(certificate: LiveCertificate) -> dict[str, Any]:
+def content_of(certificate: LiveCertificate) -> Document:
     """Return what is kept, in plain values."""
     return {
         "options": certificate.options(),
@@ -90,7 +89,7 @@ def content_of(certificate: LiveCertificate) -> dict[str, Any]:
     }
 
 
-def restore(certificate: LiveCertificate, content: Mapping[str, Any]) -> None:
+def restore(certificate: LiveCertificate, content: Document) -> None:
     """Take up what was kept."""
     state = content["state"]
     for name in ("period", "calls", "given", "reserved"):
@@ -117,7 +116,7 @@ def restore(certificate: LiveCertificate, content: Mapping[str, Any]) -> None:
 PLAIN = ("labels", "smallest", "graded", "in_force", "answered", "highest", "violated_at", "changed_at", "old_rows")
 
 
-def _grid(one: Grid) -> dict[str, Any]:
+def _grid(one: Grid) -> Document:
     return {
         "share": one.share,
         "sums": text_of(one.sums),
@@ -131,14 +130,14 @@ def _grid(one: Grid) -> dict[str, Any]:
     }
 
 
-def _bets(one: Evidence | Detector) -> dict[str, Any]:
+def _bets(one: Evidence | Detector) -> Document:
     played = {name: text_of(getattr(one.bets, name)) for name in ("gained", "base", "sums")}
     if isinstance(one, Detector):
         return {"since": one.since, **played}
     return {"n": one.n, "spent": one.spent, **played}
 
 
-def _take_up(one: Evidence | Detector, kept: Mapping[str, Any]) -> None:
+def _take_up(one: Evidence | Detector, kept: Document) -> None:
     for name in ("gained", "base", "sums"):
         setattr(one.bets, name, numbers_of(kept[name]))
     for name in ("since",) if isinstance(one, Detector) else ("n", "spent"):

@@ -26,11 +26,10 @@ import numpy as np
 from abstain import scores
 from abstain._checks import UnmetNeed, closest, vector
 from abstain._files import locked
-from abstain._typing import ArrayLike, IntArray, Options, Source
+from abstain._typing import Age, ArrayLike, IntArray, Moment, Options, Source
 from abstain.monitoring._monitor import Monitor
 from abstain.monitoring._result import Monitoring
 from abstain.monitoring._state import content_of, digest_of
-from abstain.monitoring._times import Age, Moment
 from abstain.outputs import REMEDY, FurtherColumns, count, refuse_without_frame
 from abstain.policy import Policy, group_column
 from abstain.thresholds import frame_source

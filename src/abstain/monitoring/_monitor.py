@@ -14,7 +14,7 @@ import numpy as np
 from abstain._checks import check_loss, failure_probability, flag, one_of, positive, real, same_length, vector
 from abstain._files import locked, write_text
 from abstain._result import plain
-from abstain._typing import AnyArray, ArrayLike, BoolArray, Document, FloatArray, IntArray
+from abstain._typing import Age, AnyArray, ArrayLike, BoolArray, Document, FloatArray, IntArray, Moment
 from abstain.inference import codes
 from abstain.monitoring._guarantee import (
     ONLY,
@@ -31,7 +31,7 @@ from abstain.monitoring._guarantee import (
 from abstain.monitoring._result import Monitoring, any_known
 from abstain.monitoring._rows import SentRows, shuffled, warn_if_in_runs, warn_if_sorted
 from abstain.monitoring._state import FORMAT, as_in_0_2, content_of, digest_of, policy_content
-from abstain.monitoring._times import Age, Clock, Moment
+from abstain.monitoring._times import Clock
 from abstain.policy import Policy, group_column
 from abstain.thresholds import check_clusters, read, warn_if_reused, warn_of_copies
 from abstain.thresholds._row_hashes import Hashes, named, packed, taken, unpacked

@@ -12,16 +12,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, TypeAlias
 
 import numpy as np
 
 from abstain._checks import not_negative, one_of, same_length
-from abstain._typing import AnyArray, Array, ArrayLike, BoolArray, FloatArray, IntArray
-
-#: A time of rows, and an age of labels: numbers, or dates and their differences.
-Moment: TypeAlias = Any
-Age: TypeAlias = Any
+from abstain._typing import Age, AnyArray, Array, ArrayLike, BoolArray, FloatArray, IntArray, Moment
 
 _DAY = np.timedelta64(1, "D")
 #: Numbers from 1990 to 2100 as seconds, milliseconds, microseconds and nanoseconds since 1970.
