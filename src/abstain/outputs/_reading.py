@@ -6,8 +6,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypedDict, get_type_hints
 
-from abstain._typing import ArrayLike
-
 if TYPE_CHECKING:
     from abstain.outputs._outputs import Outputs
 
@@ -205,7 +203,7 @@ class Reading:
         return self.words.get(name, "as given")
 
 
-def understood(outputs: Outputs, default: str = "", loss: ArrayLike = None) -> dict[str, str]:
+def understood(outputs: Outputs, default: str = "", loss: Column = None) -> dict[str, str]:
     """Return part -> what it is, in words.
 
     ``default`` names the score that stands for the confidence, where that is no column. ``loss``: that of all rows,
