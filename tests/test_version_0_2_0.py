@@ -1,4 +1,4 @@
-"""Files that version 0.2.0 wrote, by ``tests/data/version_0_2_0/make.py``, are read with the values that it had."""
+"""Files that version 0.2.0 wrote are read with the values that it had (made by make.py beside them, in 25aeb20a)."""
 
 from __future__ import annotations
 

@@ -71,7 +71,6 @@ def test_a_reader_that_stops(path: Path, arguments: list[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "reader"),
     [
-        ("evaluate preds.npz --gate augrc<=0.0001", 1, "true"),
         ("evaluate preds.npz --gate augrc<=0.0001", 1, "head -c1"),
         ("threshold preds.npz --risk 0.001 --delta 0.05 2>&1", 1, "true"),
         ("evaluate nowhere.npz 2>&1", 2, "head -c1"),
