@@ -16,12 +16,11 @@ from tests.engines.cases import KINDS, check_comparison, parts, rows
 from tests.engines.test_here import ENGINES
 
 
-@pytest.mark.parametrize("number", [1, 4])
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "missing scores"])
 @pytest.mark.parametrize("engine", ENGINES)
-def test_an_engine_gives_the_comparison_of_the_rows_in_memory(engine: str, kind: str, number: int) -> None:
+def test_an_engine_gives_the_comparison_of_the_rows_in_memory(engine: str, kind: str) -> None:
     """Estimates, differences, p-values, letters and sets of ranks, of two scores and of two models."""
-    check_comparison(ENGINES[engine], kind, number)
+    check_comparison(ENGINES[engine], kind, 4)
 
 
 def test_few_rows_are_swapped_as_in_memory() -> None:

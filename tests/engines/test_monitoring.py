@@ -16,9 +16,10 @@ from tests.engines.cases import check_alike, check_watched, labelled, parts, pol
 from tests.engines.test_here import ENGINES
 
 
-@pytest.mark.parametrize("later", [0.1, 0.5])
-@pytest.mark.parametrize("groups", [False, True])
-@pytest.mark.parametrize("time", ["day", "number"])
+@pytest.mark.parametrize(
+    ("time", "groups", "later"),
+    [("day", False, 0.5), ("day", True, 0.1), ("number", False, 0.1), ("number", True, 0.5), ("day", True, 0.5)],
+)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_engine_gives_what_the_rows_in_memory_show(
     engine: str, time: str, groups: bool, later: float, monkeypatch: pytest.MonkeyPatch

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-import abstain.evaluation
+import abstain
 from abstain.cli._columns import ANSWERS, MODEL, SAMPLE, SURE, reads
 from abstain.cli._gate import decide, gate_options, wanted_metrics
 from abstain.cli._group import Options, command, example_lines, words
@@ -176,7 +176,9 @@ def _of_rows(
         lacking: Options = {"nan_policy": "drop"} if nan_policy == "drop" else {}
         outputs, wanted, names = read(file, scores, groups, beside=beside, late=None, **columns, **lacking)
     except ValueError as error:
-        raise abstain.evaluation.explained(error, str(file), columns) from None
+        from abstain.evaluation import explained
+
+        raise explained(error, str(file), columns) from None
     fit = read_fit(fit_file, columns)
     with about(file):
         result = abstain.evaluate(

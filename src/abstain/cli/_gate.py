@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-import abstain.evaluation
+import abstain
 from abstain.cli._group import Options, options
 from abstain.cli._input import about, read
 from abstain.cli._show import print_result
@@ -73,8 +73,9 @@ def decide(result: Evaluation, file: Path, columns: Options, gate: Options) -> b
 def _against(result: Evaluation, file: Path, columns: Options, gate: Options) -> tuple[Any, str | None]:
     """Return what the other model is held by, and how rows are matched: tests if its outputs are of the same rows."""
     from abstain.cli._compare import models_of
+    from abstain.evaluation import metrics_of
 
-    other, names = gate["against"], abstain.evaluation.metrics_of(gate["conditions"], True)[1]
+    other, names = gate["against"], metrics_of(gate["conditions"], True)[1]
     saved = _saved(other)
     if saved is not None:
         return saved, f"not paired: {other} holds no rows"
@@ -94,6 +95,7 @@ def _against(result: Evaluation, file: Path, columns: Options, gate: Options) ->
 def _test(losses: Options, scores: Options, metric: str, margin: float, level: float, rows: Options) -> Any:
     """Return the test of a metric on the same rows: of not being worse by the margin, where there is one for it."""
     from abstain._checks import UnmetNeed
+    from abstain.evaluation import Untested
 
     try:
         return abstain.inference.non_inferiority(
@@ -104,7 +106,7 @@ def _test(losses: Options, scores: Options, metric: str, margin: float, level: f
     except ValueError as error:
         if "too few" not in str(error):
             raise
-        return abstain.evaluation.Untested(abstain.metrics.parse(metric).spec, str(error).split(" to show")[0])
+        return Untested(abstain.metrics.parse(metric).spec, str(error).split(" to show")[0])
 
 
 def _matched(file: Path, other: Path, columns: Options) -> tuple[bool, str]:

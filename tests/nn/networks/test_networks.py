@@ -123,7 +123,7 @@ def test_models_of_other_libraries(name):
     assert network(x).shape == (1, 10)
 
 
-@pytest.mark.parametrize("layout", [torch.contiguous_format, torch.channels_last])
+@pytest.mark.parametrize("layout", [torch.contiguous_format, pytest.param(torch.channels_last, marks=pytest.mark.slow)])
 def test_narrow_shortcuts_keep_memory_and_values(layout):
     """Two threads, an odd batch, 4 channels, stride 2: the gradient of a plain convolution in double precision.
 
