@@ -60,7 +60,10 @@ def test_the_gallery_draws_real_data(name: str) -> None:
     assert ("datasets.load(" in text or "load_digits()" in text) == (name not in NO_DATA)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [name if k % 4 == 0 or name == "forest" else pytest.param(name, marks=pytest.mark.slow)
+             for k, name in enumerate(NAMES)],
+)  # fmt: skip
 def test_equal_data_give_equal_bytes(name: str, tmp_path: Path) -> None:
     """Whatever the settings of the caller, which stay, and what was saved before; one is tried in all forms."""
     import matplotlib as mpl
