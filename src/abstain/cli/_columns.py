@@ -63,11 +63,11 @@ def _option(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return click.option(option, name, help=text)
 
 
-def _words(_context: Any, _option: Any, text: str | None) -> list[str] | None:
+def _words(_context: click.Context, _option: click.Parameter, text: str | None) -> list[str] | None:
     return [word.strip() for word in (text or "").split(",") if word.strip()] or None
 
 
-def _where(_context: Any, _option: Any, pairs: Iterable[str]) -> dict[str, str] | None:
+def _where(_context: click.Context, _option: click.Parameter, pairs: Iterable[str]) -> dict[str, str] | None:
     found = {}
     for pair in pairs:
         name, sign, value = pair.partition("=")

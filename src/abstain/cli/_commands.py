@@ -24,7 +24,7 @@ MOST_RESAMPLES = 1_000_000
 PAPER = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 
 
-def _thresholds(_context: Any, _option: Any, text: str | None) -> list[float] | None:
+def _thresholds(_context: click.Context, _option: click.Parameter, text: str | None) -> list[float] | None:
     """Return the thresholds of the option."""
     if text is None:
         return None

@@ -13,6 +13,7 @@ from abstain.cli._plugin import Group
 
 #: Options of a command by argument, as click gives them and functions of the library take them.
 Options: TypeAlias = dict[str, Any]
+Command: TypeAlias = Callable[..., Any]
 
 #: Files of commands, in the order in which they are loaded until one has added the command that is called.
 _FILES = (

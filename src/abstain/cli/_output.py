@@ -14,7 +14,7 @@ import click
 
 import abstain
 from abstain._files import write_text
-from abstain.cli._group import Options
+from abstain.cli._group import Command, Options
 from abstain.cli._options import as_options
 from abstain.cli._plots import plot_option
 from abstain.cli._show import print_result, say_written
@@ -60,10 +60,10 @@ _OPTIONS: dict[str, list[Callable[[Any], Any]]] = {
 }  # fmt: skip
 
 
-def writes(*kinds: str | tuple[str, str]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def writes(*kinds: str | tuple[str, str]) -> Callable[[Command], Command]:
     """Add options for output to a command, which gets them as one ``to``; a pair is ``--plot``, with its usual one."""
 
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(function: Command) -> Command:
         @functools.wraps(function)
         def command(*positional: Any, **given: Any) -> Any:
             told = {name: given.pop(name) for name in Output.__dataclass_fields__ if name in given}
@@ -72,7 +72,7 @@ def writes(*kinds: str | tuple[str, str]) -> Callable[[Callable[..., Any]], Call
             drawn_from = next((kind[0] for kind in kinds if isinstance(kind, tuple)), "")
             return function(*positional, to=Output(drawn_from, **told), **given)
 
-        decorated: Callable[..., Any] = command
+        decorated: Command = command
         for kind in reversed(kinds):
             for option in reversed([plot_option(*kind)] if isinstance(kind, tuple) else _OPTIONS[kind]):
                 decorated = option(decorated)

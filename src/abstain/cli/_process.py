@@ -38,7 +38,7 @@ def ending() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _end(number: int, _frame: Any) -> None:
+def _end(number: int, _frame: object) -> None:
     raise Ended(128 + number)
 
 

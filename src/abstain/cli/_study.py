@@ -316,7 +316,7 @@ def tables_command(
     _end(context, results)
 
 
-def _joint_table(folder: Path, layout: str, confidence: str, options: Any, wanted: Options) -> Any:
+def _joint_table(folder: Path, layout: str, confidence: str, options: Options, wanted: Options) -> Any:
     sets = words(options["sets"])
     found = abstain.study.protocol(
         folder,

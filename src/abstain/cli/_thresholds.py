@@ -61,7 +61,7 @@ def policies_of(outputs: Outputs, scores: Iterable[str]) -> dict[str, Options]:
     return found
 
 
-def _capacity(_context: Any, _option: Any, text: str | None) -> Any:
+def _capacity(_context: click.Context, _option: click.Parameter, text: str | None) -> Any:
     """Return a share, or cases that can be reviewed out of those that come in the same time."""
     if text is None:
         return None

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import gcd
-from typing import Any
 
 import numpy as np
 
 from abstain._checks import one_of, plain, real
-from abstain._typing import ArrayLike
+from abstain._typing import AnyArray, Array, ArrayLike
 from abstain.joint._problem import CORRECT, OOD, Compared, Problem, Thresholds, joint_metric, problem
 from abstain.joint._quadrants import Sweep, sweep_over
 
@@ -208,7 +207,7 @@ def f1_at(
     return point(data, _pair(thresholds), "f1/at")
 
 
-def _pair(thresholds: Any) -> Thresholds:
+def _pair(thresholds: ArrayLike) -> Thresholds:
     if plain(thresholds, "thresholds", "two numbers").shape != (2,):
         raise TypeError(f"thresholds must be a pair (confidence, detector), got {thresholds!r}")
     pair = Thresholds(*(real(each, "thresholds", "on the scale of each score") for each in thresholds))
@@ -243,13 +242,13 @@ def exact(data: Problem, convention: str = "ds_f1/exact") -> F1Point:
 F1 = Compared("ds_f1", "f1", 1, lambda data: exact(data).value, lambda data: exact(data.alone()).value)
 
 
-def _gain(data: Problem, kind: Any, top: Any, bottom: Any) -> Any:
+def _gain(data: Problem, kind: AnyArray, top: float, bottom: float) -> AnyArray:
     """Gain per row, so that the sum over A is 2 TA bottom - |A| top."""
     table = [(2 * bottom - top) * data.id_weight, -top * data.id_weight, -top * data.ood_weight]
     return np.array(table, dtype=np.int64 if data.integer else np.float64)[kind]
 
 
-def _ratio(data: Problem, sweep: Sweep, kind: Any, group: int, column: int) -> tuple[Any, Any]:
+def _ratio(data: Problem, sweep: Sweep, kind: AnyArray, group: int, column: int) -> tuple[Array, Array]:
     """F1 of a quadrant as numerator and denominator, without a common divisor."""
     end = int(sweep.ends[group])
     counts = np.bincount(kind[:end][sweep.column[:end] <= column], minlength=3).tolist()
@@ -258,7 +257,7 @@ def _ratio(data: Problem, sweep: Sweep, kind: Any, group: int, column: int) -> t
     return (top // common, bottom // common) if data.integer else (top / common, 1.0)
 
 
-def numerator_denominator(data: Problem, counts: Any) -> tuple[Any, Any]:
+def numerator_denominator(data: Problem, counts: Array) -> tuple[Array, Array]:
     """Return 2 TA and |A| + n_ID, weighted, from the accepted right, wrong and OOD rows."""
     right, wrong, outside = counts
     inside = data.id_weight * (right + wrong + data.n_id)

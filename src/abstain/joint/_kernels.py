@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from abstain._typing import AnyArray, BoolArray, FloatArray, IntArray
+
 #: Below so many rows NumPy alone is as fast as loading numba; where that is done, as the kernels.
 PAYS = (3000, 100)
 
 
-def sweep(gain: Any, column: Any, ends: Any, total: Any, best: Any) -> tuple[Any, int]:
+def sweep(gain: FloatArray, column: IntArray, ends: IntArray, total: FloatArray, best: FloatArray) -> tuple[float, int]:
     """Return the largest sum of ``gain`` over any quadrant, and the first group that reaches it.
 
     ``total`` and ``best`` are zeros of twice a power of two: a segment tree over columns whose nodes hold the sum
@@ -40,7 +42,14 @@ def sweep(gain: Any, column: Any, ends: Any, total: Any, best: Any) -> tuple[Any
 
 
 def levels(
-    kind: Any, column: Any, ends: Any, id_weight: Any, ood_weight: Any, generalized: bool, counts: Any, found: Any
+    kind: IntArray,
+    column: IntArray,
+    ends: IntArray,
+    id_weight: Any,
+    ood_weight: Any,
+    generalized: bool,
+    counts: IntArray,
+    found: AnyArray,
 ) -> None:
     """Find, for every number j of accepted ID rows, the quadrant of least risk.
 
@@ -86,8 +95,9 @@ def levels(
 
 
 def steps(
-    one: Any, group: Any, column: Any, start: Any, corner: Any, size: int, shifts: Any, masks: Any,
-    id_weight: float, ood_weight: float, generalized: Any, small: int, risk: Any, least: Any, found: Any,
+    one: IntArray, group: IntArray, column: IntArray, start: IntArray, corner: IntArray, size: int, shifts: IntArray,
+    masks: IntArray, id_weight: float, ood_weight: float, generalized: BoolArray, small: int, risk: AnyArray,
+    least: AnyArray, found: AnyArray,
 ) -> None:  # fmt: skip
     """Take the ends of all blocks of pairs, then cut and read them, as ``_stairs`` does without a compiler, by strips.
 

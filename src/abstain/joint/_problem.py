@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from abstain._checks import UnmetNeed, fraction, is_empty, refuse, same_length, to_numpy, vector
-from abstain._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from abstain._typing import Array, ArrayLike, BoolArray, FloatArray, IntArray
 from abstain.metrics import register
 
 #: Declares a metric of ID and OOD samples.
@@ -179,7 +179,7 @@ def score_column(column: ArrayLike, name: str, *, empty: bool = False) -> FloatA
     return array
 
 
-def _host(column: ArrayLike) -> Any:
+def _host(column: ArrayLike) -> Array:
     return to_numpy(column) if array_api_compat.is_array_api_obj(column) else column
 
 

@@ -10,18 +10,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from abstain import _fast
 from abstain._checks import whole
-from abstain._typing import FloatArray, IntArray
+from abstain._typing import Array, FloatArray, IntArray
 from abstain.joint import _kernels
 from abstain.joint._problem import Problem, Thresholds
 
 
-def distinct(values: FloatArray) -> Any:
+def distinct(values: FloatArray) -> Array:
     """Distinct values, highest first."""
     return (np.flatnonzero(np.bincount(values)) if values.dtype.kind == "i" else np.unique(values))[::-1]
 
@@ -74,7 +73,7 @@ class Sweep:
             steps.append((children[0], children[1]))
         return leaves, steps
 
-    def best(self, gain: Any) -> tuple[Any, int]:
+    def best(self, gain: FloatArray) -> tuple[float, int]:
         """Return the largest quadrant sum of the gains (per row of the sweep) and the first group that reaches it."""
         if not self.rows.size:
             return gain.dtype.type(0), 0
@@ -86,7 +85,7 @@ class Sweep:
             return top, int(where)
         return self._best_by_merging(gain)
 
-    def _best_by_merging(self, gain: Any) -> tuple[Any, int]:
+    def _best_by_merging(self, gain: FloatArray) -> tuple[float, int]:
         """The same without a compiler: the whole history of each node, one level of the tree at a time."""
         leaves, steps = self.merges
         column = self.column[leaves]
@@ -102,7 +101,7 @@ class Sweep:
         where = int(np.argmax(at_end))
         return (at_end[where], where) if at_end[where] > 0 else (gain.dtype.type(0), 0)
 
-    def column_of(self, gain: Any, group: int) -> int:
+    def column_of(self, gain: FloatArray, group: int) -> int:
         """Return the first column at which the quadrant sums of a group are largest."""
         inside = slice(0, int(self.ends[group]))
         sums = np.zeros(self.column_threshold.size, dtype=gain.dtype)
@@ -110,7 +109,7 @@ class Sweep:
         return int(np.argmax(np.cumsum(sums)))
 
 
-def sweep_over(problem: Problem, candidates: Any) -> Sweep:
+def sweep_over(problem: Problem, candidates: IntArray) -> Sweep:
     """Return the sweep whose thresholds are the values of the candidate rows; rows below all of them are left out."""
     groups, columns = distinct(problem.detector[candidates]), distinct(problem.confidence[candidates])
     group, column = floors(problem.detector, groups), floors(problem.confidence, columns)
@@ -132,7 +131,7 @@ def quantiles(score: FloatArray, T: int) -> FloatArray:
     return np.unique(np.quantile(score, np.linspace(0.0, 1.0, T), method="lower"))[::-1] if T > 1 else score.min()[None]
 
 
-def counts(data: Problem, confidence: FloatArray, detector: FloatArray) -> Any:
+def counts(data: Problem, confidence: FloatArray, detector: FloatArray) -> IntArray:
     """Return the accepted right, wrong and OOD rows of every pair, shape (3, n_confidence, n_detector)."""
     row, column = floors(data.confidence, confidence), floors(data.detector, detector)
     shape = (3, confidence.size + 1, detector.size + 1)

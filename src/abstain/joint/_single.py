@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -302,7 +301,7 @@ def _over_all(data: Problem, error: float, outside: float) -> tuple[FloatArray, 
     is_id = np.append(np.ones(data.n_id), np.zeros(data.n_ood))
     weight = np.where(is_id == 1.0, 1.0, data.ratio)
     kept = weight > 0.0
-    columns: Any = (loss[kept], data.confidence[kept], weight[kept])
+    columns: tuple[FloatArray, FloatArray, FloatArray] = (loss[kept], data.confidence[kept], weight[kept])
     blocks = TieBlocks.from_samples(*columns)
     inside = TieBlocks.from_samples(is_id[kept], *columns[1:])
     share = blocks.cumulative_weight / blocks.total_weight

@@ -10,7 +10,7 @@ of n; how few is no theorem (an exact n log n method would solve a (max,+) convo
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,9 +29,9 @@ CORNERS = 65_536
 class Counts(NamedTuple):
     """Right, wrong and OOD rows."""
 
-    right: Any
-    wrong: Any
-    outside: Any
+    right: IntArray
+    wrong: IntArray
+    outside: IntArray
 
 
 class Packing:
@@ -46,7 +46,7 @@ class Packing:
         self.masks = tuple((1 << each) - 1 for each in bits)
         self.one = np.array([1 << each for each in self.shifts], dtype=np.int64)
 
-    def split(self, packed: Any) -> Counts:
+    def split(self, packed: IntArray) -> Counts:
         """Return the three counts."""
         return Counts(*((packed >> shift) & mask for shift, mask in zip(self.shifts, self.masks, strict=True)))
 
@@ -68,7 +68,7 @@ class Best:
         limit = known if self.generalized else known * (bad + self.id_weight * last.right)
         return np.asarray((bad < limit) & (level > 0))
 
-    def take(self, counts: Counts, group: Any, column: Any) -> None:
+    def take(self, counts: Counts, group: IntArray, column: IntArray) -> None:
         """Remember pairs of less risk than any other that accepts as many ID rows (at least one)."""
         level = counts.right + counts.wrong
         risk = self.id_weight * counts.wrong + self.ood_weight * counts.outside
@@ -195,7 +195,9 @@ def _corners(sweep: Sweep, group: IntArray, one: IntArray, size: int) -> IntArra
     return np.cumsum(corner, axis=1, out=corner)
 
 
-def _strip(live: IntArray, corner: IntArray, above: IntArray, rows: Any, strip: int, size: int) -> Blocks:
+def _strip(
+    live: IntArray, corner: IntArray, above: IntArray, rows: tuple[IntArray, IntArray, IntArray], strip: int, size: int
+) -> Blocks:
     """Return the live blocks of a strip of groups."""
     group, column, one = rows
     left = np.zeros((live.size + 1, size), dtype=np.int64)

@@ -9,7 +9,7 @@ import numpy as np
 
 from abstain import metrics
 from abstain._checks import whole
-from abstain._typing import FloatArray
+from abstain._typing import Axes, FloatArray
 from abstain.blocks import TieBlocks
 from abstain.evaluation import Evaluation
 from abstain.metrics import augrc_from_auroc, augrc_partial_derivatives
@@ -51,7 +51,7 @@ class ContributionsDisplay(Display):
 
     @classmethod
     def from_evaluation(
-        cls, evaluation: Evaluation, *, n: int = 100, score: Any = None, ax: Any = None
+        cls, evaluation: Evaluation, *, n: int = 100, score: Any = None, ax: Axes | None = None
     ) -> ContributionsDisplay:
         """Draw both panels, the right one for scores of an evaluation.
 
@@ -80,7 +80,7 @@ class ContributionsDisplay(Display):
         if self.shares:
             self._cumulated(axes[1])
 
-    def _places(self, ax: Any) -> None:
+    def _places(self, ax: Axes) -> None:
         place = np.arange(1, self.n + 1)
         blocks = TieBlocks.from_samples(np.ones(self.n), -place, keep_samples=True)
         for k, name in enumerate(METRICS):
@@ -92,7 +92,7 @@ class ContributionsDisplay(Display):
         tidy(ax)
         ax.legend(frameon=False)
 
-    def _cumulated(self, ax: Any) -> None:
+    def _cumulated(self, ax: Axes) -> None:
         ax.plot([0.0, 1.0], [0.0, 1.0], color="0.45", linewidth=1.0, linestyle=":", label="each the same")
         for which, (score, shares) in enumerate(self.shares.items()):
             for k, name in enumerate(METRICS):
@@ -154,7 +154,7 @@ class AUGRCGeometryDisplay(Display):
 
     @classmethod
     def from_evaluation(
-        cls, evaluation: Evaluation, *, score: str | None = None, ax: Any = None
+        cls, evaluation: Evaluation, *, score: str | None = None, ax: Axes | None = None
     ) -> AUGRCGeometryDisplay:
         """Draw one score of an evaluation.
 
@@ -175,7 +175,7 @@ class AUGRCGeometryDisplay(Display):
     def _shape(self) -> Shape:
         return (5.2, 4.3), None
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         a, T = self.accuracy, self.blocks.total_weight
         coverage = np.append(0.0, self.blocks.cumulative_weight / T)
         risk = np.append(0.0, self.blocks.cumulative_loss / T)
@@ -265,7 +265,7 @@ class AUGRCSurfaceDisplay(Display):
         *,
         accuracy: tuple[float, float] = (0.5, 1.0),
         auroc_f: tuple[float, float] = (0.5, 1.0),
-        ax: Any = None,
+        ax: Axes | None = None,
     ) -> AUGRCSurfaceDisplay:
         """Draw the scores of an evaluation as points.
 
@@ -289,10 +289,10 @@ class AUGRCSurfaceDisplay(Display):
     def _shape(self) -> Shape:
         return (5.6, 4.5), None
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         x, y = np.linspace(*self.accuracy, 101), np.linspace(*self.auroc_f, 101)
         height = np.array([[augrc_from_auroc(float(a), float(b)) for a in x] for b in y])
-        levels = ax.contourf(x, y, height, levels=14, cmap=f"{SEQUENTIAL}_r")
+        levels: Any = ax.contourf(x, y, height, levels=14, cmap=f"{SEQUENTIAL}_r")
         lines = ax.contour(x, y, height, levels=levels.levels[1:-1:2], colors="white", linewidths=0.6)
         ax.clabel(lines, fontsize=6, fmt="%.2f")
         ax.figure.colorbar(levels, ax=ax, label="AUGRC (lower is better)")

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from abstain._checks import UnmetNeed
-from abstain._typing import FloatArray
+from abstain._typing import Array, FloatArray
 from abstain.blocks import TieBlocks
 from abstain.curve import RiskCoverageCurve
 from abstain.evaluation import Evaluation
@@ -79,7 +79,7 @@ def band_of(curve: RiskCoverageCurve, level: float, risk: Literal["selective", "
     return risk_band(*rows, level=level, risk=risk, method="clopper-pearson" if exact else "influence")
 
 
-def thinned(coverage: FloatArray) -> Any:
+def thinned(coverage: FloatArray) -> Array:
     """Return the places of the points to draw: all, or an even choice with more at the low end."""
     if len(coverage) <= POINTS:
         return slice(None)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from abstain._typing import Axes, Options
 from abstain.evaluation import Comparison, Evaluation
 from abstain.inference import clopper_pearson
 from abstain.plots._columns import independent
@@ -45,7 +46,7 @@ class ForestDisplay(Display):
         self.comparison = comparison
 
     @classmethod
-    def from_comparison(cls, comparison: Comparison, *, ax: Any = None) -> ForestDisplay:
+    def from_comparison(cls, comparison: Comparison, *, ax: Axes | None = None) -> ForestDisplay:
         """Draw the scores of a comparison.
 
         Parameters
@@ -62,7 +63,7 @@ class ForestDisplay(Display):
     def _shape(self) -> Shape:
         return (6.0, 1.2 + 0.34 * len(self.comparison.table)), None
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         comparison = self.comparison
         rows = comparison.table
         height = np.arange(len(rows))
@@ -160,7 +161,7 @@ class GroupsDisplay(Display):
         coverage: float = 0.9,
         risk: float | None = None,
         threshold: float | None = None,
-        ax: Any = None,
+        ax: Axes | None = None,
     ) -> GroupsDisplay:
         """Draw the groups of an evaluation at the threshold of a coverage, of a risk, or at a threshold.
 
@@ -187,7 +188,7 @@ class GroupsDisplay(Display):
         """
         name = evaluation.scores[0] if score is None else score
         curve = evaluation.curve(name)
-        wanted: dict[str, Any] = {"coverage": coverage}
+        wanted: Options = {"coverage": coverage}
         if threshold is not None or risk is not None:
             wanted = {"threshold": threshold} if threshold is not None else {"risk": risk}
         point = curve.at(**wanted)
@@ -205,7 +206,7 @@ class GroupsDisplay(Display):
         return cls(rows, level=level, threshold=point.threshold).plot(ax)
 
     @classmethod
-    def from_audit(cls, audit: Audit, *, ax: Any = None) -> GroupsDisplay:
+    def from_audit(cls, audit: Audit, *, ax: Axes | None = None) -> GroupsDisplay:
         """Draw the groups of an audit, whose threshold was chosen on other rows.
 
         Parameters
@@ -238,7 +239,7 @@ class GroupsDisplay(Display):
         more = f", {self.hidden} more not shown" if self.hidden else ""
         axes[1].set_title(f"{100.0 * self.level:g} % intervals{at}{more}", loc="right", fontsize="small")
 
-    def _panel(self, ax: Any, part: str) -> None:
+    def _panel(self, ax: Axes, part: str) -> None:
         place = np.arange(len(self.rows))
         value = np.array([getattr(row, part) for row in self.rows])
         ends = np.array([getattr(row, f"{part}_interval") for row in self.rows]).T
@@ -296,7 +297,7 @@ class AgreementDisplay(Display):
 
     @classmethod
     def from_evaluation(
-        cls, evaluation: Evaluation, one: str | None = None, other: str | None = None, *, ax: Any = None
+        cls, evaluation: Evaluation, one: str | None = None, other: str | None = None, *, ax: Axes | None = None
     ) -> AgreementDisplay:
         """Draw the scores or models of an evaluation by two of its metrics.
 
@@ -324,7 +325,7 @@ class AgreementDisplay(Display):
     def _shape(self) -> Shape:
         return (4.6, 4.3), None
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         x, y = np.array(list(self.points.values())).T
         low, high = min(x.min(), y.min()), max(x.max(), y.max())
         margin = 0.08 * (high - low) or 0.1 * abs(high) or 0.1

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import same_length, vector, whole
-from abstain._typing import ArrayLike, FloatArray, IntArray
+from abstain._typing import ArrayLike, Axes, FloatArray, IntArray
 from abstain.curve import risk_coverage_curve
 from abstain.evaluation import Evaluation
 from abstain.plots._columns import chosen, rows_of, tables_of
@@ -104,7 +104,7 @@ class ConfidentFailuresDisplay(Display):
 
     @classmethod
     def from_evaluation(
-        cls, evaluation: Evaluation, *, score: Any = None, k: int = 6, ax: Any = None, **kwargs: Any
+        cls, evaluation: Evaluation, *, score: Any = None, k: int = 6, ax: Axes | None = None, **kwargs: Any
     ) -> ConfidentFailuresDisplay:
         """Draw the scores of an evaluation that keeps its rows.
 
@@ -142,7 +142,7 @@ class ConfidentFailuresDisplay(Display):
         at = np.searchsorted(-curve.threshold, -score[rows], side="left")
         return Failures(rows, curve.coverage[at], curve.selective_risk[at], curve.generalized_risk[at])
 
-    def plot(self, ax: Any = None) -> ConfidentFailuresDisplay:
+    def plot(self, ax: Axes | None = None) -> ConfidentFailuresDisplay:
         """Draw.
 
         Parameters

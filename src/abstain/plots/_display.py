@@ -16,6 +16,7 @@ import numpy as np
 from abstain._extras import need
 from abstain._files import write_file
 from abstain._result import clean, short
+from abstain._typing import Axes, Options
 
 #: Held by everything that is drawn: settings are matplotlib's, which all threads share, for a moment.
 LOCK = threading.RLock()
@@ -30,7 +31,7 @@ MARKS = ("o", "s", "^", "D", "v", "P", "X")
 SEQUENTIAL = "cividis"
 
 #: With matplotlib's defaults, whatever the caller has set. The salt makes equal images equal bytes.
-SETTINGS: dict[str, Any] = {
+SETTINGS: Options = {
     "font.size": 9.0,
     "axes.titlesize": 10.0,
     "axes.labelsize": 9.0,
@@ -122,7 +123,7 @@ def entry(name: str) -> str:
 DECADES = 20.0
 
 
-def spread(ax: Any, values: Any) -> None:
+def spread(ax: Axes, values: Any) -> None:
     """Take a logarithmic axis where a linear one would draw all small values as one."""
     from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
@@ -134,7 +135,7 @@ def spread(ax: Any, values: Any) -> None:
         ax.xaxis.set_minor_formatter(NullFormatter())
 
 
-def tidy(ax: Any, *, rows: bool = False) -> None:
+def tidy(ax: Axes, *, rows: bool = False) -> None:
     """Leave out the frame above and on the right; ``rows``: of named rows also the axis, with faint lines instead."""
     for side in ("top", "right", *(["left"] if rows else [])):
         ax.spines[side].set_visible(False)
@@ -144,7 +145,7 @@ def tidy(ax: Any, *, rows: bool = False) -> None:
         ax.tick_params(axis="y", length=0)
 
 
-def legend(ax: Any, **options: Any) -> None:
+def legend(ax: Axes, **options: Any) -> None:
     """Draw a legend without a frame if there is something to explain."""
     if ax.get_legend_handles_labels()[0]:
         ax.legend(**{"frameon": False, **options})
@@ -178,7 +179,7 @@ class Display:
     _own = False
 
     #: Of the axes of a new figure, as matplotlib's ``subplots`` takes them.
-    _options: ClassVar[dict[str, Any]] = {}
+    _options: ClassVar[Options] = {}
 
     def plot(self, ax: Any = None) -> Self:
         """Draw, and keep axes and figure.

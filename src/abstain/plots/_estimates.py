@@ -9,7 +9,7 @@ import numpy as np
 
 from abstain import metrics
 from abstain._checks import generator, one_of, whole
-from abstain._typing import ArrayLike, FloatArray
+from abstain._typing import ArrayLike, Axes, FloatArray
 from abstain.blocks import TieBlocks
 from abstain.evaluation import Evaluation
 from abstain.plots._columns import chosen, rows_of, tables_of
@@ -89,7 +89,7 @@ class EstimatesDisplay(Display):
         sizes: Sequence[int] = (8, 16, 32, 64, 128, 256, 512),
         n_draws: int = 200,
         rng: int | np.random.Generator | None = 0,
-        ax: Any = None,
+        ax: Axes | None = None,
         **kwargs: Any,
     ) -> EstimatesDisplay:
         """Draw random batches of the rows of an evaluation, which are the population.
@@ -129,7 +129,7 @@ class EstimatesDisplay(Display):
             self._panel(one, quantity)
         axes[0].legend(frameon=False)
 
-    def _panel(self, ax: Any, quantity: Quantity) -> None:
+    def _panel(self, ax: Axes, quantity: Quantity) -> None:
         size = np.array(self.sizes)
         for k, (name, draws) in enumerate(self.estimates.items()):
             value = np.array([_quantity(each, self.population, quantity) for each in draws])
@@ -197,11 +197,11 @@ class EstimatesByScoreDisplay(Display):
         cls,
         evaluation: Evaluation,
         *,
-        score: Any = None,
+        score: str | Sequence[str] | None = None,
         n: int = 128,
         n_draws: int = 200,
         rng: int | np.random.Generator | None = 0,
-        ax: Any = None,
+        ax: Axes | None = None,
     ) -> EstimatesByScoreDisplay:
         """Draw random batches of the rows of an evaluation, the same for all scores.
 
@@ -235,7 +235,7 @@ class EstimatesByScoreDisplay(Display):
         scores = list(self.estimates)
         return (1.8 + 0.95 * len(scores), 3.6), None
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         scores = list(self.estimates)
         names = list(self.estimates[scores[0]])
         for k, name in enumerate(names):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain._typing import FloatArray
+from abstain._typing import Axes, FloatArray, Options
 from abstain.joint import JointEvaluation, RiskCoverageFrontier
 from abstain.plots._display import SEQUENTIAL, WRONG, Display, Shape, colour, dashes, entry, legend, tidy
 from abstain.plots._registry import declare
@@ -45,7 +45,7 @@ class F1SurfaceDisplay(Display):
         self.surface = result.f1_surface(T)
 
     @classmethod
-    def from_joint(cls, result: JointEvaluation, *, T: int = 200, ax: Any = None) -> F1SurfaceDisplay:
+    def from_joint(cls, result: JointEvaluation, *, T: int = 200, ax: Axes | None = None) -> F1SurfaceDisplay:
         """Draw the surface of a joint evaluation.
 
         Parameters
@@ -64,7 +64,7 @@ class F1SurfaceDisplay(Display):
     def _shape(self) -> Shape:
         return (5.5, 4.4), None
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         data = self.result.problem
         confidence, score, value = self.surface
         x, y = (_rejected(column, limits) for column, limits in ((data.detector, score), (data.confidence, confidence)))
@@ -135,7 +135,7 @@ class FrontierDisplay(Display):
         self.pairs = pairs
 
     @classmethod
-    def from_joint(cls, result: JointEvaluation, *, T: int = 100, ax: Any = None) -> FrontierDisplay:
+    def from_joint(cls, result: JointEvaluation, *, T: int = 100, ax: Axes | None = None) -> FrontierDisplay:
         """Draw the frontiers of each score alone and of both, and the pairs of T quantiles of each.
 
         Parameters
@@ -151,7 +151,7 @@ class FrontierDisplay(Display):
         """
         return cls(result.frontiers, pairs=result.pairs(T) if T else None).plot(ax)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> FrontierDisplay:
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> FrontierDisplay:
         """Draw.
 
         Parameters
@@ -168,7 +168,7 @@ class FrontierDisplay(Display):
             self._curves(ax, kwargs)
         return self
 
-    def _curves(self, ax: Any, style: dict[str, Any]) -> None:
+    def _curves(self, ax: Axes, style: Options) -> None:
         top = 0.0
         if self.pairs is not None:
             ax.plot(

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from abstain._result import arrow
-from abstain._typing import BoolArray
+from abstain._typing import Axes, BoolArray, FloatArray, Options
 from abstain.evaluation import Evaluation
 from abstain.inference import RankingStudy
 from abstain.plots._display import COLOURS, WRONG, Display, Shape, colour, entry, mark, spread, tidy
@@ -119,7 +119,7 @@ class MetricPlaneDisplay(Display):
 
     @classmethod
     def from_ranking(
-        cls, study: RankingStudy, one: str | None = None, other: str | None = None, *, ax: Any = None
+        cls, study: RankingStudy, one: str | None = None, other: str | None = None, *, ax: Axes | None = None
     ) -> MetricPlaneDisplay:
         """Draw the scores of a ranking study with its paired tests.
 
@@ -144,7 +144,7 @@ class MetricPlaneDisplay(Display):
 
     @classmethod
     def from_evaluation(
-        cls, evaluation: Evaluation, one: str | None = None, other: str | None = None, *, ax: Any = None
+        cls, evaluation: Evaluation, one: str | None = None, other: str | None = None, *, ax: Axes | None = None
     ) -> MetricPlaneDisplay:
         """Draw the scores of an evaluation by two of its metrics.
 
@@ -170,7 +170,7 @@ class MetricPlaneDisplay(Display):
         other: str | None = None,
         *,
         set: str | None = None,
-        ax: Any = None,
+        ax: Axes | None = None,
     ) -> MetricPlaneDisplay:
         """Draw the models and scores of a study by two of its metrics, on one set: means over runs, 95 % intervals.
 
@@ -203,11 +203,11 @@ class MetricPlaneDisplay(Display):
     def _shape(self) -> Shape:
         return (6.2, 4.8), None
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         x, y = np.asarray(self.x.values, dtype=float), np.asarray(self.y.values, dtype=float)
         labels = set[str]()
         for a, b, significant in self.disagreements():
-            style: dict[str, Any] = {"color": "0.6", "linewidth": 0.9, "alpha": 0.7}
+            style: Options = {"color": "0.6", "linewidth": 0.9, "alpha": 0.7}
             label = "the metrics disagree"
             if significant:
                 style, label = {"color": WRONG, "linewidth": 2.0}, "they disagree significantly"
@@ -231,7 +231,7 @@ class MetricPlaneDisplay(Display):
             ax.legend(frameon=False)
 
 
-def _names(ax: Any, x: Any, y: Any, names: list[str]) -> None:
+def _names(ax: Axes, x: FloatArray, y: FloatArray, names: list[str]) -> None:
     """Write each name next to its point, alternately above and below, so that neighbours hide each other less."""
     for k, place in enumerate(np.argsort(x, kind="stable")):
         up = k % 2 == 0
@@ -294,7 +294,7 @@ class MetricBarsDisplay(Display):
 
     @classmethod
     def from_evaluation(
-        cls, evaluation: Evaluation, *, metrics: Sequence[str] | None = None, ax: Any = None
+        cls, evaluation: Evaluation, *, metrics: Sequence[str] | None = None, ax: Axes | None = None
     ) -> MetricBarsDisplay:
         """Draw the scores or models of an evaluation by its metrics.
 
@@ -316,7 +316,12 @@ class MetricBarsDisplay(Display):
 
     @classmethod
     def from_study(
-        cls, results: StudyResults, *, metrics: Sequence[str] | None = None, set: str | None = None, ax: Any = None
+        cls,
+        results: StudyResults,
+        *,
+        metrics: Sequence[str] | None = None,
+        set: str | None = None,
+        ax: Axes | None = None,
     ) -> MetricBarsDisplay:
         """Draw the models and scores of a study on one set: means over runs, 95 % intervals.
 
@@ -349,7 +354,7 @@ class MetricBarsDisplay(Display):
         left.set_yticks(np.arange(rows), [entry(self.names[k]) for k in self.order])
         left.set_ylim(rows - 0.4, -0.6)
 
-    def _panel(self, ax: Any, panel: Axis, k: int) -> None:
+    def _panel(self, ax: Axes, panel: Axis, k: int) -> None:
         place = np.arange(len(self.names))
         value = np.asarray(panel.values, dtype=float)[self.order]
         ends = np.asarray(panel.intervals, dtype=float)[self.order].T

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from abstain._typing import Axes, Options
 from abstain.monitoring import Monitoring
 from abstain.plots._display import RIGHT, WRONG, Display, Shape, colour, shown, tidy
 from abstain.plots._registry import declare
@@ -50,7 +51,7 @@ class MonitoringDisplay(Display):
 
     @classmethod
     def from_monitoring(
-        cls, monitoring: Monitoring, policy: Policy | None = None, *, ax: Any = None
+        cls, monitoring: Monitoring, policy: Policy | None = None, *, ax: Axes | None = None
     ) -> MonitoringDisplay:
         """Draw what was found of a policy.
 
@@ -90,7 +91,7 @@ class MonitoringDisplay(Display):
     def _column(self, name: str) -> Any:
         return np.array([getattr(each, name) for each in self.monitoring.periods], dtype=float)
 
-    def _risk(self, ax: Any) -> None:
+    def _risk(self, ax: Axes) -> None:
         risk, low, high = (self._column(name) for name in ("risk", "risk_low", "risk_high"))
         at = np.arange(len(risk))
         known = ~(np.isnan(low) | np.isnan(high))
@@ -105,7 +106,7 @@ class MonitoringDisplay(Display):
         ax.set(ylabel="Selective risk", ylim=(0.0, None))
         ax.set_ylim(0.0, 1.35 * max(ax.get_ylim()[1], 1e-9))
 
-    def _evidence(self, ax: Any) -> None:
+    def _evidence(self, ax: Axes) -> None:
         evidence, alarm = self._column("evidence"), 1.0 / self.monitoring.delta
         ax.plot(
             evidence.clip(1e-3, 1e12),
@@ -121,13 +122,13 @@ class MonitoringDisplay(Display):
         ax.set_ylim(low, high**1.4 if high > 1.0 else high)
         ax.set_ylabel("Evidence")
 
-    def _change(self, ax: Any) -> None:
+    def _change(self, ax: Axes) -> None:
         for k, (name, label) in enumerate(
             (("change", "change of the risk"), ("coverage_drift", "coverage"), ("score_drift", "score"))
         ):
             value = self._column(name)
             if not np.isnan(value).all():
-                style = {"color": colour(k), "marker": "osD"[k], "markersize": 4, "linewidth": 1.0}
+                style: Options = {"color": colour(k), "marker": "osD"[k], "markersize": 4, "linewidth": 1.0}
                 ax.plot(value.clip(1e-6, 1e6), label=label, **style)
         ax.axhline(1.0, color="black", linewidth=1.0, linestyle="--", label="signal, alarm")
         ax.set_yscale("log")

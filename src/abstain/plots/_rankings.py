@@ -9,7 +9,7 @@ import numpy as np
 
 from abstain import metrics as metrics_
 from abstain._checks import whole
-from abstain._typing import ArrayLike
+from abstain._typing import ArrayLike, Axes
 from abstain.curve import RiskCoverageCurve, risk_coverage_curve
 from abstain.inference import Ranking, RankingStudy
 from abstain.metrics import WeightEstimator, rank_weight_bias, rank_weight_mse
@@ -62,7 +62,7 @@ class RankingsDisplay(Display):
                 raise ValueError(f"loss[{name!r}] must hold 0 and 1 only")
         self.metrics = list(metrics)
 
-    def plot(self, ax: Any = None) -> RankingsDisplay:
+    def plot(self, ax: Axes | None = None) -> RankingsDisplay:
         """Draw.
 
         Parameters
@@ -80,7 +80,7 @@ class RankingsDisplay(Display):
             RiskCoverageDisplay(self.curves).plot(axes[1:], plot_references=False)
         return self
 
-    def _strips(self, ax: Any) -> None:
+    def _strips(self, ax: Axes) -> None:
         widest = max(loss.size for loss in self.losses.values())
         for k, (name, loss) in enumerate(self.losses.items()):
             for place, wrong in enumerate(loss, start=1):
@@ -167,7 +167,7 @@ class RankFlowDisplay(Display):
         """
         return cls(study, one, other).plot()
 
-    def plot(self, ax: Any = None) -> RankFlowDisplay:
+    def plot(self, ax: Axes | None = None) -> RankFlowDisplay:
         """Draw.
 
         Parameters
@@ -203,7 +203,7 @@ def _colours(ranking: Ranking) -> dict[str, Any]:
     return dict(zip(ranking.names, scale, strict=True))
 
 
-def _flows(ax: Any, left: Ranking, right: Ranking, colours: dict[str, Any]) -> None:
+def _flows(ax: Axes, left: Ranking, right: Ranking, colours: dict[str, Any]) -> None:
     """Draw a smooth band from each score's place on the left to its place on the right."""
     x = np.linspace(0.0, 1.0, 60)
     bend = 3.0 * x**2 - 2.0 * x**3
@@ -221,7 +221,7 @@ def _flows(ax: Any, left: Ranking, right: Ranking, colours: dict[str, Any]) -> N
     ax.axis("off")
 
 
-def _map(ax: Any, ranking: Ranking) -> None:
+def _map(ax: Axes, ranking: Ranking) -> None:
     """Draw the significance map, filled where the row is significantly better than the column."""
     ax.imshow(ranking.better, cmap="Blues", vmin=0.0, vmax=1.3, aspect="equal")
     size = len(ranking.names)
@@ -287,7 +287,7 @@ class RankWeightsDisplay(Display):
         axes[0].legend(frameon=False)
         self._error(axes[-1])
 
-    def _bias(self, ax: Any, n: int) -> None:
+    def _bias(self, ax: Axes, n: int) -> None:
         beta = 1.0 - np.geomspace(1.0, 0.02, 200)
         for k, name in enumerate(get_args(WeightEstimator)):
             label = "SELE" if name == "sele" else name
@@ -296,7 +296,7 @@ class RankWeightsDisplay(Display):
         ax.set(xlim=(0.0, 1.0), xlabel="Population rank β", title=f"n = {n}")
         tidy(ax)
 
-    def _error(self, ax: Any) -> None:
+    def _error(self, ax: Axes) -> None:
         for k, n in enumerate(self.sizes):
             beta = np.linspace(0.0, 0.999, 300)
             rank = np.arange(1, n + 1)

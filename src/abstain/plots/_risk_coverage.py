@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from abstain._checks import one_of
-from abstain._typing import ArrayLike, FloatArray
+from abstain._typing import ArrayLike, Axes, FloatArray, Options
 from abstain.curve import RiskCoverageCurve, risk_coverage_curve
 from abstain.evaluation import Evaluation
 from abstain.inference import RiskBand
@@ -24,7 +24,14 @@ FIRST = 0.02
 #: Bands of more curves than this hide each other.
 BANDS = 3
 #: How a threshold is marked.
-DIAMOND = {"fmt": "D", "markersize": 6, "color": "black", "markerfacecolor": "white", "capsize": 3, "linewidth": 1.2}
+DIAMOND: Options = {
+    "fmt": "D",
+    "markersize": 6,
+    "color": "black",
+    "markerfacecolor": "white",
+    "capsize": 3,
+    "linewidth": 1.2,
+}
 RISKS: tuple[Literal["selective", "generalized"], ...] = ("selective", "generalized")
 Chosen = EmpiricalThreshold | CertifiedThreshold
 
@@ -102,7 +109,7 @@ class RiskCoverageDisplay(Display):
         groups: bool = False,
         score: str | None = None,
         bands: bool | None = None,
-        ax: Any = None,
+        ax: Axes | None = None,
         **kwargs: Any,
     ) -> RiskCoverageDisplay:
         """Draw the curves of all scores of an evaluation, or of one score in all its groups.
@@ -137,7 +144,7 @@ class RiskCoverageDisplay(Display):
 
     @classmethod
     def from_threshold(
-        cls, threshold: Chosen, loss: ArrayLike, confidence: ArrayLike, *, ax: Any = None, **kwargs: Any
+        cls, threshold: Chosen, loss: ArrayLike, confidence: ArrayLike, *, ax: Axes | None = None, **kwargs: Any
     ) -> RiskCoverageDisplay:
         """Draw the curve of calibration rows with its band and the threshold that was chosen on them.
 
@@ -169,7 +176,7 @@ class RiskCoverageDisplay(Display):
         *,
         sample_weight: ArrayLike | None = None,
         name: str | None = None,
-        ax: Any = None,
+        ax: Axes | None = None,
         **kwargs: Any,
     ) -> RiskCoverageDisplay:
         """Draw the curve of predicted labels with a confidence, under the 0/1 loss.
@@ -202,7 +209,7 @@ class RiskCoverageDisplay(Display):
         *,
         sample_weight: ArrayLike | None = None,
         name: str | None = None,
-        ax: Any = None,
+        ax: Axes | None = None,
         **kwargs: Any,
     ) -> RiskCoverageDisplay:
         """Draw the curve of a fitted classifier with its largest class probability as confidence.
@@ -259,8 +266,8 @@ class RiskCoverageDisplay(Display):
         *,
         kind: Kind = "both",
         plot_references: bool = True,
-        curve_kwargs: Mapping[str, Any] | None = None,
-        reference_kwargs: Mapping[str, Any] | None = None,
+        curve_kwargs: Options | None = None,
+        reference_kwargs: Options | None = None,
     ) -> RiskCoverageDisplay:
         """Draw the curves.
 
@@ -292,7 +299,7 @@ class RiskCoverageDisplay(Display):
                 self._panel(one, which, plot_references, dict(curve_kwargs or {}), dict(reference_kwargs or {}))
         return self
 
-    def _panel(self, ax: Any, kind: Kind, references: bool, curve_style: Any, reference_style: Any) -> None:
+    def _panel(self, ax: Axes, kind: Kind, references: bool, curve_style: Any, reference_style: Any) -> None:
         top = 0.0
         for k, (name, curve) in enumerate(self.curves.items()):
             x, y = _points(curve, kind)
@@ -327,7 +334,7 @@ def _bands(curves: Mapping[str, RiskCoverageCurve], level: float) -> dict[Any, R
     return {key: band for key, band in found.items() if band is not None}
 
 
-def _draw_band(ax: Any, band: RiskBand, shade: Any) -> None:
+def _draw_band(ax: Axes, band: RiskBand, shade: Any) -> None:
     kept = thinned(band.coverage)
     ax.fill_between(
         band.coverage[kept],
@@ -350,7 +357,7 @@ def _goal(threshold: Chosen) -> str:
     )
 
 
-def _draw_threshold(ax: Any, label: str, found: Chosen, kind: Kind) -> None:
+def _draw_threshold(ax: Axes, label: str, found: Chosen, kind: Kind) -> None:
     if not found.attainable:
         return
     scale = 1.0 if kind == "selective" else found.coverage

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from abstain import metrics
 from abstain._checks import whole
-from abstain._typing import ArrayLike, FloatArray
+from abstain._typing import ArrayLike, Axes, FloatArray
 from abstain.blocks import TieBlocks
 from abstain.evaluation import Evaluation
 from abstain.inference import check_level, clopper_pearson
@@ -88,11 +88,11 @@ class ReliabilityDisplay(Display):
         cls,
         evaluation: Evaluation,
         *,
-        score: Any = None,
+        score: str | Sequence[str] | None = None,
         group: str | None = None,
         bins: int = 15,
         binning: Binning = "equal_width",
-        ax: Any = None,
+        ax: Axes | None = None,
     ) -> ReliabilityDisplay:
         """Draw a panel for each score of an evaluation whose values lie in [0, 1].
 
@@ -126,7 +126,7 @@ class ReliabilityDisplay(Display):
         binning: Binning = "equal_width",
         level: float | None = 0.95,
         name: str = "confidence",
-        ax: Any = None,
+        ax: Axes | None = None,
     ) -> ReliabilityDisplay:
         """Draw losses with a confidence.
 
@@ -153,7 +153,7 @@ class ReliabilityDisplay(Display):
         for one, (name, panel) in zip(axes, self.panels.items(), strict=True):
             self._panel(one, name, panel)
 
-    def _panel(self, ax: Any, name: str, panel: Reliability) -> None:
+    def _panel(self, ax: Axes, name: str, panel: Reliability) -> None:
         curve = panel.curve
         ax.plot([0.0, 1.0], [0.0, 1.0], color="0.45", linewidth=1.0, linestyle="--", label="calibrated")
         if self.binning == "equal_width":
@@ -223,7 +223,13 @@ class ScoreHistogramDisplay(Display):
 
     @classmethod
     def from_evaluation(
-        cls, evaluation: Evaluation, *, score: Any = None, group: str | None = None, bins: int = 40, ax: Any = None
+        cls,
+        evaluation: Evaluation,
+        *,
+        score: str | Sequence[str] | None = None,
+        group: str | None = None,
+        bins: int = 40,
+        ax: Axes | None = None,
     ) -> ScoreHistogramDisplay:
         """Draw a panel for each score of an evaluation.
 
@@ -246,7 +252,7 @@ class ScoreHistogramDisplay(Display):
 
     @classmethod
     def from_threshold(
-        cls, threshold: Any, loss: ArrayLike, confidence: ArrayLike, *, bins: int = 40, ax: Any = None
+        cls, threshold: Any, loss: ArrayLike, confidence: ArrayLike, *, bins: int = 40, ax: Axes | None = None
     ) -> ScoreHistogramDisplay:
         """Draw calibration rows with the threshold that was chosen on them.
 
@@ -265,7 +271,7 @@ class ScoreHistogramDisplay(Display):
         return cls(parts, bins=bins, thresholds={"confidence": threshold.threshold}).plot(ax)
 
     @classmethod
-    def from_joint(cls, result: JointEvaluation, *, bins: int = 40, ax: Any = None) -> ScoreHistogramDisplay:
+    def from_joint(cls, result: JointEvaluation, *, bins: int = 40, ax: Axes | None = None) -> ScoreHistogramDisplay:
         """Draw both scores of a joint evaluation, with out-of-distribution inputs as the third outcome.
 
         Parameters
@@ -294,7 +300,7 @@ class ScoreHistogramDisplay(Display):
         for one, (name, panel) in zip(axes, self.parts.items(), strict=True):
             self._panel(one, name, panel)
 
-    def _panel(self, ax: Any, name: str, panel: Mapping[str, Part]) -> None:
+    def _panel(self, ax: Axes, name: str, panel: Mapping[str, Part]) -> None:
         finite = np.concatenate([values[np.isfinite(values)] for values, _ in panel.values()])
         low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
         edges = np.linspace(low, high if high > low else low + 1.0, self.bins + 1)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from abstain._typing import ArrayLike, FloatArray
+from abstain._typing import ArrayLike, Axes, FloatArray
 from abstain.curve import RiskCoverageCurve, risk_coverage_curve
 from abstain.evaluation import Evaluation
 from abstain.inference import RiskBand
@@ -66,7 +66,13 @@ class TradeOffDisplay(Display):
 
     @classmethod
     def from_threshold(
-        cls, threshold: Any, loss: ArrayLike, confidence: ArrayLike, *, name: str = "confidence", ax: Any = None
+        cls,
+        threshold: Any,
+        loss: ArrayLike,
+        confidence: ArrayLike,
+        *,
+        name: str = "confidence",
+        ax: Axes | None = None,
     ) -> TradeOffDisplay:
         """Draw calibration rows with the threshold that was chosen on them.
 
@@ -90,7 +96,9 @@ class TradeOffDisplay(Display):
         return cls(curve, band=band, threshold=marked, limit=limit, name=name).plot(ax)
 
     @classmethod
-    def from_evaluation(cls, evaluation: Evaluation, *, score: str | None = None, ax: Any = None) -> TradeOffDisplay:
+    def from_evaluation(
+        cls, evaluation: Evaluation, *, score: str | None = None, ax: Axes | None = None
+    ) -> TradeOffDisplay:
         """Draw one score of an evaluation.
 
         Parameters
@@ -132,7 +140,7 @@ class TradeOffDisplay(Display):
         kept[thinned(self.curve.coverage)] = True
         return kept & finite
 
-    def _scale(self, ax: Any) -> None:
+    def _scale(self, ax: Axes) -> None:
         """Stretch a scale that is crowded below 1: .9, .99 and .999 are then equally far apart."""
         score, coverage = self.curve.threshold, self.curve.coverage
         median = score[min(int(np.searchsorted(coverage, 0.5)), len(score) - 1)]
@@ -146,7 +154,7 @@ class TradeOffDisplay(Display):
         ax.set_xticks(ticks, [f"{tick:.10g}" for tick in ticks])
         ax.set_xlim(max(0.0, float(score[np.isfinite(score)].min())), 1.0 - least)
 
-    def _rates(self, ax: Any) -> None:
+    def _rates(self, ax: Axes) -> None:
         kept = self._kept()
         at = self.curve.threshold[kept]
         ax.step(at, self.curve.coverage[kept], where="pre", color=RIGHT, label="coverage")
@@ -167,7 +175,7 @@ class TradeOffDisplay(Display):
             ax.axhline(self.limit, color="black", linewidth=0.8, linestyle=(0, (1, 1)), label=f"risk {self.limit:g}")
         ax.set(ylabel="Share", ylim=(0.0, 1.02))
 
-    def _counts(self, ax: Any) -> None:
+    def _counts(self, ax: Axes) -> None:
         kept = self._kept()
         at, binary = self.curve.threshold[kept], self.curve.blocks.binary
         through = PER * self.curve.generalized_risk[kept]
@@ -234,10 +242,10 @@ class CWSASweepDisplay(Display):
         cls,
         evaluation: Evaluation,
         *,
-        score: Any = None,
+        score: str | Sequence[str] | None = None,
         thresholds: ArrayLike | None = None,
         denominator: Literal["accepted", "all"] = "accepted",
-        ax: Any = None,
+        ax: Axes | None = None,
     ) -> CWSASweepDisplay:
         """Draw a panel for each score or model of an evaluation.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from abstain._result import Column, Estimate, Row, Table, decimals, fixed, percent
+from abstain._typing import Document
 from abstain.evaluation import Comparison
 from abstain.inference import Beside, GroupComparison, NonInferiority
 from abstain.report._any import COLUMNS
@@ -142,7 +143,7 @@ def scores_of(found: Comparison) -> list[Part]:
     return [Charts((chart(found),)), Grid(estimates), pairs]
 
 
-def _ranks(row: dict[str, Any]) -> str:
+def _ranks(row: Document) -> str:
     low, high = row["set_low"], row["set_high"]
     return str(low) if low == high else f"{low} to {high}"
 

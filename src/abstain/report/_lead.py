@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from abstain._result import Column, Row, Status, Table, percent
+from abstain._typing import Document
 from abstain.report._page import Board, Lead, Number
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def _group_numbers(verdict: Verdict) -> tuple[Number, ...]:
     return (*found, *([Number("More groups", f"and {more} more")] if more > 0 else []))
 
 
-def slider_numbers(data: dict[str, Any]) -> tuple[Number, ...]:
+def slider_numbers(data: Document) -> tuple[Number, ...]:
     """Return the numbers at the beginning of the slider, in the form in which the script shows all of them."""
     one = data["scores"][0]
     _, n, weight, loss, low, high = one["stops"][one["start"]]

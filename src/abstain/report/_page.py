@@ -6,10 +6,10 @@ Each kind of result fills these in; HTML, Markdown and JSON are written from the
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from abstain._result import Table
-from abstain._typing import FloatArray
+from abstain._typing import Document, FloatArray
 
 if TYPE_CHECKING:
     from abstain._result import Caveat
@@ -109,7 +109,7 @@ class Number:
 class Slider:
     """Thresholds to slide over; ``data`` is what the script reads."""
 
-    data: dict[str, Any]
+    data: Document
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,4 +189,4 @@ class Page:
     about: str
     lead: Lead
     sections: tuple[Section, ...]
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: Document = field(default_factory=dict)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from abstain._result import clean, percent, readable
-from abstain._typing import FloatArray, IntArray
+from abstain._typing import AnyArray, Document, FloatArray, IntArray
 from abstain.curve import RiskCoverageCurve
 from abstain.evaluation import rows_of
 from abstain.inference import clopper_pearson, risk_band
@@ -81,7 +81,7 @@ def slider_of(
     )
 
 
-def _score(name: str, measured: Measured, level: float, source: Source, *, saved: bool) -> dict[str, Any]:
+def _score(name: str, measured: Measured, level: float, source: Source, *, saved: bool) -> Document:
     """Return one score to slide over: stops of falling threshold, those that are certified, and the policy's text.
 
     A stop is [threshold, accepted rows, their weight, their loss, lower end, upper end]; ends may be null. The slider
@@ -181,7 +181,7 @@ def interval(measured: Measured, places: IntArray, level: float) -> tuple[FloatA
     return band.low[places], band.high[places]
 
 
-def clopper_pearsons(errors: Any, counts: Any, level: float) -> tuple[FloatArray, FloatArray]:
+def clopper_pearsons(errors: AnyArray, counts: AnyArray, level: float) -> tuple[FloatArray, FloatArray]:
     """Return the ends of the exact interval of each share."""
     ends = [clopper_pearson(round(float(k)), int(n), level) for k, n in zip(errors, counts, strict=True)]
     found = np.array(ends, dtype=np.float64).reshape(-1, 2)
@@ -196,7 +196,7 @@ def _template(name: str, curve: RiskCoverageCurve, source: Source) -> str | None
     if rows is None:
         return None
     loss, score, weight = rows
-    how: dict[str, Any] = {"score": name or "confidence", **source.policies.get(name, {})}
+    how: Document = {"score": name or "confidence", **source.policies.get(name, {})}
     try:
         found = choose_threshold(loss, score, coverage=0.0, sample_weight=weight, nan_policy="reject")
         policy = found.policy(**how, note=BY_EYE)
@@ -209,7 +209,7 @@ def _template(name: str, curve: RiskCoverageCurve, source: Source) -> str | None
     return _canonical(content)
 
 
-def _canonical(content: Mapping[str, Any] | None) -> str:
+def _canonical(content: Document | None) -> str:
     """Return JSON as the digest of a policy reads it."""
     return json.dumps(content, sort_keys=True, allow_nan=False)
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from abstain._result import Row, Verdict, clean
+from abstain._typing import ArrayLike
 from abstain.outputs import Outputs
 
 #: So many columns that were not read are named.
@@ -57,12 +58,12 @@ class Source:
     command: str | None = None
     files: Sequence[str | os.PathLike[str]] = ()
     cost: tuple[float, float] | None = None
-    images: Any = None
-    texts: Any = None
+    images: ArrayLike = None
+    texts: ArrayLike = None
     policies: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    loss: Any = None
-    confidence: Any = None
-    groups: Any = None
+    loss: ArrayLike = None
+    confidence: ArrayLike = None
+    groups: ArrayLike = None
     dependent: bool = False
     gains: Sequence[Mapping[str, Any]] = ()
     words: Callable[[str], str] | None = None
