@@ -54,8 +54,10 @@ def conformance_command(
                 "--metric is missing: which metric does it compute? 'abstain conformance' lists them"
             )
         if vectors_path is None:
-            rows: list[tuple[str, ...]] = [(name, each["kind"], ", ".join(each["definitions"]), each["title"])
-                    for name, each in vectors()["metrics"].items()]  # fmt: skip
+            rows: list[tuple[str, ...]] = [
+                (name, each["kind"], ", ".join(each["definitions"]), each["title"])
+                for name, each in vectors()["metrics"].items()
+            ]
             show_list(("name", "columns of", "definitions", "title"), rows, as_json=False, shown=3)
         return
     if (implementation is None) == (program is None):

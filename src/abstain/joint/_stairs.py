@@ -207,8 +207,9 @@ def _strip(
     block = place[column // size]
     mine = block >= 0
     inside = block[mine], group[mine], column[mine] % size, one[mine]
-    return Blocks(corner[live], left.cumsum(axis=0)[:-1], above[live], inside, np.full(live.size, strip * size),
-                  live * size)  # fmt: skip
+    return Blocks(
+        corner[live], left.cumsum(axis=0)[:-1], above[live], inside, np.full(live.size, strip * size), live * size
+    )
 
 
 def _cut(blocks: Blocks, size: int, bests: list[Best], packing: Packing) -> Blocks:
@@ -235,8 +236,9 @@ def _cut(blocks: Blocks, size: int, bests: list[Best], packing: Packing) -> Bloc
     inside = block[mine], group[mine] % size, column[mine] % size, one[mine]
     left = left[:, :, :-1].reshape(n, parts, size, parts)[of, down, :, across]
     above = above[:, :-1].reshape(n, parts, parts, size)[of, down, across]
-    return Blocks(corner[of, down, across], left, above, inside, blocks.group[of] + down * size,
-                  blocks.column[of] + across * size)  # fmt: skip
+    return Blocks(
+        corner[of, down, across], left, above, inside, blocks.group[of] + down * size, blocks.column[of] + across * size
+    )
 
 
 def _read(blocks: Blocks, bests: list[Best], packing: Packing) -> None:

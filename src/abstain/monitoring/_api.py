@@ -255,9 +255,7 @@ def update_monitor(
     name = os.fspath(path)
     with locked(name):
         stream = begun_monitor(name, policy, **options)
-        seen = stream.update(
-            loss, confidence, groups=groups, clusters=clusters, time=time, as_of=as_of, again=again
-        )  # fmt: skip
+        seen = stream.update(loss, confidence, groups=groups, clusters=clusters, time=time, as_of=as_of, again=again)
         stream._write(name)
     return seen
 
@@ -304,8 +302,9 @@ def in_time_order(
     ((name, found),) = counts.by_score.items()
     confidence, loss, times, moment = found.scores[name], found.loss[name], found.times, found.groups[time].to_numpy()
     group = None if policy.group is None else group_column(found.groups[policy.group].to_numpy())
-    when, by = (np.unique(np.zeros(len(times)) if each is None else each, return_inverse=True)[1]
-                for each in (moment, group))  # fmt: skip
+    when, by = (
+        np.unique(np.zeros(len(times)) if each is None else each, return_inverse=True)[1] for each in (moment, group)
+    )
     order = np.lexsort((confidence, loss, by, when))  # the same for every partition
     begins = np.flatnonzero(np.append(True, np.diff(when[order]) != 0))
     number = np.add.reduceat(times[order], begins).astype(np.int64)

@@ -23,7 +23,7 @@ from abstain._result import (
     number,
     percent,
     readable,
-)  # fmt: skip
+)
 from abstain._typing import Document
 from abstain.inference import stands_out
 from abstain.monitoring._evidence import Drift
@@ -200,8 +200,7 @@ class Monitoring(Result):
             yield Caveat.of("change", first=self.changed_at[0], since=f" (period {first})" if first else "",
                             count=self.n_changes, run_length=self.run_length)  # fmt: skip
         if self.drifts:
-            yield Caveat.of("drift", what=[_described_drift(each) for each in self.drifts], chance=self.delta,
-                            order="")  # fmt: skip
+            yield Caveat.of("drift", what=[_described_drift(each) for each in self.drifts], chance=self.delta, order="")
         for kind, lines in (("Group", self.by_group), ("Period", self.periods)):
             seen = [each for each in lines if each.risk == each.risk]
             if len(seen) > 1 and all(each.errors is not None for each in seen):

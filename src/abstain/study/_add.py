@@ -26,7 +26,7 @@ _ROLES = (
     ("shift", r"shift|shifted|sub|subclass|corruption|corrupted|cor|corr"),
     ("ood", r"foreign|ood|near|far|newclass"),
     ("test", r"test|iid|id|eval"),
-)  # fmt: skip
+)
 _CORRUPTION = re.compile(r"(?:corruption|corrupted|corr|cor|level|severity)[-_=]?(\d+)")
 _SEED = re.compile(r"(\d+)$")
 #: A plan next to its pool: ``<set>.plan.csv``; in a study always ``<set>.plan.json``.

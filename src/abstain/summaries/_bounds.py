@@ -127,9 +127,7 @@ def risk_range(
 
     Per accepted row, or per row of all.
     """
-    m, s, M, N0, N1, S0, e = (
-        column[which] for column in (bins.m, bins.s, bins.M, bins.N0, bins.N1, bins.S0, bins.e)
-    )  # fmt: skip
+    m, s, M, N0, N1, S0, e = (column[which] for column in (bins.m, bins.s, bins.M, bins.N0, bins.N1, bins.S0, bins.e))
     low, high = np.full(len(first), np.inf), np.full(len(first), -np.inf)
     for kink in (N0 + np.floor(e), N0 + np.ceil(e), N1 - np.floor(e), N1 - np.ceil(e), first, last):
         a = np.clip(kink, first, last)
@@ -194,7 +192,7 @@ def tolerated(bins: Bins, risk: float) -> Bounds:
     scored = _scored(bins)
     m, s, M, N0, N1, S0, S1 = (
         column[:scored] for column in (bins.m, bins.s, bins.M, bins.N0, bins.N1, bins.S0, bins.S1)
-    )  # fmt: skip
+    )
     surely = limit >= S1 / N1  # bins end where a threshold can lie
     low = float(N1[surely][-1]) if surely.any() else 0.0
 
