@@ -32,7 +32,7 @@ def about(seen: Monitoring) -> str:
 
 def contents(seen: Monitoring, source: Source, verdict: Verdict) -> tuple[Board, list[Section]]:
     """Return the risk by period with its limit and the alarm, and coverage, evidence and all tables."""
-    periods = _periods(seen) if len(seen.periods) > 1 else []
+    periods = _periods(seen, verdict) if len(seen.periods) > 1 else []
     board = Board(periods[0] if periods else _by_group(seen), _numbers(seen))
     words = "The guarantee is violated where the evidence reaches the alarm; it may be evaluated as often as one likes."
     drawn = [Section("periods", "Coverage and evidence", (Charts(tuple(periods[1:])), Prose((words,))))]
@@ -71,7 +71,7 @@ def _by_group(seen: Monitoring) -> Chart | None:
     return named_intervals("groups", title, "Error rate of the answers", rows, rules=rules, shares="y")
 
 
-def _periods(seen: Monitoring) -> list[Chart]:
+def _periods(seen: Monitoring, verdict: Verdict) -> list[Chart]:
     """Return risk, coverage and evidence by period: time runs to the right."""
     lines = seen.periods
     place = np.arange(1.0, len(lines) + 1.0)
@@ -84,6 +84,9 @@ def _periods(seen: Monitoring) -> list[Chart]:
     def column(name: str) -> FloatArray:
         return np.array([getattr(one, name) for one in lines], dtype=np.float64)
 
+    tested = sum(one.risk == one.risk for one in lines) > 1 and all(one.errors is not None for one in lines)
+    worse = any(each.kind == "stands_out" and each.values["kind"] == "Period" for each in verdict.caveats)
+    alike = "; none is significantly worse than the others" if tested and not worse else ""
     low, high, risk, evidence = column("risk_low"), column("risk_high"), column("risk"), column("evidence")
     ends = np.concatenate([high, risk, [seen.limit or 0.0]])
     top = 1.05 * float(ends[np.isfinite(ends)].max()) or 1.0
@@ -100,7 +103,7 @@ def _periods(seen: Monitoring) -> list[Chart]:
             "risk",
             "Error rate of each period alone, with its 95 % interval",
             axis,
-            "↑ Error rate of the answers, by period, with 95 % intervals",
+            f"↑ Error rate of the answers, by period, with 95 % intervals{alike}",
             (Series("", place, risk, low, high, "dots"),),
             span,
             (0.0, top),
