@@ -87,7 +87,21 @@ def test_the_edge_of_a_wide_tie_is_said(data):
     assert rows["good"] is None
     assert "edge of a wide tie" in result.difference("tied", "good").warning
     assert result.difference("good", "poor").warning is None
-    assert any("tied: coverage 0.5 is at the edge" in line for line in result.notes())
+    assert any("tied, " in line and "coverage 0.5 is at the edge" in line for line in result.notes())
+
+
+def test_what_a_difference_rests_on_is_said_and_too_little_says_nothing():
+    """Twelve errors are named; whole clusters that one score alone promotes are too few to be judged."""
+    rng = np.random.default_rng(0)
+    loss, scores = np.arange(600) % 50 == 0, {"a": rng.random(600), "b": rng.random(600)}
+    each = abstain.compare(loss * 1.0, scores).differences[0]
+    assert (each.rests_on.number, each.rests_on.unit) == (12.0, "errors")
+    assert "rests on about 12 errors" in each.warning
+    clusters, old = np.repeat(np.arange(150), 4), rng.random(600) - np.arange(600) % 50 / 100
+    promoted = np.where(clusters % 15 == 7, 2.0 + old, old)
+    found = abstain.compare(rng.random(600) < 0.2, {"a": promoted, "b": old}, clusters=clusters).differences[0]
+    assert np.isnan([found.p_value, found.low]).all()
+    assert "no interval and no p-value: one ranks about 10 clusters higher" in found.warning
 
 
 def test_few_errors_are_said_by_metrics_that_depend_on_them():

@@ -32,7 +32,7 @@ def test_intervals_cover_where_the_decisive_errors_are_rare():
         for metric, truth in TRUTHS.items():
             found = abstain.confidence_interval(metric, loss, score)
             inside[metric] += found.low <= truth <= found.high
-            silent[metric] += [found.low <= truth <= found.high] * (found.warning is None)
+            silent[metric] += [found.low <= truth <= found.high] * (found.warning in (None, str(found.rests_on)))
     for metric in TRUTHS:
         assert inside[metric] / repetitions >= 0.94 - allowance(0.94, repetitions)
         assert np.mean(silent[metric]) >= 0.92 - allowance(0.92, len(silent[metric]))
@@ -177,7 +177,7 @@ def test_clusters_reserve_room_for_a_cluster():
 
 def test_a_score_of_exactly_one_or_zero_warns_for_its_logarithm():
     """One error there costs what clip says, and none may have been seen; the Brier score has no such limit."""
-    loss, score = [0, 1, 0, 0] * 20, [0.9, 0.5, 0.6, 0.7] * 20
+    loss, score = [0, 1, 0, 0] * 32, [0.9, 0.5, 0.6, 0.7] * 32
     assert abstain.confidence_interval("nll_confidence", loss, score).warning is None
     for end in (0.0, 1.0):
         found = abstain.confidence_interval("nll_confidence", loss, [*score[:-1], end])

@@ -133,7 +133,7 @@ def test_more_come_at_once_only_beyond_chance() -> None:
     lots = abstain.compare(loss, scores, clusters=rng.permutation(3000) % 300).differences[0]
     assert lots.standard_error == pytest.approx(abstain.compare(loss, scores).differences[0].standard_error, rel=0.15)
     few = {name: column[:400] for name, column in scores.items()}
-    few["b"] = np.where(np.arange(400) % 80 == 0, 2.0, few["a"])
+    few["b"] = np.where(np.arange(400) % 8 == 0, 2.0, few["a"])
     once = abstain.compare(loss[:400], few).differences[0]
     thrice = abstain.compare(
         np.repeat(loss[:400], 3), {name: np.repeat(column, 3) for name, column in few.items()},

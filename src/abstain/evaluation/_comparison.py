@@ -120,8 +120,10 @@ class Comparison(Result):
         lines += filter(None, [without_room(self.method, self.n_runs)])
         if self.n_clusters is not None:
             lines.append(f"samples are dependent within {self.n_clusters} clusters")
-        lines += [f"{row['name']}: {row['warning']}" for row in self.table if row["warning"]]
         reasons: dict[str, list[str]] = {}
+        for row in self.table:
+            if row["warning"]:
+                reasons.setdefault(row["warning"], []).append(row["name"])
         for each in self.differences:
             if each.warning:
                 reasons.setdefault(each.warning, []).append(f"{each.a} - {each.b}")

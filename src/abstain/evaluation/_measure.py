@@ -239,7 +239,7 @@ def _with(entry: Measurement, found: Interval | str) -> Measurement:
     """Return a measurement with its interval, or with the reason why there is none."""
     if isinstance(found, str):
         return replace(entry, warning=found)
-    low, high, _, error, _, method, _, warning = found
+    low, high, _, error, _, method, _, warning, _ = found
     return replace(entry, low=low, high=high, method=method, warning=warning, standard_error=error)
 
 

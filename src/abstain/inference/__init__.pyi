@@ -2,6 +2,9 @@
 
 from abstain.inference._bands import RiskBand as RiskBand
 from abstain.inference._bands import risk_band as risk_band
+from abstain.inference._beside import Asked as Asked
+from abstain.inference._beside import Beside as Beside
+from abstain.inference._beside import beside as beside
 from abstain.inference._binomial import check_level as check_level
 from abstain.inference._binomial import clopper_pearson as clopper_pearson
 from abstain.inference._binomial import stands_out as stands_out
@@ -42,12 +45,9 @@ from abstain.inference._multiple import rank_sets as rank_sets
 from abstain.inference._noninferior import NonInferiority as NonInferiority
 from abstain.inference._noninferior import non_inferiority as non_inferiority
 from abstain.inference._paired import Adjust as Adjust
-from abstain.inference._paired import Asked as Asked
-from abstain.inference._paired import Beside as Beside
 from abstain.inference._paired import Difference as Difference
 from abstain.inference._paired import Method as Method
 from abstain.inference._paired import Paired as Paired
-from abstain.inference._paired import beside as beside
 from abstain.inference._paired import paired as paired
 from abstain.inference._planner import Detectable as Detectable
 from abstain.inference._planner import Plan as Plan
@@ -64,9 +64,10 @@ from abstain.inference._ranking import min_ranks as min_ranks
 from abstain.inference._ranking import ranking_study as ranking_study
 from abstain.inference._resample import Sampling as Sampling
 from abstain.inference._resample import codes as codes
+from abstain.inference._rests_on import RestsOn as RestsOn
+from abstain.inference._rests_on import effective_number as effective_number
 from abstain.inference._spread import Spread as Spread
 from abstain.inference._spread import components as components
-from abstain.inference._spread import effective_number as effective_number
 from abstain.inference._spread import of_pair as of_pair
 from abstain.inference._unseen import OneMore as OneMore
 from abstain.inference._unseen import worse_ends as worse_ends

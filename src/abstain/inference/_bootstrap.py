@@ -17,8 +17,9 @@ from abstain.inference._influence import terms_of
 from abstain.inference._interval import Interval, no_interval, without_spread
 from abstain.inference._replicates import prepare, replicates, run, value_of, work_of
 from abstain.inference._resample import Resampling, Sampling, resampling
+from abstain.inference._rests_on import joined
 from abstain.inference._scans import Backend, Column, choose
-from abstain.inference._spread import FEW_CLUSTERS, informative, joined, limit_of, powers_of, warning_light
+from abstain.inference._spread import FEW_CLUSTERS, informative, limit_of, powers_of, warning_light
 from abstain.metrics import Metric
 
 __all__ = ["Bootstrap", "bootstrap", "replicates"]

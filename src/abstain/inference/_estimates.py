@@ -19,6 +19,7 @@ from abstain.inference._confidence import of_coverage
 from abstain.inference._influence import aggregated, gradient, per_sample, refused
 from abstain.inference._interval import Interval, around, of_spread, one_sided
 from abstain.inference._resample import Sampling, resampling
+from abstain.inference._rests_on import RestsOn, joined, rests_on
 from abstain.inference._spread import (
     SINGLE,
     Spread,
@@ -26,7 +27,6 @@ from abstain.inference._spread import (
     covariance_of_runs,
     edge_of_a_tie,
     informative,
-    joined,
     jumps,
     limit_of,
     over_runs,
@@ -40,6 +40,9 @@ from abstain.metrics import Metric
 
 Route = Literal["influence", "bootstrap"]
 
+#: Clusters that move in one direction, as far as this, below which no difference is tested.
+FEWEST_MOVED, ONE_WAY = 20.0, 0.85
+
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
@@ -49,7 +52,7 @@ class Estimates:
     either way products of rows sum to covariances due to the test set, on at most ``df`` degrees of freedom.
     ``unseen``: of one run each, what an error or a success that was not seen would do to differences; ``unequal``: what
     clusters of unequal size do to their spread; ``times``: how many rows each term stands for (None: one, or a cluster
-    or resample).
+    or resample); ``rests``: on how many units each rests.
     """
 
     metric: Metric
@@ -64,6 +67,7 @@ class Estimates:
     unseen: tuple[UnseenPairs, ...] = ()
     unequal: Unequal | None = None
     times: FloatArray | None = None
+    rests: tuple[RestsOn, ...] = ()
 
     def pair(self, i: int, j: int, level: float) -> tuple[tuple[FloatArray, FloatArray], float]:
         """Return the terms of two scores for their difference, and most degrees of freedom of its interval."""
@@ -88,6 +92,26 @@ class Estimates:
         """Terms averaged over runs, of shape (n_terms, n_scores); products of columns sum to covariances."""
         terms = np.stack([over_runs(term) for term in self.terms]).T  # one column after the other in memory
         return terms if self.times is None else terms * np.sqrt(self.times)[:, None]
+
+    def rests_on(self, i: int, j: int) -> tuple[RestsOn, str | None]:
+        """Return the fewest units that a difference rests on, and why nothing is said of it if they are too few.
+
+        Where a few clusters differ, and one score ranks nearly all of them higher, the difference says that these are
+        right, or wrong. A whole cluster may be wrong at once, and of m clusters without a wrong one a share of
+        1 - 0.05^(1/m) may be: 14 % of 20, which can turn the difference around. Where clusters move in both directions
+        such errors speak as often for one score as for the other.
+        """
+        least = min(self.rests[i], self.rests[j])
+        moved = [each.moved(i, j) for each in self.unseen]
+        if not moved:
+            return least, least.refusal
+        number, one_way = max(moved)
+        unit = "rows that differ" if self.n_clusters is None else "clusters that differ"
+        found, why = min(least, RestsOn(number, unit)), least.refusal
+        if self.n_clusters is not None and number < FEWEST_MOVED and one_way > ONE_WAY:
+            few = f"one ranks about {number:.0f} clusters higher and hardly any lower"
+            why = f"no interval and no p-value: {few}, too few to see how often such clusters are wrong"
+        return found, why
 
     def covariance(self, paired: bool) -> FloatArray:
         """Return the covariance matrix of the means, due to test set and training; ``paired``: runs belong together."""
@@ -165,8 +189,9 @@ def by_influence(metric: Metric, panel: Panel, level: float) -> Estimates:
     edges = tuple(_edge(metric, row) for row in blocks)
     n_clusters = None if sampling.clusters is None else terms[0].shape[1]
     return Estimates(
-        metric, panel.names, values, terms, df, intervals, edges, n_clusters, "influence", unseen, sizes, times
-    )
+        metric, panel.names, values, terms, df, intervals, edges, n_clusters, "influence", unseen, sizes, times,
+        tuple(rests_on(row[0], sampling) for row in blocks),
+    )  # fmt: skip
 
 
 def _blocks(metric: Metric, panel: Panel) -> list[list[TieBlocks]]:
@@ -219,7 +244,9 @@ def _interval(
     if df < 1.0:
         return one_sided(metric, row[0], mean, level, more, SINGLE)
     light = joined(warning_light(df, None if sampling.clusters is None else terms.shape[1]), _edge(metric, row))
-    spread = Spread(metric, row[0], mean, float(np.sqrt(parts.total)), parts.df, False, light)
+    rests = rests_on(row[0], sampling)
+    light = joined(rests.note, light)
+    spread = Spread(metric, row[0], mean, float(np.sqrt(parts.total)), parts.df, False, light, rests)
     return _of_runs(spread, level, "runs", more)
 
 
@@ -269,8 +296,9 @@ def by_bootstrap(
         df.append(most_df)
     edges = tuple(_edge(metric, row) for row in blocks)
     return Estimates(
-        metric, panel.names, values, tuple(terms), tuple(df), tuple(intervals), edges, n_clusters, "bootstrap"
-    )
+        metric, panel.names, values, tuple(terms), tuple(df), tuple(intervals), edges, n_clusters, "bootstrap",
+        rests=tuple(rests_on(row[0], panel.sampling) for row in blocks),
+    )  # fmt: skip
 
 
 def defined(metric: Metric, drawn: FloatArray) -> FloatArray:

@@ -16,6 +16,7 @@ from abstain.inference._binomial import clopper_pearson
 from abstain.inference._columns import is_plain
 from abstain.inference._influence import counted_terms, gradient
 from abstain.inference._resample import INDEPENDENT, Sampling
+from abstain.inference._rests_on import RestsOn, joined
 from abstain.inference._spread import (
     SINGLE,
     Powers,
@@ -38,7 +39,8 @@ class Interval(NamedTuple):
 
     ``low``, ``high``: its ends (NaN, with a warning text, where there is none); ``estimate``: the metric;
     ``standard_error``: the one behind the ends; ``level``; ``method``: such as ``"log-t"``; ``df``: degrees of freedom
-    of the standard error; ``warning``: None, or what the reader must know.
+    of the standard error; ``warning``: None, or what the reader must know; ``rests_on``: the effective number of
+    independent units behind it, with what they are, where known.
 
     Examples
     --------
@@ -57,6 +59,7 @@ class Interval(NamedTuple):
     method: str
     df: float
     warning: str | None = None
+    rests_on: RestsOn | None = None
 
 
 def no_interval(estimate: float, error: float, level: float, why: str) -> Interval:
@@ -72,19 +75,22 @@ def of_spread(spread: Spread, level: float, unseen: tuple[OneMore, ...] = ()) ->
 
 def _of_error(spread: Spread, level: float, unseen: tuple[OneMore, ...]) -> Interval:
     if spread.df < 1.0 and not spread.vanishes:
-        return one_sided(spread.metric, spread.blocks, spread.estimate, level, unseen, SINGLE)
+        found = one_sided(spread.metric, spread.blocks, spread.estimate, level, unseen, SINGLE)
+        return found._replace(rests_on=spread.rests)
     return around(spread, level, unseen)
 
 
 def around(spread: Spread, level: float, unseen: tuple[OneMore, ...] = ()) -> Interval:
     """Return the interval by Student's t, whatever the degrees of freedom, and further where the unseen decides."""
-    metric, blocks, estimate, error, df, _, note = spread
+    metric, blocks, estimate, error, df, _, note, rests = spread
+    if rests is not None and rests.refusal is not None:
+        return no_interval(estimate, error, level, rests.refusal)._replace(rests_on=rests)
     if spread.vanishes:
         return without_spread(metric, blocks, estimate, level, unseen)
     low, high, method = ends(metric, blocks, estimate, t_quantile(level, df) * error)
     further = [limited(metric, blocks, end) for end in worse_ends(metric, unseen, level)]
     low = max(low - grain(metric, blocks, estimate), 0.0) if low > 0.0 else low
-    return Interval(min([low, *further]), max([high, *further]), estimate, error, level, method, df, note)
+    return Interval(min([low, *further]), max([high, *further]), estimate, error, level, method, df, note, rests)
 
 
 def grain(metric: Metric, blocks: TieBlocks, estimate: float) -> float:
@@ -278,7 +284,8 @@ def exact(metric: Metric, blocks: TieBlocks, level: float) -> Interval | None:
         bound = clopper_pearson(0, n, level, side="upper")[1]
         zero = f"no error among {point.n_accepted} accepted"
         note = f"{zero}: the risk is at most {bound:.4g} at level {level:g} (one-sided bound)"
-    error = math.sqrt(risk * (1.0 - risk) / n)
+    error, rests = math.sqrt(risk * (1.0 - risk) / n), RestsOn(float(n), "rows")
+    note = joined(rests.note, note)
     if metric.image is not None:
         (low, high), risk, error = metric.image.ends(low, high), metric.image(risk), abs(metric.image.factor) * error
-    return Interval(low, high, risk, error, level, "Clopper-Pearson", float(n), note)
+    return Interval(low, high, risk, error, level, "Clopper-Pearson", float(n), note, rests)

@@ -39,10 +39,11 @@ from abstain._quantiles import t_quantile, t_tails
 from abstain._result import Better, Caveat, Column, Result, Row, Status, Table, Verdict, arrow, plain
 from abstain._typing import ArrayLike
 from abstain._version import __version__
+from abstain.inference._beside import Asked, Beside
 from abstain.inference._binomial import check_level
 from abstain.inference._columns import Losses, Panel, Scores, as_metric, panel
 from abstain.inference._estimates import by_influence, route_of
-from abstain.inference._paired import Asked, Beside
+from abstain.inference._rests_on import joined
 from abstain.inference._spread import FEW, of_pair, powers_of
 from abstain.inference._unseen_pair import with_unseen
 from abstain.metrics import Metric
@@ -209,7 +210,7 @@ def non_inferiority(
     UnmetNeed
         A metric without an influence function.
     ValueError, TypeError
-        Not two scores; a margin that is not positive; fewer than 20 errors (or successes); what
+        Not two scores; a margin that is not positive; fewer than 20 errors (or successes); too few clusters; what
         :func:`abstain.compare` refuses.
 
     Notes
@@ -258,6 +259,9 @@ def non_inferiority(
     critical = t_quantile(2.0 * level - 1.0, parts.df)  # of a two-sided quantile its one side
     below, above = (_p(difference, at, error, skew, parts.df) for at in (margin, -margin))
     p = below[0] if claim == "non-inferior" else max(below[0], above[1])
+    rests, refusal = estimates.rests_on(0, 1)
+    if refusal is not None:
+        raise ValueError(refusal)
     few = f"{errors} errors are few: at the margin a claim may be false in more than {1.0 - level:.3g} of samples"
     why = "a few clusters hold most of the rows" if large else "too few errors on rows where the two differ"
     differ = f"only {parts.df:.1f} degrees of freedom: {why}"
@@ -265,7 +269,7 @@ def non_inferiority(
         chosen.spec, chosen.label, chosen.direction, claim, *columns.names, difference,
         difference - _solved(critical, skew) * error, difference - _solved(-critical, skew) * error, error, parts.df,
         skew, margin, p, bool(p <= 1.0 - level), level, columns.n, errors, estimates.n_clusters,
-        few if errors < WARN else differ if parts.df < FEW else None, estimates.note,
+        joined(rests.note, few if errors < WARN else differ if parts.df < FEW else None), estimates.note,
         Asked(columns, level),
     )  # fmt: skip
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal, NamedTuple
@@ -12,26 +10,23 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from abstain._quantiles import t_quantile, t_tails
-from abstain._result import Better, percent
 from abstain._typing import BoolArray, FloatArray, IntArray
 from abstain.inference._columns import Panel
 from abstain.inference._estimates import Estimates, by_bootstrap, by_influence, route_of
-from abstain.inference._interval import Interval
 from abstain.inference._multiple import holm, max_t
 from abstain.inference._rank_tests import swap_test
+from abstain.inference._rests_on import RestsOn, effective_number, joined
 from abstain.inference._spread import (
     FEW,
     FEW_CLUSTERS,
     SINGLE,
-    effective_number,
-    joined,
     of_one,
     of_pair,
     over_runs,
     powers_of,
 )
 from abstain.inference._unseen_pair import DECIDING, with_unseen
-from abstain.metrics import BESIDE, Metric, get
+from abstain.metrics import Metric
 
 __all__ = ["Difference"]
 
@@ -54,7 +49,8 @@ class Difference(NamedTuple):
     ``low``, ``high``: interval of the plain difference (simultaneous over all pairs with ``adjust="max-t"``);
     ``standard_error`` with its parts ``error_test`` (test set) and ``error_runs`` (training; NaN for one run);
     ``df``: degrees of freedom; ``p_value``, and ``p_adjusted`` for all pairs; ``significant``;
-    ``warning``: None, or what the reader must know.
+    ``warning``: None, or what the reader must know; ``rests_on``: the effective number of independent units behind it,
+    with what they are.
 
     Examples
     --------
@@ -78,6 +74,7 @@ class Difference(NamedTuple):
     p_adjusted: float
     significant: bool
     warning: str | None = None
+    rests_on: RestsOn | None = None
 
     def swapped(self) -> Difference:
         """Return ``b`` minus ``a``."""
@@ -153,7 +150,20 @@ def paired(
         adjusted = [
             _allowed(each, estimates, i, j, level) for each, (i, j) in zip(adjusted, pairs.tolist(), strict=True)
         ]
+    if swap:
+        adjusted = [_agreeing(each, level) for each in adjusted]
     return Paired(estimates, tuple(adjusted), swap)
+
+
+def _agreeing(each: Difference, level: float) -> Difference:
+    """Return a difference that says so where its p-value, of swaps, and its interval, of Student's t, disagree.
+
+    Swaps have no shifted form from which an interval could be read: only equal scores are exchangeable.
+    """
+    if np.isnan(each.low) or (each.p_value <= 1.0 - level) == (each.low > 0.0 or each.high < 0.0):
+        return each
+    note = "the p-value, from swaps, and the interval, from Student's t, disagree: the p-value decides"
+    return each._replace(warning=joined(note, each.warning))
 
 
 def _few(panel: Panel, estimates: Estimates, n_pairs: int) -> bool:
@@ -181,6 +191,7 @@ def _difference(
     parts = of_one(apart, most_df, times) if single else of_pair(values, terms, most_df, together)
     difference = float(values[0].mean() - values[1].mean())
     scale = max(estimates.sizes[i], estimates.sizes[j])
+    rests, refusal = estimates.rests_on(i, j)
     notes: list[str | None] = []
     room = False
     large = estimates.unequal is not None and most_df < FEW
@@ -196,6 +207,9 @@ def _difference(
                 'the difference does not vary between samples, so it has no standard error: use method="permutation"'
             )
         error_runs = 0.0 if np.isfinite(parts.seed) else np.nan
+    elif refusal is not None:
+        error_test = error_runs = error = p = np.nan
+        notes.append(refusal)
     elif estimates.route == "influence" and most_df < 1.0:
         error_test = error_runs = error = p = np.nan
         notes.append(SINGLE)
@@ -210,6 +224,7 @@ def _difference(
             most_df = min(most_df, parts.df, spread_df)
         error_test, error_runs, error = (float(np.sqrt(v)) for v in (parts.test, parts.seed, parts.total))
         p = t_tails(difference / error, parts.df)
+        notes.append(rests.note)
         if most_df < FEW:
             notes.append(f"only {most_df:.1f} degrees of freedom: {why}")
         if estimates.n_clusters is not None and estimates.n_clusters < FEW_CLUSTERS:
@@ -218,7 +233,7 @@ def _difference(
     reach = t_quantile(level, parts.df) * error
     low, high = (np.nan, np.nan) if np.isnan(p) else (difference - reach, difference + reach)
     names, errors = (estimates.names[i], estimates.names[j]), (error, error_test, error_runs)
-    found = Difference(*names, difference, low, high, *errors, parts.df, p, p, False, joined(*notes))
+    found = Difference(*names, difference, low, high, *errors, parts.df, p, p, False, joined(*notes), rests)
     return found, room or parts.df < FEW
 
 
@@ -275,124 +290,3 @@ def _adjusted(
         significant = value <= 1.0 - level + 1e-12
         result.append(each._replace(low=low, high=high, p_adjusted=value, significant=significant))
     return result
-
-
-#: Risks at which coverage is reported: the first that answering everything exceeds.
-RISKS = (0.05, 0.02, 0.01)
-#: Resamples behind a difference in coverage, and the most rows, times scores, that are resampled.
-RESAMPLES, MOST = 400, 2_000_000
-
-
-# ---------------------------------------------------------------------- next to the metric
-
-# One area per score says which is better, not by how much it matters. Next to it belong whether the answers differ,
-# whether the ranking alone differs, and how many more cases are answered at a risk that somebody may ask for. Each is
-# tested by itself, paired, and without adjustment.
-
-
-class Asked(NamedTuple):
-    """What a comparison was made of, to ask more of it; ``beside`` of these arguments."""
-
-    panel: Panel
-    level: float
-    draws: bool = True  #: whether rows may be resampled: counts come back from an engine in any order
-
-    def beside(self, names: Sequence[str] | None = None) -> Beside:
-        """Return what else is known of these scores, or of some of them."""
-        return beside(self.panel, level=self.level, names=names, draws=self.draws)
-
-
-@dataclass(frozen=True)
-class Beside:
-    """What is known of compared scores in addition to the metric they are compared by.
-
-    Parameters
-    ----------
-    n : int
-        Rows.
-    errors : dict of str to int, or None
-        Wrong answers of each; None where losses are not 0/1, rows have weights or there are several runs.
-    mean_loss : dict of str to float
-    same_loss : bool
-        Whether all are scores of the same answers.
-    risk : float or None
-        The risk at which coverage is reported; None where all satisfy each of :data:`RISKS` with all answers.
-    tested : dict of str to Paired
-        ``"errors"`` (the mean loss of answering everything), ``"ranking"`` (AUROC of failures) and ``"coverage"``, each
-        where it is defined.
-
-    Examples
-    --------
-    >>> from abstain.inference import Beside
-    >>> Beside(100, {"a": 7}, {"a": 0.07}, True, None, {}).errors["a"]
-    7
-    """
-
-    n: int
-    errors: dict[str, int] | None
-    mean_loss: dict[str, float]
-    same_loss: bool
-    risk: float | None
-    tested: dict[str, Paired]
-
-    def interval(self, what: str, name: str) -> Interval | None:
-        """Return the interval of one of them; None where there is none."""
-        found = self.tested.get(what)
-        return None if found is None else found.estimates.intervals[found.estimates.names.index(name)]
-
-    def difference(self, what: str, a: str, b: str) -> Difference | None:
-        """Return the paired difference ``a`` minus ``b``; None where there is none."""
-        for each in self.tested[what].differences if what in self.tested else ():
-            if {each.a, each.b} == {a, b}:
-                return each if each.a == a else each.swapped()
-        return None
-
-    def better(self, a: str, b: str) -> tuple[Better, ...]:
-        """Return the two by coverage at a risk, by errors, and by the rankings of other answers."""
-        labels = {"coverage": f"coverage at {percent(self.risk or 0.0)} risk", "errors": "error rate"}
-        labels |= {} if self.same_loss else {"ranking": "AUROC of failures"}
-        if self.errors is None:
-            labels["errors"] = "mean loss"
-        found = []
-        for what, label in labels.items():
-            pair, here, there = self.difference(what, a, b), self.interval(what, a), self.interval(what, b)
-            if pair is None or here is None or there is None:
-                continue
-            share = what == "coverage" or label == "error rate"
-            found.append(Better(a, b, label, here.estimate, there.estimate, pair.difference, pair.low, pair.high,
-                                pair.p_value, pair.significant, self.same_loss, share=share))  # fmt: skip
-        return tuple(found)
-
-
-def beside(panel: Panel, *, level: float = 0.95, names: Sequence[str] | None = None, draws: bool = True) -> Beside:
-    """Return what else is known of the scores of a panel; a metric without a value for one of them is left out.
-
-    ``names``: test these alone, which costs their share of the time and says the same of them. ``draws``: whether to
-    resample rows, without which a difference in coverage is not tested.
-    """
-    binary = all(bool(((each == 0.0) | (each == 1.0)).all()) for each in panel.loss)
-    times = np.ones(panel.n) if panel.times is None else panel.times
-    mass = times if panel.weight is None else times * panel.weight
-    mean = {
-        name: float(np.mean([np.average(run, weights=mass) for run in each]))
-        for name, each in zip(panel.names, panel.loss, strict=True)
-    }
-    single = max(panel.n_runs) == 1 and panel.weight is None
-    errors = {name: round(float((each * times).sum())) for name, each in zip(panel.names, panel.loss, strict=True)}
-    risk = next((each for each in RISKS if max(mean.values()) > each), None) if binary else None
-    wanted: list[tuple[str, Metric, Method]] = []
-    if not panel.same_loss:
-        wanted.append(("errors", get(BESIDE["errors"]), "influence"))
-    if binary:
-        wanted.append(("ranking", get(BESIDE["ranking"]), "influence"))
-    few = panel if names is None else panel.of(names)
-    if risk is not None and draws and panel.n * sum(few.n_runs) <= MOST:
-        wanted.append(("coverage", get(BESIDE["coverage"], risk=risk), "bootstrap"))
-    tested = {}
-    for name, metric, method in wanted:
-        with suppress(ValueError):  # such as no error, or a coverage that is not attained in many resamples
-            tested[name] = paired(
-                metric, few, level=level, adjust="none", method=method, n_resamples=RESAMPLES,
-                rng=np.random.default_rng(0),
-            )  # fmt: skip
-    return Beside(panel.n, errors if binary and single else None, mean, panel.same_loss, risk, tested)

@@ -10,8 +10,8 @@ import numpy as np
 from abstain._typing import ArrayLike, FloatArray, IntArray
 from abstain.inference._columns import scored
 from abstain.inference._resample import codes
+from abstain.inference._rests_on import effective_number
 from abstain.inference._scans import Column
-from abstain.inference._spread import effective_number
 
 
 class Points(NamedTuple):

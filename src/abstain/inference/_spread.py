@@ -10,10 +10,11 @@ import numpy as np
 
 from abstain._checks import to_numpy
 from abstain._sums import inner, over_rows, parts
-from abstain._typing import BoolArray, FloatArray, IntArray
+from abstain._typing import BoolArray, FloatArray
 from abstain.blocks import TieBlocks
 from abstain.curve import SLACK
 from abstain.inference._resample import Sampling
+from abstain.inference._rests_on import RestsOn, joined, rests_on
 from abstain.metrics import Gradient, Metric, Relative, Tail
 
 #: Below these degrees of freedom too few informative errors remain for any of these intervals.
@@ -125,18 +126,6 @@ def scatters(derivative: Gradient, blocks: TieBlocks) -> tuple[Scatter, Scatter]
     )
 
 
-def effective_number(amounts: FloatArray, unit: IntArray | None = None) -> float:
-    """Return how many equal amounts would be as unevenly shared as these: (sum a)^2 / sum a^2, 0 of nothing.
-
-    The one measure of how many independent units something rests on: rows by their weight, clusters by their rows
-    (``unit``: the cluster of each row, in which amounts are summed), errors by their loss, rows that differ by what
-    they move.
-    """
-    amounts = np.abs(amounts if unit is None else np.bincount(unit, amounts))
-    square = float(amounts @ amounts)
-    return float(amounts.sum()) ** 2 / square if square > 0.0 else 0.0
-
-
 def effective_losses(loss: FloatArray, weight: FloatArray | None, times: FloatArray | None = None) -> float:
     """Return how many samples carry the spread of the losses: of a 0/1 loss about as many as the rarer kind."""
     share = weight if times is None else times if weight is None else times * weight
@@ -196,6 +185,7 @@ class Spread(NamedTuple):
     df: float
     independent: bool
     note: str | None
+    rests: RestsOn | None = None
 
     @property
     def vanishes(self) -> bool:
@@ -215,8 +205,9 @@ def spread_of(
     df = informative(metric, powers, most_df)
     light = warning_light(df, None if sampling.clusters is None else int(powers.number))
     doubt = None if metric.doubt is None else metric.doubt(blocks, **metric.settings)
-    note = joined(light, edge_of_a_tie(metric, blocks), doubt)
-    return Spread(metric, blocks, estimate, math.sqrt(powers.square), df, sampling.independent, note)
+    rests = rests_on(blocks, sampling)
+    note = joined(rests.note, light, edge_of_a_tie(metric, blocks), doubt)
+    return Spread(metric, blocks, estimate, math.sqrt(powers.square), df, sampling.independent, note, rests)
 
 
 def coverage_of(metric: Metric) -> float | None:
@@ -263,11 +254,6 @@ def warning_light(df: float, n_clusters: int | None) -> str | None:
     if n_clusters is not None and n_clusters < FEW_CLUSTERS:
         notes.append(f"only {n_clusters} clusters: the interval is a rough guide")
     return joined(*notes)
-
-
-def joined(*notes: str | None) -> str | None:
-    """Return the notes as one text, or None without any."""
-    return "; ".join(note for note in notes if note) or None
 
 
 class Components(NamedTuple):

@@ -14,6 +14,7 @@ So one error is added where the two differ, at a row drawn in proportion to the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -74,13 +75,30 @@ class UnseenPairs:
         anywhere = _drawn(np.maximum(np.abs(one), np.abs(other)) ** 2, alone, times)
         return square * max(_drawn(gap * gap, np.maximum(alone, _squares(gap, tie, unit, size)), times), anywhere)
 
+    def moved(self, i: int, j: int) -> tuple[float, float]:
+        """Return how many rows, or clusters, decide where two scores under one loss differ, and how far in one way.
+
+        Each counts by the square of what an error of all of it would do to the difference. The second number is 0 if as
+        much moves up as down, and 1 if everything moves in one direction. What moves these rows alike, since one score
+        ranks errors lower, moves no cluster against another.
+        """
+        gap, times = self.rises[i] - self.rises[j], 1.0 if self.times is None else self.times
+        if self.unit is not None:
+            gap = gap - gap.mean() if gap.size else gap
+            gap = np.bincount(self.unit, gap).astype(np.float64)
+        squares = gap * gap
+        whole, fourth = float(np.sum(squares * times)), float(np.sum(squares * squares * times))
+        if self.free is not None or whole == 0.0:
+            return math.inf, 0.0
+        return whole * whole / fourth, abs(float(np.sum(squares * np.sign(gap) * times))) / whole
+
     def directed(self, i: int, j: int) -> float:
         """Return the same as far as one score ranks higher what the other ranks lower: of two models, all of it.
 
         Where scores under one loss move rows up as often as down, an unseen error may as well hurt one as the other,
         and hides no difference. Where one of them moves rows in one direction, the errors among these speak against it,
         and all others for it: then what was not seen decides. In a cluster all rows may be wrong at once, by
-        as much as the largest loss of all.
+        as much as the largest loss of all; where all are in [0, 1], by 1.
         """
         if self.free is not None:
             return self._anywhere(i, j)
@@ -136,7 +154,7 @@ def _pairs(
         unit,
         size,
         times=times,
-        most=float(losses[0].max()) ** 2,
+        most=max(float(losses[0].max()), 1.0) ** 2,
     )
 
 

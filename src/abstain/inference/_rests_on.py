@@ -1,0 +1,86 @@
+"""The one measure of how many independent units an interval or a p-value rests on, and what is said of few."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from abstain._checks import to_numpy
+from abstain._typing import FloatArray, IntArray
+from abstain.blocks import TieBlocks
+from abstain.inference._resample import Sampling
+
+#: Below so many effective units their number is said; below so many clusters nothing else is: two of them have one
+#: degree of freedom, and the larger decides.
+SAID, LEAST = 30.0, 2.5
+
+
+def effective_number(amounts: FloatArray, unit: IntArray | None = None) -> float:
+    """Return how many equal amounts would be as unevenly shared as these: (sum a)^2 / sum a^2, 0 of nothing.
+
+    The one measure of how many independent units something rests on: rows by their weight, clusters by their rows
+    (``unit``: the cluster of each row, in which amounts are summed), errors by their loss, rows that differ by what
+    they move.
+    """
+    amounts = np.abs(amounts if unit is None else np.bincount(unit, amounts))
+    square = float(amounts @ amounts)
+    return float(amounts.sum()) ** 2 / square if square > 0.0 else 0.0
+
+
+@dataclass(frozen=True, order=True)
+class RestsOn:
+    """The effective number of independent units that something rests on, and what they are; by itself its sentence.
+
+    Examples
+    --------
+    >>> from abstain.inference import RestsOn
+    >>> print(RestsOn(11.6, "clusters"))
+    rests on about 12 clusters
+    """
+
+    number: float
+    unit: str
+
+    def __str__(self) -> str:
+        """Return the sentence."""
+        return f"rests on about {self.number:.0f} {self.unit if round(self.number) != 1 else self.unit.rstrip('s')}"
+
+    @property
+    def note(self) -> str | None:
+        """The sentence where the number is small."""
+        return str(self) if self.number < SAID else None
+
+    @property
+    def refusal(self) -> str | None:
+        """Why nothing is said of so few clusters."""
+        return f"no interval and no p-value: it {self}" if self.unit == "clusters" and self.number < LEAST else None
+
+
+def rests_on(blocks: TieBlocks, sampling: Sampling) -> RestsOn:
+    """Return what a metric of a table rests on: its rows, clusters, errors or right answers, whichever are fewest."""
+    if blocks.binary and sampling.clusters is None and blocks._kept.sample_weight is None:
+        errors = blocks.total_loss
+        found = {"rows": float(blocks.n), "errors": errors, "right answers": blocks.n - errors}
+    else:
+        samples, unit = blocks._kept, sampling.clusters
+        loss = np.asarray(to_numpy(samples.loss), dtype=np.float64)
+        weight = np.ones(loss.size) if samples.sample_weight is None else np.asarray(to_numpy(samples.sample_weight))
+        weight = weight if samples.times is None else weight * np.sqrt(samples.times)
+        found = {"rows" if unit is None else "clusters": effective_number(weight, unit)}
+        among = "" if unit is None else "clusters with "
+        found[f"{among}errors"] = effective_number(weight * loss, unit)
+        if blocks.binary:
+            found[f"{among}right answers"] = effective_number(weight * (1.0 - loss), unit)
+    return fewest(found)
+
+
+def fewest(numbers: dict[str, float]) -> RestsOn:
+    """Return the smallest of these numbers; units of which there are none are left out, for nothing rests on them."""
+    unit = min((each for each in numbers if numbers[each] > 0.0), key=numbers.__getitem__, default="rows")
+    return RestsOn(numbers.get(unit, 0.0), unit)
+
+
+def joined(*notes: str | None) -> str | None:
+    """Return the notes as one text, or None without any."""
+    return "; ".join(note for note in notes if note) or None
