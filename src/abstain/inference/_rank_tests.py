@@ -193,8 +193,8 @@ def one_scale(one: FloatArray, other: FloatArray) -> bool:
     Ranks in one score depend on all of its rows, so swapped ranks are not quite those of swapped scores: where scores
     differ on few rows, ranks differ on all.
     """
-    values = [np.unique(each) for each in (one, other)]
-    return 2 * np.intersect1d(*values, assume_unique=True).size >= max(each.size for each in values)
+    first, second = np.unique(one), np.unique(other)
+    return 2 * np.intersect1d(first, second, assume_unique=True).size >= max(first.size, second.size)
 
 
 def mid_ranks(values: FloatArray) -> FloatArray:
