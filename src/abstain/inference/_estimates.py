@@ -105,7 +105,7 @@ class Estimates:
         moved = [each.moved(i, j) for each in self.unseen]
         if not moved:
             return least, least.refusal
-        number, one_way = max(moved)
+        _, number, one_way = max(moved)  # of the rows, right or wrong, that move more
         unit = "rows that differ" if self.n_clusters is None else "clusters that differ"
         found, why = min(least, RestsOn(number, unit)), least.refusal
         if self.n_clusters is not None and number < FEWEST_MOVED and one_way > ONE_WAY:

@@ -75,12 +75,12 @@ class UnseenPairs:
         anywhere = _drawn(np.maximum(np.abs(one), np.abs(other)) ** 2, alone, times)
         return square * max(_drawn(gap * gap, np.maximum(alone, _squares(gap, tie, unit, size)), times), anywhere)
 
-    def moved(self, i: int, j: int) -> tuple[float, float]:
+    def moved(self, i: int, j: int) -> tuple[float, float, float]:
         """Return how many rows, or clusters, decide where two scores under one loss differ, and how far in one way.
 
-        Each counts by the square of what an error of all of it would do to the difference. The second number is 0 if as
-        much moves up as down, and 1 if everything moves in one direction. What moves these rows alike, since one score
-        ranks errors lower, moves no cluster against another.
+        First all that moves: each counts by the square of what an error of all of it would do to the difference. Then
+        their effective number. Last how far all goes one way: 0 if as much moves up as down, 1 if nothing moves down.
+        What moves these rows alike, since one score ranks errors lower, moves no cluster against another.
         """
         gap, times = self.rises[i] - self.rises[j], 1.0 if self.times is None else self.times
         if self.unit is not None:
@@ -89,8 +89,8 @@ class UnseenPairs:
         squares = gap * gap
         whole, fourth = float(np.sum(squares * times)), float(np.sum(squares * squares * times))
         if self.free is not None or whole == 0.0:
-            return math.inf, 0.0
-        return whole * whole / fourth, abs(float(np.sum(squares * np.sign(gap) * times))) / whole
+            return 0.0, math.inf, 0.0
+        return whole, whole * whole / fourth, abs(float(np.sum(squares * np.sign(gap) * times))) / whole
 
     def directed(self, i: int, j: int) -> float:
         """Return the same as far as one score ranks higher what the other ranks lower: of two models, all of it.
