@@ -353,9 +353,9 @@ class Verdict:
         return f"{value:.4g}" if self.graded else percent(value)
 
     def at_most(self, limit: float | None) -> str:
-        """Return a limit of the risk as a clause."""
+        """Return a limit of the risk as a clause; where groups have thresholds of their own it holds in each."""
         what = "the mean loss of the answers is at most {}" if self.graded else "at most {} of the answers are wrong"
-        return what.format(self.share(limit))
+        return what.format(self.share(limit)) + " in each group" * bool(self.groups)
 
     # ------------------------------------------------------------------ forms
 
