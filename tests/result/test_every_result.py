@@ -28,6 +28,7 @@ OTHERS = {
     "Result": "the base of all",
     "States": "a line about what was read",
     "Policy": "a rule, which is no result",
+    "RestsOn": "the sentence of a number of units",
 }
 #: The shared parts of several results.
 BASES = {"Threshold"}
