@@ -174,6 +174,8 @@ def test_clusters_come_whole_and_once() -> None:
     """A cluster is counted in one call; a larger one than declared is refused."""
     live = fresh(max_cluster=2)
     live.update([0.9, 0.8, 0.7], [0, 0, 1], clusters=["a", "a", "b"])
+    live.update([0.9] * 40, [0] * 40, clusters=[f"first {k // 2}" for k in range(40)])
+    live.update([0.9] * 40, [0] * 40, clusters=[f"second {k // 2}" for k in range(40)])  # others, by their names
     with pytest.raises(ValueError, match="'b' was counted before"):
         live.update([0.6], [0], clusters=["b"])
     with pytest.raises(ValueError, match="one has 3 rows"):
@@ -189,6 +191,7 @@ def test_restart_begins_anew_with_a_share_of_delta() -> None:
     live.restart()
     assert live.certified[""] == ()
     assert live.result().groups[""].rows == 0
+    live.update([0.01, 0.2], [np.nan, np.nan], label_probability=[1, 0.5], drawn=[False, False])  # teaches nothing
     live.update([0.95], [0], label_probability=0.2)  # of the last policy
     with pytest.raises(ValueError, match="smallest chance in force, 1"):
         live.update([0.96], [0], label_probability=0.2)

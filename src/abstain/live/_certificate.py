@@ -84,9 +84,10 @@ class LiveCertificate:
     the test of violation and the change detector run in parallel, and :meth:`restart` begins anew.
 
     **What may depend on results.** When to evaluate, issue a policy or stop, and how many labels to draw next. What may
-    not: the grid, the limit, ``audit``, and which rows a call has: cut the stream by time or by number. The order of
+    not: the grid, the limit, ``audit``, which rows a call has, and in which order calls are counted: cut the stream
+    by time or by number, and count the parts as they come. The order of
     the rows of a call does not matter. Stakes on the rows of a call are fixed by the calls before it: they are those of
-    full labels until a threshold is certified, and those of ``audit`` ever after.
+    full labels until a threshold is certified, and those of ``audit`` after that.
 
     References
     ----------
@@ -211,8 +212,10 @@ class LiveCertificate:
             A name of each row that no other row ever has. A row is then recognised if it is among the last 3,000, or
             among 2,500 of all rows at random. Without names calls are recognised by all their columns: as a whole if
             others, drawn independently, would be the same with a probability of at most 1e-9 (24 different rows, or 10
-            in the same order), and half of a call of 80 different rows. Fewer rows count, even if they are sent twice.
-            New rows with ranks as scores, or of a fixed set of cases, may look the same: they need names.
+            in the same order), and a call of 80 different rows of which three quarters were in one earlier call. Fewer
+            rows count, even if they are sent twice.
+            New rows with ranks as scores, or of a fixed set of cases, may look the same: they need names. Clusters are
+            recognised by their own names.
         frame : data frame, lazy frame or relation, optional
             Of polars, pandas, DuckDB or another library that Narwhals knows: names of its columns then stand for rows.
         again : bool
@@ -253,10 +256,11 @@ class LiveCertificate:
             clock = copy.copy(self.clock)
             due, when = columns.due_rows(clock, time, as_of, losses, needed & answerable, number)
             others = [chance, weight, place] if when is None else [chance, weight, place, when]
+            by_cluster = clusters is not None and names is None  # each cluster that was counted is recognised below
             known = self.sent.check(
                 score[due],
                 losses[due],
-                flag(again, "again"),
+                flag(again, "again") or by_cluster,
                 None if names is None else names[due],
                 *(each[due] for each in others),
             )

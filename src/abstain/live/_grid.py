@@ -110,8 +110,8 @@ class Grid:
             logs = _bets.cluster_logs(gain / rows.size, rows.cell, rows.cluster, self.rules.limit, self.smallest)
         self.sums += _bets.by_cell(logs, rows.cell, n)  # at the end of a call: no order of its rows can matter
         self.certified = _bets.certify(_bets.log_evidence(self.sums), self.certified, -math.log(self.share))
-        # nothing that is known of later rows can change their stakes
-        self.smallest = self.rules.audit if self.certified.any() else 1.0
+        if (rows.drawn & (rows.cell < n)).any():  # a call without labels changes no stakes
+            self.smallest = self.rules.audit if self.certified.any() else 1.0
         self.counts += np.bincount(rows.cell, minlength=n + 1)
         self.graded = self.graded or bool(((rows.loss != 0.0) & (rows.loss != 1.0)).any())
         self.labels += int(rows.drawn.sum())

@@ -128,8 +128,9 @@ class SentRows:
     """Recognise rows that were sent before, in bounded memory: with 100 calls ``partly`` 90 kB.
 
     **Without names** by score, loss and other columns: a call as a whole, if it is among the last 1,000 and other rows
-    would be the same with a probability of at most 1e-9 (24 different rows, or 10 in the same order); and half of a
-    call of at least 80 different rows, if it is among the last ``partly``. These probabilities are those of rows that
+    would be the same with a probability of at most 1e-9 (24 different rows, or 10 in the same order); and a call of
+    at least 80 different rows of which three quarters were in one of the last ``partly`` calls (of which half were,
+    every second time). These probabilities are those of rows that
     are drawn independently: scores that are ranks, or of a fixed set of cases, come again with other rows, and then
     only names distinguish them (``remedy``).
 
