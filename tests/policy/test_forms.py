@@ -137,6 +137,13 @@ def test_the_file_is_a_program(tmp_path: Path) -> None:
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert [row.pop("decision")["accepted"] for row in found] == [policy.decide(row).accepted for row in calibration]
     assert found == calibration
+    for line, said in (
+        ("[0.5]", "line 1: give a JSON object"),
+        ("{", "line 1: Expecting"),
+        ('{"x": 1}', "line 1: the row"),
+    ):
+        run = subprocess.run([sys.executable, "decide.py"], cwd=tmp_path, input=line, capture_output=True, text=True)
+        assert (run.returncode, run.stdout, run.stderr[: len(said)]) == (1, "", said)
 
 
 def test_text_of_strangers_is_quoted() -> None:

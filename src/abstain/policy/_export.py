@@ -44,10 +44,15 @@ if __name__ == "__main__":
     import json
     import sys
 
-    for line in sys.stdin:
+    for place, line in enumerate(sys.stdin, 1):
         if line.strip():
-            given = json.loads(line)
-            accepted, reason, score, _ = decide(given)
+            try:
+                given = json.loads(line)
+                if not isinstance(given, dict):
+                    raise TypeError("give a JSON object by column")
+                accepted, reason, score, _ = decide(given)
+            except (KeyError, TypeError, ValueError) as error:
+                sys.exit(f"line {{place}}: {{error}}")
             decision = {{"accepted": accepted, "reason": reason, "score": score if math.isfinite(score) else None}}
             print(json.dumps({{**given, "decision": decision}}))
 '''
