@@ -4,8 +4,9 @@
 
 From the root of the repository; TABLE: ``hard`` (equal ones: any difference is false), ``margins`` (a claim of "not
 worse" is false), ``power`` (real differences, by ``compare`` and by the swap test alone). Everything goes through the
-public API with its defaults. Cells take turns, and counts are kept in FILE after each turn, so that a run can be ended
-and taken up again. A cell ends after N samples, or as soon as each share has a Monte Carlo error below 0.7 points.
+public API, with its defaults where no method is named. Cells take turns, and counts are kept in FILE after each turn,
+so that a run can be ended and taken up again. A cell ends after N samples, or as soon as each share has a Monte Carlo
+error below 0.7 points.
 """
 
 from __future__ import annotations
@@ -171,11 +172,11 @@ def noisier(n: int, error: float, kind: str, apart: float, rng: Generator) -> Sa
 # ---------------------------------------------------------------------- cells
 
 
-def equal(draw: Draw, metric: str, rng: Generator) -> dict[str, float]:
+def equal(draw: Draw, metric: str, rng: Generator, method: Any = "auto") -> dict[str, float]:
     """Whether equal ones are called different, and whether the interval misses 0."""
     loss, scores, clusters = draw(rng)
     try:
-        found = abstain.compare(loss, scores, metric, clusters=clusters).differences[0]
+        found = abstain.compare(loss, scores, metric, clusters=clusters, method=method).differences[0]
     except ValueError:  # no error, or nothing else: no value
         return {"different": 0.0, "interval misses 0": 0.0, "no p-value": 1.0}
     outside = found.low > 0.0 or found.high < 0.0
@@ -258,7 +259,9 @@ def hard() -> Cells:
         add("unseen successes, 10 % right, 400", fair(hopeless, metric, -4.0, 8.0, 0.1, 0.15, 400), metric)
         for error, top, n in ((0.1, 0.1, 400), (0.1, 0.1, 800), (0.2, 0.1, 400), (0.05, 0.3, 400)):
             name = f"few confident errors, {error:.0%} wrong, {top:.0%} of these at the top, {n}"
-            add(name, fair(confident, metric, -4.0, 8.0, error, top, n), metric)
+            draw = fair(confident, metric, -4.0, 8.0, error, top, n)
+            add(name, draw, metric)
+            made[f"{name}: {metric.upper()}, by influence"] = partial(equal, draw, metric, method="influence")
         add("4 errors in 800", partial(exchangeable, 0.005, 800, 0.0, 1.5), metric)
         add("8 errors in 800", partial(exchangeable, 0.01, 800, 0.0, 1.5), metric)
         add("8 errors in 800, rounded", partial(exchangeable, 0.01, 800, 4.0, 1.5), metric)
