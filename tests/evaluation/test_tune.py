@@ -9,7 +9,7 @@ import pytest
 
 import abstain
 from abstain import Outputs, UnmetNeed, joint, scores, tune
-from abstain.scores import _batch, _neighbours
+from abstain.scores import _batch, _features
 from tests.scores.toy import TRAIN, outputs_of, split
 
 VALIDATION = split(300, 2, 2.5)
@@ -72,8 +72,8 @@ def test_any_joint_metric_is_a_criterion(metric):
 def test_the_bank_is_built_once(monkeypatch):
     """Candidates that differ in how they score share what was fitted."""
     calls = []
-    original = _neighbours.bank_of
-    monkeypatch.setattr(_neighbours, "bank_of", lambda *args: calls.append(1) or original(*args))
+    original = _features.bank_of
+    monkeypatch.setattr(_features, "bank_of", lambda *args: calls.append(1) or original(*args))
     tune("knn", VALIDATION, fit=TRAIN, grid={"neighbours": [1, 2, 3], "dtype": ["float32", "float64"]})
     assert len(calls) == 2
 

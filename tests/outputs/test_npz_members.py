@@ -72,7 +72,7 @@ def test_numbers_that_unpack_without_measure_are_refused(tmp_path: Path, monkeyp
     zeros = [("loss", member(np.zeros(200_000))), ("confidence", member(np.arange(200_000.0)))]
     file = archive(tmp_path / "a.npz", *zeros, deflated=True)
     assert abstain.read_outputs(file).n == 200_000
-    monkeypatch.setattr("abstain.outputs._arrays.HARMLESS_NUMBERS", 1 << 20)
+    monkeypatch.setattr("abstain.outputs._objects.HARMLESS_NUMBERS", 1 << 20)
     with pytest.raises(ValueError, match=r"'loss' holds 1600128 bytes of numbers in"):
         abstain.read_outputs(file)
 

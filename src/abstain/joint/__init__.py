@@ -18,7 +18,7 @@ from abstain.joint._problem import Thresholds
 from abstain.joint._protocol import ProtocolResult, Record, ScoredRun, protocol
 from abstain.joint._single import augrc, aurc, aurc_optimum, f1, scod_risk
 from abstain.joint._splits import Transfer, confidence_intervals, transfer
-from abstain.joint._verdict import with_gains as with_gains
+from abstain.joint._tables import with_gains as with_gains
 
 __all__ = ["AreaResult", "F1Point", "JointEvaluation", "JointOperatingPoint", "NullGain", "ProtocolResult", "Record"]
 __all__ += ["RiskCoverageFrontier", "ScoredRun", "Thresholds", "Transfer", "augrc", "aupr_in", "aupr_out", "aurc"]

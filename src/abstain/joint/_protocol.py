@@ -15,7 +15,7 @@ from abstain._registry import known_options
 from abstain._result import Result, Table
 from abstain._typing import ArrayLike, Document
 from abstain.blocks import TieBlocks
-from abstain.joint import _detection, _verdict
+from abstain.joint import _detection, _tables
 from abstain.joint._ds_aurc import areas
 from abstain.joint._ds_f1 import exact
 from abstain.joint._frontier import single_frontier
@@ -216,7 +216,7 @@ class ProtocolResult(Result):
             return every if group is None else self.groups[group]
         return (one_of(group, (*self.groups, *every), "group"),)
 
-    verdict = property(_verdict.verdict_of)
+    verdict = property(_tables.verdict_of)
 
     def tables(self) -> list[Table]:
         """Return the first layout."""

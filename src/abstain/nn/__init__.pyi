@@ -5,9 +5,9 @@ from abstain.nn._confidence import dropout_active as dropout_active
 from abstain.nn._confidence import ensemble_logits as ensemble_logits
 from abstain.nn._confidence import mc_dropout as mc_dropout
 from abstain.nn._confidence import passes_confidence as passes_confidence
-from abstain.nn._crl import CorrectnessRankingLoss as CorrectnessRankingLoss
-from abstain.nn._crl import crl_loss as crl_loss
+from abstain.nn._cwsa import CorrectnessRankingLoss as CorrectnessRankingLoss
 from abstain.nn._cwsa import CWSALoss as CWSALoss
+from abstain.nn._cwsa import crl_loss as crl_loss
 from abstain.nn._cwsa import smooth_cwsa as smooth_cwsa
 from abstain.nn._extract import extract as extract
 from abstain.nn._extract import final_linear as final_linear

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from abstain.outputs import _objects, readers
-from abstain.outputs._arrays import ArrayColumns, NpzColumns, of_npy
 from abstain.outputs._frame import (
     FrameColumns,
     bad_csv_row,
@@ -23,6 +22,7 @@ from abstain.outputs._frame import (
     scan_parquet,
     separator_of,
 )
+from abstain.outputs._objects import ArrayColumns, NpzColumns, of_npy
 
 #: What our own checks and the operating system raise, with words of their own.
 _OURS = (ValueError, TypeError, ImportError, OSError)

@@ -7,7 +7,7 @@ import numpy as np
 from abstain._checks import fraction
 from abstain._typing import Array, Namespace
 from abstain.outputs import Outputs
-from abstain.scores import _moments
+from abstain.scores import _features
 from abstain.scores._batch import Batch, State, astype, kth_largest, logsumexp
 
 
@@ -37,7 +37,7 @@ def dice(batch: Batch, state: State) -> Array:
 def fit_dice(outputs: Outputs, *, sparsity: float = 0.9) -> State:
     """Return the weights that are kept."""
     weight, bias = (np.asarray(part) for part in outputs.head)
-    contribution = weight * _moments.mean(outputs.features)[None, :]
+    contribution = weight * _features.mean(outputs.features)[None, :]
     kept = contribution > np.quantile(contribution, fraction(sparsity, "sparsity"))
     return {"weight": weight * kept, "bias": bias.copy(), "n_features": np.int64(weight.shape[1])}
 

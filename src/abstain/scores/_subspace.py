@@ -9,7 +9,7 @@ import numpy as np
 from abstain._checks import whole
 from abstain._typing import Array, FloatArray
 from abstain.outputs import Outputs
-from abstain.scores import _moments
+from abstain.scores import _features
 from abstain.scores._batch import Batch, State, astype, logsumexp, row_norms
 from abstain.scores._softmax import log_error
 
@@ -93,12 +93,12 @@ def _axes(outputs: Outputs) -> tuple[FloatArray, FloatArray, FloatArray]:
     if outputs not in _AXES:
         w, b = (np.asarray(part, dtype=np.float64) for part in outputs.head)
         origin: FloatArray = np.asarray(np.linalg.lstsq(w, -b, rcond=_HEAD_FLOOR)[0], dtype=np.float64)
-        _AXES[outputs] = (origin, *np.linalg.eigh(_moments.scatter(outputs.features, lambda _: origin)))
+        _AXES[outputs] = (origin, *np.linalg.eigh(_features.scatter(outputs.features, lambda _: origin)))
     return _AXES[outputs]
 
 
 def _rank(values: FloatArray) -> int:
-    return int(np.sum(values > _moments.RELATIVE_FLOOR * values[-1]))
+    return int(np.sum(values > _features.RELATIVE_FLOOR * values[-1]))
 
 
 def log_gap(batch: Batch, first: str) -> Array:

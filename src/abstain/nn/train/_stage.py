@@ -16,7 +16,7 @@ from torch import Tensor
 
 from abstain._typing import Document, IntArray
 from abstain.nn._confidence import evaluation_mode
-from abstain.nn._crl import CorrectnessRankingLoss
+from abstain.nn._cwsa import CorrectnessRankingLoss
 from abstain.nn.data import Images, Task
 from abstain.nn.ingredients import (
     EMA,
