@@ -142,6 +142,5 @@ def planned_rows(
         return [Caveat.of("no_more_rows", limit=limit, enough=enough, lowest=lowest, where="")]
     if needed is None or needed <= n:
         return []
-    rows = f"{about(needed)} rows or more in all"
-    rows += f" ({tried} limits at once; one alone takes fewer)" * (tried > 1)
+    rows = f"{about(needed)} rows or more " + ("(alone fewer)" if tried > 1 else "in all")
     return [Caveat.of("more_rows", limit=limit, needed=needed, rows=rows)]

@@ -16,16 +16,19 @@ from abstain.inference._resample import Sampling
 SAID, LEAST = 30.0, 2.5
 
 
-def effective_number(amounts: FloatArray, unit: IntArray | None = None) -> float:
+def effective_number(amounts: FloatArray, unit: IntArray | None = None, times: FloatArray | None = None) -> float:
     """Return how many equal amounts would be as unevenly shared as these: (sum a)^2 / sum a^2, 0 of nothing.
 
     The one measure of how many independent units something rests on: rows by their weight, clusters by their rows
     (``unit``: the cluster of each row, in which amounts are summed), errors by their loss, rows that differ by what
-    they move.
+    they move. ``times``: how many rows each amount stands for.
     """
-    amounts = np.abs(amounts if unit is None else np.bincount(unit, amounts))
-    square = float(amounts @ amounts)
-    return float(amounts.sum()) ** 2 / square if square > 0.0 else 0.0
+    each = np.ones(len(amounts)) if times is None else times
+    if unit is not None:
+        amounts = np.bincount(unit, amounts * each)
+        each = np.ones(len(amounts))
+    total, square = float(np.abs(amounts) @ each), float(amounts**2 @ each)
+    return total**2 / square if square > 0.0 else 0.0
 
 
 @dataclass(frozen=True, order=True)
@@ -49,7 +52,7 @@ class RestsOn:
     @property
     def note(self) -> str | None:
         """The sentence where the number is small."""
-        return str(self) if self.number < SAID else None
+        return str(self) if self.number < SAID * (1.0 - 1e-9) else None  # however its sums are rounded
 
     @property
     def refusal(self) -> str | None:
@@ -66,12 +69,12 @@ def rests_on(blocks: TieBlocks, sampling: Sampling) -> RestsOn:
         samples, unit = blocks._kept, sampling.clusters
         loss = np.asarray(to_numpy(samples.loss), dtype=np.float64)
         weight = np.ones(loss.size) if samples.sample_weight is None else np.asarray(to_numpy(samples.sample_weight))
-        weight = weight if samples.times is None else weight * np.sqrt(samples.times)
-        found = {"rows" if unit is None else "clusters": effective_number(weight, unit)}
+        times = None if samples.times is None else np.asarray(samples.times, dtype=np.float64)
+        found = {"rows" if unit is None else "clusters": effective_number(weight, unit, times)}
         among = "" if unit is None else "clusters with "
-        found[f"{among}errors"] = effective_number(weight * loss, unit)
+        found[f"{among}errors"] = effective_number(weight * loss, unit, times)
         if blocks.binary:
-            found[f"{among}right answers"] = effective_number(weight * (1.0 - loss), unit)
+            found[f"{among}right answers"] = effective_number(weight * (1.0 - loss), unit, times)
     return fewest(found)
 
 
