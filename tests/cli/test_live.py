@@ -104,6 +104,15 @@ def test_audits_from_a_policy_to_the_next_certificate(tmp_path: Path, capsys: py
     assert "by their ids" in capsys.readouterr().err
 
 
+def test_audits_need_their_chances(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file that ``apply --audit`` wrote is not counted as if all its labels had been drawn."""
+    file = week(tmp_path, 1)
+    pl.read_csv(file).rename({"chance": "label_probability"}).drop_nulls().write_csv(file)
+    assert live(file, tmp_path, "--risk", "0.05") == 2
+    assert "give --label-probability label_probability" in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / "live.json").exists()
+
+
 def test_an_empty_week(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A file without rows is a week without rows, after which the policy of the week before stands."""
     assert live(week(tmp_path, 1), tmp_path, "--risk", "0.05") == 0

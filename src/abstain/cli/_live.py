@@ -135,6 +135,11 @@ def live_command(
     given = {name: value for name, value in begin.items() if value is not None}
     beside = [name for name in (label_probability, drawn, when, group) if name is not None]
     outputs, loss = abstain.outputs.read_pool(file, groups=beside, **columns)
+    if label_probability is None and outputs.reading is not None and "label_probability" in outputs.reading.unused:
+        raise click.UsageError(
+            f"{file} has the chances of labels that 'abstain apply --audit' drew: give --label-probability "
+            "label_probability --drawn label_drawn, and all rows, labelled or not"
+        )
     with about(file):
         how = abstain.policy.score_reading(outputs, score, temperature)
         confidence = how.confidence(outputs)

@@ -281,7 +281,7 @@ class LiveCertificate:
             for k, one in enumerate(self.groups.values()):
                 mine = rows if len(self.groups) == 1 else rows.of(place == k)
                 if len(mine.cell):
-                    one.take(mine)
+                    one.take(mine, bool(clock.waiting))
             self._remember(str(self.calls) if when is None or not len(due) else clock.shown(float(when[due[-1]])))
             return self.result()
 
@@ -362,7 +362,8 @@ class LiveCertificate:
         """Begin anew after a change: rows that were counted say nothing any more, and no threshold is certified.
 
         What was declared before stays a statement about the rows before. ``delta`` is shared by all beginnings. Rows
-        that the last policy answered, with audits, may come in the next call, and not later.
+        that the last policy answered, with audits, may come in the next call, and while rows wait for their labels, but
+        not later.
         """
         with self._lock:
             if self.period >= self.restarts:
@@ -372,7 +373,7 @@ class LiveCertificate:
                 )
             self.period += 1
             self.clock.last, self.clock.waiting = self.clock.seen, 0  # rows that wait are of before the change
-            # rows that the last policy answered may come in the next call, so its smallest chance stays as it is
+            # rows that the last policy answered may come next, so its smallest chance stays as it is
             self.groups = {
                 name: Grid(self._rules(), one.share, smallest=one.smallest) for name, one in self.groups.items()
             }

@@ -99,8 +99,8 @@ class Grid:
         self.evidence = Evidence(self.rules.most)
         self.detector = Detector(self.rules.most, self.rules.run_length)
 
-    def take(self, rows: Rows) -> None:
-        """Count rows."""
+    def take(self, rows: Rows, waiting: bool) -> None:
+        """Count rows; ``waiting``: others came in this call that are too young, and will come again."""
         n = len(self.rules.thresholds)
         gain = np.where(rows.drawn, rows.weight * (self.rules.limit - rows.loss) / rows.chance, 0.0)
         self._monitor(rows)
@@ -110,8 +110,10 @@ class Grid:
             logs = _bets.cluster_logs(gain / rows.size, rows.cell, rows.cluster, self.rules.limit, self.smallest)
         self.sums += _bets.by_cell(logs, rows.cell, n)  # at the end of a call: no order of its rows can matter
         self.certified = _bets.certify(_bets.log_evidence(self.sums), self.certified, -math.log(self.share))
-        if (rows.drawn & (rows.cell < n)).any():  # a call without labels changes no stakes
-            self.smallest = self.rules.audit if self.certified.any() else 1.0
+        if self.certified.any():
+            self.smallest = self.rules.audit
+        elif not waiting and (rows.drawn & (rows.cell < n)).any():  # after a restart; no call without labels does it
+            self.smallest = 1.0
         self.counts += np.bincount(rows.cell, minlength=n + 1)
         self.graded = self.graded or bool(((rows.loss != 0.0) & (rows.loss != 1.0)).any())
         self.labels += int(rows.drawn.sum())
