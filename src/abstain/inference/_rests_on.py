@@ -25,7 +25,7 @@ def effective_number(amounts: FloatArray, unit: IntArray | None = None, times: F
     """
     each = np.ones(len(amounts)) if times is None else times
     if unit is not None:
-        amounts = np.bincount(unit, amounts * each)
+        amounts = np.bincount(unit, amounts * each).astype(np.float64)
         each = np.ones(len(amounts))
     total, square = float(np.abs(amounts) @ each), float(amounts**2 @ each)
     return total**2 / square if square > 0.0 else 0.0
