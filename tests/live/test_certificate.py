@@ -210,19 +210,6 @@ def test_rows_of_before_a_restart_do_not_count_after_it() -> None:
     assert live.certified[""] == ()
 
 
-def test_audited_rows_that_wait_at_a_restart_count_later() -> None:
-    """Rows of the last policy that were too young in the first call after a restart come again with their chance."""
-    live = fresh(maturity=3, restarts=1, audit=0.2)
-    score, wrong = rows(4000, 6)
-    live.update(score, wrong, time=np.zeros(4000), as_of=3)
-    assert live.certified[""]
-    live.restart()
-    when, young = [6, 7, 8, 9], [np.nan] * 2
-    live.update([0.9, 0.91, 0.92, 0.93], [0, 0, *young], time=when, as_of=10, label_probability=0.2)
-    live.update([0.92, 0.93, 0.94], [0, 0, np.nan], time=[8, 9, 10], as_of=12, label_probability=[0.2, 0.2, 1.0])
-    assert live.result().groups[""].rows == 4
-
-
 def test_rows_of_a_counted_time_are_refused() -> None:
     """With maturity a row that comes after its time was counted would be left out in silence."""
     live = fresh(maturity=3)
