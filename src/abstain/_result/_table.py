@@ -175,8 +175,9 @@ class Table:
     def _numbers(self, j: int, texts: list[Shown]) -> list[float]:
         """Return the numbers that a column prints; NaN for words and dashes."""
         cells = [row[j] for row in self.rows]
-        numbers = [isinstance(cell, float | tuple) and each.value != "—"
-                   for cell, each in zip(cells, texts, strict=True)]  # fmt: skip
+        numbers = [
+            isinstance(cell, float | tuple) and each.value != "—" for cell, each in zip(cells, texts, strict=True)
+        ]
         values = [each.value.removesuffix(" %") for each in texts]
         return [float(each) if known else math.nan for each, known in zip(values, numbers, strict=True)]
 

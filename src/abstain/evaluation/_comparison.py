@@ -23,7 +23,7 @@ from abstain._result import (
     Verdict,
     arrow,
     plain,
-)  # fmt: skip
+)
 from abstain._version import __version__
 from abstain.blocks import TieBlocks
 from abstain.evaluation._notes import labelled_how
