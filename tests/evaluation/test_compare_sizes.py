@@ -16,7 +16,7 @@ from tests.tiers import repeated
 
 METRICS = ("aurc", "augrc")
 #: Swaps where few errors decide: their test is exact with any number, and ten times as many would add power only.
-SWAPS = 199
+SWAPS = 99
 
 
 def columns(losses: list[np.ndarray], scores: list[np.ndarray]) -> Any:

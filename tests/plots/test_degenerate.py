@@ -43,8 +43,15 @@ def evaluation(name: str) -> abstain.Evaluation:
         return abstain.evaluate(outputs, metrics=["aurc", "augrc"], groups="g")
 
 
-@pytest.mark.parametrize("figure", plots.names("evaluation"))
-@pytest.mark.parametrize("name", [*EDGES, "hostile"])
+#: Every second pair is drawn in the quick run; a figure and a case each have about half of theirs there.
+PAIRS = [
+    pytest.param(name, figure, marks=[pytest.mark.slow] if (i + k) % 2 else [])
+    for i, name in enumerate([*EDGES, "hostile"])
+    for k, figure in enumerate(plots.names("evaluation"))
+]
+
+
+@pytest.mark.parametrize(("name", "figure"), PAIRS)
 def test_data_at_the_edge(name: str, figure: str) -> None:
     """Every figure of an evaluation is drawn, or says why not; a warning would be an error here."""
     refused = ""

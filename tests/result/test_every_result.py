@@ -90,9 +90,10 @@ def test_text_has_80_columns(each: Any) -> None:
     """In a terminal of 80 columns nothing breaks; ``repr`` is the same text, and every cell stands in it."""
     assert str(each) == repr(each) == each.to_text(80)
     assert max(map(width, str(each).splitlines())) <= 80
-    assert [cell for cell in cells(each) if cell not in each.to_text(500)] == []
+    wide = each.to_text(500)
+    assert [cell for cell in cells(each) if cell not in wide] == []
     for heading in (heading for table in each.tables() for heading in table.headings()):
-        assert heading in each.to_text(500) or set(heading.split()) <= set(each.to_text(500).split())
+        assert heading in wide or set(heading.split()) <= set(wide.split())
 
 
 def test_notebooks_get_tables(each: Any) -> None:
@@ -136,7 +137,8 @@ def test_markdown_tables_are_rectangular(each: Any) -> None:
     columns = sum(len(table.columns) * (1 + len(table.rows)) for table in each.tables())
     assert kinds.count("td_open") + kinds.count("th_open") == columns
     shown = [child.content for token in tokens for child in token.children or [] if child.type == "text"]
-    assert [cell for cell in cells(each) if cell not in " ".join(" ".join(shown).split())] == []
+    text = " ".join(" ".join(shown).split())
+    assert [cell for cell in cells(each) if cell not in text] == []
 
 
 def test_latex_is_read_by_a_parser(each: Any) -> None:
