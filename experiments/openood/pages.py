@@ -25,8 +25,8 @@ FOREIGN = (
     KNN,
     (f"With OOD data, by ViM; {_PAIRED.format('ViM')}:", beside("vim")),
 )
-#: Settings whose runs have every score of the paper's tables, of which there are numbers.
-SCORED = [name for name in ("fashion_scores", "cifar10_scores") if (RESULTS / f"{name}.csv").exists()]
+#: Settings whose runs have every score of the paper's tables.
+SCORED = ("fashion_scores", "cifar10_scores")
 #: A heading, and the columns of its table.
 Titled = tuple[str, tuple[tuple[str, str, float], ...]]
 
@@ -55,14 +55,11 @@ def shown(setting: str) -> list[str]:
 
 
 def shown_scores(setting: str) -> list[str]:
-    """Return what the page on seventeen scores shows, in order: Tables 1 and 5, 2 and 3, counts and claims."""
+    """Return the tables of the page on seventeen scores: 1, what is counted in it, 5, 2 and 3, counts, claims."""
     rows = read(RESULTS / f"{setting}.csv")
-    parts = [by_score(rows, TABLE_1), by_score(rows, TABLE_5), counted(rows)]
-    if {row["model"] for row in rows} == {"ce"}:
-        return parts
-    parts += [by_training(rows, metric, group) for metric in ("DS-F1", "DS-AURC") for group in ("near", "far")]
-    counts = steps_counted(rows)
-    return [*parts, *([counts] if counts else []), claims(rows, setting)]
+    alone = [by_score(rows, TABLE_1), counted(rows), by_score(rows, TABLE_5)]
+    nine = [by_training(rows, metric, group) for metric in ("DS-F1", "DS-AURC") for group in ("near", "far")]
+    return [*alone, *nine, steps_counted(rows), claims(rows, setting)]
 
 
 def _titled(
