@@ -97,6 +97,10 @@ def test_what_a_difference_rests_on_is_said_and_too_little_says_nothing():
     each = abstain.compare(loss * 1.0, scores).differences[0]
     assert (each.rests_on.number, each.rests_on.unit) == (12.0, "errors")
     assert "rests on about 12 errors" in each.warning
+    few = {"a": scores["a"], "b": np.where(np.arange(600) % 30 == 1, 2.0, scores["a"])}
+    wrong = (np.arange(600) % 5 < 2) * 1.0
+    for clusters, unit in [(None, "rows that differ"), (np.arange(600) // 2, "clusters that differ")]:
+        assert abstain.compare(wrong, few, clusters=clusters).differences[0].rests_on.unit == unit
     clusters, old = np.repeat(np.arange(150), 4), rng.random(600) - np.arange(600) % 50 / 100
     promoted = np.where(clusters % 15 == 7, 2.0 + old, old)
     found = abstain.compare(rng.random(600) < 0.2, {"a": promoted, "b": old}, clusters=clusters).differences[0]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 from scipy.special import betaincinv, ndtr
 
 import abstain
@@ -15,7 +16,7 @@ from abstain.inference import clopper_pearson, risk_band
 from abstain.inference._bands import _graded
 from abstain.inference._influence import aggregated
 from abstain.inference._multiple import max_t
-from abstain.inference._points import points_of, spread
+from abstain.inference._points import of_clusters, points_of, spread
 from abstain.inference._resample import Sampling
 from abstain.inference._spread import effective_losses, powers_of
 from tests.inference.populations import POPULATIONS, Population, allowance
@@ -185,6 +186,23 @@ def test_dkw_bands_cover() -> None:
         true = 0.25 * (1.0 - (1.0 + band.threshold) / 2.0)
         hits += int(((band.low <= true) & (true <= band.high)).all())
     assert hits / 200 >= 0.8
+
+
+def test_the_ends_of_a_clustered_band_are_their_formula() -> None:
+    """Below, what lies further out of the scales of logarithms and of roots; above, room for a cluster with losses."""
+    rng = np.random.default_rng(4)
+    loss, score, cluster = rng.exponential(size=300) * (rng.random(300) < 0.2), rng.random(300), np.arange(300) // 4
+    band, points = risk_band(loss, score, clusters=cluster), points_of(loss, score, None, cluster, False)
+    (error, df), (number, unseen) = spread(points), of_clusters(points)
+    told = np.flatnonzero((number >= 5.0) & (points.risk > 0.0) & (error > 0.0))
+    assert told.size > 100
+    for j in told:
+        shift = stats.t.ppf(0.975, df[j]) * error[j] / points.risk[j]
+        low = min(points.risk[j] * np.exp(-shift), points.risk[j] * max(1.0 - 0.5 * shift, 0.0) ** 2)
+        mean, variance = points.risk[j] + unseen[j], error[j] ** 2 + unseen[j] ** 2
+        room = stats.gamma.ppf(0.975, mean**2 / variance, scale=variance / mean)
+        high = max(points.risk[j] * np.exp(shift), room)
+        np.testing.assert_allclose([band.low[j], band.high[j]], [low, high], rtol=1e-6)
 
 
 def test_clustered_bands_cover_where_iid_ones_do_not() -> None:

@@ -73,6 +73,8 @@ def test_components_by_hand():
     assert parts.seed == pytest.approx((np.var(values, ddof=1) - inside) / 3)
     shared, between = parts.test - inside / 3, np.var(values, ddof=1) / 3
     assert parts.df == pytest.approx((shared + between) ** 2 / (between**2 / 2))
+    two = components(values[:2], terms[:2], np.inf)  # nothing is subtracted
+    assert (two.test, two.seed) == (pytest.approx(2 * 0.15**2), pytest.approx(0.25))
     one = components(values[:1], terms[:1], 7.0)
     assert np.isnan(one.seed)
     assert (one.total, one.df) == (pytest.approx(0.02), 7.0)

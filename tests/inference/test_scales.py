@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -64,11 +66,13 @@ def test_each_end_is_its_own_formula(metric: str, level: float) -> None:
     assert [(found.low, found.high)[k] for k in exact] == pytest.approx([expected[k] for k in exact], rel=1e-9)
 
 
-def test_both_ends_on_the_logit_scale_far_from_the_estimate() -> None:
-    """At 99.9 % in 300 rows Student's t reaches further than the room for an unseen error, on either side."""
-    found = abstain.confidence_interval("average_precision_error", *many_errors(300), level=0.999)
+@pytest.mark.parametrize("range", [(0.0, 1.0), (-1.0, 3.0)])
+def test_both_ends_on_the_logit_scale_far_from_the_estimate(range: tuple[float, float]) -> None:
+    """At 99.9 % in 300 rows Student's t reaches further than the room for an unseen error; ranges may start below 0."""
+    metric = replace(abstain.metrics.get("average_precision_error"), range=range)
+    found = abstain.confidence_interval(metric, *many_errors(300), level=0.999)
     reach = stats.t.ppf(0.9995, found.df) * found.standard_error
-    expected = [end("logit", found.estimate, way * reach, 0.0, 1.0) for way in (-1.0, 1.0)]
+    expected = [end("logit", found.estimate, way * reach, *range) for way in (-1.0, 1.0)]
     assert [found.low, found.high] == pytest.approx(expected, rel=1e-9)
 
 

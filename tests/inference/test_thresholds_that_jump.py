@@ -100,9 +100,25 @@ def test_weights_of_one_size_are_no_weights():
     )
     assert found.method == "walk of effective counts"
     assert found[:3] == pytest.approx(plain[:3], rel=1e-9)
-    table = abstain.TieBlocks.from_samples(loss, score, rng.lognormal(0.0, 1.0, 300), keep_samples=True)
-    assert (effective(table).rows <= np.cumsum(table.count) + 1e-9).all()
-    assert effective(table).of.max() < 200.0
+
+
+def test_effective_counts_show_the_variance_threshold_by_threshold():
+    """As many samples as a share with the variance of the weighted one needs, at most Kish's number."""
+    rng = np.random.default_rng(4)
+    score, loss, weight = rng.integers(0, 12, 60), (rng.random(60) < 0.2).astype(float), rng.lognormal(0.0, 1.0, 60)
+    found = effective(abstain.TieBlocks.from_samples(loss, score, weight, keep_samples=True))
+
+    def samples(values: np.ndarray, weights: np.ndarray) -> float:
+        share = np.average(values, weights=weights)
+        variance, kish = np.sum(weights**2 * (values - share) ** 2), weights.sum() ** 2 / np.sum(weights**2)
+        return min(share * (1.0 - share) * weights.sum() ** 2 / variance, kish) if 0.0 < share < 1.0 else kish
+
+    above = [score >= each for each in np.unique(score)[::-1]]
+    expected = [samples(loss[each], weight[each]) for each in above]
+    np.testing.assert_allclose(found.rows, expected, rtol=1e-9)
+    np.testing.assert_allclose(found.errors / expected, [np.average(loss[a], weights=weight[a]) for a in above])
+    np.testing.assert_allclose(found.of, [samples(each.astype(float), weight) for each in above], rtol=1e-9)
+    np.testing.assert_allclose(found.coverage, [weight[each].sum() / weight.sum() for each in above])
 
 
 def test_a_weighted_coverage_is_covered():

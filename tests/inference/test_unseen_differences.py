@@ -8,6 +8,7 @@ import pytest
 import abstain
 from abstain import inference
 from abstain._typing import FloatArray
+from abstain.inference._unseen_pair import _tie, unseen_pairs
 from tests.tiers import repeated
 
 SIZE = 60_000
@@ -166,3 +167,39 @@ def test_an_unseen_error_hits_as_many_rows_as_its_cluster_has() -> None:
     found = abstain.compare(wrong[rows], {"a": score, "b": promoted}, clusters=rows).differences[0]
     assert not found.significant
     assert found.warning is not None
+
+
+@pytest.mark.parametrize("graded", [False, True])
+def test_losses_in_a_cluster_are_correlated_as_their_pairs_say(graded: bool) -> None:
+    """Products of pairs beyond chance, by those of an error and the chance that another row is right."""
+    rng = np.random.default_rng(6)
+    unit = np.repeat(np.arange(60), rng.integers(1, 7, 60))
+    loss = (rng.random(unit.size) < rng.beta(0.5, 2.0, 60)[unit]) * (rng.random(unit.size) if graded else 1.0)
+    pairs = [(i, j) for i in range(unit.size) for j in range(unit.size) if i != j and unit[i] == unit[j]]
+    beyond = sum(loss[i] * loss[j] - loss.mean() ** 2 for i, j in pairs)
+    wrong = loss.mean() * loss.sum() / np.sum(loss**2)
+    expected = beyond / ((1.0 - wrong) * sum(loss[i] ** 2 for i, _ in pairs))
+    assert 0.0 < expected < 1.0
+    assert _tie(loss, unit) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("largest", [1.0, 0.4, 3.0])
+def test_room_for_what_one_score_ranks_higher_is_its_formula(largest: float) -> None:
+    """Fourth powers of gaps by third powers of squares, beyond chance; per cluster; by the largest loss, at least 1."""
+    rng = np.random.default_rng(5)
+    loss = np.where(np.arange(200) % 10 == 0, largest, 0.0)
+    rises, unit = [rng.normal(0.01, 0.02, 200), rng.normal(0.0, 0.02, 200)], np.arange(200) // 4
+    table = abstain.TieBlocks.from_samples(loss, rng.random(200), keep_samples=True)
+    right = loss == 0.0
+    gaps = {None: (rises[0] - rises[1])[right], 4: np.bincount(unit[right], (rises[0] - rises[1])[right])}
+    for size, gap in gaps.items():
+        pairs = unseen_pairs(rises, [table], same_loss=True, unit=None if size is None else unit)
+        one_way = np.sum(gap * np.abs(gap)) ** 2 - 4.0 * np.sum(gap**4)
+        expected = max(largest, 1.0) ** 2 * np.sum(gap**4) * one_way / np.sum(gap**2) ** 3
+        assert one_way > 0.0
+        assert [each.directed(0, 1) for each in pairs][0] == pytest.approx(expected, rel=1e-9)
+        whole, number, share = pairs[0].moved(0, 1)
+        gap = gap - (0.0 if size is None else (rises[0] - rises[1])[right].mean() * np.bincount(unit[right]))
+        assert whole == pytest.approx(np.sum(gap**2), rel=1e-9)
+        assert number == pytest.approx(np.sum(gap**2) ** 2 / np.sum(gap**4), rel=1e-9)
+        assert share == pytest.approx(abs(np.sum(gap * np.abs(gap))) / np.sum(gap**2), rel=1e-9)

@@ -273,6 +273,9 @@ def test_dependent_and_graded_rows_are_measured_only() -> None:
     graded = abstain.evaluate(loss=loss + 0.5, confidence=score).verdict
     assert (graded.status, graded.graded) == (Status.MEASURED, True)
     assert "mean loss" in graded.headline
+    for size, is_graded in [(1.0, False), (1.5, True)]:
+        chosen = abstain.choose_threshold(np.full(loss.size, size), score, coverage=0.5).verdict
+        assert chosen.graded is is_graded
     plain = abstain.evaluate(abstain.datasets.load("digits_logreg"), level=0).verdict
     assert "no intervals were asked for (level 0)" in caveat(plain, "uncertified").text
 

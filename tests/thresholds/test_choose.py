@@ -158,6 +158,8 @@ def test_an_audit_has_three_answers() -> None:
     found = abstain.choose_threshold(np.zeros(1000), np.arange(1000.0), risk=0.05, delta=0.05)
     few = abstain.audit(found, [1.0, 1.0, 0.0, 0.0, 0.0, 0.0], np.full(6, 2000.0))
     assert few.satisfied is None
+    groups = abstain.audit(found, [1.0, 1.0, 0.0, 0.0, 0.0, 0.0], np.full(6, 2000.0), groups=list("aaabbb"))
+    assert (groups.satisfied, groups.reason) == (None, few.reason)  # groups only show where
     assert "guarantee: undecided" in str(few)
     assert abstain.audit(found, np.zeros(60), np.full(60, -1.0)).satisfied is None
     assert abstain.audit(found, np.zeros(200), np.full(200, 2000.0)).satisfied is True
@@ -171,6 +173,8 @@ def test_verdicts_of_groups_allow_for_their_number() -> None:
     score = np.full(5000, 1e9) + np.arange(5000)
     seen = [abstain.audit(found, rng.random(5000) < 0.05, score, groups=site).satisfied for _ in range(40)]
     assert sum(each is False for each in seen) <= 5
+    few = abstain.audit(found, np.zeros(5), np.full(5, 1e9), groups=site[::1000])
+    assert (few.satisfied, few.reason) == (None, "not of every group")
 
 
 def test_groups_share_delta() -> None:

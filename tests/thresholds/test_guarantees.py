@@ -18,6 +18,7 @@ from abstain.thresholds import (
     prespecified_threshold,
     remember_selection,
 )
+from abstain.thresholds._row_hashes import digest
 
 DELTA = 0.05
 
@@ -219,7 +220,14 @@ def test_copies_of_rows_are_noticed(times: int) -> None:
         abstain.choose_threshold(loss.repeat(times), score.repeat(times), risk=0.2, delta=DELTA)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for other in (score, np.round(score, 2), np.float32(1 - score**30), np.ones(300), np.ceil(score * 7) / 7):
+        for other in (
+            score,
+            np.round(score, 2),
+            np.float32(1 - score**30),
+            np.ones(300),
+            np.ceil(score * 7) / 7,
+            score[:25].repeat(12),
+        ):
             abstain.choose_threshold(loss, other, risk=0.2, delta=DELTA)
         for other in (np.round(many, 5), np.round(many, 6), np.float16(many), 3.0 + np.float32(many)):
             abstain.choose_threshold(many > 0.99999, other, risk=0.2, delta=DELTA)
@@ -245,12 +253,23 @@ def test_a_certificate_on_rows_of_a_selection_warns() -> None:
 
 
 def test_other_rows_of_rounded_scores_are_not_taken_for_those_of_a_selection() -> None:
-    """Scores of two decimals look alike in any two samples."""
+    """Scores of two decimals look alike in any two samples; columns of different rows are no rows."""
+    with pytest.raises(ValueError, match=r"lengths differ \(loss: 2, confidence: 1\)"):
+        remember_selection([0.0, 1.0], [0.5])
     rng = np.random.default_rng(7)
     remember_selection(rng.random(3000) < 0.2, np.round(rng.random(3000), 2))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         abstain.choose_threshold(rng.random(3000) < 0.2, np.round(rng.random(3000), 2), risk=0.3, delta=DELTA)
+
+
+@pytest.mark.parametrize("n", [12, 30])
+def test_few_rows_are_known_by_their_order_where_it_is_mixed(n: int) -> None:
+    """Calls that were sorted, either way, look alike; of 24 different rows and more no order is needed."""
+    score, rng = np.linspace(0.1, 0.9, n), np.random.default_rng(8)
+    mixed, names = rng.permutation(score), np.arange(n, dtype=np.uint64)
+    assert [digest(names, each) != "" for each in (score, score[::-1], mixed)] == [n > 24, n > 24, True]
+    assert (digest(names, mixed) == digest(names[::-1], mixed)) == (n > 24)
 
 
 # ---------------------------------------------------------------------- among, conditional

@@ -176,6 +176,9 @@ def test_bad_files_are_refused_and_leave_nothing(tmp_path: Path) -> None:
         ValueError, match=r"column 'msp' must hold numbers, but data row 2 holds 'high'; repair the file$"
     ):
         apply_policy(policy(), source, target)
+    source.write_text("msp,label_drawn\n0.5,true\n")  # a name that apply --audit needs, and no other
+    assert apply_policy(policy(), source, tmp_path / "kept.csv").n == 1
+    (tmp_path / "kept.csv").unlink()
     with pytest.raises(ValueError, match="is the input itself"):
         apply_policy(policy(), source, source)
     assert [path.name for path in tmp_path.iterdir()] == ["new.csv"]
