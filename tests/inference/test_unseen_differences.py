@@ -197,7 +197,7 @@ def test_room_for_what_one_score_ranks_higher_is_its_formula(largest: float) -> 
         one_way = np.sum(gap * np.abs(gap)) ** 2 - 4.0 * np.sum(gap**4)
         expected = max(largest, 1.0) ** 2 * np.sum(gap**4) * one_way / np.sum(gap**2) ** 3
         assert one_way > 0.0
-        assert [each.directed(0, 1) for each in pairs][0] == pytest.approx(expected, rel=1e-9)
+        assert pairs[0].directed(0, 1) == pytest.approx(expected, rel=1e-9)
         whole, number, share = pairs[0].moved(0, 1)
         gap = gap - (0.0 if size is None else (rises[0] - rises[1])[right].mean() * np.bincount(unit[right]))
         assert whole == pytest.approx(np.sum(gap**2), rel=1e-9)
