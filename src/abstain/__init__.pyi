@@ -50,6 +50,7 @@ from abstain.metrics._accepted import *
 from abstain.metrics._augrc import *
 from abstain.metrics._aurc import *
 from abstain.metrics._calibration import *
+from abstain.metrics._calibration import ReliabilityCurve as ReliabilityCurve
 from abstain.metrics._contribution import *
 from abstain.metrics._detection import *
 from abstain.metrics._excess import *

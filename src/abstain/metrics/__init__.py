@@ -15,8 +15,14 @@ from abstain.metrics._augrc import augrc_from_auroc as augrc_from_auroc  # for h
 from abstain.metrics._augrc import augrc_partial_derivatives as augrc_partial_derivatives  # likewise
 from abstain.metrics._calibration import ReliabilityCurve as ReliabilityCurve  # likewise
 from abstain.metrics._calibration import reliability_of as reliability_of  # likewise
-from abstain.metrics._declare import image_of, register
-from abstain.metrics._facts import AcceptedLoss, FromSums, Image, Relative, Sums, Tail
+from abstain.metrics._declare import image_of as image_of
+from abstain.metrics._declare import register
+from abstain.metrics._facts import AcceptedLoss as AcceptedLoss
+from abstain.metrics._facts import FromSums as FromSums
+from abstain.metrics._facts import Image
+from abstain.metrics._facts import Relative as Relative
+from abstain.metrics._facts import Sums as Sums
+from abstain.metrics._facts import Tail as Tail
 from abstain.metrics._gradient import Derived as Derived  # likewise
 from abstain.metrics._gradient import Gradient, Predictions, Value
 from abstain.metrics._gradient import check_predictions as check_predictions  # likewise
@@ -32,8 +38,7 @@ from abstain.metrics._trust_curve import cwsa_sweep as cwsa_sweep  # likewise
 #: What is reported next to the metric of a comparison: the cost of answering everything, the ranking alone, coverage.
 BESIDE = {"errors": "risk", "ranking": "auroc_f", "coverage": "coverage_at_risk"}
 
-__all__ = ["Gradient", "Metric", "Predictions", "Value", "get", "image_of", "names", "parse", "parse_list", "register"]
-__all__ += ["AcceptedLoss", "FromSums", "Image", "Relative", "Sums", "Tail"]
+__all__ = ["Gradient", "Image", "Metric", "Predictions", "Value", "get", "names", "parse", "register"]
 
 #: The order in which tables print families; a module that is not named here comes after these.
 _FIRST = (

@@ -14,7 +14,7 @@ from abstain.blocks import TieBlocks
 from abstain.metrics._declare import documented, metric_of, register
 from abstain.metrics._gradient import Gradient, Predictions, clipped
 
-__all__ = ["ReliabilityCurve", "classwise_ece", "ece", "mce", "reliability_curve"]
+__all__ = ["classwise_ece", "ece", "mce", "reliability_curve"]
 
 Binning = Literal["equal_width", "equal_mass"]
 

@@ -8,5 +8,4 @@ from abstain._lazy import on_demand
 __getattr__, __dir__ = on_demand(__name__)
 
 # Public here; monitor is public at the top of the package.
-__all__ = ["DependentRowsWarning", "Drift", "Monitor", "Monitoring", "Period", "SortedRowsWarning", "Violation"]
-__all__ += ["load_monitor", "update_monitor"]
+__all__ = ["DependentRowsWarning", "Monitor", "SortedRowsWarning", "load_monitor", "update_monitor"]

@@ -10,11 +10,9 @@ from abstain._lazy import on_demand
 
 need("abstain.nn", "torch", extra="torch")
 __all__ = ["AUGRCLoss", "AURCLoss", "CWSALoss", "ConfidenceHead", "CorrectnessRankingLoss", "DeVriesLoss"]
-__all__ += ["DeepGamblersLoss", "SELELoss", "bayesian_aurc_loss", "confidnet_loss", "crl_loss"]
-__all__ += ["deep_gamblers_loss", "devries_losses", "loss_weights", "rank_weighted_loss", "reservation_confidence"]
-__all__ += ["SelectiveCheckpoint", "SelectiveMetrics", "smooth_cwsa"]
-__all__ += ["GramStatistics", "dropout_active", "ensemble_logits", "extract", "final_linear", "fit_gram", "gradnorm"]
-__all__ += ["gram_score", "mc_dropout", "odin", "passes_confidence"]
+__all__ += ["DeepGamblersLoss", "SELELoss", "SelectiveCheckpoint", "SelectiveMetrics", "bayesian_aurc_loss"]
+__all__ += ["confidnet_loss", "ensemble_logits", "extract", "fit_gram", "gradnorm", "gram_score", "loss_weights"]
+__all__ += ["mc_dropout", "odin", "passes_confidence", "rank_weighted_loss", "reservation_confidence"]
 
 #: What a name needs in addition to PyTorch, and the extra that installs it.
 _NEEDS = {"SelectiveCheckpoint": ("lightning", "lightning"), "SelectiveMetrics": ("torchmetrics", "torch")}

@@ -9,7 +9,7 @@ from abstain.policy._contents import Objective as Objective
 from abstain.policy._contents import Score as Score
 from abstain.policy._contents import SecondScore as SecondScore
 from abstain.policy._contents import statement as statement
-from abstain.policy._decide import Decisions
+from abstain.policy._decide import Decisions as Decisions
 from abstain.policy._decide import accept_by_group as accept_by_group
 from abstain.policy._decide import decisions as decisions
 from abstain.policy._decide import drawn_rows as drawn_rows
@@ -24,14 +24,15 @@ from abstain.policy._plain import MISSING as MISSING
 from abstain.policy._plain import REASONS as REASONS
 from abstain.policy._plain import TRUTH as TRUTH
 from abstain.policy._plain import UNKNOWN as UNKNOWN
-from abstain.policy._plain import Decision
+from abstain.policy._plain import Decision as Decision
 from abstain.policy._plain import group_name as group_name
 from abstain.policy._plain import span as span
 from abstain.policy._policy import Policy
 from abstain.policy._reading import KEPT as KEPT
-from abstain.policy._reading import ScoreReading, score_reading
+from abstain.policy._reading import ScoreReading as ScoreReading
+from abstain.policy._reading import score_reading
 from abstain.policy._scores import compute
 from abstain.policy._scores import inputs_of as inputs_of
 
 # What is imported under its own name is public at the top of the package, or serves the packages above.
-__all__ = ["Decision", "Decisions", "Policy", "ScoreReading", "compute", "schema", "score_reading"]
+__all__ = ["Policy", "compute", "schema", "score_reading"]

@@ -3,7 +3,8 @@
 import warnings
 from typing import Any
 
-from abstain.pool._certificate import RegionCertificate, certify_region, interim_level
+from abstain.pool._certificate import RegionCertificate as RegionCertificate
+from abstain.pool._certificate import certify_region, interim_level
 from abstain.pool._estimate import Sample as Sample
 from abstain.pool._estimate import require as require
 from abstain.pool._interval import Found as Found
@@ -16,14 +17,15 @@ from abstain.pool._labels import places as places
 from abstain.pool._labels import row_names as row_names
 from abstain.pool._labels import sample_of as sample_of
 from abstain.pool._pair import contrast as contrast
-from abstain.pool._plan import LabelPlan, load_plan
+from abstain.pool._plan import LabelPlan as LabelPlan
+from abstain.pool._plan import load_plan
 from abstain.pool._planning import plan_labels as plan_labels
 from abstain.pool._planning import scores as scores
 from abstain.pool._pool import Pool as Pool
-from abstain.pool._sampling import PlanFacts
+from abstain.pool._sampling import PlanFacts as PlanFacts
 
 # Public here. What is imported as its own name is for the packages above, or public at the top of the package.
-__all__ = ["LabelPlan", "PlanFacts", "RegionCertificate", "certify_region", "interim_level", "load_plan"]
+__all__ = ["certify_region", "interim_level", "load_plan"]
 
 #: Names of 0.2, which work for one more release.
 _RENAMED: dict[str, Any] = {

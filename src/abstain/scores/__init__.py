@@ -7,14 +7,15 @@ import numpy as np
 from abstain._checks import UnmetNeed, closest, listed
 from abstain._typing import FloatArray
 from abstain.outputs import Outputs, expect
-from abstain.scores._catalogue import COMPOSED, SCORES, load, parse, parse_list, score_of
-from abstain.scores._fitted import FittedScore
+from abstain.scores._catalogue import COMPOSED, SCORES, load, parse, score_of
+from abstain.scores._catalogue import parse_list as parse_list
+from abstain.scores._fitted import FittedScore as FittedScore
 from abstain.scores._head import recover_head
 from abstain.scores._passes import judged, pass_predictions
 from abstain.scores._score import Score
 
-__all__ = ["FittedScore", "Score", "available", "compute", "default", "get", "judged", "load", "names", "parse"]
-__all__ += ["parse_list", "pass_predictions", "recover_head"]
+__all__ = ["Score", "available", "compute", "default", "get", "judged", "load", "names", "parse", "pass_predictions"]
+__all__ += ["recover_head"]
 
 
 def get(name: str, **options: object) -> Score:

@@ -10,11 +10,10 @@ from abstain._lazy import on_demand
 _load, __dir__ = on_demand(__name__)
 
 # Public here. What else the stub names is for the packages above; some of it is public at the top of the package.
-__all__ = ["Audit", "CopiedRowsWarning", "GroupThresholds", "Reach", "ReusedCalibrationWarning"]
-__all__ += ["ReusedSelectionWarning", "bonferroni_threshold", "certified_band", "choose_pair"]
-__all__ += ["conditional_threshold", "conformal_threshold", "cwsa_threshold", "fixed_sequence_threshold"]
-__all__ += ["plan_certificate", "prespecified_threshold", "prior_threshold", "separate_group_thresholds"]
-__all__ += ["sgr_threshold"]
+__all__ = ["CopiedRowsWarning", "ReusedCalibrationWarning", "ReusedSelectionWarning", "bonferroni_threshold"]
+__all__ += ["certified_band", "choose_pair", "conditional_threshold", "conformal_threshold", "cwsa_threshold"]
+__all__ += ["fixed_sequence_threshold", "plan_certificate", "prespecified_threshold", "prior_threshold"]
+__all__ += ["separate_group_thresholds", "sgr_threshold"]
 
 #: What was here in 0.2.0, and what it is called now.
 _MOVED = {"Watch": "monitoring.Monitor", "load_watch": "monitoring.load_monitor", "monitor": "monitor"}

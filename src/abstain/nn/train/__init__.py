@@ -5,7 +5,7 @@ from typing import Any
 from abstain._extras import need
 from abstain._lazy import on_demand
 
-__all__ = ["Plan", "Recipe", "fit", "names", "plan", "recipe"]
+__all__ = ["fit", "names", "plan", "recipe"]
 
 _load, __dir__ = on_demand(__name__)
 
