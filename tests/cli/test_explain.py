@@ -37,7 +37,7 @@ def test_an_unknown_word_hides_no_other(capsys: pytest.CaptureFixture[str]) -> N
     assert run(["explain", "letters", "augr", "Change", "dsf1"]) == 2
     shown = capsys.readouterr()
     assert "Scores that share a letter" in shown.out
-    assert "no longer those of the calibration rows" in shown.out
+    assert "differ from those of the calibration rows" in shown.out
     assert "'augr' is no term of a table; did you mean 'augrc'" in shown.err
     assert "'dsf1' is no term of a table; did you mean 'DS-F1'" in shown.err or "joint.ds_f1" in shown.err
     assert "Change" not in shown.err

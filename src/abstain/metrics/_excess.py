@@ -61,7 +61,7 @@ def e_aurc(
     sample_weight: ArrayLike | None = None,
     nan_policy: NanPolicy = "raise",
 ) -> float:
-    r"""Excess AURC: how far the score is from the best ranking of the same losses, AURC - AURC*.
+    r"""Excess AURC: AURC above that of the best ranking of the same losses.
 
     .. math:: \text{e-AURC} = \text{AURC} - \text{AURC}^*
 
