@@ -99,7 +99,7 @@ def test_gains_that_so_few_permutations_cannot_test_have_no_p_value() -> None:
     (second,) = first.also
     assert (first.metric, first.p, first.significant) == ("gain in DS-F1", 1.0, False)
     assert (second.metric, np.isnan(second.p), second.significant) == ("gain in DS-AURC", True, False)
-    assert [each.values for each in found.caveats] == [{"n": 10, "enough": 40}]
+    assert [each.values for each in found.caveats] == [{"n": 10, "enough": 40, "gain": "gain in DS-AURC"}]
     tiny = with_gains(Verdict(Status.COMPARED), [{**gains[0], "gain": 0.00007025, "null_mean": -0.00001}]).headline
     assert (
         "it is not shown that a second threshold on knn helps (gain in DS-F1 0.0001, by chance 0.0000)." in tiny

@@ -64,7 +64,7 @@ def test_a_saved_certificate_states_the_delta_of_the_page(tmp_path: Path) -> Non
             assert policy.guarantee is not None
             assert (policy.guarantee.delta, policy.objective.delta) == (0.05, 0.05)
             assert f"at least 0.95 for all {count} " in policy.guarantee.statement
-            assert f"with 95 % confidence for all {count} levels tested." in entry["status"]
+            assert f"with 95 % confidence (which allows for the {count} limits tested)." in entry["status"]
     alone = abstain.choose_threshold(loss, score, risk=0.1, delta=0.05)
     (entry,) = slider_of(alone, loss=loss, confidence=score)["scores"][0]["certified"].values()
     assert json.loads(entry["guarantee"]) == dict(alone.guarantee())
@@ -156,7 +156,7 @@ def test_groups_with_a_threshold_come_first_and_the_others_are_called_rejected()
     assert all(one["status"].startswith("The policy rejects") and not one["certified"] for one in every[2:])
     for one in every[:2]:
         (entry,) = one["certified"].values()
-        assert "with 95 % confidence for all 4 levels tested" in entry["status"]
+        assert "with 95 % confidence (which allows for the 4 limits tested)" in entry["status"]
 
 
 def test_stands_out_is_fishers_test_and_not_the_largest_rate() -> None:

@@ -60,7 +60,7 @@ def test_the_status_of_a_comparison_chooses_no_threshold() -> None:
     for given, words in (
         (("bad.csv", "good.csv"), "good is better than bad: "),
         (("good.csv", "copy.csv"), " is not significantly better than "),
-        (("bad.csv", "good.csv", "--margin", "0.001"), "bad is worse than good by more than 0.001"),
+        (("bad.csv", "good.csv", "--margin", "0.001"), "good is better than bad by more than 0.001"),
         (("good.csv", "bad.csv", "--margin", "0.001"), "good is not worse than bad by 0.001 or more"),
     ):
         run("compare", *given, *read, "--report", "a.json", codes=(0, 1))

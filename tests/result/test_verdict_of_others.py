@@ -29,7 +29,7 @@ def test_a_threshold_is_certified_measured_or_not_certified() -> None:
     verdict = failed.verdict
     assert (verdict.status, verdict.missed) == (Status.NOT_CERTIFIED, (0.001,))
     assert [each.limit for each in verdict.levels] == [each.risk for each in failed.attained]
-    assert caveat(verdict, "second_certificate").values == {"delta": 0.05, "both": 0.1}
+    assert caveat(verdict, "second_certificate").values == {"one": 0.95, "both": 0.9}
 
 
 def test_more_rows_are_no_remedy_where_no_threshold_has_the_risk() -> None:
@@ -189,7 +189,7 @@ def test_a_margin_is_shown_missed_or_left_open() -> None:
     noise = np.random.default_rng(2).random(len(loss))
     test = abstain.inference.non_inferiority
     missed = test(loss, {"noise": noise, "score": score}, margin=0.002)
-    assert missed.verdict.headline == "It is shown that noise is worse than score by more than 0.002 (AUGRC)."
+    assert missed.verdict.headline == "It is shown that score is better than noise by more than 0.002 (AUGRC)."
     assert missed.verdict.score == "score"
     shown = test(loss, {"score": score, "noise": noise}, margin=0.002).verdict
     assert shown.headline == "It is shown that score is not worse than noise by 0.002 or more (AUGRC, p < 0.001)."

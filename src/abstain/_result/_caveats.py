@@ -42,7 +42,7 @@ CAVEATS = {
     "copied_rows": Kind(VOID, "{copies}.", "Leave copies out, or name what rows belong together (clusters=)."),
     "files_left_out": Kind(VOID, "{count} files could not be evaluated and are left out."),
     "group_above": Kind(GRAVE, "More than {limit:%} of the answers are wrong in {column} {names:list}.",
-        "Choose a threshold for each {column}; leaving a group out voids this certificate."),
+        "Choose a threshold for each {column} before going live; leaving a group out voids this certificate."),
     "ood_answered": Kind(GRAVE, "{count:,} OOD rows are not covered: {answered:%} of them would be answered{mixed}."),
     "ood_accepted": Kind(GRAVE, "Where {score} accepts 95 % of the in-distribution rows, it accepts {share:%} of "
         "the OOD rows of {set}{best}."),
@@ -50,10 +50,10 @@ CAVEATS = {
         "[{low:.3f}, {high:.3f}]."),
     "group_unclear": Kind(GRAVE, "The limit is not shown to hold in {column} {names:list}: measured above it, "
         "perhaps by chance."),
-    "groups_rejected": Kind(GRAVE, "Not attainable in {names:list}, whose cases are all referred for review: "
-        "{reason}."),
+    "groups_rejected": Kind(GRAVE, "Not certified in {names:list} with these rows, so all cases there are referred "
+        "for review: {reason}."),
     "drift": Kind(GRAVE, "New cases differ from the calibration: {what:list}. Without any change such a signal "
-        "comes with probability {chance:%} at most, for coverage and for scores each.{order}"),
+        "comes with probability {chance:%} at most, for coverage and for scores each.{order}", "Find the cause first."),
     "change": Kind(GRAVE, "A change was signalled after accepted row {first:,}{since}, {count:,} in all; without a "
         "change one signal in {run_length:,.0f} accepted rows or more is expected."),
     "old_rows": Kind(GRAVE, "Only the {fresh:,} rows{where} from the call of that signal on still speak for new cases; "
@@ -68,8 +68,8 @@ CAVEATS = {
     "groups_alike": Kind(LIMIT, "No {column} is shown to be worse than the others. Highest error rate of the answers: "
         "{risk:%} [{low:%}, {high:%}] of {n:,} in {column} {name}."),
     "uncertified": Kind(LIMIT, "Nothing is certified: {why}."),
-    "second_certificate": Kind(LIMIT, "These levels are a second certificate, tried because the first failed: each "
-        "errs with probability {delta:%}, together {both:%}."),
+    "second_certificate": Kind(LIMIT, "The confidence is {both:%}, not {one:%}: a second certificate was tried, "
+        "because the first failed."),
     "few_labels": Kind(LIMIT, "Estimated from {labelled:,} of {n:,} rows, labelled {how}, {errors} errors among "
         "them; not certified."),
     "small_sample": Kind(LIMIT, "Only {what}: all numbers are uncertain."),
@@ -78,14 +78,15 @@ CAVEATS = {
         "answers."),
     "missing_scores": Kind(LIMIT, "{count:,} rows have no {score} and are {outcome}."),
     "large_tie": Kind(LIMIT, "{tie:%} of the rows share one value of {score}: no threshold separates them."),
-    "few_permutations": Kind(NOTE, "{n} permutations are too few to test the gains: {enough:,} would do "
+    "few_permutations": Kind(NOTE, "{n} permutations are too few to test the {gain}: {enough:,} would do "
         "(--permutations)."),
     "everything": Kind(NOTE, "Answering everything satisfies {limit:%}, too, as measured: the threshold may only lose "
         "answers."),
-    "miscalibrated": Kind(NOTE, "{score} is {word} by {gap:points} as a probability.", "Calibrate it first."),
+    "miscalibrated": Kind(NOTE, "{score} is {word} by {gap:points} as a probability.", "No threshold or "
+        "certificate depends on that; calibrate it only to read it as a probability."),
     "more_rows": Kind(NOTE, "{limit:%} would take about {rows}, if errors lie as here."),
-    "no_more_rows": Kind(NOTE, "More rows may not reach {limit:%}{where}: a certificate needs {enough:,} answers or "
-        "more, and the lowest error rate of so many is {lowest:%}."),
+    "no_more_rows": Kind(NOTE, "More rows may not reach {limit:%}{where}: a certificate takes {enough:,} answers or "
+        "more, and each threshold here that gives as many is wrong in at least {lowest:%} of them."),
 }  # fmt: skip
 
 
@@ -142,5 +143,5 @@ def planned_rows(
         return [Caveat.of("no_more_rows", limit=limit, enough=enough, lowest=lowest, where="")]
     if needed is None or needed <= n:
         return []
-    rows = f"{about(needed)} rows or more " + ("(alone fewer)" if tried > 1 else "in all")
+    rows = f"{about(needed)} rows or more " + ("(fewer if no other limit is tested)" if tried > 1 else "in all")
     return [Caveat.of("more_rows", limit=limit, needed=needed, rows=rows)]

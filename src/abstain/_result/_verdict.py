@@ -40,18 +40,28 @@ _SIGNS = {
     Status.CERTIFIED: "yes", Status.SATISFIED: "yes", Status.NO_VIOLATION: "yes", Status.COMPARED: "open",
     Status.NO_USE: "no", Status.VIOLATED: "no", Status.NOT_ATTAINABLE: "no",
 }  # fmt: skip
-#: What became of a guarantee that was given before; "{0}" is the limit, "{1}" the confidence, "{2}" why.
+#: Statuses whose headline states a guarantee.
+CERTIFYING = (Status.CERTIFIED, Status.MIX, Status.PARTLY)
+#: What became of the guarantee of a policy in use; "{0}" is the limit, "{1}" the confidence, "{2}" why.
 _GUARANTEED = {
     Status.SATISFIED: "The guarantee is: {0}. These rows satisfy it{1}.",
     Status.NO_VIOLATION: "The guarantee is: {0}{1}. These rows do not contradict it.",
     Status.VIOLATED: "The guarantee was: {0}. It is violated{1}{2}.",
-    Status.UNDECIDED: "The guarantee is: {0}. These rows cannot decide{1}, whether it holds.",
+    Status.UNDECIDED: "The guarantee is: {0}. More rows are needed to decide{1}, whether it holds.",
 }
+#: Numbers that results have under the same names.
+_NUMBERS = (
+    "threshold", "printed", "coverage", "risk", "limit", "n", "n_accepted", "full_risk", "coverage_interval",
+    "risk_interval", "graded",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Level:
-    """A limit of the risk with the coverage and the threshold that satisfy it; ``group``: in which group, if in one.
+    """Where all cases are answered, or those of one group, with the limit of the risk that this satisfies.
+
+    ``threshold``: None in a group whose cases are all referred for review; ``n``: rows of the group; ``risk``: of its
+    answers, without a threshold of all its rows.
 
     Examples
     --------
@@ -62,29 +72,16 @@ class Level:
 
     limit: float
     coverage: float
-    threshold: float
+    threshold: float | None
     printed: str = ""
     group: str | None = None
-
-
-@dataclass(frozen=True)
-class GroupRule:
-    """What a policy does in one group: where it answers, or that it refers all cases for review.
-
-    ``threshold``: None where there is none; ``risk``: of the answers, without a threshold of all ``n`` rows.
-
-    Examples
-    --------
-    >>> from abstain._result import GroupRule
-    >>> GroupRule("north", 0.9312, "0.93").threshold
-    0.9312
-    """
-
-    group: str
-    threshold: float | None = None
-    printed: str = ""
     n: int = 0
     risk: float = math.nan
+
+    @property
+    def shown(self) -> str:
+        """The threshold as text."""
+        return "none needed" if self.coverage == 1.0 else self.printed or repr(self.threshold)
 
 
 @dataclass(frozen=True)
@@ -143,35 +140,31 @@ class Better:
     def values(self) -> str:
         """Both values, the difference where it is known, and the p-value; of a claim, whether it is shown."""
         if self.claim:
-            gain, chance = (round(each, 4) + 0.0 for each in (self.value, self.next_value))
-            known = "" if math.isnan(gain) else f" {gain:.4f}, by chance {chance:.4f}"
-            p = "" if math.isnan(self.p) else f", {p_value(self.p)}"
-            shown = "it is shown that" if self.significant else "it is not shown that"
-            return f"{shown} {self.claim} ({self.metric}{known}{p})"
+            known = "" if math.isnan(self.value) else f" {self.value:z.4f}, by chance {self.next_value:z.4f}"
+            known += "" if math.isnan(self.p) else f", {p_value(self.p)}"
+            return f"it is {'not ' * (not self.significant)}shown that {self.claim} ({self.metric}{known})"
         places, apart = decimals([self.value, self.next_value]), ""
         one, two = (percent(x) if self.share else fixed(x, places) for x in (self.value, self.next_value))
         if not math.isnan(self.low):
-            ends = self.difference, self.low, self.high
-            difference, low, high = (f"{100.0 * each:.1f}" if self.share else f"{each:.2g}" for each in ends)
+            factor, form = (100.0, ".1f") if self.share else (1.0, ".2g")
+            difference, low, high = (format(factor * x, form) for x in (self.difference, self.low, self.high))
             apart = f" ({difference} [{low}, {high}])"
         return f"{self.metric} {one} against {two}{apart}, {p_value(self.p)}"
 
     @property
     def sentence(self) -> str:
         """Which is better, by how much, and by what test."""
-        said = f"{self.values}."
-        if self.claim and not self.where:
-            said = f"I{said[1:]}"
-        if not self.claim:
-            how = "is best as measured, before" if math.isnan(self.p) else "is not significantly better than"
-            if self.value == self.next_value and not self.significant:
-                how = "is equal to"
-            if self.significant:
-                how = "ranks errors better than" if self.same_answers else "is better than"
-            said = f"{clean(self.best)} {how} {clean(self.next)}: {self.values}."
+        how = "is best as measured, before" if math.isnan(self.p) else "is not significantly better than"
+        if self.significant:
+            how = "ranks errors better than" if self.same_answers else "is better than"
+        elif self.value == self.next_value:
+            how = "is equal to"
+        said = f"{self.values}." if self.claim else f"{clean(self.best)} {how} {clean(self.next)}: {self.values}."
         if len(self.may_be_best) > 1:
             said += SPOKEN.format(" Any of these may be the best: {0:list}.", self.may_be_best)
-        return f"On {self.where}, {said}" if self.where else said
+        if self.where:
+            return f"On {self.where}, {said}"
+        return f"I{said[1:]}" if self.claim else said
 
 
 def _answer(coverage: float | None) -> str:
@@ -219,7 +212,7 @@ class Verdict:
     coverage_interval, risk_interval : (float, float) or None
     graded : bool
         Whether the risk is a mean loss, and no share of wrong answers.
-    groups : tuple of GroupRule
+    groups : tuple of Level
         Where each group has its own threshold, or none.
 
     Examples
@@ -255,7 +248,7 @@ class Verdict:
     coverage_interval: tuple[float, float] | None = None
     risk_interval: tuple[float, float] | None = None
     graded: bool = False
-    groups: tuple[GroupRule, ...] = ()
+    groups: tuple[Level, ...] = ()
 
     def __post_init__(self) -> None:
         kinds, distinct = list(CAVEATS), {each.text: each for each in self.caveats}.values()
@@ -269,8 +262,12 @@ class Verdict:
         sign = _SIGNS.get(self.status, "care")
         if self.status is Status.NOT_CERTIFIED and self.best is None:
             return "no"
-        grave = any(each.severity <= Severity.GRAVE for each in self.caveats)
-        return "care" if sign == "yes" and grave else sign
+        return "care" if sign == "yes" and self.grave else sign
+
+    @property
+    def grave(self) -> list[Caveat]:
+        """Caveats without which going live may do harm."""
+        return [each for each in self.caveats if each.severity <= Severity.GRAVE]
 
     @property
     def best(self) -> Level | None:
@@ -280,47 +277,47 @@ class Verdict:
     @property
     def headline(self) -> str:
         """The answer in one sentence."""
-        status, why = self.status, f": {self.reason}" if self.reason else ""
-        risk, limit = f"{self.measure} {self.share(self.risk)}", self.share(self.limit)
+        status, limit, best = self.status, self.share(self.limit), self.best
         if status is Status.COMPARED:
             return self.comparison.sentence if self.comparison else f"{self.reason or 'No threshold is chosen'}."
         if status is Status.NO_USE:
-            score = clean(self.score) or "this score"
-            said = f"A threshold on {score} does not help: its ranking is not shown to be better than chance."
             whole = next((each.limit for each in self.levels if each.coverage == 1.0), None)
+            failed = f"Not certified at {limit}: a" if self.limit in self.missed else "A"
             certified = f" Answering all cases is certified: {self.at_most(whole)}{self._surely}."
-            return said if whole is None else said + certified
-        if status in (Status.CERTIFIED, Status.MIX, Status.PARTLY):
-            partly = ", in some groups only" if status is Status.PARTLY else ""
+            said = f"{failed} threshold on {clean(self.score) or 'this score'} does not help: its ranking is not shown "
+            return f"{said}to be better than chance." + certified * (whole is not None)
+        if status in CERTIFYING:
+            partly = ", in some groups only" * (status is Status.PARTLY)
             return f"{_answer(self.coverage)}{partly}: {self.at_most(self.limit)}."
-        if status is Status.NOT_CERTIFIED and self.best is not None:
-            instead = f"{_answer(self.best.coverage)}: {self.at_most(self.best.limit)}{self._surely}"
-            return f"Not certified at {limit}. {instead}."
+        if status is Status.NOT_CERTIFIED and best is not None:
+            certified = f"{_answer(best.coverage)}: {self.at_most(best.limit)}{self._surely}"
+            return f"Not certified at {limit}. {certified}."
+        found = f"{self.measure} {self.share(self.risk)}"
         if status is Status.MEASURED and self.coverage is not None:
-            everything = self.threshold is None and self.risk == self.full_risk
-            answer = "Without a threshold" if everything else _answer(self.coverage)
-            return f"{answer}: {risk} as measured, not certified."
-        asked = "" if self.limit is None else f", limit {limit}"
+            answer = "Without a threshold" if self.coverage == 1.0 else _answer(self.coverage)
+            return f"{answer}: {found} as {self.known.split()[0]}, not certified."
+        found += f" in {self.n_accepted:,} answered rows" * bool(self.n_accepted)
+        found += f", limit {limit}" * (self.limit is not None)
         if status is Status.VIOLATED:
-            rows = f" in {self.n_accepted:,} answered rows" if self.n_accepted else ""
             above = self.risk is not None and self.limit is not None and self.risk > self.limit
-            found = f"{risk}{rows}{asked}" if above else "the guarantee is violated"
-            return f"Stop answering by this policy: {found}."
-        what = status.value.capitalize()
-        if status in (Status.NOT_ATTAINABLE, Status.NOT_CERTIFIED, Status.MEASURED) or not self.n_accepted:
-            return f"{what}{why}."
-        return f"{what}: {risk} in {self.n_accepted:,} answered rows{asked}{why.replace(':', ';', 1)}."
+            return f"Stop answering by this policy: {found if above else 'the guarantee is violated'}."
+        seen = status in _GUARANTEED and self.n_accepted
+        said = "; ".join(each for each in (found * bool(seen), self.reason) if each)
+        return f"{status.value.capitalize()}: {said}." if said else f"{status.value.capitalize()}."
+
+    @property
+    def known(self) -> str:
+        """How the numbers are known: measured, or estimated from few labels."""
+        few = next((each.values["labelled"] for each in self.caveats if each.kind == "few_labels"), None)
+        return "measured on these rows" if few is None else f"estimated from {few:,} labels"
 
     @property
     def guarantee(self) -> str:
         """What is guaranteed, or that nothing is; empty where the headline says it with status and confidence."""
         if self.status in _GUARANTEED and self.limit is not None:
-            limit, reason = self.at_most(self.limit), f", {self.reason}" if self.reason else ""
-            return _GUARANTEED[self.status].format(limit, self._surely, reason)
-        if self.levels:
-            return ""
-        few = next((each.values["labelled"] for each in self.caveats if each.kind == "few_labels"), None)
-        return f"No guarantee: {'measured on these rows' if few is None else f'estimated from {few:,} labels'} only."
+            reason = f", {self.reason}" if self.reason else ""
+            return _GUARANTEED[self.status].format(self.at_most(self.limit), self._surely, reason)
+        return "" if self.levels else f"No guarantee: {self.known} only."
 
     @property
     def _surely(self) -> str:
@@ -328,18 +325,16 @@ class Verdict:
 
     @property
     def rule(self) -> str:
-        """Where to answer, where a threshold was chosen; of a policy whose guarantee is violated, where it answered."""
-        score, violated = clean(self.score) or "the score", self.status is Status.VIOLATED
-        if self.sign == "no" and not violated:
+        """Where to answer, where a threshold was chosen; of a policy that is not to be relied on, where it answers."""
+        doubted = self.status in (Status.VIOLATED, Status.UNDECIDED)
+        if self.sign == "no" and not doubted:
             return ""
-        begins = "This policy answers" if violated else "Answer"
-        rest = "it refers the rest" if violated else "refer the rest"
+        begins, rest = ("This policy answers", "it refers") if doubted else ("Answer", "refer")
         places = [f"≥ {each.printed} in {each.group}" for each in self.groups if each.threshold is not None]
-        if places:
-            return SPOKEN.format("{} if {} {:list}; {} for review.", begins, score, places, rest)
-        if self.threshold is None or not math.isfinite(self.threshold):
-            return ""
-        return f"{begins} if {score} ≥ {self.printed or repr(self.threshold)}; {rest} for review."
+        if not places and self.threshold is not None and math.isfinite(self.threshold):
+            places = [f"≥ {self.printed or repr(self.threshold)}"]
+        said = "{} if {} {:list}; {} the rest for review."
+        return SPOKEN.format(said, begins, self.score or "the score", places, rest) if places else ""
 
     @property
     def measure(self) -> str:
@@ -358,6 +353,12 @@ class Verdict:
         return what.format(self.share(limit)) + " in each group" * bool(self.groups)
 
     # ------------------------------------------------------------------ forms
+
+    @classmethod
+    def of(cls, status: Status, result: object, *caveats: Caveat, **changes: Any) -> Verdict:
+        """Return the verdict of a result, which has its numbers under the names of the verdict's fields."""
+        known = {name: getattr(result, name) for name in _NUMBERS if hasattr(result, name)}
+        return cls(status, caveats=caveats, **(known | changes))
 
     def but(self, *caveats: Caveat, instead: Iterable[str] = (), **changes: Any) -> Verdict:
         """Return the verdict with more caveats, without those of kinds in ``instead``, and with other fields."""

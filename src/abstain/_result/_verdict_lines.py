@@ -8,15 +8,13 @@ from collections.abc import Callable
 
 from abstain._result._markup import prose
 from abstain._result._spoken import percent
-from abstain._result._verdict import CAVEATS_SHOWN, Status, Verdict
+from abstain._result._verdict import CAVEATS_SHOWN, CERTIFYING, Level, Status, Verdict
 from abstain._result._words import clean, wrapped
 
 #: So many levels are printed, and so many lines of which the command that goes on is not the most important.
 LEVELS, SHOWN = 3, 9
 #: Spaces at which no line is broken: before a per cent sign, and in a p-value.
 _KEPT = re.compile(r"(?<=\d) (?=%)|(?<=\bp) (?=[<=])|(?<=\bp [<=]) (?=\d)")
-#: Statuses whose headline states a guarantee.
-_CERTIFYING = (Status.CERTIFIED, Status.MIX, Status.PARTLY)
 
 
 def lines_of(
@@ -51,15 +49,14 @@ def _answers(verdict: Verdict) -> list[str]:
     status, levels = verdict.status, verdict.levels
     in_columns = len(levels) > 1 and levels[0].group is None and status is not Status.NO_USE
     first = [verdict.headline]
-    if status in (Status.NOT_CERTIFIED, Status.NO_USE) and levels:
-        first = [verdict.headline.removesuffix(".")]
-    elif verdict.confidence is not None and status in _CERTIFYING and levels:
-        limit = f"certified: {verdict.at_most(verdict.limit)}" if status is Status.CERTIFIED else verdict.headline
-        first = [f"{limit.removesuffix('.')}, with {percent(verdict.confidence)} confidence"]
-    if in_columns if status is Status.CERTIFIED else status is Status.COMPARED and verdict.comparison is not None:
-        first = []  # columns, or the comparison, say it
-    if status is Status.NOT_CERTIFIED and verdict.reason and levels:
-        first.append(f"  {verdict.reason}")
+    if status is (Status.CERTIFIED if in_columns else Status.COMPARED if verdict.comparison else None):
+        first = []  # the columns, or the comparison, say it
+    elif status in CERTIFYING and levels and verdict.confidence is not None:
+        said = f"certified: {verdict.at_most(verdict.limit)}" if status is Status.CERTIFIED else verdict.headline
+        first = [f"{said.removesuffix('.')}, with {percent(verdict.confidence)} confidence"]
+    elif status in (Status.NOT_CERTIFIED, Status.NO_USE) and levels:
+        reason = [f"  {verdict.reason}"] if verdict.reason and status is Status.NOT_CERTIFIED else []
+        first = [verdict.headline.removesuffix("."), *reason]
     return [*first, *(_columns(verdict) if in_columns else _numbers(verdict))]
 
 
@@ -79,33 +76,31 @@ def _numbers(verdict: Verdict) -> list[str]:
 
 def _columns(verdict: Verdict) -> list[str]:
     """Return the certified levels in columns, those nearest to the limit that was asked for."""
-    nearest = sorted(
-        verdict.levels, key=lambda each: abs(math.log((each.limit or 1e-9) / (verdict.limit or each.limit or 1e-9)))
-    )
-    shown = sorted(nearest[:LEVELS], key=lambda each: each.limit)
-    limits = [f"{verdict.measure.split()[0]} <= {verdict.share(each.limit)}" for each in shown]
+
+    def apart(level: Level) -> float:
+        return abs(math.log((level.limit or 1e-9) / (verdict.limit or level.limit or 1e-9)))
+
     sure = f"certified ({percent(verdict.confidence)})" if verdict.confidence is not None else "certified"
-    wide = max(map(len, [sure, *limits]))
-    found = [f"{sure:<{wide}}   coverage   threshold"]
-    for limit, each in zip(limits, shown, strict=True):
-        at = "none needed" if each.coverage == 1.0 else each.printed or repr(each.threshold)
-        found.append(f"{limit:<{wide}}   {percent(each.coverage):>8}   {at}")
+    rows = [(sure, "coverage", "threshold")]
+    for each in sorted(sorted(verdict.levels, key=apart)[:LEVELS], key=lambda level: level.limit):
+        rows.append(
+            (f"{verdict.measure.split()[0]} <= {verdict.share(each.limit)}", percent(each.coverage), each.shown)
+        )
+    wide = max(len(first) for first, _, _ in rows)
+    found = [f"{first:<{wide}}   {coverage:>8}   {at}" for first, coverage, at in rows]
     missed = []
-    if verdict.measured is not None:
-        limit, coverage = verdict.share(verdict.measured.limit), percent(verdict.measured.coverage)
-        missed.append(f"{limit} measured, not certified: {coverage}")
+    if (point := verdict.measured) is not None:
+        missed.append(f"{verdict.share(point.limit)} measured, not certified: {percent(point.coverage)}")
     if verdict.missed:
         missed.append(f"not certified: {', '.join(map(verdict.share, verdict.missed))}")
     return [*found, f"  {'      '.join(missed)}"] if missed else found
 
 
 def _compared(verdict: Verdict) -> list[str]:
-    if verdict.comparison is None:
+    if (first := verdict.comparison) is None:
         return []
-    first = verdict.comparison
     also = (each.values if each.where in ("", first.where) else each.sentence for each in first.also)
-    detail = [verdict.detail] if verdict.detail else []
-    return [first.sentence, *(f"  {each}" for each in (*detail, *also))]
+    return [first.sentence, *(f"  {each}" for each in (verdict.detail, *also) if each)]
 
 
 def _with(value: float | None, interval: tuple[float, float] | None) -> str:

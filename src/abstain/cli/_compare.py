@@ -90,7 +90,10 @@ def compare_command(
     if by is not None:
         fit = read_fit(fit_file, columns)
         grouped = _of_groups(files[0], wanted, by, fit, chosen, level, columns)
-        verdict = with_threshold(grouped.verdict, files[0], columns, wanted[0] if wanted else None)
+        differ = any(each.significant for each in grouped.differences)
+        verdict = with_threshold(
+            grouped.verdict, files[0], columns, wanted[0] if wanted else None, groups=words(by) if differ else ()
+        )
         to.write(grouped, title=title, files=sources, verdict=verdict)
         to.show(grouped, verdict)
         return

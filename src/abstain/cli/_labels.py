@@ -11,6 +11,7 @@ import abstain.outputs
 from abstain.cli._columns import ANSWERS, MODEL, SURE, reads
 from abstain.cli._group import Options, command, example_lines
 from abstain.cli._input import about, column_names, score_names
+from abstain.cli._next import command_line
 from abstain.cli._output import Output, writes
 from abstain.cli._show import say_written
 
@@ -79,7 +80,8 @@ def plan_command(
             )
     found.save(output)
     files = [each for each in (file, before, other) if each is not None]
-    to.write(found, files=files, title=f"Which rows to label: {file.name}")
+    after = command_line("evaluate", file, columns, ["--plan", str(output)]) or ""
+    to.write(found, files=files, title=f"Which rows to label: {file.name}", next=after)
     to.show(found)
     say_written(output)
 

@@ -103,7 +103,7 @@ def with_threshold(
     if verdict.status is Status.NOT_CERTIFIED:
         risk = min((each.limit for each in verdict.levels), default=0.2)
     failing = {"group_above", "group_unclear"} & {each.kind for each in verdict.caveats}
-    by = ["--groups", *groups] if failing and groups else []
+    by = ["--groups", *groups] if groups and (failing or verdict.status is Status.COMPARED) else []
     rows = f"{NEW}{Path(file).suffix}" if new else file
     more = [*scored_by(score), *by, "--risk", f"{risk:g}", *GUARANTEE[2:], "-o", "policy.json"]
     return replace(verdict, next=command_line("threshold", rows, columns, more))

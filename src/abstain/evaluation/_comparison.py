@@ -159,15 +159,14 @@ class Comparison(Result):
     @cached_property
     def verdict(self) -> Verdict:
         """Which is better, by what test; no threshold is chosen here."""
-        caveats = [Caveat.of("selected_here", score=self.table[0]["name"])]
+        first, better = str(self.table[0]["name"]), self.better()
+        equal = better is not None and better.value == better.next_value
+        caveats = [] if equal else [Caveat.of("selected_here", score=first)]
         if self._partly and self.labels is not None:
             how, errors = labelled_how(self.labels["design"]), max(self.labels["errors"].values())
             labelled = self.labels["labelled"]
             caveats.append(Caveat.of("few_labels", labelled=labelled, n=self.n, how=how, errors=errors))
-        return Verdict(
-            Status.COMPARED, score=str(self.table[0]["name"]), n=self.n, comparison=self.better(),
-            caveats=tuple(caveats), confidence=self.level,
-        )  # fmt: skip
+        return Verdict.of(Status.COMPARED, self, *caveats, score=first, comparison=better, confidence=self.level)
 
     @property
     def _partly(self) -> bool:

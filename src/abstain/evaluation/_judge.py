@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -38,6 +38,16 @@ BY = "augrc"
 MOST_GROUPS = 40
 
 
+class Rate(NamedTuple):
+    """The error rate of the answers in a group, their number, the interval of the rate, and the group."""
+
+    risk: float
+    n: int
+    low: float
+    high: float
+    name: str
+
+
 class Judged:
     """Tests of one evaluation, each made when it is first asked for."""
 
@@ -64,6 +74,29 @@ class Judged:
         facts = self._evaluation.provenance
         found = [each.get("copied_rows") for each in facts.get("models", {"": facts}).values()]
         return list(dict.fromkeys(each for each in found if each is not None))
+
+    def odd_values(self, score: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield which caveats the values of a score ask for, and with what: codes, mixed units, doubtful readings."""
+        from abstain.outputs import doubts
+        from abstain.thresholds import unusual
+
+        blocks = self.whole[score].curve.blocks
+        rows = rows_of(blocks)
+        values = blocks.score if rows is None else rows[1]
+        yield from ((kind, {"score": score} | found) for kind, found in unusual(values))
+        if rows is not None and np.isfinite(values).all():
+            graded = self._evaluation.provenance.get("understood", {}).get("loss", "0/1") != "0/1"
+            nothing = dict.fromkeys(("confidence", "predictions", "labels", "logits", "probabilities", "passes"))
+            given = {**nothing, "scores": {score: values}, "loss": rows[0] if graded else None}
+            yield from (("doubtful_reading", {"doubt": str(each)}) for each in doubts(given, rows[0], None))
+
+    def ranking(self, score: str) -> tuple[float, float, float] | None:
+        """Return the AUROC of failures with its interval, that of a score with one value at one half."""
+        for each in self._evaluation.measurements:
+            if (each.metric, each.group, each.score) == ("auroc_f", None, score) and each.value == each.value:
+                constant = len(self.whole[score].curve.blocks.score) == 1
+                return (each.value, 0.5, 0.5) if constant else (each.value, each.low, each.high)
+        return None
 
     @property
     def comparable(self) -> bool:
@@ -175,6 +208,21 @@ class Judged:
         mean = float(gap.mean())
         width = t_quantile(self.level, len(gap) - 1.0) * float(gap.std(ddof=1)) / math.sqrt(len(gap))
         return mean, mean - width, mean + width
+
+
+def rates_of(members: Mapping[str, ScoreSummary], threshold: float, level: float) -> list[Rate]:
+    """Return the error rates of the answers in groups, the highest first; their intervals hold together."""
+    from abstain.inference import clopper_pearson
+
+    found, sure = [], 1.0 - (1.0 - level) / len(members)
+    for name, summary in members.items():
+        at, blocks = summary.curve.at(threshold=threshold), summary.curve.blocks
+        if at.n_accepted and np.array_equal(blocks.weight, blocks.count):
+            errors = round(at.selective_risk * at.n_accepted)
+            found.append(
+                Rate(errors / at.n_accepted, at.n_accepted, *clopper_pearson(errors, at.n_accepted, sure), name)
+            )
+    return sorted(found, reverse=True)
 
 
 def nearest(levels: Sequence[RiskLevel]) -> RiskLevel | None:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from abstain._result import SPOKEN, Caveat, Level, Status, Verdict, among, percent, planned_rows
-from abstain.evaluation._judge import DELTA, LEAST, RISK, by_column, nearest, rows_of
+from abstain._result import SPOKEN, Better, Caveat, Level, Status, Verdict, among, percent, planned_rows
+from abstain.evaluation._judge import DELTA, LEAST, RISK, Rate, by_column, nearest, rates_of
 from abstain.evaluation._notes import labelled_how
-from abstain.inference import clopper_pearson, stands_out
-from abstain.outputs import doubts
+from abstain.inference import stands_out
 
 if TYPE_CHECKING:
     from abstain.curve import OperatingPoint, RiskCoverageCurve
+    from abstain.evaluation._judge import Judged
     from abstain.evaluation._result import Evaluation
     from abstain.thresholds import RiskLevel
 
+#: What makes groups possible where few rows are labelled.
+ALL_LABELLED = "see groups=, of rows that are all labelled"
 #: Of more rows a difference in coverage is not tested here, which would take longer than all else; 'compare' does.
 MOST_ROWS = 50_000
 #: Fewer errors than this say little about where they lie, and fewer rows than this little about anything.
@@ -35,39 +36,26 @@ def of_evaluation(evaluation: Evaluation) -> Verdict:
     if score is None:
         why = facts.get("no_score", "the scores were measured on different rows")
         return Verdict(Status.UNDECIDED, n=facts.get("n", 0), reason=why, caveats=tuple(caveats))
-    curve, tried, place = judged.whole[score].curve, judged.levels(score), judged.place(score)
-    blocks, tested = curve.blocks, judged.comparison
-    better = None if tested is None else tested.better(more=False)
-    if tested is not None and better is not None and better.significant and tested.n <= MOST_ROWS:
-        better = tested.better()  # also by how much more it answers
-    kept = [each for each in tried if each.attained]
-    missed = [each for each in tried if not each.attained]
-    whole = next((k for k, each in enumerate(kept) if each.coverage == 1.0), len(kept))
-    levels = [_level(curve, each.risk, each) for each in kept[: whole + 1]]  # a larger risk of everything says less
-    found = Verdict(
-        Status.MEASURED, score=score, n=blocks.n, full_risk=blocks.mean_loss, graded=not blocks.binary,
-        levels=tuple(levels), missed=tuple(each.risk for each in missed), confidence=1.0 - DELTA if tried else None,
-        comparison=better,
+    curve, tried, best = judged.whole[score].curve, judged.levels(score), nearest(judged.levels(score))
+    point, limit = judged.place(score) or (None, None)
+    missed, blocks = [each for each in tried if not each.attained], curve.blocks
+    found = Verdict.of(
+        Status.MEASURED, point, score=score, n=blocks.n, limit=limit, full_risk=blocks.mean_loss,
+        graded=not blocks.binary, risk=None if point is None else point.selective_risk,
+        printed="" if point is None else among(point.threshold, curve.threshold), levels=_levels(curve, tried),
+        missed=tuple(each.risk for each in missed), confidence=1.0 - DELTA if tried else None,
+        comparison=_better(judged), measured=_measured(curve),
     )  # fmt: skip
-    if place is not None:
-        point, limit = place
-        found = found.but(
-            threshold=point.threshold, printed=among(point.threshold, curve.threshold), coverage=point.coverage,
-            risk=point.selective_risk, n_accepted=point.n_accepted, limit=limit,
-        )  # fmt: skip
-    if blocks.binary and (at := curve.at(risk=RISK)).reason is None:
-        found = found.but(measured=_level(curve, RISK, at))
     caveats += _of_groups(evaluation)
     if not tried:
         return found.but(*caveats, Caveat.of("uncertified", why=judged.uncertified))
     useless = any(each.kind in ("chance", "reversed") and each.values["score"] == score for each in caveats)
-    best = nearest(tried)
     if useless:  # which says that it ranks by chance
         caveats = [each for each in caveats if each.kind != "chance" or each.values["score"] != score]
         found = found.but(status=Status.NO_USE)
     elif best is None or best.risk > RISK or best.coverage < LEAST:
         ends = f"{percent(tried[0].risk)} to {percent(tried[-1].risk)}"
-        why = "" if kept else f"none of {len(tried)} limits from {ends}, tried at once, with these rows"
+        why = "" if best else f"none of {len(tried)} limits from {ends}, tried at once, with these rows"
         found = found.but(status=Status.NOT_CERTIFIED, limit=RISK, reason=why)
     else:
         above = any(each.kind == "group_above" for each in caveats)
@@ -77,54 +65,73 @@ def of_evaluation(evaluation: Evaluation) -> Verdict:
     return found.but(*caveats)
 
 
+def _levels(curve: RiskCoverageCurve, tried: Sequence[RiskLevel]) -> tuple[Level, ...]:
+    """Return what is certified, up to the first limit that answering everything satisfies: a larger one says less."""
+    kept = [each for each in tried if each.attained]
+    whole = next((k for k, each in enumerate(kept) if each.coverage == 1.0), len(kept))
+    return tuple(_level(curve, each.risk, each) for each in kept[: whole + 1])
+
+
+def _measured(curve: RiskCoverageCurve) -> Level | None:
+    """Return the point that satisfies the usual limit on these rows."""
+    at = curve.at(risk=RISK) if curve.blocks.binary else None
+    return None if at is None or at.reason is not None else _level(curve, RISK, at)
+
+
 def _level(curve: RiskCoverageCurve, limit: float, at: RiskLevel | OperatingPoint) -> Level:
     return Level(limit, at.coverage, at.threshold, among(at.threshold, curve.threshold))
 
 
+def _better(judged: Judged) -> Better | None:
+    """Return the best score against the next; where it is better, also by how much more it answers."""
+    tested = judged.comparison
+    better = None if tested is None else tested.better(more=False)
+    if tested is None or better is None or not better.significant or tested.n > MOST_ROWS:
+        return better
+    return tested.better()
+
+
 def _of_rows(evaluation: Evaluation) -> Iterator[Caveat]:
     """Yield caveats of the rows and of each score, before anything is certified."""
-    from abstain.thresholds import unusual
-
-    judged, facts = evaluation.judged, evaluation.provenance
-    answers = facts.get("answers")
+    judged, answers = evaluation.judged, evaluation.provenance.get("answers")
     if answers is not None and answers.counts["abstained"]:
         yield Caveat.of("model_abstains", share=answers.counts["abstained"] / answers.n, n=answers.n)
-    graded = facts.get("understood", {}).get("loss", "0/1") != "0/1"
-    for name, summary in judged.whole.items():
-        rows = rows_of(summary.curve.blocks)
-        scores = summary.curve.blocks.score if rows is None else rows[1]
-        yield from (Caveat.of(kind, score=name, **values) for kind, values in unusual(scores))
-        if rows is not None and np.isfinite(scores).all():
-            nothing = dict.fromkeys(("confidence", "predictions", "labels", "logits", "probabilities", "passes"))
-            given = {**nothing, "scores": {name: scores}, "loss": rows[0] if graded else None}
-            yield from (Caveat.of("doubtful_reading", doubt=str(each)) for each in doubts(given, rows[0], None))
+    for name in judged.whole:
+        yield from (Caveat.of(kind, **values) for kind, values in judged.odd_values(name))
     for copies in judged.copies:
         yield Caveat.of("copied_rows", copies=copies.partition(";")[0])
     blocks = next(iter(judged.whole.values())).curve.blocks
-    errors = round(float(blocks.loss.sum()))
-    if blocks.n < FEW_ROWS or (blocks.binary and errors < FEW_ERRORS):
-        few = SPOKEN.format("{:rows}", blocks.n)
-        few = f"{errors} error{'s' * (errors != 1)} in {few}" if blocks.binary else few
+    errors, few = round(float(blocks.loss.sum())), SPOKEN.format("{:rows}", blocks.n)
+    if blocks.binary and (errors < FEW_ERRORS or blocks.n < FEW_ROWS):
+        yield Caveat.of("small_sample", what=f"{errors} error{'s' * (errors != 1)} in {few}")
+    elif blocks.n < FEW_ROWS:
         yield Caveat.of("small_sample", what=few)
-    named = {name: each for name, each in judged.whole.items() if len(judged.whole) <= 3 or name == judged.best}
-    for name, summary in named.items():
-        if missing := summary.n_rejected + summary.n_dropped:
-            outcome = "rejected" if summary.n_rejected else "left out"
-            yield Caveat.of("missing_scores", count=missing, score=name, outcome=outcome)
-        if summary.largest_tie > max(1, LARGE_TIE * summary.n):
-            yield Caveat.of("large_tie", tie=summary.largest_tie / summary.n, score=name)
-    for each in evaluation.measurements:
-        if each.metric == "auroc_f" and each.group is None and each.score in named:
-            constant = len(named[each.score].curve.blocks.score) == 1 and each.value == each.value
-            low, high = (0.5, 0.5) if constant else (each.low, each.high)
-            if high < 0.5:
-                yield Caveat.of("reversed", score=each.score, auroc=each.value, where=" of failures")
-            elif low <= 0.5:
-                yield Caveat.of("chance", score=each.score, value=each.value, low=low, high=high)
-    gap = None if judged.best is None else judged.calibration(judged.best)
+    for name in judged.whole if len(judged.whole) <= 3 else filter(None, [judged.best]):
+        yield from _of_score(evaluation, name)
+
+
+def _of_score(evaluation: Evaluation, name: str) -> Iterator[Caveat]:
+    """Yield caveats of a score: rows without it, ties, how it ranks, and what it says as a probability."""
+    judged, summary = evaluation.judged, evaluation.judged.whole[name]
+    if missing := summary.n_rejected + summary.n_dropped:
+        outcome = "rejected" if summary.n_rejected else "left out"
+        yield Caveat.of("missing_scores", count=missing, score=name, outcome=outcome)
+    if summary.largest_tie > max(1, LARGE_TIE * summary.n):
+        yield Caveat.of("large_tie", tie=summary.largest_tie / summary.n, score=name)
+    yield from _of_ranking(judged, name)
+    gap = judged.calibration(name) if name == judged.best else None
     if gap is not None and (gap[1] > 0.0 or gap[2] < 0.0):
         word = "overconfident" if gap[0] > 0.0 else "underconfident"
-        yield Caveat.of("miscalibrated", score=judged.best, word=word, gap=abs(gap[0]))
+        yield Caveat.of("miscalibrated", score=name, word=word, gap=abs(gap[0]))
+
+
+def _of_ranking(judged: Judged, name: str) -> Iterator[Caveat]:
+    """Yield that a score ranks errors like chance, or worse."""
+    value, low, high = judged.ranking(name) or (math.nan, math.nan, math.nan)
+    if high < 0.5:
+        yield Caveat.of("reversed", score=name, auroc=value, where=" of failures")
+    elif low <= 0.5:
+        yield Caveat.of("chance", score=name, value=value, low=low, high=high)
 
 
 def _of_groups(evaluation: Evaluation) -> Iterator[Caveat]:
@@ -133,67 +140,54 @@ def _of_groups(evaluation: Evaluation) -> Iterator[Caveat]:
     columns, place = by_column(evaluation, score), judged.place(score)
     if not columns:
         yield Caveat.of("groups_missing", how="see groups=")
-    for column, found in judged.groups.items():
-        differ = [each for each in found.differences if each.significant]
-        if differ:
-            widest = max(differ, key=lambda each: abs(each.difference))
-            high, low = (found.intervals[name].estimate for name in (widest.a, widest.b))
+    differ = {name: [each for each in found.differences if each.significant] for name, found in judged.groups.items()}
+    for column, pairs in differ.items():
+        if pairs:
+            widest = max(pairs, key=lambda each: abs(each.difference))
+            high, low = (judged.groups[column].intervals[name].estimate for name in (widest.a, widest.b))
             yield Caveat.of("groups_differ", column=column, a=widest.a, high=high, b=widest.b, low=low)
     if place is None or not judged.whole[score].curve.blocks.binary or not judged.independent:
         return
-    point, limit = place
     for column, members in columns.items():
-        answered: list[tuple[float, int, float, float, str]] = []
-        for value, summary in members.items():
-            at, blocks = summary.curve.at(threshold=point.threshold), summary.curve.blocks
-            if at.n_accepted and np.array_equal(blocks.weight, blocks.count):
-                errors, n = round(at.selective_risk * at.n_accepted), at.n_accepted
-                ends = clopper_pearson(errors, n, 1.0 - (1.0 - judged.level) / len(members))
-                answered.append((errors / n, n, *ends, value))
-        said = list(_above(column, answered, limit))
-        tested = judged.groups.get(column)
-        apart = tested is not None and any(each.significant for each in tested.differences)
-        if not said and len(answered) > 1 and not apart:
-            risk, n, low, high, name = max(answered)
-            said = [Caveat.of("groups_alike", column=column, name=name, risk=risk, low=low, high=high, n=n)]
-        yield from said
+        rates = rates_of(members, place[0].threshold, judged.level)
+        yield from _of_column(column, rates, place[1], differ=bool(differ.get(column)))
 
 
-def _above(column: str, answered: list[tuple[float, int, float, float, str]], limit: float | None) -> Iterator[Caveat]:
-    """Yield which groups exceed the certified limit, for certain or perhaps, and which stands out.
+def _of_column(column: str, rates: list[Rate], limit: float | None, *, differ: bool) -> Iterator[Caveat]:
+    """Yield which groups exceed the certified limit, for certain or perhaps; else which stands out, if one does.
 
-    ``answered``: of each group the risk of its answers, their number, the interval of the risk, and its name.
+    ``differ``: whether error rates differ when everything is answered.
     """
-    high = [each for each in sorted(answered, reverse=True) if limit is not None and each[0] > limit]
-    above = [each for each in high if each[2] > (limit or 0.0)]
+    high = [each for each in rates if limit is not None and each.risk > limit]
+    above = [each for each in high if each.low > (limit or 0.0)]
     for kind, found in (("group_above", above), ("group_unclear", [each for each in high if each not in above])):
-        names = [f"{name} ({percent(risk)} of {n:,})" for risk, n, _, _, name in found]
-        if names:
-            yield Caveat.of(kind, column=column, limit=limit, names=names, groups=[each[-1] for each in found])
-    if len(answered) > 1 and not above:
-        which, p = stands_out([round(risk * n) for risk, n, *_ in answered], [each[1] for each in answered])
-        risk, n, low, upper, name = answered[which]
-        if p < 0.05:
-            yield Caveat.of("stands_out", kind=column, name=name, risk=risk, low=low, high=upper, n=n, p=p)
+        if found:
+            names = [f"{each.name} ({percent(each.risk)} of {each.n:,})" for each in found]
+            yield Caveat.of(kind, column=column, limit=limit, names=names, groups=[each.name for each in found])
+    if above or len(rates) < 2:
+        return
+    which, p = stands_out([round(each.risk * each.n) for each in rates], [each.n for each in rates])
+    if p < 0.05:
+        yield Caveat.of("stands_out", kind=column, p=p, **rates[which]._asdict())
+    elif not high and not differ:
+        yield Caveat.of("groups_alike", column=column, **rates[0]._asdict())
 
 
 def _of_few_labels(evaluation: Evaluation) -> Verdict:
     """Return the verdict of a pool of which some rows are labelled: estimates, and nothing certified."""
     facts, few = evaluation.provenance, evaluation.provenance["few_labels"]
-    known = {each.metric.partition("(")[0]: each for each in evaluation.measurements
-             if each.group is None and each.low == each.low}  # fmt: skip
-    caveats = [Caveat.of("groups_missing", how="see groups=, of rows that are all labelled")]
+    name, caveats = next(iter(evaluation.scores), ""), [Caveat.of("groups_missing", how=ALL_LABELLED)]
     if few["labelled"] < facts["n"]:
-        values = {"labelled": few["labelled"], "n": facts["n"], "errors": few["errors"]}
-        caveats.append(Caveat.of("few_labels", how=labelled_how(few["design"]), **values))
-    ranking, risk, accuracy = (known.get(name) for name in ("auroc_f", "risk", "accuracy"))
-    if ranking is not None and not ranking.low > 0.5:
-        ends = {"low": ranking.low, "high": ranking.high}
-        caveats.append(Caveat.of("chance", score=ranking.score, value=ranking.value, **ends))
-    whole, interval = (None, None) if risk is None else (risk.value, (risk.low, risk.high))
-    if accuracy is not None:
-        whole, interval = 1.0 - accuracy.value, (1.0 - accuracy.high, 1.0 - accuracy.low)
+        how, labelled = labelled_how(few["design"]), few["labelled"]
+        caveats.append(Caveat.of("few_labels", how=how, labelled=labelled, n=facts["n"], errors=few["errors"]))
+    caveats += _of_ranking(evaluation.judged, name)
+    risk, interval = None, None
+    for each in evaluation.measurements:
+        if each.group is None and each.metric in ("risk", "accuracy") and each.low == each.low:
+            values = [each.value, each.low, each.high]
+            risk, low, high = values if each.metric == "risk" else [1.0 - values[k] for k in (0, 2, 1)]
+            interval = (low, high)
     return Verdict(
-        Status.MEASURED, score=next(iter(evaluation.scores), ""), n=facts["n"], n_accepted=facts["n"], coverage=1.0,
-        caveats=tuple(caveats), risk=whole, full_risk=whole, risk_interval=interval,
+        Status.MEASURED, name, n=facts["n"], n_accepted=facts["n"], coverage=1.0, caveats=tuple(caveats), risk=risk,
+        full_risk=risk, risk_interval=interval,
     )  # fmt: skip

@@ -112,7 +112,7 @@ class NonInferiority(Result):
     def _sentence(self) -> str:
         """What is claimed, or the opposite where that is shown."""
         if self._worse:
-            return f"{self.new} is worse than {self.reference} by more than {self.margin:g}"
+            return f"{self.reference} is better than {self.new} by more than {self.margin:g}"
         if self.claim == "non-inferior":
             return f"{self.new} is not worse than {self.reference} by {self.margin:g} or more"
         return f"{self.new} is within {self.margin:g} of {self.reference}"

@@ -229,9 +229,9 @@ def with_gains(verdict: Verdict, gains: Sequence[Mapping[str, Any]]) -> Verdict:
     found: list[Better] = []
     for metric, row in best.items():
         n, p = row.get("n_permutations", 0), min(1.0, len(gains) * row["p"])
-        if len(gains) / (n + 1) >= 0.05 and p >= 0.05 and row["gain"] > row["null_mean"]:
-            verdict, p = verdict.but(Caveat.of("few_permutations", n=n, enough=20 * len(gains))), math.nan
         label = f"gain in {metric.upper().replace('_', '-')}"
+        if len(gains) / (n + 1) >= 0.05 and p >= 0.05 and row["gain"] > row["null_mean"]:
+            verdict, p = verdict.but(Caveat.of("few_permutations", n=n, enough=20 * len(gains), gain=label)), math.nan
         pair = Better(f"a second threshold on {row['score']}", "chance", label, row["gain"], row["null_mean"], p=p)
         found.append(replace(pair, significant=p < 0.05, where=str(row["set"]), claim=f"{pair.best} helps"))
     return replace(verdict, comparison=replace(found[0], also=tuple(found[1:]))) if found else verdict

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from abstain._result import Caveat, Column, Level, Result, Row, Status, Table, Verdict, readable
+from abstain._result import Caveat, Column, Level, Result, Row, Status, Table, Verdict, percent, readable
 from abstain._typing import Document
 from abstain.thresholds import Reach
 
@@ -165,32 +165,33 @@ class LiveCertification(Result):
     @property
     def verdict(self) -> Verdict:
         """What may be answered now, and whether something has changed."""
-        violated = {name: one.violated_at for name, one in self.groups.items() if one.violated_at is not None}
-        found = {name: one for name, one in self.groups.items() if one.threshold < math.inf and name not in violated}
-        one = next(iter(self.groups.values())) if not self._grouped else None
-        n, answered = sum(each.rows for each in self.groups.values()), sum(each.answered for each in found.values())
-        reason = "" if found else f"{sum(each.labels for each in self.groups.values()):,} labels do not show it yet"
-        if violated:
-            reason = f"first seen after {min(violated.values()):,} labelled answers: restart the certificate"
-        status = Status.CERTIFIED if len(found) == len(self.groups) else Status.PARTLY
-        return Verdict(
-            Status.VIOLATED if violated else status if found else Status.NOT_CERTIFIED,
-            threshold=None if one is None or not found else one.threshold,
-            printed="" if one is None or not found else readable(one.threshold),
-            coverage=self.coverage if found else 0.0,
-            risk=None if one is None or math.isnan(one.risk) else one.risk,
-            limit=self.risk,
-            confidence=1.0 - self.delta,
-            levels=tuple(
-                Level(self.risk, each.coverage, each.threshold, readable(each.threshold), name or None)
-                for name, each in found.items()
-            ),
-            caveats=tuple(self._caveats()),
-            reason=reason,
-            n=n,
-            n_accepted=answered,
-            graded=self.graded,
+        violated = [one.violated_at for one in self.groups.values() if one.violated_at is not None]
+        levels = tuple(
+            Level(self.risk, one.coverage, None, "", name or None, one.rows, one.risk)
+            if one.violated_at is not None or one.threshold == math.inf
+            else Level(
+                self.risk, one.coverage, one.threshold, readable(one.threshold), name or None, one.rows, one.risk
+            )
+            for name, one in self.groups.items()
         )
+        found = tuple(each for each in levels if each.threshold is not None)
+        first = levels[0] if not self._grouped else Level(self.risk, self.coverage, None)
+        labels = sum(one.labels for one in self.groups.values())
+        limit = f"{self.risk:g}" if self.graded else percent(self.risk)
+        reason = (
+            "" if found else f"{labels:,} labels do not show yet that the limit of {limit} holds; add labelled rows"
+        )
+        status = Status.CERTIFIED if len(found) == len(levels) else Status.PARTLY if found else Status.NOT_CERTIFIED
+        if violated:
+            status = Status.VIOLATED
+            reason = f"first seen after {min(violated):,} labelled answers: restart the certificate"
+        return Verdict(
+            status, threshold=first.threshold, printed=first.printed, coverage=self.coverage if found else 0.0,
+            risk=None if math.isnan(first.risk) else first.risk, limit=self.risk, confidence=1.0 - self.delta,
+            levels=found, n=sum(one.rows for one in self.groups.values()), graded=self.graded,
+            n_accepted=sum(self.groups[each.group or ""].answered for each in found), caveats=tuple(self._caveats()),
+            groups=levels if self._grouped else (), reason=reason,
+        )  # fmt: skip
 
     def _caveats(self) -> Iterator[Caveat]:
         changed = {name: one for name, one in self.groups.items() if one.changed_at is not None}

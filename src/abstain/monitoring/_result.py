@@ -14,7 +14,7 @@ from abstain._checks import listed
 from abstain._result import (
     Caveat,
     Column,
-    GroupRule,
+    Level,
     Result,
     Row,
     Status,
@@ -178,19 +178,19 @@ class Monitoring(Result):
             detail = f"this policy has no guarantee, so nothing can be violated and no alarm will come{cost}"
         one = list(self.thresholds) == [""]
         threshold = self.thresholds[""] if one else None
-        return Verdict(
-            status if self.guaranteed else Status.MEASURED, threshold=threshold, coverage=self.coverage, n=self.n,
-            printed="" if threshold is None else readable(threshold), risk=self.risk, limit=self.limit,
-            n_accepted=self.n_accepted, confidence=1.0 - self.delta, caveats=tuple(self._caveats(one)), reason=reason,
-            graded=self.graded, detail=detail, groups=() if one else tuple(self._rules()),
+        return Verdict.of(
+            status if self.guaranteed else Status.MEASURED, self, *self._caveats(one), threshold=threshold,
+            printed="" if threshold is None else readable(threshold), confidence=1.0 - self.delta, reason=reason,
+            detail=detail, groups=() if one else tuple(self._rules()),
         )  # fmt: skip
 
-    def _rules(self) -> Iterator[GroupRule]:
+    def _rules(self) -> Iterator[Level]:
         """Yield where the policy answers in each group."""
-        seen = {each.period: each for each in self.by_group}
+        seen, most = {each.period: each for each in self.by_group}, math.nan if self.limit is None else self.limit
         for name, limit in self.thresholds.items():
             found = (seen[name].n, seen[name].risk) if name in seen else (0, math.nan)
-            yield GroupRule(name, limit, readable(limit), *found) if math.isfinite(limit) else GroupRule(name)
+            covered, answers = seen[name].coverage if name in seen else 0.0, math.isfinite(limit)
+            yield Level(most, covered, limit if answers else None, readable(limit), name, *found)
 
     def _caveats(self, one: bool) -> Iterator[Caveat]:
         """Yield changes, drift, what stands out, and rows that no threshold answers."""
@@ -212,7 +212,7 @@ class Monitoring(Result):
         rejected = self.n - sum(each.n for each in self.by_group)
         if self.by_group and rejected:
             names = [name for name, limit in self.thresholds.items() if limit == math.inf] or ["unknown to the policy"]
-            what = f"are of groups without a threshold ({listed(names)}) and are not monitored"
+            what = f"are of groups without a threshold ({listed(names)}): referred for review, not monitored"
             yield Caveat.of("rows_left_out", what=what, count=rejected, n=self.n)
         elif one:
             yield Caveat.of("groups_missing", how="see groups=")

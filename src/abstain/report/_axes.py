@@ -48,6 +48,11 @@ def tick(share: bool, value: float) -> str:
     return f"{round(100.0 * value, 9):g} %" if share else f"{value:g}"
 
 
+def power(value: float) -> str:
+    """Return a power of ten; a value between two of them has no name."""
+    return f"{10.0**value:,.7g}" if value == round(value) else ""
+
+
 def centred(size: Size, at: float, y: float, word: str, kind: str = "") -> str:
     """Return a word centred at a place, but inside the drawing."""
     half = 0.5 * size.letter * len(word)

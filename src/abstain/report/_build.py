@@ -39,7 +39,7 @@ KINDS = {
 }
 
 #: What a page says of a guarantee where there is no verdict, as of a plan.
-NOTHING_MEASURED = "No guarantee: nothing is measured yet."
+NOTHING_YET, NOTHING_MEASURED = "No verdict yet", "No guarantee: nothing is measured yet."
 
 
 def build(result: Result, source: Source | None = None, title: str | None = None) -> Page:
@@ -59,7 +59,7 @@ def build(result: Result, source: Source | None = None, title: str | None = None
         more = tuple(each.text for each in verdict.caveats[CAVEATS:])
         shown = [Section("caveats", "More caveats", (Prose(more, "note"),)), *shown]
     lead = (
-        Lead(result.headline() or title or usual, "open", "", "", NOTHING_MEASURED, board)
+        Lead(result.headline() or title or usual, "open", NOTHING_YET, "", NOTHING_MEASURED, board, next=source.next)
         if verdict is None
         else lead_of(verdict, board)
     )

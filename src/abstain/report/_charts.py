@@ -13,7 +13,7 @@ import numpy as np
 
 from abstain._result import clean, short
 from abstain._typing import FloatArray
-from abstain.report._axes import BOTTOM, LINE, NARROW, TOP, WIDE, Size, centred, thinned, tick, ticks
+from abstain.report._axes import BOTTOM, LINE, NARROW, TOP, WIDE, Size, centred, power, thinned, tick, ticks
 from abstain.report._page import Chart, Rule, Series
 
 #: Colours that can be distinguished on a page; more series begin again.
@@ -120,7 +120,7 @@ class _Upright:
         for value in ticks(*chart.y_range, most=self.size.ticks):
             at = float(self.y(np.array([value]))[0])
             parts.append(f'<path class="grid" d="M{self.left:g} {at:.1f}H{self.right:g}"/>')
-            word = tick("y" in chart.shares, value)
+            word = power(value) if chart.powers else tick("y" in chart.shares, value)
             parts.append(f'<text x="{self.left - 8:g}" y="{at + 4:.1f}" text-anchor="end">{word}</text>')
         named = {float(k + 1): short(name, LABEL) for k, name in enumerate(chart.labels) if name}
         words = named or {each: tick("x" in chart.shares, each) for each in ticks(*chart.x_range, most=self.size.ticks)}
@@ -169,10 +169,14 @@ class _Upright:
             shape, size = ("ring ", 5) if each.kind == "ring" else ("", 4)
             known = [(x, y) for x, y in zip(xs, ys, strict=True) if np.isfinite(y)]
             found += [f'<circle class="{shape}{colour}"{of} cx="{x:.1f}" cy="{y:.1f}" r="{size}"/>' for x, y in known]
-            found += [
-                f'<text class="{shape}"{of} x="{x + 4:.1f}" y="{y + 20:.1f}">{escape(word)}</text>'
-                for (x, y), word in zip(known, each.words, strict=False)
-            ]
+            tops = ys + 20.0 if each.high is None else self.y(each.high) - 8.0
+            for x, y, word in zip(xs, tops, each.words, strict=False):
+                if word and np.isfinite(y):
+                    ahead = each.kind == "ring" or x < 0.6 * self.right
+                    where = (
+                        f'x="{x + 4 if ahead else x - 4:.1f}" y="{y:.1f}" text-anchor="{"start" if ahead else "end"}"'
+                    )
+                    found.append(f'<text class="{shape or "said"}"{of} {where}>{escape(word)}</text>')
             return "".join(found)
         dashed = " dashed" if each.colour >= COLOURS or each.estimated else ""
         return "".join(found) + f'<path class="line {colour}{dashed}"{of} d="{self._path(each.x, each.y)}"/>'

@@ -15,17 +15,21 @@ from abstain.evaluation import Comparison
 from abstain.inference import Beside, GroupComparison, NonInferiority
 from abstain.report._any import COLUMNS
 from abstain.report._charts import ROWS, named_intervals
+from abstain.report._lead import measured_by
 from abstain.report._page import Board, Chart, Charts, Folded, Grid, Number, Part, Prose, Rule, Section
 from abstain.report._source import Source
 
 if TYPE_CHECKING:
     from abstain._result import Verdict
 
+#: Pairs of groups that are named on the first screen.
+PAIRS = 3
+
 
 def about(found: Comparison | GroupComparison | NonInferiority) -> str:
     """Return how many rows were compared, and at which level."""
     n = sum(found.sizes.values()) if isinstance(found, GroupComparison) else found.n
-    return f"{n:,} rows · {found.label}, lower is better" if found.direction == "lower" else f"{n:,} rows"
+    return f"{n:,} rows{measured_by(found.label, found.direction)}"
 
 
 def contents(found: Any, source: Source, verdict: Verdict) -> tuple[Board, list[Section]]:
@@ -42,13 +46,14 @@ def _numbers(found: Any) -> tuple[Number, ...]:
     known = list(found.intervals.items())
     ends = (known[0], known[-1])
     texts = fixed_alike([value for _, each in ends for value in (each.estimate, each.low, each.high)])
-    differ = sum(each.significant for each in found.differences)
+    differ = [f"{each.a} and {each.b}" for each in found.differences if each.significant]
+    which = "; ".join(differ[:PAIRS]) + "; ..." * (len(differ) > PAIRS)
     return (
         *(
             Number(f"{found.label} of {name}", texts[3 * k], f"{texts[3 * k + 1]} to {texts[3 * k + 2]}")
             for k, (name, _) in enumerate(ends)
         ),
-        Number("Pairs that differ", str(differ), f"of {len(found.differences)}"),
+        Number("Pairs that differ", f"{len(differ)} of {len(found.differences)}", which),
     )
 
 

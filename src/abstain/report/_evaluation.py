@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from abstain import metrics
-from abstain._result import Column, Estimate, Row, Table, among, arrow, clean, percent, short
+from abstain._result import Column, Estimate, Row, Status, Table, among, arrow, clean, percent, short
 from abstain.curve import RiskCoverageCurve
 from abstain.evaluation import RISK, Evaluation, by_column, rows_of
 from abstain.inference import clopper_pearson
@@ -18,7 +18,7 @@ from abstain.report._curves import both_kinds, curves_section, leading, levels_s
 from abstain.report._lead import slider_numbers
 from abstain.report._page import Board, Chart, Charts, Folded, Grid, Part, Prose, Section, Series
 from abstain.report._rows import failures
-from abstain.report._slider import Measured, slider_of
+from abstain.report._slider import NO_USE, UNCERTIFIED, Measured, slider_of
 from abstain.report._source import Source
 
 if TYPE_CHECKING:
@@ -77,10 +77,12 @@ def measured_of(evaluation: Evaluation, verdict: Verdict | None = None) -> dict[
     judged, best = evaluation.judged, evaluation.judged.best
     caveats = () if verdict is None else verdict.caveats
     but = {each.values["limit"]: each.sentence for each in caveats if each.kind == "group_above"}
-    found = {}
+    useless, found = verdict is not None and verdict.status is Status.NO_USE, {}
     for name in ordered(evaluation):
         curve, spoken = judged.whole[name].curve, judged.place(name)
         starts = [] if spoken is None else [spoken[0].threshold]
+        if useless:
+            starts = [float(curve.threshold[np.isfinite(curve.threshold)].min(initial=np.inf))]
         starts += [curve.at(risk=RISK).threshold] if starts and curve.blocks.binary else []
         found[name] = Measured(
             curve,
@@ -89,6 +91,7 @@ def measured_of(evaluation: Evaluation, verdict: Verdict | None = None) -> dict[
             judged.independent,
             tuple(value for value in starts if np.isfinite(value)),
             but=but if name == best else {},
+            status=NO_USE if useless else UNCERTIFIED,
         )
     return found
 

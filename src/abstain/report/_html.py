@@ -106,7 +106,7 @@ def _classes(body: str) -> tuple[str, str]:
 def _answer(lead: _page.Lead) -> str:
     """Return the status with the rule and the guarantee next to it."""
     status = f'<span class="status">{_kept(_text(lead.status))}</span>' if lead.status else ""
-    said = "".join(f"<span>{_line(each)}</span>" for each in (lead.rule, lead.guarantee) if each)
+    said = "".join(f"<span>{_line(each)}</span>" for each in (lead.rule, lead.guarantee, lead.better) if each)
     return f'<div class="answer">{status}<p>{said}</p></div>' if status or said else ""
 
 

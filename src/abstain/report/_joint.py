@@ -67,7 +67,7 @@ def _numbers(found: Any) -> tuple[Number, ...]:
     return (
         Number(f"F1 of {found.confidence} alone", number(found.mean("f1")[0])),
         *(Number("DS-F1, best second score", number(value), name) for name, value in second),
-        Number("OOD rows accepted", share(accepted), "at 95 % of the ID rows"),
+        Number("OOD rows accepted", share(accepted), "where 95 % of the ID rows are accepted"),
         Number("Accuracy on ID rows", share(found.mean("accuracy")[0])),
     )
 

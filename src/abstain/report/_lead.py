@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from abstain._result import Column, Row, Status, Table, percent
+from abstain._result import CERTIFYING, SPOKEN, Column, Row, Status, Table, percent
 from abstain._typing import Document
 from abstain.report._page import Board, Lead, Number
 
@@ -22,24 +22,41 @@ _TONES = {"yes": "good", "care": "care", "no": "bad", "open": "open"}
 
 def lead_of(verdict: Verdict, board: Board) -> Lead:
     """Return the first screen: the words are the verdict's, the chart and the numbers those of the kind of result."""
-    status = verdict.status.value.capitalize()
-    if verdict.confidence is not None and verdict.levels and status.startswith("Certified"):
-        status += f", {percent(verdict.confidence)} confidence"
-    if verdict.sign == "care" and verdict.status in (Status.CERTIFIED, Status.SATISFIED, Status.NO_VIOLATION):
-        status += "; read the caveats"
-    if verdict.status is Status.NOT_CERTIFIED and verdict.best is not None and verdict.limit is not None:
-        status += f" at {verdict.share(verdict.limit)}; certified at {verdict.share(verdict.best.limit)}"
     board = board if board.numbers else Board(board.chart, decision_numbers(verdict), board.slider)
+    compared = verdict.comparison if verdict.status is not Status.COMPARED else None
     return Lead(
         verdict.headline,
         _TONES[verdict.sign],
-        status,
+        _status(verdict),
         verdict.rule,
         verdict.guarantee,
         board,
         verdict.caveats[:CAVEATS],
         verdict.next or "",
+        "" if compared is None else f"{compared.sentence}{' Lower AUGRC is better.' * (compared.metric == 'AUGRC')}",
     )
+
+
+def _status(verdict: Verdict) -> str:
+    """Return the status with its confidence, where it holds, and whether there is a caveat to read first."""
+    status, said = verdict.status, verdict.status.value.capitalize()
+    if status is Status.MEASURED and verdict.known.startswith("estimated"):
+        said = "Estimated, not certified"
+    if verdict.confidence is not None and verdict.levels and status in CERTIFYING:
+        said += f", {percent(verdict.confidence)} confidence"
+    if status is Status.NOT_CERTIFIED and verdict.best is not None and verdict.limit is not None:
+        said += f" at {verdict.share(verdict.limit)}; certified at {verdict.share(verdict.best.limit)}"
+    above = [name for each in verdict.grave if each.kind == "group_above" for name in each.values["groups"]]
+    if above:
+        return SPOKEN.format("{}, but not in {:list}", said, above)
+    care = verdict.sign == "care" and status in (Status.CERTIFIED, Status.SATISFIED, Status.NO_VIOLATION)
+    return f"{said}; read the caveat{'s' * (len(verdict.grave) > 1)}" if care else said
+
+
+def measured_by(label: str, direction: str) -> str:
+    """Return a metric with what is better, and once what it is."""
+    what = ": errors that are answered, per case, averaged over all coverages" * (label == "AUGRC")
+    return f" · {label}{what}; {direction} is better" if direction else ""
 
 
 def decision_numbers(verdict: Verdict) -> tuple[Number, ...]:
@@ -59,7 +76,7 @@ def _group_numbers(verdict: Verdict) -> tuple[Number, ...]:
     for each in verdict.groups[:GROUPS]:
         risk = "" if math.isnan(each.risk) else f", {verdict.measure} {verdict.share(each.risk)}"
         where = "no threshold" if each.threshold is None else f"≥ {each.printed}"
-        found.append(Number(each.group, where, f"{each.n:,} row{'s' * (each.n != 1)}{risk}"))
+        found.append(Number(each.group or "", where, f"{each.n:,} row{'s' * (each.n != 1)}{risk}"))
     more = len(verdict.groups) - GROUPS
     return (*found, *([Number("More groups", f"and {more} more")] if more > 0 else []))
 
@@ -128,7 +145,7 @@ def levels(verdict: Verdict) -> Table | None:
             f"{each.group}: " * (each.group is not None) + verdict.share(each.limit),
             "certified",
             share(each.coverage),
-            "none needed" if each.coverage == 1.0 else each.printed or repr(each.threshold),
+            each.shown,
         )
         for each in verdict.levels
     ]

@@ -86,7 +86,7 @@ def _over_time(live: LiveCertification) -> tuple[Chart, ...]:
     place, span = np.arange(1.0, len(lines) + 1.0), (0.5, len(lines) + 0.5)
     step = -(-len(lines) // NAMED)
     labels = tuple(line.when if k % step == 0 else "" for k, line in enumerate(lines))
-    axis = "Call of live, by its date or number →"
+    axis = "Calls of the certificate, oldest first →"
     changed = [k + 1.0 for k, line in enumerate(lines) if line.changed][:1]
     changes = tuple(Rule(each, "change", "x") for each in changed)
     coverage = np.array([line.coverage for line in lines])
@@ -126,10 +126,12 @@ def _over_time(live: LiveCertification) -> tuple[Chart, ...]:
         values, alarm = np.array([line.log_evidence for line in lines]) / math.log(10.0), -math.log10(live.delta)
         values = np.minimum(values, alarm + PLENTY)
         ends = (min(-1.0, float(values.min())), max(alarm, float(values.max())) + 0.5)
-        words = "↑ Evidence against the guarantee, powers of ten"
+        words = "↑ Evidence against the guarantee"
         drawn, rules = Series("", place, values, kind="dots"), (Rule(alarm, "violated"), *changes)
         title = "Evidence against the guarantee after each call"
-        charts.insert(0, Chart("evidence", title, axis, words, (drawn,), span, ends, labels=labels, rules=rules))
+        charts.insert(
+            0, Chart("evidence", title, axis, words, (drawn,), span, ends, labels=labels, rules=rules, powers=True)
+        )
     return tuple(charts)
 
 

@@ -19,6 +19,7 @@ def _lead(lead: _page.Lead) -> str:
         f"**{prose(lead.headline)}** {prose(lead.status)}.",
         prose(lead.rule),
         prose(lead.guarantee),
+        prose(lead.better),
         _part(lead.board),
     ]
     parts.append("\n".join(f"- {prose(each.text)}" for each in lead.caveats))

@@ -79,15 +79,19 @@ def _periods(seen: Monitoring, verdict: Verdict) -> list[Chart]:
     most = NAMED if max(len(one.period) for one in lines) < LONG else NAMED - 1
     named = np.linspace(0.0, len(lines) - 1.0, min(most, len(lines))).round()  # the first, the last, and some between
     labels = tuple(str(one.period) if k in named else "" for k, one in enumerate(lines))
-    axis = "Period, by its first day or number →"
+    axis = "Periods, by their first day or number →"
 
     def column(name: str) -> FloatArray:
         return np.array([getattr(one, name) for one in lines], dtype=np.float64)
 
     tested = sum(one.risk == one.risk for one in lines) > 1 and all(one.errors is not None for one in lines)
-    worse = any(each.kind == "stands_out" and each.values["kind"] == "Period" for each in verdict.caveats)
+    found = (each.values for each in verdict.caveats if each.kind == "stands_out")
+    worse = next((str(each["name"]) for each in found if each["kind"] == "Period"), "")
     alike = "; none is significantly worse than the others" if tested and not worse else ""
     low, high, risk, evidence = column("risk_low"), column("risk_high"), column("risk"), column("evidence")
+    highest = lines[int(np.nanargmax(risk))].period if tested else ""
+    marked = {worse: f"{worse}: worse"} if worse else {highest: f"{highest}: highest, perhaps by chance"}
+    words = [marked.get(one.period, "") if tested else "" for one in lines]
     ends = np.concatenate([high, risk, [seen.limit or 0.0]])
     top = 1.05 * float(ends[np.isfinite(ends)].max()) or 1.0
     rules = [] if seen.limit is None else [Rule(seen.limit, f"limit {percent(seen.limit)}")]
@@ -104,7 +108,7 @@ def _periods(seen: Monitoring, verdict: Verdict) -> list[Chart]:
             "Error rate of each period alone, with its 95 % interval",
             axis,
             f"↑ Error rate of the answers, by period, with 95 % intervals{alike}",
-            (Series("", place, risk, low, high, "dots"),),
+            (Series("", place, risk, low, high, "dots", words=tuple(words)),),
             span,
             (0.0, top),
             labels=labels,
@@ -127,12 +131,13 @@ def _periods(seen: Monitoring, verdict: Verdict) -> list[Chart]:
             "evidence",
             f"Evidence against the guarantee{beyond}",
             axis,
-            "↑ Evidence, powers of ten",
+            "↑ Evidence",
             (Series("", place, drawn),),
             span,
             (min(-1.0, float(drawn.min())), top_evidence),
             labels=labels,
             rules=(Rule(alarm, "alarm"),),
+            powers=True,
         ),
     ]
 

@@ -42,7 +42,7 @@ def compact(result: Result) -> str:
     lead = lead_of(verdict, Board())
     lines = [
         f"<strong>{_line(lead.headline)}</strong>",
-        f"{_line(lead.status)}. {_line(lead.rule)} {_line(lead.guarantee)}",
+        f"{_line(lead.status)}. {_line(lead.rule)} {_line(lead.guarantee)} {_line(lead.better)}",
     ]
     lines += [_line(each.text) for each in lead.caveats]
     said = "".join(f"<p>{line}</p>" for line in lines)

@@ -84,6 +84,8 @@ class Chart:
     shares: str = ""
     #: Whether these names stand below each other, and values run from left to right.
     sideways: bool = False
+    #: Whether heights are powers of ten.
+    powers: bool = False
     rules: tuple[Rule, ...] = ()
 
 
@@ -178,6 +180,8 @@ class Lead:
     caveats: tuple[Caveat, ...] = ()
     #: The command that goes on.
     next: str = ""
+    #: Which score is better, where a threshold is what the page is about.
+    better: str = ""
 
 
 @dataclass(frozen=True)

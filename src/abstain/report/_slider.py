@@ -29,6 +29,7 @@ BY_EYE = "chosen by eye, not certified"
 CERTIFIED = "a certified point of a report"
 #: What is said of a threshold that is not certified, and of a group that a policy rejects.
 UNCERTIFIED = "Chosen by eye, not certified. The interval is that of a threshold fixed in advance."
+NO_USE = "Not certified: no threshold on this score is of use."
 REJECTED = "The policy rejects this group: measured on these rows, not certified."
 _PLACES = {"threshold": "@T@", "n_accepted": "@K@", "coverage": "@C@", "objective": "@O@", "guarantee": "@G@"}
 
@@ -38,7 +39,8 @@ class Measured:
     """A curve with what is known of its points: of a score on all rows, or of a group.
 
     ``exact``: whether intervals are those of counts; ``starts``: thresholds that the slider has, the first of them its
-    beginning; ``rejected``: whether a policy answers nothing here; ``but``: what limits a certified risk.
+    beginning; ``rejected``: whether a policy answers nothing here; ``but``: what limits a certified risk; ``status``:
+    what is said of a threshold that is not certified.
     """
 
     curve: RiskCoverageCurve
@@ -48,6 +50,7 @@ class Measured:
     starts: tuple[float, ...] = ()
     rejected: bool = False
     but: Mapping[float, str] = field(default_factory=dict)
+    status: str = UNCERTIFIED
 
     @property
     def attained(self) -> list[RiskLevel]:
@@ -122,7 +125,7 @@ def _score(name: str, measured: Measured, level: float, source: Source, *, saved
         "readable": shown,
         "certified": {str(k): entry for k, entry in sorted(certified.items())},
         "policy": _template(name, curve, source) if saved else None,
-        "status": REJECTED if measured.rejected else UNCERTIFIED,
+        "status": REJECTED if measured.rejected else measured.status,
     }
 
 
@@ -134,7 +137,7 @@ def _certified(each: RiskLevel, measured: Measured) -> dict[str, str]:
     limit = percent(each.risk) if binary else f"{each.risk:g}"
     what = f"{'error rate' if binary else 'risk'} at most {limit}"
     delta = None if guarantee is None else guarantee.delta
-    together = f" for all {each.tried} levels tested" * (each.tried > 1)
+    together = f" (which allows for the {each.tried} limits tested)" * (each.tried > 1)
     confidence = "" if delta is None else f", with {percent(1.0 - delta)} confidence"
     whole = " for all cases, without a threshold" * (each.coverage == 1.0)
     return {

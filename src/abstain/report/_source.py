@@ -52,6 +52,8 @@ class Source:
         How a page says what the library calls by its arguments, such as options of the command.
     verdict : Verdict, optional
         That of the result, with what only the caller knows, such as columns that were not read and commands.
+    next : str
+        The command that goes on, of a result without a verdict.
     """
 
     outputs: Outputs | None = None
@@ -68,6 +70,7 @@ class Source:
     gains: Sequence[Mapping[str, Any]] = ()
     words: Callable[[str], str] | None = None
     verdict: Verdict | None = None
+    next: str = ""
 
     def name(self, row: int) -> str:
         """Return the identifier of a row, or its number counted from one."""

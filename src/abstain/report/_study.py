@@ -8,6 +8,7 @@ from abstain._result import Column, Row, Table, number
 from abstain.report import _any
 from abstain.report._charts import named_intervals
 from abstain.report._compared import numbers_of
+from abstain.report._lead import measured_by
 from abstain.report._page import Board, Chart, Charts, Folded, Grid, Number, Part, Prose, Section
 from abstain.report._source import Source
 
@@ -16,6 +17,13 @@ if TYPE_CHECKING:
 
 #: Models with scores that are drawn in a chart, and sets that have one.
 DRAWN, SETS = 8, 4
+
+
+def about(found: Any) -> str:
+    """Return how much was evaluated, and what is better in the first metric."""
+    spec = _first(found)
+    first = next(iter(found.means(spec)), None) if spec is not None else None
+    return str(found.headline()) + ("" if first is None else measured_by(first.label, first.direction))
 
 
 def contents(found: Any, source: Source, verdict: Verdict) -> tuple[Board, list[Section]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain._result import Column, Row, Table, percent
+from abstain._result import Column, Row, Status, Table, percent
 from abstain.blocks import TieBlocks
 from abstain.curve import RiskCoverageCurve
 from abstain.inference import clopper_pearson
@@ -17,7 +17,7 @@ from abstain.report._lead import slider_numbers
 from abstain.report._live import reach_section
 from abstain.report._page import Board, Controls, Folded, Grid, Part, Prose, Rule, Section
 from abstain.report._rows import failures
-from abstain.report._slider import Measured, slider_of
+from abstain.report._slider import NO_USE, UNCERTIFIED, Measured, slider_of
 from abstain.report._source import Source
 from abstain.thresholds import (
     CertifiedThreshold,
@@ -84,8 +84,13 @@ def _measured(found: Any, loss: Any, score: Any, source: Source, *, tried: int =
         certified = certified_instead(found, curve)
         but = {each.risk: f"By a second certificate, at fixed ranks: {each_errs(found.delta)}." for each in certified}
     starts = (found.threshold,) if found.attainable else tuple(each.threshold for each in certified[:1])
+    useless = found.verdict.status is Status.NO_USE
+    if useless:
+        starts = (float(curve.threshold[np.isfinite(curve.threshold)].min(initial=np.inf)),)  # answer all
     exact = blocks.binary and not source.dependent
-    return Measured(curve, certified, exact, not source.dependent, starts, but=but)
+    return Measured(
+        curve, certified, exact, not source.dependent, starts, but=but, status=NO_USE if useless else UNCERTIFIED
+    )
 
 
 def _certified(found: EmpiricalThreshold | CertifiedThreshold) -> tuple[RiskLevel, ...]:

@@ -2,6 +2,7 @@
 
 from abstain.study._add import add_outputs, init_study
 from abstain.study._add import read_set as read_set
+from abstain.study._best import best_of as best_of  # for the command
 from abstain.study._evaluate import evaluate
 from abstain.study._grid import Grid as Grid
 from abstain.study._grid import Head, rank_changes, sweep
@@ -18,7 +19,6 @@ from abstain.study._results import StudyResults as StudyResults
 from abstain.study._select import SettingChoice as SettingChoice
 from abstain.study._select import SettingSelection as SettingSelection
 from abstain.study._select import select_scores, select_settings
-from abstain.study._verdict import best_of as best_of  # for the command
 
 __all__ = ["Head", "Run", "SavedSet", "add_outputs", "add_run", "by_objective", "evaluate", "init_study"]
 __all__ += ["join_new_class", "levels", "over_passes", "protocol", "rank", "rank_changes", "read_study"]

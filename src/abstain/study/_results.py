@@ -20,9 +20,9 @@ from abstain._typing import Document, FloatArray
 from abstain._version import __version__
 from abstain.inference import of_pair
 from abstain.metrics import parse
+from abstain.study._best import verdict_of
 from abstain.study._grid import ORDER, Grid, Head, column_of
 from abstain.study._sets import differ
-from abstain.study._verdict import verdict_of
 
 #: What distinguishes one mean over runs from another.
 CELL = ("data", "model", "set", "role", "shift", "id_failures", "score", "metric")

@@ -81,16 +81,15 @@ class Audit(Result):
     def verdict(self) -> Verdict:
         """Whether these rows satisfy the guarantee, violate it, or cannot decide."""
         status = {True: Status.SATISFIED, False: Status.VIOLATED, None: Status.UNDECIDED}[self.satisfied]
+        status = status if self.guaranteed else Status.MEASURED
         failed = [name for name, each in self.groups.items() if each.satisfied is False]
         caveats = [Caveat.of("groups_missing", how="see groups=")] if not self.groups else []
         threshold = self.thresholds.get("")
-        return Verdict(
-            status if self.guaranteed else Status.MEASURED, coverage=self.coverage, risk=self.risk, n=self.n,
-            n_accepted=self.n_accepted, coverage_interval=self.coverage_interval, risk_interval=self.risk_interval,
-            confidence=self.level, limit=self.limit, caveats=tuple(caveats),
-            reason=f"in {', '.join(failed)}" if failed else (self.reason or "") * (self.satisfied is None),
-            threshold=threshold, printed="" if threshold is None else readable(threshold),
-        )  # fmt: skip
+        reason = f"in {', '.join(failed)}" if failed else (self.reason or "") * (self.satisfied is None)
+        printed = "" if threshold is None else readable(threshold)
+        return Verdict.of(
+            status, self, *caveats, confidence=self.level, reason=reason, threshold=threshold, printed=printed
+        )
 
     def headline(self) -> str:
         """Return the verdict."""

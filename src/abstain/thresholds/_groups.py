@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from abstain._checks import vector
-from abstain._result import Caveat, Column, GroupRule, Level, Result, Row, Status, Table, Verdict, about, percent
+from abstain._result import Caveat, Column, Level, Result, Row, Status, Table, Verdict, about, percent
 from abstain._typing import ArrayLike, BoolArray, Document, Options
 from abstain.policy import Calibration, Guarantee, Policy, accept_by_group, statement
 from abstain.thresholds._reach import Reach
@@ -112,40 +113,52 @@ class GroupThresholds(Result):
     @property
     def verdict(self) -> Verdict:
         """In which groups this may go live, and what speaks against it."""
-        kept = {name: each for name, each in self.groups.items() if each.attainable}
+        kept = [each for each in self.groups.values() if each.attainable]
         promised = self.guarantee()
         n, accepted = (sum(getattr(one, name) for one in self.groups.values()) for name in ("n", "n_accepted"))
         status = Status.CERTIFIED if promised is not None else Status.MEASURED
         if len(kept) < len(self.groups):
             failed = Status.NOT_ATTAINABLE if self.delta is None else Status.NOT_CERTIFIED
             status = Status.PARTLY if kept and promised is not None else failed
-        reasons: dict[str, list[str]] = {}
-        for name, each in self.groups.items():
-            reasons.setdefault(each.reason or "", []).append(name)
-        caveats = [Caveat.of("groups_rejected", names=names, reason=why) for why, names in reasons.items() if why]
-        more = {name: one for name, each in self.groups.items() for one in each.verdict.caveats if name not in kept}
-        needed = {name: one.values for name, one in more.items() if one.kind == "more_rows"}
-        if needed:
-            rows = ", ".join(f"{about(values['needed'])} rows or more in {name}" for name, values in needed.items())
-            caveats.append(Caveat.of("more_rows", limit=next(iter(needed.values()))["limit"], rows=rows))
-        caveats += [Caveat.of("no_more_rows", **{**one.values, "where": f" in {name}"})
-                    for name, one in more.items() if one.kind == "no_more_rows"]  # fmt: skip
         limit = None if promised is None else float(promised["risk"])
-        levels = tuple(
-            Level(limit, one.coverage, one.threshold, one.printed, name) for name, one in kept.items()
-        ) if limit is not None else ()  # fmt: skip
-        risk = sum(one.risk * one.n_accepted for one in kept.values()) / accepted if accepted else None
         asked = {one.risk_limit for one in self.groups.values() if isinstance(one, CertifiedThreshold)}
         in_no_group = "no group has a threshold" + "".join(f" for {percent(each)}" for each in asked)
         groups = tuple(
-            GroupRule(name, one.threshold, one.printed, one.n, one.risk) if name in kept
-            else GroupRule(name, n=one.n, risk=one.full_risk) for name, one in self.groups.items()
-        )  # fmt: skip
+            Level(
+                math.nan if limit is None else limit,
+                one.coverage,
+                one.threshold if one.attainable else None,
+                one.printed,
+                name,
+                one.n,
+                one.risk if one.attainable else one.full_risk,
+            )
+            for name, one in self.groups.items()
+        )
         return Verdict(
-            status, coverage=accepted / n, risk=risk, limit=limit, n=n, n_accepted=accepted, levels=levels,
-            confidence=None if promised is None else 1.0 - float(promised["delta"]), caveats=tuple(caveats),
-            reason=in_no_group if not kept else "in some groups only", groups=groups,
+            status, coverage=accepted / n, limit=limit, n=n, n_accepted=accepted, groups=groups,
+            risk=sum(one.risk * one.n_accepted for one in kept) / accepted if accepted else None,
+            levels=() if limit is None else tuple(each for each in groups if each.threshold is not None),
+            confidence=None if promised is None else 1.0 - float(promised["delta"]),
+            caveats=tuple(self._caveats()), reason="in some groups only" if kept else in_no_group,
         )  # fmt: skip
+
+    def _caveats(self) -> Iterator[Caveat]:
+        """Yield which groups have no threshold, why, and what more rows would do."""
+        lost = {name: one for name, one in self.groups.items() if not one.attainable}
+        for why in dict.fromkeys(one.reason for one in lost.values() if one.reason):
+            names = [name for name, one in lost.items() if one.reason == why]
+            yield Caveat.of("groups_rejected", names=names, reason=why.partition(";")[0])
+        more = {
+            name: one.values for name, each in lost.items() for one in each.verdict.caveats if one.kind == "more_rows"
+        }
+        if more:
+            rows = ", ".join(f"{about(values['needed'])} rows or more in {name}" for name, values in more.items())
+            yield Caveat.of("more_rows", limit=next(iter(more.values()))["limit"], rows=rows)
+        for name, each in lost.items():
+            for one in each.verdict.caveats:
+                if one.kind == "no_more_rows":
+                    yield Caveat.of("no_more_rows", **{**one.values, "where": f" in {name}"})
 
     def headline(self) -> str:
         """Return what was asked for of every group."""

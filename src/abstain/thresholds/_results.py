@@ -92,12 +92,7 @@ class Threshold(Result):
         caveats = [Caveat.of("groups_missing", how="see groups=")] if self.attainable else []
         if unscored := self.calibration.n_unscored:
             caveats.append(Caveat.of("missing_scores", count=unscored, score="score", outcome="rejected"))
-        return Verdict(
-            status, threshold=self.threshold, printed=self.printed, coverage=self.coverage, risk=self.risk, n=self.n,
-            n_accepted=self.n_accepted, full_risk=self.full_risk, coverage_interval=self.coverage_interval,
-            risk_interval=self.risk_interval, reason=self.reason or "", graded=self.full_risk > 1.0,
-            caveats=tuple(caveats),
-        )  # fmt: skip
+        return Verdict.of(status, self, *caveats, reason=self.reason or "", graded=self.full_risk > 1.0)
 
     def headline(self) -> str:
         """Return what was asked for, and how it was looked for."""
@@ -299,8 +294,9 @@ class CertifiedThreshold(Threshold):
         levels = tuple(Level(one.risk, one.coverage, one.threshold, one.printed) for one in self.attained)
         caveats = []
         if levels:  # who takes a level relies on both certificates
-            caveats.append(Caveat.of("second_certificate", **errs(self.delta)))
-            found = found.but(confidence=1.0 - errs(self.delta)["both"])
+            both = 1.0 - errs(self.delta)["both"]
+            caveats.append(Caveat.of("second_certificate", one=1.0 - self.delta, both=both))
+            found = found.but(confidence=both)
         if self.bound == "binomial":
             caveats += planned_rows(
                 limit, None if self.useless else (self.rows_needed or (None,))[0], self.least, self.n

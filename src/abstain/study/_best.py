@@ -1,4 +1,4 @@
-"""The verdict of a study: the best cell of each set against the next, and against the best cell of another model.
+"""The best cell of each set of a study against the next, and against the best cell of another model.
 
 The best was chosen among all cells of its set, so its p is multiplied by the number of their pairs.
 """
