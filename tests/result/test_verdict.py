@@ -237,7 +237,7 @@ def _unreadable_file() -> Any:
         (
             _rejected_group,
             "rows_left_out",
-            {"what": "are of groups without a threshold (b): referred for review, not monitored", "count": 50, "n": 100},
+            {"what": "are of groups without a threshold (b): all referred for review", "count": 50, "n": 100},
         ),
         (_unreadable_file, "files_left_out", {"count": 1}),
     ],

@@ -82,9 +82,8 @@ CAVEATS = {
         "(--permutations)."),
     "everything": Kind(NOTE, "Answering everything satisfies {limit:%}, too, as measured: the threshold may only lose "
         "answers."),
-    "miscalibrated": Kind(NOTE, "{score} is {word} by {gap:points} as a probability.", "No threshold or "
-        "certificate depends on that; calibrate it only to read it as a probability."),
-    "more_rows": Kind(NOTE, "{limit:%} would take about {rows}, if errors lie as here."),
+    "miscalibrated": Kind(NOTE, "{score} is {word} by {gap:points}; certificates do not depend on that."),
+    "more_rows": Kind(NOTE, "{limit:%} would take {rows}."),
     "no_more_rows": Kind(NOTE, "More rows may not reach {limit:%}{where}: a certificate takes {enough:,} answers or "
         "more, and each threshold here that gives as many is wrong in at least {lowest:%} of them."),
 }  # fmt: skip
@@ -143,5 +142,6 @@ def planned_rows(
         return [Caveat.of("no_more_rows", limit=limit, enough=enough, lowest=lowest, where="")]
     if needed is None or needed <= n:
         return []
-    rows = f"{about(needed)} rows or more " + ("(fewer if no other limit is tested)" if tried > 1 else "in all")
-    return [Caveat.of("more_rows", limit=limit, needed=needed, rows=rows)]
+    rows = SPOKEN.format("{} rows or more if errors lie as here", about(needed))
+    alone = SPOKEN.format(", fewer for {:%} alone", limit) if tried > 1 else ""
+    return [Caveat.of("more_rows", limit=limit, needed=needed, rows=rows + alone)]

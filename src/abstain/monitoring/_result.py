@@ -212,7 +212,7 @@ class Monitoring(Result):
         rejected = self.n - sum(each.n for each in self.by_group)
         if self.by_group and rejected:
             names = [name for name, limit in self.thresholds.items() if limit == math.inf] or ["unknown to the policy"]
-            what = f"are of groups without a threshold ({listed(names)}): referred for review, not monitored"
+            what = f"are of groups without a threshold ({listed(names)}): all referred for review"
             yield Caveat.of("rows_left_out", what=what, count=rejected, n=self.n)
         elif one:
             yield Caveat.of("groups_missing", how="see groups=")

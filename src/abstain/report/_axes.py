@@ -29,6 +29,8 @@ WIDE = Size("", 640, 292, 62, 22, 9.0, 6)
 NARROW = Size("narrow", 360, 230, 48, 22, 7.6, 4)
 #: Around the axes of both: above, below, and a line of words.
 TOP, BOTTOM, LINE = 12, 32, 17
+#: Digits of an exponent.
+RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 #: The largest distance, in pixels of a chart as it is drawn, by which a thinned line may miss a point.
 TOLERANCE = 0.5
 
@@ -50,7 +52,9 @@ def tick(share: bool, value: float) -> str:
 
 def power(value: float) -> str:
     """Return a power of ten; a value between two of them has no name."""
-    return f"{10.0**value:,.7g}" if value == round(value) else ""
+    if value != round(value):
+        return ""
+    return f"{10.0**value:,g}" if value < 5.0 else f"10{f'{value:.0f}'.translate(RAISED)}"
 
 
 def centred(size: Size, at: float, y: float, word: str, kind: str = "") -> str:

@@ -153,7 +153,8 @@ class GroupThresholds(Result):
             name: one.values for name, each in lost.items() for one in each.verdict.caveats if one.kind == "more_rows"
         }
         if more:
-            rows = ", ".join(f"{about(values['needed'])} rows or more in {name}" for name, values in more.items())
+            each = (f"{about(values['needed'])} rows or more in {name}" for name, values in more.items())
+            rows = f"{', '.join(each)} if errors lie as here"
             yield Caveat.of("more_rows", limit=next(iter(more.values()))["limit"], rows=rows)
         for name, each in lost.items():
             for one in each.verdict.caveats:
