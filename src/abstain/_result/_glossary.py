@@ -21,8 +21,8 @@ WORDS = {
     "rejected": "Not answered, because the score is below the threshold.",
     "abstained": 'The model itself gave no answer, for example "I don\'t know", or a refusal.',
     "unscored": "Answered, but the file does not say whether the answer is right.",
-    "answered": "Accepted by the threshold. For a model that abstains by itself: the share of the judged questions that "
-    "it answered.",
+    "answered": "Accepted by the threshold. For a model that abstains by itself: the share of the judged questions "
+    "that it answered.",
     "accuracy of answers": "Share of the answers that are right. Abstentions do not count.",
     "over-refusal": "Share of the questions with an answer at which the model abstained. It needs should_abstain.",
     "missed abstention": "Share of the questions without an answer that the model answered. It needs should_abstain.",

@@ -149,17 +149,15 @@ class GroupThresholds(Result):
         for why in dict.fromkeys(one.reason for one in lost.values() if one.reason):
             names = [name for name, one in lost.items() if one.reason == why]
             yield Caveat.of("groups_rejected", names=names, reason=why.partition(";")[0])
-        more = {
-            name: one.values for name, each in lost.items() for one in each.verdict.caveats if one.kind == "more_rows"
-        }
+        found = [(name, one) for name, each in lost.items() for one in each.verdict.caveats]
+        more = {name: one.values for name, one in found if one.kind == "more_rows"}
         if more:
-            each = (f"{about(values['needed'])} rows or more in {name}" for name, values in more.items())
-            rows = f"{', '.join(each)} if errors lie as here"
+            needed = (f"{about(values['needed'])} rows or more in {name}" for name, values in more.items())
+            rows = f"{', '.join(needed)} if errors lie as here"
             yield Caveat.of("more_rows", limit=next(iter(more.values()))["limit"], rows=rows)
-        for name, each in lost.items():
-            for one in each.verdict.caveats:
-                if one.kind == "no_more_rows":
-                    yield Caveat.of("no_more_rows", **{**one.values, "where": f" in {name}"})
+        for name, one in found:
+            if one.kind == "no_more_rows":
+                yield Caveat.of("no_more_rows", **{**one.values, "where": f" in {name}"})
 
     def headline(self) -> str:
         """Return what was asked for of every group."""
