@@ -52,6 +52,10 @@ def test_sizes_around_powers_of_two(draw, n: int) -> None:  # type: ignore[no-un
     check(draw(np.random.default_rng(n), n))
 
 
+#: Of both signs, whose bits differ by less and by more than the keys can hold.
+EXTREME = [sign * size for sign in (1.0, -1.0) for size in (0.0, 5e-324, 1e-300, 1e-155, 1e-3, 1.0, 2.0, 1e155, np.inf)]
+
+
 def test_scores_too_close_for_the_bits_are_put_right() -> None:
     """One outlier stretches the scale so far that neighbours of 1 share a number; they still come in order."""
     rng = np.random.default_rng(0)
@@ -73,3 +77,20 @@ def test_both_ways_give_one_table(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_array_equal(one.samples.block, other.samples.block)  # type: ignore[union-attr]
     assert not np.signbit(one.score[one.score == 0.0]).any()
     np.testing.assert_array_equal(by_score(np, score)[1], np.sort(score)[::-1])
+
+
+@pytest.mark.parametrize("high", EXTREME)
+def test_packed_keys_hold_scores_of_any_size(high: float) -> None:
+    """Two scores and their failures come back in order, or the keys are said not to fit."""
+    for low in EXTREME:
+        score, failed = np.array([low, high, low]), np.array([True, False, False])
+        key, count, wrong = np.empty(3, np.int64), np.empty(3), np.empty(3)
+        highest, fits = _parts.pack(score.view(np.int64), failed, key)
+        assert fits or not {low, high} <= {1e-3, 1.0, 2.0}
+        if fits:
+            key.sort()
+            n = _parts.unpack(key, highest, count, wrong)
+            expected = sorted({low, high}, reverse=True)
+            assert key[:n].view(np.float64).tolist() == expected
+            assert count[:n].tolist() == [2.0 * (each == low) + (each == high) for each in expected]
+            assert wrong[:n].tolist() == [float(each == low) for each in expected]

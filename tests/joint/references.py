@@ -166,6 +166,29 @@ def grid_f1(columns: Columns, T: int) -> float:
     return best
 
 
+def grid_aurc(columns: Columns, T: int, K: int) -> Fraction:
+    """The published mean over K bins of coverage of the least risk of T x T quantiles; between bins a straight line."""
+    c, a = (np.append(columns.id_confidence, columns.ood_confidence),
+            np.append(columns.id_detector, columns.ood_detector))  # fmt: skip
+    n, least = columns.n_id, {}
+    for r in np.quantile(c, np.linspace(0, 1, T), method="lower"):
+        for t in np.quantile(a, np.linspace(0, 1, T), method="lower"):
+            taken = (c >= r) & (a >= t)
+            inside = int(taken[:n].sum())
+            if inside:
+                right, k = int((taken[:n] & (columns.id_loss == 0)).sum()), -(-inside * K // n)
+                least[k] = min(1 - Fraction(right, int(taken.sum())), least.get(k, Fraction(1)))
+    values = []
+    for k in range(1, K + 1):
+        below, above = (
+            max((j for j in least if j <= k), default=min(least)),
+            min((j for j in least if j >= k), default=max(least)),
+        )
+        share = Fraction(k - below, above - below) if below < k < above else Fraction(0)
+        values.append(least[below] * (1 - share) + least[above] * share)
+    return sum(values) / K
+
+
 def random_problem(n_id: int, n_ood: int, seed: int = 0, decimals: int | None = None) -> Columns:
     """A larger problem with two useful scores."""
     rng = np.random.default_rng(seed)

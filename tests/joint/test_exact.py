@@ -7,14 +7,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given
+from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
 import abstain
 from abstain.joint._ds_aurc import area
 from abstain.joint._ds_f1 import exact
 from abstain.joint._frontier import frontier, stairs
-from abstain.joint._problem import problem
+from abstain.joint._problem import _weights, problem
 from tests.joint import references as slow
 from tests.joint.references import Columns, joint_problems, random_problem, value
 from tests.paths import PATHS, taken
@@ -79,6 +79,25 @@ def test_the_thresholds_of_a_frontier_reach_their_level(columns: Columns, operat
 def test_the_grid_is_the_loop(columns: Columns, T: int) -> None:
     """Histograms and cumulative sums give what the published loop over pairs gives."""
     assert value("ds_f1", columns, method="grid", T=T) == slow.grid_f1(columns, T)
+
+
+@many(300)
+@given(joint_problems(), st.integers(1, 6), st.integers(1, 9))
+def test_the_binned_area_is_the_loop(columns: Columns, T: int, K: int) -> None:
+    """As published, with bins that no pair falls into."""
+    expected = float(slow.grid_aurc(columns, T, K))
+    assert value("ds_aurc", columns, method="grid", T=T, K=K) == pytest.approx(expected, abs=1e-14)
+
+
+@example(20_000, 30_001, Fraction(99, 100))
+@given(st.integers(1, 10**6), st.integers(1, 10**6), st.fractions(0, Fraction(99, 100), max_denominator=10**6))
+def test_weights_of_a_prevalence_make_that_prevalence(n_id: int, n_ood: int, prevalence: Fraction) -> None:
+    """Whole numbers where the square of all weights together stays exact in 64 bits, else a ratio."""
+    inside, outside = _weights(n_id, n_ood, float(prevalence))
+    total = inside * n_id + outside * n_ood
+    assert outside * n_ood / total == pytest.approx(float(prevalence), rel=1e-12)
+    if isinstance(inside, int):
+        assert 4 * total**2 < 2**62
 
 
 def test_all_paths_agree_on_a_large_problem() -> None:

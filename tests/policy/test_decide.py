@@ -125,6 +125,7 @@ def test_one_row_of_classes_or_many() -> None:
     assert policy.decide(z).reason.tolist()[1:] == ["missing_score"] * 2
     assert policy.decide(z[1]).reason == "missing_score"
     positive = make("positive")[0]
+    assert isinstance(positive.decide(0.99), Decision)
     assert positive.decide(0.99).accepted
     with pytest.raises(ValueError, match="may be one row of classes or many probabilities"):
         positive.decide([0.2, 0.8])

@@ -119,8 +119,14 @@ def test_what_has_no_exact_form_is_refused() -> None:
             policy.to_sql()
     words = fitted(np.linspace(0, 1, 50)).policy(score="s", reading={"predictions": "answer", "abstained": "idk"})
     assert words.to_python()
+    answers = fitted(np.linspace(0, 1, 50)).about_answered()
+    with pytest.raises(ValueError, match="where the model abstained is said in words"):
+        answers.policy(score="s", reading={"predictions": "answer"}).to_python()
     with pytest.raises(ValueError, match="PostgreSQL rounds no doubles"):
         make("positive")[0].to_sql("postgres")
+    listed = fitted(np.linspace(0, 1, 50)).policy(score="msp", probabilities="p", class_names=["a", "b", "c"])
+    with pytest.raises(ValueError, match="column 'p' holds lists of 3 numbers; write a column per class for SQL"):
+        listed.to_sql()
     assert make("msp_probabilities")[0].to_sql("postgres")
     with pytest.raises(ValueError, match="dialect='oracle' is not known"):
         words.to_sql("oracle")

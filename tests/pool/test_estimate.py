@@ -191,7 +191,8 @@ def test_the_second_stage_goes_where_labels_help_unless_few_errors_were_seen() -
     """Guarded: below five errors the second stage is uniform; else it weighs rows, and stays unbiased on average."""
     score = np.linspace(0.0, 1.0, 1000)
     rare, common = np.zeros(1000), (RNG.random(1000) < 0.7 * (1.0 - score)).astype(float)
-    for loss, even in ((rare, True), (common, False)):
+    few_right = 1.0 - (np.arange(1000) % 50 == 0)
+    for loss, even in ((rare, True), (few_right, True), (common, False)):
         plan = abstain.plan_labels(score, n=200, design="adaptive", metric="aurc", seed=0)
         assert plan.sizes == (50,)
         second = plan.extend(labelled(plan, loss), seed=1)

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from scipy.stats import norm
+from scipy.stats import gamma, norm, t
 
 import abstain
 from abstain.pool import Sample
+from abstain.pool._interval import _estimate, estimate
 from abstain.pool._pool import Pool, fit
-from tests.pool.test_estimate import evaluated
+from tests.pool.test_estimate import SCORE, evaluated, labelled
 
 
 @pytest.mark.parametrize(("looks", "constant"), [(1, 1.960), (2, 1.977), (3, 2.004), (4, 2.024), (5, 2.040)])
@@ -126,3 +127,66 @@ def test_the_variance_of_an_even_sample_is_cochrans() -> None:
         np.ones(8, bool), (5,),
     )  # fmt: skip
     assert sample.variance_of(np.array([float(each) for each in terms]), 0.0) == pytest.approx(float(expected))
+
+
+@pytest.mark.parametrize("unseen", ["random", "top"])
+@pytest.mark.parametrize("metric", ["cwsa", "cwsa_plus"])
+def test_an_interval_on_the_linear_scale_is_its_formula(metric: str, unseen: str) -> None:
+    """Student's t; an error more at a random row; at the top, errors of -log(0.025) expected labels, all missed."""
+    rng = np.random.default_rng(0)
+    score = rng.random(500)
+    loss = (rng.random(500) > score).astype(float)
+    plan = abstain.plan_labels(score, n=100, seed=0)
+    found = evaluated(plan, metric, loss=loss, score=score, unseen=unseen, target="pool").measurements[0]
+    sample, chosen = abstain.pool.sample_of(plan, np.where(plan.stage > 0, loss, np.nan)), abstain.metrics.get(metric)
+    gradient = np.array([chosen.value(sample.pool.table(sample.estimated.loss + 1e-6 * (np.arange(500) == k)))
+                         for k in range(500)])  # fmt: skip
+    per_block = (gradient - chosen.value(sample.estimated)) / 1e-6
+    per_row, error = per_block[sample.pool.block], found.standard_error
+    reach = t.ppf(0.975, 99 - sample.pool.features.shape[1]) * error
+    labelled = per_row[sample.rows]
+    moved = found.value + 4.0 * labelled.mean()  # a label stands for five rows, four of them without one
+    further = moved - 1.959964 * np.sqrt(error**2 + 16.0 * np.mean(labelled**2))
+    units = -np.log(0.025) if unseen == "top" else 0.0
+    heavy = np.sort(np.abs(np.delete(per_row, sample.rows)))[::-1]
+    missed = np.interp(5.0 * units, np.arange(401.0), np.append(0.0, np.cumsum(heavy)))
+    assert found.high == pytest.approx(found.value + reach, rel=1e-6)
+    assert found.low == pytest.approx(min(further, found.value - np.hypot(reach, missed)), rel=1e-6)
+    assert ("has room for an unseen error there" in str(found.warning)) == (unseen == "top")
+
+
+@pytest.mark.filterwarnings("ignore:confidence is higher where the loss is higher")
+@pytest.mark.parametrize("errors", [1, 40, 60, 75])
+def test_the_interval_of_a_risk_is_its_formula(errors: int) -> None:
+    """Gamma quantiles around the errors, or where most rows are wrong, around the right predictions."""
+    score = np.linspace(0.0, 1.0, 500)
+    plan = abstain.plan_labels(score, n=100, seed=0)
+    loss = np.zeros(500)
+    loss[np.random.default_rng(1).permutation(np.flatnonzero(plan.stage > 0))[:errors]] = 1.0
+    found = evaluated(plan, "risk", loss=loss, score=score, target="pool", unseen="random").measurements[0]
+    variance, few = found.standard_error**2, errors <= 50
+    value = found.value if few else 1.0 - found.value
+
+    def end(mean: float, variance: float, tail: float) -> float:
+        return float(gamma.ppf(tail, mean**2 / variance, scale=variance / mean))
+
+    low, high = (
+        end(value, variance, 0.025),
+        max(end(value, variance, 0.975), end(value + 4 / 500, variance + 16 / 500**2, 0.975)),
+    )
+    if not few:  # without the guess, each right one stands for five
+        low = min(low, end((100 - errors) / 100, (100 - errors) / 100**2, 0.025))
+        low, high = 1.0 - high, 1.0 - low
+    assert (found.low, found.high) == pytest.approx((max(low, errors / 500), min(high, (errors + 400) / 500)), rel=1e-6)
+
+
+def test_a_coverage_within_a_tie_has_room_for_that_of_the_population() -> None:
+    """The share of a tied score is known up to the error of the pool, at half of what the level leaves out."""
+    plan = abstain.plan_labels(SCORE, n=100, seed=0)
+    sample = abstain.pool.sample_of(plan, labelled(plan))
+    reach = norm.ppf(0.9875) * np.sqrt(0.8 * 0.2 / len(SCORE))
+    each = [abstain.metrics.get("selective_risk", coverage=coverage) for coverage in (0.8, 0.8 - reach, 0.8 + reach)]
+    found = [_estimate(metric, sample, 0.95, "population", "random") for metric in each]
+    ends = estimate(each[0], sample, 0.95, "population", "random")[1:3]
+    assert ends == pytest.approx((min(one.low for one in found), max(one.high for one in found)), rel=1e-9)
+    assert ends != (found[0].low, found[0].high)

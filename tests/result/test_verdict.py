@@ -152,6 +152,7 @@ def test_a_useless_ranking_is_no_use() -> None:
     for result in (
         abstain.evaluate(loss=loss, confidence=score),
         abstain.choose_threshold(loss, score, risk=0.05, delta=0.05),
+        abstain.choose_threshold(loss, np.zeros(3000), risk=0.05, delta=0.05),
     ):
         assert (result.verdict.status, result.verdict.sign) == (Status.NO_USE, "no")
         assert "more_rows" not in kinds(result.verdict)

@@ -18,7 +18,7 @@ from abstain.thresholds import (
     prespecified_threshold,
     remember_selection,
 )
-from abstain.thresholds._row_hashes import digest
+from abstain.thresholds._row_hashes import digest, hashed
 
 DELTA = 0.05
 
@@ -268,6 +268,10 @@ def test_few_rows_are_known_by_their_order_where_it_is_mixed(n: int) -> None:
     """Calls that were sorted, either way, look alike; of 24 different rows and more no order is needed."""
     score, rng = np.linspace(0.1, 0.9, n), np.random.default_rng(8)
     mixed, names = rng.permutation(score), np.arange(n, dtype=np.uint64)
+    assert hashed(np.array([0.25, -0.0]), np.array([1.0, 0.0])).tolist() == [
+        754978425892569088,
+        0,
+    ]  # as in files of earlier versions
     assert [digest(names, each) != "" for each in (score, score[::-1], mixed)] == [n > 24, n > 24, True]
     assert (digest(names, mixed) == digest(names[::-1], mixed)) == (n > 24)
 

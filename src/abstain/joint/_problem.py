@@ -209,7 +209,7 @@ def _weights(n_id: int, n_ood: int, prevalence: float | None) -> tuple[float, fl
     """Weights of an ID and an OOD row: small integers where the prevalence allows, else 1 and a ratio."""
     if prevalence is None:
         return 1, 1
-    if n_ood == 0 or prevalence == 0.0:
+    if n_ood == 0:
         return 1, 0
     share = Fraction(prevalence).limit_denominator(10**6)
     if float(share) == prevalence:

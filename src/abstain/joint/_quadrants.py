@@ -128,7 +128,7 @@ def steps(number: int | None, name: str) -> int:
 
 def quantiles(score: FloatArray, T: int) -> FloatArray:
     """Return at most T distinct values of the score at equal steps of rank, descending; the lowest accepts all."""
-    return np.unique(np.quantile(score, np.linspace(0.0, 1.0, T), method="lower"))[::-1] if T > 1 else score.min()[None]
+    return np.unique(np.quantile(score, np.linspace(0.0, 1.0, T), method="lower"))[::-1]
 
 
 def counts(data: Problem, confidence: FloatArray, detector: FloatArray) -> IntArray:

@@ -190,7 +190,7 @@ def refuse_probabilities(rows: FloatArray) -> None:
     if not n:
         return
     few = rows[:2]  # of most logits the first rows show it
-    if n + width <= 3 or few.min() < 0.0 or few.max() > 1.0 or rows.min() < 0.0 or rows.max() > 1.0:
+    if n + width <= 3 or few.min() < 0.0 or few.max() > 1.0 or rows.min() < 0.0:
         return
     if (rows != np.round(rows)).any() and (np.abs(rows.sum(axis=1) - 1.0) <= 1e-6).all():
         raise ValueError("these are probabilities, not logits: every row lies in [0, 1] and sums to 1")
