@@ -47,7 +47,7 @@ def _status(verdict: Verdict) -> str:
     if status is Status.NOT_CERTIFIED and verdict.best is not None and verdict.limit is not None:
         said += f" at {verdict.share(verdict.limit)}; certified at {verdict.share(verdict.best.limit)}"
     above = [name for each in verdict.grave if each.kind == "group_above" for name in each.values["groups"]]
-    if above:
+    if above and status is not Status.NO_USE:
         return SPOKEN.format("{}, but not in {:list}", said, above)
     care = verdict.sign == "care" and status in (Status.CERTIFIED, Status.SATISFIED, Status.NO_VIOLATION)
     return f"{said}; read the caveat{'s' * (len(verdict.grave) > 1)}" if care else said
