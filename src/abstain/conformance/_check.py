@@ -35,16 +35,6 @@ FACTORS: dict[str, Callable[[float, int], float]] = {
 }
 
 
-class _Fit(NamedTuple):
-    """How many cases a definition explains, times a factor; more telling ones first."""
-
-    explained: int
-    telling: int
-    plain: bool
-    definition: str
-    factor: str
-
-
 class _Judged(NamedTuple):
     """A case, and what the implementation gave."""
 
@@ -165,18 +155,17 @@ def _order(judged: list[_Judged], tolerance: float) -> str:
 
 def _explained(counted: list[_Judged], tolerance: float) -> tuple[tuple[str, ...], str]:
     """Return the definitions, and the factor, that explain most of what was computed; none if that is not half."""
-    fits = []
+    fits: dict[tuple[str, str], tuple[int, int, bool]] = {}
     names = list(counted[0].case.values) if counted else []
     for definition in names:
         for factor in FACTORS:
             agreed = [each for each in counted if _agrees(each, definition, factor, tolerance)]
             telling = len({round(each.answer.value, 9) for each in agreed} - {0.0})
-            fits.append(_Fit(len(agreed), telling, factor == "", definition, factor))
-    best = max(fits, key=lambda fit: fit[:3], default=None)
-    if best is None or 2 * best.explained <= len(counted) or not best.telling:
+            fits[definition, factor] = len(agreed), telling, factor == ""
+    best = max(fits, key=lambda fit: fits[fit], default=None)
+    if best is None or 2 * fits[best][0] <= len(counted) or not fits[best][1]:
         return (), ""
-    alike = [fit.definition for fit in fits if fit[:3] == best[:3] and fit.factor == best.factor]
-    return tuple(alike), best.factor
+    return tuple(fit[0] for fit in fits if fits[fit] == fits[best] and fit[1] == best[1]), best[1]
 
 
 def _agrees(each: _Judged, definition: str, factor: str, tolerance: float) -> bool:

@@ -17,7 +17,6 @@ from abstain.evaluation._comparison import Comparison
 from abstain.evaluation._measure import Rows, Scored
 from abstain.evaluation._provenance import FewLabels, Provenance
 from abstain.evaluation._result import Measurement, ScoreSummary
-from abstain.inference import Difference
 from abstain.metrics import Metric
 from abstain.outputs import Outputs, read_pool
 
@@ -177,15 +176,10 @@ def compared_pool(
     if isinstance(loss, Mapping) and set(loss) != set(names):
         raise ValueError(f"loss has {', '.join(map(str, loss))}, scores {', '.join(names)}; use the same names")
     both = pool.pair_of(plan, [loss[name] if isinstance(loss, Mapping) else loss for name in names])
-    found = pool.contrast(metric, pair, both[0], both[1].loss, level)
+    found = pool.contrast(metric, pair, both[0], both[1].loss, level, (names[0], names[1]))
     sign = 1.0 if metric.direction == "lower" else -1.0
     order = [0, 1] if sign * found.difference <= 0.0 else [1, 0]
-    significant = found.p_value < 1.0 - level
-    letters = {names[order[0]]: "a", names[order[1]]: "b" if significant else "a"}
-    ends, p, error = (found.low, found.high), found.p_value, found.standard_error
-    test = Difference(
-        names[0], names[1], found.difference, *ends, error, error, math.nan, found.df, p, p, significant, found.warning
-    )
+    letters = {names[order[0]]: "a", names[order[1]]: "b" if found.significant else "a"}
     rows = []
     for rank, k in enumerate(order, 1):
         estimate, name = pool.estimate(metric, both[k], level, "pool", "random"), names[k]
@@ -205,8 +199,8 @@ def compared_pool(
                 "letters": letters[name],
                 "interval": estimate.method,
                 "warning": estimate.warning,
-                "set_low": rank if significant else 1,
-                "set_high": rank if significant else 2,
+                "set_low": rank if found.significant else 1,
+                "set_high": rank if found.significant else 2,
             }
         )
     errors = {name: int(each.errors) for name, each in zip(names, both, strict=True)}
@@ -223,7 +217,7 @@ def compared_pool(
         paired_runs=True,
         n_clusters=None,
         table=tuple(rows),
-        differences=(test if order[0] == 0 else test.swapped(),),
+        differences=(found if order[0] == 0 else found.swapped(),),
         letters=letters,
         fingerprint=plan.digest,
         same_loss=np.array_equal(both[0].loss, both[1].loss),

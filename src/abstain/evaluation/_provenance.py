@@ -17,6 +17,7 @@ from abstain._version import __version__
 from abstain.blocks import TieBlocks
 from abstain.inference import Sampling, of_samples
 from abstain.outputs import GRADED, States
+from abstain.policy import Record
 
 #: Shares that need a column ``should_abstain``.
 _NEEDS = ("over-refusal", "missed abstention")
@@ -95,26 +96,8 @@ def _versions() -> dict[str, str]:
     return {"abstain": __version__, "numpy": np.__version__, "python": platform.python_version()}
 
 
-class _Record(Mapping[str, Any]):
-    """Named fields that are read as a mapping, too; a field that is None is not in it."""
-
-    def _values(self) -> Document:
-        values = {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
-        values |= values.pop("versions", {})
-        return {name: value for name, value in values.items() if value is not None or name in _OPTIONS}
-
-    def __getitem__(self, name: str) -> Any:
-        return self._values()[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values())
-
-    def __len__(self) -> int:
-        return len(self._values())
-
-
 @dataclass(frozen=True, eq=False)
-class FewLabels(_Record):
+class FewLabels(Record):
     """How the labelled rows of a pool were chosen, and what they say.
 
     ``plain_needs``: by metric how many labels of uniformly drawn rows give as narrow an interval; ``one_more_error``:
@@ -132,7 +115,7 @@ class FewLabels(_Record):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Provenance(_Record):
+class Provenance(Record):
     """Hash and sizes of the rows, options and versions; it can be read by name, as a mapping, too.
 
     What follows ``understood`` is there where it was noticed: ``understood``: what the columns were taken for;
@@ -165,6 +148,20 @@ class Provenance(_Record):
     few_labels: FewLabels | None = None
     models: Mapping[str, Provenance] | None = None
     versions: Mapping[str, str] = field(default_factory=_versions)
+
+    def _values(self) -> Document:
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        values |= values.pop("versions", {})
+        return {name: value for name, value in values.items() if value is not None or name in _OPTIONS}
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values())
+
+    def __len__(self) -> int:
+        return len(self._values())
 
     @classmethod
     def of(

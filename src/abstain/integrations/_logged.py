@@ -6,7 +6,6 @@ import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,16 +19,8 @@ _OF_VERDICT = ("coverage", "risk", "limit", "threshold", "confidence")
 _NONE = {Status.NOT_CERTIFIED, Status.NOT_ATTAINABLE, Status.NO_USE}
 
 
-@dataclass(frozen=True)
-class Logged:
-    """What is logged of a result: finite numbers by name, and what the verdict says, by name."""
-
-    numbers: dict[str, float]
-    facts: dict[str, str]
-
-
-def logged(result: Result, name: str) -> Logged:
-    """Return the numbers of a result with the ends of their intervals, and its verdict; all names begin with one."""
+def logged(result: Result, name: str) -> tuple[dict[str, float], dict[str, str]]:
+    """Return finite numbers of a result with the ends of their intervals, and texts of its verdict, by name."""
     numbers, facts = result.flat(intervals=True), dict[str, str]()
     if (verdict := result.verdict) is not None:
         facts = {"status": verdict.status.value, "headline": verdict.headline}
@@ -39,10 +30,8 @@ def logged(result: Result, name: str) -> Logged:
             said = {part: getattr(verdict, part) for part in _OF_VERDICT}
             numbers |= {f"verdict/{part}": value for part, value in said.items() if value is not None}
             facts["rule"] = verdict.rule
-    return Logged(
-        {f"{name}/{part}": value for part, value in numbers.items() if math.isfinite(value)},
-        {f"{name}/{part}": text for part, text in facts.items() if text},
-    )
+    finite = {f"{name}/{part}": value for part, value in numbers.items() if math.isfinite(value)}
+    return finite, {f"{name}/{part}": text for part, text in facts.items() if text}
 
 
 @contextmanager

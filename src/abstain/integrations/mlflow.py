@@ -45,9 +45,9 @@ def log_result(result: Result, *, policy: Policy | None = None, name: str = "abs
     """
     import mlflow
 
-    found = logged(result, name)
-    mlflow.log_metrics({_allowed(key): value for key, value in found.numbers.items()})
-    mlflow.set_tags({key.replace("/", "."): text for key, text in found.facts.items()})
+    numbers, facts = logged(result, name)
+    mlflow.log_metrics({_allowed(key): value for key, value in numbers.items()})
+    mlflow.set_tags({key.replace("/", "."): text for key, text in facts.items()})
     mlflow.log_table(result.to_pandas(), artifact_file=f"{name}/table.json")
     with files_of(result, policy, page) as files:
         mlflow.log_artifacts(str(files), artifact_path=name)

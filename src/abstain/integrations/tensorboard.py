@@ -24,6 +24,6 @@ def log_result(writer: Any, result: Result, *, name: str = "abstain", step: int 
     step : int
         Of the training.
     """
-    for key, value in logged(result, name).numbers.items():
+    for key, value in logged(result, name)[0].items():
         writer.add_scalar(key, value, step)
     writer.add_text(name, result.to_markdown(), step)

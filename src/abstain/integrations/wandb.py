@@ -41,10 +41,10 @@ def log_result(
     """
     import wandb
 
-    found = logged(result, name)
-    run.log({**found.numbers, f"{name}/table": wandb.Table(dataframe=result.to_pandas())}, step=step)
-    run.summary.update(found.facts)
-    artifact = wandb.Artifact(f"{run.id}-{name}", type="evaluation", metadata=found.facts)
+    numbers, facts = logged(result, name)
+    run.log({**numbers, f"{name}/table": wandb.Table(dataframe=result.to_pandas())}, step=step)
+    run.summary.update(facts)
+    artifact = wandb.Artifact(f"{run.id}-{name}", type="evaluation", metadata=facts)
     with files_of(result, policy, page) as files:
         artifact.add_dir(str(files))
         run.log_artifact(artifact)

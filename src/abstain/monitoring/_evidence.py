@@ -54,7 +54,6 @@ pays for the intervals, half for the bets. Drift is no violation by itself. Sour
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -206,15 +205,6 @@ _BLOCK, _MANY = 256, 64
 _LARGEST = 700.0
 
 
-class Alarm(NamedTuple):
-    """Where evidence first reached its alarm: after how many rows, of which share, whether it rose, its value then."""
-
-    row: int
-    which: int
-    rose: bool
-    share: float
-
-
 @dataclass(frozen=True)
 class Drift:
     """Where coverage or scores left what the calibration rows had shown.
@@ -270,7 +260,8 @@ class Shares:
         self.outside = np.array([_factors(high)[1] for _, high in ends] + [_factors(1.0 - low)[0] for low, _ in ends])
         self.seen, self.n, self.highest = np.zeros(len(counts)), 0, 0.0
         self.known = [count / n for count in counts]
-        self.first: Alarm | None = None
+        #: the alarm: after how many rows it was reached, by which share, whether that rose, and its value then
+        self.first: tuple[int, int, bool, float] | None = None
         self.alarm = float(np.log(2.0 / error))
 
     @property
@@ -321,12 +312,12 @@ class Shares:
         self.highest = max(self.highest, highest)
         return highest - self.alarm
 
-    def _alarm(self, hits: FloatArray, misses: FloatArray, at: int) -> Alarm:
+    def _alarm(self, hits: FloatArray, misses: FloatArray, at: int) -> tuple[int, int, bool, float]:
         """Return what the alarm at one of these rows rests on: the side and share with the largest product there."""
         hits, misses = hits[:, at : at + 1], misses[:, at : at + 1]
         side, share = divmod(int(self._path(hits, misses).max(axis=(1, 2)).argmax()), len(hits))
         n = int(hits[share, 0] + misses[share, 0])
-        return Alarm(n, share, side == 0, float(hits[share, 0]) / n)
+        return n, share, side == 0, float(hits[share, 0]) / n
 
     def _path(self, hits: FloatArray, misses: FloatArray) -> FloatArray:
         """Return the log products after each row, of shape (sides * shares, stakes, rows)."""

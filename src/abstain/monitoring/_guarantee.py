@@ -10,7 +10,7 @@ import numpy as np
 from abstain._quantiles import t_quantile
 from abstain._typing import BoolArray, Document, FloatArray, IntArray
 from abstain.inference import clopper_pearson
-from abstain.monitoring._evidence import FIRST, Alarm, Detector, Drift, Evidence, Shares, ends
+from abstain.monitoring._evidence import FIRST, Detector, Drift, Evidence, Shares, ends
 from abstain.policy import Calibration, Policy
 
 
@@ -164,7 +164,7 @@ class Monitored:
             shares.seen = np.array(state[name]["seen"], dtype=np.float64)
             shares.n, shares.highest = state[name]["n"], state[name]["highest"]
             first = state[name].get("first")
-            shares.first = None if first is None else Alarm(*first)
+            shares.first = None if first is None else tuple(first)
 
 
 def _bets(one: Evidence | Detector) -> Document:

@@ -6,6 +6,7 @@ Scores other than the common ones, frames and words of abstention load what they
 from abstain.policy._contents import Calibration as Calibration
 from abstain.policy._contents import Guarantee as Guarantee
 from abstain.policy._contents import Objective as Objective
+from abstain.policy._contents import Record as Record
 from abstain.policy._contents import Score as Score
 from abstain.policy._contents import SecondScore as SecondScore
 from abstain.policy._contents import statement as statement

@@ -11,13 +11,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from abstain._checks import UnmetNeed
 from abstain._quantiles import t_quantile, t_tails
 from abstain._typing import BoolArray, FloatArray
+from abstain.inference import Difference
 from abstain.metrics import Metric
 from abstain.pool._estimate import Sample, per_row
 from abstain.pool._pool import Pool, expit, fit, generic
@@ -73,26 +73,17 @@ class Pair:
         return np.sqrt(np.where(self.differs, apart, square * risk * (1.0 - risk)))
 
 
-class Contrast(NamedTuple):
-    """A difference of two metrics, A minus B, with what is needed to test it."""
-
-    difference: float
-    low: float
-    high: float
-    standard_error: float
-    df: float
-    p_value: float
-    warning: str | None
-
-
-def contrast(metric: Metric, pair: Pair, sample: Sample, other: FloatArray, level: float) -> Contrast:
-    """Return the difference of a metric from labelled rows; ``other``: the losses of B in these rows."""
+def contrast(
+    metric: Metric, pair: Pair, sample: Sample, other: FloatArray, level: float, names: tuple[str, str] = ("A", "B")
+) -> Difference:
+    """Return the difference of a metric, A minus B, from labelled rows; ``other``: the losses of B in these rows."""
     first, second = pair.weights(metric)
     rows = sample.rows
     d = first[rows] * sample.loss - second[rows] * other
     if sample.complete:
         value = float(d.sum())
-        return Contrast(value, value, value, 0.0, math.inf, 1.0 if value == 0.0 else 0.0, None)
+        p = 1.0 if value == 0.0 else 0.0
+        return Difference(*names, value, value, value, 0.0, 0.0, math.nan, math.inf, p, p, p < 1.0 - level, None)
     guess = _guess(pair, first, second, sample, other)
     shares = _tuned(sample, d, guess[rows])
     value = shares * float(guess.sum()) + float(sample.expansion @ (d - shares * guess[rows]))
@@ -103,7 +94,8 @@ def contrast(metric: Metric, pair: Pair, sample: Sample, other: FloatArray, leve
     p = 1.0 if value == 0.0 else 0.0 if error == 0.0 else t_tails(value / error, df)
     told = int(np.count_nonzero(d))
     warning = None if told >= FEW else f"only {told} labelled rows move the difference: its interval may be too short"
-    return Contrast(value, value - reach, value + reach, error, df, p, warning)
+    ends = value - reach, value + reach
+    return Difference(*names, value, *ends, error, error, math.nan, df, p, p, p < 1.0 - level, warning)
 
 
 def _guess(pair: Pair, first: FloatArray, second: FloatArray, sample: Sample, other: FloatArray) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,24 +26,22 @@ def _unwrapped(estimator: Estimator, X: ArrayLike) -> tuple[Estimator, ArrayLike
     return estimator, X
 
 
-@dataclass(frozen=True)
-class _Scorer:
-    """A class, not a closure, so that a search that holds it can be pickled."""
-
-    metric: metrics.Metric
-    confidence_score: str | Scorer
-
-    def __call__(
-        self, estimator: Estimator, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> float:
-        classifier, X = _unwrapped(estimator, X)
-        if isinstance(classifier, SelectiveClassifier):
-            confidence, labels = classifier.confidence(X), classifier.estimator_.predict(X)
-        else:
-            confidence, labels = confidence_of(classifier, X, self.confidence_score), classifier.predict(X)
-        loss = (np.asarray(labels) != np.asarray(y)).astype(np.float64)
-        value = self.metric(TieBlocks.from_samples(loss, confidence, sample_weight, oracle=True))
-        return -value if self.metric.direction == "lower" else value
+def _scored(
+    metric: metrics.Metric,
+    confidence_score: str | Scorer,
+    estimator: Estimator,
+    X: ArrayLike,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    classifier, X = _unwrapped(estimator, X)
+    if isinstance(classifier, SelectiveClassifier):
+        confidence, labels = classifier.confidence(X), classifier.estimator_.predict(X)
+    else:
+        confidence, labels = confidence_of(classifier, X, confidence_score), classifier.predict(X)
+    loss = (np.asarray(labels) != np.asarray(y)).astype(np.float64)
+    value = metric(TieBlocks.from_samples(loss, confidence, sample_weight, oracle=True))
+    return -value if metric.direction == "lower" else value
 
 
 def selective_scorer(metric: str, *, confidence_score: str | Scorer = "msp", **options: Any) -> Callable[..., float]:
@@ -83,7 +81,7 @@ def selective_scorer(metric: str, *, confidence_score: str | Scorer = "msp", **o
     found = metrics.get(metric, **options)
     if found.input != "blocks":
         raise ValueError(f"{metric} is no metric of a reject option: it needs class probabilities, not scores")
-    return _Scorer(found, confidence_score)
+    return partial(_scored, found, confidence_score)  # unlike a closure it can be pickled
 
 
 def _mask(accept: ArrayLike) -> BoolArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -150,22 +150,23 @@ def by_objective(results: StudyResults, metric: str | None = None, *, score: str
     means = [each for each in results.means(spec) if each.role == "test"]
     chosen = score if score is not None else means[0].score if means else ""
     means = [each for each in means if each.score == chosen]
-    known: dict[tuple[str, str], _About] = {}
+    known: dict[tuple[str, str], tuple[str, str, bool]] = {}
     for row in results.numbers:
-        if (about := _about(json.loads(row["settings"] or "{}"))) is not None:
+        if (about := _trained(json.loads(row["settings"] or "{}"))) is not None:
             known.setdefault((row["data"], row["model"]), about)
-    tuned = any(about.tuned for about in known.values())
+    tuned = any(second for _, _, second in known.values())
     cells: dict[tuple[str, str, str], Mean] = {}
     left: dict[str, None] = {}
     for each in means:
         about = known.get((each.data, each.model))
-        if about is None or (tuned and not about.tuned):
+        if about is None or (tuned and not about[2]):
             left[each.model] = None
             continue
-        place = about.network, each.data, about.objective
+        network, objective, _ = about
+        place = network, each.data, objective
         if place in cells:
             both = f"{cells[place].model!r} and {each.model!r}"
-            raise ValueError(f"{both} are both {about.network} on {about.objective}; choose one by models=")
+            raise ValueError(f"{both} are both {network} on {objective}; choose one by models=")
         cells[place] = each
     if not cells:
         raise ValueError(f"no run of {chosen or 'this study'} has the settings network and objective; add them")
@@ -194,15 +195,8 @@ def _grid(cells: Mapping[tuple[str, str, str], Mean], left: list[str], score: st
     return Grid(heads, values, spreads if not np.isnan(list(spreads.values())).all() else {}, title, said)
 
 
-class _About(NamedTuple):
-    """What a run was trained on: its network, the objective of its last stage, and whether that was a second one."""
-
-    network: str
-    objective: str
-    tuned: bool
-
-
-def _about(settings: Document) -> _About | None:
+def _trained(settings: Document) -> tuple[str, str, bool] | None:
+    """Return the network of a run, the objective of its last stage, and whether that was a second one."""
     network, stages = settings.get("network"), settings.get("stage")
     if isinstance(network, Mapping):
         width, head = network.get("width"), network.get("head")
@@ -217,7 +211,7 @@ def _about(settings: Document) -> _About | None:
         objective, crl, tuned = settings.get("objective"), None, False
     if not network or not objective:
         return None
-    return _About(str(network), _title(objective) + (" + CRL" if crl else ""), tuned)
+    return str(network), _title(objective) + (" + CRL" if crl else ""), tuned
 
 
 def _title(objective: Any) -> str:
