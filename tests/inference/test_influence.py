@@ -96,6 +96,17 @@ def test_strata_take_out_the_estimated_class_shares():
     assert fixed > 1.02 * error
 
 
+def test_the_local_term_is_the_mean_loss_of_the_ranks_around_the_coverage():
+    """Of 125 rows at 60 %: the ranks from 62.5 to 87.5, of which the first and the last count half."""
+    rng = np.random.default_rng(2)
+    loss, score = rng.exponential(size=125) + 10.0 * (np.arange(125) > 75), -np.arange(125.0)
+    near = (loss[63:87].sum() + 0.5 * (loss[62] + loss[87])) / 25.0
+    accepted = np.arange(125) < 75
+    expected = (loss * accepted + near * (0.6 - accepted) - loss[:75].sum() / 125.0) / 0.6
+    found = inference.influence(metrics.get("selective_risk", coverage=0.6), loss, score)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
 def test_local_term_at_a_coverage_matches_simulation():
     """The error at a fixed coverage is that of repeated sampling; the frozen derivative is too small by a fifth."""
     rng = np.random.default_rng(7)

@@ -282,7 +282,7 @@ def test_file_keeps_everything(tmp_path: Path) -> None:
     options: dict[str, Any] = {"groups": ["a", "b"], "restarts": 1, "max_loss": 2.0, "risk": 0.1}
     there, back = fresh(**options), fresh(**options)
     for week in range(3):
-        score, loss = rows(700, week)
+        score, loss = rows(3000, week)
         names = np.where(score > 0.4, "a", "b")
         for live in (there, back):
             live.update(score, 2 * loss, groups=names)
@@ -295,6 +295,8 @@ def test_file_keeps_everything(tmp_path: Path) -> None:
     for name in ("a", "b"):
         assert (back.groups[name].sums == there.groups[name].sums).all()
         assert (back.groups[name].evidence.bets.gained == there.groups[name].evidence.bets.gained).all()
+        assert (back.groups[name].detector.bets.gained == there.groups[name].detector.bets.gained).all()
+    assert any(one.evidence.bets.gained.any() and one.detector.bets.gained.any() for one in back.groups.values())
 
 
 def test_files_that_were_edited_or_of_others_are_refused(tmp_path: Path) -> None:

@@ -127,6 +127,7 @@ def test_what_has_no_exact_form_is_refused() -> None:
     listed = fitted(np.linspace(0, 1, 50)).policy(score="msp", probabilities="p", class_names=["a", "b", "c"])
     with pytest.raises(ValueError, match="column 'p' holds lists of 3 numbers; write a column per class for SQL"):
         listed.to_sql()
+    assert fitted(np.linspace(0, 1, 50)).policy(score="msp", probabilities="p", class_names=["a", "b"]).to_sql()
     assert make("msp_probabilities")[0].to_sql("postgres")
     with pytest.raises(ValueError, match="dialect='oracle' is not known"):
         words.to_sql("oracle")

@@ -331,6 +331,8 @@ def test_scores_of_passes_by_their_definitions():
     close(scores.compute("pass_vote_agreement", TEST), votes.max(axis=1) / 3)
     np.testing.assert_array_equal(scores.pass_predictions(TEST), mean.argmax(axis=1))
     np.testing.assert_array_equal(scores.pass_predictions(TEST, method="votes"), (votes + mean / 9).argmax(axis=1))
+    tied = Outputs(labels=[0], passes=[[[0.9, 0.1]], [[0.45, 0.55]]])
+    assert scores.pass_predictions(tied, method="votes").tolist() == [0]  # one vote each: the mean decides
 
 
 # ---------------------------------------------------------------------- classes have no order

@@ -325,7 +325,7 @@ def test_a_plan_has_a_range_and_refuses_an_empty_pilot() -> None:
     assert some.low <= some.n <= some.high
     assert some.n < more.n
     assert (some.n_pilot, some.n_errors) == (300, int(wrong.sum()))
-    with pytest.raises(ValueError, match=r"holds 4 errors; below 5 it cannot say.*at least 59"):
-        plan_certificate(np.arange(300) < 4, ease, risk=0.05, delta=DELTA)
+    with pytest.raises(ValueError, match=r"holds 4 errors; below 5 it cannot say.*at least 149"):
+        plan_certificate(np.arange(300) < 4, ease, risk=0.02, delta=DELTA)
     with pytest.raises(ValueError, match="needs a 0/1 loss"):
         plan_certificate(0.5 * wrong, ease, risk=0.05, delta=DELTA)
