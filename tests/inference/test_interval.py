@@ -99,7 +99,7 @@ def test_no_errors_give_a_bound_and_say_so():
     areas = {"risk": lambda p: p, "augrc": lambda p: p - p**2 / 2, "aurc": lambda p: p * (1 - np.log(p))}
     for name, area in areas.items():
         interval = abstain.confidence_interval(name, np.zeros(100), score)
-        assert interval.low == 0.0
+        assert (interval.low, interval.standard_error) == (0.0, 0.0)
         assert interval.high == pytest.approx(area(worst))
         assert f"at most {area(bound):.4g} at level 0.95 (one-sided bound" in interval.warning
 

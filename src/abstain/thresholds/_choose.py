@@ -189,7 +189,7 @@ def choose_threshold(
             raise TypeError("max_cluster= belongs to clusters=; give them, or leave it out")
         refuse_large(whole.cluster, largest)
     if ood_share:
-        objective = replace(objective, ood_share=unseen_share(ood_share, objective, max_loss))
+        objective = replace(objective, ood_share=unseen_share(ood_share, objective))
     if groups is None:
         if delta is not None:
             warn_of_rows(whole)
