@@ -283,14 +283,12 @@ def test_file_keeps_everything(tmp_path: Path) -> None:
     there, back = fresh(**options), fresh(**options)
     for week in range(3):
         score, loss = rows(3000, week)
-        names = np.where(score > 0.4, "a", "b")
         for live in (there, back):
-            live.update(score, 2 * loss, groups=names)
+            live.update(score, 2 * loss, groups=np.where(score > 0.4, "a", "b"))
             live.policy(score="msp", group="kind")
         back.save(tmp_path / "live.json")
         back = load_live(tmp_path / "live.json")
-    assert back.options() == there.options()
-    assert back.certified == there.certified
+    assert (back.options(), back.certified) == (there.options(), there.certified)
     assert back.result().history == there.result().history
     assert all((back.groups[name].sums == there.groups[name].sums).all() for name in "ab")
     for part in ("evidence", "detector"):
