@@ -123,16 +123,11 @@ class GroupThresholds(Result):
         limit = None if promised is None else float(promised["risk"])
         asked = {one.risk_limit for one in self.groups.values() if isinstance(one, CertifiedThreshold)}
         in_no_group = "no group has a threshold" + "".join(f" for {percent(each)}" for each in asked)
+        most = math.nan if limit is None else limit
         groups = tuple(
-            Level(
-                math.nan if limit is None else limit,
-                one.coverage,
-                one.threshold if one.attainable else None,
-                one.printed,
-                name,
-                one.n,
-                one.risk if one.attainable else one.full_risk,
-            )
+            Level(most, one.coverage, one.threshold, one.printed, name, one.n, one.risk)
+            if one.attainable
+            else Level(most, 0.0, None, "", name, one.n, one.full_risk)
             for name, one in self.groups.items()
         )
         return Verdict(
