@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +14,9 @@ from abstain.cli._input import about, column_names, score_names
 from abstain.cli._next import command_line
 from abstain.cli._output import Output, writes
 from abstain.cli._show import say_written
+
+if TYPE_CHECKING:
+    from abstain._typing import FloatArray, IntArray
 
 
 @command.command(
@@ -105,7 +108,9 @@ def _alone(names: tuple[str, ...]) -> None:
             raise click.UsageError(f"--extend goes on as the plan began; leave --{option} out, or plan anew")
 
 
-def _second(outputs: Any, other: Path, score: str | None, columns: Options) -> tuple[Any, Any, Any]:
+def _second(
+    outputs: abstain.outputs.Outputs, other: Path, score: str | None, columns: Options
+) -> tuple[FloatArray, IntArray, IntArray]:
     """Return the score of a second model, and the predictions of both."""
     from abstain.cli._compare import matched
 

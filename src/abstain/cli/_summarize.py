@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -59,7 +59,8 @@ if TYPE_CHECKING:
 def summarize_command(
     files: Sequence[str], confidence: str | None, loss: str | None, labels: str | None, predictions: str | None,
     detector: str | None, ood: Sequence[str], prevalence: float | None, groups: str | None, key_name: str | None,
-    detector_key: str | None, nan_policy: Any, metrics: str | None, output: Path | None, as_sql: bool, table: str,
+    detector_key: str | None, nan_policy: Literal["raise", "reject"],
+    metrics: str | None, output: Path | None, as_sql: bool, table: str,
     to: Output,
 ) -> None:  # fmt: skip
     """Bound the metrics of any number of rows in constant memory.
@@ -113,7 +114,9 @@ def _check_name(output: Path | None) -> None:
         raise ValueError(f"{output}: a summary is written as .parquet; give it that extension")
 
 
-def _summary(names: Sequence[str], key: Key | None, columns: Options, nan_policy: Any) -> AnySummary:
+def _summary(
+    names: Sequence[str], key: Key | None, columns: Options, nan_policy: Literal["raise", "reject"]
+) -> AnySummary:
     """Return the summary of files of rows and of summaries; what was given, or the first summary, decides the key."""
     made = {name: abstain.summaries.read_summary(name) for name in names if abstain.summaries.is_summary(name)}
     rows = [name for name in names if name not in made]
@@ -138,7 +141,7 @@ def _joint(
     ood: Sequence[str],
     keys: tuple[Key | None, Key | None],
     columns: Options,
-    nan_policy: Any,
+    nan_policy: Literal["raise", "reject"],
 ) -> AnySummary:
     """Return the summary of two scores of files of rows and of summaries."""
     if nan_policy != "raise":

@@ -25,6 +25,7 @@ from abstain import metrics as metrics_
 from abstain._checks import UnmetNeed
 from abstain._files import write_file
 from abstain._typing import Document, FloatArray, NanPolicy, Options
+from abstain.blocks import TieBlocks
 from abstain.evaluation import DEFAULT_METRICS, Evaluation, Measurement, evaluate
 from abstain.inference import Sampling, terms_of
 from abstain.study._manifest import Run, SavedSet, Study
@@ -200,7 +201,7 @@ def _evaluated(part: Part, job: Job) -> Evaluation:
         return Evaluation(evaluation.measurements + missing, evaluation.summaries, evaluation.provenance)
 
 
-def _sums(entry: Measurement, blocks: Any, part: Part, n: int) -> FloatArray:
+def _sums(entry: Measurement, blocks: TieBlocks, part: Part, n: int) -> FloatArray:
     """Return the influences of a measurement, summed over groups of rows, or of clusters, that all runs share."""
     outputs = part.outputs
     if part.side is not None or not entry.standard_error > 0.0 or blocks.samples is None or blocks.n != outputs.n:
