@@ -96,6 +96,12 @@ def test_strata_take_out_the_estimated_class_shares():
     assert fixed > 1.02 * error
 
 
+def test_rows_without_an_error_have_no_influence_on_an_excess():
+    """Every ranking is the optimum, whatever a row weighs."""
+    for spec in ("e_aurc", "e_augrc"):
+        np.testing.assert_array_equal(inference.influence(spec, np.zeros(5), np.arange(5.0)), 0.0)
+
+
 def test_the_local_term_is_the_mean_loss_of_the_ranks_around_the_coverage():
     """Of 125 rows at 60 %: the ranks from 62.5 to 87.5, of which the first and the last count half."""
     rng = np.random.default_rng(2)

@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +114,8 @@ def test_what_has_no_exact_form_is_refused() -> None:
     entropy = fitted(np.linspace(-1, 0, 50)).policy(score="neg_entropy", logits=CLASSES)
     with pytest.raises(ValueError, match="'neg_entropy' needs the library; write the score"):
         entropy.to_python()
+    with pytest.raises(ValueError, match="'neg_entropy' needs the library; write the score"):
+        replace(entropy, reading={"abstained": "idk"}).to_python()
     for policy in (entropy, make("msp_logits")[0]):
         with pytest.raises(ValueError, match="has no SQL that gives the same to the last digit"):
             policy.to_sql()

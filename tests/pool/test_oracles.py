@@ -13,7 +13,7 @@ from scipy.stats import gamma, norm, t
 import abstain
 from abstain.pool import Sample
 from abstain.pool._interval import _estimate, estimate
-from abstain.pool._pool import Pool, fit
+from abstain.pool._pool import Pool, fit, generic
 from tests.pool.test_estimate import SCORE, evaluated, labelled
 
 
@@ -190,3 +190,17 @@ def test_a_coverage_within_a_tie_has_room_for_that_of_the_population() -> None:
     ends = estimate(each[0], sample, 0.95, "population", "random")[1:3]
     assert ends == pytest.approx((min(one.low for one in found), max(one.high for one in found)), rel=1e-9)
     assert ends != (found[0].low, found[0].high)
+
+
+def test_the_half_width_of_an_even_plan_is_its_formula() -> None:
+    """Of a risk: gamma ends by the variance of the draw, and room above for one error at a random row."""
+    score = np.linspace(0.0, 1.0, 400)
+    guess = generic(Pool.of(score).rank)
+    variance, value = 3.0 * np.sum(guess * (1.0 - guess)) / 400**2, guess.mean()
+
+    def end(mean: float, variance: float, tail: float) -> float:
+        return float(gamma.ppf(tail, mean**2 / variance, scale=variance / mean))
+
+    high = max(end(value, variance, 0.975), end(value + 3 / 400, variance + (3 / 400) ** 2, 0.975))
+    found = abstain.plan_labels(score, n=100, metric="risk", seed=0, design="uniform").facts.expected
+    assert found.halfwidth == pytest.approx(0.5 * (high - end(value, variance, 0.025)), rel=1e-6)

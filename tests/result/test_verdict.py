@@ -157,6 +157,7 @@ def test_a_useless_ranking_is_no_use() -> None:
         assert (result.verdict.status, result.verdict.sign) == (Status.NO_USE, "no")
         assert "more_rows" not in kinds(result.verdict)
         assert "does not help" in lines_of(result.verdict)[0]
+    assert result.ranking == (0.5, 0.5, 0.5)  # of equal scores
 
 
 def test_a_reversed_ranking_is_doubtful() -> None:
