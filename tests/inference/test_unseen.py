@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import abstain
+from abstain.inference._unseen import sizes_of
 from tests.inference.populations import allowance
 
 
@@ -173,6 +174,17 @@ def test_clusters_reserve_room_for_a_cluster():
     rows = abstain.confidence_interval("augrc", loss, rng.random(1000), clusters=np.arange(1000))
     found = abstain.confidence_interval("augrc", loss, rng.random(1000), clusters=cluster)
     assert found.high > 1.5 * rows.high
+
+
+@pytest.mark.parametrize("graded", [False, True])
+def test_what_was_not_seen_is_as_large_as_what_was(graded: bool) -> None:
+    """A loss is drawn in proportion to size: its mean, its mean square, and in a cluster what comes with it."""
+    loss, cluster = np.array([1.0, 0, 1, 1, 0, 1, 1, 1]), np.array([0, 0, 1, 1, 2, 2, 2, 2])
+    loss *= np.array([1.0, 1, 0.5, 0.25, 1, 0.75, 1, 0.5]) if graded else 1.0
+    table = abstain.TieBlocks.from_samples(loss, np.arange(8.0), keep_samples=True)
+    drawn = loss / loss.sum()
+    comes = sum(one * loss[cluster == unit].sum() for one, unit in zip(loss, cluster, strict=True)) / (loss @ loss)
+    assert sizes_of(table, cluster) == pytest.approx((drawn @ loss, drawn @ loss**2, comes), rel=1e-12)
 
 
 def test_a_score_of_exactly_one_or_zero_warns_for_its_logarithm():
