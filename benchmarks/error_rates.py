@@ -151,6 +151,17 @@ def of_models(sizes: str, clusters: int, rng: Generator) -> Sample:
     )
 
 
+def of_whole(sizes: str, clusters: int, rng: Generator) -> Sample:
+    """Two models that are equally often wrong, one of them in whole clusters, and useless scores."""
+    rows = np.repeat(np.arange(clusters), differences.sizes(sizes, clusters, rng))
+    wrong = (rng.random(clusters) < 0.1)[rows], rng.random(rows.size) < 0.1
+    return (
+        {name: each * 1.0 for name, each in zip("ab", wrong, strict=True)},
+        {name: rng.random(rows.size) for name in "ab"},
+        rows,
+    )
+
+
 def of_scores(sizes: str, clusters: int, rng: Generator) -> Sample:
     """Two scores of one model that are alike; rows of a cluster share half of everything."""
     rows = np.repeat(np.arange(clusters), differences.sizes(sizes, clusters, rng))
@@ -257,7 +268,8 @@ def hard() -> Cells:
         add("copied rows, exchangeable, 200 clusters", partial(alike_copies, 200), metric)
         add("small losses, whole ones among 50 promoted", fair(small_losses, metric, 0.0, 1.0, 2500), metric)
         add("unseen successes, 10 % right, 400", fair(hopeless, metric, -4.0, 8.0, 0.1, 0.15, 400), metric)
-        for error, top, n in ((0.1, 0.1, 400), (0.1, 0.1, 800), (0.2, 0.1, 400), (0.05, 0.3, 400)):
+        for error, top, n in ((0.1, 0.1, 400), (0.1, 0.1, 800), (0.2, 0.1, 400), (0.05, 0.3, 400), (0.1, 0.04, 400),
+                              (0.015, 0.1, 600)):  # fmt: skip
             name = f"few confident errors, {error:.0%} wrong, {top:.0%} of these at the top, {n}"
             draw = fair(confident, metric, -4.0, 8.0, error, top, n)
             add(name, draw, metric)
@@ -278,6 +290,9 @@ def hard() -> Cells:
     for sizes in ("one in twenty", "log-normal"):
         for clusters in (20, 60):
             add(f"two models, {sizes}, {clusters} clusters", partial(of_models, sizes, clusters), "risk")
+    for sizes, clusters in (("equal", 20), ("one in twenty", 40), ("log-normal", 40)):
+        for metric in ("risk", "augrc"):
+            add(f"whole clusters wrong, {sizes}, {clusters} clusters", partial(of_whole, sizes, clusters), metric)
     return made
 
 

@@ -106,6 +106,32 @@ def test_what_a_difference_rests_on_is_said_and_too_little_says_nothing():
     found = abstain.compare(rng.random(600) < 0.2, {"a": promoted, "b": old}, clusters=clusters).differences[0]
     assert np.isnan([found.p_value, found.low]).all()
     assert "no interval and no p-value: one ranks about 8 clusters higher" in found.warning
+    two = np.where(np.arange(600) < 560, np.arange(600) % 2, 2 + np.arange(600) % 20)  # 2.3 clusters, all with errors
+    found = abstain.compare(rng.random(600) < 0.2, {"a": rng.random(600), "b": old}, clusters=two)
+    assert found.differences[0].warning == "no interval and no p-value: it rests on about 2 clusters"
+    assert np.isnan([found.differences[0].p_value, *(row["low"] for row in found.table)]).all()
+
+
+def test_swaps_and_interval_that_disagree_say_so():
+    """On either side of 5 %; the p-value decides, and where both agree nothing is said. So is what it assumes."""
+    found, cautious = {}, {}
+    for seed in (16, 106, 0):
+        rng, loss = np.random.default_rng(seed), np.arange(120) % 8 == 0
+        scores = {"a": rng.normal(size=120) - 1.2 * loss, "b": rng.normal(size=120) - 0.3 * loss}
+        found[seed] = abstain.compare(loss * 1.0, scores, "aurc").differences[0]
+        p = abstain.compare(loss * 1.0, scores, "aurc", method="influence").differences[0].p_value
+        cautious[seed] = f'if an error may be missing anywhere (method="influence"), p = {p:.3f}'
+    outside = {seed: each.low > 0.0 or each.high < 0.0 for seed, each in found.items()}
+    said = {seed: "the p-value, from swaps, and the interval" in str(each.warning) for seed, each in found.items()}
+    assert [found[seed].p_value <= 0.05 for seed in (16, 106)] == [True, False]
+    assert [found[seed].significant for seed in (16, 106)] == [True, False]
+    assert (outside[16], outside[106], outside[0]) == (False, True, found[0].significant)
+    assert said == {16: True, 106: True, 0: False}
+    assert {seed: cautious[seed] in str(each.warning) for seed, each in found.items()} == {
+        16: True,
+        106: False,
+        0: True,
+    }
 
 
 def test_few_errors_are_said_by_metrics_that_depend_on_them():
@@ -197,12 +223,16 @@ def test_scores_of_the_same_ranking_are_equal(data):
     loss, scores = data
     result = abstain.compare(loss, {"one": scores["good"], "same": np.exp(scores["good"]), "other": scores["poor"]})
     found = result.difference("one", "same")
-    assert found[2:7] == (0.0, 0.0, 0.0, 0.0, 0.0)
+    assert (found.difference, found.standard_error, found.low) == (0.0, 0.0, -found.high)
+    assert found.high == pytest.approx(-np.log(0.025) / 600, rel=0.05)  # AUGRC: a wrong row from the end to the top
     assert (found.p_value, found.p_adjusted, found.significant) == (1.0, 1.0, False)
     assert result.letters == {"one": "a", "same": "a", "other": "b"}
     assert [row["rank"] for row in result.table] == [1, 1, 3]
     only = abstain.compare(loss, {"one": scores["good"], "same": np.exp(scores["good"])}, adjust="max-t")
     assert only.differences[0].p_adjusted == 1.0
+    runs = abstain.compare(loss, {"one": [scores["good"]] * 2, "same": [np.exp(scores["good"])] * 2}).differences[0]
+    assert (runs.p_value, runs.warning) == (1.0, "the two are equal on every sample: no interval")
+    assert np.isnan([runs.low, runs.high]).all()
 
 
 @pytest.mark.parametrize("adjust", ["holm", "max-t", "none"])

@@ -12,11 +12,11 @@ from scipy import stats
 from scipy.special import betaincinv, ndtr
 
 import abstain
-from abstain.inference import clopper_pearson, risk_band
+from abstain.inference import RestsOn, clopper_pearson, risk_band
 from abstain.inference._bands import _graded
 from abstain.inference._influence import aggregated
 from abstain.inference._multiple import max_t
-from abstain.inference._points import of_clusters, points_of, spread
+from abstain.inference._points import points_of, spread, units_of, unseen_of
 from abstain.inference._resample import Sampling
 from abstain.inference._spread import effective_losses, powers_of
 from tests.inference.populations import POPULATIONS, Population, allowance
@@ -193,7 +193,7 @@ def test_the_ends_of_a_clustered_band_are_their_formula() -> None:
     rng = np.random.default_rng(4)
     loss, score, cluster = rng.exponential(size=300) * (rng.random(300) < 0.2), rng.random(300), np.arange(300) // 4
     band, points = risk_band(loss, score, clusters=cluster), points_of(loss, score, None, cluster, False)
-    (error, df), (number, unseen) = spread(points), of_clusters(points)
+    (error, df), number, unseen = spread(points), units_of(points), unseen_of(points)
     told = np.flatnonzero((number >= 5.0) & (points.risk > 0.0) & (error > 0.0))
     assert told.size > 100
     for j in told:
@@ -263,7 +263,23 @@ def test_inversion_where_nothing_is_certain_or_everything() -> None:
     band = risk_band([1, 0, 1, 0], [4, 3, 2, 1])
     assert band.coverage_at_risk_interval(0.01)[:3] == (0.0, 1.0, 0.0) or band.low[-1] > 0.01
     assert band.coverage_at_risk_interval(1.0)[:3] == (1.0, 1.0, 1.0)
-    assert set(band.table()) == {"threshold", "coverage", "risk", "low", "high"}
+    assert set(band.table()) == {"threshold", "coverage", "risk", "low", "high", "rests_on"}
+
+
+def test_each_interval_of_a_band_says_what_it_rests_on() -> None:
+    """Rows, or clusters by the sizes of what is accepted; fewer than thirty are named."""
+    score, cluster = np.arange(400.0), np.repeat(np.arange(40), [50] + [350 // 39] * 38 + [350 - 38 * (350 // 39)])
+    loss = np.arange(400) % 7 == 0
+    rows, band = risk_band(loss * 1.0, score), risk_band(loss * 1.0, score, clusters=cluster)
+    assert rows.at(399.0).warning == "rests on about 1 row"
+    assert (rows.at(300.0).warning, str(rows.at(300.0).rests_on)) == (None, "rests on about 100 rows")
+    sizes = np.bincount(cluster[score >= 150.0])
+    number = sizes.sum() ** 2 / np.sum(sizes**2)
+    assert band.at(150.0).rests_on == RestsOn(pytest.approx(number), "clusters")  # type: ignore[arg-type]
+    assert band.at(150.0).warning == f"rests on about {number:.0f} clusters"
+    assert band.warning is None
+    whole = risk_band(loss * 1.0, score, clusters=cluster, kind="simultaneous", min_coverage=0.5)
+    assert whole.warning == f"rests on about {whole.rests_on[whole.coverage >= 0.5].min():.0f} clusters"
 
 
 @pytest.mark.parametrize(

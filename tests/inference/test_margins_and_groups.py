@@ -77,6 +77,27 @@ def test_the_limits_are_those_of_the_test() -> None:
     assert "not worse than old by 1 or more" in str(first)
 
 
+@pytest.mark.parametrize("metric", ["augrc", "aurc"])
+def test_without_a_row_that_differs_a_claim_needs_a_margin_that_its_rows_would_show(metric: str) -> None:
+    """At a share of moved rows that makes the difference the margin, samples without any of them claim in 5 %."""
+    wrong, good, _ = two_scores(400, 0.2, 5)
+    found = non_inferiority(wrong, {"new": 2.0 * good, "old": good}, metric, margin=0.1)
+    assert (found.low, found.difference, str(found.rests_on)) == (-found.high, 0.0, "rests on about 0 rows that differ")
+    for factor in (0.999, 1.001):
+        for claim in ("non-inferior", "equivalent"):
+            again = non_inferiority(
+                wrong, {"new": 2.0 * good, "old": good}, metric, margin=factor * found.high, claim=claim
+            )
+            assert again.shown == (factor > 1.0)
+            assert again.p_value == pytest.approx(0.05**factor)
+    moved, rows = good.copy(), np.flatnonzero(wrong)[np.argsort(good[wrong > 0.0])[:3]]  # to the top: 3 of the rows
+    moved[rows] = 10.0 + moved[rows]
+    done = float(getattr(abstain, metric)(wrong, moved) - getattr(abstain, metric)(wrong, good))
+    assert 0.5 * found.high < done < found.high
+    with pytest.raises(ValueError, match="of several runs it is not known what"):
+        non_inferiority(wrong, {"new": [good] * 2, "old": [2.0 * good] * 2}, metric, margin=0.1)
+
+
 def test_p_is_that_of_the_transformed_statistic() -> None:
     """Hall's transformation of Student's t, with the skewness that the result states; and limits solve it."""
     wrong, good, bad = two_scores(600, 0.1, 11)

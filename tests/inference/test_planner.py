@@ -47,7 +47,9 @@ def test_both_directions_agree():
         assert detectable_difference(n, sd=0.2, power=power, level=level).difference <= 0.01
         assert detectable_difference(n - 1, sd=0.2, power=power, level=level).difference > 0.01
     assert (
-        samples_for_difference(-0.01, sd=0.2) == samples_for_difference(0.01, sd=0.2) == (3140, 3140, 3140, np.inf)
+        samples_for_difference(-0.01, sd=0.2)
+        == samples_for_difference(0.01, sd=0.2)
+        == (3140, 3140, 3140, np.inf, None)
     )  # ((1.95996 + 0.84162) 20)^2
     assert samples_for_difference(100.0, sd=1e-6).n == 2
 

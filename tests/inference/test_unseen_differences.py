@@ -171,16 +171,17 @@ def test_an_unseen_error_hits_as_many_rows_as_its_cluster_has() -> None:
 
 @pytest.mark.parametrize("graded", [False, True])
 def test_losses_in_a_cluster_are_correlated_as_their_pairs_say(graded: bool) -> None:
-    """Products of pairs beyond chance, by those of an error and the chance that another row is right."""
+    """Of what the others of an error could hold, the part that they do beyond chance; all where none has others."""
     rng = np.random.default_rng(6)
     unit = np.repeat(np.arange(60), rng.integers(1, 7, 60))
     loss = (rng.random(unit.size) < rng.beta(0.5, 2.0, 60)[unit]) * (rng.random(unit.size) if graded else 1.0)
     pairs = [(i, j) for i in range(unit.size) for j in range(unit.size) if i != j and unit[i] == unit[j]]
-    beyond = sum(loss[i] * loss[j] - loss.mean() ** 2 for i, j in pairs)
     wrong = loss.mean() * loss.sum() / np.sum(loss**2)
-    expected = beyond / ((1.0 - wrong) * sum(loss[i] ** 2 for i, _ in pairs))
+    found = sum(loss[i] * loss[j] for i, j in pairs) / sum(loss[i] ** 2 for i, _ in pairs)
+    expected = (found - wrong) / (1.0 - wrong)
     assert 0.0 < expected < 1.0
     assert _tie(loss, unit) == pytest.approx(expected, rel=1e-9)
+    assert _tie(0.0 * loss, unit) == 1.0
 
 
 @pytest.mark.parametrize("largest", [1.0, 0.4, 3.0])
@@ -203,3 +204,16 @@ def test_room_for_what_one_score_ranks_higher_is_its_formula(largest: float) -> 
         assert whole == pytest.approx(np.sum(gap**2), rel=1e-9)
         assert number == pytest.approx(np.sum(gap**2) ** 2 / np.sum(gap**4), rel=1e-9)
         assert share == pytest.approx(abs(np.sum(gap * np.abs(gap))) / np.sum(gap**2), rel=1e-9)
+
+
+def test_each_model_has_its_own_correlation_where_it_alone_errs() -> None:
+    """Small clusters are wrong as a whole by one model, row by row by the other: so may be one of three large ones."""
+    size = np.r_[[80] * 3, [2] * 20]
+    unit, whole = np.repeat(np.arange(23), size), np.arange(23) % 5 == 4
+    losses = {"whole": whole[unit] * 1.0, "rows": (np.arange(unit.size) % 5 == 0) * 1.0}
+    scores = dict.fromkeys(losses, np.random.default_rng(0).random(unit.size))
+    for order in (1, -1):
+        names = list(losses)[::order]
+        found = abstain.compare({name: losses[name] for name in names}, scores, "risk", clusters=unit).differences[0]
+        assert found.standard_error > 0.2  # of a whole large one: 80 / 280
+        assert not found.significant

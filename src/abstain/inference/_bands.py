@@ -17,8 +17,9 @@ from abstain._typing import ArrayLike, BoolArray, FloatArray
 from abstain.curve import SLACK
 from abstain.inference._binomial import beta_quantiles, check_level
 from abstain.inference._interval import Interval
-from abstain.inference._points import Points, of_clusters, points_of, spread
-from abstain.inference._spread import FEW, FEW_CLUSTERS
+from abstain.inference._points import Points, points_of, spread, units_of, unseen_of
+from abstain.inference._rests_on import RestsOn, joined
+from abstain.inference._spread import FEW
 
 __all__ = ["RiskBand", "risk_band"]
 
@@ -36,7 +37,8 @@ CHUNK = 4_000_000
 class RiskBand:
     """A confidence band over the attainable thresholds of one score.
 
-    ``threshold`` (descending), ``coverage``, ``risk``, ``low``, ``high``: one entry per attainable point;
+    ``threshold`` (descending), ``coverage``, ``risk``, ``low``, ``high``: one entry per attainable point, with
+    ``rests_on``, the effective number of accepted rows or clusters (``unit``);
     ``risk_kind``: ``"selective"`` or ``"generalized"``; ``kind``: ``"pointwise"`` (each threshold at its level) or
     ``"simultaneous"`` (all thresholds at once); ``method``; ``level``; ``min_coverage``: below it the band says
     nothing, [0, largest loss]; ``warning``: None, or what the reader must know.
@@ -57,6 +59,8 @@ class RiskBand:
     risk: FloatArray
     low: FloatArray
     high: FloatArray
+    rests_on: FloatArray
+    unit: str
     risk_kind: Risk
     kind: Kind
     method: str
@@ -90,12 +94,13 @@ class RiskBand:
         if j < 0:
             why = "nothing is accepted at this threshold"
             return Interval(np.nan, np.nan, np.nan, np.nan, self.level, "none", 0.0, why)
-        ends = float(self.low[j]), float(self.high[j])
-        return Interval(*ends, float(self.risk[j]), np.nan, self.level, self.method, np.nan, self.warning)
+        ends, rests = (float(self.low[j]), float(self.high[j])), RestsOn(float(self.rests_on[j]), self.unit)
+        note = joined(rests.note, self.warning)
+        return Interval(*ends, float(self.risk[j]), np.nan, self.level, self.method, np.nan, note, rests)
 
     def table(self) -> dict[str, FloatArray]:
         """Return the band as columns, ready for any data-frame constructor."""
-        return {name: getattr(self, name) for name in ("threshold", "coverage", "risk", "low", "high")}
+        return {name: getattr(self, name) for name in ("threshold", "coverage", "risk", "low", "high", "rests_on")}
 
     def coverage_at_risk_interval(self, risk: float) -> Interval:
         """Return the coverages at which the risk may first exceed ``risk``, by reading the band sideways.
@@ -129,9 +134,10 @@ class RiskBand:
             return float(self.coverage[np.flatnonzero(within)[-1]]) if within.any() else 0.0
 
         tolerated = risk * (1.0 + SLACK)
-        ends = largest(self.high <= tolerated), largest(self.low <= tolerated)
-        method = f"inverted band, {self.method}"
-        return Interval(*ends, largest(self.risk <= tolerated), np.nan, self.level, method, np.nan, self.warning)
+        ends, estimate = [largest(each <= tolerated) for each in (self.high, self.low)], largest(self.risk <= tolerated)
+        rests = RestsOn(float(self.rests_on[np.flatnonzero(self.coverage >= estimate)[0]]), self.unit)
+        method, note = f"inverted band, {self.method}", joined(rests.note, self.warning)
+        return Interval(*ends, estimate, np.nan, self.level, method, np.nan, note, rests)
 
 
 def risk_band(
@@ -209,8 +215,8 @@ def risk_band(
     effective number of clusters less one: :math:`(\sum m)^2 / \sum m^2` of the accepted weights m. The upper end has
     room for one more cluster with losses, drawn in proportion to losses from those that were seen: where it lies
     further out, it is the quantile of a gamma distribution with that mean and variance; the lower end is that of
-    Student's t on the scale of square roots. Below five effective clusters the band says nothing, below thirty
-    ``warning`` has their number.
+    Student's t on the scale of square roots. Below five effective clusters the band says nothing; the interval
+    ``at`` a threshold, and the ``warning`` of a simultaneous band, have their number below thirty.
 
     DKW: the generalized risk G of a 0/1 loss is the tail of a distribution (of the scores of the failures; right
     predictions at -inf), so :math:`P(\sup|\hat G - G| > \epsilon) \le 2e^{-2n\epsilon^2}` (Massart). A loss in
@@ -254,17 +260,18 @@ def risk_band(
         tail = _tail(points, valid, level, n_draws, generator(rng))
         low, high, name = _ends(points, tail, points.plain)
         low, high, name = np.where(valid, low, 0.0), np.where(valid, high, points.largest), f"max-t, {name}"
-    warning, clusters_seen = None, of_clusters(points)
-    if clusters_seen is not None:
-        number, _ = clusters_seen
+    warning, number = None, units_of(points)
+    if clusters is not None:
         known = number >= FEW
         low, high = np.where(known, low, 0.0), np.where(known, high, points.largest)
         fewest = float(number[known & (points.coverage >= start - SLACK)].min(initial=np.inf))
         if not known.any():
             warning = f"the band says nothing: {number.max():.1f} clusters of equal weight would show as much"
-        elif fewest < FEW_CLUSTERS:
-            warning = f"at some thresholds it rests on about {fewest:.0f} clusters"
-    return RiskBand(points.threshold, points.coverage, points.risk, low, high, risk, kind, name, level, start, warning)
+        elif kind == "simultaneous":
+            warning = RestsOn(fewest, "clusters").note
+    unit = "rows" if clusters is None else "clusters"
+    columns = points.threshold, points.coverage, points.risk, low, high, number
+    return RiskBand(*columns, unit, risk, kind, name, level, start, warning)
 
 
 # ---------------------------------------------------------------------- ends
@@ -288,8 +295,8 @@ def _ends(points: Points, tail: float, binomial: bool) -> tuple[FloatArray, Floa
     with np.errstate(over="ignore"):
         width = np.exp(np.minimum(stdtrit(np.maximum(df, 0.5), 1.0 - tail) * error / risk, 700.0))
     low, high = risk / width, risk * width
-    if (seen := of_clusters(points)) is not None:  # room for one more cluster with losses, as for rows one more error
-        mean, variance = risk + seen[1], np.where(known, error**2 + seen[1] ** 2, 1.0)
+    if (more := unseen_of(points)) is not None:  # room for one more cluster with losses, as for rows one more error
+        mean, variance = risk + more, np.where(known, error**2 + more**2, 1.0)
         high = np.maximum(high, gammaincinv(mean**2 / variance, 1.0 - tail) * variance / mean)
         # a sum of rare events has a constant spread on the scale of roots, where a lower end lies further out
         low = np.minimum(low, risk * np.maximum(1.0 - 0.5 * np.log(width), 0.0) ** 2)

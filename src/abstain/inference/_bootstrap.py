@@ -17,7 +17,7 @@ from abstain.inference._influence import terms_of
 from abstain.inference._interval import Interval, no_interval, without_spread
 from abstain.inference._replicates import prepare, replicates, run, value_of, work_of
 from abstain.inference._resample import Resampling, Sampling, resampling
-from abstain.inference._rests_on import joined
+from abstain.inference._rests_on import RestsOn, joined, rests_on
 from abstain.inference._scans import Backend, Column, choose
 from abstain.inference._spread import FEW_CLUSTERS, informative, limit_of, powers_of, warning_light
 from abstain.metrics import Metric
@@ -38,7 +38,7 @@ class Bootstrap:
     the metric is undefined; ``method``: ``"iid"``, ``"stratified"``, ``"clustered"`` or ``"clustered, stratified"``;
     ``backend``: ``"numpy"`` or ``"numba"``; ``seed``: None if a generator was passed; ``df``: degrees of freedom that
     influence functions and the number of errors leave (inf: nothing is known); ``warning``: None, or what the reader
-    must know.
+    must know; ``rests_on``: the effective number of independent units, with what they are.
 
     Examples
     --------
@@ -58,6 +58,7 @@ class Bootstrap:
     seed: int | None
     df: float
     warning: str | None
+    rests_on: RestsOn
     _column: Column
     _plan: Resampling
     _terms: FloatArray | None
@@ -127,6 +128,7 @@ class Bootstrap:
             level,
             self.df,
             self.warning,
+            self.rests_on,
             bca if method == "bca" else None,
         )
 
@@ -222,8 +224,10 @@ def bootstrap(
     most_df = limit_of(chosen, column.blocks).df
     df = most_df if terms is None else informative(chosen, powers_of(terms), most_df)
     n_undefined = int(np.count_nonzero(np.isnan(drawn)))
+    rests = rests_on(column.blocks, sampling)
     notes = [
         reason,
+        rests.note,
         f"{n_undefined} of {n_resamples} replicates are undefined and left out" if n_undefined else "",
         "too few failures or successes for a trustworthy interval" if n_undefined > 0.01 * n_resamples else "",
         of_resampling(chosen, n_resamples, None if strata is None else how),
@@ -240,6 +244,7 @@ def bootstrap(
         seed,
         df,
         joined(*notes),
+        rests,
         column,
         how,
         terms,
@@ -257,10 +262,13 @@ def of_replicates(
     level: float,
     df: float,
     note: str | None,
+    rests: RestsOn,
     move: Callable[[FloatArray], FloatArray | None] | None = None,
 ) -> Interval:
     """Return the percentile interval of defined replicates; ``move`` corrects the probabilities of its ends (BCa)."""
     error = float(np.std(drawn, ddof=1)) if drawn.size > 1 else np.nan
+    if rests.refusal is not None:
+        return no_interval(estimate, error, level, rests.refusal)._replace(rests_on=rests)
     if np.isnan(estimate) or drawn.size < 2:
         return no_interval(estimate, error, level, note or "fewer than two replicates are defined")
     if error <= 1e-12 * max(1.0, abs(estimate)):
@@ -275,7 +283,7 @@ def of_replicates(
     if tails[0] * (drawn.size + 1) < 1.0 or (1.0 - tails[1]) * (drawn.size + 1) < 1.0:
         note = joined(note, "an end is the most extreme replicate: use a larger n_resamples")
     low, high = np.quantile(drawn, tails, method="weibull")
-    return Interval(float(low), float(high), estimate, error, level, name, df, note)
+    return Interval(float(low), float(high), estimate, error, level, name, df, note, rests)
 
 
 def of_resampling(metric: Metric, n_resamples: int, stratified: Resampling | None) -> str | None:

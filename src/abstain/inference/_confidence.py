@@ -30,7 +30,8 @@ from abstain.inference._binomial import check_level
 from abstain.inference._bootstrap import bootstrap
 from abstain.inference._columns import as_metric, evaluated, is_plain, on_columns, tables
 from abstain.inference._interval import Interval, no_interval, of_samples
-from abstain.inference._resample import Sampling
+from abstain.inference._resample import INDEPENDENT, Sampling
+from abstain.inference._rests_on import rests_on
 from abstain.metrics import Metric
 
 __all__ = ["confidence_interval"]
@@ -186,7 +187,8 @@ def of_coverage(metric: Metric, blocks: TieBlocks, level: float, estimate: float
     k, n = (counts.coverage[most] * counts.of[most], counts.of[most]) if most >= 0 else (0.0, counts.of[-1])
     if n - k > 1e-9 * n:
         high = float(betaincinv(k + 1.0, n - k, 1.0 - part))
-    return Interval(low, high, estimate, math.nan, level, method, math.inf)
+    rests = rests_on(blocks, INDEPENDENT)
+    return Interval(low, high, estimate, math.nan, level, method, math.inf, rests.note, rests)
 
 
 def counted(blocks: TieBlocks) -> Counts:

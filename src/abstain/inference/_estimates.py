@@ -103,15 +103,26 @@ class Estimates:
         """
         least = min(self.rests[i], self.rests[j])
         moved = [each.moved(i, j) for each in self.unseen]
+        unit = "rows that differ" if self.n_clusters is None else "clusters that differ"
+        if np.array_equal(self.terms[i], self.terms[j]):
+            return RestsOn(0.0, unit), least.refusal
         if not moved:
             return least, least.refusal
         _, number, one_way = max(moved)  # of the rows, right or wrong, that move more
-        unit = "rows that differ" if self.n_clusters is None else "clusters that differ"
         found, why = min(least, RestsOn(number, unit)), least.refusal
         if self.n_clusters is not None and number < FEWEST_MOVED and one_way > ONE_WAY:
             few = f"one ranks about {number:.0f} clusters higher and hardly any lower"
             why = f"no interval and no p-value: {few}, too few to see how often such clusters are wrong"
         return found, why
+
+    def unseen_row(self, i: int, j: int) -> float:
+        """Return the most that one row, or cluster, may do to a difference which no row of the sample shows.
+
+        Of m units none differs with a probability of at most e^-x where x of m differ in the population, and these
+        change the difference by x times this at most, to first order. NaN of several runs and of resamples, where it
+        is not known.
+        """
+        return max((each.largest(i, j) for each in self.unseen), default=np.nan)
 
     def covariance(self, paired: bool) -> FloatArray:
         """Return the covariance matrix of the means, due to test set and training; ``paired``: runs belong together."""
@@ -276,28 +287,31 @@ def by_bootstrap(
     few = 1.0 if n_clusters is None else np.sqrt(n_clusters / (n_clusters - 1.0))
     note = of_resampling(metric, n_resamples, None if panel.sampling.strata is None else how)
     rows = np.split(drawn.T, np.cumsum(panel.n_runs)[:-1])
-    terms, df, intervals = [], [], []
+    terms, df, intervals, of = [], [], [], []
     for row, value, replicate in zip(blocks, values, rows, strict=True):
         limits = [limit_of(metric, table) for table in row]
         factor = few * np.array([limit.factor for limit in limits])[:, None]
         term = factor * (replicate - replicate.mean(axis=1, keepdims=True)) / np.sqrt(len(drawn) - 1.0)
         most_df = min(len(drawn) - 1.0, (n_clusters or panel.n) - 1.0, *(limit.df for limit in limits))
-        known = joined(note, warning_light(most_df, n_clusters), _edge(metric, row))
+        rests = rests_on(row[0], panel.sampling)
+        known = joined(rests.note, note, warning_light(most_df, n_clusters), _edge(metric, row))
         interval = of_coverage(metric, row[0], level) if panel.sampling.independent and len(row) == 1 else None
         mean, parts = float(value.mean()), components(value, term, most_df)
         error = float(np.sqrt(parts.total))
         if interval is None and value.size == 1:
-            interval = of_replicates(metric, row[0], mean, replicate[0], level, parts.df, known)
+            interval = of_replicates(metric, row[0], mean, replicate[0], level, parts.df, known, rests)
             interval = interval._replace(standard_error=error)
         elif interval is None:  # both sources of variance
-            interval = _of_runs(Spread(metric, row[0], mean, error, parts.df, False, known), level, "bootstrap, runs")
+            spread = Spread(metric, row[0], mean, error, parts.df, False, known, rests)
+            interval = _of_runs(spread, level, "bootstrap, runs")
         intervals.append(interval)
+        of.append(rests)
         terms.append(term)
         df.append(most_df)
     edges = tuple(_edge(metric, row) for row in blocks)
     return Estimates(
         metric, panel.names, values, tuple(terms), tuple(df), tuple(intervals), edges, n_clusters, "bootstrap",
-        rests=tuple(rests_on(row[0], panel.sampling) for row in blocks),
+        rests=tuple(of),
     )  # fmt: skip
 
 

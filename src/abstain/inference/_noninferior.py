@@ -21,6 +21,9 @@ Below 40 errors a warning remains, below 20 the test is refused.
 
 **What was not seen.** Errors count where the two differ. One more is added there (as in ``compare``):
 scores that differ in 47 of 2,500 rows, with 1.8 errors among these, were called not inferior at the margin in 15.5 %.
+A sample of n rows without one that differs occurs with a probability of e^-x at most if x of n differ in the
+population. These change the metric by x times what one of them does at most, so e^-x is the p-value of the x that
+makes this the margin.
 
 Sources: Hall (1992), JRSS B 54; equivalence as two one-sided tests: Schuirmann (1987).
 """
@@ -43,7 +46,7 @@ from abstain.inference._beside import Asked, Beside
 from abstain.inference._binomial import check_level
 from abstain.inference._columns import Losses, Panel, Scores, as_metric, panel
 from abstain.inference._estimates import by_influence, route_of
-from abstain.inference._rests_on import joined
+from abstain.inference._rests_on import EQUAL, RestsOn, joined
 from abstain.inference._spread import FEW, of_pair, powers_of
 from abstain.inference._unseen_pair import with_unseen
 from abstain.metrics import Metric
@@ -62,7 +65,8 @@ class NonInferiority(Result):
 
     ``new``, ``reference``: names; ``difference``: by how much the new one is *worse* (negative: better), in units of
     the metric; ``low``, ``high``: one-sided limits of it at ``level`` each; ``margin``; ``p_value``: of the claim;
-    ``shown``: whether it is shown at ``level``; ``n_errors``: that decide; ``warning``; ``note``: what is not covered.
+    ``shown``: whether it is shown at ``level``; ``n_errors``: that decide; ``warning``; ``note``: what is not covered;
+    ``rests_on``: as of :class:`Difference`.
 
     Examples
     --------
@@ -96,6 +100,7 @@ class NonInferiority(Result):
     n_clusters: int | None
     warning: str | None
     note: str | None = None
+    rests_on: RestsOn | None = None
     asked: Asked | None = field(default=None, repr=False)  #: the rows, to ask more of them
 
     def headline(self) -> str:
@@ -158,7 +163,8 @@ class NonInferiority(Result):
         """Return what the test is of, and its warning."""
         units = f"{self.n} samples" + (f" in {self.n_clusters} clusters" if self.n_clusters is not None else "")
         fewer = f"{self.n_errors} errors, or right answers, of the one that has fewer"
-        said = f"{units}; {fewer}; below 0: better; Hall's transformation of Student's t"
+        how = "Hall's transformation of Student's t" if self.standard_error > 0.0 else "limits by unseen rows alone"
+        said = f"{units}; {fewer}; below 0: better; {how}"
         return [said, *filter(None, (self.note, self.warning))]
 
     def rows(self) -> list[dict[str, Any]]:
@@ -255,21 +261,28 @@ def non_inferiority(
         parts = parts._replace(test=test, df=df)
     difference = sign * float(estimates.means[0] - estimates.means[1])
     error = float(np.sqrt(parts.total))
-    skew = float(np.sum(terms**3)) / error**3 if error > 0.0 else 0.0
-    critical = t_quantile(2.0 * level - 1.0, parts.df)  # of a two-sided quantile its one side
-    below, above = (_p(difference, at, error, skew, parts.df) for at in (margin, -margin))
-    p = below[0] if claim == "non-inferior" else max(below[0], above[1])
     rests, refusal = estimates.rests_on(0, 1)
     if refusal is not None:
         raise ValueError(refusal)
+    if error > 0.0:
+        skew, critical = float(np.sum(terms**3)) / error**3, t_quantile(2.0 * level - 1.0, parts.df)  # of its one side
+        low, high = (difference - _solved(each, skew) * error for each in (critical, -critical))
+        below, above = (_p(difference, at, error, skew, parts.df) for at in (margin, -margin))
+        p = below[0] if claim == "non-inferior" else max(below[0], above[1])
+    else:  # with rows that differ by the margin in all, a sample without any has this probability
+        row = estimates.unseen_row(0, 1)
+        if math.isnan(row):
+            raise ValueError("no row distinguishes the two; of several runs it is not known what such a row would do")
+        skew, reach, p = 0.0, -math.log(1.0 - level) * row, math.exp(-margin / row) if row > 0.0 else 0.0
+        low, high = difference - reach, difference + reach
     few = f"{errors} errors are few: at the margin a claim may be false in more than {1.0 - level:.3g} of samples"
     why = "a few clusters hold most of the rows" if large else "too few errors on rows where the two differ"
-    differ = f"only {parts.df:.1f} degrees of freedom: {why}"
+    differ = f"only {parts.df:.1f} degrees of freedom: {why}" if error > 0.0 else EQUAL
     return NonInferiority(
         chosen.spec, chosen.label, chosen.direction, claim, *columns.names, difference,
-        difference - _solved(critical, skew) * error, difference - _solved(-critical, skew) * error, error, parts.df,
-        skew, margin, p, bool(p <= 1.0 - level), level, columns.n, errors, estimates.n_clusters,
-        joined(rests.note, few if errors < WARN else differ if parts.df < FEW else None), estimates.note,
+        low, high, error, parts.df, skew, margin, p, bool(p <= 1.0 - level), level, columns.n, errors,
+        estimates.n_clusters,
+        joined(rests.note, few if errors < WARN else differ if parts.df < FEW else None), estimates.note, rests,
         Asked(columns, level),
     )  # fmt: skip
 
@@ -291,8 +304,6 @@ def _solved(value: float, skew: float) -> float:
 
 def _p(difference: float, at: float, error: float, skew: float, df: float) -> tuple[float, float]:
     """Return the p-values of "below" and "above" a value."""
-    if error == 0.0:
-        return float(difference >= at), float(difference <= at)
     far = 1e6  # in standard errors: what lies beyond has the same p-value, and its cube overflows
     t = min(max((difference - at) / error, -far), far)
     statistic = t + skew * t**2 / 3.0 + skew**2 * t**3 / 27.0 + skew / 6.0

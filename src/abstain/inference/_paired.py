@@ -15,7 +15,7 @@ from abstain.inference._columns import Panel
 from abstain.inference._estimates import Estimates, by_bootstrap, by_influence, route_of
 from abstain.inference._multiple import holm, max_t
 from abstain.inference._rank_tests import swap_test
-from abstain.inference._rests_on import RestsOn, effective_number, joined
+from abstain.inference._rests_on import EQUAL, RestsOn, effective_number, joined
 from abstain.inference._spread import (
     FEW,
     FEW_CLUSTERS,
@@ -133,7 +133,7 @@ def paired(
         estimates = by_bootstrap(metric, panel, level, n_resamples=n_resamples, rng=rng)
     pairs = pairs_of(len(panel.names))
     found = [_difference(estimates, i, j, level, panel.paired, method) for i, j in pairs.tolist()]
-    plain, swap, enough = [each for each, _ in found], method == "permutation", math.inf
+    plain, swap, enough = [each for each, *_ in found], method == "permutation", math.inf
     if method == "auto" and _few(panel, estimates, len(pairs)):
         swap, n_permutations, enough = True, min(n_permutations, SWAPS), ENOUGH
     if swap:
@@ -152,6 +152,7 @@ def paired(
         ]
     if swap:
         adjusted = [_agreeing(each, level) for each in adjusted]
+    adjusted = [_assuming(each, cautious, level) for each, (*_, cautious) in zip(adjusted, found, strict=True)]
     return Paired(estimates, tuple(adjusted), swap)
 
 
@@ -164,6 +165,17 @@ def _agreeing(each: Difference, level: float) -> Difference:
         return each
     note = "the p-value, from swaps, and the interval, from Student's t, disagree: the p-value decides"
     return each._replace(warning=joined(note, each.warning))
+
+
+def _assuming(each: Difference, cautious: float, level: float) -> Difference:
+    """Return a difference that says so where it is significant only if no confident error is missing in the sample.
+
+    A sample that lacks the few confident errors of a score looks like one of a score that is really better.
+    """
+    if not each.significant or cautious <= 1.0 - level:
+        return each
+    note = f'if an error may be missing anywhere (method="influence"), p = {cautious:.3f}'
+    return each._replace(warning=joined(each.warning, note))
 
 
 def _few(panel: Panel, estimates: Estimates, n_pairs: int) -> bool:
@@ -183,8 +195,11 @@ def _few(panel: Panel, estimates: Estimates, n_pairs: int) -> bool:
 
 def _difference(
     estimates: Estimates, i: int, j: int, level: float, together: bool, method: str
-) -> tuple[Difference, bool]:
-    """Return one difference with its own interval and p-value, and whether these keep room for unseen errors."""
+) -> tuple[Difference, bool, float]:
+    """Return one difference with its own interval and p-value, and whether these keep room for unseen errors.
+
+    Last comes the p-value with room for an error anywhere, 0 where it is the same.
+    """
     values, (terms, most_df) = (estimates.values[i], estimates.values[j]), estimates.pair(i, j, level)
     times, single = estimates.times, len(terms[0]) == len(terms[1]) == 1
     apart = over_runs(terms[0]) - over_runs(terms[1])  # of each sample
@@ -193,15 +208,15 @@ def _difference(
     scale = max(estimates.sizes[i], estimates.sizes[j])
     rests, refusal = estimates.rests_on(i, j)
     notes: list[str | None] = []
-    room = False
+    room, reach, cautious = False, np.nan, 0.0
     large = estimates.unequal is not None and most_df < FEW
     why = "a few clusters hold most of the rows" if large else "too few samples on which the two differ"
     if parts.total <= 1e-24 * max(scale, difference**2):
         error_test = error_runs = error = 0.0
         p = 1.0 if abs(difference) <= 1e-12 * max(abs(float(values[0].mean())), 1e-300) else np.nan
         if p == 1.0:
-            difference = 0.0
-            notes.append("the two are equal on every sample")
+            difference, reach = 0.0, -math.log(0.5 - 0.5 * level) * estimates.unseen_row(i, j)
+            notes.append("the two are equal on every sample: no interval" if np.isnan(reach) else EQUAL)
         else:
             notes.append(
                 'the difference does not vary between samples, so it has no standard error: use method="permutation"'
@@ -219,6 +234,9 @@ def _difference(
             if estimates.unseen:
                 more = max(each.directed(i, j) if method == "auto" else each.of(i, j) for each in estimates.unseen)
                 room = method == "auto" and more > parts.test / DECIDING
+                anywhere = max(each.of(i, j) for each in estimates.unseen) if method == "auto" else 0.0
+                test, df = with_unseen(parts.test, parts.df, spread_df, anywhere, estimates.n_clusters)
+                cautious = t_tails(difference / math.sqrt(test), df) if anywhere > more else 0.0
                 test, df = with_unseen(parts.test, parts.df, spread_df, more, estimates.n_clusters)
                 parts = parts._replace(test=test, df=df)
             most_df = min(most_df, parts.df, spread_df)
@@ -230,11 +248,11 @@ def _difference(
         if estimates.n_clusters is not None and estimates.n_clusters < FEW_CLUSTERS:
             notes.append(f"only {estimates.n_clusters} clusters: a rough guide")
         notes += dict.fromkeys((estimates.edges[i], estimates.edges[j]))
-    reach = t_quantile(level, parts.df) * error
-    low, high = (np.nan, np.nan) if np.isnan(p) else (difference - reach, difference + reach)
+    reach = t_quantile(level, parts.df) * error if error > 0.0 else reach
     names, errors = (estimates.names[i], estimates.names[j]), (error, error_test, error_runs)
-    found = Difference(*names, difference, low, high, *errors, parts.df, p, p, False, joined(*notes), rests)
-    return found, room or parts.df < FEW
+    ends = difference - reach, difference + reach
+    found = Difference(*names, difference, *ends, *errors, parts.df, p, p, False, joined(*notes), rests)
+    return found, room or parts.df < FEW, cautious
 
 
 def _allowed(each: Difference, estimates: Estimates, i: int, j: int, level: float) -> Difference:
@@ -286,6 +304,8 @@ def _adjusted(
             result.append(each._replace(p_adjusted=np.nan))
             continue
         reach = np.nan if np.isnan(each.low) else t_quantile(1.0 - single, each.df) * each.standard_error
+        if each.standard_error == 0.0:  # nothing was seen to differ: a chance falls by e with each unseen row
+            reach = each.high * math.log(0.5 * single) / math.log(0.5 * (1.0 - level))
         low, high = each.difference - reach, each.difference + reach
         significant = value <= 1.0 - level + 1e-12
         result.append(each._replace(low=low, high=high, p_adjusted=value, significant=significant))

@@ -16,6 +16,8 @@ from abstain.inference._columns import as_metric, panel, scored, tables
 from abstain.inference._estimates import by_influence, route_of
 from abstain.inference._influence import gradient, per_sample
 from abstain.inference._rank_tests import two_losses
+from abstain.inference._resample import INDEPENDENT
+from abstain.inference._rests_on import RestsOn, rests_on
 from abstain.inference._spread import FEW, effective_losses
 from abstain.inference._unseen import augmented, sizes_of
 from abstain.metrics import Metric
@@ -27,7 +29,7 @@ Pilot = tuple[ArrayLike, ArrayLike, ArrayLike]
 
 
 class Detectable(NamedTuple):
-    """The smallest difference that is found: ``difference``, and its range and ``df`` as of :class:`Plan`.
+    """The smallest difference that is found, ``difference``; the other fields are those of :class:`Plan`.
 
     Examples
     --------
@@ -40,6 +42,7 @@ class Detectable(NamedTuple):
     low: float
     high: float
     df: float
+    rests_on: RestsOn | None = None
 
 
 def influence_sd(pilot: Pilot, metric: str | Metric = "augrc") -> float:
@@ -140,8 +143,8 @@ def samples_for_difference(
     --------
     >>> import abstain
     >>> pilot = [0, 1, 0, 0] * 50, range(200), [k * 77 % 200 for k in range(200)]
-    >>> abstain.inference.samples_for_difference(0.01, pilot=pilot)
-    Plan(n=2250, low=1875, high=2792, df=85.7)
+    >>> abstain.inference.samples_for_difference(0.01, pilot=pilot)[:4]
+    (2250, 1875, 2792, 85.7)
     """
     difference = real(difference, "difference", "other than 0", "give the smallest that matters")
     if not np.isfinite(difference) or difference == 0.0:
@@ -155,7 +158,7 @@ def samples_for_difference(
         return max(2, math.ceil(root**2 * (1.0 - 1e-12)))
 
     low, high = needed(deviation.low), needed(deviation.high)
-    return Plan(needed(deviation.value), low, high, round(deviation.df, 1))
+    return Plan(needed(deviation.value), low, high, round(deviation.df, 1), deviation.rests_on)
 
 
 def detectable_difference(
@@ -207,7 +210,7 @@ def detectable_difference(
     quantiles, deviation = _quantiles(power, level), _sd(sd, pilot, metric)
     unit = quantiles / math.sqrt(n)
     low, high = unit * deviation.low, unit * deviation.high
-    return Detectable(unit * deviation.value, low, high, round(deviation.df, 1))
+    return Detectable(unit * deviation.value, low, high, round(deviation.df, 1), deviation.rests_on)
 
 
 def _quantiles(power: float, level: float) -> float:
@@ -259,28 +262,31 @@ class Plan(NamedTuple):
     """How many samples are needed: ``n``, and from a pilot the range that its size leaves open.
 
     ``low``, ``high``: an 80 % interval of the number that the true spread needs (``n`` where the spread was given);
-    ``df``: degrees of freedom of the pilot's spread (infinite where it was given). To be safe, take ``high``.
+    ``df``: degrees of freedom of the pilot's spread (infinite where it was given); ``rests_on``: the effective number
+    of independent units of the pilot, with what they are (None without one). To be safe, take ``high``.
 
     Examples
     --------
     >>> import abstain
     >>> abstain.inference.samples_for_difference(0.01, sd=0.18)
-    Plan(n=2544, low=2544, high=2544, df=inf)
+    Plan(n=2544, low=2544, high=2544, df=inf, rests_on=None)
     """
 
     n: int
     low: int
     high: int
     df: float
+    rests_on: RestsOn | None = None
 
 
 class Deviation(NamedTuple):
-    """Standard deviation per sample with an 80 % interval, and its degrees of freedom."""
+    """Standard deviation per sample with an 80 % interval, its degrees of freedom, and what the pilot rests on."""
 
     value: float
     low: float
     high: float
     df: float
+    rests_on: RestsOn | None = None
 
 
 def one_more_of(metric: Metric, blocks: TieBlocks) -> tuple[FloatArray, FloatArray, float]:
@@ -310,4 +316,5 @@ def deviation_of(blocks: list[TieBlocks], terms: FloatArray, shown: FloatArray, 
         raise ValueError(f"{lacking}; take a pilot with at least 10 errors on which the outcome depends")
     few, many = (math.sqrt(0.5 * df / gammaincinv(0.5 * df, 0.5 + half * RANGE / 2.0)) for half in (1.0, -1.0))
     value = math.sqrt(n * float(terms @ terms))
-    return Deviation(value, min(value, few * value), many * math.sqrt(n * variance), df)
+    rests = min(rests_on(each, INDEPENDENT) for each in blocks)
+    return Deviation(value, min(value, few * value), many * math.sqrt(n * variance), df, rests)

@@ -155,12 +155,18 @@ class _Sums(NamedTuple):
         return np.asarray(square / np.where(total > 0.0, total, 1.0) / points.denominator)
 
 
-def of_clusters(points: Points) -> tuple[FloatArray, FloatArray] | None:
-    """Return at each point the effective number of clusters and what an unseen one adds; None without clusters."""
-    if points.cluster is None:
-        return None
-    sums = _Sums.of(points)
-    return sums.units(points), sums.unseen(points)
+def units_of(points: Points) -> FloatArray:
+    """Return the effective number of rows, or clusters, at each point."""
+    if points.cluster is not None:
+        return _Sums.of(points).units(points)
+    if points.generalized:
+        return np.full_like(points.risk, effective_number(points.weight))
+    return np.asarray(np.cumsum(points.weight)[points.end] ** 2 / np.cumsum(points.weight**2)[points.end])
+
+
+def unseen_of(points: Points) -> FloatArray | None:
+    """Return at each point what an unseen cluster adds to the risk; None without clusters."""
+    return None if points.cluster is None else _Sums.of(points).unseen(points)
 
 
 def spread(points: Points) -> tuple[FloatArray, FloatArray]:

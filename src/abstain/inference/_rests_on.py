@@ -14,6 +14,8 @@ from abstain.inference._resample import Sampling
 #: Below so many effective units their number is said; below so many clusters nothing else is: two of them have one
 #: degree of freedom, and the larger decides.
 SAID, LEAST = 30.0, 2.5
+#: What is said of two that no row distinguishes.
+EQUAL = "the two are equal on every sample: the interval has room for rows that differ and were not seen"
 
 
 def effective_number(amounts: FloatArray, unit: IntArray | None = None, times: FloatArray | None = None) -> float:
@@ -71,6 +73,8 @@ def rests_on(blocks: TieBlocks, sampling: Sampling) -> RestsOn:
         weight = np.ones(loss.size) if samples.sample_weight is None else np.asarray(to_numpy(samples.sample_weight))
         times = None if samples.times is None else np.asarray(samples.times, dtype=np.float64)
         found = {"rows" if unit is None else "clusters": effective_number(weight, unit, times)}
+        if found.get("clusters", LEAST) < LEAST:  # too few for whatever they hold
+            return fewest(found)
         among = "" if unit is None else "clusters with "
         found[f"{among}errors"] = effective_number(weight * loss, unit, times)
         if blocks.binary:

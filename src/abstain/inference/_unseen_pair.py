@@ -66,14 +66,21 @@ class UnseenPairs:
             squares = _squares(gap, tie, unit, size)
             return square * _drawn(gap * gap, squares, self.times)
         both = self.free[i] & self.free[j]
-        apart = 0.0 if unit is None else _tie(np.abs(self.loss[i] - self.loss[j]), unit)
+        more = self.loss[i] - self.loss[j]  # each has a correlation of its own where it alone errs
+        ties = [0.0 if unit is None else _tie(np.maximum(way * more, 0.0), unit) for way in (1.0, -1.0)]
         one, other, times = one[both], other[both], None if self.times is None else self.times[both]
         if unit is not None and size is not None:
             unit, size = unit[both], size[both]
         gap = one - other
-        alone = np.maximum(_squares(one, apart, unit, size), _squares(other, apart, unit, size))
+        alone = np.maximum(*(_squares(rise, each, unit, size) for rise, each in zip((one, other), ties, strict=True)))
         anywhere = _drawn(np.maximum(np.abs(one), np.abs(other)) ** 2, alone, times)
         return square * max(_drawn(gap * gap, np.maximum(alone, _squares(gap, tie, unit, size)), times), anywhere)
+
+    def largest(self, i: int, j: int) -> float:
+        """Return the most that one row, or cluster, which the two rank differently may do to the difference."""
+        both = np.concatenate((self.rises[i], self.rises[j], [0.0] if self.loss else []))  # a model may err alone
+        rows = 1.0 if self.size is None else float(self.size.max())
+        return math.sqrt(self.most) * rows * float(np.ptp(both)) if both.size else 0.0
 
     def moved(self, i: int, j: int) -> tuple[float, float, float]:
         """Return how many rows, or clusters, decide where two scores under one loss differ, and how far in one way.
@@ -162,15 +169,15 @@ def _tie(loss: FloatArray, unit: IntArray) -> float:
     """Return the correlation of the losses in a cluster, from how many others a loss finds, drawn by its square.
 
     With correlation r, and a chance p of an error, it finds (m - 1)(p + r (1 - p)) of m rows: without those of chance
-    (m - 1) r, which an unseen one would bring.
+    (m - 1) r, which an unseen one would bring. Where no loss could find another, all may come together.
     """
     total, rows = float(loss @ loss), np.bincount(unit).astype(np.float64)
-    mean, possible = float(loss.mean()), float((loss * loss) @ (rows[unit] - 1.0))
+    possible = float((loss * loss) @ (rows[unit] - 1.0))
     if possible == 0.0:
-        return 0.0
-    share = min(mean * float(loss.sum()) / total, 0.99)
-    others = float(np.sum(np.bincount(unit, loss) ** 2)) - float(np.sum(rows * (rows - 1.0))) * mean**2 - total
-    return min(max(0.0, others) / ((1.0 - share) * possible), 1.0)
+        return 1.0
+    chance = min(float(loss.mean() * loss.sum()) / total, 0.99)
+    others = (float(np.sum(np.bincount(unit, loss) ** 2)) - total) / possible
+    return min(max(0.0, others - chance) / (1.0 - chance), 1.0)
 
 
 def rises_of(derivative: Gradient, blocks: TieBlocks) -> FloatArray:

@@ -72,7 +72,7 @@ def samples_for_width(
     >>> import abstain
     >>> loss, score = [0, 1, 0, 0] * 50, [k * 77 % 200 for k in range(200)]
     >>> abstain.inference.samples_for_width(0.02, (loss, score))
-    Plan(n=2400, low=2001, high=2977, df=85.7)
+    Plan(n=2400, low=2001, high=2977, df=85.7, rests_on=RestsOn(number=50.0, unit='errors'))
     """
     width = real(width, "width", "> 0", "give it in units of the metric")
     if not 0.0 < width < math.inf:
@@ -104,7 +104,7 @@ def samples_for_width(
         return max([high, *found]) - min([low, *found])
 
     n, least, most = (_smallest(partial(at, each), width) for each in (deviation.value, deviation.low, deviation.high))
-    return Plan(n, least, most, round(deviation.df, 1))
+    return Plan(n, least, most, round(deviation.df, 1), deviation.rests_on)
 
 
 def _beyond(metric: Metric, more: OneMore, level: float) -> list[float]:
