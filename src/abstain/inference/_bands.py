@@ -134,10 +134,10 @@ class RiskBand:
             return float(self.coverage[np.flatnonzero(within)[-1]]) if within.any() else 0.0
 
         tolerated = risk * (1.0 + SLACK)
-        ends, estimate = [largest(each <= tolerated) for each in (self.high, self.low)], largest(self.risk <= tolerated)
+        low, high, estimate = (largest(each <= tolerated) for each in (self.high, self.low, self.risk))
         rests = RestsOn(float(self.rests_on[np.flatnonzero(self.coverage >= estimate)[0]]), self.unit)
         method, note = f"inverted band, {self.method}", joined(rests.note, self.warning)
-        return Interval(*ends, estimate, np.nan, self.level, method, np.nan, note, rests)
+        return Interval(low, high, estimate, np.nan, self.level, method, np.nan, note, rests)
 
 
 def risk_band(
