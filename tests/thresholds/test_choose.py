@@ -272,6 +272,15 @@ def test_real_losses_need_their_bound() -> None:
         abstain.choose_threshold([0.5, 2.0], [0.1, 0.2], risk=0.1, delta=0.05, max_loss=1.0)
 
 
+@pytest.mark.parametrize("power", [1, 2, 5, 12])
+def test_other_rows_on_the_same_grid_are_not_known_again(power: int) -> None:
+    """Scores of four decimals, which crowd near 1: new rows share some with the calibration rows by chance."""
+    for n in (500, 1000, 1500, 2000):
+        rng = np.random.default_rng(n)
+        (old, wrong), (new, error) = ((np.round(rng.beta(power, 1, n), 4), rng.random(n) < 0.1) for _ in range(2))
+        assert audit(abstain.choose_threshold(wrong, old, coverage=0.5), error, new).n == n
+
+
 def test_reporting_on_calibration_rows_warns() -> None:
     """In any order of the rows; other rows are silent."""
     found = abstain.choose_threshold(LOSS, SCORE, coverage=0.5)

@@ -22,8 +22,8 @@ Hashes = npt.NDArray[np.uint64]
 #: Hashes that are kept of a set, and the fewest of another set that say anything.
 KEPT, FEWEST = 256, 8
 #: Rows that tie more often are not distinguished: with so many different ones of all, other rows on the same grid of
-#: rounded scores would share less than the part that a warning takes (1 - exp(-0.2)).
-DISTINCT = 0.9
+#: rounded scores share at most about a tenth, half of the part that a warning takes.
+DISTINCT = 0.95
 #: Rows are known again as a whole if other rows are the same with at most this probability, in every population.
 ALIKE = 1e-9
 
