@@ -97,3 +97,17 @@ def test_numbers_in_csv_are_never_quoted() -> None:
     rows = list(csv.DictReader(io.StringIO(abstain.evaluate(worst, metrics="cwsa").to_csv())))
     assert float(rows[0]["value"]) < 0
     assert rows[0]["value"].startswith("-")
+
+
+def test_each_end_takes_the_side_that_reaches_there() -> None:
+    """Ends of a difference of two intervals are roots of sums of squares, side by side."""
+    rng = np.random.default_rng(0)
+    conf = rng.random(3000)
+    new = abstain.evaluate(loss=(rng.random(3000) < 0.3 * (1 - conf)) * 1.0, confidence=conf, metrics=["augrc"])
+    mine = new.rows()[0]
+    v, low, high = (mine[name] for name in ("value", "low", "high"))
+    past = mine | {"value": v - 0.02, "low": v - 0.021, "high": v + 0.03}
+    other = {"measurements": [past], "provenance": {"level": 0.95}}
+    found = abstain.gate(new, [], against=other, margin=0.01).checks[0]
+    assert found.low == pytest.approx(0.02 - np.hypot(v - low, 0.05))
+    assert found.high == pytest.approx(0.02 + np.hypot(high - v, 0.001))

@@ -43,3 +43,17 @@ def test_a_given_loss_stands() -> None:
     loss = np.random.default_rng(1).random(500)
     result = abstain.evaluate(replace(OUTPUTS, loss=loss), "pass_msp", "risk")
     assert result.value("risk") == pytest.approx(loss.mean(), rel=1e-12)
+
+
+@pytest.mark.parametrize("first", ["good", "bad"])
+def test_the_difference_is_better_minus_worse(first: str) -> None:
+    """Whichever was given first."""
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=4000)
+    wrong, scores = (rng.random(4000) < 1 / (1 + np.exp(2 + 2 * z))) * 1.0, {"good": z, "bad": rng.normal(size=4000)}
+    names = sorted(scores, key=lambda name: name != first)
+    plan = abstain.plan_labels(scores[names[0]], 400, compare=scores[names[1]], seed=1)
+    loss = np.where(plan.stage > 0, wrong, np.nan)
+    found = abstain.compare(loss, {name: scores[name] for name in names}, "augrc", plan=plan).differences[0]
+    assert (found.a, found.b) == ("good", "bad")
+    assert found.high < 0.0

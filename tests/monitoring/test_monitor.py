@@ -273,3 +273,29 @@ def test_a_detector_of_a_long_stream_signals_as_one_of_its_days(share: float | N
         later += len(found)
     assert later == len(signals)
     np.testing.assert_array_equal(np.concatenate(first), path)
+
+
+def test_a_window_is_judged_by_its_own_rows() -> None:
+    """The first row of the next window says nothing about the one before."""
+    threshold = abstain.choose_threshold([0.0] * 200, np.linspace(0.1, 0.9, 200), risk=0.05, delta=0.05)
+    policy, loss = threshold.policy(score="conf"), np.tile([0.0, 0, 0, 0, 1, 0, 0, 0, 0, 0], 20)
+    found = []
+    for after in (0.0, 1.0):  # the first row of the next window
+        stream = Monitor(policy, window=5.0)
+        scores, times = np.linspace(0.95, 0.99, 201), np.append(np.repeat(np.arange(5.0), 40), 5.0)
+        found.append(stream.update(np.append(loss, after), scores, time=times).evidence)
+    assert found[0] == found[1] > 1.0
+
+
+def test_groups_share_delta() -> None:
+    """Evidence that is shown has the factor of the number of groups, and 20 is a violation."""
+    calibration, names = np.linspace(0.1, 0.9, 400), ["a", "b", "c", "d"]
+    chosen = abstain.choose_threshold([0.0] * 400, calibration, risk=0.1, delta=0.05, groups=np.tile(names, 100))
+    stream, between = Monitor(chosen.policy(score="conf", group="site")), 0
+    for k in range(100):  # three errors in ten answers of one group of four
+        loss, conf = np.array([0, 0, 1, 0, 0, 1, 0, 0, 0, 1.0]), np.full(10, 0.95) + 1e-4 * (k + np.arange(10) / 10)
+        found = stream.update(loss, conf, groups=["a"] * 10, again=True)
+        assert found.violated == (found.evidence >= 20.0)
+        between += 5.0 < found.evidence < 20.0
+    assert found.violated
+    assert between

@@ -201,3 +201,12 @@ def test_the_schema_names_what_the_library_knows(tmp_path: Path) -> None:
     assert found["properties"]["reading"]["propertyNames"]["enum"] == list(KEPT)
     assert found["required"] == sorted(found["properties"]) == sorted(content)
     assert set(found["properties"]["second"]["required"]) == {each.name for each in fields(SecondScore)}
+
+
+def test_sql_takes_all_words_for_an_abstention() -> None:
+    """In capitals, too, as the policy does."""
+    chosen = abstain.choose_threshold([0, 1, 0] * 50, [0.9, 0.2, 0.6] * 50, coverage=0.5)
+    policy = chosen.policy(score="conf", reading={"abstained": "refused"})
+    rows = pl.DataFrame({"conf": [0.95] * 6, "refused": ["Yes", "TRUE", "no", "No", "yes", "False"]})
+    found = [each for (each,) in duckdb.sql(f"SELECT {policy.to_sql()} FROM rows").fetchall()]
+    assert found == policy.decide(rows).accepted.tolist() == [False, False, True, True, False, True]

@@ -120,6 +120,10 @@ def test_every_kind_leads_with_its_verdict_and_a_chart(name: str) -> None:
     assert len(Visible(as_html(page)).words) <= 320
     if name not in ("plan", "compare_groups"):
         assert 2 <= len([each for each in lead.board.numbers if each.value]) <= 4
+        shown = {each.name: each.value.replace(",", "") for each in lead.board.numbers}
+        errors, verdict = shown.get("Errors per 1,000 cases"), result.verdict
+        if errors and name in ("threshold", "threshold_groups", "monitor"):  # of all cases, not of the answers
+            assert float(errors) == pytest.approx(1000.0 * verdict.risk * verdict.coverage, abs=0.51)
 
 
 def test_every_caveat_is_on_the_page_once(demo: tuple[abstain.Evaluation, Page]) -> None:

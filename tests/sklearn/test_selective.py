@@ -273,3 +273,13 @@ def test_groups_are_routed() -> None:
         search = GridSearchCV(model, {"coverage": [0.4, 0.6]}, cv=2)
         search.fit(X, Y, groups=site, sample_weight=np.ones(len(Y)))
         assert set(search.best_estimator_.threshold_.groups) == {"a", "b"}
+
+
+def test_the_scorer_weighs_rows() -> None:
+    """A weight of five is a row that is there five times."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(400, 2))
+    y = (x[:, 0] + rng.normal(size=400) > 0).astype(int)
+    model, times = LogisticRegression().fit(x, y), np.where(y == 1, 5, 1)
+    weighed = selective_scorer("augrc")(model, x, y, sample_weight=times)
+    assert weighed == pytest.approx(selective_scorer("augrc")(model, np.repeat(x, times, axis=0), np.repeat(y, times)))

@@ -104,3 +104,13 @@ def test_errors_name_file_and_row(tmp_path: Path) -> None:
         summarize(polars.DataFrame({"p": [0.5, None], "l": [0, 1]}), confidence="p", loss="l")
     assert summarize(polars.DataFrame({"p": [None], "l": [1]}).cast(float), confidence="p", loss="l",
                      nan_policy="reject").n == 1  # fmt: skip
+
+
+@pytest.mark.parametrize("n", [16, 17, 31, 32])
+def test_every_piece_of_a_frame_is_counted(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whole pieces, and a last one of any size."""
+    pandas = pytest.importorskip("pandas")
+    monkeypatch.setattr("abstain.summaries._scan.CHUNK", 16)
+    rows = pandas.DataFrame({"conf": np.linspace(0.0, 1.0, n), "err": np.arange(n) % 2.0})
+    found = summarize(rows, confidence="conf", loss="err")
+    assert (found.n, found.result().mean_loss) == (n, rows["err"].mean())

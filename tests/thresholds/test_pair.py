@@ -205,3 +205,13 @@ def test_few_rows_certify_nothing_and_say_so() -> None:
         assert "not attainable" in str(found)
         assert not found.accept(confidence, second).any()
         assert json.loads(found.to_json())["found"]["threshold"] == "inf"
+
+
+def test_what_is_accepted_is_what_was_certified() -> None:
+    """Rows that tie with the second threshold are accepted by both."""
+    rng = np.random.default_rng(0)
+    second, conf = rng.integers(0, 5, 6000).astype(float), rng.random(6000)  # a detector of five values
+    loss = (rng.random(6000) < np.where(second <= 2, 0.35, 0.01)) * 1.0
+    for limit in (2.0, 3.0):
+        pair = choose_pair(loss, conf, second, risk=0.05, delta=0.05, second_threshold=limit)
+        assert pair.accept(conf, second).sum() == pair.found.n_accepted

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import beta
 
 import abstain
 from abstain.thresholds import Reach
@@ -137,3 +138,17 @@ def test_the_sentence_never_says_more() -> None:
         assert said is not None
         assert reach.with_ood(float(said[1]) / 100.0) <= 0.05 + 1e-12
         assert float(said[1]) >= 0.9 * 100.0 * reach.ood_share - 0.001
+
+
+def test_three_bounds_share_delta() -> None:
+    """Risk, coverage and OOD share each take a third, as exact binomial limits."""
+    rng = np.random.default_rng(0)
+    loss, one, two = (rng.random(2000) < 0.02) * 1.0, rng.random(2000), 1.0 + rng.random(2000)
+    ood = {"ood_confidence": one[:500], "ood_detector": one[500:1000]}
+    rows = abstain.joint.evaluate(loss, id_confidence=one, id_detector=two, **ood)
+    found = Reach.of_joint(rows, (0.2, 0.3), risk=0.05, delta=0.05)
+    k, n, part = int(loss[one >= 0.2].sum()), int((one >= 0.2).sum()), 0.05 / 3
+    outside = int(((one[:500] >= 0.2) & (one[500:1000] >= 0.3)).sum())
+    assert found.upper == pytest.approx(beta.ppf(1 - part, k + 1, n - k))
+    assert found.coverage == pytest.approx(beta.ppf(part, n, 2000 - n + 1))
+    assert found.answered == pytest.approx(beta.ppf(1 - part, outside + 1, 500 - outside))

@@ -28,6 +28,7 @@ def accuracy(folder, name):
     ("name", "changes"),
     [
         ("ce", ["main.rate=0.3"]),
+        ("ce", ["main.rate=0.3", "main.average.kind=ema", "main.average.tau=0.9"]),
         pytest.param(
             "sure_plus", ["main.rate=0.2", "network.name=resnet18", "network.width=2"], marks=pytest.mark.slow
         ),
