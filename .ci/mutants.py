@@ -120,7 +120,8 @@ def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
 def mutants(path: Path) -> Iterator[dict[str, Any]]:
     """Yield every change of a module: where it stands, what it replaces, and by what."""
     raw = path.read_bytes()
-    starts = [0, *accumulate(len(line) for line in raw.splitlines(keepends=True))]
+    lines = raw.splitlines(keepends=True)
+    starts = [0, *accumulate(map(len, lines))]
     seen = set()
     for function in (node for node in ast.walk(ast.parse(raw)) if isinstance(node, ast.FunctionDef)):
         for node in (each for statement in function.body for each in deciding(statement)):
@@ -134,6 +135,7 @@ def mutants(path: Path) -> Iterator[dict[str, Any]]:
                 if code != old and (begin, end, code) not in seen:
                     seen.add((begin, end, code))
                     at = {"file": str(path.relative_to(ROOT)), "line": place.lineno, "begin": begin, "end": end}
+                    at["text"] = lines[place.lineno - 1].decode().strip()
                     yield at | {"kind": kind, "old": old, "new": code}
 
 
@@ -218,7 +220,7 @@ def run(seed: int, number: int, packages: list[str], jobs: int, whole: bool) -> 
     drawn = random.Random(seed).sample(every, min(number, len(every)))
     log = HOME / "results.jsonl"
     past = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
-    known = [{key: each[key] for key in drawn[0]} for each in past]
+    known = [{key: each.get(key) for key in drawn[0]} for each in past]
     left = [each for each in drawn if each not in known]
     print(f"{len(every)} possible changes, {len(drawn)} drawn, {len(left)} to try", flush=True)
 
@@ -245,7 +247,7 @@ def show(seeds: list[int]) -> None:
     past = [each for each in past if not seeds or each["seed"] in seeds]
     table: dict[str, Counter[str]] = defaultdict(Counter)
     for each in past:
-        each["mark"] = f"{each['file']} | {each['old']} | {each['new']}".replace("\n", " ")
+        each["mark"] = " | ".join(each[key] for key in ("file", "text", "old", "new")).replace("\n", " ")
         same = each["outcome"] == "lives" and each["mark"] in text
         each["outcome"] = "equivalent" if same else each["outcome"]
         for package in (package_of(each["file"]), "all"):

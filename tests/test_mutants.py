@@ -91,7 +91,7 @@ def test_a_change_that_a_test_notices_and_one_that_none_does(
     assert len(tried) == len(outcomes) == 7
     assert outcomes["a + b", "(a - b)"] == outcomes["a < b", "(b < a)"] == "noticed"
     assert outcomes["a < 9", "(a <= 9)"] == outcomes["9", "10"] == outcomes["a < b", "(a <= b)"] == "lives"
-    (tmp_path / ".ci/equivalent.txt").write_text("src/abstain/small.py | 9 | 10 | nothing reads it\n")
+    (tmp_path / ".ci/equivalent.txt").write_text("src/abstain/small.py | unused = a < 9 | 9 | 10 | nothing reads it\n")
     capsys.readouterr()
     mutants.show([1])
     printed = capsys.readouterr().out
