@@ -12,6 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from abstain.conformance import check, vectors
+from abstain.conformance._vectors import populations
 from tests.conformance.own import OWN
 from tests.imports import ROOT
 
@@ -92,3 +93,11 @@ def test_certificates_of_abstain_hold() -> None:
     shares = {each.case: each.value for each in found.outcomes}
     for name in ("one_score", "two_scores", "lower_too_risky", "useful"):
         assert shares[f"{name}, right first"] == shares[f"{name}, wrong first"]
+
+
+def test_samples_of_populations_have_every_column() -> None:
+    """Correctness and uncertainty are the loss and the confidence the other way round."""
+    for population in populations():
+        columns, _ = next(iter(population.samples()))
+        assert (columns["uncertainty"] == -columns["confidence"]).all()
+        assert (columns["correct"] == 1.0 - columns["loss"]).all()

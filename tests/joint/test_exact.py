@@ -98,6 +98,14 @@ def test_weights_of_a_prevalence_make_that_prevalence(n_id: int, n_ood: int, pre
     assert outside * n_ood / total == pytest.approx(float(prevalence), rel=1e-12)
     if isinstance(inside, int):
         assert 4 * total**2 < 2**62
+    else:
+        assert inside == 1.0
+
+
+def test_weights_of_a_prevalence_that_is_no_fraction() -> None:
+    """The odds of OOD rows are those of the prevalence."""
+    inside, outside = _weights(700, 90, 1 / np.pi)
+    assert outside * 90 / (inside * 700) == pytest.approx(1 / (np.pi - 1), rel=1e-12)
 
 
 def test_all_paths_agree_on_a_large_problem() -> None:

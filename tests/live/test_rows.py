@@ -161,3 +161,21 @@ def test_audited_rows_that_wait_at_a_restart_count_later() -> None:
     live.update([0.9, 0.91, 0.92, 0.93], [0, 0, *young], time=when, as_of=10, label_probability=0.2)
     live.update([0.92, 0.93, 0.94], [0, 0, np.nan], time=[8, 9, 10], as_of=12, label_probability=[0.2, 0.2, 1.0])
     assert live.result().groups[""].rows == 4
+
+
+def test_losses_in_other_units_and_two_restarts() -> None:
+    """Losses and limit in units of a half certify the same; each restart counts as one."""
+    rng = np.random.default_rng(8)
+    plain = LiveCertificate(risk=0.05, thresholds=[0.9, 0.7, 0.5, 0.3], restarts=2)
+    twice = LiveCertificate(risk=0.1, thresholds=[0.9, 0.7, 0.5, 0.3], restarts=2, max_loss=2.0)
+    for _ in range(2):
+        score = rng.random(4000)
+        loss = (rng.random(4000) < 0.2 * (1 - score)).astype(float)
+        plain.update(score, loss)
+        twice.update(score, 2 * loss)
+        assert twice.certified == plain.certified
+        assert 0 < len(plain.certified[""]) < 4
+        plain.restart()
+        twice.restart()
+    with pytest.raises(ValueError, match="restarts=2 were provided for"):
+        plain.restart()

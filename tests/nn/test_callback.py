@@ -42,6 +42,13 @@ class Model(lightning.LightningModule):
         return torch.optim.SGD(self.parameters(), lr=0.5)
 
 
+def test_labels_of_a_step_come_before_those_of_the_batch():
+    """What the step returned; the second of the batch where it returned none."""
+    batch = ("x", "of the batch")
+    assert _default_batch({"logits": 1, "labels": "of the step"}, batch) == (1, "of the step")
+    assert _default_batch({"logits": 1}, batch) == _default_batch((1, "of the batch"), None) == (1, "of the batch")
+
+
 def test_logs_and_keeps_the_best(tmp_path):
     """Values logged are those of the whole validation set; the best AUGRC decides which checkpoint stays."""
     generator = torch.Generator().manual_seed(0)

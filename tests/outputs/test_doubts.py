@@ -87,6 +87,10 @@ def test_an_abstention_unit_is_no_class() -> None:
     np.testing.assert_allclose(from_p.probabilities, np.exp(same.log_probabilities()), rtol=1e-12)
     np.testing.assert_allclose(from_p.passes[0], from_p.probabilities, rtol=1e-12)
     np.testing.assert_allclose(from_p.scores["pass_neg_reservation"], -p[:, 4], rtol=1e-12)
+    head = (np.arange(10.0).reshape(5, 2), np.arange(5.0))
+    kept = abstain.Outputs(labels=truth, logits=logits, head=head, abstention_unit=True).head
+    assert kept is not None
+    assert [part.tolist() for part in kept] == [part[:4].tolist() for part in head]
     with pytest.raises(ValueError, match="needs logits, probabilities or passes"):
         abstain.Outputs(loss=[0, 1], abstention_unit=True)
 
@@ -95,8 +99,11 @@ def test_probabilities_of_several_models_are_no_logits() -> None:
     """Three models' probabilities of three classes, side by side, would be logits of nine classes."""
     p = RNG.dirichlet(np.ones(3), (N, 3))
     truth = RNG.integers(0, 3, N)
-    assert any("give those of one as probabilities=, or all as passes=" in each for each in
-               said(labels=truth, logits=p.reshape(N, 9)))  # fmt: skip
+    certain = p.copy()
+    certain[0, 0] = [1, 0, 0]
+    for given in (p, certain):
+        assert any("give those of one as probabilities=, or all as passes=" in each for each in
+                   said(labels=truth, logits=given.reshape(N, 9)))  # fmt: skip
     assert not any("passes=" in each for each in said(labels=truth, logits=4.0 * p.reshape(N, 9)))
     assert not any("passes=" in each for each in said(labels=np.arange(N) % 9, logits=p.reshape(N, 9)))
 
@@ -118,6 +125,9 @@ def test_a_probability_of_class_1_is_refused_where_its_column_was_guessed(tmp_pa
         abstain.read_outputs(file)
     with pytest.warns(UserWarning, match=r"val.csv: confidence looks like the probability of class 1"):
         abstain.read_outputs(file, confidence="score")
+    file = write(tmp_path / "doubt.csv", y_true=TRUTH, y_pred=PREDICTED, uncertainty=1 - SURE)
+    with pytest.raises(ValueError, match="column 'uncertainty' is an uncertainty by its name and by its values"):
+        abstain.read_outputs(file, confidence="uncertainty")
 
 
 @pytest.mark.parametrize("name", ["is_correct", "correct", "Accuracy", "model_right", "acc"])

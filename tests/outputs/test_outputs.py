@@ -255,3 +255,10 @@ def test_logits_with_their_softmax_beside_them_are_logits():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Outputs(labels=[0, 1, 0], logits=PROBABILITIES, probabilities=softmax)
+
+
+def test_labels_of_minus_one_and_one() -> None:
+    """The first column is the class -1."""
+    outputs = Outputs(labels=[-1, 1, 1], logits=[[2.0, 0.0], [0.0, 2.0], [2.0, 0.0]])
+    assert outputs.error.tolist() == [0.0, 0.0, 1.0]
+    assert outputs.class_names == ("-1", "1")

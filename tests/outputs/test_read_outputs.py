@@ -365,3 +365,9 @@ def test_series_of_pandas_are_columns() -> None:
         expected = abstain.evaluate(metrics=["aurc"], level=None, **columns).value("aurc")
         series = {key: pd.Series(column, index=np.arange(40)[::-1]) for key, column in columns.items()}
         assert abstain.evaluate(metrics=["aurc"], level=None, **series).value("aurc") == expected
+
+
+def test_two_columns_that_sum_to_one_are_probabilities(tmp_path):
+    """Columns of any name, if nothing else predicts."""
+    found = read_outputs(text(tmp_path, "label,net_0,net_1\n0,0.75,0.25\n1,0.5,0.5\n1,0.25,0.75\n"))
+    assert found.probabilities.tolist() == [[0.75, 0.25], [0.5, 0.5], [0.25, 0.75]]

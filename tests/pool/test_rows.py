@@ -31,6 +31,17 @@ def test_one_seed_draws_independently_in_each_pool() -> None:
     assert len(np.intersect1d(plans[0].planned, plans[1].planned)) < 40
 
 
+def test_rows_without_a_score_are_ranked_last() -> None:
+    """Where labels were drawn at random; refused unless it is asked for."""
+    known, score = np.where(RNG.random(N) < 0.3, LOSS, np.nan), SCORE.copy()
+    score[:40] = np.nan
+    found = abstain.evaluate(loss=known, confidence=score, labelled="at random", nan_policy="reject")
+    last = abstain.evaluate(loss=known, confidence=np.nan_to_num(score, nan=-1.0), labelled="at random")
+    assert found.value("augrc") == last.value("augrc")
+    with pytest.raises(ValueError, match="confidence is NaN in 40 of 400 rows"):
+        abstain.evaluate(loss=known, confidence=score, labelled="at random")
+
+
 def test_ids_are_the_same_numbers_however_a_file_or_frame_spells_them(tmp_path: Path) -> None:
     """0007 in a plan is found where the pool has 7 or 7.0, and a CSV keeps its zeros; 7 beside 07 is two rows."""
     padded = np.array([f"{k:04d}" for k in range(N)])

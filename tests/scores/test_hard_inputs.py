@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from abstain import Outputs, scores
+from abstain import Outputs, _registry, scores
 from tests.scores.toy import TEST, TRAIN
 
 OPTIONS = {"knn": {"neighbours": 2}, "nnguide": {"neighbours": 2, "dtype": "float64"}, "column": {"column": "external"}}
@@ -265,3 +266,23 @@ def test_vim_of_single_precision_features(name):
     assert double.arrays["outside"].dtype == np.float64
     np.testing.assert_array_equal(single.arrays["outside"], double.arrays["outside"].astype(np.float32))
     np.testing.assert_allclose(single.score(rows), double.score(rows), rtol=1e-6, atol=1e-6)
+
+
+def test_a_name_is_found_in_the_module_that_registers_it(monkeypatch):
+    """Asked for first, or once it is known."""
+    registry = _registry.Registry("score", ("later",))
+    monkeypatch.setattr(_registry, "import_module", lambda name: registry.register(SimpleNamespace(name=name)))
+    assert registry["later"].name == registry["later"].name == "later"
+    with pytest.raises(ValueError, match="score 'latter' is not known; did you mean 'later'"):
+        registry["latter"]
+
+
+def test_no_rows_and_few_of_them():
+    """Tensors without a row are refused as arrays are; a share of few rows keeps at least one."""
+    torch = pytest.importorskip("torch")
+    for empty in (np.empty((0, 3)), torch.empty((0, 3))):
+        with pytest.raises(ValueError, match="logits is empty"):
+            scores.get("msp").fit().score_arrays(logits=empty)
+    few, knn = TRAIN.select(np.arange(9)), scores.get("knn", neighbours=1)
+    found = scores.get("knn", neighbours=1, fraction=0.01)(TEST, few)
+    assert any(np.array_equal(found, knn(TEST, few.select([k]))) for k in range(9))

@@ -333,6 +333,8 @@ def test_scores_of_passes_by_their_definitions():
     np.testing.assert_array_equal(scores.pass_predictions(TEST, method="votes"), (votes + mean / 9).argmax(axis=1))
     tied = Outputs(labels=[0], passes=[[[0.9, 0.1]], [[0.45, 0.55]]])
     assert scores.pass_predictions(tied, method="votes").tolist() == [0]  # one vote each: the mean decides
+    tied = Outputs(labels=[0], passes=[[[0.1, 0.9]], [[0.55, 0.45]]])
+    assert scores.pass_predictions(tied, method="votes").tolist() == [1]
 
 
 # ---------------------------------------------------------------------- classes have no order

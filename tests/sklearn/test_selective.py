@@ -150,8 +150,10 @@ def test_the_scorer_looks_into_pipelines_and_searches(metric: str) -> None:
     ("call", "error", "message"),
     [
         (lambda: selective_scorer("nll"), ValueError, "nll is no metric of a reject option"),
-        (lambda: selective_scorer("augrc")(KMeans(2, n_init=1).fit(X), X, Y), TypeError, "KMeans has no predict_proba"),
-        (lambda: SelectiveClassifier(LinearSVC(), coverage=0.8, confidence_score=len).fit(X, Y), TypeError, "LinearS"),
+        (lambda: selective_scorer("augrc")(KMeans(2, n_init=1).fit(X), X, Y), TypeError,
+         "KMeans has no predict_proba and no decision_function to"),
+        (lambda: SelectiveClassifier(LinearSVC(), coverage=0.8, confidence_score=len).fit(X, Y), TypeError,
+         "LinearSVC has no predict_proba to"),
         (lambda: SelectiveClassifier(coverage=0.8, calibration=None).fit(X, Y), ValueError, "calibration must lie"),
         (lambda: confusion_matrix_with_reject([0, 1], [1, 1], [0.3, 0.9]), ValueError, r"accept\[0\] = .*0.3"),
         (lambda: confusion_matrix_with_reject([0, 1], [1, 1], ["yes", "no"]), ValueError, r"accept\[0\] = .*yes"),

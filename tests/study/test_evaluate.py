@@ -15,6 +15,7 @@ import pytest
 import abstain
 from abstain import study
 from abstain.cli import run as command
+from abstain.study._evaluate import _time
 
 METRICS = ["augrc", "aurc", "accuracy"]
 
@@ -200,3 +201,24 @@ def test_a_study_of_files_that_are_there(folder, tmp_path, capsys):
     assert command(["study", "add", str(target), str(csv), *arguments]) == 0
     assert study.read_study(target).models() == ["a", "b", "c"]
     assert command(["study", "init", str(target)]) == 2
+
+
+def test_times_in_words():
+    """In minutes from two of them on, and in hours from two of them on."""
+    texts = ["1 s", "119 s", "2.0 minutes", "90.0 minutes", "2.0 hours", "2.5 hours"]
+    assert [_time(seconds) for seconds in (0.2, 119, 120, 5400, 7200, 9000)] == texts
+
+
+def test_scores_of_passes_are_judged_by_their_own_predictions(tmp_path):
+    """By the mean, by the votes or by the logits, in one set."""
+    made = outputs(3, 200, passes=True)
+    study.add_outputs(tmp_path, made, model="mc", set="test")
+    names = ["pass_msp", "pass_vote_agreement", "msp"]
+    found = study.evaluate(tmp_path, scores=names, metrics=["accuracy"]).means("accuracy")
+    predicted = [abstain.scores.pass_predictions(made), abstain.scores.pass_predictions(made, method="votes"),
+                 np.argmax(made.logits, axis=1)]  # fmt: skip
+    expected = [np.mean(each == made.labels) for each in predicted]
+    assert len(set(expected)) == 3
+    assert {each.score: each.value for each in found} == pytest.approx(dict(zip(names, expected, strict=True)))
+    one = study.evaluate(tmp_path, scores=["msp"], metrics=["accuracy"]).verdict
+    assert not any(each.kind == "selected_here" for each in one.caveats)

@@ -126,7 +126,12 @@ def test_few_distinct_scores_are_exact() -> None:
     rng = np.random.default_rng(0)
     columns = {name: each if name == "id_loss" else rng.integers(0, 9, len(each)) / 8.0 for name, each in
                rows(rng, 500, 300).items()}  # fmt: skip
-    result = JointSummary("real", bits=12).update(**columns).result()
+    summary = JointSummary("real", bits=12).update(**columns)
+    signs = {name: np.where(each == 0.0, -0.0, each) for name, each in columns.items()}
+    assert JointSummary("real", bits=12).update(**signs).columns().keys() == summary.columns().keys()
+    for name, column in JointSummary("real", bits=12).update(**signs).columns().items():
+        np.testing.assert_array_equal(column, summary.columns()[name])  # -0.0 is 0.0
+    result = summary.result()
     for key, value in exact(columns, None).items():
         assert result[key].width == 0.0
         assert result[key].value == pytest.approx(value, abs=1e-12)

@@ -42,6 +42,9 @@ def test_npz_of_grey_and_colour(tmp_path):
     assert torch.equal(train.pixels[:, 0], torch.from_numpy(GREY))
     assert train.class_names == ("a", "b", "c")
     assert len(test) == 4
+    np.savez(tmp_path / "grey_train_.npz", x=GREY, y=LABELS)
+    (tmp_path / "grey.npz").rename(tmp_path / "grey_test_.npz")
+    assert torch.equal(data.load(str(tmp_path / "grey_train_.npz"))[1].pixels, test.pixels)  # the test part of that
     colour, _ = data.load(str(tmp_path / "colour.npz"))
     assert torch.equal(colour.pixels.permute(0, 2, 3, 1), torch.from_numpy(COLOUR))
 
@@ -85,6 +88,10 @@ def test_idx_that_is_cut_short(tmp_path):
     file.write_bytes(file.read_bytes()[:-5])
     with pytest.raises(ValueError, match=r"train-images-idx3-ubyte: holds 379 bytes for shape \(6, 8, 8\)"):
         data.load(str(tmp_path))
+    for length in (3, 4, 15):  # within the head
+        file.write_bytes((b"\0\0\x08\x03" + bytes(12))[:length])
+        with pytest.raises(ValueError, match="is no idx file of bytes"):
+            data.load(str(tmp_path))
 
 
 @pytest.mark.parametrize("hundred", [False, True])

@@ -8,7 +8,7 @@ import torch
 from scipy import ndimage
 
 from abstain.nn import data
-from abstain.nn.data import CLASS_NAMES, CORRUPTIONS, SUPER_CLASSES
+from abstain.nn.data import CLASS_NAMES, CORRUPTIONS, SUPER_CLASSES, _corruptions
 from abstain.nn.ingredients import mixing_set
 
 #: Images with edges and surfaces: dead leaves.
@@ -29,6 +29,26 @@ def test_corruptions_grow_with_their_level(name):
         assert float(each.max()) <= 1.0
     assert torch.equal(changed[2], data.corrupt(PICTURES, name, 3, seed=1))
     assert torch.equal(PICTURES, before)
+
+
+def test_glass_moves_pixels_to_their_neighbours():
+    """Each pixel is one of those around it, and those at the border can be drawn too."""
+    rows, columns = torch.meshgrid(torch.arange(5.0), torch.arange(6.0), indexing="ij")
+    x = torch.stack([rows, columns]).expand(60, 2, 5, 6)
+    moved = _corruptions._glass_blur(x, (0.0, 1, 1), torch.Generator().manual_seed(0))
+    assert (moved - x).abs().max() == 1.0
+    assert moved.amax(dim=(0, 2, 3)).tolist() == [4.0, 5.0]
+    assert moved.amin(dim=(0, 2, 3)).tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("name", ["snow", "motion_blur"])
+def test_streaks_are_as_long_as_the_image_is_large(name, monkeypatch):
+    """Twice the size, twice the length."""
+    seen = []
+    monkeypatch.setattr(_corruptions, "streaked", lambda x, *lengths: (seen.append(lengths[:2]), x)[1])
+    for size in (32, 64):
+        data.corrupt(torch.zeros(1, 3, size, size), name, 3)
+    assert seen[1] == (2 * seen[0][0], 2 * seen[0][1])
 
 
 def test_blur_reflects_at_the_border():

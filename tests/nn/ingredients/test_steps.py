@@ -243,3 +243,7 @@ def test_cosine_classifier_and_its_plain_form():
     assert plain(torch.zeros(1, 5)).tolist() == [[0.0] * 4]
     ceiling = 1 / (1 + 3 * math.exp(-16))
     assert head(h).softmax(dim=1).max().item() < ceiling
+    with pytest.raises(ValueError, match="scale"):
+        ingredients.CosineClassifier(5, 4, scale=0.0)
+    with pytest.raises(ValueError, match=r"lam must lie in \[0, 1\), got 1.0"):
+        ingredients.FriendlySAM(torch.optim.SGD(head.parameters(), lr=0.1), lam=1.0)

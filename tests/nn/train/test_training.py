@@ -179,6 +179,9 @@ def test_schedules_by_hand(tiny):
     assert module.rate_at(stage, 2.5) == pytest.approx(0.1 * 0.5 * (1 + np.cos(np.pi * 0.25)))
     stage = tiny("ce", "epochs=10", "schedule=cosine_epochs").stage["main"]
     assert module.rate_at(stage, 2.9) == pytest.approx(0.1 * 0.5 * (1 + np.cos(np.pi * 0.2)))
+    stage = tiny("ce", "epochs=10", "final_rate=0.02").stage["main"]
+    rates = [module.rate_at(stage, epoch) for epoch in (0.0, 2.5, 10.0)]
+    assert rates == pytest.approx([0.1, 0.02 + 0.08 * 0.5 * (1 + np.cos(np.pi * 0.25)), 0.02])
     stage = train.recipe("sure").stage["main"]
     start = 0.1 * 0.5 * (1 + np.cos(np.pi * 0.6))
     assert start == pytest.approx(0.0345, abs=1e-4)  # so the rate rises to .05, as the reference notes

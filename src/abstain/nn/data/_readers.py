@@ -78,7 +78,7 @@ def _jpegs(stream: AnyArray, offsets: AnyArray, path: Path) -> torch.Tensor:
 def read_idx(path: Path) -> np.ndarray:
     """Read one idx file (MNIST and its relatives), compressed or not."""
     data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    if len(data) < 4 or data[:2] != b"\0\0" or data[2] != 8:
+    if len(data) < 4 or data[:3] != b"\0\0\x08" or len(data) < 4 + 4 * data[3]:
         raise ValueError(f"{path}: is no idx file of bytes; fetch it again")
     rank = data[3]
     shape = struct.unpack(f">{rank}I", data[4 : 4 + 4 * rank])
