@@ -71,8 +71,8 @@ def test_foreign_rows_that_a_threshold_would_answer_are_counted() -> None:
                  "--risk", 0.05, "--delta", 0.05)  # fmt: skip
     assert "OOD rows" not in inside
     joint = run("joint", file, *columns, "--scores", "msp,neg_entropy")
-    assert f"! 1,000 OOD rows are not covered: {share} of them would be answered at the threshold certified" in joint
-    assert f"{percent(found.coverage)} of the others; {bad} of all answers are then wrong or OOD" in joint
+    assert f"! 1,000 OOD rows are not covered: {share} of them would be answered at the threshold for 5 %" in joint
+    assert f" without them ({found.printed}); {bad} of all answers are then wrong or OOD" in joint
     words = typed(joint)
     assert f"{share} of them would be answered" in run(*words)
 
@@ -104,7 +104,7 @@ def test_a_broken_guarantee_stops_and_names_how_to_start_again() -> None:
         run("threshold", file, "--labels", "label", "--probabilities", "p_*", "--risk", 0.1, "--delta", 0.05, *groups,
             "-o", policy)  # fmt: skip
         text = run("monitor", policy, later, codes=(1,))
-        assert text.startswith("Stop answering by this policy: error rate ")
+        assert text.startswith(f"Stop answering{' in far' * bool(groups)} by this policy: error rate ")
         assert ("first seen after " in text) is not bool(groups)
         assert ("first seen in " in text) is bool(groups)
         words = typed(text)

@@ -105,9 +105,9 @@ def test_monitoring_reports_violations_changes_and_drift() -> None:
     seen = abstain.monitor(policy, bad, later, groups=np.tile(["a", "b"], 2000), time=np.arange(4000) // 100)
     verdict = seen.verdict
     assert (verdict.status, verdict.sign, verdict.limit) == (Status.VIOLATED, "no", 0.1)
-    assert f"first seen in b after {seen.violated_at:,} accepted rows" in verdict.guarantee
-    assert verdict.headline == "Stop answering by this policy: " + (
-        f"error rate {percent(seen.risk)} in {seen.n_accepted:,} answered rows, limit 10 %."
+    assert f"first seen in b after {seen.violated_at:,} accepted rows of all groups" in verdict.guarantee
+    assert verdict.headline == "Stop answering in b by this policy: " + (
+        f"error rate {percent(next(one.risk for one in seen.by_group if one.period == 'b'))}, limit 10 %."
     )
     assert caveat(verdict, "stands_out").values["name"] == "b"
     assert any("still so" in each for each in caveat(verdict, "drift").values["what"])

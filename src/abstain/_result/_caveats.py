@@ -42,7 +42,7 @@ CAVEATS = {
     "copied_rows": Kind(VOID, "{copies}.", "Leave copies out, or name what rows belong together (clusters=)."),
     "files_left_out": Kind(VOID, "{count} files could not be evaluated and are left out."),
     "group_above": Kind(GRAVE, "More than {limit:%} of the answers are wrong in {column} {names:list}.",
-        "Choose a threshold for each {column} before going live; leaving a group out voids this certificate."),
+        "Choose a threshold for each {column} before going live; without a group this certificate no longer holds."),
     "ood_answered": Kind(GRAVE, "{count:,} OOD rows are not covered: {answered:%} of them would be answered{mixed}."),
     "ood_accepted": Kind(GRAVE, "Where {score} accepts 95 % of the in-distribution rows, it accepts {share:%} of "
         "the OOD rows of {set}{best}."),
@@ -54,8 +54,8 @@ CAVEATS = {
         "for review: {reason}."),
     "drift": Kind(GRAVE, "New cases differ from the calibration: {what:list}. Without any change such a signal "
         "comes with probability {chance:%} at most, for coverage and for scores each.{order}", "Find the cause first."),
-    "change": Kind(GRAVE, "A change was signalled after accepted row {first:,}{since}, {count:,} in all; without a "
-        "change one signal in {run_length:,.0f} accepted rows or more is expected."),
+    "change": Kind(GRAVE, "A change was signalled after accepted row {first:,}{since}, {count:,} in all; "
+        "expect one false alarm in {run_length:,.0f} accepted rows or more."),
     "old_rows": Kind(GRAVE, "Only the {fresh:,} rows{where} from the call of that signal on still speak for new cases; "
         "the {old:,} before it may be of another population.", "Restart the certificate."),
     "groups_unread": Kind(GRAVE, "Columns that may be groups were not used: {names:list}.", "({how})"),
@@ -85,7 +85,7 @@ CAVEATS = {
     "miscalibrated": Kind(NOTE, "{score} is {word} by {gap:points}; certificates do not depend on that."),
     "more_rows": Kind(NOTE, "{limit:%} would take {rows}."),
     "no_more_rows": Kind(NOTE, "More rows may not reach {limit:%}{where}: a certificate takes {enough:,} answers or "
-        "more, and each threshold here that gives as many is wrong in at least {lowest:%} of them."),
+        "more, and at least {lowest:%} of so many are wrong here."),
 }  # fmt: skip
 
 
@@ -144,4 +144,4 @@ def planned_rows(
         return []
     rows = SPOKEN.format("{} rows or more if errors lie as here", about(needed))
     alone = SPOKEN.format(", fewer for {:%} alone", limit) if tried > 1 else ""
-    return [Caveat.of("more_rows", limit=limit, needed=needed, rows=rows + alone)]
+    return [Caveat.of("more_rows", limit=limit, needed=needed, n=n, rows=rows + alone)]

@@ -61,7 +61,7 @@ class Level:
     """Where all cases are answered, or those of one group, with the limit of the risk that this satisfies.
 
     ``threshold``: None in a group whose cases are all referred for review; ``n``: rows of the group; ``risk``: of its
-    answers, without a threshold of all its rows.
+    answers, without a threshold of all its rows; ``violated``: whether the guarantee is violated in the group.
 
     Examples
     --------
@@ -77,6 +77,7 @@ class Level:
     group: str | None = None
     n: int = 0
     risk: float = math.nan
+    violated: bool = False
 
     @property
     def shown(self) -> str:
@@ -288,9 +289,9 @@ class Verdict:
             return f"{said}to be better than chance." + certified * (whole is not None)
         if status in CERTIFYING:
             partly = ", in some groups only" * (status is Status.PARTLY)
-            return f"{_answer(self.coverage)}{partly}: {self.at_most(self.limit)}."
+            return f"{self._answer(self.coverage, self.limit)}{partly}: {self.at_most(self.limit)}."
         if status is Status.NOT_CERTIFIED and best is not None:
-            certified = f"{_answer(best.coverage)}: {self.at_most(best.limit)}{self._surely}"
+            certified = f"{self._answer(best.coverage, best.limit)}: {self.at_most(best.limit)}{self._surely}"
             return f"Not certified at {limit}. {certified}."
         found = f"{self.measure} {self.share(self.risk)}"
         if status is Status.MEASURED and self.coverage is not None:
@@ -299,8 +300,12 @@ class Verdict:
         found += f" in {self.n_accepted:,} answered rows" * bool(self.n_accepted)
         found += f", limit {limit}" * (self.limit is not None)
         if status is Status.VIOLATED:
-            above = self.risk is not None and self.limit is not None and self.risk > self.limit
-            return f"Stop answering by this policy: {found if above else 'the guarantee is violated'}."
+            broken = [each for each in self.groups if each.violated]
+            where = SPOKEN.format(" in {:list}", [each.group for each in broken]) * bool(broken)
+            risk = broken[0].risk if len(broken) == 1 else self.risk
+            found = f"{self.measure} {self.share(risk)}, limit {limit}" if broken else found
+            above = len(broken) < 2 and risk is not None and self.limit is not None and risk > self.limit
+            return f"Stop answering{where} by this policy: {found if above else 'the guarantee is violated'}."
         seen = status in _GUARANTEED and self.n_accepted
         said = "; ".join(each for each in (found * bool(seen), self.reason) if each)
         return f"{status.value.capitalize()}: {said}." if said else f"{status.value.capitalize()}."
@@ -317,7 +322,18 @@ class Verdict:
         if self.status in _GUARANTEED and self.limit is not None:
             reason = f", {self.reason}" if self.reason else ""
             return _GUARANTEED[self.status].format(self.at_most(self.limit), self._surely, reason)
-        return "" if self.levels else f"No guarantee: {self.known} only."
+        said = {Status.COMPARED: "for new cases: a comparison only.", Status.NOT_CERTIFIED: "yet."}.get(self.status)
+        return "" if self.levels else f"No guarantee {said}" if said else f"No guarantee: {self.known} only."
+
+    @property
+    def above(self) -> list[str]:
+        """Groups in which the certified limit is exceeded."""
+        return [name for each in self.grave if each.kind == "group_above" for name in each.values["groups"]]
+
+    def _answer(self, coverage: float | None, limit: float | None) -> str:
+        """Return what to answer; where a group exceeds the limit, that it is too early for that."""
+        early = "Do not go live at {} yet, because of {:list}. Over all cases"
+        return SPOKEN.format(early, self.share(limit), self.above) if self.above else _answer(coverage)
 
     @property
     def _surely(self) -> str:
@@ -330,6 +346,7 @@ class Verdict:
         if self.sign == "no" and not doubted:
             return ""
         begins, rest = ("This policy answers", "it refers") if doubted else ("Answer", "refer")
+        begins = "Over all cases: answer" if self.above else begins
         places = [f"≥ {each.printed} in {each.group}" for each in self.groups if each.threshold is not None]
         if not places and self.threshold is not None and math.isfinite(self.threshold):
             places = [f"≥ {self.printed or repr(self.threshold)}"]

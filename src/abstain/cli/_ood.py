@@ -106,6 +106,6 @@ def beside(run: ScoredRun, score: str, risk: float, delta: float) -> list[Caveat
     if not found.attainable or not found.n_accepted or not far.size:
         return []
     bad = (found.risk * found.n_accepted + answered) / (found.n_accepted + answered)
-    mixed = f" at the threshold certified for {percent(risk)} without them ({found.printed}), which answers "
-    mixed += f"{percent(found.coverage)} of the others; {percent(bad)} of all answers are then wrong or OOD"
+    mixed = f" at the threshold for {percent(risk)} without them ({found.printed}); {percent(bad)} of all answers are "
+    mixed += "then wrong or OOD"
     return [Caveat.of("ood_answered", count=far.size, answered=answered / far.size, mixed=mixed)]

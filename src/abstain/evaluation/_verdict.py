@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from abstain.thresholds import RiskLevel
 
 #: What makes groups possible where few rows are labelled.
-ALL_LABELLED = "see groups=, of rows that are all labelled"
+ALL_LABELLED = "see groups=, which needs labels of all rows"
 #: Of more rows a difference in coverage is not tested here, which would take longer than all else; 'compare' does.
 MOST_ROWS = 50_000
 #: Fewer errors than this say little about where they lie, and fewer rows than this little about anything.

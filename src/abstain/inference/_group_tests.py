@@ -103,7 +103,10 @@ class GroupComparison(Result):
         clear = len(self.may_be_worst) == 1
         names = f"{self.worst} is the worst" if clear else f"Any of {listed(self.may_be_worst)} may be the worst"
         said = f"{names} of {len(self.sizes)} groups by {self.label}"
-        value = f"{self.worst} {worst.estimate:.3g} [{worst.low:.3g}, {worst.high:.3g}]"
+        value = f"{worst.estimate:.3g} [{worst.low:.3g}, {worst.high:.3g}]"
+        others = [each.estimate for name, each in self.intervals.items() if name != self.worst]
+        beside = f"{value}, the others {min(others):.3g} to {max(others):.3g}"
+        value = beside if clear and len(others) > 1 else f"{self.worst} {value}"
         return Verdict(Status.COMPARED, n=sum(self.sizes.values()), reason=f"{said}: {value}", confidence=self.level)
 
     def tables(self) -> list[Table]:

@@ -167,7 +167,7 @@ class LiveCertification(Result):
         """What may be answered now, and whether something has changed."""
         violated = [one.violated_at for one in self.groups.values() if one.violated_at is not None]
         levels = tuple(
-            Level(self.risk, one.coverage, None, "", name or None, one.rows, one.risk)
+            Level(self.risk, one.coverage, None, "", name or None, one.rows, one.risk, one.violated_at is not None)
             if one.violated_at is not None or one.threshold == math.inf
             else Level(
                 self.risk, one.coverage, one.threshold, readable(one.threshold), name or None, one.rows, one.risk

@@ -167,8 +167,8 @@ class Monitoring(Result):
         violated = [name for name, is_violated in self.groups.items() if is_violated]
         reason = "no accepted row was seen" if self.violated is None else ""
         if self.violated:
-            where = f" in {', '.join(violated)}" if violated else ""
-            reason = f"first seen{where} after {self.violated_at or 0:,} accepted rows"
+            where, of_all = (f" in {', '.join(violated)}", " of all groups") if violated else ("", "")
+            reason = f"first seen{where} after {self.violated_at or 0:,} accepted rows{of_all}"
         detail = f"evidence against the guarantee {printed(self.evidence)}, alarm at {1.0 / self.delta:.3g}"
         if self.calibrated is not None:
             detail += f"; coverage at calibration {percent(self.calibrated)}"
@@ -190,7 +190,8 @@ class Monitoring(Result):
         for name, limit in self.thresholds.items():
             found = (seen[name].n, seen[name].risk) if name in seen else (0, math.nan)
             covered, answers = seen[name].coverage if name in seen else 0.0, math.isfinite(limit)
-            yield Level(most, covered, limit if answers else None, readable(limit), name, *found)
+            at, violated = limit if answers else None, self.groups.get(name, False)
+            yield Level(most, covered, at, readable(limit), name, *found, violated)
 
     def _caveats(self, one: bool) -> Iterator[Caveat]:
         """Yield changes, drift, what stands out, and rows that no threshold answers."""

@@ -167,11 +167,16 @@ class _Upright:
                 d = "".join(f"M{x:.1f} {a:.1f}V{b:.1f}" for x, a, b in ends if np.isfinite(a + b))
                 found.append(f'<path class="line bar {colour}" d="{d}"/>')
             shape, size = ("ring ", 5) if each.kind == "ring" else ("", 4)
-            known = [(x, y) for x, y in zip(xs, ys, strict=True) if np.isfinite(y)]
-            found += [f'<circle class="{shape}{colour}"{of} cx="{x:.1f}" cy="{y:.1f}" r="{size}"/>' for x, y in known]
+            marked = {k for k, word in enumerate(each.words) if word and each.high is not None}
+            for k, (x, y) in enumerate(zip(xs, ys, strict=True)):
+                if np.isfinite(y):
+                    kind = f"{shape}{colour}{' marked' * (k in marked)}"
+                    found.append(f'<circle class="{kind}"{of} cx="{x:.1f}" cy="{y:.1f}" r="{size}"/>')
             tops = ys + 20.0 if each.high is None else self.y(each.high) - 8.0
             for x, y, word in zip(xs, tops, each.words, strict=False):
-                if word and np.isfinite(y):
+                if word and np.isfinite(y) and each.high is not None:
+                    found.append(centred(self.size, float(x), float(y), clean(word), "said"))
+                elif word and np.isfinite(y):
                     ahead = each.kind == "ring" or x < 0.6 * self.right
                     where = (
                         f'x="{x + 4 if ahead else x - 4:.1f}" y="{y:.1f}" text-anchor="{"start" if ahead else "end"}"'

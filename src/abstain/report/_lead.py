@@ -46,9 +46,8 @@ def _status(verdict: Verdict) -> str:
         said += f", {percent(verdict.confidence)} confidence"
     if status is Status.NOT_CERTIFIED and verdict.best is not None and verdict.limit is not None:
         said += f" at {verdict.share(verdict.limit)}; certified at {verdict.share(verdict.best.limit)}"
-    above = [name for each in verdict.grave if each.kind == "group_above" for name in each.values["groups"]]
-    if above and status is not Status.NO_USE:
-        return SPOKEN.format("{}, but not in {:list}", said, above)
+    if verdict.above and status is not Status.NO_USE:
+        return SPOKEN.format("{}, but not in {:list}", said, verdict.above)
     care = verdict.sign == "care" and status in (Status.CERTIFIED, Status.SATISFIED, Status.NO_VIOLATION)
     return f"{said}; read the caveat{'s' * (len(verdict.grave) > 1)}" if care else said
 

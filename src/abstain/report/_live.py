@@ -50,7 +50,7 @@ def _numbers(live: LiveCertification) -> tuple[Number, ...]:
     limit = f"limit {live.risk:g}" if live.graded else f"limit {percent(live.risk)}"
     risk = () if one is None or math.isnan(one.risk) else (f"{one.risk:.4g}" if live.graded else share(one.risk),)
     violated = any(each.violated_at is not None for each in live.groups.values())
-    covered = "Coverage until the violation" if violated else "Coverage that is certified"
+    covered = "Coverage until the violation" if violated else "Coverage at the certified threshold"
     return (
         Number(covered, share(live.coverage)),
         *(
@@ -86,13 +86,13 @@ def _over_time(live: LiveCertification) -> tuple[Chart, ...]:
     place, span = np.arange(1.0, len(lines) + 1.0), (0.5, len(lines) + 0.5)
     step = -(-len(lines) // NAMED)
     labels = tuple(line.when if k % step == 0 else "" for k, line in enumerate(lines))
-    axis = "Calls of the certificate, oldest first →"
+    axis = "Calls, oldest first →"
     changed = [k + 1.0 for k, line in enumerate(lines) if line.changed][:1]
     changes = tuple(Rule(each, "change", "x") for each in changed)
     coverage = np.array([line.coverage for line in lines])
     last = ("",) * (len(lines) - 1) + (share(float(coverage[-1])),)
     rows, spent = (np.array([getattr(line, name) for line in lines], dtype=np.float64) for name in ("rows", "labels"))
-    title = f"Coverage that is certified at a limit of {percent(live.risk)}"
+    title = f"Coverage at the certified threshold, limit {percent(live.risk)}"
     covered = Series("", place, coverage, kind="dots", words=last)
     charts = [
         Chart(

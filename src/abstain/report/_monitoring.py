@@ -52,7 +52,9 @@ def _numbers(seen: Monitoring) -> tuple[Number, ...]:
     limit = "" if seen.limit is None else f"limit {seen.limit:g}" if graded else f"limit {percent(seen.limit)}"
     limit += f" ({percent(1.0 - seen.delta)} confidence)" if limit and seen.guaranteed else ""
     calibrated = "" if seen.calibrated is None else f"{share(seen.calibrated)} at calibration"
-    evidence = [Number("Evidence against the guarantee", _size(seen.evidence), f"alarm at {1.0 / seen.delta:.3g}")]
+    evidence = [
+        Number("Evidence against the guarantee", _size(seen.evidence), f"1: none; alarm at {1.0 / seen.delta:.3g}")
+    ]
     return (
         Number("Mean loss of answers" if graded else "Error rate of answers", risk, limit),
         *(evidence if seen.guaranteed else []),
@@ -90,7 +92,7 @@ def _periods(seen: Monitoring, verdict: Verdict) -> list[Chart]:
     alike = "; none is significantly worse than the others" if tested and not worse else ""
     low, high, risk, evidence = column("risk_low"), column("risk_high"), column("risk"), column("evidence")
     highest = lines[int(np.nanargmax(risk))].period if tested else ""
-    marked = {worse: f"{worse}: worse"} if worse else {highest: f"{highest}: highest, perhaps by chance"}
+    marked = {worse: "worse"} if worse else {highest: f"{highest}: highest, perhaps by chance"}
     words = [marked.get(one.period, "") if tested else "" for one in lines]
     ends = np.concatenate([high, risk, [seen.limit or 0.0]])
     top = 1.05 * float(ends[np.isfinite(ends)].max()) or 1.0

@@ -147,7 +147,9 @@ class GroupThresholds(Result):
         found = [(name, one) for name, each in lost.items() for one in each.verdict.caveats]
         more = {name: one.values for name, one in found if one.kind == "more_rows"}
         if more:
-            needed = (f"{about(values['needed'])} rows or more in {name}" for name, values in more.items())
+            needed = (
+                f"{about(each['needed'])} rows or more in {name} (now {each['n']:,})" for name, each in more.items()
+            )
             rows = f"{', '.join(needed)} if errors lie as here"
             yield Caveat.of("more_rows", limit=next(iter(more.values()))["limit"], rows=rows)
         for name, one in found:
