@@ -168,8 +168,9 @@ class NonInferiority(Result):
         return [said, *filter(None, (self.note, self.warning))]
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one dict."""
-        return [{each.name: getattr(self, each.name) for each in fields(self) if each.name != "asked"}]
+        """Return one dict; what the result rests on is its sentence."""
+        row = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "asked"}
+        return [row | {"rests_on": None if self.rests_on is None else str(self.rests_on)}]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values: the fields, with notes and version."""
