@@ -52,8 +52,8 @@ CAVEATS = {
         "perhaps by chance."),
     "groups_rejected": Kind(GRAVE, "Not certified in {names:list} with these rows, so all cases there are referred "
         "for review: {reason}."),
-    "drift": Kind(GRAVE, "New cases differ from the calibration: {what:list}. Without any change such a signal "
-        "comes with probability {chance:%} at most, for coverage and for scores each.{order}", "Find the cause first."),
+    "drift": Kind(GRAVE, "New cases differ from the calibration: {what:list}. A false signal has probability "
+        "{chance:%} at most, for coverage and for scores each.{order}", "Find the cause first."),
     "change": Kind(GRAVE, "A change was signalled after accepted row {first:,}{since}, {count:,} in all; "
         "expect one false alarm in {run_length:,.0f} accepted rows or more."),
     "old_rows": Kind(GRAVE, "Only the {fresh:,} rows{where} from the call of that signal on still speak for new cases; "

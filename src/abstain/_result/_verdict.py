@@ -288,7 +288,8 @@ class Verdict:
             said = f"{failed} threshold on {clean(self.score) or 'this score'} does not help: its ranking is not shown "
             return f"{said}to be better than chance." + certified * (whole is not None)
         if status in CERTIFYING:
-            partly = ", in some groups only" * (status is Status.PARTLY)
+            names = [each.group for each in self.groups if each.threshold is not None]
+            partly = SPOKEN.format(", in {:list} only", names) * (status is Status.PARTLY)
             return f"{self._answer(self.coverage, self.limit)}{partly}: {self.at_most(self.limit)}."
         if status is Status.NOT_CERTIFIED and best is not None:
             certified = f"{self._answer(best.coverage, best.limit)}: {self.at_most(best.limit)}{self._surely}"

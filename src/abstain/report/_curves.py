@@ -57,7 +57,7 @@ def leading(
             [float(value) for value in values]
             for values in ([one.coverage for one in kept], [one.found.risk for one in kept])
         )
-        words = tuple(percent(one.risk) if binary else f"{one.risk:g}" for one in kept)
+        words = tuple(f"≤ {percent(one.risk) if binary else f'{one.risk:g}'}" for one in kept)
         series.append(Series("", np.array(x), np.array(y), kind="ring", score=name, words=words))
     what = "Error rate of the answers" if binary else "Mean loss of the answers"
     rings = "; rings: certified limits" * any(each.attained for each in measured.values())
