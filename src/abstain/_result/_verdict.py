@@ -323,7 +323,8 @@ class Verdict:
         if self.status in _GUARANTEED and self.limit is not None:
             reason = f", {self.reason}" if self.reason else ""
             return _GUARANTEED[self.status].format(self.at_most(self.limit), self._surely, reason)
-        said = {Status.COMPARED: "for new cases: a comparison only.", Status.NOT_CERTIFIED: "yet."}.get(self.status)
+        compared = f"of the {self.measure}: a comparison only."
+        said = {Status.COMPARED: compared, Status.NOT_CERTIFIED: "yet."}.get(self.status)
         return "" if self.levels else f"No guarantee {said}" if said else f"No guarantee: {self.known} only."
 
     @property
