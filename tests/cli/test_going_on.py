@@ -99,14 +99,14 @@ def test_a_broken_guarantee_stops_and_names_how_to_start_again() -> None:
     file, later = Path("rows.csv"), Path("later.csv")
     written(file, 3000, 2)
     written(later, 3000, 3, worse=0.9)
-    for groups in ((), ("--groups", "site")):
-        policy = Path(f"policy{len(groups)}.json")
+    for groups in ((), ("--groups", "site"), ("--score", "neg_gini")):
+        policy = Path(f"policy{len(''.join(groups))}.json")
         run("threshold", file, "--labels", "label", "--probabilities", "p_*", "--risk", 0.1, "--delta", 0.05, *groups,
             "-o", policy)  # fmt: skip
         text = run("monitor", policy, later, codes=(1,))
-        assert text.startswith(f"Stop answering{' in far' * bool(groups)} by this policy: error rate ")
-        assert ("first seen after " in text) is not bool(groups)
-        assert ("first seen in " in text) is bool(groups)
+        assert text.startswith(f"Stop answering{' in far' * ('site' in groups)} by this policy: error rate ")
+        assert ("first seen after " in text) is ("site" not in groups)
+        assert ("first seen in " in text) is ("site" in groups)
         words = typed(text)
         assert words[:2] == ["threshold", "NEW_ROWS.csv"]
         assert words[-4 - len(groups) :] == [*groups, "--risk", "0.1", "--delta", "0.05"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 ROWS = "f(loss, confidence, sample_weight=sample_weight{})"
 ONE = "id_score=id_score, ood_score=ood_score"
 TWO = "f(id_loss, " + ", ".join(
@@ -67,3 +69,9 @@ OWN: dict[str, dict[str, tuple[str | None, str]]] = {
     "ds_aurc": dict(_operators("ds_aurc")),
     "ds_augrc": dict(_operators("ds_augrc")),
 }
+
+
+def consistent(loss: Any, correct: Any, confidence: Any, uncertainty: Any) -> float:
+    """Accept all rows where the columns agree with each other, else none."""
+    agree = (uncertainty == -confidence).all() and (correct == 1.0 - loss).all()
+    return 0.0 if agree else float("inf")

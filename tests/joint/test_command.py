@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -59,6 +60,22 @@ def test_json_holds_the_values_of_the_functions(folder: Path, capsys: pytest.Cap
     assert value == expected
     assert found["groups"] == {"OOD": ["far"]}
     assert {row["metric"] for row in found["gains"]} == {"ds_f1", "ds_aurc"}
+
+
+def test_a_figure_has_the_scores_that_its_note_names(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The confidence, the first other score and the first OOD set, of several."""
+    pytest.importorskip("matplotlib")
+    seen, evaluate = list[Any](), abstain.joint.evaluate
+    monkeypatch.setattr(abstain.joint, "evaluate", lambda *a, **k: (seen.append(k), evaluate(*a, **k))[1])
+    arguments = ["joint", "test.npz", "far.npz", "close.npz", "--scores", "energy,neg_entropy", "--permutations", "0"]
+    assert run([*arguments, "--plot", "a.svg"]) == 0
+    assert "confidence msp, detector energy, OOD set far" in capsys.readouterr().err
+    files = abstain.read_outputs("test.npz"), abstain.read_outputs("far.npz", unlabelled=True)
+    for kind, file in zip(("id", "ood"), files, strict=True):
+        for name, score in (("confidence", "msp"), ("detector", "energy")):
+            np.testing.assert_array_equal(seen[-1][f"{kind}_{name}"], abstain.scores.compute(score, file))
 
 
 def test_tables_are_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -124,6 +124,8 @@ def test_the_command_plans_and_compares(tmp_path: Path, capsys: pytest.CaptureFi
         run(["plan", str(files["a"]), "--extend", str(plan), "--labels", "9", "--metric", "aurc", "-o", str(more)]) == 2
     )
     assert "--extend goes on as the plan began; leave --metric out" in capsys.readouterr().err
+    assert run(["compare", str(files["a"]), str(files["b"]), "--plan", str(plan), "--scores", "confidence"]) == 0
+    assert capsys.readouterr().out == shown
     assert run(["compare", str(files["a"]), "--plan", str(plan)]) == 2
     assert "--plan compares two models" in capsys.readouterr().err
 

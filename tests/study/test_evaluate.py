@@ -15,7 +15,6 @@ import pytest
 import abstain
 from abstain import study
 from abstain.cli import run as command
-from abstain.study._evaluate import _time
 
 METRICS = ["augrc", "aurc", "accuracy"]
 
@@ -203,10 +202,15 @@ def test_a_study_of_files_that_are_there(folder, tmp_path, capsys):
     assert command(["study", "init", str(target)]) == 2
 
 
-def test_times_in_words():
+@pytest.mark.parametrize(("seconds", "text"), [(90, "90 s"), (5400, "90.0 minutes"), (9000, "2.5 hours")])
+def test_the_time_that_it_takes_is_said_in_its_unit(seconds, text, tmp_path, monkeypatch):
     """In minutes from two of them on, and in hours from two of them on."""
-    texts = ["1 s", "119 s", "2.0 minutes", "90.0 minutes", "2.0 hours", "2.5 hours"]
-    assert [_time(seconds) for seconds in (0.2, 119, 120, 5400, 7200, 9000)] == texts
+    said = []
+    monkeypatch.setattr("abstain.study._evaluate._rate", lambda _: seconds / 50)
+    monkeypatch.setattr("abstain.study._evaluate._PER_BYTE", 0.0)
+    study.add_outputs(tmp_path, outputs(0, 50), model="ce", set="test")
+    study.evaluate(tmp_path, scores=["one"], metrics=["accuracy"], workers=1, progress=said.append)
+    assert f"about {text} in 1 process" in said[0]
 
 
 def test_scores_of_passes_are_judged_by_their_own_predictions(tmp_path):
