@@ -226,3 +226,19 @@ def test_scores_of_passes_are_judged_by_their_own_predictions(tmp_path):
     assert {each.score: each.value for each in found} == pytest.approx(dict(zip(names, expected, strict=True)))
     one = study.evaluate(tmp_path, scores=["msp"], metrics=["accuracy"]).verdict
     assert not any(each.kind == "selected_here" for each in one.caveats)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
+def test_a_process_that_does_not_answer_is_ended_and_named(tmp_path, monkeypatch):
+    """It has closed its output, and would go on for a minute."""
+    code = "import os, time; os.close(1); time.sleep(60)"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "encoding": "utf-8"}
+    monkeypatch.setattr(
+        "abstain.study._units._start", lambda _: subprocess.Popen([sys.executable, "-S", "-c", code], **pipes)
+    )
+    for seed in range(2):
+        study.add_outputs(tmp_path, outputs(seed, 50), model=f"m{seed}", set="test")
+    found = study.evaluate(tmp_path, scores=["one"], metrics=["accuracy"], workers=2)
+    assert [each.why for each in found.failures] == [
+        f"the process that worked on it ended with code {-signal.SIGKILL}; is there enough memory?"
+    ] * 2

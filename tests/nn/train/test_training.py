@@ -265,7 +265,9 @@ def test_models_of_others_are_extracted_without_training(monkeypatch, tmp_path):
     assert "nothing was trained" in run.notes[0]
     outputs = read_study(tmp_path).outputs("deit_b", "seed0", "test")
     assert outputs.features @ outputs.head[0].T + outputs.head[1] == pytest.approx(outputs.logits, abs=1e-5)
-    assert train.plan(train.recipe("deit_b"), task).steps == {}
+    plan = train.plan(train.recipe("deit_b"), task)
+    assert plan.steps == {}
+    assert plan.checkpoint_bytes == 3 * 4 * plan.parameters  # weights and two moments, no average
 
 
 # ---------------------------------------------------------------------- what goes wrong
@@ -339,3 +341,5 @@ def test_the_plan_counts_what_is_written(task, tiny, tmp_path):
     written = sum(file.stat().st_size for file in (tmp_path / "ce" / "seed0").iterdir())
     assert 0.5 < plan.output_bytes / written < 2.0
     assert plan.steps == {"main": steps[0]}
+    averaged = train.plan(tiny("ce", "network.name=resnet18", "network.width=8", "average.kind=ema"), task)
+    assert (plan.checkpoint_bytes, averaged.checkpoint_bytes) == (12 * plan.parameters, 16 * plan.parameters)
