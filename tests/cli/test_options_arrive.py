@@ -60,3 +60,15 @@ def test_audit_takes_its_level(tmp_path: Path, abstain_: Callable[..., Done]) ->
     found = [json.loads(each.out) for each in called]
     assert [each["level"] for each in found] == [0.8, 0.99]
     assert found[1]["risk_interval"][0] < found[0]["risk_interval"][0]
+
+
+def test_a_state_does_not_replace_the_rows(tmp_path: Path, abstain_: Callable[..., Done]) -> None:
+    """The file of the rows, or the policy, as the state is refused."""
+    policy = tmp_path / "p.json"
+    file = csv(tmp_path / "a.csv", conf=[0.9, 0.8, 0.7], err=[0, 1, 0])
+    chosen = abstain.choose_threshold([0.0] * 150, np.linspace(0.1, 0.9, 150), risk=0.1, delta=0.05)
+    chosen.policy(score="conf").save(policy)
+    for state in (file, policy):
+        before = state.read_bytes()
+        assert abstain_("monitor", policy, file, "--loss", "err", "--state", state).code == 2
+        assert state.read_bytes() == before

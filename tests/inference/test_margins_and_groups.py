@@ -268,3 +268,12 @@ def test_the_interval_is_longer_on_the_side_of_the_long_tail() -> None:
     found = non_inferiority(wrong, {"new": new, "old": old}, margin=0.02)
     assert found.skewness > 0.0
     assert found.high - found.difference > found.difference - found.low > 0.0
+
+
+def test_the_worst_group_of_a_metric_that_should_be_high() -> None:
+    """One group whose score says nothing of its errors."""
+    rng = np.random.default_rng(6)
+    site, wrong = np.repeat(list("abcde"), 300), rng.random(1500) < 0.3
+    score = rng.normal(size=1500) - np.where(site == "c", 0.0, 3.0) * wrong
+    found = compare_groups(wrong, score, site, "auroc_f")
+    assert (found.worst, found.may_be_worst) == ("c", ("c",))

@@ -138,3 +138,16 @@ def test_thresholds_are_a_pair_of_numbers(thresholds: object, message: str) -> N
     with pytest.raises((ValueError, TypeError)) as caught:
         abstain.joint.f1_at(thresholds=thresholds, **random_problem(5, 5).named)
     assert message in str(caught.value)
+
+
+def test_the_surface_at_a_prevalence_is_f1_by_hand() -> None:
+    """Shares of ID and of OOD samples, weighed by the prevalence."""
+    rng = np.random.default_rng(0)
+    loss, one, two, out = (rng.random(60) < 0.3) * 1.0, rng.random(60), rng.random(60), rng.random((2, 40))
+    ood = {"ood_confidence": out[0], "ood_detector": out[1]}
+    found = abstain.joint.evaluate(loss, id_confidence=one, id_detector=two, **ood).at_prevalence(0.2)
+    confidence, detector, value = found.f1_surface(4)
+    for (j, a), (k, b) in itertools.product(enumerate(confidence), enumerate(detector)):
+        answered, other = (one >= a) & (two >= b), np.mean((out[0] >= a) & (out[1] >= b))
+        right = 0.8 * np.mean(answered * (1 - loss))
+        assert value[j, k] == pytest.approx(2 * right / (0.8 * np.mean(answered) + 0.8 + 0.2 * other))

@@ -346,3 +346,14 @@ def test_a_risk_that_is_no_limit_asks_for_the_largest_loss_first() -> None:
     with pytest.raises(ValueError, match="risk must be below the largest possible loss, 10"):
         abstain.choose_threshold(loss, score, risk=10.0, delta=0.05, max_loss=10.0)
     assert abstain.choose_threshold(loss, score, risk=4.0, delta=0.05, max_loss=10.0).guarantee().max_loss == 10.0
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.5, 0.62, 0.9])
+def test_an_audit_of_losses_in_other_units_decides_alike(rate: float) -> None:
+    """Losses, limit and largest loss times four, or a quarter."""
+    rng, decided = np.random.default_rng(3), []
+    old, sure, new, score = (rng.random(n) for n in (2000, 2000, 600, 600))
+    for unit in (0.25, 1.0, 4.0):
+        chosen = abstain.choose_threshold(0.3 * unit * old, sure, risk=0.3 * unit, delta=0.05, max_loss=unit)
+        decided.append(audit(chosen, rate * unit * new, score).satisfied)
+    assert decided == [{0.1: True, 0.5: True, 0.62: None, 0.9: False}[rate]] * 3

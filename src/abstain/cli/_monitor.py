@@ -16,7 +16,7 @@ from abstain.cli._columns import ANSWERS, ROWS, reads
 from abstain.cli._group import Options, command, example_lines
 from abstain.cli._input import about, column_names, read
 from abstain.cli._next import after_violation, scored_as, with_unread_groups
-from abstain.cli._output import Output, check_destinations, writes
+from abstain.cli._output import Output, writes
 from abstain.cli._several import is_several
 
 if TYPE_CHECKING:
@@ -81,8 +81,6 @@ def monitor_command(
     given = {name: value for name, value in options.items() if value not in (None, False)}
     if file is None and (state is None or not state.exists()):
         raise click.UsageError("give FILE, the labelled rows, or --state with what was monitored so far")
-    if state is not None and file is not None:
-        check_destinations({"state": state}, [file, policy])
     with nullcontext() if state is None or file is None else locked(state):
         seen, outputs = _seen(whole, file, state, columns, time, given, {"as_of": _present(as_of), "again": again})
     verdict = scored_as(seen.verdict, whole)
