@@ -13,16 +13,11 @@ from abstain._version import __version__ as __version__
 
 _load, _ = on_demand(__name__)
 
-#: Classes of results, which only functions return: a type annotation finds them here, and no list has them.
-_RESULTS = {"Candidate", "CertifiedThreshold", "Check", "Comparison", "EmpiricalThreshold", "Evaluation", "Gate"}
-_RESULTS |= {"Interval", "Measurement", "Moments", "OperatingPoint", "RankingStudy", "ReliabilityCurve", "Samples"}
-_RESULTS |= {"ScoreSummary", "Selection", "Table", "Tuning"}
-
 
 def __getattr__(name: str) -> Any:
     """Load a public name: from where the stub says, or from ``abstain.metrics``, whose modules list their own."""
     if name == "__all__":  # but for nn, which needs an optional library
-        return sorted({*homes_of(__name__), *import_module("abstain.metrics").FUNCTIONS} - {"nn"} - _RESULTS)
+        return sorted({*homes_of(__name__, results=False), *import_module("abstain.metrics").FUNCTIONS} - {"nn"})
     if name.startswith("_") or name in homes_of(__name__) or name not in import_module("abstain.metrics").FUNCTIONS:
         return _load(name)
     value = globals()[name] = import_module("abstain.metrics").FUNCTIONS[name]

@@ -12,14 +12,17 @@ from typing import Any
 
 
 @cache
-def homes_of(package: str) -> dict[str, str]:
+def homes_of(package: str, results: bool = True) -> dict[str, str]:
     """Return the names that the stub of a package lists, one import a line, with the modules that define them.
+
+    Without `results` those are left out whose line ends in ``# result``.
 
     The stub is the one list: type checkers and editors read it, too.
     """
     spec: Any = sys.modules[package].__spec__
     stub = spec.loader.get_data(os.path.join(spec.submodule_search_locations[0], "__init__.pyi")).decode()
-    return {known: home for home, known in re.findall(r"^from (\S+) import (\w+) as \w+$", stub, re.MULTILINE)}
+    found = re.findall(r"^from (\S+) import (\w+) as \w+(  # result)?$", stub, re.MULTILINE)
+    return {name: home for home, name, mark in found if results or not mark}
 
 
 def on_demand(name: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
