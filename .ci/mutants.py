@@ -13,20 +13,25 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import copy
+import importlib
 import json
+import multiprocessing
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 HOME = ROOT / ".mutants"
@@ -42,7 +47,11 @@ COMPARISON |= {ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNo
 #: Calls and arguments that speak to people or to the type checker, and calls whose arguments cannot be exchanged.
 SPOKEN = {"warn", "plural", "listed", "join", "echo", "cast", "field", "option", "argument", "isinstance"}
 SPOKEN_ARGUMENTS = {"stacklevel", "help", "dtype", "metavar", "title", "label", "description"}
-FIXED = {"getattr", "hasattr", "setattr", "zip"}
+FIXED = {"getattr", "hasattr", "setattr", "zip", "max", "min", "maximum", "minimum", "hypot", "logaddexp"}
+OPTIONS = ("-x", "-q", "-p", "no:cacheprovider", "-n", "0", "-W", "ignore:Module already imported")
+#: What every test would load again.
+LIBRARIES = ("numpy", "scipy.stats", "scipy.optimize", "pandas", "polars", "pyarrow.parquet", "matplotlib.pyplot")
+LIBRARIES += ("sklearn.linear_model", "sklearn.metrics", "sklearn.model_selection", "torch", "hypothesis", "duckdb")
 
 
 def package_of(path: str) -> str:
@@ -60,9 +69,8 @@ def deciding(tree: ast.AST) -> Iterator[ast.AST]:
     """Yield the nodes of bodies of functions that decide something: no messages, annotations, defaults or texts."""
     if isinstance(tree, ast.Raise | ast.JoinedStr | ast.Import | ast.ImportFrom | ast.Assert):
         return
-    if isinstance(tree, ast.Call) and (name_of(tree) in SPOKEN or name_of(tree).endswith(("Error", "Warning"))):
-        return
-    if isinstance(tree, ast.keyword) and tree.arg in SPOKEN_ARGUMENTS:
+    name = name_of(tree) if isinstance(tree, ast.Call) else ""
+    if name in SPOKEN or name.endswith(("Error", "Warning")) or getattr(tree, "arg", None) in SPOKEN_ARGUMENTS:
         return
     yield tree
     if isinstance(tree, ast.FunctionDef | ast.ClassDef):
@@ -86,9 +94,7 @@ def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
             new.ops = [COMPARISON[type(op)]()]
             yield "comparison", new
             if isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE):
-                turned = copy.deepcopy(node)
-                turned.left, turned.comparators = node.comparators[0], [node.left]
-                yield "comparison turned", turned
+                yield "comparison turned", ast.Compare(node.comparators[0], [op], [node.left])
         case ast.BoolOp(op=op):
             new.op = ast.Or() if isinstance(op, ast.And) else ast.And()
             yield "boolean", new
@@ -106,15 +112,13 @@ def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
         case ast.Call(args=[first, second, *_]) if name_of(node) not in FIXED and not isinstance(second, ast.Starred):
             new.args = [copy.deepcopy(second), copy.deepcopy(first), *new.args[2:]]
             yield "arguments exchanged", new
-        case ast.IfExp():
+        case ast.IfExp() if not isinstance(node.body, ast.JoinedStr) and not isinstance(node.orelse, ast.JoinedStr):
             new.body, new.orelse = new.orelse, new.body
             yield "branches exchanged", new
         case ast.If(test=test, body=body) if not any(isinstance(each, ast.Raise) for each in body):
             yield "condition", ast.UnaryOp(ast.Not(), copy.deepcopy(test))
         case ast.AugAssign() | ast.Expr(value=ast.Call()):
             yield "statement left out", ast.Pass()
-        case _:
-            return
 
 
 def mutants(path: Path) -> Iterator[dict[str, Any]]:
@@ -143,16 +147,17 @@ def reach(packages: list[str], jobs: int) -> None:
     """Run the suite, or that of some packages, under coverage: which tests reach which line, how long each takes."""
     from coverage import CoverageData
 
-    HOME.mkdir(exist_ok=True)
     data, times = HOME / "coverage", HOME / "times.xml"
     environment = os.environ | {"COVERAGE_FILE": str(data)}
+    HOME.mkdir(exist_ok=True)
     command = ["-m", "pytest", "-q", f"-n{jobs}", "--cov=src/abstain", "--cov-context=test", "--cov-report="]
     command += [f"--junitxml={times}", *(f"tests/{package}" for package in packages)]
     subprocess.run([sys.executable, *command], cwd=ROOT, env=environment, check=False)
-    seconds: dict[str, float] = {}
-    for case in ET.parse(times).iter("testcase"):
-        file, name = case.get("classname", "").replace(".", "/"), case.get("name", "")
-        seconds[f"{file}.py::{name}"] = float(case.get("time", 0))
+    seconds = {
+        f"{file.replace('.', '/')}.py::{case.get('name')}": float(case.get("time", 0))
+        for case in ET.parse(times).iter("testcase")
+        if (file := case.get("classname"))
+    }
     tests = sorted(seconds)
     place = {name: k for k, name in enumerate(tests)}
     read, lines = CoverageData(str(data)), {}
@@ -168,45 +173,79 @@ def chosen(reached: dict[str, Any], change: dict[str, Any]) -> list[str]:
     """Return the tests that meet a change: of its own package first, quick ones first, one of each function first."""
     package = package_of(change["file"])
     own = "tests/test_" if package == "." else f"tests/{package}/"
-    numbers = reached["lines"].get(change["file"], {}).get(str(change["line"]), [])
-    names = [reached["tests"][k] for k in numbers]
-    if not names:  # compiled code, or code of other processes
-        names = [name for name in reached["tests"] if name.startswith(own)]
+    names = [reached["tests"][k] for k in reached["lines"].get(change["file"], {}).get(str(change["line"]), [])]
+    # Lines of compiled code and of other processes are reached by no test.
+    names = names or [name for name in reached["tests"] if name.startswith(own)]
     names.sort(key=lambda name: (not name.startswith(own), reached["seconds"][name]))
-    seen: Counter[str] = Counter()
-    ranked = []
-    for k, name in enumerate(names):
-        ranked.append((seen[name.split("[")[0]], k, name))
-        seen[name.split("[")[0]] += 1
-    tests = [name for _, _, name in sorted(ranked)[:MOST]]
+    functions = [name.split("[")[0] for name in names]
+    earlier = [functions[:k].count(function) for k, function in enumerate(functions)]
+    tests = [names[k] for k in sorted(range(len(names)), key=lambda k: (earlier[k], k))[:MOST]]
     spent = accumulate(reached["seconds"][name] for name in tests)
     return [name for k, (name, total) in enumerate(zip(tests, spent, strict=True)) if k == 0 or total <= SECONDS]
+
+
+def forked(room: Path, arguments: list[str], limit: float) -> tuple[int, str]:
+    """Run pytest in a fork of this process, which has the libraries loaded: its exit code and output."""
+    child, out = os.fork(), room / "pytest.out"
+    if child == 0:
+        os.setpgrp()
+        signal.alarm(round(limit))
+        os.chdir(room)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        for number in (1, 2):
+            os.dup2(os.open(out, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND), number)
+        os.environ["PYTHONPATH"] = sys.path[0] = str(room / "src")
+        with contextlib.suppress(BaseException):
+            code = int(pytest.main([*arguments, *OPTIONS]))
+            sys.stdout.flush()
+            os._exit(code)
+        os._exit(99)
+    _, status = os.waitpid(child, 0)
+    with contextlib.suppress(ProcessLookupError):  # a child that ended may have left others
+        os.killpg(child, signal.SIGKILL)
+    return os.waitstatus_to_exitcode(status), out.read_text(errors="replace")
 
 
 def tried(change: dict[str, Any], reached: dict[str, Any], room: Path, whole: bool) -> dict[str, Any]:
     """Make the change in a copy of the project, run its tests, and take it back; say whether a test failed."""
     path = room / change["file"]
-    raw = (ROOT / change["file"]).read_bytes()
+    raw, stat = path.read_bytes(), path.stat()
     path.write_bytes(raw[: change["begin"]] + change["new"].encode() + raw[change["end"] :])
     tests = chosen(reached, change)
-    names = room / "names.txt"
-    names.write_text("\n".join(tests) + "\n")
-    environment = os.environ | {"PYTHONPATH": str(room / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
-    base = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-n", "0"]
-    limit = 60 + 5 * sum(reached["seconds"][name] for name in tests)
-    outcome, by = "lives", ""
-    for command, most in [([*base, f"@{names}"], limit), *([([*base, "tests"], 1800.0)] if whole else [])]:
-        try:
-            done = subprocess.run(command, cwd=room, env=environment, capture_output=True, text=True, timeout=most)
-        except subprocess.TimeoutExpired:
-            outcome = "too slow"
-            break
-        if done.returncode != 0:
-            failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-            outcome, by = "noticed", failed[0] if failed else done.stdout[-200:]
-            break
+    (room / "names.txt").write_text("\n".join(tests) + "\n")
+    limit = 60 + 8 * sum(reached["seconds"][name] for name in tests)
+    code, text = forked(room, [f"@{room}/names.txt"], limit)
+    if code == 0 and whole:
+        code, text = forked(room, ["tests"], 1800.0)
+    failed = [line for line in text.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    outcome = {0: "lives", -signal.SIGALRM: "too slow"}.get(code, "noticed")
     path.write_bytes(raw)
-    return change | {"outcome": outcome, "by": by, "tests": len(tests)}
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    return change | {"outcome": outcome, "by": (failed or [text[-200:]])[0] if code else "", "tests": len(tests)}
+
+
+def results() -> list[dict[str, Any]]:
+    """Return what was tried so far."""
+    log = HOME / "results.jsonl"
+    return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+
+
+def work(left: list[dict[str, Any]], reached: dict[str, Any], part: int, whole: bool) -> None:
+    """Try changes one after the other in a copy of the project of its own."""
+    room = HOME / f"copy{part}"
+    shutil.rmtree(room, ignore_errors=True)
+    ignored = shutil.ignore_patterns(".venv*", ".mutants", ".git", "__pycache__", ".mypy_cache", "_build")
+    shutil.copytree(ROOT, room, ignore=ignored)
+    quick = sorted(reached["tests"], key=lambda name: reached["seconds"][name])[::100]
+    code, text = forked(room, quick, 600)
+    if code != 0:
+        raise RuntimeError(f"tests of the unchanged code fail:\n{text}")
+    for change in left:
+        result = tried(change, reached, room, whole)
+        with (HOME / "results.jsonl").open("a") as file:
+            file.write(json.dumps(result) + "\n")
+        text = f"{result['outcome']:8} {change['file']}:{change['line']} {change['old']!r} -> {change['new']!r}"
+        print(text[:200], flush=True)
 
 
 def run(seed: int, number: int, packages: list[str], jobs: int, whole: bool) -> None:
@@ -217,34 +256,24 @@ def run(seed: int, number: int, packages: list[str], jobs: int, whole: bool) -> 
         package = package_of(str(path.relative_to(ROOT)))
         if package not in LEFT_OUT and (not packages or package in packages):
             every += mutants(path)
-    drawn = random.Random(seed).sample(every, min(number, len(every)))
-    log = HOME / "results.jsonl"
-    past = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
-    known = [{key: each.get(key) for key in drawn[0]} for each in past]
+    drawn = [each | {"seed": seed} for each in random.Random(seed).sample(every, min(number, len(every)))]
+    known = [{key: each.get(key) for key in drawn[0]} for each in results()]
     left = [each for each in drawn if each not in known]
     print(f"{len(every)} possible changes, {len(drawn)} drawn, {len(left)} to try", flush=True)
-
-    def work(part: int) -> None:
-        room = HOME / f"copy{part}"
-        shutil.rmtree(room, ignore_errors=True)
-        ignored = shutil.ignore_patterns(".venv*", ".mutants", ".git", "__pycache__", ".mypy_cache", "_build")
-        shutil.copytree(ROOT, room, ignore=ignored)
-        for change in left[part::jobs]:
-            result = tried(change, reached, room, whole) | {"seed": seed}
-            with log.open("a") as file:
-                file.write(json.dumps(result) + "\n")
-            text = f"{result['outcome']:8} {change['file']}:{change['line']} {change['old']!r} -> {change['new']!r}"
-            print(text[:200], flush=True)
-
-    with ThreadPoolExecutor(jobs) as pool:
-        list(pool.map(work, range(jobs)))
+    for name in LIBRARIES:
+        importlib.import_module(name)
+    fork = multiprocessing.get_context("fork")
+    workers = [fork.Process(target=work, args=(left[k::jobs], reached, k, whole)) for k in range(jobs)]
+    for each in workers:
+        each.start()
+    for each in workers:
+        each.join()
 
 
 def show(seeds: list[int]) -> None:
     """Print the share of changes that were noticed, by package, and each survivor that is not known as equivalent."""
     text = (ROOT / ".ci/equivalent.txt").read_text()
-    past = [json.loads(line) for line in (HOME / "results.jsonl").read_text().splitlines()]
-    past = [each for each in past if not seeds or each["seed"] in seeds]
+    past = [each for each in results() if not seeds or each["seed"] in seeds]
     table: dict[str, Counter[str]] = defaultdict(Counter)
     for each in past:
         each["mark"] = " | ".join(each[key] for key in ("file", "text", "old", "new")).replace("\n", " ")
