@@ -71,6 +71,42 @@ def test_the_spread_is_that_of_the_terms(generalized: bool, clustered: bool, wei
             np.testing.assert_allclose(df[j], powers_of(terms).df, rtol=1e-6)
 
 
+@pytest.mark.parametrize("generalized", [False, True])
+@pytest.mark.parametrize("kind", ["binary", "graded", "weighted", "clusters"])
+def test_a_simultaneous_band_is_a_pointwise_one_at_the_quantile_of_the_largest_deviation(
+    kind: str, generalized: bool
+) -> None:
+    """Each multiplier by hand: of all thresholds from min_coverage on that have a spread; below nothing is said."""
+    rng = np.random.default_rng(1)
+    n, risk = 60, "generalized" if generalized else "selective"
+    loss, score = (rng.random(n) < 0.3) * (1.0 if kind == "binary" else rng.random(n)), rng.random(n)
+    score = np.round(score, 1) if kind == "clusters" else score
+    given: Any = {"sample_weight": rng.random(n) + 0.5} if kind == "weighted" else {}
+    given |= {"clusters": np.arange(n) // 3} if kind == "clusters" else {}
+    band = risk_band(loss, score, kind="simultaneous", min_coverage=0.4, n_draws=100, rng=7, risk=risk, **given)
+    weight, unit = given.get("sample_weight", np.ones(n)), given.get("clusters")
+    points = points_of(loss, score, given.get("sample_weight"), unit, generalized)
+    error, _ = spread(points)
+    order, normal = np.argsort(-score, kind="stable"), np.random.default_rng(7)
+    draws = [normal.standard_normal(n if unit is None else 20) for _ in range(100)]
+    by_row = draws if unit is None else [each[unit[order]] for each in draws]
+    w, ell, ranked = weight[order], loss[order], score[order]
+    largest = []
+    for each in by_row:
+        deviations = []
+        for t, coverage, found, se in zip(points.threshold, points.coverage, points.risk, error, strict=True):
+            inside = ranked >= t
+            if coverage >= 0.4 and se > 0.0 and found > 0.0:
+                within = np.ones(n) if generalized else inside
+                deviations.append(abs(np.sum(each * w * (ell * inside - found * within))) / np.sum(w * within) / se)
+        largest.append(max(deviations))
+    tail = stats.norm.sf(np.quantile(largest, 0.95, method="higher"))
+    wanted = risk_band(loss, score, level=1.0 - 2.0 * tail, risk=risk, **given)
+    told = band.coverage >= 0.4
+    np.testing.assert_allclose(band.low, np.where(told, wanted.low, 0.0), rtol=1e-9)
+    np.testing.assert_allclose(band.high, np.where(told, wanted.high, 1.0), rtol=1e-9)
+
+
 def test_losses_far_from_zero_keep_their_spread() -> None:
     """Losses 1e4 +- 1e-2: sums of raw squares would cancel."""
     rng = np.random.default_rng(1)

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import abstain
-from abstain.inference import as_metric, compare_groups, non_inferiority, paired, panel, rank_sets
+from abstain.inference import Interval, as_metric, compare_groups, non_inferiority, paired, panel, rank_sets
 from tests.tiers import repeated
 
 
@@ -162,20 +162,71 @@ def test_clusters_widen_the_limit() -> None:
 # ---------------------------------------------------------------------- groups
 
 
-def test_groups_that_differ_and_the_worst() -> None:
-    """One bad group of five is found, and is the only one that may be the worst; intervals are wider than alone."""
+def _apart(a: Interval, b: Interval) -> tuple[float, float]:
+    below, above = (
+        np.hypot(*each)
+        for each in ((a.estimate - a.low, b.high - b.estimate), (a.high - a.estimate, b.estimate - b.low))
+    )
+    return a.estimate - b.estimate - below, a.estimate - b.estimate + above
+
+
+@pytest.mark.parametrize(
+    ("metric", "undefined", "clustered"), [("risk", False, True), ("auroc_f", True, False), ("auroc_f", False, True)]
+)
+def test_groups_are_compared_as_their_intervals_say(metric: str, undefined: bool, clustered: bool) -> None:
+    """Step by step: intervals at alpha/G, differences at alpha/pairs, Holm's rounds, the worst and who may be it."""
     rng = np.random.default_rng(6)
-    site = np.repeat(list("abcde"), 300)
-    wrong = rng.random(1500) < np.where(site == "c", 0.35, 0.1)
-    score = rng.normal(size=1500) - wrong
-    found = compare_groups(wrong, score, site, "risk")
-    assert (found.worst, found.may_be_worst) == ("c", ("c",))
-    assert {(each.a, each.b) for each in found.differences if each.significant} == {("c", name) for name in "abde"}
-    assert found.worst_low <= 0.35 <= found.worst_high
-    alone = abstain.confidence_interval("risk", wrong[site == "c"], score[site == "c"])
-    assert found.intervals["c"].low < alone.low < alone.high < found.intervals["c"].high
-    assert next(iter(found.intervals)) == "c"
-    assert "4 of 10 pairs differ" in str(found)
+    site, unit = np.repeat(list("abcde"), 200), np.arange(1000) // 2
+    wrong = np.repeat(rng.random(500) < np.repeat([0.1, 0.4, 0.25, 0.12, 0.2], 100), 2)
+    if undefined:
+        wrong[site == "d"] = False
+    score = rng.normal(size=1000) - np.repeat([1.5, 0.3, 0.3, 0.5, 2.5], 200) * wrong
+    clusters = unit if clustered else None
+    found = compare_groups(wrong, score, site, metric, level=0.9, clusters=clusters)
+
+    def at(error: float, name: str, of: str = metric) -> Interval:
+        mine = site == name
+        within = None if clusters is None else clusters[mine]
+        return abstain.confidence_interval(of, wrong[mine], score[mine], level=1.0 - error, clusters=within)
+
+    together = {name: at(0.1 / 5, name) for name in "abcde"}
+    assert repr(found.intervals) == repr({name: together[name] for name in found.intervals})
+    lower = metric == "risk"
+    values = [each.estimate for each in found.intervals.values() if not np.isnan(each.estimate)]
+    assert values == sorted(values, reverse=lower)
+    assert len(values) == 4 + (lower or not undefined)
+    assert list(found.intervals)[len(values) :] == ["d"] * (5 - len(values))
+    pairs = [(a, b) for k, a in enumerate("abcde") for b in "abcde"[k + 1 :]]
+    left, differ = list(pairs), []
+    while left:
+        new = [
+            (a, b)
+            for a, b in left
+            for low, high in [_apart(at(0.1 / len(left), a), at(0.1 / len(left), b))]
+            if low > 0.0 or high < 0.0
+        ]
+        differ, left = differ + new, [pair for pair in left if pair not in new] if new else []
+    assert {frozenset((each.a, each.b)) for each in found.differences if each.significant} == set(
+        map(frozenset, differ)
+    )
+    rank = list(found.intervals).index
+    assert [(each.a, each.b) for each in found.differences] == [tuple(sorted(pair, key=rank)) for pair in pairs]
+    for each in found.differences:
+        low, high = _apart(at(0.1 / 10, each.a), at(0.1 / 10, each.b))
+        assert (each.low, each.high) == pytest.approx((low, high), rel=1e-12, nan_ok=True)
+    known = [each for each in together.values() if not np.isnan(each.low)]
+    limit = max(each.low for each in known) if lower else min(each.high for each in known)
+    ruled_out = [name for name, each in together.items() if (each.high < limit if lower else each.low > limit)]
+    assert sorted((*found.may_be_worst, *ruled_out)) == list("abcde")
+    assert found.worst == found.may_be_worst[0] == next(iter(found.intervals))
+    all_known = len(known) == 5
+    least, most = min(each.low for each in known), max(each.high for each in known)
+    assert found.worst_low == (limit if lower else least if all_known else -np.inf)
+    assert found.worst_high == ((most if all_known else np.inf) if lower else limit)
+    risks = {} if lower else {name: at(0.1 / 5, name, "risk") for name in found.intervals}
+    assert repr(dict(sorted(found.risks.items()))) == repr(dict(sorted(risks.items())))
+    assert dict(found.sizes) == dict.fromkeys("abcde", 200)
+    assert f"{len(differ)} of 10 pairs differ" in str(found)
 
 
 def test_equal_groups_rarely_differ() -> None:
@@ -268,12 +319,3 @@ def test_the_interval_is_longer_on_the_side_of_the_long_tail() -> None:
     found = non_inferiority(wrong, {"new": new, "old": old}, margin=0.02)
     assert found.skewness > 0.0
     assert found.high - found.difference > found.difference - found.low > 0.0
-
-
-def test_the_worst_group_of_a_metric_that_should_be_high() -> None:
-    """One group whose score says nothing of its errors."""
-    rng = np.random.default_rng(6)
-    site, wrong = np.repeat(list("abcde"), 300), rng.random(1500) < 0.3
-    score = rng.normal(size=1500) - np.where(site == "c", 0.0, 3.0) * wrong
-    found = compare_groups(wrong, score, site, "auroc_f")
-    assert (found.worst, found.may_be_worst) == ("c", ("c",))

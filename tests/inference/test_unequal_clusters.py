@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import integrate, stats
 
 import abstain
 from abstain import inference
@@ -24,24 +24,59 @@ def _models(sizes: Any, together: float, seed: int) -> tuple[dict[str, Any], dic
     return losses, {name: rng.random(len(rows)) for name in losses}, rows
 
 
-@pytest.mark.parametrize("together", [0.0, 1.0])
-def test_the_critical_value_is_exact_for_normal_sums(together: float) -> None:
-    """Of 4,000 drawn statistics 5 % lie beyond that of the degrees of freedom, at the correlation that was found."""
-    losses, scores, rows = _models(SIZES, together, 1)
-    each = abstain.compare(losses, scores, "risk", clusters=rows).difference("a", "b")
-    share, size = SIZES / SIZES.sum(), SIZES.astype(float)
-    gap = losses["a"] - losses["b"] - each.difference
+@pytest.mark.parametrize(
+    ("sizes", "together", "level"),
+    [(SIZES, 0.0, 0.95), (SIZES, 1.0, 0.95), (SIZES, 0.4, 0.8), (np.r_[60, 40, 20, np.full(9, 4)], 0.7, 0.99)],
+)
+def test_the_critical_value_is_exact_for_normal_sums(sizes: Any, together: float, level: float) -> None:
+    """At the correlation that was found: from the eigenvalues of the form, by Craig's integral of the normal tail."""
+    losses, scores, rows = _models(sizes, together, 1)
+    each = abstain.compare(losses, scores, "risk", clusters=rows, level=level).difference("a", "b")
+    share, variance, sums = _variances(losses, rows, sizes, each.difference)
+    factor = 1.0 / (1.0 - 2.0 * share + share**2 * variance.sum() / variance)
+    assert each.standard_error == pytest.approx(float(np.sqrt(factor @ sums**2)) / len(rows), rel=1e-6)
+    less = (np.eye(len(sizes)) - share[:, None]) * np.sqrt(variance)
+    spread = less.T @ np.diag(factor) @ less
+    form = np.sqrt(np.outer(variance, variance)) - stats.t.ppf(0.5 + 0.5 * level, each.df) ** 2 * spread
+    *rest, positive = np.linalg.eigvalsh(form)
+
+    def inside(angle: float) -> float:
+        return float(np.prod(1.0 + np.abs(rest) / (positive * np.sin(angle) ** 2)) ** -0.5)
+
+    assert 1.0 < each.df < len(sizes) - 1.0
+    assert integrate.quad(inside, 0.0, np.pi / 2)[0] * 2.0 / np.pi == pytest.approx(1.0 - level, rel=1e-4)
+
+
+def _variances(losses: Any, rows: Any, sizes: Any, difference: float) -> tuple[Any, Any, Any]:
+    """Return shares of clusters, variances at the correlation that the rows of a cluster show, and their sums."""
+    share, size = sizes / sizes.sum(), sizes.astype(float)
+    gap = losses["a"] - losses["b"] - difference
     sums = np.bincount(rows, gap)
     lacking = [float(np.sum(v * (1 - 2 * share)) + v.sum() * share @ share) for v in (size, size**2 - size)]
     rho = min(max((sums @ sums / (gap @ gap) * size.sum() - lacking[0]) / lacking[1], 0.0), 1.0)
-    variance = size + rho * (size**2 - size)
-    factor = 1.0 / (1.0 - 2.0 * share + share**2 * variance.sum() / variance)
-    drawn = np.random.default_rng(0).normal(size=(4000, 60)) * np.sqrt(variance)
-    total = drawn.sum(axis=1)
-    spread = np.sqrt(np.sum(factor * (drawn - share * total[:, None]) ** 2, axis=1))
-    beyond = np.mean(np.abs(total) > stats.t.ppf(0.975, each.df) * spread)
-    assert each.standard_error == pytest.approx(float(np.sqrt(factor @ sums**2)) / len(rows), rel=1e-6)
-    assert beyond == pytest.approx(0.05, abs=0.012)
+    return share, size + rho * (size**2 - size), sums
+
+
+def test_of_many_clusters_the_degrees_of_freedom_are_satterthwaites() -> None:
+    """The squared mean of the form by its variance, where they are more than 200; at most clusters less one."""
+    sizes = np.r_[np.full(60, 7), np.full(300, 4)]
+    losses, scores, rows = _models(sizes, 1.0, 1)
+    each = abstain.compare(losses, scores, "risk", clusters=rows).difference("a", "b")
+    share, variance, _ = _variances(losses, rows, sizes, each.difference)
+    less = (np.eye(360) - share[:, None]) * np.sqrt(variance)
+    form = less.T @ np.diag(1.0 / (1.0 - 2.0 * share + share**2 * variance.sum() / variance)) @ less
+    satterthwaite = np.trace(form) ** 2 / np.trace(form @ form)
+    assert 200.0 < satterthwaite < 359.0
+    assert each.df == pytest.approx(satterthwaite, rel=1e-6)
+
+
+def test_runs_in_clusters_are_as_their_mean() -> None:
+    """The mean loss of two runs is that of the mean of their losses, and has its spread due to the test set."""
+    (losses, scores, rows), (others, *_) = _models(SIZES, 1.0, 1), _models(SIZES, 0.5, 2)
+    runs = {name: np.stack([loss, others[name]]) for name, loss in losses.items()}
+    both = abstain.compare(runs, {name: np.stack([each] * 2) for name, each in scores.items()}, "risk", clusters=rows)
+    mean = abstain.compare({name: each.mean(axis=0) for name, each in runs.items()}, scores, "risk", clusters=rows)
+    assert both.differences[0].error_test == pytest.approx(mean.differences[0].error_test, rel=1e-9)
 
 
 def test_equal_clusters_are_as_they_were() -> None:

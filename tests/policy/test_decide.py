@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 import abstain
 from abstain.policy import Calibration, Decision, Objective, Policy, SecondScore, compute
+from tests.policy.forms import in_sql, module
 from tests.policy.policies import CLASSES, COMPUTED, KINDS, fitted, logits, make, matrix_of, probabilities, rows_of
 
 
@@ -310,7 +311,7 @@ def test_accept_takes_one_number(number: Any) -> None:
     assert not policy.accept(math.nan)
 
 
-@pytest.mark.parametrize("form", ["row", "rows", "frame", "arrays"])
+@pytest.mark.parametrize("form", ["row", "rows", "frame", "arrays", "exported", "in SQL"])
 def test_the_reasons_are_those_of_the_decision_table(form: str) -> None:
     """Each case by hand: first and second score, group, whether the model declined; then the reason."""
     table: list[tuple[Any, Any, str | None, bool, str]] = [
@@ -350,8 +351,11 @@ def test_the_reasons_are_those_of_the_decision_table(form: str) -> None:
         "arrays": lambda: policy.decide(
             s, [row["g"] for row in rows], second=t, declined=[row["d"] for row in rows]
         ).reason.tolist(),
+        "exported": lambda: [module(policy)["decide"](row).reason for row in rows],
+        "in SQL": lambda: in_sql(policy, rows),
     }[form]()
-    assert found == [reason for *_, reason in table]
+    reasons = [reason for *_, reason in table]
+    assert found == ([[reason == "accepted" for reason in reasons]] * 2 if form == "in SQL" else reasons)
     one, both = policy.as_one(s, t)  # as a monitor reads two scores
     accepted = one.decide(both, [row["g"] for row in rows], declined=[row["d"] for row in rows]).reason == "accepted"
     assert accepted.tolist() == [reason == "accepted" for *_, reason in table]

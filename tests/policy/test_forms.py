@@ -19,19 +19,13 @@ import polars as pl
 import pytest
 
 import abstain
-from abstain.policy import KEPT, REASONS, Policy, SecondScore, schema
+from abstain.policy import KEPT, REASONS, Calibration, Objective, Policy, SecondScore, schema
+from tests.policy.forms import in_sql, module
 from tests.policy.policies import CLASSES, KINDS, fitted, make, rows_of
 
 N = 10_000
 #: Kinds of policies that SQL can express.
 IN_SQL = ["column", "groups", "uncertainty", "declined", "positive", "msp_probabilities", "margin_probabilities"]
-
-
-def module(policy: Policy) -> dict[str, Any]:
-    """Return the names of the exported file."""
-    names: dict[str, Any] = {"__name__": "exported"}
-    exec(compile(policy.to_python(), "exported.py", "exec"), names)
-    return names
 
 
 def beyond(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -98,15 +92,77 @@ def test_sql_decides_alike(name: str) -> None:
     assert [bool(value) for (value,) in got] == expected
 
 
-def test_sql_says_nothing_of_what_is_no_probability() -> None:
-    """What ``decide`` refuses is NULL."""
-    policy, _ = make("msp_probabilities")
-    frame = pl.DataFrame(
-        [dict(zip(CLASSES, row, strict=True)) for row in ([0.9, 0.9, 0.0, 0.0], [90.0, 10.0, 0.0, 0.0])]
-    )
-    with duckdb.connect() as connection:
-        connection.register("rows_", frame.to_arrow())
-        assert connection.execute(f"SELECT {policy.to_sql()} FROM rows_").fetchall() == [(None,), (None,)]
+def bare(score: str, columns: list[str], threshold: float, **more: Any) -> Policy:
+    """Return a policy on probabilities, or on a column, with a threshold by hand."""
+    inputs: Any = {"probabilities": columns} if score in ("msp", "softmax_margin") else None
+    options: Any = {"objective": Objective(), "guarantee": None, "calibration": Calibration(n=9), **more}
+    return Policy(score, inputs, None, options.pop("group", None), {"": threshold}, **options)
+
+
+NAN, INF = math.nan, math.inf
+MISSING: list[tuple[list[Any], Any]] = [
+    ([0.6, None, 0.4], NAN), ([NAN, 0.6, 0.4], NAN), ([0.6, 0.4, INF], NAN), ([0.6, -INF, 0.4], NAN),
+]  # fmt: skip
+#: Rows of three classes that all forms refuse, for each score: off by more than a thousandth.
+REFUSED: list[tuple[list[Any], Any]] = [
+    ([1.0011, -0.0005, -0.0006], None), ([1.0005, -0.0011, 0.0006], None), ([0.5, 0.5, 0.0011], None),
+    ([0.5, 0.4989, 0.0], None), ([0.9, 0.9, 0.0], None), ([90.0, 10.0, 0.0], None),
+]  # fmt: skip
+EDGES: list[tuple[str, float, list[tuple[list[Any], Any]]]] = [
+    ("msp", 0.6, [
+        ([0.6, 0.3, 0.1], 0.6), ([0.3, 0.6, 0.1], 0.6), ([0.1, 0.3, 0.6], 0.6), ([0.59, 0.3, 0.11], 0.59),
+        ([0.3, 0.59, 0.11], 0.59), ([1.0005, -0.0005, 0.0], 1.0), ([0.5, 0.5, 0.0009], 0.5),
+        ([0.5, 0.4991, 0.0], 0.5), ([0.0, 0.0, 1.0], 1.0), *MISSING, *REFUSED,
+    ]),
+    ("softmax_margin", 0.5, [
+        ([0.75, 0.25, 0.0], 0.5), ([0.25, 0.75, 0.0], 0.5), ([0.0, 0.25, 0.75], 0.5), ([0.5, 0.25, 0.25], 0.25),
+        ([0.25, 0.5, 0.25], 0.25), ([0.5, 0.0005, 0.5], 0.0), ([1.0005, -0.0005, 0.0], 1.0), *MISSING, *REFUSED,
+    ]),
+    ("msp", 0.6, [
+        ([0.6], 0.6), ([0.4], 0.6), ([0.41], 0.59), ([0.59], 0.59), ([0.0], 1.0), ([1.0], 1.0), ([1.0005], 1.0),
+        ([-0.0005], 1.0), ([1.0011], None), ([-0.0011], None), ([40.0], None),
+        *[([value], NAN) for value in (None, NAN, INF, -INF)],
+    ]),
+    ("softmax_margin", 1.0, [([1.0005], 1.0), ([-0.0005], 1.0), ([0.75], 0.5), ([0.25], 0.5)]),
+    ("s", 0.6, [([0.6], 0.6), ([0.5], 0.5), ([INF], INF), ([-INF], -INF), ([None], NAN), ([NAN], NAN)]),
+    ("s", -INF, [([0.5], 0.5), ([-INF], -INF), ([None], NAN), ([NAN], NAN)]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("score", "threshold", "table"), EDGES)
+def test_every_form_gives_the_score_that_is_written_beside_its_row(
+    score: str, threshold: float, table: list[tuple[list[Any], Any]]
+) -> None:
+    """What is off by less than a thousandth is clipped; None: what is off by more is refused, in SQL NULL."""
+    columns = [score] if score == "s" else ["a", "b", "c"][: len(table[0][0])]
+    policy = bare(score, columns, threshold)
+    exported = module(policy)["decide"]
+    ways = [
+        policy.decide,
+        exported,
+        lambda row: policy.decide(pl.DataFrame([row]))[0],
+        lambda row: policy.decide([row])[0],
+        lambda row: policy.decide(np.array([list(row.values())], dtype=float)[:, 0 if score == "s" else slice(None)])[
+            0
+        ],
+    ]
+    if len(columns) == 3:  # or one column that holds them as a list
+        lists = bare(score, ["p"], threshold, classes=["no", "yes", "perhaps"])
+        listed = module(lists)["decide"]
+        ways += [lambda row: lists.decide({"p": [*row.values()]}), lambda row: listed([*row.values()])]
+    for values, wanted in table:
+        row = dict(zip(columns, values, strict=True))
+        for way in ways:
+            if wanted is None:
+                with pytest.raises(ValueError, match="probabilit"):
+                    way(row)
+                continue
+            found = way(row)
+            reason = "missing_score" if wanted != wanted else "accepted" if wanted >= threshold else "below_threshold"
+            assert repr(tuple(found)) == repr((reason == "accepted", reason, wanted, threshold))
+    answers = [None if wanted is None else wanted >= threshold for _, wanted in table]
+    for got in in_sql(policy, [dict(zip(columns, values, strict=True)) for values, _ in table]):
+        assert got == answers
 
 
 def test_what_has_no_exact_form_is_refused() -> None:

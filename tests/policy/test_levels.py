@@ -11,6 +11,7 @@ import pytest
 
 import abstain
 from abstain.cli import run
+from abstain.policy import Calibration, Objective, Policy
 
 pl = pytest.importorskip("polars")
 
@@ -90,3 +91,30 @@ def test_the_scale_is_stated(folder: Path, capsys: pytest.CaptureFixture[str]) -
     assert policy.decide({"said": "Moderate"}).score == 3.0
     with pytest.raises(ValueError, match="said in words or per cent, which SQL does not read; write it as numbers"):
         policy.to_sql()
+
+
+CENT, PLACES = ["%"], ["low", "Quite sure", "certain|sure"]
+SAID: list[tuple[list[str], Any, Any]] = [
+    *[(CENT, text, 0.9) for text in ("90%", "90 %", "90 percent", "90 per cent", "9/10", "9 out of 10", "0.9", 0.9)],
+    (CENT, "12.5 %", 0.125), (CENT, "4.5 / 10", 0.45), (CENT, 0, 0.0), (CENT, "100%", 1.0), (CENT, "3/0", None),
+    *[(CENT, text, ValueError) for text in ("101%", "11/10", 1.1, -0.1, "sure", "9 of 10", "5%%")],
+    (PLACES, "low", 1.0), (PLACES, " LOW ", 1.0), (PLACES, "quite  sure", 2.0), (PLACES, "Sure", 3.0),
+    (PLACES, "certain", 3.0), (PLACES, 2.5, 2.5), (PLACES, "2", 2.0), (PLACES, 1, 1.0), (PLACES, 3, 3.0),
+    *[(PLACES, text, ValueError) for text in (0.9, 3.1, "certain|sure", "90%")],
+    *[(levels, value, None) for levels in (CENT, PLACES) for value in (None, "", " ", float("nan"))],
+    *[(levels, value, TypeError) for levels in (CENT, PLACES) for value in (True, [1, 2])],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("levels", "said", "wanted"), SAID)
+def test_a_confidence_is_the_number_that_is_written_beside_it(levels: list[str], said: Any, wanted: Any) -> None:
+    """Of a row by column; None: missing."""
+    asked, shown = Objective(), Calibration(n=9)
+    policy = Policy("said", None, None, None, {"": 0.5}, asked, None, shown, reading={"confidence_levels": levels})
+    if wanted in (ValueError, TypeError):
+        with pytest.raises(wanted, match=r"said = .* (scale|number|truth)"):
+            policy.decide({"said": said})
+    else:
+        assert policy.decide({"said": said}).score == pytest.approx(
+            wanted if wanted is not None else np.nan, nan_ok=True
+        )

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import warnings
+from collections import Counter
+from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -18,7 +22,7 @@ from abstain.thresholds import (
     prespecified_threshold,
     remember_selection,
 )
-from abstain.thresholds._row_hashes import digest, hashed
+from abstain.thresholds._row_hashes import digest, hashed, in_common, merged, sketch, unpacked
 
 DELTA = 0.05
 
@@ -257,17 +261,72 @@ def test_other_rows_of_rounded_scores_are_not_taken_for_those_of_a_selection() -
         abstain.choose_threshold(rng.random(3000) < 0.2, np.round(rng.random(3000), 2), risk=0.3, delta=DELTA)
 
 
-@pytest.mark.parametrize("n", [12, 30])
-def test_few_rows_are_known_by_their_order_where_it_is_mixed(n: int) -> None:
-    """Calls that were sorted, either way, look alike; of 24 different rows and more no order is needed."""
-    score, rng = np.linspace(0.1, 0.9, n), np.random.default_rng(8)
-    mixed, names = rng.permutation(score), np.arange(n, dtype=np.uint64)
-    assert hashed(np.array([0.25, -0.0]), np.array([1.0, 0.0])).tolist() == [
-        754978425892569088,
-        0,
-    ]  # as in files of earlier versions
-    assert [digest(names, each) != "" for each in (score, score[::-1], mixed)] == [n > 24, n > 24, True]
-    assert (digest(names, mixed) == digest(names[::-1], mixed)) == (n > 24)
+def test_rows_are_known_as_a_whole_where_others_are_hardly_the_same() -> None:
+    """In any order if other rows hold the same values with at most 1e-9; else in their order, if that is mixed."""
+    assert hashed(np.array([0.25, -0.0]), np.array([1.0, 0.0])).tolist() == [754978425892569088, 0]  # as in old files
+    seen = Counter[str]()
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(0, 45))
+        names = rng.integers(0, max(1, int(n * rng.random() * 4)), n).astype(np.uint64)
+        scores = names * 1.0 if rng.random() < 0.5 else np.sort(names)[:: rng.choice([1, -1])] * 1.0
+        hashes, mixed = scores.astype(np.uint64), scores[rng.permutation(n)].astype(np.uint64)
+        counts = [int((names == each).sum()) for each in set(names.tolist())]
+        order = math.prod(Fraction(c, n) ** c for c in counts)
+        whole = order * math.factorial(n) / math.prod(map(math.factorial, counts))
+        ways = (n - sum(c * c for c in counts) / n) / 2.0 if n else 0.0
+        steps = [sum(sign * (y - x) > 0.0 for x, y in pairwise(scores)) for sign in (1.0, -1.0)]
+        one, other = digest(hashes, scores), digest(mixed, scores)
+        kind = "any" if whole < 1e-9 else "order" if order <= 1e-9 and min(steps) >= ways / 2.0 else "none"
+        assert (one != "", one == other or bool((hashes == mixed).all())) == {
+            "any": (True, True), "order": (True, bool((hashes == mixed).all())), "none": (False, True),
+        }[kind], seed  # fmt: skip
+        assert digest(hashes) == (one if kind == "any" else "")
+        seen[kind] += 1
+    assert min(seen.values()) > 10
+
+
+def test_sketches_are_the_smallest_different_hashes() -> None:
+    """Alone, merged, and in common with other rows: by sets; with too many ties nothing is said."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        n = int(rng.choice([5, 8, 30, 255, 256, 700]))
+        sets = [rng.choice(3 * n if rng.random() < 0.7 else n // 2 + 1, n).astype(np.uint64) for _ in "ab"]
+        if rng.random() < 0.6:
+            sets = [rng.permutation(40 * n)[:n].astype(np.uint64) for _ in "ab"]
+            sets[1][: n // 3] = sets[0][: n // 3]
+        texts, smallest = [sketch(each) for each in sets], [sorted(set(each.tolist())) for each in sets]
+        for text, each, distinct in zip(texts, sets, smallest, strict=True):
+            enough = len(each) >= 8 and len(distinct) >= max(8, 0.95 * len(each))
+            assert unpacked(text).tolist() == (distinct[:256] if enough else [])
+        kept = [each[:256] for text, each in zip(texts, smallest, strict=True) if text]
+        limit = min((each[-1] for each in kept if len(each) == 256), default=10**9)
+        both = sorted({value for each in kept for value in each if value <= limit})[:256]
+        assert unpacked(merged(texts)).tolist() == both
+        known, mine = kept[0] if texts[0] else [], smallest[1]
+        if not known or len(mine) < 0.95 * n:
+            assert in_common(texts[0], sets[1]) == (0.0, 0.0)
+            continue
+        mine = [value for value in mine if len(known) < 256 or value <= known[-1]]
+        shared = len(set(mine) & set(known))
+        assert in_common(texts[0], sets[1]) == (shared / len(mine) if len(mine) >= 8 else 0.0, shared / len(known))
+
+
+@pytest.mark.parametrize(
+    ("rows", "known", "words"),
+    [(100, 19, None), (100, 20, "about 20 % of these are among"), (200, 200, "these are the rows"),
+     (400, 39, None), (400, 40, "about 10 % of these are among"), (800, 200, "about 25 % of these are among")],
+)  # fmt: skip
+def test_a_report_on_rows_of_which_some_chose_the_threshold_warns(rows: int, known: int, words: str | None) -> None:
+    """From a fifth of these rows, or of those, on; and says how many of these are known."""
+    rng = np.random.default_rng(1)
+    score, loss = rng.random(1000), (rng.random(1000) < 0.1) * 1.0
+    found = abstain.choose_threshold(loss[:200], score[:200], coverage=0.5)
+    mine = slice(200 - known, 200 - known + rows)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        abstain.audit(found, loss[mine], score[mine])
+    assert [words in str(each.message) for each in caught] == ([] if words is None else [True])
 
 
 # ---------------------------------------------------------------------- among, conditional

@@ -154,11 +154,11 @@ class _Part:
     def missing(self) -> list[str]:
         """Return the conditions that show that the score is missing."""
         found = [f"{' OR '.join(f'{_name(column)} IS NULL' for column in self.columns)}"]
-        if self.dialect != "sqlite":  # which holds no NaN
-            beyond = ">" if self.part.inputs is None else ">="
-            found.append(" OR ".join(f"{each} {beyond} {self.number(inf)}" for each in self.raw))
-        if self.part.inputs is not None:
-            found.append(" OR ".join(f"{each} <= {self.number(-inf)}" for each in self.raw))
+        if self.part.inputs is not None:  # to these dialects NaN is larger than infinity
+            ends = f">= {self.number(inf)}", f"<= {self.number(-inf)}"
+            found.append(" OR ".join(f"{each} {end}" for each in self.raw for end in ends))
+        elif self.dialect != "sqlite":  # which holds no NaN
+            found.append(f"{self.raw[0]} > {self.number(inf)}")
         return found
 
     def number(self, value: float) -> str:
@@ -171,8 +171,7 @@ class _Part:
         """Return the conditions that show that columns hold no probabilities, which ``decide`` refuses."""
         if self.part.inputs is None:
             return []
-        slack = 0.0 if len(self.raw) == 1 else ROUNDING
-        outside = [f"{each} < {_number(-slack)} OR {each} > {_number(1.0 + slack)}" for each in self.raw]
+        outside = [f"{each} < {_number(-ROUNDING)} OR {each} > {_number(1.0 + ROUNDING)}" for each in self.raw]
         off = [] if len(self.raw) == 1 else [f"ABS({' + '.join(self.raw)} - 1) > {_number(ROUNDING)}"]
         return [" OR ".join([*outside, *off])]
 
@@ -181,11 +180,11 @@ class _Part:
         limit = self.number(threshold)
         if self.part.inputs is None:
             return f"{'-' if self.part.uncertainty else ''}{self.raw[0]} >= {limit}"
-        if len(self.raw) == 1:
+        values = self.raw
+        if len(values) == 1:
             p = self.raw[0]
             values = [f"CASE WHEN ROUND({p}, 12) = {p} THEN ROUND(1 - {p}, 12) ELSE 1 - {p} END", p]
-        else:
-            values = [f"{self.least}({self.greatest}({each}, 0), 1)" for each in self.raw]
+        values = [f"{self.least}({self.greatest}({each}, 0), 1)" for each in values]
         if self.part.score == "msp":
             return " OR ".join(f"{value} >= {limit}" for value in values)
         leads = (

@@ -150,10 +150,7 @@ def checked(values: list[float], kind: str) -> list[float]:
 def formula(score: str, kind: str, temperature: float | None, values: list[float]) -> float:
     """Return the score of one row of classes; NaN where an entry is missing or infinite."""
     if len(values) == 1 and kind == "probabilities":
-        if 0.0 <= values[0] <= 1.0:
-            values = [complement(values[0]), values[0]]
-        elif math.isfinite(values[0]):
-            raise ValueError(f"{values[0]!r} is no probability; pass fractions, not per cent")
+        values = [complement(values[0]), values[0]]
     if not all(map(math.isfinite, values)):
         return math.nan
     if len(values) < 2:

@@ -173,12 +173,14 @@ def warn_if_reused(calibration: Calibration, loss: FloatArray, score: FloatArray
     """
     known = calibration.sketch if len(loss) >= FEWEST else None
     mine, theirs = in_common(known, hashed(np.where(np.isnan(score), -np.inf, score), loss)) if known else (0.0, 0.0)
+    whole = mine > 0.99
     if max(mine, theirs) < PART_REUSED:  # where scores tie only exactly the calibration rows are recognised
         if not len(loss) or len(loss) != calibration.n:
             return
         if read(loss, score, None, "reject").fingerprint != calibration.fingerprint:
             return
-    much = "these are" if mine > 0.99 or mine < PART_REUSED else f"about {100.0 * mine:.0f} % of these are among"
+        whole = True
+    much = "these are" if whole else f"about {100.0 * mine:.0f} % of these are among"
     text = f"{much} the rows on which the threshold was chosen, so coverage and risk are optimistic; take held-out rows"
     warnings.warn(text, ReusedCalibrationWarning, stacklevel=3)
 

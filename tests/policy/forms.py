@@ -1,0 +1,33 @@
+"""Policies outside of the library: the exported file, and SQL."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from typing import Any
+
+import duckdb
+import polars as pl
+
+from abstain.policy import Policy
+
+
+def module(policy: Policy) -> dict[str, Any]:
+    """Return the names of the exported file."""
+    names: dict[str, Any] = {"__name__": "exported"}
+    exec(compile(policy.to_python(), "exported.py", "exec"), names)
+    return names
+
+
+def in_sql(policy: Policy, rows: list[dict[str, Any]]) -> list[list[bool | None]]:
+    """Return what DuckDB and SQLite make of rows."""
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    with duckdb.connect() as connection:
+        connection.register("rows_", frame.to_arrow())
+        first = connection.execute(f"SELECT {policy.to_sql('duckdb')} FROM rows_").fetchall()
+    with closing(sqlite3.connect(":memory:")) as lite:
+        lite.execute(f"CREATE TABLE t ({', '.join(rows[0])})")
+        marks = ", ".join("?" * len(rows[0]))
+        lite.executemany(f"INSERT INTO t VALUES ({marks})", [tuple(row.values()) for row in rows])
+        second = lite.execute(f"SELECT {policy.to_sql('sqlite')} FROM t").fetchall()
+    return [[value for (value,) in first], [None if value is None else bool(value) for (value,) in second]]
