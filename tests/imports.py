@@ -12,6 +12,12 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src"
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """Return a source file, parsed once for all tests of a process."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 class Import(NamedTuple):
     """One import: the module that asks, the module asked for, the line, and whether it runs at import time."""
 
@@ -30,7 +36,7 @@ def modules(source: Path = SOURCE) -> dict[str, Path]:
     return found
 
 
-def imports_of(module: str, code: str, known: set[str], *, is_package: bool = False) -> list[Import]:
+def imports_of(module: str, code: str | ast.Module, known: set[str], *, is_package: bool = False) -> list[Import]:
     """Return the imports in ``code``, those inside functions included, those for type checkers left out."""
     package = module if is_package else module.rpartition(".")[0]
 
@@ -57,7 +63,8 @@ def imports_of(module: str, code: str, known: set[str], *, is_package: bool = Fa
                 inside = isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
                 yield from walk(child, at_top and not inside)
 
-    return [found for found in walk(ast.parse(code), True) if found.target != "__future__"]
+    tree = ast.parse(code) if isinstance(code, str) else code
+    return [found for found in walk(tree, True) if found.target != "__future__"]
 
 
 @cache
@@ -67,7 +74,7 @@ def all_imports() -> list[Import]:
     return [
         found
         for name, path in files.items()
-        for found in imports_of(name, path.read_text(encoding="utf-8"), set(files), is_package=path.stem == "__init__")
+        for found in imports_of(name, tree_of(path), set(files), is_package=path.stem == "__init__")
     ]
 
 

@@ -17,7 +17,7 @@ import pytest
 
 from abstain import _files
 from abstain.cli import command, run
-from tests.imports import ROOT
+from tests.imports import ROOT, tree_of
 
 SOURCES = sorted((ROOT / "src/abstain").rglob("*.py"))
 
@@ -71,11 +71,7 @@ MODES = {"r", "w", "x", "a", "rb", "wb", "xb", "ab", "rt", "wt", "r+", "r+b"}
 
 def test_every_text_names_its_encoding() -> None:
     """A file of another system is read alike, whatever the encoding of this one is."""
-    found = [
-        f"{path.relative_to(ROOT)}:{line}"
-        for path in SOURCES
-        for line in without_encoding(ast.parse(path.read_text("utf-8")))
-    ]
+    found = [f"{path.relative_to(ROOT)}:{line}" for path in SOURCES for line in without_encoding(tree_of(path))]
     assert found == []
 
 
@@ -84,7 +80,7 @@ def test_nothing_is_used_that_a_system_lacks() -> None:
     found = []
     for path in SOURCES:
         where = str(path.relative_to(ROOT))
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
                 if node.attr in NOT_EVERYWHERE.get(node.value.id, ()):
                     found.append(f"{where}:{node.lineno} {node.value.id}.{node.attr}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import duckdb
@@ -29,8 +30,16 @@ def duck(pieces: list[pl.DataFrame]) -> Any:
 ENGINES: dict[str, Engine] = {"polars": lambda pieces: pl.concat([each.lazy() for each in pieces]), "duckdb": duck}
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("engine", ENGINES)
+def in_turn(kinds: Iterable[str]) -> pytest.MarkDecorator:
+    """Give a test engines and kinds of rows: each kind by one engine in every run, by all where slow tests run."""
+    pairs = [(i + k, engine, kind) for i, engine in enumerate(ENGINES) for k, kind in enumerate(kinds)]
+    marks: list[Any] = [[], pytest.mark.slow]
+    return pytest.mark.parametrize(
+        ("engine", "kind"), [pytest.param(*each, marks=marks[at % 2]) for at, *each in pairs]
+    )
+
+
+@in_turn(KINDS)
 def test_an_engine_gives_the_evaluation_of_the_rows_in_memory(engine: str, kind: str) -> None:
     """Values, intervals, words and counts are the same for any kind of rows in any parts."""
     check_engine(ENGINES[engine], kind, 7)
@@ -126,8 +135,7 @@ def test_what_counts_cannot_give_is_refused_by_name(told: dict[str, Any], reason
         abstain.evaluate(rows(1).lazy(), **told)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("kind", ["bool", "int", "float", "text", "date"])
+@in_turn(["bool", "int", "float", "text", "date"])
 def test_groups_are_called_as_in_memory(engine: str, kind: str) -> None:
     """A group may be a truth value, a number, a word or a day."""
     number = pl.arange(400) % 2

@@ -17,12 +17,11 @@ import abstain
 from abstain import UnmetNeed
 from abstain.cli import run
 from tests.engines.cases import KINDS, OBJECTIVES, check_alike, check_threshold, parts, rows
-from tests.engines.test_here import ENGINES
+from tests.engines.test_here import ENGINES, in_turn
 from tests.strategies import Problem, problems
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("engine", ENGINES)
+@in_turn(KINDS)
 def test_an_engine_gives_the_threshold_of_the_rows_in_memory(engine: str, kind: str) -> None:
     """Threshold, guarantee, intervals, fingerprint, sketch and bins, or the same refusal, for any rows in any parts."""
     check_threshold(ENGINES[engine], kind, 4, OBJECTIVES)

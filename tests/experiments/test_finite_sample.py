@@ -86,10 +86,11 @@ def test_files_are_read(tmp_path):
         sources.load(tmp_path / "empty")
 
 
-def test_the_command(tmp_path, capsys, monkeypatch):
+@pytest.mark.parametrize("figures", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_the_command(figures, tmp_path, capsys, monkeypatch):
     """Made-up data: records, tables, statements and all figures are written."""
     monkeypatch.setattr("experiments.finite_sample.__main__.synthetic", lambda: sources.synthetic(n=700))
-    assert main(["--output", str(tmp_path), "--rounds", "2"]) == 0
+    assert main(["--output", str(tmp_path), "--rounds", "2", *(["--no-figures"] if not figures else [])]) == 0
     with open(tmp_path / "records.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert {row["size"] for row in rows} == {"8", "16", "32", "64", "128"}
@@ -102,4 +103,4 @@ def test_the_command(tmp_path, capsys, monkeypatch):
     names = {"bias", "estimates", "mae", "mse", "scores"}
     written = {path.stem for path in tmp_path.glob("*.png")}
     per_loss = {f"synthetic_{name}_{loss}" for name in names for loss in ("0-1", "ce")}
-    assert written == per_loss | {"equal", "rate", "weights"}
+    assert written == (per_loss | {"equal", "rate", "weights"} if figures else set())

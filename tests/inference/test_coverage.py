@@ -9,7 +9,7 @@ import abstain
 from tests.inference.populations import POPULATIONS, Population, allowance
 
 #: Sample size -> repetitions, in every run and where slow tests run.
-QUICK = {200: 250, 1000: 100}
+QUICK = {200: 120}
 SIZES = {200: 1000, 1000: 500, 10_000: 120}
 FEW_ERRORS = POPULATIONS[2]
 

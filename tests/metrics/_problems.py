@@ -20,7 +20,7 @@ COUNTS = ("harmonic", "log")
 #: For tests that run once per metric: together they still see thousands of problems.
 FEWER = settings(max_examples=max(1, settings().max_examples // 2))
 #: For the test that all values rest on.
-MORE = settings(max_examples=max(100, 2 * settings().max_examples))
+MORE = settings(max_examples=2 * settings().max_examples)
 
 
 def needs_counts(metric: Metric) -> bool:

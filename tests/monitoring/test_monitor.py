@@ -28,7 +28,7 @@ def worst(repetitions: int) -> float:
     return float(stats.binom.ppf(1 - 1e-4, repetitions, 0.05)) / repetitions
 
 
-@repeated(300, 2000)
+@repeated(120, 2000)
 @pytest.mark.parametrize("rows_a_day", [5, 50])
 def test_a_year_of_daily_looks(rows_a_day: int, repetitions: int) -> None:
     """The risk is exactly the limit all year: an alarm on any day in at most delta of the years."""

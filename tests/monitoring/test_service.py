@@ -40,7 +40,7 @@ def test_threads_raise_no_alarm_that_one_thread_would_not() -> None:
     loss = (rng.random(5000) < 0.04).astype(float)
     serial = abstain.monitoring.Monitor(POLICY).update(loss, score)
     assert serial.violated is False
-    for _ in range(10):
+    for _ in range(4):
         monitored = abstain.monitoring.Monitor(POLICY)
 
         def update(begin: int, monitored: abstain.monitoring.Monitor = monitored) -> None:

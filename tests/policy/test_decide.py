@@ -292,7 +292,7 @@ def test_a_pair_of_probabilities_is_not_guessed_at() -> None:
 def test_sixteen_threads_decide_as_one() -> None:
     """A service shares one policy: the very first call, and all others, may come from any thread."""
     scores = np.random.default_rng(0).random(4000)
-    for _ in range(20):
+    for _ in range(6):
         policy = abstain.choose_threshold([0, 1, 0], [0.9, 0.2, 0.6], coverage=0.5).policy(score="msp")
         with ThreadPoolExecutor(16) as pool:
             masks = list(pool.map(lambda k, p=policy: p.accept(scores[k : k + 50]), range(0, 4000, 50)))

@@ -347,12 +347,12 @@ def test_a_plan_is_not_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[st
 def test_one_seed_draws_independently_in_each_stage() -> None:
     """Whoever gives seed=k to the plan and to its extension gets the chances that the plan states."""
     score, count, chance = np.linspace(0.0, 1.0, 100), np.zeros(100), np.zeros(100)
-    for seed in range(600):
+    for seed in range(250):
         plan = abstain.plan_labels(score, n=20, seed=seed)
         plan = plan.extend(np.where(plan.stage > 0, 0.0, np.nan), n=20, seed=seed)
         count += plan.stage == 2
         chance += np.where(plan.stage == 1, 0.0, plan.inclusion)
-    z = (count - chance) / np.sqrt(chance * (1.0 - chance / 600))
+    z = (count - chance) / np.sqrt(chance * (1.0 - chance / 250))
     assert np.abs(z).max() < 4.5
 
 

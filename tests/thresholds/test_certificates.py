@@ -41,7 +41,7 @@ def violations(
     return float(np.mean(population.violated(found)))
 
 
-@repeated(200, 2000)
+@repeated(80, 2000)
 @pytest.mark.parametrize("population", POPULATIONS, ids=lambda population: population.name)
 def test_the_default_keeps_its_guarantee(population: Population, repetitions: int) -> None:
     """At most delta, plus Monte Carlo error, at n = 100 and 1,000."""
@@ -225,7 +225,7 @@ def test_one_score_for_all_rows_is_one_exact_test(n: int, limit: float, delta: f
 
 @pytest.mark.parametrize("levels", [1, 2, 3])
 @pytest.mark.parametrize("ordered", [False, True])
-@repeated(500, 2000)
+@repeated(200, 2000)
 def test_sorted_rows_and_few_levels_keep_the_guarantee(levels: int, ordered: bool, repetitions: int) -> None:
     """Neither the order of the rows nor ties matter where the risk is just above the limit."""
     rng, broken = np.random.default_rng(9), 0
