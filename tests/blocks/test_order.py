@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from abstain import TieBlocks
 from abstain.blocks import _parts
-from abstain.blocks._parts import MINIMUM, _by_one_sort, by_score
+from abstain.blocks._parts import _by_one_sort
 
 EDGES = [0.0, -0.0, np.inf, -np.inf, 5e-324, -5e-324, np.finfo(float).max, np.finfo(float).min, 1.0, np.nextafter(1, 0)]
 FLOATS = st.one_of(st.floats(allow_nan=False), st.sampled_from(EDGES), st.floats(0.999999999, 1.0))
@@ -62,21 +61,6 @@ def test_scores_too_close_for_the_bits_are_put_right() -> None:
     score = 1.0 - rng.integers(0, 400, 5000) * 2.0**-53
     score[17], score[18] = -np.inf, 1e300
     check(score)
-
-
-def test_both_ways_give_one_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few rows are sorted by argsort, many by the one sort: the table, and -0.0 in it, is the same."""
-    rng = np.random.default_rng(1)
-    score, loss = np.round(rng.normal(size=MINIMUM), 2), rng.exponential(size=MINIMUM)
-    score[:4] = [0.0, -0.0, np.inf, -np.inf]
-    one = TieBlocks.from_samples(loss, score, keep_samples=True)
-    monkeypatch.setattr(_parts, "MINIMUM", MINIMUM + 1)
-    other = TieBlocks.from_samples(loss, score, keep_samples=True)
-    np.testing.assert_array_equal(one.score, other.score)
-    np.testing.assert_allclose(one.loss, other.loss, rtol=1e-15)
-    np.testing.assert_array_equal(one.samples.block, other.samples.block)  # type: ignore[union-attr]
-    assert not np.signbit(one.score[one.score == 0.0]).any()
-    np.testing.assert_array_equal(by_score(np, score)[1], np.sort(score)[::-1])
 
 
 @pytest.mark.parametrize("high", EXTREME)

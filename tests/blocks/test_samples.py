@@ -47,18 +47,6 @@ def test_kept_samples_point_at_their_blocks(problem: Problem) -> None:
         np.testing.assert_array_equal(samples.sample_weight, problem.weight)
 
 
-@given(problems(weights=["with_zeros", "frequencies"]))
-def test_block_ids_stay_inside_the_table_when_blocks_of_weight_zero_are_dropped(problem: Problem) -> None:
-    """Samples with a weight keep their score; those of a dropped block weigh nothing wherever they point."""
-    assert problem.weight is not None
-    table = problem.table(keep_samples=True)
-    assert table.samples is not None
-    heavy = problem.weight > 0.0
-    np.testing.assert_array_equal(table.score[table.samples.block[heavy]], problem.confidence[heavy])
-    sums = np.bincount(table.samples.block, problem.weight, minlength=len(table))
-    np.testing.assert_allclose(sums, table.weight, rtol=1e-13)
-
-
 @pytest.mark.filterwarnings("ignore:confidence holds only 0 and 1")  # such problems are drawn, too
 @given(problems(weights=WEIGHTS), st.data())
 def test_reweighting_is_rebuilding(problem: Problem, data: st.DataObject) -> None:
@@ -193,15 +181,3 @@ def test_an_order_that_is_found_later_is_the_one_that_is_found_at_once(policy: N
         np.testing.assert_array_equal(later.score[later.samples.block], later.samples.score + 0.0)
         copied = pickle.loads(pickle.dumps(later))
         np.testing.assert_array_equal(copied.samples.block, once.samples.block)
-
-
-def test_a_table_that_let_go_of_its_sums_has_them_again() -> None:
-    """Cumulative sums and risks that were given back are computed anew, to the same numbers."""
-    rng = np.random.default_rng(0)
-    table = TieBlocks._of_rows(rng.random(9000) < 0.2, np.round(rng.random(9000), 4), None, "raise")
-    names = ("cumulative_weight", "cumulative_loss", "selective_risk")
-    before = [getattr(table, name) for name in names]
-    table._let_go()
-    assert not set(names) & set(table.__dict__)
-    for name, column in zip(names, before, strict=True):
-        np.testing.assert_array_equal(getattr(table, name), column)

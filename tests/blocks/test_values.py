@@ -45,30 +45,6 @@ def test_two_half_losses_are_not_a_right_and_a_wrong_one() -> None:
     assert (graded.binary, binary.binary) == (False, True)
 
 
-@given(problems(losses=["binary", "graded"], weights=["none", "frequencies"]), st.data())
-def test_row_order_changes_no_bit_of_exact_sums(problem: Problem, data: st.DataObject) -> None:
-    """For 0/1 losses (and eighths, whose sums are exact too) any row order gives the same bits."""
-    order = data.draw(st.permutations(range(len(problem.loss))))
-    shuffled = problem.rows(np.array(order))
-    for options in ({}, {"keep_samples": True, "moments": True}):
-        assert_same(shuffled.table(**options), problem.table(**options), exact=True)
-    assert_same_flags(shuffled.table(), problem.table())
-
-
-@given(problems(scores=["untied", "tied", "heavily_tied"], weights=WEIGHTS))
-def test_increasing_transforms_change_only_the_scores(problem: Problem) -> None:
-    """A strictly increasing transform leaves weights, losses and counts bit by bit as they are."""
-    ranks = np.unique(problem.confidence, return_inverse=True)[1]
-    before = problem.table()
-    for transform in (ranks * 3.0 - 7.0, np.exp(ranks / 4), ranks.astype(np.uint8), np.append(ranks, 99)[:-1] > -1):
-        after = TieBlocks.from_samples(problem.loss, transform, problem.weight)
-        if transform.dtype == bool:
-            assert len(after) == 1  # not strictly increasing: everything ties
-            continue
-        for name in ("weight", "loss", "count"):
-            np.testing.assert_array_equal(getattr(after, name), getattr(before, name))
-
-
 @given(problems(losses=["binary"], weights=["none", "frequencies"]), st.data())
 def test_merging_any_parts_gives_the_whole_bit_by_bit(problem: Problem, data: st.DataObject) -> None:
     """Tables of disjoint rows with 0/1 losses add up to the table of all rows exactly."""
@@ -131,18 +107,6 @@ def test_a_merge_with_a_part_without_moments_has_none() -> None:
     with_moments = TieBlocks.from_samples([1, 0], [0.4, 0.2], moments=True)
     assert with_moments.merge(TieBlocks.from_samples([1], [0.4])).moments is None
     assert with_moments.merge().moments is not None
-
-
-@given(problems(losses=["binary", "graded"], weights=["frequencies"]))
-def test_a_whole_weight_is_a_repetition(problem: Problem) -> None:
-    """A weight of 3 gives the same weight and loss sums as three equal rows."""
-    assert problem.weight is not None
-    repeated = Problem(problem.loss, problem.confidence).rows(
-        np.repeat(np.arange(len(problem.loss)), problem.weight.astype(int))
-    )
-    weighted, table = problem.table(), repeated.table()
-    for name in ("score", "weight", "loss"):
-        np.testing.assert_array_equal(getattr(weighted, name), getattr(table, name))
 
 
 @given(problems(losses=["binary"]), st.booleans())

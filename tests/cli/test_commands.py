@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import abstain
-from abstain._result import number, percent
+from abstain._result import number
 from tests.cli.conftest import COLUMNS, LOGITS, PROBABILITIES, Done
 
 Run = Callable[..., Done]
@@ -28,26 +28,6 @@ def test_every_kind_of_table(abstain_: Run, files: Files, kind: str) -> None:
     assert done.value("augrc") == abstain.augrc(LOSS, COLUMNS["conf"])
     assert done.value("nll") == pytest.approx(abstain.nll(COLUMNS["y"], PROBABILITIES), rel=1e-9)
     assert done.json["scores"][0]["score"] == "confidence"
-
-
-def test_archives(abstain_: Run, files: Files) -> None:
-    """An npz holds logits as one array; scores of logits work."""
-    done = abstain_("evaluate", files["npz"], "--scores", "energy,msp", "--metrics", "augrc", "--json", "-")
-    energy = abstain.scores.compute("energy", abstain.Outputs(labels=COLUMNS["y"], logits=LOGITS))
-    assert done.value("augrc", "energy") == abstain.augrc(LOSS, energy)
-    assert done.value("augrc", "msp") == pytest.approx(abstain.augrc(LOSS, PROBABILITIES.max(axis=1)), rel=1e-12)
-
-
-def test_the_table(abstain_: Run, files: Files) -> None:
-    """Without further options the table is printed, and nothing is written."""
-    before = set(files["csv"].parent.iterdir())
-    done = abstain_("evaluate", files["csv"], "--scores", "conf,vague")
-    assert (done.code, done.err.count("\n"), ": labels `" in done.err) == (0, 1, True)
-    assert done.out.startswith(f"preds.csv: 120 rows, error rate {percent(LOSS.mean())}, score ")
-    assert "none of 5 limits from 1 % to 20 %, tried at once" in done.out
-    assert f"{abstain.augrc(LOSS, COLUMNS['vague']):.5f}" in done.out
-    assert "\x1b" not in done.out
-    assert set(files["csv"].parent.iterdir()) == before
 
 
 def test_named_columns(abstain_: Run, tmp_path: Path) -> None:

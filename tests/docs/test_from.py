@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -43,13 +42,3 @@ def test_a_command_of_the_page_runs(command: str, tmp_path: Path) -> None:
         pytest.importorskip(needed)
     files(tmp_path)
     assert re.search(r"\d (?:samples|ID samples)|AUGRC|F1", output_of(command, tmp_path))
-
-
-def test_what_opens_the_pickle_of_openood_writes_files_that_are_read(tmp_path: Path) -> None:
-    """The lines to run beside a pickle that one trusts."""
-    layouts.openood(tmp_path)
-    source = re.search(r"```text\n(import pickle.*?)```", TEXT, re.DOTALL)
-    assert source is not None
-    output_of(f"{sys.executable} - <<'EOF'\n{source[1]}EOF", tmp_path)
-    assert {"id.npz", "cifar100.npz", "svhn.npz"} <= {path.name for path in tmp_path.glob("*.npz")}
-    assert "ID samples" in output_of("abstain joint id.npz cifar100.npz svhn.npz", tmp_path)

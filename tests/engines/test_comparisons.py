@@ -13,11 +13,10 @@ import abstain
 from abstain import UnmetNeed
 from abstain.cli import run
 from tests.engines.cases import KINDS, check_comparison, parts, rows
-from tests.engines.test_here import ENGINES
+from tests.engines.test_here import ENGINES, in_turn
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "missing scores"])
-@pytest.mark.parametrize("engine", ENGINES)
+@in_turn([kind for kind in KINDS if kind != "missing scores"])
 def test_an_engine_gives_the_comparison_of_the_rows_in_memory(engine: str, kind: str) -> None:
     """Estimates, differences, p-values, letters and sets of ranks, of two scores and of two models."""
     check_comparison(ENGINES[engine], kind, 4)
@@ -32,15 +31,6 @@ def test_few_rows_are_swapped_as_in_memory() -> None:
     one, two = found.differences[0], expected.differences[0]
     assert one.standard_error == pytest.approx(two.standard_error)
     assert one.p_value == pytest.approx(two.p_value, abs=0.06)
-
-
-def test_no_partition_changes_the_fingerprint() -> None:
-    """It is that of the rows, and another row changes it."""
-    frame = rows(2)
-    made = [frame.lazy(), *(ENGINES[name](parts(frame, 3)) for name in ENGINES), frame[:-1].lazy()]
-    found = [abstain.compare("loss", ["confidence", "other"], frame=each).fingerprint for each in made]
-    assert len(set(found[:-1])) == 1
-    assert found[-1] != found[0]
 
 
 def test_scores_may_be_called_otherwise_and_computed() -> None:

@@ -61,14 +61,6 @@ def test_whole_numbers_and_floats_are_one_column(folder: Path) -> None:
     check_same(evaluated(folder), evaluated(pl.concat([rows(4), late])))
 
 
-def test_a_truncated_file_is_named(folder: Path) -> None:
-    """Its bytes end too early."""
-    path = folder / "part-3.parquet"
-    path.write_bytes(path.read_bytes()[:-60])
-    with pytest.raises(ValueError, match=r"part-3\.parquet: is no readable Parquet file"):
-        abstain.evaluate(folder)
-
-
 def test_other_files_and_empty_patterns_are_refused(folder: Path) -> None:
     """A pattern is read as Parquet, and matches something."""
     (folder / "more.csv").write_text("loss,confidence\n0,1\n")

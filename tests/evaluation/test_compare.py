@@ -138,25 +138,6 @@ def test_clusters_of_copies_count_once(data):
         assert many.df == 599
 
 
-def test_weights_and_strata_reach_the_errors(data):
-    loss, scores = data
-    weight = np.random.default_rng(0).uniform(0.5, 2.0, 600)
-    strata = np.arange(600) % 3
-    found = abstain.compare(loss, scores, sample_weight=weight, strata=strata).table[0]
-    options = {"sample_weight": weight, "strata": strata}
-    assert found["standard_error"] == pytest.approx(
-        abstain.standard_error("augrc", loss, scores[found["name"]], **options)
-    )
-
-
-@pytest.mark.parametrize("metric", ["coverage_at_risk(risk=0.1)", "fpr95_success"])
-def test_the_bootstrap_gives_the_interval_of_the_single_score(data, metric):
-    loss, scores = data
-    for row in abstain.compare(loss, scores, metric, n_resamples=200).table:  # that of a coverage is exact in both
-        single = abstain.confidence_interval(metric, loss, scores[row["name"]], n_resamples=200)
-        assert (row["low"], row["high"]) == pytest.approx((single.low, single.high))
-
-
 def test_a_bootstrap_says_what_a_single_one_says(data):
     loss, scores = data
     few = abstain.compare(loss, scores, "fpr95_success", n_resamples=20)
@@ -240,13 +221,6 @@ def test_other_forms(data):
     axes = result.plot().ax_
     axes.figure.canvas.draw()
     assert axes.get_yticklabels()[0].get_text() == "good"
-
-
-def test_many_scores_are_listed_in_part():
-    rng = np.random.default_rng(0)
-    loss = (rng.random(100) < 0.3).astype(float)
-    text = str(abstain.compare(loss, {f"s{k}": rng.random(100) for k in range(8)}))
-    assert "13 more pairs are in .differences." in text
 
 
 def test_frames_pairs_tensors_and_lists_are_taken(data):

@@ -59,25 +59,14 @@ def test_files(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["r.csv", "r.html", "r.json"]
 
 
-def test_a_failing_report_keeps_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An error in the middle leaves the old page and no other file."""
-    path = tmp_path / "r.html"
-    path.write_text("old")
-    monkeypatch.setattr("abstain.report._build.build", lambda *_: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        RESULT.report(path)
-    assert path.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-@pytest.mark.parametrize("kind", hostile.NAMES)
-def test_hostile_names_in_json_and_csv(kind: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("part", range(5))
+def test_hostile_names_in_json_and_csv(part: int, tmp_path: Path) -> None:
     """Names survive JSON unchanged; a CSV reader finds as many cells, and none that a spreadsheet would run."""
-    name = hostile.NAMES[kind]
-    result = hostile.evaluation(name)
+    names = list(hostile.NAMES.values())[part::5]
+    result = hostile.evaluation(*names)
     result.to_json(tmp_path / "r.json")
     read = strict((tmp_path / "r.json").read_text("utf-8"))
-    assert read["scores"][0]["score"] == name
+    assert [row["score"] for row in read["scores"] if row["group"] is None][:-1] == names
     result.to_csv(tmp_path / "r.csv")
     text = (tmp_path / "r.csv").read_bytes().decode("utf-8")
     rows = list(csv.reader(io.StringIO(text, newline="")))
@@ -85,10 +74,10 @@ def test_hostile_names_in_json_and_csv(kind: str, tmp_path: Path) -> None:
     assert len(rows) == len(result.measurements) + 1
     assert not [cell for row in rows for cell in row if cell.startswith(("=", "+", "@", "\t", "\r"))]
     assert not [row[0] for row in rows if row[0].startswith("-")]
-    if kind not in {"surrogate", "formula", "plus", "minus", "at", "tab", "comment"}:
-        assert rows[1][0] == name
-    elif kind != "surrogate":
-        assert rows[1][0] == f"'{name}"
+    whole = {name for name in names if "\ud800" not in name}
+    assert {f"'{name}" if name.startswith(("=", "+", "-", "@", "\t")) else name for name in whole} <= {
+        row[0] for row in rows
+    }
 
 
 def test_numbers_in_csv_are_never_quoted() -> None:

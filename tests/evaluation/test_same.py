@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import abstain
-from tests.strategies import Problem, problems
+from tests.strategies import Problem
 
 #: Prints every value and interval of the default evaluation, and of all metrics of single functions, as hex.
 SCRIPT = """
@@ -68,32 +65,6 @@ def test_threads_keep_the_digits_of_scores_that_multiply_matrices() -> None:
     np.testing.assert_allclose(first[1:], second[1:], rtol=1e-10, atol=1e-10 * float(np.abs(first).max()))
 
 
-@given(problems(weights=["none", "frequencies", "positive"]), st.data())
-def test_views_change_no_bit(problem: Problem, data: Any) -> None:
-    """Every other element of a longer array, or an array read backwards: the same table, bit by bit."""
-    backwards = problem.rows(slice(None, None, -1))
-    copied = Problem(*(None if column is None else column.copy() for column in backwards))
-    for table, other in zip(
-        (backwards.table(), backwards.table(keep_samples=True)), (copied.table(),) * 2, strict=True
-    ):
-        for name in ("score", "weight", "loss", "count", "cumulative_loss", "selective_risk"):
-            column = getattr(table, name)
-            assert column.tobytes() == getattr(other, name).tobytes()
-            assert column.flags.c_contiguous or not column.strides[0]  # or one number throughout
-
-
-METRICS = ["aurc", "aurc(estimator=trapezoid)", "augrc", "sele", "e_aurc", "e_augrc", "risk"]
-
-
-@given(problems(losses=["binary"], weights=["none", "frequencies"]), st.randoms(use_true_random=False))
-def test_row_order_changes_no_bit_of_errors(problem: Problem, shuffle: Any) -> None:
-    """With 0/1 losses and weights that are whole numbers all sums are exact, so the order of the rows is lost."""
-    order = list(range(len(problem.loss)))
-    shuffle.shuffle(order)
-    first, second = (values(given, METRICS) for given in (problem, problem.rows(order)))
-    assert first == second
-
-
 def values(problem: Problem, metrics: list[str]) -> list[float]:
     """Return the values of the metrics by their functions in the registry."""
     outputs = abstain.Outputs(loss=problem.loss, confidence=problem.confidence, sample_weight=problem.weight)
@@ -110,18 +81,3 @@ def test_row_order_keeps_nine_digits_of_intervals() -> None:
         first = abstain.confidence_interval(metric, loss, score)
         second = abstain.confidence_interval(metric, loss[order], score[order])
         assert (first.low, first.high) == pytest.approx((second.low, second.high), rel=1e-9)
-
-
-def test_kinds_of_arrays_keep_twelve_digits() -> None:
-    """Tensors are summed by PyTorch, frames by their engine, in an order of their own."""
-    torch, polars = pytest.importorskip("torch"), pytest.importorskip("polars")
-    rng = np.random.default_rng(2)
-    score, loss = rng.integers(0, 40, 5000) / 40, rng.random(5000)
-    frame = polars.DataFrame({"score": score, "loss": loss})
-    ours = abstain.TieBlocks.from_samples(loss, score)
-    for table in (
-        abstain.TieBlocks.from_samples(torch.tensor(loss), torch.tensor(score)),
-        abstain.TieBlocks.from_frame(frame, confidence="score", loss="loss"),
-    ):
-        np.testing.assert_allclose(table.loss, ours.loss, rtol=1e-12)
-        np.testing.assert_allclose(table.cumulative_loss, ours.cumulative_loss, rtol=1e-12)

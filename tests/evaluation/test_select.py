@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
@@ -66,13 +64,6 @@ def test_ties_are_named_and_the_first_wins():
     assert result.chosen == "x"
     assert result.choices["augrc"].tied == ("y",)
     assert "the same for x and y" in str(result)
-
-
-def test_it_prints_and_becomes_plain_values():
-    result = abstain.select(candidates())
-    json.dumps(result.to_dict(), allow_nan=False)
-    assert "400 validation and 400 test samples" in str(result)
-    assert "Selected by" in repr(result)
 
 
 PAIR = ([0, 1, 0], [3, 2, 1])

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import abstain
-from abstain._result import number
 from tests.report import hostile
 
 RNG = np.random.default_rng(1)
@@ -70,15 +69,6 @@ def test_one_score_has_its_metrics_below_each_other() -> None:
     assert best(table) == set()
 
 
-def test_many_scores_are_rows() -> None:
-    """However many there are, and the best is found over all of them."""
-    (table,) = abstain.evaluate(OUTPUTS, NAMES, "augrc").tables()
-    assert [row[0] for row in table.rows] == NAMES
-    values = [abstain.augrc(OUTPUTS.loss, OUTPUTS.scores[name]) for name in NAMES]
-    assert best(table) == {(int(np.argmin(values)), 1)}
-    assert [row[-2] for row in table.rows] == ["100.0 %"] * 9
-
-
 def test_columns_that_do_not_tell_scores_apart_have_no_best() -> None:
     """Accuracy is the same for all scores."""
     (table,) = abstain.evaluate(OUTPUTS, NAMES[:2], "accuracy,augrc").tables()
@@ -90,15 +80,6 @@ def test_the_best_follows_the_direction() -> None:
     outputs = abstain.Outputs(loss=[0, 0, 1], scores={"good": [3, 2, 1], "bad": [1, 2, 3]})
     (table,) = abstain.evaluate(outputs, ["bad", "good"], "augrc,auroc_f").tables()
     assert best(table) == {(1, 1), (1, 2)}
-
-
-def test_groups_have_their_own_table() -> None:
-    """Groups are rows with their sizes; the largest of them is no winner."""
-    _, table = abstain.evaluate(OUTPUTS, NAMES[0], "augrc", groups="site").tables()
-    n = int(np.sum(OUTPUTS.groups["site"] == "a"))
-    assert table.title == f"{NAMES[0]} by group, intervals hold together"
-    assert [row[:2] for row in table.rows] == [("site = a", n), ("site = b", N - n)]
-    assert best(table) == set()
 
 
 def test_intervals_of_groups_hold_together() -> None:
@@ -150,7 +131,7 @@ def test_of_many_groups_the_worst_are_listed(metric: str, worst: object) -> None
     assert len(result.measurements) == 46
 
 
-@pytest.mark.parametrize("width", [50, 60, 80, 120, 200])
+@pytest.mark.parametrize("width", [50, 120])
 def test_numbers_are_never_broken(width: int) -> None:
     """Whatever the width of the terminal, every name and number stands whole in its line."""
     result = abstain.evaluate(OUTPUTS, NAMES, groups="site")
@@ -174,10 +155,10 @@ def test_scores_on_different_samples_have_no_best() -> None:
         assert any("none is marked as best" in note for note in result.notes()) != marked
 
 
-@pytest.mark.parametrize("kind", hostile.NAMES)
-def test_hostile_names_on_a_terminal(kind: str) -> None:
+@pytest.mark.parametrize("part", range(5))
+def test_hostile_names_on_a_terminal(part: int) -> None:
     """No control or formatting character of a name reaches the terminal, and markup is text."""
-    result = hostile.evaluation(hostile.NAMES[kind])
+    result = hostile.evaluation(*list(hostile.NAMES.values())[part::5])
     for shown in (str(result), terminal(result, 100)):
         bad = {c for c in shown if unicodedata.category(c) in {"Cc", "Cf", "Cs", "Zl", "Zp"}} - {"\n"}
         assert bad == set()
@@ -192,21 +173,6 @@ def test_scores_whose_names_look_alike_keep_their_values() -> None:
         ["a\\x0a", "0.1250", "100.0 %", "1"],
         ["a\\x0a", "0.2500", "25.0 %", "4"],
     ]
-
-
-def test_intervals_stand_beside_their_values() -> None:
-    """A value with an interval shows both, in every form; one without stands alone."""
-    result = abstain.evaluate(OUTPUTS, NAMES[0], ["augrc", "fpr95_success"])
-    area, quantile = result.measurements
-    shown = [row[1].value + row[1].rest for row in result.tables()[0].shown()[:2]]
-    assert shown == [f"{area.value:.4f} [{area.low:.4f}, {area.high:.4f}]", number(quantile.value)]
-    assert area.low < area.value < area.high
-    without = abstain.evaluate(OUTPUTS, NAMES[0], "augrc", level=None)
-    for form in (lambda each: terminal(each, 100), str, abstain.Result.to_html, abstain.Result.to_markdown,
-                 abstain.Result.to_latex):  # fmt: skip
-        assert "In brackets: 95 % confidence interval." in form(result)
-        assert f"[{area.low:.4f}," in form(result)
-        assert "In brackets" not in form(without)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 import abstain
 from abstain import Outputs, UnmetNeed, joint, scores, tune
-from abstain.scores import _batch, _features
+from abstain.scores import _features
 from tests.scores.toy import TRAIN, outputs_of, split
 
 VALIDATION = split(300, 2, 2.5)
@@ -75,34 +75,6 @@ def test_the_bank_is_built_once(monkeypatch):
     original = _features.bank_of
     monkeypatch.setattr(_features, "bank_of", lambda *args: calls.append(1) or original(*args))
     tune("knn", VALIDATION, fit=TRAIN, grid={"neighbours": [1, 2, 3], "dtype": ["float32", "float64"]})
-    assert len(calls) == 2
-
-
-@pytest.mark.parametrize("name", ["knn", "nnguide"])
-def test_products_with_the_bank_are_computed_once(name, monkeypatch):
-    """The largest number of neighbours comes with all smaller ones; values are those of separate scores."""
-    calls = []
-    original = _batch.top_products
-    monkeypatch.setattr(_batch, "top_products", lambda *args: calls.append(args[2]) or original(*args))
-    result = tune(name, VALIDATION, fit=TRAIN, grid={"neighbours": [1, 7, 30]})
-    assert calls == [30]
-    for candidate in result.candidates:
-        score = scores.compute(f"{name}(neighbours={candidate.options['neighbours']})", VALIDATION, fit=TRAIN)
-        assert candidate.value == abstain.augrc(VALIDATION.error, score)
-
-
-def test_axes_of_the_fit_data_are_computed_once(monkeypatch):
-    """Every ``dim`` and all scores of the residual share one eigendecomposition; it goes with its fit data."""
-    calls = []
-    original = np.linalg.eigh
-    monkeypatch.setattr(np.linalg, "eigh", lambda *args: calls.append(1) or original(*args))
-    train = dataclasses.replace(TRAIN)
-    values = [each.value for each in tune("vim", VALIDATION, fit=train, grid={"dim": [2, 4]}).candidates]
-    expected = [scores.compute(f"vim(dim={dim})", VALIDATION, fit=train) for dim in (2, 4)]
-    assert values == [abstain.augrc(VALIDATION.error, score) for score in expected]
-    scores.compute("sirc_msp_res", VALIDATION, fit=train)
-    assert len(calls) == 1
-    scores.compute("residual", VALIDATION, fit=dataclasses.replace(TRAIN))
     assert len(calls) == 2
 
 

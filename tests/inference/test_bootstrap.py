@@ -14,21 +14,9 @@ from abstain.inference import bootstrap, replicates
 from abstain.inference._bootstrap import _bca, _left_out, _share_below
 from abstain.inference._influence import terms_of
 from abstain.inference._resample import Sampling
-from tests.inference.populations import POPULATIONS, allowance, copies
-from tests.tiers import repeated
+from tests.inference.populations import POPULATIONS
 
 # ---------------------------------------------------------------------- standard errors
-
-
-@pytest.mark.parametrize("population", POPULATIONS, ids=lambda population: population.name)
-def test_the_standard_error_is_that_of_the_influence_function(population: Any) -> None:
-    """B = 2000 replicates: within 3.3 Monte Carlo errors 1/sqrt(2B), and what n = 800 leaves of the linear term."""
-    loss, score = population.draw(800, np.random.default_rng(1))
-    names = ["aurc", "augrc", "risk"] + ["auroc_f", "e_augrc"] * (not population.exponential)
-    drawn = replicates(names, [(loss, score)], n_resamples=2000, rng=0)[:, 0]
-    allowed = 3.3 / np.sqrt(4000.0) + (0.06 if loss.sum() < 20 else 0.02)
-    for name, column in zip(names, drawn.T, strict=True):
-        assert abs(np.std(column) / abstain.standard_error(name, loss, score) - 1.0) < allowed, name
 
 
 def test_it_holds_with_weights_strata_and_clusters() -> None:
@@ -46,34 +34,6 @@ def test_it_holds_with_weights_strata_and_clusters() -> None:
 
 
 # ---------------------------------------------------------------------- coverage of intervals
-
-
-def covered(method: Any, population: Any, n: int, repetitions: int) -> np.ndarray:
-    """Shares of intervals of AURC and AUGRC that hold the truth."""
-    rng, hits = np.random.default_rng(11), np.zeros(2)
-    for _ in range(repetitions):
-        loss, score = population.draw(n, rng)
-        for which, name in enumerate(("aurc", "augrc")):
-            low, high, *_ = bootstrap(name, loss, score, n_resamples=200, rng=rng).interval(0.95, method)
-            hits[which] += low <= getattr(population, name) <= high
-    return hits / repetitions
-
-
-@repeated(60, 200)
-def test_clusters_cover_where_single_samples_do_not(repetitions: int) -> None:
-    """Fifteen copies of each image share their fate: i.i.d. resampling covers half, resampled images cover."""
-    rng = np.random.default_rng(3)
-    hits = dict.fromkeys(("iid", "clustered"), 0)
-    cluster = np.repeat(np.arange(80), 15)
-    truth = abstain.augrc(*copies(60_000, rng))
-    for _ in range(repetitions):
-        loss, score = copies(80, rng)
-        for kind in hits:
-            given = cluster if kind == "clustered" else None
-            low, high, *_ = bootstrap("augrc", loss, score, clusters=given, n_resamples=200, rng=rng).interval(0.95)
-            hits[kind] += int(low <= truth <= high)
-    assert hits["clustered"] / repetitions > 0.91 - allowance(0.91, repetitions)
-    assert hits["iid"] / repetitions < 0.80
 
 
 # ---------------------------------------------------------------------- BCa

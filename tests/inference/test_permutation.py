@@ -90,14 +90,6 @@ def test_weights_stay_with_their_samples():
     assert permutation_test(loss, a, b, sample_weight=[1, 1, 0, 0, 1, 1]).difference != doubled.difference
 
 
-def test_compare_uses_it():
-    losses, (a, b) = exchangeable(40, np.random.default_rng(3), error=0.5)
-    result = abstain.compare(losses[0], {"a": a, "b": b}, method="permutation", n_permutations=300)
-    single = permutation_test(losses[0], a, b, n_permutations=300)
-    assert result.difference("a", "b").p_value == pytest.approx(single.p_value)
-    assert result.method == "permutation, influence"
-
-
 def test_bad_input():
     with pytest.raises(ValueError, match="n_permutations must be a whole number"):
         permutation_test([0, 1], [1, 2], [2, 1], n_permutations=0)

@@ -8,7 +8,6 @@ import pytest
 import abstain
 from abstain.inference import (
     detectable_difference,
-    influence_sd,
     paired,
     panel,
     samples_for_difference,
@@ -24,7 +23,7 @@ def draw(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.n
     return loss, -difficulty + 0.6 * rng.standard_normal(n), -difficulty + 0.9 * rng.standard_normal(n)
 
 
-@repeated(150, 500)
+@repeated(80, 500)
 @pytest.mark.parametrize("metric", ["augrc", "aurc"])
 def test_the_planned_number_of_samples_has_the_planned_power(metric, repetitions):
     rng = np.random.default_rng(0)
@@ -52,16 +51,6 @@ def test_both_directions_agree():
         == (3140, 3140, 3140, np.inf, None)
     )  # ((1.95996 + 0.84162) 20)^2
     assert samples_for_difference(100.0, sd=1e-6).n == 2
-
-
-def test_the_standard_deviation_is_that_of_the_comparison():
-    loss, a, b = draw(500, np.random.default_rng(1))
-    found = abstain.compare(loss, {"a": a, "b": b}).differences[0]
-    assert influence_sd((loss, a, b)) == pytest.approx(found.standard_error * np.sqrt(500))
-    assert influence_sd(((loss, loss), a, b)) == influence_sd((loss, a, b))
-    planned = samples_for_difference(0.01, pilot=(loss, a, b))
-    assert planned.n == samples_for_difference(0.01, sd=influence_sd((loss, a, b))).n
-    assert planned.low < planned.n < planned.high
 
 
 @pytest.mark.parametrize("errors", [0, 1, 3])

@@ -64,15 +64,6 @@ def test_the_map_is_the_one_of_compare(data, study):
                 assert ranking.better[i, j] == expected
 
 
-def test_resamples_follow_the_bootstrap_of_one_column(data):
-    loss, scores = data
-    one = {"good": scores["good"][0], "poor": scores["poor"][0]}
-    study = abstain.ranking_study(loss[0], one, "augrc", n_resamples=300)
-    for k, name in enumerate(study.names):
-        spread = np.std(study.replicates["augrc"][:, k], ddof=1)
-        assert spread == pytest.approx(abstain.standard_error("augrc", loss[0], one[name]), rel=0.15)
-
-
 def test_kendall_between_two_metrics(study):
     first, second = study.rankings["aurc"], study.rankings["augrc"]
     ranks = dict(zip(second.names, second.rank, strict=True))

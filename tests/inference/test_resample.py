@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from abstain.inference import _multiple, _resample, replicates
+from abstain.inference import _resample, replicates
 from abstain.inference._resample import LANES, Sampling, resampling
 from abstain.inference._scans import _tally as kernel
 from abstain.inference._scans import tally
@@ -49,16 +49,6 @@ def test_counts_have_the_probabilities_of_the_multinomial(n: int) -> None:
     assert wanted.min() > 5.0
     statistic = float(np.sum((np.array(list(found.values())) - wanted) ** 2 / wanted))
     assert 0.001 < chi2.sf(statistic, len(outcomes) - 1) < 0.999
-
-
-@pytest.mark.usefixtures("small")
-def test_moments_within_blocks_across_them_and_beside_them() -> None:
-    """Mean 1, variance 1 - 1/n, covariance -1/n for every pair of rows."""
-    n, n_resamples = 7, 20_000
-    drawn = counts(n, n_resamples).astype(float)
-    assert (drawn.sum(axis=1) == n).all()
-    np.testing.assert_allclose(drawn.mean(axis=0), 1.0, atol=5.0 / np.sqrt(n_resamples))
-    np.testing.assert_allclose(np.cov(drawn.T), np.eye(n) - 1.0 / n, atol=5.0 * 1.5 / np.sqrt(n_resamples))
 
 
 @pytest.mark.parametrize("n", [4096, 5000])
@@ -122,18 +112,3 @@ def test_compiled_replicates_are_those_of_numpy() -> None:
         np.testing.assert_allclose(one, other, rtol=1e-12)
     _, here = next(resampling(n).chunks(3, np.random.default_rng(1), tally))
     np.testing.assert_array_equal(here, counts(n, 3, seed=1))
-
-
-def test_a_tenth_of_the_draws_decides_as_all_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At every level, also where few draws have no such quantile: the same as from 200,000, but at the very edge."""
-    rng = np.random.default_rng(3)
-    root = rng.normal(size=(8, 8))
-    covariance, pairs = root @ root.T, np.array([(i, j) for i in range(8) for j in range(i)])
-    for level in (0.001, 0.01, 0.5, 0.95, 0.999, 0.9999):
-        statistic = rng.normal(size=len(pairs)) * 2.5
-        few = _multiple._stepdown(statistic, covariance, pairs, level, np.random.default_rng(0))
-        with monkeypatch.context() as patch:
-            patch.setattr(_multiple, "RANK_DRAWS", 200_000)
-            patch.setattr(_multiple, "FEWEST", 200_000)
-            many = _multiple._stepdown(statistic, covariance, pairs, level, np.random.default_rng(1))
-        assert few.sum() == pytest.approx(many.sum(), abs=1)

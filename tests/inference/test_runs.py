@@ -31,8 +31,8 @@ def models(
     return losses, scores
 
 
-@pytest.mark.parametrize(("runs", "seed_sd"), [(2, 0.0), (2, 0.4), (3, 0.15), (5, 0.4)])
-@repeated(100, 400)
+@pytest.mark.parametrize(("runs", "seed_sd"), [(2, 0.4), (3, 0.15), (5, 0.4)])
+@repeated(60, 400)
 def test_two_equal_models_rarely_differ(runs, seed_sd, repetitions):
     """R = 2 has one degree of freedom per model: 1 % more is granted to Satterthwaite's approximation."""
     rng = np.random.default_rng(runs)
@@ -42,26 +42,6 @@ def test_two_equal_models_rarely_differ(runs, seed_sd, repetitions):
         for _ in range(repetitions)
     )
     assert wrong / repetitions <= (0.07 if runs == 2 else 0.06) + allowance(0.06, repetitions)
-
-
-def test_both_parts_are_estimated_without_bias():
-    """Over many test sets and trainings: variance of the mean = test part + training part."""
-    rng = np.random.default_rng(6)
-    runs, n, repetitions = 4, 300, 500
-    means, test, seed = [], [], []
-    for _ in range(repetitions):
-        losses, scores = models(n, runs, 0.3, rng, k=1)
-        columns = panel(losses, scores, at_least=1)
-        from abstain.inference._estimates import by_influence
-
-        found = by_influence(AUGRC, columns, 0.95)
-        parts = components(found.values[0], found.terms[0], np.inf)
-        means.append(found.means[0])
-        test.append(parts.test)
-        seed.append(parts.seed)
-    total = np.var(means, ddof=1)
-    assert np.mean(test) + np.mean(seed) == pytest.approx(total, rel=2.6 * np.sqrt(2 / repetitions) + 0.03)
-    assert np.mean(seed) > 0.2 * total
 
 
 def test_components_by_hand():

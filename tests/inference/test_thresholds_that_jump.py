@@ -89,19 +89,6 @@ def test_the_interval_of_a_coverage_is_exact_and_holds_the_estimate():
     assert abstain.confidence_interval("coverage_at_risk(risk=0.0)", loss, score).low == 0.0
 
 
-def test_weights_of_one_size_are_no_weights():
-    """Effective counts are the counts, whatever the size; rows of weight 0 are none."""
-    rng = np.random.default_rng(4)
-    score, loss = rng.integers(0, 40, 300), (rng.random(300) < 0.1).astype(float)
-    plain = abstain.confidence_interval("coverage_at_risk(risk=0.1)", loss, score)
-    twice = np.r_[np.full(300, 2.5), np.zeros(50)]
-    found = abstain.confidence_interval(
-        "coverage_at_risk(risk=0.1)", np.r_[loss, np.ones(50)], np.r_[score, np.full(50, 99)], sample_weight=twice
-    )
-    assert found.method == "walk of effective counts"
-    assert found[:3] == pytest.approx(plain[:3], rel=1e-9)
-
-
 def test_effective_counts_show_the_variance_threshold_by_threshold():
     """As many samples as a share with the variance of the weighted one needs, at most Kish's number."""
     rng = np.random.default_rng(4)
@@ -136,17 +123,6 @@ def test_a_weighted_coverage_is_covered():
 
     assert misses_of(0.01) <= 200 * (0.05 + allowance(0.05, 200))
     assert misses_of(0.05) <= 200 * (0.05 + allowance(0.05, 200))
-
-
-def test_an_evaluation_prints_the_interval_of_a_coverage():
-    """Without any bootstrap; ECE says why it has none."""
-    rng = np.random.default_rng(3)
-    score = rng.random(300)
-    outputs = abstain.Outputs(loss=(rng.random(300) < 0.3 * (1.0 - score)).astype(float), confidence=score)
-    found = {each.label: each for each in abstain.evaluate(outputs).measurements}
-    assert found["Coverage at risk 5 %"].low < found["Coverage at risk 5 %"].value < found["Coverage at risk 5 %"].high
-    assert np.isnan(found["ECE"].low)
-    assert "its bias does not vanish" in str(abstain.evaluate(outputs))
 
 
 def test_the_edge_of_a_tie_spans_both_thresholds():

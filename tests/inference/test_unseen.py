@@ -26,7 +26,7 @@ TRUTHS = {metric: abstain.metrics.get(metric)(POPULATION) for metric in ("augrc"
 
 def test_intervals_cover_where_the_decisive_errors_are_rare():
     """Most rows confident and nearly flawless: from the sample alone such intervals covered 70 to 76 %."""
-    rng, repetitions = np.random.default_rng(0), 250
+    rng, repetitions = np.random.default_rng(0), 120
     inside, silent = dict.fromkeys(TRUTHS, 0), {metric: [] for metric in TRUTHS}
     for _ in range(repetitions):
         loss, score = two_levels(300, rng)
@@ -37,16 +37,6 @@ def test_intervals_cover_where_the_decisive_errors_are_rare():
     for metric in TRUTHS:
         assert inside[metric] / repetitions >= 0.94 - allowance(0.94, repetitions)
         assert np.mean(silent[metric]) >= 0.92 - allowance(0.92, len(silent[metric]))
-
-
-def test_one_label_no_longer_decides():
-    """285 confident rows without an error, and with one: the upper ends differ by less than a factor of ten, not 20."""
-    score, loss = np.r_[np.ones(285), np.full(15, 0.3)], np.r_[np.zeros(285), np.ones(8), np.zeros(7)]
-    without = abstain.confidence_interval("augrc", loss, score)
-    loss[0] = 1.0
-    one = abstain.confidence_interval("augrc", loss, score)
-    assert without.high > 0.005
-    assert one.high / without.high < 10.0
 
 
 def test_the_end_of_a_mean_is_the_gamma_quantile_by_hand():
@@ -115,18 +105,6 @@ def test_losses_in_other_units_have_the_interval_in_these_units(seed, metric, un
     found = abstain.confidence_interval(metric, loss, score)
     scaled = abstain.confidence_interval(metric, unit * loss, score)
     np.testing.assert_allclose(scaled[:2], unit * np.array(found[:2]), rtol=1e-7)
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.integers(0, 10_000), st.sampled_from(["augrc", "aurc", "auroc_f", "e_aurc", "naurc"]))
-def test_the_order_of_the_rows_does_not_matter(seed, metric):
-    """Shuffled rows, with weights: the same interval."""
-    rng = np.random.default_rng(seed)
-    loss, score, weight = (rng.random(80) < 0.2).astype(float), np.round(rng.random(80), 1), rng.random(80) + 0.5
-    order = rng.permutation(80)
-    first = abstain.confidence_interval(metric, loss, score, sample_weight=weight)
-    second = abstain.confidence_interval(metric, loss[order], score[order], sample_weight=weight[order])
-    np.testing.assert_allclose(second[:2], first[:2], rtol=1e-9)
 
 
 @pytest.mark.parametrize(("metric", "best"), [("auroc_f", 1.0), ("e_augrc", 0.0), ("prediction_rejection_ratio", 1.0)])

@@ -44,7 +44,7 @@ def _samples(population: tuple[FloatArray, FloatArray, FloatArray], n: int, numb
         yield (rng.random(n) < chance[rows]) * 1.0, {"moved": score[rows], "base": base[rows]}
 
 
-@repeated(25, 100)
+@repeated(12, 100)
 @pytest.mark.parametrize(("error", "moved", "n"), [(0.04, 0.02, 2500), (0.1, 0.02, 1000)])
 def test_equal_scores_differ_seldom_however_few_rows_decide(
     error: float, moved: float, n: int, repetitions: int
@@ -54,7 +54,7 @@ def test_equal_scores_differ_seldom_however_few_rows_decide(
         abstain.compare(loss, scores).differences[0].significant
         for loss, scores in _samples(_equal(error, moved), n, repetitions)
     ]
-    assert sum(found) <= {25: 4, 100: 10}[repetitions]
+    assert sum(found) <= {12: 3, 100: 10}[repetitions]
 
 
 def test_a_score_at_the_margin_is_seldom_called_not_inferior() -> None:
@@ -77,18 +77,6 @@ def test_a_difference_without_an_error_where_it_lies_warns() -> None:
     assert not difference.significant
     assert difference.warning is not None
     assert "too few samples on which the two differ" in difference.warning
-
-
-def test_where_many_errors_decide_nothing_changes() -> None:
-    """From ten deciding errors on the standard error is that of the influences."""
-    rng = np.random.default_rng(0)
-    ease = rng.random(2000)
-    loss = (rng.random(2000) > ease).astype(float)
-    scores = {"a": ease + rng.normal(0, 0.3, 2000), "b": ease + rng.normal(0, 0.3, 2000)}
-    found = abstain.compare(loss, scores).differences[0]
-    first, second = (inference.influence("augrc", loss, each) for each in scores.values())
-    plain = float(np.sqrt(np.sum((first - second) ** 2))) / 2000
-    assert found.standard_error == pytest.approx(plain, rel=1e-12)
 
 
 def _apart(kind: str, n: int, rng: np.random.Generator):  # type: ignore[no-untyped-def]
@@ -123,24 +111,6 @@ def test_equal_ones_of_every_kind_differ_seldom(kind: str, repetitions: int) -> 
         loss, scores, clusters = _apart(kind, 1000, np.random.default_rng([seed, 8]))
         found += abstain.compare(loss, scores, clusters=clusters).differences[0].significant
     assert found <= {20: 3, 60: 6}[repetitions]
-
-
-def test_more_come_at_once_only_beyond_chance() -> None:
-    """Rows dealt to clusters by lot leave the test as it is; copies of each row are one row, in number and spread."""
-    rng = np.random.default_rng(0)
-    ease = rng.random(3000)
-    loss = (rng.random(3000) > ease).astype(float)
-    scores = {"a": ease + rng.normal(0, 0.3, 3000), "b": ease + rng.normal(0, 0.3, 3000)}
-    lots = abstain.compare(loss, scores, clusters=rng.permutation(3000) % 300).differences[0]
-    assert lots.standard_error == pytest.approx(abstain.compare(loss, scores).differences[0].standard_error, rel=0.15)
-    few = {name: column[:400] for name, column in scores.items()}
-    few["b"] = np.where(np.arange(400) % 8 == 0, 2.0, few["a"])
-    once = abstain.compare(loss[:400], few).differences[0]
-    thrice = abstain.compare(
-        np.repeat(loss[:400], 3), {name: np.repeat(column, 3) for name, column in few.items()},
-        clusters=np.repeat(np.arange(400), 3),
-    ).differences[0]  # fmt: skip
-    assert thrice.standard_error == pytest.approx(once.standard_error, rel=0.1)
 
 
 def test_answers_of_two_models_may_differ_anywhere() -> None:

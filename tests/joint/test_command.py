@@ -78,16 +78,6 @@ def test_a_figure_has_the_scores_that_its_note_names(
             np.testing.assert_array_equal(seen[-1][f"{kind}_{name}"], abstain.scores.compute(score, file))
 
 
-def test_tables_are_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Markdown, LaTeX and HTML by their endings."""
-    for ending, mark in ((".md", "|---|"), (".tex", "\\toprule"), (".html", "<table>")):
-        target = folder / f"table{ending}"
-        assert run(["joint", "test.npz", "far.npz", "--permutations", "0", "--table", str(target)]) == 0
-        assert mark in target.read_text(encoding="utf-8")
-    assert run(["joint", "test.npz", "far.npz", "--layout", "sets", "--metric", "oscr", "--permutations", "0"]) == 0
-    assert "OSCR ↑ per OOD set" in capsys.readouterr().out
-
-
 def test_runs_and_training_strategies(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Folders with the same file names are further runs, or under a name another strategy."""
     for number, name in enumerate(("again", "mixup")):

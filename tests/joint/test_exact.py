@@ -108,25 +108,6 @@ def test_weights_of_a_prevalence_that_is_no_fraction() -> None:
     assert outside * 90 / (inside * 700) == pytest.approx(1 / (np.pi - 1), rel=1e-12)
 
 
-def test_all_paths_agree_on_a_large_problem() -> None:
-    """NumPy and the kernels return the same thresholds and curves, with integer and with real weights."""
-    columns = random_problem(700, 900, decimals=2)
-    results = []
-    for path in ("numpy", "python"):
-        found = []
-        with taken(path):
-            for prevalence in (None, 0.5, 1 / np.pi):
-                best = abstain.joint.ds_f1(**columns.named, prevalence=prevalence)
-                curves = [
-                    function(**columns.named, prevalence=prevalence, operator="exact").frontier
-                    for function in (abstain.joint.ds_aurc, abstain.joint.ds_augrc)
-                ]
-                found += [best.thresholds, *[c.n_correct.tolist() for c in curves if c is not None]]
-                found += [c.confidence_threshold.tolist() for c in curves if c is not None]
-        results.append(found)
-    assert results[0] == results[1]
-
-
 @pytest.mark.parametrize("decimals", [None, 1])
 def test_the_compiled_search_takes_the_same_pairs(decimals: int | None, path: str) -> None:
     """Branch and bound finds the same thresholds at every step with and without a compiler, not only the same area."""

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import abstain
 from abstain import joint
 from tests.joint.references import Columns, random_problem, value
 from tests.tiers import repeated
@@ -177,16 +176,6 @@ def test_few_samples_and_perfect_scores() -> None:
     assert joint.confidence_intervals(**random_problem(300, 200).named, n_splits=5)["f1"].warning is None
     perfect = joint.confidence_intervals(**Columns([0] * 4, [4, 3, 2, 1], [4, 3, 2, 1], [], []).named, n_splits=3)
     assert (perfect["ds_aurc"].estimate, perfect["ds_f1"].estimate) == (0.0, 1.0)
-
-
-def test_all_samples_have_the_librarys_intervals() -> None:
-    """What is a metric of one table, over the coverage of all samples, has an analytic interval already."""
-    columns = random_problem(300, 300)
-    loss = np.append(columns.id_loss, np.ones(300))
-    score = np.append(columns.id_confidence, columns.ood_confidence)
-    interval = abstain.confidence_interval("aurc", loss, score)
-    found = joint.aurc(columns.id_loss, **columns.alone, coverage_of="all", operator="exact")
-    assert interval.estimate == pytest.approx(found)
 
 
 @pytest.mark.parametrize(

@@ -116,14 +116,6 @@ def test_options_that_do_not_belong_are_refused(options: dict[str, object], mess
     assert message in str(caught.value)
 
 
-def test_tensors_are_taken() -> None:
-    """Tensors, also with a gradient, give what arrays give."""
-    torch = pytest.importorskip("torch")
-    columns = random_problem(20, 20)
-    tensors = Columns(*(torch.tensor(column, requires_grad=True) for column in columns))
-    assert float(abstain.joint.ds_f1(**tensors.named)) == value("ds_f1", columns)
-
-
 @pytest.mark.parametrize(
     ("thresholds", "message"),
     [

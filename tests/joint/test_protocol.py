@@ -63,22 +63,6 @@ def test_a_score_beside_itself_is_one_score(result: joint.ProtocolResult) -> Non
         assert result.mean(double) == result.mean(single)
 
 
-def test_a_prevalence_makes_sets_of_different_sizes_comparable() -> None:
-    """The same scores, written twice: natural F1 changes, F1 at a share does not."""
-    once = run(0)
-    twice = joint.ScoredRun(
-        once.id_loss,
-        once.id_scores,
-        {name: {score: np.tile(column, 2) for score, column in sets.items()} for name, sets in once.ood_scores.items()},
-    )
-    natural = [joint.protocol(each, GROUPS, confidence="msp").mean("ds_f1")[0] for each in (once, twice)]
-    balanced = [
-        joint.protocol(each, GROUPS, confidence="msp", prevalence=0.5).mean("ds_f1")[0] for each in (once, twice)
-    ]
-    assert natural[1] < natural[0] - 0.03
-    assert balanced[1] == pytest.approx(balanced[0], abs=1e-12)
-
-
 @pytest.mark.parametrize(
     ("layout", "options", "header"),
     [

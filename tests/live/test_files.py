@@ -91,18 +91,3 @@ def test_rows_of_frames(place: int) -> None:
     assert found.result().groups == wanted.result().groups
     with pytest.raises(ValueError, match="no column 'cong'"):
         found.update("cong", "err", frame=frame)
-
-
-def test_the_newest_policy_in_a_database() -> None:
-    """The policy of the day decides in SQL as it does in Python."""
-    import duckdb
-
-    rng = np.random.default_rng(2)
-    score = rng.random(5000)
-    live = LiveCertificate(risk=0.05, thresholds=GRID)
-    live.update(score, rng.random(5000) < 0.1 * (1 - score))
-    policy = live.policy(score="conf")
-    rows = pl.DataFrame({"conf": score})
-    answered = duckdb.sql(f"select {policy.to_sql()} as answered from rows").pl()["answered"].to_list()
-    assert len(rows) == 5000
-    assert answered == policy.accept(score).tolist()

@@ -141,17 +141,6 @@ def test_all_correct_and_all_wrong(scores: list[float]) -> None:
     assert not np.signbit(abstain.aurc(right, scores))
 
 
-@pytest.mark.parametrize("loss", [0.0, 1.0, 2.5])
-def test_a_single_sample(loss: float) -> None:
-    """Its area is its loss, half of it for AUGRC; there is nothing to rank."""
-    for estimator in ("plugin", "interpolated", "trapezoid", "harmonic"):
-        assert abstain.aurc([loss], [0.3], estimator=estimator) == loss
-    assert abstain.aurc([loss], [0.3], estimator="log") == pytest.approx(loss * np.log(2.0))
-    assert abstain.augrc([loss], [0.3]) == loss / 2
-    assert abstain.e_aurc([loss], [0.3]) == abstain.e_augrc([loss], [0.3]) == 0.0
-    assert abstain.aurc_achievable([loss], [0.3]) == loss
-
-
 def test_a_constant_score_is_random_ranking() -> None:
     """AURC = mean loss, AUGRC = half of it, AUROC_f = 1/2, normalised areas 1."""
     loss, score = [0, 1, 0, 0], [0.5] * 4

@@ -58,14 +58,6 @@ def test_aurc_contribution_of_each_position() -> None:
     np.testing.assert_allclose(found, [sum(1 / t for t in range(p, n + 1)) / n for p in range(1, n + 1)], rtol=1e-12)
 
 
-def test_cwsa_contributions_name_the_harmful_samples() -> None:
-    """A confident failure is the most negative contribution, an abstained sample adds nothing."""
-    found = abstain.contributions("cwsa", [0, 1, 1, 1], [0.9, 0.95, 0.6, 0.3])
-    assert found.argmin() == 1
-    assert found[3] == 0.0
-    assert found[0] > 0.0 > found[2]
-
-
 def test_samples_without_a_score_keep_their_place() -> None:
     """With nan_policy="reject" a NaN score is accepted last, and the array keeps the caller's length and order."""
     found = abstain.contributions("augrc", [1, 1, 1], [0.2, np.nan, 0.9], nan_policy="reject")

@@ -132,17 +132,3 @@ def test_a_row_without_a_score_is_accepted_by_no_threshold(score: float) -> None
     assert far.reason == "a coverage of 0.9 is not reached: at most 0.6667 have scores"
     assert curve.coverage.tolist() == [1 / 3, 2 / 3, 1.0]
     assert risk_coverage_curve([0], [score], nan_policy="reject").at(risk=1.0).reason is not None
-
-
-@given(problem=ANY, target=st.floats(0.0, 1.0))
-def test_curve_and_choose_threshold_answer_alike(problem: Problem, target: float) -> None:
-    """The same threshold for the same risk or coverage, with infinite scores, ties and rows of weight 0."""
-    if np.any(problem.confidence == np.inf):
-        return
-    curve = curve_of(problem)
-    for objective in ({"risk": target or 0.5}, {"coverage": target}):
-        point = curve.at(**objective)
-        found = choose_threshold(problem.loss, problem.confidence, sample_weight=problem.weight, **objective)
-        assert found.attainable == (not np.isnan(point.threshold))
-        assert found.threshold == (point.threshold if found.attainable else np.inf)
-        assert found.attainable or found.reason == point.reason

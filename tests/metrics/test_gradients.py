@@ -181,13 +181,3 @@ def test_rejecting_all_ignores_infinite_scores() -> None:
     with pytest.warns(abstain.UndefinedMetricWarning, match="nothing of class"):
         value = abstain.macro_selective_risk([1, 0], [np.inf, 0.0], ["a", "a"], coverage=0.0)
     assert np.isnan(value)
-
-
-def test_gradient_arithmetic() -> None:
-    """Scaling and adding act on the oracle part too; a one-block gradient applies to every block."""
-    own = Gradient(np.array([1.0, 2.0]), np.array([3.0, 4.0]), Gradient(np.array([1.0]), np.array([2.0])))
-    total: Any = own.scaled(2.0).plus(Gradient(np.array([10.0]), np.array([0.0]), own.oracle))
-    np.testing.assert_array_equal(total.weight, [12.0, 14.0])
-    np.testing.assert_array_equal(total.loss, [6.0, 8.0])
-    np.testing.assert_array_equal(total.oracle.weight, [3.0])
-    np.testing.assert_array_equal(total.oracle.loss, [6.0])

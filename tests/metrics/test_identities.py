@@ -11,13 +11,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import abstain
-from abstain import TieBlocks, metrics
+from abstain import metrics
 from tests.metrics._problems import scale, table
 from tests.strategies import LOSSES, WEIGHTS, Problem, problems
 
 ANY = problems(losses=LOSSES, weights=WEIGHTS, max_size=20)
 BINARY = problems(losses=["binary"], weights=WEIGHTS, max_size=20)
-ESTIMATORS = ("plugin", "interpolated", "trapezoid", "harmonic", "log")
 
 
 def near(expected: float, size: float = 1.0) -> Any:
@@ -54,21 +53,6 @@ def test_augrc_partial_derivatives_are_derivatives(accuracy: float, auroc: float
     assert by_accuracy <= 0.0
 
 
-@given(problem=problems(losses=["binary"], min_size=2, max_size=20), data=st.data())
-def test_class_balance_by_weights_keeps_the_closed_form(problem: Problem, data: st.DataObject) -> None:
-    """With prevalence weights Eq. 7 holds with balanced accuracy and weighted AUROC; all wrong scores exactly 1/2."""
-    n = len(problem.loss)
-    labels = np.array(data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)))
-    weight = abstain.prevalence_weights(labels)
-    balanced = np.mean([1.0 - problem.loss[labels == k].mean() for k in np.unique(labels)])
-    weighted = problem._replace(weight=weight)
-    augrc, auroc, accuracy = values(weighted, "augrc", "auroc_f", "accuracy")
-    assert weight.sum() == near(n)
-    assert accuracy == near(balanced)
-    assert augrc == near(abstain.augrc_from_auroc(min(balanced, 1.0), 0.5 if math.isnan(auroc) else auroc))
-    assert abstain.augrc(np.ones(n), problem.confidence, sample_weight=weight) == near(0.5)
-
-
 @given(problem=problems(losses=["binary"], scores=["tied"], min_size=2, max_size=20), data=st.data())
 def test_prevalence_weights_equal_resampling_to_the_target(problem: Problem, data: st.DataObject) -> None:
     """A target of 3 : 1 equals writing every row so often that the classes stand 3 : 1."""
@@ -83,17 +67,6 @@ def test_prevalence_weights_equal_resampling_to_the_target(problem: Problem, dat
 
 
 # ---------------------------------------------------------------------- AURC
-
-
-def test_excess_of_the_trapezoid_can_be_negative() -> None:
-    """Two perfectly separated levels: AURC .125 and optimum .1534, as fd-shifts' tests have it; worse occurs."""
-    assert abstain.aurc([0, 1], [1, 0], estimator="trapezoid") == 0.125
-    assert abstain.e_aurc([0, 1], [1, 0], estimator="trapezoid") == near(0.125 - (0.5 - 0.5 * math.log(2.0)))
-    few_right = [0] + [1] * 99, [1] + [0] * 99
-    excess = abstain.e_aurc(*few_right, estimator="trapezoid")
-    assert excess == pytest.approx(-0.4539, abs=1e-4)
-    assert excess >= metrics.get("e_aurc").range[0]
-    assert abstain.e_aurc(*few_right) >= 0.0
 
 
 @pytest.mark.parametrize("n", [1, 100, 4000])
@@ -174,15 +147,6 @@ def test_augrc_unbiased_is_unbiased() -> None:
     plain = [abstain.augrc(loss[rows], score[rows]) for rows in draws]
     assert np.mean(unbiased) == near(population)
     assert abs(np.mean(plain) - population) > 1e-3
-
-
-def test_equal_tables_give_equal_values_whatever_built_them() -> None:
-    """Block sums alone decide: (.5, .5) tied equals (0, 1) tied in AURC, but only 0/1 losses allow AUROC_f."""
-    halves, ends = (TieBlocks.from_samples(loss, [1, 1]) for loss in ([0.5, 0.5], [0, 1]))
-    assert metrics.get("aurc")(halves) == metrics.get("aurc")(ends)
-    assert metrics.get("auroc_f")(ends) == 0.5
-    with pytest.raises(abstain.UnmetNeed, match="0/1 loss"):
-        metrics.get("auroc_f")(halves)
 
 
 def test_normalised_areas_of_sums_are_undefined_where_all_losses_are_equal() -> None:

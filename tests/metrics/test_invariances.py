@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,31 +25,6 @@ CASES = [
 def close(found: dict[str, float], expected: dict[str, float], size: float = 1.0) -> None:
     """Equal to rounding, or both NaN."""
     assert found == pytest.approx(expected, rel=1e-10, abs=2e-11 * size, nan_ok=True)
-
-
-@pytest.mark.parametrize("cases", families(CASES))
-@FEWER
-@given(data=st.data())
-def test_row_order_does_not_matter(cases: list[Metric], data: st.DataObject) -> None:
-    """Any permutation of the rows gives the same value, bit for bit for unweighted 0/1 losses."""
-    problem = data.draw(problems_for(cases[0]))
-    order = data.draw(st.permutations(range(len(problem.loss))))
-    found = [values(cases, table(rows)) for rows in (problem, problem.rows(np.array(order)))]
-    if problem.weight is None and set(problem.loss) <= {0.0, 1.0}:
-        np.testing.assert_equal(*found)
-    else:
-        close(*found, scale(problem))
-
-
-@pytest.mark.parametrize("cases", families(CASES))
-@FEWER
-@given(data=st.data())
-def test_weight_is_repetition(cases: list[Metric], data: st.DataObject) -> None:
-    """A whole-number weight equals that many copies of the row."""
-    problem = data.draw(problems_for(cases[0], kinds=("frequencies",)))
-    rows = np.repeat(np.arange(len(problem.loss)), np.asarray(problem.weight).astype(int))
-    copies = problem._replace(weight=None).rows(rows)
-    close(values(cases, table(problem)), values(cases, table(copies)), scale(problem))
 
 
 @pytest.mark.parametrize("cases", families(CASES))

@@ -77,25 +77,6 @@ def test_public_function_equals_metric_on_table(name: str, data: st.DataObject) 
     same(found, metric(table(problem)), scale(problem))
 
 
-@pytest.mark.parametrize("estimator", ["plugin", "interpolated", "trapezoid", "harmonic", "log"])
-@given(data=st.data())
-def test_aurc_optimal_equals_slow_definition(estimator: str, data: st.DataObject) -> None:
-    """The optimum, which is a function of the losses alone, equals the area of the sorted losses."""
-    problem = data.draw(problems_for(metrics.get("e_aurc", estimator=estimator)))
-    found = abstain.aurc_optimal(problem.loss, estimator=estimator, sample_weight=problem.weight)
-    same(found, rank.aurc_optimal(Data.of(*problem), estimator), scale(problem))
-
-
-@given(problem=problems_for(metrics.get("e_augrc")))
-def test_augrc_optimal_equals_slow_definition(problem: Any) -> None:
-    """The optimum equals the area of the sorted losses, and half the squared risk for 0/1 losses."""
-    found = abstain.augrc_optimal(problem.loss, sample_weight=problem.weight)
-    data = Data.of(*problem)
-    same(found, rank.augrc_optimal(data), scale(problem))
-    if rank.is_binary(data):
-        same(found, data.mean_loss() ** 2 / 2)
-
-
 @pytest.mark.parametrize("name", list(PREDICTION_REFERENCES))
 @given(data=st.data())
 def test_prediction_metrics_equal_slow_definitions(name: str, data: st.DataObject) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -73,25 +72,6 @@ def test_a_day_in_two_calls_is_one_group(tmp_path: Path) -> None:
         np.testing.assert_allclose(one["gained"], two["gained"], rtol=1e-9, atol=1e-9)
     assert seen.evidence >= once.evidence * (1 - 1e-9)
     assert (seen.n, seen.n_accepted) == (once.n, once.n_accepted)
-
-
-def test_a_state_of_before_groups_is_taken_up(tmp_path: Path) -> None:
-    """A file without what groups need: each of its rows was a time of its own."""
-    loss, score = rows(600, 0.05)
-    watch, when = Monitor(POLICY), np.arange(600.0)
-    watch.update(loss[:300], score[:300], time=when[:300])
-    found = watch._state()
-    found.pop("empty")
-    for one in found["watched"].values():
-        one.pop("at")
-        one["evidence"].pop("spent")
-        one["detector"].pop("since")
-        for bets in (one["evidence"], one["detector"]):  # and the logarithm of the sums instead of base and sums
-            bets["opened"] = (np.array(bets.pop("base")) + np.log(bets.pop("sums"))).tolist()
-    old = Monitor(POLICY)
-    old._restore(json.loads(json.dumps(found)))
-    seen = old.update(loss[300:], score[300:], time=when[300:])
-    assert seen.evidence == pytest.approx(monitor(POLICY, loss, score, time=when).evidence, rel=1e-12)
 
 
 def test_a_week_without_rows_is_noted_and_changes_nothing(tmp_path: Path) -> None:

@@ -89,10 +89,3 @@ def test_errors():
     callback = nn.SelectiveCheckpoint()
     with pytest.raises(TypeError, match="validation_step returned Tensor"):
         callback.read(torch.zeros(()), None)
-
-
-def test_labels_come_from_the_step_or_from_the_batch() -> None:
-    """A dict of a validation step may hold them; else they are the second part of the batch."""
-    logits, own, of_batch = torch.zeros(2, 3), torch.tensor([0, 1]), torch.tensor([1, 2])
-    assert _default_batch({"logits": logits, "labels": own}, (logits, of_batch))[1] is own
-    assert _default_batch({"logits": logits}, (logits, of_batch))[1] is of_batch

@@ -136,20 +136,6 @@ def test_compile_captures_one_graph(options):
         torch.testing.assert_close(found, wanted)
 
 
-def test_half_precision_under_autocast():
-    """The model computes in bfloat16, whose logits tie often; the loss is that of the same numbers in float32."""
-    model = torch.nn.Linear(6, 4)
-    x, target = torch.randn(32, 6, generator=torch.Generator().manual_seed(0)), torch.arange(32) % 4
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        logits = model(x)
-        value = nn.CWSALoss()(logits, target)
-    assert logits.dtype == torch.bfloat16
-    assert value.dtype == torch.float32
-    assert value.item() == pytest.approx(written_out(logits.detach().double(), target).item(), rel=1e-5)
-    value.backward()
-    assert bool(model.weight.grad.isfinite().all())
-
-
 @pytest.mark.parametrize("dtype", [torch.int32, torch.uint8, torch.uint16, torch.uint64])
 def test_labels_of_any_whole_numbers_and_none_of_fractions(dtype):
     """A class index in few bits is one; 0.5 is none, and not cut to 0."""

@@ -87,18 +87,6 @@ def test_logits_and_labels(confidence, loss):
         assert found[name].item() == pytest.approx(abstain.metrics.get(name)(blocks), rel=1e-9)
 
 
-def test_metrics_of_score_values():
-    """Not only ranks: CWSA and calibration from the same state."""
-    logits, labels = data(500)
-    specs = ["cwsa(threshold=0.8)", "ece", "selective_risk(coverage=0.8)", "coverage_at_risk(risk=0.05)"]
-    metric = nn.SelectiveMetrics(specs)
-    metric.update(logits, labels)
-    outputs = abstain.Outputs(labels=labels.numpy(), logits=logits.double().numpy())
-    blocks = abstain.TieBlocks.from_samples(outputs.error, abstain.scores.compute("msp", outputs))
-    for spec in metric.compute():
-        assert metric.compute()[spec].item() == pytest.approx(abstain.metrics.parse(spec)(blocks), rel=1e-9)
-
-
 # ---------------------------------------------------------------------- constant memory
 
 
@@ -119,16 +107,6 @@ def test_the_exact_value_is_inside_the_certified_bounds(bins, scale):
         assert low <= value <= high
     if bins == 65536 and scale == "probability":
         assert found["augrc_high"] - found["augrc_low"] < 5e-3 * expected["augrc"]
-
-
-def test_constant_memory_is_constant():
-    """The state does not grow with the batches."""
-    metric = nn.SelectiveMetrics(bins=4096)
-    sizes = []
-    for seed in range(5):
-        metric.update(*data(1000, seed=seed))
-        sizes.append(sum(getattr(metric, name).nbytes for name in metric._defaults))
-    assert set(sizes) == {6 * 8 * 4096 + 6 * 8}
 
 
 def test_bins_of_a_confidence_of_ones_own_take_any_scores():

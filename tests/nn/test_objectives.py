@@ -61,12 +61,6 @@ def test_deep_gamblers_does_not_underflow():
     assert bool(logits.grad.isfinite().all())
 
 
-def test_abstention_is_no_label():
-    """Classes counted from 1 would train the last one as abstention, were it not refused."""
-    with pytest.raises(IndexError, match="out of bounds"):
-        nn.deep_gamblers_loss(torch.zeros(2, 4), torch.tensor([1, 3]), 2.0)
-
-
 def test_warm_up_is_cross_entropy_of_the_classes():
     """In the warm-up the abstention gets no gradient; after it, it does."""
     criterion = nn.DeepGamblersLoss(2.0, warm_up_epochs=2)

@@ -51,17 +51,6 @@ def test_tie_exact_weights_give_the_metric_of_the_core(estimator, problem):
     assert float(value) == pytest.approx(expected, rel=1e-11, abs=1e-14)
 
 
-@pytest.mark.parametrize(("estimator", "options"), [("plugin", {"estimator": "plugin"}), ("sele", {}), ("augrc", {})])
-@given(problem=problems(losses=["graded"]))
-def test_tie_exact_weights_are_the_gradients_of_the_core(estimator, options, problem):
-    """N times the core's derivative with respect to the loss sum of a sample's block is the sample's weight."""
-    blocks = problem.table(keep_samples=True)
-    metric = abstain.metrics.get("aurc" if estimator == "plugin" else estimator, **options)
-    beta = metric.gradient_of(blocks).loss[blocks.samples.block]
-    weight = nn.loss_weights(torch.tensor(problem.confidence), estimator, ties="exact")
-    np.testing.assert_allclose(weight.numpy(), len(beta) * beta, rtol=1e-11)
-
-
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_order_gives_tied_samples_all_their_ranks(estimator):
     """Ties in arbitrary order: the same set of weights as without ties."""
@@ -162,19 +151,6 @@ def test_half_precision_logits_are_weighed_in_float32(estimator, dtype):
     value.backward()
     assert logits.grad.dtype == dtype
     assert bool(logits.grad.isfinite().all())
-
-
-def test_autocast():
-    """Under bfloat16 autocast the model computes in bfloat16, the objective in float32."""
-    model = torch.nn.Linear(6, 4)
-    x, target = torch.randn(32, 6, generator=torch.Generator().manual_seed(0)), torch.arange(32) % 4
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        logits = model(x)
-        value = nn.AURCLoss()(logits, target)
-    assert logits.dtype == torch.bfloat16
-    assert value.dtype == torch.float32
-    value.backward()
-    assert bool(model.weight.grad.isfinite().all())
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])

@@ -42,18 +42,6 @@ def test_a_page_of_a_negative_number_of_values(tmp_path):
     assert sorted(each.name for each in tmp_path.iterdir()) == ["a.parquet", "p.json"]
 
 
-def test_the_columns_that_are_not_read_do_not_matter(tmp_path):
-    """Only the pages of the columns in use are looked at."""
-    path = tmp_path / "a.parquet"
-    pl.DataFrame({"loss": LOSS, "confidence": CONFIDENCE, "more": [1.0] * 79 + [None]}).write_parquet(path)
-    content = path.read_bytes()
-    last = content.rindex(OF_80)
-    path.write_bytes(content[:last] + OF_MINUS_81 + content[last + len(OF_80) :])
-    assert read_outputs(path).n == ROWS
-    with pytest.raises(ValueError, match="no readable Parquet file"):
-        scan_parquet(str(path)).collect()
-
-
 COLUMNS = {
     "whole": [1, 2, None, 4] * 500, "text": [None, "a", "bcd", "x" * 300] * 500,
     "truth": [True, None, False, True] * 500, "a*": [1.0, 2.0] * 1000,

@@ -128,35 +128,3 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"extension '\.gif' cannot be drawn; use \.png, \.svg, \.pdf"):
         drawn("reliability").save(tmp_path / "a.gif")
     assert list(tmp_path.iterdir()) == []
-
-
-def _seen(colours: Any, deficiency: str) -> Any:
-    """Return colours as dichromats see them, in CIE Lab (Vienot, Brettel & Mollon 1999 for red and green)."""
-    rgb = np.array([[int(each[k : k + 2], 16) / 255 for k in (1, 3, 5)] for each in colours])
-    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
-    if deficiency == "protanopia":
-        linear = linear @ np.array([[0.11238, 0.88762, 0.0], [0.11238, 0.88762, 0.0], [0.00401, -0.00401, 1.0]]).T
-    elif deficiency == "deuteranopia":
-        linear = linear @ np.array([[0.29275, 0.70725, 0.0], [0.29275, 0.70725, 0.0], [-0.02234, 0.02234, 1.0]]).T
-    xyz = (
-        np.clip(linear, 0, 1)
-        @ np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]).T
-        / np.array([0.9505, 1.0, 1.089])
-    )
-    f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
-    return np.stack([116 * f[:, 1] - 16, 500 * (f[:, 0] - f[:, 1]), 200 * (f[:, 1] - f[:, 2])], axis=1)
-
-
-@pytest.mark.parametrize("deficiency", ["none", "protanopia", "deuteranopia"])
-def test_colours_are_told_apart(deficiency: str) -> None:
-    """The first five differ by at least 15 in CIE Lab for readers with and without red and green, and from white."""
-    from matplotlib.colors import to_hex
-
-    display = abstain.RiskCoverageDisplay(
-        {f"{k}": abstain.risk_coverage_curve([0, 1, 0], [3, 2, 1]) for k in range(5)}
-    ).plot(kind="selective")
-    colours = [to_hex(line.get_color()) for line in display.line_]
-    assert len(set(colours)) == 5
-    lab = _seen([*colours, "#ffffff"], deficiency)
-    gaps = np.linalg.norm(lab[:, None] - lab[None], axis=2)[np.triu_indices(6, 1)]
-    assert gaps.min() > 15.0

@@ -36,18 +36,6 @@ def test_from_predictions() -> None:
     assert right.get_label() == f"mine (AUGRC {abstain.augrc(LOSS, CONFIDENCE):.3g})"
 
 
-def test_from_predictions_with_weights_and_names() -> None:
-    """Text labels and weights pass through."""
-    weight = np.random.default_rng(3).integers(1, 4, N)
-    words = np.array(["ant", "bee", "cat"])
-    display = abstain.RiskCoverageDisplay.from_predictions(
-        words[LABELS], words[PREDICTIONS], CONFIDENCE, sample_weight=weight, kind="selective"
-    )
-    wanted = abstain.risk_coverage_curve(LOSS, CONFIDENCE, sample_weight=weight)
-    np.testing.assert_array_equal(display.line_[0].get_ydata(), wanted.selective_risk)
-    assert display.line_[0].get_label().startswith("confidence (AURC ")
-
-
 def test_from_estimator() -> None:
     """A fitted classifier is asked for predictions and its largest probability, and lends its name."""
     linear_model = pytest.importorskip("sklearn.linear_model")
@@ -118,36 +106,6 @@ def test_references() -> None:
     assert len(plain.ax_.get_lines()) == 1
 
 
-def test_styles_and_several_curves() -> None:
-    """Each curve has its line in the order given; styles go to curves and to references."""
-    curves = {"a": CURVE, "b": abstain.risk_coverage_curve(LOSS, -CONFIDENCE)}
-    display = abstain.RiskCoverageDisplay(curves)
-    display.plot(kind="generalized", curve_kwargs={"linewidth": 4.0}, reference_kwargs={"color": "red"})
-    assert [line.get_label()[0] for line in display.line_] == ["a", "b"]
-    assert {line.get_linewidth() for line in display.line_} == {4.0}
-    others = [line for line in display.ax_.get_lines() if line not in display.line_]
-    assert {line.get_color() for line in others} == {"red"}
-    display.plot(kind="generalized")
-    assert len(display.line_) == 2  # of the last drawing, not of all
-
-
-def test_an_evaluation_plots_its_scores() -> None:
-    """All scores on all samples, no groups."""
-    outputs = abstain.Outputs(loss=LOSS, scores={"a": CONFIDENCE, "b": CONFIDENCE.round(1)}, groups={"g": LABELS})
-    display = abstain.evaluate(outputs, ["a", "b"], "augrc", groups="g").plot(kind="selective")
-    assert [line.get_label().split(" ")[0] for line in display.line_] == ["a", "b"]
-
-
-@pytest.mark.parametrize("loss", [[0.0], [1.0], [0.0, 0.0], [1.0, 1.0], [3.0, 0.5]])
-@pytest.mark.parametrize("tied", [True, False])
-def test_small_curves_can_be_drawn(loss: list[float], tied: bool) -> None:
-    """One sample, all right, all wrong, all tied: a picture without a warning."""
-    score = np.zeros(len(loss)) if tied else np.arange(len(loss))
-    display = abstain.risk_coverage_curve(loss, score).plot()
-    display.figure_.canvas.draw()
-    assert display.ax_[0].get_ylim()[0] == 0.0
-
-
 # ---------------------------------------------------------------------- thinning
 
 
@@ -188,13 +146,3 @@ def test_thinning_leaves_short_curves_alone() -> None:
     """Up to two thousand points every one is drawn."""
     curve = abstain.risk_coverage_curve(np.arange(POINTS) % 2, np.arange(POINTS))
     assert len(drawn(curve, "selective")[0]) == POINTS
-
-
-def test_thinning_of_skewed_weights() -> None:
-    """A sample that outweighs all others leaves a long step, and both of its ends are drawn."""
-    weight = np.ones(10**4)
-    weight[5000] = 10.0**6
-    curve = abstain.risk_coverage_curve(np.arange(10**4) % 2, np.arange(10**4), sample_weight=weight)
-    x, _ = drawn(curve, "generalized")
-    assert (x[0], x[-1]) == (0.0, 1.0)
-    assert np.max(np.diff(x)) == pytest.approx(10**6 / weight.sum(), rel=1e-2)

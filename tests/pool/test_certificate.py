@@ -21,13 +21,6 @@ def labelled_region(n: int, region: float, seed: int, loss: Any = LOSS, score: A
     return certify_region(plan, np.where(plan.stage > 0, loss, np.nan), **{"risk": 0.1, "delta": 0.05, **guarantee})
 
 
-def test_a_zone_certifies_more_than_the_whole_pool() -> None:
-    """Where a fifth can be accepted, labels of that part certify more than twice as many of the whole pool."""
-    part = [labelled_region(200, 0.25, seed).coverage for seed in range(10)]
-    whole = [labelled_region(400, 1.0, seed).coverage for seed in range(10)]
-    assert np.mean(part) > np.mean(whole) + 0.02
-
-
 def test_what_is_accepted_is_a_share_of_the_pool_and_lies_in_the_zone() -> None:
     """Coverage counts all rows of the pool; the same threshold decides; nothing certified accepts nothing."""
     found = labelled_region(400, 0.25, 3)
@@ -41,7 +34,7 @@ def test_what_is_accepted_is_a_share_of_the_pool_and_lies_in_the_zone() -> None:
 
 def test_false_certificates_are_rare() -> None:
     """Where every threshold is just above the limit, about one guarantee in twenty is false."""
-    false, runs = 0, 150
+    false, runs = 0, 75
     for seed in range(runs):
         rng = np.random.default_rng(seed)
         score, loss = rng.random(1000), (rng.random(1000) < 0.0502).astype(float)

@@ -65,25 +65,6 @@ def test_the_table_beside_has_what_each_is_by_itself(folder: Path) -> None:
             assert (one.low, one.high) == pytest.approx((other.low, other.high))
 
 
-def test_the_test_of_a_study_is_that_of_compare(folder: Path) -> None:
-    """The p-value from sums over groups of rows is close to the one from the rows."""
-    from abstain import study
-
-    where = folder / "pairs"
-    rng = np.random.default_rng(1)
-    score = rng.random(4000)
-    loss = (rng.random(4000) > score**0.3).astype(float)
-    noisy = score + 0.12 * rng.random(4000)
-    for name, column in (("a", score), ("b", noisy)):
-        study.add_outputs(where, abstain.Outputs(loss=loss, confidence=column), model=name, run="seed0", set="test")
-    results = study.evaluate(where, metrics="augrc", workers=1)
-    better = results.verdict.comparison
-    assert better is not None
-    exact = abstain.compare(loss, {"a": score, "b": noisy}).differences[0]
-    assert better.best.split()[0] == exact.a
-    assert np.log10(better.p) == pytest.approx(np.log10(exact.p_value), abs=0.35)
-
-
 def test_gains_that_so_few_permutations_cannot_test_have_no_p_value() -> None:
     """Both metrics are given; with ten permutations no p-value could show a gain, whatever its size."""
     from abstain.joint import with_gains
@@ -150,40 +131,3 @@ def test_a_page_from_few_labels_has_a_verdict(tmp_path: Path) -> None:
     assert "np.float64" not in json.dumps(json.loads((tmp_path / "few.json").read_text("utf-8")))
     pair = abstain.plan_labels(score, 300, compare=score + 0.1 * rng.random(3000), seed=1)
     assert pair.n == 3000
-
-
-def test_long_names_of_a_chart_stand_clear_of_their_intervals() -> None:
-    """On a screen left of all intervals, at their height; on a phone above its own, nearer to it than to the last."""
-    rng = np.random.default_rng(0)
-    loss = (rng.random(300) < 0.2).astype(float)
-    names = [f"wideresnet with a long name {k}" for k in range(6)]
-    found = abstain.compare(loss, {name: rng.random(300) for name in names})
-    from abstain.report import as_html
-
-    text = as_html(build(found))
-    wide, narrow = re.findall(r"<svg viewBox[^>]*role=.*?</svg>", text, re.DOTALL)[:2]
-    for drawing in (wide, narrow):
-        places = re.findall(r'<text class="name" x="0" y="([\d.]+)">([^<]+)<', drawing)
-        dots = re.findall(r'<circle class="c0" cx="([\d.]+)" cy="([\d.]+)"', drawing)
-        assert {name for _, name in places} == set(names)
-        gaps = [float(y) - float(at) for (_, y), (at, _) in zip(dots, places, strict=True)]
-        pitch = float(places[1][0]) - float(places[0][0])
-        if drawing is wide:
-            assert min(float(x) for x, _ in dots) > 7 * max(map(len, names))
-            assert set(gaps) == {-4.0}
-        else:
-            assert 0 < max(gaps) < 0.5 * pitch
-
-
-def test_the_verdict_of_eleven_models_tests_two_and_says_the_same() -> None:
-    """What is known of the best and the next is that of all scores tested at once, to the last bit."""
-    rng = np.random.default_rng(0)
-    loss = {f"m{k}": (rng.random(2000) < 0.1).astype(float) for k in range(5)}
-    scores = {name: rng.random(2000) - 0.2 * each for name, each in loss.items()}
-    found = abstain.compare(loss, scores)
-    better = found.better()
-    assert better is not None
-    assert "beside" not in vars(found)
-    assert found.beside is not None
-    assert better.also == found.beside.better(better.best, better.next)
-    assert [each.metric for each in better.also] == ["coverage at 5 % risk", "error rate", "AUROC of failures"]

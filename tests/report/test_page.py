@@ -154,21 +154,6 @@ def test_where_a_page_came_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert hashlib.sha256(file.read_bytes()).hexdigest() in text
 
 
-def test_tables_are_no_wider_than_a_page() -> None:
-    """At most four columns of values, each interval on a line of its own that does not break."""
-    names = list("abcdefghi")
-    outputs = abstain.Outputs(loss=[0, 0, 0, 1] * 10, scores={name: np.linspace(0.0, 1.0, 40) for name in names})
-    evaluation = abstain.evaluate(outputs, names, "augrc,aurc,risk,auroc_f")
-    metrics = as_html_page(evaluation).partition('id="metrics"')[2].partition("</details>")[0]
-    heads = [part.partition("</thead>")[0] for part in metrics.split("<thead>")[1:]]
-    assert [head.count("<th ") - 1 for head in heads] == [4, 2]
-    (table,) = evaluation.tables()
-    cell = table.shown()[0][1]
-    text = f">{cell.value} <span>{cell.rest.strip().replace(' ', '&nbsp;')}</span></td>"
-    assert metrics.count(text) == 9
-    assert metrics.count('<td data-head="AUGRC') + metrics.count('<td data-head="AURC') >= 9  # for phones
-
-
 def test_thresholds_of_operating_points_are_exact() -> None:
     """The printed threshold, read back, accepts exactly the samples that the table says."""
     rng = np.random.default_rng(1)
@@ -250,10 +235,10 @@ def test_equal_input_gives_an_identical_page(monkeypatch: pytest.MonkeyPatch) ->
     assert as_html_page(result(scores=["max_logit"]), "Llama 3 70B on MMLU") != again
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", range(2))
 def test_hostile_names_stay_text(part: int, page: str, tmp_path: Path) -> None:
     """A name opens no tag, closes none, adds no attribute and brings no control character; it is shown as text."""
-    names = list(hostile.NAMES.values())[part::4]
+    names = list(hostile.NAMES.values())[part::2]
     evaluation = hostile.evaluation(*names)
     evaluation.report(tmp_path / "page.html", title=names[0])
     hostile_page = (tmp_path / "page.html").read_text("utf-8")

@@ -89,28 +89,6 @@ def test_lines_keep_to_the_width_and_say_what_they_leave_out() -> None:
 # ---------------------------------------------------------------------- evaluations
 
 
-def test_of_real_outputs() -> None:
-    """The bundled answers of a language model: certified levels, the measured point, which score is better."""
-    outputs = abstain.datasets.load("llama3_70b_mmlu")
-    verdict = abstain.evaluate(outputs, ["msp", "max_logit"]).verdict
-    assert (verdict.status, verdict.sign, verdict.score, verdict.confidence) == (Status.CERTIFIED, "yes", "msp", 0.95)
-    assert verdict.headline == "Answer 43.8 % of the cases: at most 5 % of the answers are wrong."
-    assert [(each.limit, round(each.coverage, 4)) for each in verdict.levels] == [
-        (0.05, 0.438),
-        (0.1, 0.6285),
-        (0.2, 0.87),
-    ]
-    assert verdict.missed == (0.01, 0.02)
-    assert verdict.measured is not None
-    assert (verdict.measured.limit, round(verdict.measured.coverage, 4)) == (0.05, 0.5113)
-    better = verdict.comparison
-    assert better is not None
-    assert (better.best, better.next, better.significant, better.p < 1e-6) == ("msp", "max_logit", True, True)
-    assert [each.metric for each in better.also] == ["coverage at 5 % risk"]
-    assert {"groups_missing", "large_tie", "miscalibrated"} <= set(kinds(verdict))
-    assert caveat(verdict, "miscalibrated").values["word"] == "overconfident"
-
-
 def test_a_group_above_the_limit_takes_the_certificate_to_the_mix() -> None:
     """A group is wrong half the time: the pooled limit holds, and that group is named with its risk."""
     rng = np.random.default_rng(4)
@@ -307,24 +285,3 @@ def test_groups_differ_only_where_they_do() -> None:
 
 
 # ---------------------------------------------------------------------- forms
-
-
-def test_every_form_gives_the_same_verdict() -> None:
-    """The fields of the verdict are in the dict, headline and caveats in Markdown."""
-    loss, score = rows(600)
-    threshold = abstain.choose_threshold(loss, score, risk=0.1, delta=0.05)
-    for result in (
-        abstain.evaluate(loss=loss, confidence=score),
-        abstain.compare(loss, {"a": score, "b": -score}),
-        threshold,
-        abstain.audit(threshold, loss, score + 1.0),
-        abstain.monitor(threshold.policy(score="s"), loss, score + 1.0),
-        abstain.inference.non_inferiority(loss, {"a": score, "b": -score}, margin=0.1),
-    ):
-        verdict = result.verdict
-        assert verdict is not None
-        found = result.to_dict()["verdict"]
-        assert (found["status"], found["headline"], found["sign"]) == (verdict.status, verdict.headline, verdict.sign)
-        assert [each["kind"] for each in found["caveats"]] == kinds(verdict)
-        text = result.to_markdown()
-        assert text.startswith("**")

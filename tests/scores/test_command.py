@@ -23,24 +23,6 @@ def files(tmp_path_factory):
     return folder
 
 
-def test_evaluate_fits_scores_on_a_file(files, capsys):
-    """--fit gives fitted scores their data; the numbers are those of the library."""
-    from abstain.cli import run
-
-    code = run(
-        ["evaluate", str(files / "test.npz"), "--scores", "msp,knn(neighbours=5, dtype=float64),klm", "--fit",
-         str(files / "train.npz"), "--metrics", "augrc", "--json", "-"]
-    )  # fmt: skip
-    printed = capsys.readouterr()
-    assert code == 0, printed.err
-    found = {row["score"]: row["value"] for row in json.loads(printed.out)["measurements"]}
-    assert list(found) == ["msp", "knn(neighbours=5, dtype=float64)", "klm"]
-    for name, value in found.items():
-        assert value == pytest.approx(abstain.augrc(TEST.error, scores.compute(name, TEST, fit=TRAIN)))
-    result = abstain.evaluate(TEST, list(found), "augrc", fit=TRAIN)
-    assert {name: result.value("augrc", score=name) for name in found} == pytest.approx(found)
-
-
 def test_evaluate_says_that_a_score_is_fitted(files, capsys):
     """Without --fit the message names it."""
     from abstain.cli import run

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import importlib
 import json
 import pickle
@@ -47,21 +46,6 @@ def test_one_finite_float_per_sample_and_the_outputs_unchanged(name):
     assert np.isfinite(score).all()
     assert not np.signbit(score[score == 0.0]).any()
     assert (TEST.select(range(TEST.n)).fingerprint, TRAIN.select(range(TRAIN.n)).fingerprint) == before
-
-
-def test_nothing_of_the_rows_is_left_behind():
-    """Chunks go when the next comes, not when Python next looks for cycles: else memory is that of all rows."""
-    fit = {name: fitted(name) for name in NAMES}
-    gc.collect()
-    gc.disable()
-    try:
-        before = {id(each) for each in gc.get_objects() if type(each) is _batch.Batch}
-        for score in fit.values():
-            score.score(TEST)
-        left = [each for each in gc.get_objects() if type(each) is _batch.Batch and id(each) not in before]
-        assert not left
-    finally:
-        gc.enable()
 
 
 @pytest.mark.parametrize("name", NAMES)

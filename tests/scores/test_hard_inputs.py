@@ -254,20 +254,6 @@ def test_a_recovered_head_is_the_head():
         scores.recover_head(Outputs(labels=[0], logits=[[1.0, 0.0]]))
 
 
-@pytest.mark.parametrize("name", ["vim", "residual"])
-def test_vim_of_single_precision_features(name):
-    """Their projection is a product in single precision, and what is kept half as large; the axes are the same."""
-    singles = [
-        dataclasses.replace(each, features=np.asarray(each.features, dtype=np.float32)) for each in (TRAIN, TEST)
-    ]
-    doubles = [dataclasses.replace(each, features=np.asarray(each.features, dtype=np.float64)) for each in singles]
-    (single, double), rows = (scores.get(name, dim=4).fit(each[0]) for each in (singles, doubles)), singles[1]
-    assert single.arrays["outside"].dtype == np.float32
-    assert double.arrays["outside"].dtype == np.float64
-    np.testing.assert_array_equal(single.arrays["outside"], double.arrays["outside"].astype(np.float32))
-    np.testing.assert_allclose(single.score(rows), double.score(rows), rtol=1e-6, atol=1e-6)
-
-
 def test_a_name_is_found_in_the_module_that_registers_it(monkeypatch):
     """Asked for first, or once it is known."""
     registry = _registry.Registry("score", ("later",))

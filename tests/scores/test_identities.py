@@ -125,37 +125,6 @@ def test_temperature_without_an_optimum_warns():
         scores.get("temp_msp").fit(wrong)
 
 
-def weibull_after_a_shift(tail, shift, grid):
-    """Return 1 - exp(-((x + shift)/b)^k) of the most likely Weibull distribution of the tail moved by ``shift``."""
-    logs = np.log1p(tail / shift)  # of (x + shift)/shift: the powers overflow
-
-    def shape_equation(k):
-        return special.softmax(k * logs) @ logs - 1.0 / k - logs.mean()
-
-    k = optimize.brentq(shape_equation, 1e-2 * shift, 1e2 * shift, xtol=1e-300, rtol=1e-15)
-    log_scale = (special.logsumexp(k * logs) - np.log(len(tail))) / k
-    return -np.expm1(-np.exp(k * (np.log1p(grid / shift) - log_scale)))
-
-
-def test_openmax_gumbel_is_the_limit_of_shifted_weibulls():
-    """As the shift grows, k log(1 + x/shift) becomes linear in x; the error is c/shift, and extrapolates to nought."""
-    tail = np.sort(np.random.default_rng(0).gamma(9.0, size=500))[-20:]
-    tail -= tail.min()  # as published, before the shift by 10,000
-    location, scale = _fitted_logits.gumbel_of_minima(tail)
-    np.testing.assert_allclose((location, scale), stats.gumbel_l.fit(tail), rtol=1e-5)
-    grid = np.linspace(-5, tail[-1] + 10, 200)
-    gumbel = -np.expm1(-np.exp((grid - location) / scale))
-    shifts = 1e4 * 2.0 ** np.arange(4)
-    errors = np.array([weibull_after_a_shift(tail, shift, grid) - gumbel for shift in shifts])
-    largest = np.abs(errors).max(axis=1)
-    assert largest[0] < 1e-4
-    np.testing.assert_allclose(largest[:-1] / largest[1:], 2.0, rtol=2e-3)  # twice the shift, half the error
-    once = 2 * errors[1:] - errors[:-1]  # without the term in 1/shift
-    twice = (4 * once[1:] - once[:-1]) / 3  # without that in 1/shift^2
-    assert np.abs(once).max() < 1e-8
-    assert np.abs(twice).max() < 1e-11
-
-
 def test_openmax_is_the_definition():
     """Row by row: rank the classes, weigh their logits down, give what is taken to the unknown class."""
     train, state = TRAIN, fitted("openmax")

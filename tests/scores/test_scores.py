@@ -90,16 +90,6 @@ def test_never_nan_and_in_range(logits):
 # ---------------------------------------------------------------------- names and needs
 
 
-def test_names_are_in_order_and_described():
-    assert scores.names()[:8] == list(EXPECTED)
-    for name in scores.names():
-        score = scores.get(name)
-        assert score.name == name
-        assert score.title
-        assert score.source
-        assert score.range
-
-
 def test_available_and_default():
     assert scores.available(of_probabilities(PROBA)) == [*FROM_PROBABILITIES, "gen"]
     assert scores.available(of_logits(LOGITS)) == [*EXPECTED, "gen"]

@@ -199,14 +199,6 @@ def test_a_threshold_per_class() -> None:
     assert [each.delta for each in certified.threshold_.groups.values()] == [0.025, 0.025]
 
 
-def test_the_largest_cwsa_as_objective() -> None:
-    """As choose_threshold finds it on the calibration rows."""
-    inner = LogisticRegression().fit(X[:500], Y[:500])
-    found = SelectiveClassifier(FrozenEstimator(inner), metric="cwsa").fit(X[500:], Y[500:])
-    loss, confidence = inner.predict(X[500:]) != Y[500:], inner.predict_proba(X[500:]).max(axis=1)
-    assert found.threshold_.threshold == abstain.thresholds.cwsa_threshold(loss, confidence).threshold
-
-
 def test_rejecting_everything_is_said() -> None:
     """A certificate from few rows is not attained, in one class or at all."""
     with pytest.warns(UserWarning, match=r"all rows are rejected, .*: 25 calibration rows are too few"):

@@ -73,22 +73,6 @@ def test_rank_changes_of_the_augrc_paper():
         assert sum("→" in cell for row in made.rows for cell in row[1:]) == n
 
 
-def test_heat_follows_the_ranks():
-    """In every form the best of a column is marked; heat is darkest there, white for the worst, monotone between."""
-    found = augrc_grid()
-    table = found.table(heat=True)
-    ranks = found.ranks()
-    for i, (name, row) in enumerate(found.values.items()):
-        cells = table.shown()[i][1:]
-        for j, cell in enumerate(cells):
-            assert (cell.rank == 1) == (ranks[name][j] == 1)
-            worst = max(each[j] for each in ranks.values())
-            assert cell.heat == pytest.approx(1 - (ranks[name][j] - 1) / (worst - 1)), (name, row[j])
-    assert "\\cellcolor[HTML]{9ECAE1}" in table.to_latex()
-    assert "background:#ffffff" in table.to_html()
-    LatexWalker(table.to_latex()).get_latex_nodes()
-
-
 @pytest.mark.parametrize("number", range(1, 6))
 def test_tables_of_the_joint_paper(number):
     """The best five of each printed column are marked, by the column's own direction, ties alike."""

@@ -138,27 +138,6 @@ def test_few_distinct_scores_are_exact() -> None:
         assert result[key].value == pytest.approx(value, abs=1e-12)
 
 
-def test_more_bits_are_narrower(capsys: pytest.CaptureFixture[str]) -> None:
-    """Of 20,000 + 10,000 rows each bit more narrows the bounds, which hold what it costs a sweep to find."""
-    rng = np.random.default_rng(1)
-    quality = rng.normal(3.0, 2.0, 30_000)
-    loss = (rng.random(20_000) > 1 / (1 + np.exp(-quality[:20_000]))).astype(float)
-    p, detector = 1 / (1 + np.exp(-quality)), rng.normal(5.0, 1.0, 30_000)
-    p[20_000:] = rng.beta(2, 1, 10_000)
-    detector[20_000:] -= 2.0
-    columns = {"id_loss": loss, "id_confidence": p[:20_000], "id_detector": detector[:20_000],
-               "ood_confidence": p[20_000:], "ood_detector": detector[20_000:]}  # fmt: skip
-    widths = {}
-    for bits in (8, 10, 12):
-        summary = JointSummary(bits=bits).update(**columns)
-        widths[bits] = [summary.bounds(name).width for name in ("ds_f1", "ds_aurc", "ds_augrc")]
-        f1 = summary.bounds("ds_f1")
-        assert f1.low <= abstain.joint.ds_f1(**columns).value <= f1.high
-    for one, two in ((8, 10), (10, 12)):
-        assert all(0.0 < b < 0.5 * a for a, b in zip(widths[one], widths[two], strict=True))
-    assert max(widths[12]) < 0.08
-
-
 def test_it_adds_up_pickles_and_survives_files(tmp_path: Path) -> None:
     """Parts in any order are the whole to the bit, after a pickle and a file, too, and nobody else changes."""
     rng = np.random.default_rng(2)

@@ -36,15 +36,6 @@ def test_objectives_match_a_search_over_all_thresholds(problem: Problem) -> None
     assert cost == pytest.approx(min([*costs, 1.0]))
 
 
-@given(problems(losses=["graded"], scores=["tied"], weights=["positive"]))
-def test_weights_count_on_both_axes(problem: Problem) -> None:
-    """Coverage and risk are those of the curve."""
-    found = abstain.choose_threshold(problem.loss, problem.confidence, coverage=0.5, sample_weight=problem.weight)
-    point = abstain.risk_coverage_curve(*problem[:2], sample_weight=problem.weight).at(coverage=0.5)
-    assert (found.coverage, found.risk) == pytest.approx((point.coverage, point.selective_risk))
-    assert found.threshold == point.threshold
-
-
 def test_rows_of_weight_0_make_no_interval_narrower() -> None:
     """Three rows know what three rows know."""
     loss, score, weight = [0.0, 1.0, 0.0], [3.0, 2.0, 1.0], [1.0, 2.0, 1.0]
@@ -171,8 +162,8 @@ def test_verdicts_of_groups_allow_for_their_number() -> None:
     rng, site = np.random.default_rng(5), np.repeat(np.arange(10), 500)
     found = abstain.choose_threshold(np.zeros(5000), np.arange(5000.0), risk=0.05, delta=0.05, groups=site)
     score = np.full(5000, 1e9) + np.arange(5000)
-    seen = [abstain.audit(found, rng.random(5000) < 0.05, score, groups=site).satisfied for _ in range(40)]
-    assert sum(each is False for each in seen) <= 5
+    seen = [abstain.audit(found, rng.random(5000) < 0.05, score, groups=site).satisfied for _ in range(20)]
+    assert sum(each is False for each in seen) <= 3
     few = abstain.audit(found, np.zeros(5), np.full(5, 1e9), groups=site[::1000])
     assert (few.satisfied, few.reason) == (None, "not of every group")
 

@@ -140,15 +140,6 @@ def test_step_without_a_closure_is_refused():
         ingredients.SAM(torch.optim.SGD(w, lr=0.1)).step()
 
 
-def test_parameters_without_gradient_stay():
-    """A frozen or unused parameter is neither disturbed nor moved."""
-    w, _ = problem()
-    optimizer = ingredients.SAM(torch.optim.SGD(w, lr=0.1), rho=0.5)
-    run(optimizer, lambda: 0.5 * w[0].square().sum(), 1)
-    assert w[1].item() == -2.0
-    assert w[0].item() == pytest.approx(1.0 - 0.1 * 1.5)
-
-
 def test_ema_closed_form():
     """Without warm-up: tau^T of the start plus (1 - tau) sum of tau^(T - 1 - t) w_t; buffers are the latest."""
     layer = torch_nn.BatchNorm1d(1).double()

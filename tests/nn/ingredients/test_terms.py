@@ -106,16 +106,6 @@ def test_pixmix_mixes_by_the_formulas():
     assert torch.isfinite(pixmix.mix_multiply(x, torch.tensor(0.0), torch.tensor(1.4), torch.tensor(-0.9)))
 
 
-def test_pixmix_shares_come_in_two_kinds():
-    """Half lie inside (Beta(3, 1) and Beta(1, 3)), half outside: a above 1 and b below 0."""
-    a, b = pixmix._shares(3.0, 4000, np.random.default_rng(0))
-    inside = b > 0
-    assert stats.binomtest(int(inside.sum()), 4000, 0.5).pvalue > 0.001
-    assert bool((a[~inside] > 1).all())
-    for values in (a[inside], 1.0 - b[inside], 2.0 - a[~inside], 1.0 + b[~inside]):
-        assert stats.kstest(values, stats.beta(3, 1).cdf).pvalue > 0.001
-
-
 @pytest.mark.parametrize(("least", "most"), [(0, 4), (1, 4)])
 def test_pixmix_rounds(least, most):
     """Uniform over 0-4 as in the code, or 1-4 as in the paper."""

@@ -74,17 +74,6 @@ def test_every_recipe_trains(name, tmp_path):
     assert (tmp_path / name / "seed1" / "weights.pt").exists()
 
 
-def test_passes_as_the_reference_counts_them():
-    """CE 1, RegMixup 2, SURE 4, SURE+ 6; Mixup and its like 1, SAM doubles, AugMix with its loss 3."""
-    passes = {name: train.recipe(name).passes()["main"] for name in OWN}
-    assert {name: passes[name] for name in ("ce", "regmixup", "sure", "sure_plus")} == {
-        "ce": 1, "regmixup": 2, "sure": 4, "sure_plus": 6,
-    }  # fmt: skip
-    assert {passes[name] for name in ("mixup", "cutmix", "augmix", "pixmix", "deep_gamblers", "devries")} == {1}
-    assert train.recipe("augmix", ["jsd=true"]).passes()["main"] == 3
-    assert {passes[f"sure_{row}"] for row in ("linear", "no_crl", "ema", "fsam")} == {4}
-
-
 def test_the_ladder_changes_one_thing_at_a_time():
     """From SURE to SURE+: head, ranking, average (with its schedule), optimizer, PixMix (with the training set)."""
     rows = ["sure", "sure_linear", "sure_no_crl", "sure_ema", "sure_fsam", "sure_plus"]
