@@ -44,9 +44,10 @@ ARITHMETIC = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: as
 ARITHMETIC |= {ast.Pow: ast.Mult, ast.Mod: ast.FloorDiv, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd}
 COMPARISON = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
 COMPARISON |= {ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is}
-#: Calls and arguments that speak to people or to the type checker, and calls whose arguments cannot be exchanged.
+#: Calls and arguments that speak to people or to the type checker, or are assertions (strict), and calls whose
+#: arguments cannot be exchanged or may be exchanged without effect.
 SPOKEN = {"warn", "plural", "listed", "join", "echo", "cast", "field", "option", "argument", "isinstance"}
-SPOKEN_ARGUMENTS = {"stacklevel", "help", "dtype", "metavar", "title", "label", "description"}
+SPOKEN_ARGUMENTS = {"stacklevel", "help", "dtype", "metavar", "title", "label", "description", "strict", "usual"}
 FIXED = {"getattr", "hasattr", "setattr", "zip", "max", "min", "maximum", "minimum", "hypot", "logaddexp"}
 OPTIONS = ("-x", "-q", "-p", "no:cacheprovider", "-n", "0", "-W", "ignore:Module already imported")
 #: What every test would load again.
