@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from scipy.stats import gamma, norm, t
+from scipy.stats import beta, gamma, norm, t
 
 import abstain
 from abstain.pool import Sample
@@ -178,6 +178,102 @@ def test_the_interval_of_a_risk_is_its_formula(errors: int) -> None:
         low = min(low, end((100 - errors) / 100, (100 - errors) / 100**2, 0.025))
         low, high = 1.0 - high, 1.0 - low
     assert (found.low, found.high) == pytest.approx((max(low, errors / 500), min(high, (errors + 400) / 500)), rel=1e-6)
+
+
+def some(judge: bool, wrong: float, seed: int) -> Sample:
+    """Return a sample of two stages: of unequal chances, then an even one."""
+    rng = np.random.default_rng(seed)
+    score, n = np.round(rng.random(120), 2), 36
+    said = (rng.random(120) < 0.5) * 1.0 if judge else None
+    rows, stage = np.sort(rng.permutation(120)[:n]), np.repeat([0, 1], [20, 16])
+    loss = (rng.random(n) < wrong) * 1.0
+    chance = np.where(stage == 0, rng.uniform(0.1, 0.5, n), 0.16)
+    return Sample(Pool.of(score, said), rows, loss, stage, chance, np.ones(120, bool), (20, 16))
+
+
+def gamma_at(mean: float, variance: float, tail: float) -> float:
+    """Return a quantile of the gamma distribution of these moments."""
+    return float(gamma.ppf(tail, mean**2 / variance, scale=variance / mean)) if mean > 0.0 else 0.0
+
+
+@pytest.mark.parametrize("judge", [False, True])
+@pytest.mark.parametrize("wrong", [0.0, 0.2, 0.8])
+@pytest.mark.parametrize("metric", ["aurc", "augrc", "selective_risk(coverage=0.5)"])
+def test_ends_of_sums_of_rare_events_are_gamma_quantiles(metric: str, wrong: float, judge: bool) -> None:
+    """Of errors, or where most are wrong, of right predictions; one not seen at a random row, or where it counts most.
+
+    Where a judge says wrong a right prediction may be unseen, too.
+    """
+    chosen = abstain.metrics.parse(metric)
+    for seed in range(4):
+        sample = some(judge, wrong, seed)
+        pool, g, table = sample.pool, sample.expansion, sample.estimated
+        one = [
+            chosen.value(pool.table(table.loss + (np.arange(len(table)) == k)), **chosen.options)
+            for k in range(len(table))
+        ]
+        adds = (np.array(one) - chosen.value(table, **chosen.options))[pool.block]
+        w, value = adds[sample.rows], float(chosen.value(table, **chosen.options))
+        variance, many = sample.variance(adds), 2 * sample.loss.sum() > sample.n
+        extra = np.maximum(g - 1.0, 0.0)
+        square = extra * np.maximum(extra, 1.0) * w**2
+        top = sample.at_top(adds, -np.log(0.025))
+        seen, mean, sure = sample.loss, value, sample.risk[sample.rows]
+        if many:
+            seen, mean, sure = 1.0 - seen, float(adds.sum()) - value, 1.0 - sure
+        low = gamma_at(mean, variance, 0.025) if any(w[seen > 0.0]) else 0.0
+        more = float(np.mean((g - 1.0) * w))
+        ends = [(mean, variance), (mean + more, variance + np.mean(square)), (mean + top, variance + top**2)]
+        high = max(gamma_at(*each, 0.975) for each in ends)
+        if judge:
+            chance = np.abs((g - 1.0) * w) * sure
+            chance /= chance.sum()
+            fewer, spread = float(chance @ ((g - 1.0) * w)), float(chance @ square)
+            vain = (g - 1.0) * w * sure * (1.0 - seen)
+            room = gamma_at(vain.sum() + fewer, float(vain @ vain) + spread, 0.975) - vain.sum()
+            low = min(low, gamma_at(mean - fewer, variance + spread, 0.025), max(mean - room, 0.0))
+        if many:
+            alone = g * w * seen
+            low = min(low, gamma_at(alone.sum(), float(alone @ alone), 0.025))
+            low, high = float(adds.sum()) - high, float(adds.sum()) - low
+        known = np.isin(np.arange(120), sample.rows)
+        filled = [np.where(known, 0.0, fill * (adds > 0.0)) for fill in (0.0, 1.0)]
+        for column in filled:
+            column[sample.rows] = sample.loss
+        least, most = (float(chosen.value(pool.table(pool.sums(column)), **chosen.options)) for column in filled)
+        found = _estimate(chosen, sample, 0.95, "pool", "top")
+        value = min(max(value, least), most)
+        assert found.value == pytest.approx(value, rel=1e-9)
+        wanted = min(max(low, least), value), max(min(high, most), value)
+        assert (found.low, found.high) == pytest.approx(wanted, rel=1e-5, abs=1e-9), (seed, wanted)
+
+
+@pytest.mark.parametrize("wrong", [0.15, 0.5, 0.85])
+def test_ends_of_a_ranking_are_on_the_scale_of_log_odds(wrong: float) -> None:
+    """Student's t with as many degrees as there are rarer labels; beta quantiles of one error more, and one fewer."""
+    chosen = abstain.metrics.get("auroc_f")
+    for seed in range(3):
+        sample = some(False, wrong, seed)
+        pool, table, extra = sample.pool, sample.estimated, np.maximum(sample.expansion - 1.0, 0.0)
+        here = np.arange(len(table))
+        adds = np.array([chosen.value(pool.table(table.loss + 1e-6 * ((here == k) * 1.0))) for k in here])
+        adds = ((adds - chosen.value(table)) / 1e-6)[pool.block]
+        value, few = float(chosen.value(table)), float(min(sample.loss.sum(), 36 - sample.loss.sum()))
+        shift = t.ppf(0.975, few) * np.sqrt(sample.variance(adds)) / (value * (1.0 - value))
+        ends = [1.0 / (1.0 + (1.0 - value) / value * np.exp(way * shift)) for way in (-1.0, 1.0)]
+        square = float(np.mean(extra * np.maximum(extra, 1.0) * adds[sample.rows] ** 2))
+        spread = ((few + 1.0) / few) ** 2 * (sample.variance(adds) + square)
+        added = pool.sums((sample.expansion - 1.0) / 36.0, sample.rows)
+        for way in (1.0, -1.0):
+            mean = 1.0 - float(chosen.value(pool.table(table.loss + way * added)))
+            size = mean * (1.0 - mean) / spread - 1.0
+            tails = [
+                beta.ppf(tail, mean * size, (1.0 - mean) * size) if size > 0.0 else float(tail > 0.5)
+                for tail in (0.025, 0.975)
+            ]
+            ends += [1.0 - tail for tail in tails]
+        found = _estimate(chosen, sample, 0.95, "pool", "top")
+        assert (found.low, found.high) == pytest.approx((min(ends), max(ends)), rel=1e-4, abs=1e-5)
 
 
 def test_a_coverage_within_a_tie_has_room_for_that_of_the_population() -> None:
