@@ -73,6 +73,75 @@ def test_bounds_of_other_losses_hold(parts):
         assert bounds[1].low - 1e-12 <= augrc <= bounds[1].high + 1e-12
 
 
+def ranked(parts):
+    """Every possible ranking of bins with these losses, as a table."""
+    for orders in itertools.product(*(weak_orders(tuple(part)) for part in parts)):
+        groups = [group for order in orders for group in order]
+        loss = [each for group in groups for each in group]
+        score = [-float(rank) for rank, group in enumerate(groups) for _ in group]
+        yield abstain.TieBlocks.from_samples(loss, score)
+
+
+@pytest.mark.parametrize("parts", [
+    [[1.0, 0.0, 0.0]], [[0.0, 0.0], [1.0, 1.0, 0.0, 0.0]], [[1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]],
+    [[0.0], [1.0, 0.0, 0.0], [1.0]], [[1.0, 1.0], [0.0, 1.0, 1.0]], [[0.0, 0.0, 0.0, 1.0], [0.0]],
+])  # fmt: skip
+def test_operating_points_are_attained(parts):
+    """Risk at a coverage, per accepted row and per row of all, and the coverage within a risk: over all rankings."""
+    bins, tables = bins_of(parts), list(ranked(parts))
+    n, errors = sum(map(len, parts)), [sum(part) for part in parts]
+    for coverage in (0.0, 0.1, 0.3, 0.5, 0.55, 0.8, 1.0):
+        for name in ("selective_risk", "generalized_risk", "selective_accuracy"):
+            spec = f"{name}(coverage={coverage})"
+            metric, bounds = abstain.metrics.parse(spec), bins.bounds(spec)
+            seen = np.array([metric(table) for table in tables])
+            expected = (seen.min(), seen.max())
+            assert (bounds.low, bounds.high) == pytest.approx(expected, abs=1e-12, nan_ok=True), spec
+            if name == "selective_accuracy" or np.isnan(seen).any():
+                continue
+            least, before, wrong = max(1, int(np.ceil(coverage * n - 1e-9))) if coverage else 0, 0, 0.0
+            for part, error in zip(parts, errors, strict=True):  # losses are spread evenly over a bin
+                inside = min(max(least - before, 0), len(part)) if len(part) > 1 else len(part) * (least > before)
+                wrong, before = wrong + error * inside / len(part), before + len(part)
+            even = wrong / (n if name == "generalized_risk" else max(least, 1))
+            assert bounds.value == pytest.approx(min(max(even, bounds.low), bounds.high), abs=1e-12), spec
+    for limit in (0.0, 0.2, 0.25, 0.34, 0.5, 0.6, 1.0):
+        spec = f"coverage_at_risk(risk={limit})"
+        metric, bounds = abstain.metrics.parse(spec), bins.bounds(spec)
+        seen = np.nan_to_num([metric.evaluate(table).value for table in tables])
+        low, high = (bounds.low, bounds.high) if bounds.reason is None else (0.0, 0.0)
+        assert (low, high) == pytest.approx((seen.min(), seen.max()), abs=1e-12), spec
+        assert np.isnan(bounds.value) or low <= bounds.value <= high
+
+
+@pytest.mark.parametrize("parts", [[[0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 1.0], [0.0]], [[0.5, 0.0, 3.0], [1.0, 0.25]]])
+def test_a_threshold_within_a_bin_accepts_some_of_its_rows(parts):
+    """At least the highest and not the lowest: of any number between, any rows; losses that are not 0/1 leave room."""
+    bins, before, wrong, n = bins_of(parts), 0, 0.0, sum(map(len, parts))
+    columns = bins.columns()
+    for part, low, high in zip(parts, columns["lowest"], columns["highest"], strict=True):
+        for share in (0.0, 0.3, 0.5, 0.9, 1.0):
+            threshold = float(high - share * (high - low))
+            numbers = range(1, len(part)) if low < threshold < high else [len(part)] if share == 1.0 else [1]
+            if low < high == threshold:
+                numbers = range(1, len(part))
+            some = [(j, sum(each)) for j in numbers for each in itertools.combinations(part, j)]
+            for name, per in (("selective_risk", None), ("generalized_risk", n)):
+                bounds = bins.bounds(f"{name}(coverage=None, threshold={threshold!r})")
+                risks = [(wrong + loss) / (per or before + j) for j, loss in some]
+                assert bounds.low - 1e-12 <= min(risks)
+                assert bounds.high + 1e-12 >= max(risks)
+                if set(itertools.chain(*parts)) <= {0.0, 1.0}:
+                    assert (bounds.low, bounds.high) == pytest.approx((min(risks), max(risks)), abs=1e-12)
+                at = np.clip(share * len(part), 1, len(part) - 1) if low < threshold else len(part)
+                at = at if low < high else len(part)
+                value = (wrong + sum(part) * at / len(part)) / (per or before + at)
+                assert bounds.value == pytest.approx(np.clip(value, bounds.low, bounds.high), abs=1e-9)
+        before, wrong = before + len(part), wrong + sum(part)
+    assert np.isnan(bins.bounds("selective_risk(coverage=None, threshold=2.0)").value)
+    assert bins.bounds("generalized_risk(coverage=None, threshold=2.0)") == (0.0, 0.0, 0.0, None)
+
+
 @pytest.mark.parametrize("bits", [8, 12, 16, 20])
 @pytest.mark.parametrize("scale", ["probability", "real"])
 def test_bins_keep_the_order_and_fit(scale, bits):

@@ -103,22 +103,16 @@ def test_the_value_is_that_of_rows_whose_bins_are_ties(bits: int) -> None:
         assert summary.result(prevalence=0.3)[key_].value == pytest.approx(value, abs=1e-12)
 
 
-def test_a_grid_that_is_looked_at_in_pieces() -> None:
-    """A thousand bins of each score, that hold rows, are more pairs of thresholds than are looked at together."""
-    rng = np.random.default_rng(5)
-    columns: dict[str, Any] = {"id_loss": (rng.random(1000) < 0.2).astype(float)}
-    for name in ("confidence", "detector"):
-        spread = rng.choice([-1.0, 1.0], 1600) * 2.0 ** rng.uniform(-32, 32, 1600)
-        columns[f"id_{name}"], columns[f"ood_{name}"] = spread[:1000], spread[1000:]
-    summary = JointSummary("real", bits=12).update(**columns)
-    cells = summary.columns()
-    assert min(len(np.unique(cells[name])) for name in ("bin", "detector_bin")) > 1200
-    ranks = {}
-    for name, key in (("confidence", summary.key), ("detector", summary.detector_key)):
-        ranks |= {f"{kind}_{name}": -key.of(columns[f"{kind}_{name}"]).astype(float) for kind in ("id", "ood")}
-    found = summary.bounds("ds_f1")
-    assert found.value == pytest.approx(abstain.joint.ds_f1(columns["id_loss"], **ranks).value, abs=1e-12)
-    assert found.low <= abstain.joint.ds_f1(**columns).value <= found.high
+@pytest.mark.parametrize("piece", [1, 7, 300, 5000])
+def test_a_grid_that_is_looked_at_in_pieces(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some bins of the confidence at a time, however many: the bounds of all at once."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        summary = JointSummary(bits=8).update(**rows(rng, 120, 60 * (seed % 2)))
+        whole = summary.result(prevalence=0.3 if seed % 2 else None).rows()
+        with monkeypatch.context() as small:
+            small.setattr("abstain.summaries._cells.TOGETHER", piece)
+            assert summary.result(prevalence=0.3 if seed % 2 else None).rows() == whole
 
 
 def test_few_distinct_scores_are_exact() -> None:
