@@ -252,3 +252,55 @@ def test_provenance_identifies_the_input() -> None:
     assert len(hashes) == 6
     weighted = abstain.evaluate(outputs(sample_weight=WEIGHT)).provenance
     assert weighted["mean_loss"] == pytest.approx(np.average(LOSS, weights=WEIGHT))
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize(
+    ("one", "other", "policy", "same"),
+    [
+        (None, None, "drop", True), (3, None, "drop", False), (None, 3, "drop", False), (3, None, "reject", True),
+        (3, 3, "drop", True), (3, 4, "drop", False),
+    ],
+)  # fmt: skip
+def test_scores_that_lack_other_rows_are_measured_on_other_samples(
+    one: int | None, other: int | None, policy: str, same: bool, lazy: bool
+) -> None:
+    """Only where rows are dropped; a scan of single scores does not show whether two lack the same rows."""
+    polars = pytest.importorskip("polars")
+    columns = {"loss": [0.0, 1.0] * 10, "a": [k / 20 for k in range(20)], "b": [k * 7 % 20 / 20 for k in range(20)]}
+    for name, row in (("a", one), ("b", other)):
+        if row is not None:
+            columns[name][row] = np.nan
+    frame = polars.LazyFrame(columns) if lazy else polars.DataFrame(columns)
+    found = abstain.evaluate(frame, ["a", "b"], "risk", loss="loss", nan_policy=policy)
+    known = same and not (lazy and policy == "drop" and (one, other) == (3, 3))
+    assert found.provenance["same_samples"] == known
+    assert any("measured on other samples" in note for note in found.notes()) != known
+    alone = abstain.evaluate(frame, ["a"], "risk", loss="loss", nan_policy=policy)
+    assert alone.provenance["same_samples"]
+
+
+def test_rows_of_other_groups_are_no_copies() -> None:
+    """Nor are rows that differ in another score; all that is known of them counts."""
+    rng = np.random.default_rng(0)
+    loss, score = np.tile((rng.random(400) < 0.1) * 1.0, 2), np.tile(rng.random(400), 2)
+    for more, said in (
+        ({}, True), ({"groups": {"half": np.arange(800) // 400}}, False),
+        ({"groups": {"same": np.arange(800) % 400 // 200}}, True), ({"scores": {"s": np.arange(800.0)}}, False),
+    ):  # fmt: skip
+        verdict = abstain.evaluate(abstain.Outputs(loss=loss, confidence=score, **more), "confidence", "risk").verdict
+        assert ("copied_rows" in [each.kind for each in verdict.caveats]) == said
+
+
+@pytest.mark.parametrize("names", [["a"], ["a", "b"]])
+def test_metrics_that_lack_an_interval_for_one_reason_share_a_line(names: list[str]) -> None:
+    """Of one score all are named; of several the first four, and how many more."""
+    loss = (np.arange(60) % 10 == 5) * 1.0
+    scores = {"a": np.arange(60.0), "b": np.arange(60.0)[::-1]}
+    specs = [f"coverage_at_risk(risk={risk / 10})" for risk in range(1, 6)]
+    clusters = np.arange(60) // 20
+    found = abstain.evaluate(abstain.Outputs(loss=loss, scores=scores, clusters=clusters), names, specs)
+    (line,) = [note for note in found.notes() if note.startswith("no interval of")]
+    every = [f"{each.label} of {each.score}" for each in found.measurements]
+    shown = every if len(names) == 1 else [*every[:4]]
+    assert line.startswith(f"no interval of {', '.join(shown)}" + (" and 6 more: " if len(names) > 1 else ": "))

@@ -50,12 +50,27 @@ def test_pairs_and_single_splits_are_taken():
     assert lists.chosen == "a"
 
 
-def test_runs_are_averaged():
-    given = candidates(runs=3)
-    choice = abstain.select(given, "augrc").choices["augrc"]
-    loss, score = given[choice.name]["validation"]
-    assert choice.validation == pytest.approx(np.mean([abstain.augrc(a, b) for a, b in zip(loss, score, strict=True)]))
-    assert choice.test.method == "log-t, runs"
+@pytest.mark.parametrize(
+    ("spec", "method"), [("augrc", "log-t, runs"), ("auroc_f", "logit-t, runs"), ("coverage_at_risk(risk=0.2)", "none")]
+)
+def test_runs_are_averaged(spec, method):
+    """Validation and test values; without an influence function there is no interval, and it says so."""
+    given, metric = candidates(runs=3), abstain.metrics.parse(spec)
+    result = abstain.select(given, [spec, "risk"])
+    choice = result.choices[spec]
+    means = {
+        (name, part): np.mean([metric.of(*run) for run in zip(*split, strict=True)])
+        for name, each in given.items()
+        for part, split in each.items()
+    }
+    sign = 1.0 if metric.direction == "lower" else -1.0
+    assert choice.name == min(given, key=lambda name: sign * means[name, "validation"])
+    assert result.validation[spec] == pytest.approx({name: means[name, "validation"] for name in given})
+    assert choice.test.estimate == pytest.approx(means[choice.name, "test"])
+    assert choice.by_metric[spec] == pytest.approx(means[choice.name, "test"])
+    assert choice.by_metric["risk"] == pytest.approx(given[choice.name]["test"][0].mean())
+    assert (choice.test.method, choice.test.level) == (method, 0.95)
+    assert np.isnan(choice.test.low) == (method == "none") == ("gets no interval" in str(choice.test.warning))
 
 
 def test_ties_are_named_and_the_first_wins():
