@@ -219,6 +219,7 @@ def test_missing_scores() -> None:
         abstain.choose_threshold([0, 1, 0], [0.9, np.nan, 0.5], coverage=0.5)
     found = abstain.choose_threshold([0, 1, 0], [0.9, np.nan, 0.5], coverage=1.0, nan_policy="reject")
     assert not found.attainable
+    assert (found.best.threshold, found.best.coverage) == (0.5, 2 / 3)  # the nearest that there is
     assert abstain.choose_threshold([0, 1, 0], [0.9, np.nan, 0.5], coverage=1.0, nan_policy="drop").n == 2
     assert not abstain.choose_threshold([0], [1.0], coverage=1.0).accept([np.nan]).any()
 

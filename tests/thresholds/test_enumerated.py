@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 
 import abstain
+from abstain import thresholds
 
 
 @pytest.mark.parametrize("counted", [False, True])
@@ -64,3 +67,116 @@ def test_two_levels_are_certified_as_enumeration_says() -> None:
                 assert alone <= delta
             if max(alone, together) <= 0.5 * delta / (1.0 + delta):  # a share that every start has at least
                 assert found == 0.0
+
+
+def hoeffding_bentkus(total: float, n: int, limit: float) -> float:
+    """Return the p-value of a mean above the limit, of n values in [0, 1] with this sum."""
+    mean = min(total / n, limit)
+    apart = (mean * math.log(mean / limit) if mean else 0.0) + (1.0 - mean) * math.log((1.0 - mean) / (1.0 - limit))
+    return min(1.0, math.exp(-n * apart), math.e * float(stats.binom.cdf(math.ceil(total - 1e-9), n, limit)))
+
+
+def p_value(kind: str, loss: Any, limit: float) -> float:
+    """Return the p-value of losses up to 2, or of 0/1 losses, whose mean is above the limit."""
+    if not loss.size:
+        return 1.0
+    if kind == "graded":
+        return hoeffding_bentkus(float(loss.sum()) / 2.0, loss.size, limit)
+    return float(stats.binom.cdf(loss.sum(), loss.size, limit))
+
+
+def walked(p: list[float], gain: list[float]) -> int:
+    """Return the last that passes: each start adds its share, which goes on from test to test until one fails."""
+    level, best = 0.0, -1
+    for k, (value, more) in enumerate(zip(p, gain, strict=True)):
+        level += more
+        best, level = (k, level) if level > 0.0 and value <= level else (best, 0.0)
+    return best
+
+
+@pytest.mark.parametrize("digits", [1, 6])
+@pytest.mark.parametrize("graded", [False, True])
+def test_each_procedure_is_its_algorithm(graded: bool, digits: int) -> None:
+    """Threshold by threshold: halving (SGR), equal shares at ranks or at given thresholds, one sequence, fallback."""
+    seen: dict[str, list[int]] = {}
+    for seed in range(14):
+        rng = np.random.default_rng(seed)
+        n, limit, delta = int(rng.integers(20, 120)), float(rng.choice([0.1, 0.2])), float(rng.choice([0.05, 0.3]))
+        score = np.round(rng.random(n), digits)
+        loss = (rng.random(n) < rng.choice([0.05, 0.4]) * (1.0 - score)) * (
+            rng.choice([0.5, 2.0], n) if graded else 1.0
+        )
+        tested = np.unique(score)[::-1]
+        count = [int(np.sum(score >= each)) for each in tested]
+        fixed = np.sort(rng.random(5))[::-1]
+        options: dict[str, Any] = {"risk": limit * (2.0 if graded else 1.0), "delta": delta}
+        options |= {"max_loss": 2.0, "bound": "hoeffding-bentkus"} if graded else {}
+        kind = "graded" if graded else "binary"
+        p, p_fixed = ([p_value(kind, loss[score >= each], limit) for each in some] for some in (tested, fixed))
+        many = math.ceil(math.sqrt(n))
+        shares = [0.0] * len(tested)
+        for rank in (math.ceil(k * n / many) for k in range(1, many + 1)):
+            shares[max(sum(each <= rank for each in count) - 1, 0)] += delta / many
+        passed = [k for k, (value, share) in enumerate(zip(p, shares, strict=True)) if share and value <= share]
+        passed_fixed = [k for k, value in enumerate(p_fixed) if value <= delta / 5]
+        bonferroni, given = thresholds.bonferroni_threshold, {"thresholds": fixed[::-1], **options}
+        chosen = thresholds.prespecified_threshold(loss, score, fixed, **options)
+        wanted = [
+            (bonferroni(loss, score, **options), tested, passed[-1] if passed else -1),
+            (bonferroni(loss, score, **given), fixed, passed_fixed[-1] if passed_fixed else -1),
+            (chosen, fixed, walked(p_fixed, [delta / 5] * 5)),
+        ]
+        if not graded:
+            steps, low, high, found = max(1, math.ceil(math.log2(n))), 1, n, -1
+            for _ in range(steps):  # Geifman & El-Yaniv's Algorithm 1, of rows by ascending score
+                middle = math.ceil((low + high) / 2)
+                k = int(np.flatnonzero(tested == np.sort(score)[middle - 1])[0])
+                low, high, found = (low, middle, max(found, k)) if p[k] < delta / steps else (middle, high, found)
+            wanted.append((thresholds.sgr_threshold(loss, score, **options), tested, found))
+            sequence = thresholds.fixed_sequence_threshold(loss, score, **given)
+            wanted.append((sequence, fixed, walked(p_fixed, [delta, 0.0, 0.0, 0.0, 0.0])))
+        for result, of, position in wanted:
+            assert result.threshold == (np.inf if position < 0 else of[position]), (seed, result.procedure)
+            kept = score >= result.threshold
+            assert (result.n_accepted, result.coverage) == (int(kept.sum()), pytest.approx(kept.mean()))
+            assert (result.risk_limit, result.delta, result.attainable) == (options["risk"], delta, position >= 0)
+            seen.setdefault(result.procedure, []).append(position)
+    assert all(min(each) == -1 < max(each) for each in seen.values())
+
+
+def test_a_certificate_says_what_its_rows_show() -> None:
+    """The ranking with its interval; without a certificate how many rows it takes, and the least risk of as many."""
+    for seed, rate, limit in ((0, 0.3, 0.1), (1, 0.3, 0.01), (2, 0.05, 0.01), (3, 0.5, 0.3), (4, 0.0, 0.001)):
+        rng = np.random.default_rng(seed)
+        score = np.round(rng.random(300), 2)
+        loss = (rng.random(300) < 2.0 * rate * (1.0 - score)) * 1.0
+        found = abstain.choose_threshold(loss, score, risk=limit, delta=0.05)
+        least = math.ceil(math.log(0.05) / math.log(1.0 - limit))
+        enough = [loss[score >= each].mean() for each in np.unique(score) if np.sum(score >= each) >= least]
+        if found.attainable:
+            assert found.least is None
+            assert found.rows_needed is None
+        else:
+            assert found.least == ((least, pytest.approx(min(enough))) if enough else None)
+        if (found.attainable and loss.mean() > limit) or not loss.any():
+            assert found.ranking is None
+        else:
+            auroc = abstain.confidence_interval("auroc_f", loss, score)
+            assert found.ranking == pytest.approx((auroc.estimate, auroc.low, auroc.high))
+    equal = abstain.choose_threshold(np.arange(50) % 2.0, np.ones(50), risk=0.1, delta=0.05)
+    assert (equal.ranking, equal.least, equal.useless) == ((0.5, 0.5, 0.5), (29, 0.5), True)
+
+
+@pytest.mark.parametrize("n", [1, 5, 9, 10, 11, 37])
+def test_the_nine_bins_of_calibration_are_near_the_deciles(n: int) -> None:
+    """Of rows with a score the one at each tenth, by descending score, once; with how many lie at or above it."""
+    rng = np.random.default_rng(n)
+    score = np.r_[np.round(rng.random(n), 1), np.nan]
+    loss = rng.random(n + 1) < 0.2
+    found = abstain.choose_threshold(loss, score, coverage=0.1, nan_policy="reject").calibration
+    ranked = np.sort(score[:n])[::-1]
+    edges = sorted({float(ranked[k * n // 10]) for k in range(1, 10)})
+    assert found.bins == tuple((edge, int(np.sum(score >= edge))) for edge in edges)
+    assert (found.n, found.n_unscored, found.n_dropped) == (n + 1, 1, 0)
+    dropped = abstain.choose_threshold(loss, score, coverage=0.1, nan_policy="drop").calibration
+    assert (dropped.n, dropped.n_unscored, dropped.n_dropped, dropped.bins) == (n, 0, 1, found.bins)
