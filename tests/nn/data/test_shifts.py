@@ -5,74 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from scipy import ndimage
 
 from abstain.nn import data
-from abstain.nn.data import CLASS_NAMES, CORRUPTIONS, SUPER_CLASSES
-from abstain.nn.ingredients import mixing_set
-
-#: Images with edges and surfaces: dead leaves.
-PICTURES = mixing_set(24, size=32, kind="leaves", seed=3).float() / 255.0
-
-
-@pytest.mark.parametrize("name", CORRUPTIONS)
-def test_corruptions_grow_with_their_level(name):
-    """Mean squared change rises from level to level; range and shape stay; the seed repeats; the input stays."""
-    before = PICTURES.clone()
-    changed = [data.corrupt(PICTURES, name, level, seed=1) for level in range(1, 6)]
-    sizes = [float((each - PICTURES).square().mean()) for each in changed]
-    assert sizes == sorted(sizes)
-    assert sizes[0] < 0.7 * sizes[-1]
-    for each in changed:
-        assert each.shape == PICTURES.shape
-        assert float(each.min()) >= 0.0
-        assert float(each.max()) <= 1.0
-    assert torch.equal(changed[2], data.corrupt(PICTURES, name, 3, seed=1))
-    assert torch.equal(PICTURES, before)
-
-
-def test_glass_moves_all_borders_alike():
-    """What is bright at one border spreads as far as at the other: each border can be drawn."""
-    x = torch.zeros(400, 1, 12, 12)
-    x[:, :, [0, -1]] = 1.0
-    down = data.corrupt(x, "glass_blur", 3, seed=0).mean(dim=(0, 1, 3))
-    across = data.corrupt(x.transpose(2, 3), "glass_blur", 3, seed=0).mean(dim=(0, 1, 2))
-    for spread in (down, across):
-        assert torch.allclose(spread, spread.flip(0), atol=0.02)
-
-
-@pytest.mark.parametrize("name", ["snow", "motion_blur"])
-def test_streaks_are_as_long_as_the_image_is_large(name, monkeypatch):
-    """Twice the size, twice the length."""
-    seen = []
-    monkeypatch.setattr("abstain.nn.data._corruptions.streaked", lambda x, *lengths: (seen.append(lengths[:2]), x)[1])
-    for size in (32, 64):
-        data.corrupt(torch.zeros(1, 3, size, size), name, 3)
-    assert seen[1] == (2 * seen[0][0], 2 * seen[0][1])
-
-
-def test_blur_reflects_at_the_border():
-    """The kernel is what a single bright pixel becomes; SciPy filters with it, mirrored at the border."""
-    spot = torch.zeros(1, 1, 65, 65)
-    spot[..., 32, 32] = 1.0
-    kernel = data.corrupt(spot, "defocus_blur", 5)[0, 0].numpy()
-    x = torch.rand((1, 1, 65, 65), generator=torch.Generator().manual_seed(1))
-    expected = ndimage.correlate(x[0, 0].numpy(), kernel, mode="mirror")
-    np.testing.assert_allclose(data.corrupt(x, "defocus_blur", 5)[0, 0], expected, atol=1e-5)
-
-
-def test_noise_by_its_formula():
-    """Gaussian noise has its deviation, impulse noise its share, contrast and brightness their values."""
-    grey = torch.full((40, 1, 32, 32), 0.5)
-    noise = data.corrupt(grey, "gaussian_noise", 1) - grey
-    assert float(noise.std()) == pytest.approx(0.04, rel=0.02)
-    hit = (data.corrupt(grey, "impulse_noise", 5) != 0.5).float().mean()
-    assert float(hit) == pytest.approx(0.07, rel=0.05)
-    shot = data.corrupt(grey, "shot_noise", 3)
-    assert float(shot.var()) == pytest.approx(0.5 / 100, rel=0.05)
-    x = torch.tensor([0.2, 0.6]).reshape(1, 1, 1, 2).repeat(1, 1, 2, 1)
-    assert data.corrupt(x, "contrast", 3)[0, 0, 0].tolist() == pytest.approx([0.32, 0.48])
-    assert data.corrupt(x, "brightness", 2)[0, 0, 0].tolist() == pytest.approx([0.3, 0.7])
+from abstain.nn.data import CLASS_NAMES, SUPER_CLASSES
 
 
 def test_levels_are_sets_of_their_own():

@@ -29,15 +29,15 @@ def filtered(x: Tensor, kernel: Tensor) -> Tensor:
 
 def gaussian(sigma: float) -> Tensor:
     """Kernel of a Gaussian, cut at four deviations."""
-    half = max(int(4.0 * sigma + 0.5), 1)
-    line = torch.exp(-0.5 * (torch.arange(-half, half + 1) / max(sigma, 1e-6)) ** 2)
+    half = int(4.0 * sigma + 0.5)
+    line = torch.exp(-0.5 * (torch.arange(-half, half + 1) / sigma) ** 2)
     kernel = torch.outer(line, line)
     return kernel / kernel.sum()
 
 
 def disc(radius: float, sigma: float) -> Tensor:
     """Kernel of a disc of pixels within a radius, softened by a Gaussian."""
-    half = max(math.ceil(radius), 1)
+    half = math.ceil(radius)
     side = torch.arange(-half, half + 1)
     inside = (side[:, None] ** 2 + side**2 <= radius**2).float()
     soft = gaussian(sigma)
@@ -63,14 +63,13 @@ def positions(x: Tensor) -> tuple[Tensor, Tensor]:
 def streaked(x: Tensor, radius: float, sigma: float, angle: Tensor) -> Tensor:
     """Motion blur: a mean along a line from each pixel, its weights half a Gaussian; an angle per image."""
     rows, columns = positions(x)
-    steps = range(2 * math.ceil(radius) + 1)
-    weights = [math.exp(-(step**2) / (2.0 * sigma**2)) for step in steps]
+    weights = [math.exp(-(step**2) / (2.0 * sigma**2)) for step in range(2 * math.ceil(radius) + 1)]
+    weights = [weight for weight in weights if weight > 1e-4]
     down, across = torch.sin(angle)[:, None, None], torch.cos(angle)[:, None, None]
     total = torch.zeros_like(x)
-    for step, weight in zip(steps, weights, strict=True):
-        if weight > 1e-4:
-            total += weight * resampled(x, rows + step * down, columns + step * across)
-    return total / sum(weight for weight in weights if weight > 1e-4)
+    for step, weight in enumerate(weights):
+        total += weight * resampled(x, rows + step * down, columns + step * across)
+    return total / sum(weights)
 
 
 def zoomed(x: Tensor, factor: float) -> Tensor:
@@ -165,14 +164,14 @@ def _frost(x: Tensor, c: tuple[float, float], g: torch.Generator) -> Tensor:
 def _fog(x: Tensor, c: tuple[float, float], g: torch.Generator) -> Tensor:
     most = x.amax(dim=(1, 2, 3), keepdim=True)
     foggy = x + c[0] * _clouds(x, c[1], g).to(x)
-    return foggy * most / (most + c[0]).clamp_min(1e-9)
+    return foggy * most / (most + c[0])
 
 
 def _brightness(x: Tensor, c: float, g: torch.Generator) -> Tensor:
     """Add to the value of hue, saturation and value."""
     value = x.amax(dim=1, keepdim=True)
-    brighter = (value + c).clamp(0.0, 1.0)
-    return torch.where(value > 0.0, x * brighter / value.clamp_min(1e-9), brighter)
+    brighter = (value + c).clamp_max(1.0)
+    return torch.where(value > 0.0, x * brighter / value, brighter)
 
 
 def _contrast(x: Tensor, c: float, g: torch.Generator) -> Tensor:
@@ -192,9 +191,8 @@ def _elastic_transform(x: Tensor, c: tuple[float, ...], g: torch.Generator) -> T
     maps = torch.linalg.solve(corners.expand(n, 3, 3), moved)
     place = torch.stack([rows - middle, columns - middle, torch.ones_like(rows)], dim=-1).expand(n, -1, -1, -1)
     target = torch.einsum("nhwk,nkj->nhwj", place, maps) + middle
-    if strength > 0.0:
-        field = 2.0 * torch.rand(n, 2, *x.shape[2:], generator=g) - 1.0
-        target = target + strength * filtered(field, gaussian(smooth)).permute(0, 2, 3, 1)
+    field = 2.0 * torch.rand(n, 2, *x.shape[2:], generator=g) - 1.0
+    target = target + strength * filtered(field, gaussian(smooth)).permute(0, 2, 3, 1)
     return resampled(x, target[..., 0], target[..., 1])
 
 
