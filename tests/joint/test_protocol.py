@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from abstain import joint
-from tests.joint.references import Columns, random_problem
+from tests.joint.references import random_problem
 
 GROUPS = {"near": ["a", "b"], "far": ["c"]}
 
@@ -29,38 +29,6 @@ def run(seed: int, sizes: tuple[int, int, int] = (80, 40, 60)) -> joint.ScoredRu
 def result() -> joint.ProtocolResult:
     """Two strategies with two runs each."""
     return joint.protocol({"basic": [run(0), run(1)], "mixup": [run(2), run(3)]}, GROUPS, confidence="msp")
-
-
-def test_values_are_those_of_the_functions(result: joint.ProtocolResult) -> None:
-    """Per set, with the confidence beside each score; groups are unweighted means, never pooled."""
-    per_set = []
-    for name in "ab":
-        first = run(0)
-        inside, outside = first.id_scores, first.ood_scores[name]
-        columns = Columns(first.id_loss, inside["msp"], inside["knn"], outside["msp"], outside["knn"])
-        expected = float(joint.ds_aurc(**columns.named))
-        (record,) = (
-            r
-            for r in result.records
-            if (r.strategy, r.run, r.score, r.set, r.metric) == ("basic", 0, "knn", name, "ds_aurc")
-        )
-        assert (record.value, record.n_id, record.n_ood) == (expected, 120, len(outside["msp"]))
-        per_set.append(expected)
-    one = joint.protocol(run(0), GROUPS, confidence="msp")
-    assert one.mean("ds_aurc", score="knn", group="near")[0] == pytest.approx(np.mean(per_set))
-
-
-def test_spread_is_over_runs(result: joint.ProtocolResult) -> None:
-    """Mean and standard deviation of the per-run means, divisor runs - 1."""
-    each = [joint.protocol(run(seed), GROUPS, confidence="msp").mean("f1", group="near")[0] for seed in (0, 1)]
-    mean, sd = result.mean("f1", group="near")
-    assert (mean, sd) == (pytest.approx(np.mean(each)), pytest.approx(np.std(each, ddof=1)))
-
-
-def test_a_score_beside_itself_is_one_score(result: joint.ProtocolResult) -> None:
-    """The row of the confidence repeats its single values."""
-    for double, single in (("ds_f1", "f1"), ("ds_aurc", "aurc"), ("ds_augrc", "augrc")):
-        assert result.mean(double) == result.mean(single)
 
 
 @pytest.mark.parametrize(

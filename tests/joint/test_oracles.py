@@ -1,0 +1,325 @@
+"""What stands around the exact search, each against its formula with the same draws, and every cell of the tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn import metrics as sklearn_metrics
+
+import abstain
+from abstain import joint
+from tests.joint.references import Columns, random_problem
+
+NAMES = ("ds_f1", "ds_aurc", "ds_augrc")
+
+
+def halves(columns: Columns, share: float, rng: np.random.Generator) -> tuple[Columns, Columns]:
+    """Random rows of both kinds, and the others."""
+    inside, outside = rng.permutation(columns.n_id), rng.permutation(columns.n_ood)
+    i, o = round(share * len(inside)), round(share * len(outside))
+    return tuple(
+        Columns(*(np.asarray(c)[ids] for c in columns[:3]), *(np.asarray(c)[ood] for c in columns[3:]))
+        for ids, ood in ((inside[:i], outside[:o]), (inside[i:], outside[o:]))
+    )  # type: ignore[return-value]
+
+
+def with_detector(columns: Columns, values: Any) -> Columns:
+    return columns._replace(id_detector=values[: columns.n_id], ood_detector=values[columns.n_id :])
+
+
+@pytest.mark.parametrize("prevalence", [None, 0.3])
+def test_counts_and_error_of_f1(prevalence: float | None) -> None:
+    """Each row moves F1 by its derivative, numerically; the two kinds are two samples."""
+    columns = random_problem(60, 45, 3, decimals=1)
+    weight = 1.0 if prevalence is None else 60 * prevalence / (1 - prevalence) / 45
+    found = joint.f1_at(**columns.named, thresholds=(0.5, 0.2), prevalence=prevalence)
+    inside = (columns.id_confidence >= 0.5) & (columns.id_detector >= 0.2)
+    outside = (columns.ood_confidence >= 0.5) & (columns.ood_detector >= 0.2)
+    right = inside & (columns.id_loss == 0)
+
+    def f1(ids: Any, oods: Any) -> Any:
+        return 2 * (ids @ right) / (ids @ (inside + 1.0) + weight * (oods @ outside))
+
+    id_rows, ood_rows = np.ones(60), np.ones(45)
+    assert found.value == pytest.approx(f1(id_rows, ood_rows))
+    moves = [f1(id_rows + h, ood_rows) - f1(id_rows - h, ood_rows) for h in 1e-4 * np.eye(60)]
+    others = [f1(id_rows, ood_rows + h) - f1(id_rows, ood_rows - h) for h in 1e-4 * np.eye(45)]
+    variance = sum(len(each) * np.var(np.array(each) / 2e-4, ddof=1) for each in (moves, others))
+    assert found.standard_error == pytest.approx(np.sqrt(variance), rel=1e-6)
+    counts = (right.sum(), (inside & ~right).sum() + outside.sum(), 60 - right.sum(), 45 - outside.sum())
+    assert (found.true_accept, found.false_accept, found.false_reject, found.true_reject) == counts
+    answered = inside.sum() + weight * outside.sum()
+    assert (found.precision, found.recall) == pytest.approx((right.sum() / answered, right.sum() / 60))
+    assert (found.n_id, found.n_ood, found.prevalence, found.convention) == (60, 45, prevalence, "f1/at")
+    alone = joint.f1_at(**columns._replace(ood_confidence=[0.9], ood_detector=[0.9]).named, thresholds=(0.5, 0.2))
+    only = np.array([(2.0 * r - alone.value * (t + 1.0)) for r, t in zip(right, inside, strict=True)])
+    assert alone.standard_error == pytest.approx(np.std(only, ddof=1) * np.sqrt(60) / (inside.sum() + 61))
+
+
+@pytest.mark.parametrize(("share", "prevalence"), [(0.3, None), (0.6, 0.2)])
+def test_thresholds_are_carried_from_one_part_to_the_other(share: float, prevalence: float | None) -> None:
+    """The same splits drawn by hand: thresholds of the first part on the second, next to the best of the second."""
+    columns, rng = random_problem(70, 50, 2), np.random.default_rng(5)
+    found = joint.transfer(**columns.named, share=share, n_splits=3, prevalence=prevalence, rng=5)
+    assert found.share == share
+    best, carried = [], []
+    for _ in range(3):
+        first, second = halves(columns, share, rng)
+        pair = joint.ds_f1(**first.named, prevalence=prevalence).thresholds
+        best.append(float(joint.ds_f1(**second.named, prevalence=prevalence)))
+        carried.append(float(joint.f1_at(**second.named, thresholds=pair, prevalence=prevalence)))
+    np.testing.assert_allclose(found.oracle, best)
+    np.testing.assert_allclose(found.transferred, carried)
+    assert found.loss == pytest.approx(np.mean(best) - np.mean(carried))
+
+
+@pytest.mark.parametrize(("n_id", "n_ood", "groups"), [(5, 2, 1), (45, 20, 6), (900, 250, 100)])
+def test_useless_scores_are_permuted_among_neighbours(n_id: int, n_ood: int, groups: int) -> None:
+    """Rows by confidence in groups of equal size, at least 10 and at most 100 groups, shuffled within each."""
+    columns, rng = random_problem(n_id, n_ood, 4, decimals=1), np.random.default_rng(1)
+    n, times = n_id + n_ood, 3 if n_id < 900 else 1
+    found = joint.null_gain(**columns.named, metric="ds_f1", n_permutations=times, rng=1)
+    single = float(joint.f1(columns.id_loss, **columns.alone))
+    confidence = np.append(columns.id_confidence, columns.ood_confidence)
+    detector = np.append(columns.id_detector, columns.ood_detector)
+    gains = []
+    for _ in range(times):
+        ranks = np.unique(confidence, return_inverse=True)[1]
+        order, place = np.argsort(ranks + rng.random(n)), rng.random(n)
+        values = np.empty(n)
+        for group in range(groups):
+            members = [k for k in range(n) if k * groups // n == group]
+            drawn = sorted(members, key=lambda k: place[k])
+            values[order[members]] = detector[order[drawn]]
+        gains.append(float(joint.ds_f1(**with_detector(columns, values).named)) - single)
+    np.testing.assert_allclose(found.null, gains, atol=1e-12)
+    assert found.gain == float(joint.ds_f1(**columns.named)) - single
+    assert found.null_mean == pytest.approx(np.mean(gains))
+    assert found.excess == pytest.approx(found.gain - np.mean(gains))
+    if times > 1:
+        assert found.null_sd == pytest.approx(np.std(gains, ddof=1))
+    assert found.p_value == (1 + sum(gain >= found.gain for gain in gains)) / (times + 1)
+
+
+def test_useless_scores_are_permuted_over_all() -> None:
+    """The other scheme; the gain of an area is what it falls by."""
+    columns, rng = random_problem(30, 25, 4), np.random.default_rng(2)
+    found = joint.null_gain(**columns.named, metric="ds_augrc", scheme="permuted", n_permutations=2, rng=2)
+    detector = np.append(columns.id_detector, columns.ood_detector)
+    single = joint.augrc(columns.id_loss, **columns.alone)
+    gains = [single - float(joint.ds_augrc(**with_detector(columns, rng.permutation(detector)).named)) for _ in "ab"]
+    np.testing.assert_allclose(found.null, gains, atol=1e-12)
+
+
+@pytest.mark.parametrize(("case", "prevalence"), [("plain", None), ("plain", 0.4), ("no error", None)])
+def test_intervals_by_their_formula(case: str, prevalence: float | None) -> None:
+    """From the values of all rows and of both halves of each split; areas on the log scale unless one is 0."""
+    columns, rng = random_problem(50, 40, 6), np.random.default_rng(3)
+    if case == "no error":
+        columns = columns._replace(id_loss=np.zeros(50), ood_confidence=np.full(40, -9.0))
+    options = {"prevalence": prevalence}
+
+    def values(each: Columns) -> list[float]:
+        both = [float(getattr(joint, name)(**each.named, **options)) for name in NAMES]
+        one = [float(getattr(joint, name[3:])(each.id_loss, **each.alone, **options)) for name in NAMES]
+        return [*both, *one, both[0] - one[0], one[1] - both[1], one[2] - both[2]]
+
+    found = joint.confidence_intervals(**columns.named, level=0.9, n_splits=4, rng=3, **options)
+    names = [*NAMES, "f1", "aurc", "augrc", "ds_f1 - f1", "ds_aurc - aurc", "ds_augrc - augrc"]
+    assert list(found) == names
+    parts = np.array([[values(half) for half in halves(columns, 0.5, rng)] for _ in range(4)])
+    kappa = 1 / (2 ** (2 / 3) - 1)
+    for j, (name, whole) in enumerate(zip(names, values(columns), strict=True)):
+        log = name.endswith("rc") and "-" not in name and whole > 0 and (parts[:, :, j] > 0).all()
+        at, pieces = (np.log(whole), np.log(parts[:, :, j])) if log else (whole, parts[:, :, j])
+        d = pieces.mean() - at
+        variance = np.mean((pieces[:, 0] - pieces[:, 1]) ** 2) / 4 + kappa**2 * pieces.mean(axis=1).var(ddof=1)
+        error = np.sqrt(variance + (kappa * d / 2) ** 2)
+        ends = at - kappa * d + np.array([-1, 1]) * stats.norm.ppf(0.95) * error
+        interval = found[name]
+        assert interval.estimate == pytest.approx(whole, abs=1e-12)
+        assert interval.method == f"4 splits into halves, {'log' if log else 'plain'} scale"
+        if error < 1e-12:
+            assert np.isnan(interval.low), name
+            assert np.isnan(interval.high), name
+            continue
+        if log:
+            ends, error = np.exp(ends), error * np.exp(at - kappa * d)
+        expected = ends if "-" in name else np.clip(ends, 0.0, 1.0)
+        assert (interval.low, interval.high) == pytest.approx(tuple(expected), abs=1e-9), name
+        assert interval.standard_error == pytest.approx(error, abs=1e-12)
+
+
+def test_every_number_of_an_evaluation() -> None:
+    """Values, guards and curves of both scores, of each alone, and their table, at a share of OOD samples."""
+    columns = random_problem(40, 30, 7, decimals=1)
+    result = joint.evaluate(**columns.named, prevalence=0.2, n_permutations=4, n_splits=3, rng=8)
+    by = {"confidence": columns, "detector": columns.swapped()}
+    seen = result.to_dict()
+    assert (seen["n_id"], seen["n_ood"], seen["prevalence"], seen["prevalence_given"]) == (40, 30, 0.2, True)
+    assert seen["accuracy"] == pytest.approx(1 - columns.id_loss.mean())
+    assert result.aurc_optimum == joint.aurc_optimum(columns.id_loss)
+    for share, each in (("as in the data", None), ("balanced", 0.5), ("given", 0.2)):
+        rows = {row["metric"]: row for row in result.rows() if row["share"] == share}
+        nulls = {
+            name: joint.null_gain(**columns.named, metric=name, n_permutations=4, prevalence=each, rng=8)
+            for name in NAMES
+        }
+        for name in NAMES:
+            both = float(getattr(joint, name)(**columns.named, prevalence=each))
+            one = {
+                which: float(getattr(joint, name[3:])(part.id_loss, **part.alone, prevalence=each))
+                for which, part in by.items()
+            }
+            row, sign = rows[name], 1 if name == "ds_f1" else -1
+            expected = (one["confidence"], one["detector"], both, sign * (both - one["confidence"]))
+            assert (row["confidence"], row["detector"], row["both"], row["gain"]) == pytest.approx(expected, abs=1e-12)
+            null = nulls[name]
+            assert (row["null_mean"], row["null_sd"], row["p"]) == (null.null_mean, null.null_sd, null.p_value)
+            assert row["prevalence"] == (30 / 70 if each is None else each)
+            if each == 0.2:
+                assert seen["double"][name[3:]] == both
+                assert {which: values[name[3:]] for which, values in seen["single"].items()} == one
+                kept = seen["null_gain"][name]
+                assert (kept["gain"], kept["null_mean"], kept["p"]) == (null.gain, null.null_mean, null.p_value)
+    carried = joint.transfer(**columns.named, n_splits=3, prevalence=0.2, rng=8)
+    means = {"oracle": carried.oracle.mean(), "transferred": carried.transferred.mean()}
+    assert seen["transfer"] == pytest.approx(means)
+    assert tuple(seen["thresholds"].values()) == tuple(joint.ds_f1(**columns.named, prevalence=0.2).thresholds)
+    curves = result.frontiers
+    assert list(curves) == ["confidence", "detector", "both"]
+    areas = [curve.aurc() for curve in curves.values()]
+    assert areas == pytest.approx([result.aurc["confidence"], result.aurc["detector"], float(result.ds_aurc)])
+    coverage, risk = result.pairs(4)
+    inside, outside = (np.array(c) for c in (columns[:3], columns[3:]))
+    points = set()
+    for pair in np.ndindex(4, 4):
+        limits = [np.quantile(np.append(a, b), q / 3, method="lower")
+                  for q, a, b in zip(pair, inside[1:], outside, strict=True)]  # fmt: skip
+        taken, other = ((part >= np.array(limits)[:, None]).all(axis=0) for part in (inside[1:], outside))
+        if taken.any():
+            answered = taken.sum() + 40 * 0.25 / 30 * other.sum()
+            points.add((round(taken.mean(), 9), round(1 - (taken & (columns.id_loss == 0)).sum() / answered, 9)))
+    assert set(zip(coverage.round(9), risk.round(9), strict=True)) == points
+
+
+# ---------------------------------------------------------------------- protocol
+
+SIZES = {"a": 30, "b": 12, "c": 20}
+GROUPS = {"near": ["a", "b"], "far": ["c"]}
+
+
+def run(seed: int) -> joint.ScoredRun:
+    first, rng = random_problem(50, 1, seed, decimals=1), np.random.default_rng(seed)
+    scores = {"msp": 1 / (1 + np.exp(-first.id_confidence)), "knn": first.id_detector}
+    outside = {name: {"msp": rng.beta(2, 2, n), "knn": rng.normal(0.2, 1, n)} for name, n in SIZES.items()}
+    return joint.ScoredRun(first.id_loss, scores, outside)
+
+
+def values_of(one: joint.ScoredRun, score: str, name: str, prevalence: float) -> dict[str, float]:
+    """Every metric of one score on one set by its function or by scikit-learn."""
+    inside, outside = one.id_scores[score], one.ood_scores[name][score]
+    both = Columns(one.id_loss, one.id_scores["msp"], inside, one.ood_scores[name]["msp"], outside).named
+    pair = {"id_score": inside, "ood_score": outside}
+    is_id, merged = np.repeat([1, 0], [50, SIZES[name]]), np.append(inside, outside)
+    at = {"prevalence": prevalence}
+    return {
+        **{each: float(getattr(joint, each)(one.id_loss, **pair, **at)) for each in ("f1", "aurc", "augrc")},
+        **{each: float(getattr(joint, each)(**both, **at)) for each in NAMES},
+        "auroc": sklearn_metrics.roc_auc_score(is_id, merged),
+        "oscr": joint.oscr(one.id_loss, **pair),
+        "aupr_in": joint.aupr_in(**pair),
+        "aupr_out": joint.aupr_out(**pair),
+        "fpr_at_id_recall95": joint.fpr_at_id_recall(**pair),
+        "fpr_at_ood_recall95": joint.fpr_at_ood_recall(**pair),
+    }
+
+
+def alone_of(one: joint.ScoredRun, score: str) -> dict[str, float]:
+    """Metrics of the ID samples."""
+    loss, column = one.id_loss, one.id_scores[score]
+    found = {
+        "accuracy": 1 - np.mean(loss),
+        "id_aurc": abstain.aurc(loss, column),
+        "id_augrc": abstain.augrc(loss, column),
+        "id_auroc_f": sklearn_metrics.roc_auc_score(1 - np.asarray(loss), column),
+    }
+    return found | ({"id_ece": abstain.ece(loss, column)} if score == "msp" else {})  # of probabilities only
+
+
+RUNS = {"basic": [run(1), run(2)], "mixup": [run(4), run(5)]}
+
+
+def test_every_record_and_every_cell_of_the_tables() -> None:
+    """Records by the functions; cells are means over runs of unweighted means over sets, with their deviation."""
+    result = joint.protocol(RUNS, GROUPS, confidence="msp", prevalence=0.1)
+    known = {
+        (strategy, number, score, name): values_of(one, score, name, 0.1) if name else alone_of(one, score)
+        for strategy, several in RUNS.items()
+        for number, one in enumerate(several)
+        for score in ("msp", "knn")
+        for name in ("", "a", "b", "c")
+    }
+    found: dict[Any, dict[str, float]] = {}
+    for row in result.rows():
+        found.setdefault((row["strategy"], row["run"], row["score"], row["set"]), {})[row["metric"]] = row["value"]
+        assert (row["n_id"], row["n_ood"]) == (50, SIZES.get(row["set"], 0))
+    assert found.keys() == known.keys()
+    for key, values in known.items():
+        assert found[key] == pytest.approx(values, abs=1e-9), key
+    assert result.sizes == {"ID": 50, **SIZES}
+
+    def cell(metric: str, score: str, strategy: str, sets: tuple[str, ...]) -> tuple[float, float]:
+        per_run = [np.mean([known[strategy, k, score, name].get(metric, np.nan) for name in sets]) for k in range(2)]
+        return float(np.mean(per_run)), float(np.std(per_run, ddof=1))
+
+    near, far, every, inside = ("a", "b"), ("c",), ("a", "b", "c"), ("",)
+    alone = ("accuracy", "id_ece", "id_auroc_f", "id_aurc", "id_augrc")
+    both = ("fpr_at_id_recall95", "fpr_at_ood_recall95")
+    layouts: list[tuple[str, dict[str, str], Any]] = [
+        ("single-double", {}, [(m, g) for m in ("f1", "aurc", "ds_f1", "ds_aurc") for g in (near, far)]),
+        ("single-double", {"strategy": "mixup"}, [("f1", near), ("f1", far), ("aurc", near)]),
+        ("strategies", {"metric": "ds_aurc"}, [("ds_aurc", every, "msp"), ("ds_aurc", every, "knn"),
+                                               ("accuracy", inside, "msp")]),
+        ("strategies", {"group": "far"}, [("ds_f1", far, "msp"), ("ds_f1", far, "knn"), ("accuracy", inside, "msp")]),
+        ("tasks", {}, [(m, g, "msp") for m in ("auroc", both[0]) for g in (near, far)]
+         + [("id_aurc", inside, "msp"), ("accuracy", inside, "msp")]),
+        ("tasks", {"score": "knn", "fpr": "ood"}, [(m, g, "knn") for m in ("auroc", both[1]) for g in (near, far)]),
+        ("reliability", {"score": "knn"}, [(m, inside, "knn") for m in alone]
+         + [(m, g, "knn") for m in ("auroc", both[0], "ds_f1", "ds_aurc") for g in (near, far)]),
+        ("detection", {}, [(m, g) for m in ("auroc", *both, "aupr_in", "aupr_out", "oscr") for g in (near, far)]),
+        ("sets", {"metric": "auroc", "strategy": "mixup"}, [("auroc", (name,)) for name in "abc"]),
+    ]  # fmt: skip
+    for layout, options, wanted in layouts:
+        table = result.table(layout, **options)
+        by_score = layout in ("single-double", "detection", "sets")
+        names = ["msp", "knn"] if by_score else ["basic", "mixup"]
+        assert [row[0] for row in table.rows] == names
+        for name, row in zip(names, table.rows, strict=True):
+            for estimate, (metric, sets, *score) in zip(row[1:], wanted, strict=False):
+                where = (name, options.get("strategy", "basic")) if by_score else (score[0], name)
+                expected = cell(metric, *where, sets)
+                shown = (estimate.value, estimate.spread)
+                assert shown == pytest.approx(expected, nan_ok=True, abs=1e-9), (layout, metric)
+        assert len(table.rows[0]) > len(wanted) or layout != "sets"
+
+
+def test_notes_of_a_table() -> None:
+    """What was counted, the share, how often, and a score that points the wrong way on one set, the first."""
+    wrong = random_problem(50, 1, 1).id_loss
+    outside = {name: {"msp": np.zeros(9), "far": np.full(9, 5.0 if name != "a" else 0.0)} for name in "abc"}
+    one = joint.ScoredRun(wrong, {"msp": np.ones(50), "far": np.linspace(0, 1, 50)}, outside)
+    notes = joint.protocol([one], GROUPS, confidence="msp", prevalence=0.25).table().notes
+    assert "n: ID 50, a 9, b 9, c 9" in notes
+    assert "groups: near, far, unweighted means over their sets" in notes
+    assert f"ID accuracy {1 - wrong.mean():.4f}" in notes
+    assert "share of OOD samples: 0.25 for every set; confidence: msp" in notes
+    assert notes[-1] == "runs: 1"
+    assert [note[:15] for note in notes if "is higher for OOD" in note] == ["on b far is hig"]
+    two = joint.protocol([one, one], {"all": ["c"]}, confidence="msp").table("sets").notes
+    assert two[-1] == "runs: 2, mean ± standard deviation (divisor runs - 1)"
+    assert f"ID accuracy {1 - wrong.mean():.4f} ± 0" in two
+    assert not [note for note in two if note.startswith("groups:")]
