@@ -49,11 +49,6 @@ _GUARANTEED = {
     Status.VIOLATED: "The guarantee was: {0}. It is violated{1}{2}.",
     Status.UNDECIDED: "The guarantee is: {0}. More rows are needed to decide{1}, whether it holds.",
 }
-#: Numbers that results have under the same names.
-_NUMBERS = (
-    "threshold", "printed", "coverage", "risk", "limit", "n", "n_accepted", "full_risk", "coverage_interval",
-    "risk_interval", "graded",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -82,7 +77,7 @@ class Level:
     @property
     def shown(self) -> str:
         """The threshold as text."""
-        return "none needed" if self.coverage == 1.0 else self.printed or repr(self.threshold)
+        return "none needed" if self.coverage == 1.0 else self.printed
 
 
 @dataclass(frozen=True)
@@ -144,12 +139,10 @@ class Better:
             known = "" if math.isnan(self.value) else f" {self.value:z.4f}, by chance {self.next_value:z.4f}"
             known += "" if math.isnan(self.p) else f", {p_value(self.p)}"
             return f"it is {'not ' * (not self.significant)}shown that {self.claim} ({self.metric}{known})"
-        places, apart = decimals([self.value, self.next_value]), ""
+        places = decimals([self.value, self.next_value])
         one, two = (percent(x) if self.share else fixed(x, places) for x in (self.value, self.next_value))
-        if not math.isnan(self.low):
-            factor, form = (100.0, ".1f") if self.share else (1.0, ".2g")
-            difference, low, high = (format(factor * x, form) for x in (self.difference, self.low, self.high))
-            apart = f" ({difference} [{low}, {high}])"
+        ends = [f"{100.0 * x:.1f}" if self.share else f"{x:.2g}" for x in (self.difference, self.low, self.high)]
+        apart = "" if math.isnan(self.low) else " ({} [{}, {}])".format(*ends)
         return f"{self.metric} {one} against {two}{apart}, {p_value(self.p)}"
 
     @property
@@ -284,7 +277,7 @@ class Verdict:
         if status is Status.NO_USE:
             whole = next((each.limit for each in self.levels if each.coverage == 1.0), None)
             failed = f"Not certified at {limit}: a" if self.limit in self.missed else "A"
-            certified = f" Answering all cases is certified: {self.at_most(whole)}{self._surely}."
+            certified = f" Answering all cases is certified: {self.at_most(whole)}{self.surely}."
             said = f"{failed} threshold on {clean(self.score) or 'this score'} does not help: its ranking is not shown "
             return f"{said}to be better than chance." + certified * (whole is not None)
         if status in CERTIFYING:
@@ -292,7 +285,7 @@ class Verdict:
             partly = SPOKEN.format(", in {:list} only", names) * (status is Status.PARTLY)
             return f"{self._answer(self.coverage, self.limit)}{partly}: {self.at_most(self.limit)}."
         if status is Status.NOT_CERTIFIED and best is not None:
-            certified = f"{self._answer(best.coverage, best.limit)}: {self.at_most(best.limit)}{self._surely}"
+            certified = f"{self._answer(best.coverage, best.limit)}: {self.at_most(best.limit)}{self.surely}"
             return f"Not certified at {limit}. {certified}."
         found = f"{self.measure} {self.share(self.risk)}"
         if status is Status.MEASURED and self.coverage is not None:
@@ -307,9 +300,9 @@ class Verdict:
             found = f"{self.measure} {self.share(risk)}, limit {limit}" if broken else found
             above = len(broken) < 2 and risk is not None and self.limit is not None and risk > self.limit
             return f"Stop answering{where} by this policy: {found if above else 'the guarantee is violated'}."
-        seen = status in _GUARANTEED and self.n_accepted
-        said = "; ".join(each for each in (found * bool(seen), self.reason) if each)
-        return f"{status.value.capitalize()}: {said}." if said else f"{status.value.capitalize()}."
+        seen = found if status in _GUARANTEED and self.n_accepted else ""
+        said = "; ".join(filter(None, [seen, self.reason]))
+        return ": ".join(filter(None, [status.value.capitalize(), said])) + "."
 
     @property
     def known(self) -> str:
@@ -322,7 +315,7 @@ class Verdict:
         """What is guaranteed, or that nothing is; empty where the headline says it with status and confidence."""
         if self.status in _GUARANTEED and self.limit is not None:
             reason = f", {self.reason}" if self.reason else ""
-            return _GUARANTEED[self.status].format(self.at_most(self.limit), self._surely, reason)
+            return _GUARANTEED[self.status].format(self.at_most(self.limit), self.surely, reason)
         compared = f"of the {self.measure}: a comparison only."
         said = {Status.COMPARED: compared, Status.NOT_CERTIFIED: "yet."}.get(self.status)
         return "" if self.levels else f"No guarantee {said}" if said else f"No guarantee: {self.known} only."
@@ -338,7 +331,8 @@ class Verdict:
         return SPOKEN.format(early, self.share(limit), self.above) if self.above else _answer(coverage)
 
     @property
-    def _surely(self) -> str:
+    def surely(self) -> str:
+        """With which confidence, to end a sentence."""
         return "" if self.confidence is None else f", with {percent(self.confidence)} confidence"
 
     @property
@@ -351,7 +345,7 @@ class Verdict:
         begins = "Over all cases: answer" if self.above else begins
         places = [f"≥ {each.printed} in {each.group}" for each in self.groups if each.threshold is not None]
         if not places and self.threshold is not None and math.isfinite(self.threshold):
-            places = [f"≥ {self.printed or repr(self.threshold)}"]
+            places = [f"≥ {self.printed}"]
         said = "{} if {} {:list}; {} the rest for review."
         return SPOKEN.format(said, begins, self.score or "the score", places, rest) if places else ""
 
@@ -376,8 +370,8 @@ class Verdict:
     @classmethod
     def of(cls, status: Status, result: object, *caveats: Caveat, **changes: Any) -> Verdict:
         """Return the verdict of a result, which has its numbers under the names of the verdict's fields."""
-        known = {name: getattr(result, name) for name in _NUMBERS if hasattr(result, name)}
-        return cls(status, caveats=caveats, **(known | changes))
+        known = {each.name: getattr(result, each.name) for each in fields(cls) if hasattr(result, each.name)}
+        return cls(**known | {"status": status, "caveats": caveats, "groups": (), "reason": ""} | changes)
 
     def but(self, *caveats: Caveat, instead: Iterable[str] = (), **changes: Any) -> Verdict:
         """Return the verdict with more caveats, without those of kinds in ``instead``, and with other fields."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from abstain._result._markup import prose
 from abstain._result._spoken import percent
-from abstain._result._verdict import CAVEATS_SHOWN, CERTIFYING, Level, Status, Verdict
+from abstain._result._verdict import CAVEATS_SHOWN, CERTIFYING, Status, Verdict
 from abstain._result._words import clean, wrapped
 
 #: So many levels are printed, and so many lines of which the command that goes on is not the most important.
@@ -51,9 +51,9 @@ def _answers(verdict: Verdict) -> list[str]:
     first = [verdict.headline]
     if status is (Status.CERTIFIED if in_columns else Status.COMPARED if verdict.comparison else None):
         first = []  # the columns, or the comparison, say it
-    elif status in CERTIFYING and levels and verdict.confidence is not None:
+    elif status in CERTIFYING:
         said = f"certified: {verdict.at_most(verdict.limit)}" if status is Status.CERTIFIED else verdict.headline
-        first = [f"{said.removesuffix('.')}, with {percent(verdict.confidence)} confidence"]
+        first = [f"{said.removesuffix('.')}{verdict.surely}"]
     elif status in (Status.NOT_CERTIFIED, Status.NO_USE) and levels:
         reason = [f"  {verdict.reason}"] if verdict.reason and status is Status.NOT_CERTIFIED else []
         first = [verdict.headline.removesuffix("."), *reason]
@@ -65,27 +65,21 @@ def _numbers(verdict: Verdict) -> list[str]:
         return []
     found = [f"  {verdict.guarantee}"] if verdict.status is Status.VIOLATED else []
     if verdict.threshold is not None and math.isfinite(verdict.threshold) and verdict.coverage != 1.0:
-        where = f"  answer if {clean(verdict.score) or 'score'} >= {verdict.printed or repr(verdict.threshold)}"
-        found.append(f"{where}      coverage {_with(verdict.coverage, verdict.coverage_interval)}")
+        where = f"  answer if {clean(verdict.score) or 'score'} >= {verdict.printed}"
+        found.append(f"{where}      coverage {percent(verdict.coverage or 0.0)}{_ends(verdict.coverage_interval)}")
     if verdict.risk is not None and verdict.n_accepted and verdict.status is not Status.NO_VIOLATION:
-        interval = None if verdict.graded else verdict.risk_interval
-        risk = verdict.share(verdict.risk) if interval is None else _with(verdict.risk, interval)
+        risk = verdict.share(verdict.risk) + ("" if verdict.graded else _ends(verdict.risk_interval))
         found.append(f"  measured {verdict.measure} {risk}, {verdict.n_accepted:,} of {verdict.n:,} rows")
     return [*found, f"  {verdict.detail}"] if verdict.detail and verdict.comparison is None else found
 
 
 def _columns(verdict: Verdict) -> list[str]:
     """Return the certified levels in columns, those nearest to the limit that was asked for."""
-
-    def apart(level: Level) -> float:
-        return abs(math.log((level.limit or 1e-9) / (verdict.limit or level.limit or 1e-9)))
-
-    sure = f"certified ({percent(verdict.confidence)})" if verdict.confidence is not None else "certified"
-    rows = [(sure, "coverage", "threshold")]
-    for each in sorted(sorted(verdict.levels, key=apart)[:LEVELS], key=lambda level: level.limit):
-        rows.append(
-            (f"{verdict.measure.split()[0]} <= {verdict.share(each.limit)}", percent(each.coverage), each.shown)
-        )
+    asked, kind = verdict.limit or 1.0, verdict.measure.split()[0]
+    nearest = sorted(verdict.levels, key=lambda each: abs(math.log(each.limit / asked)))[:LEVELS]
+    rows = [(f"certified ({percent(verdict.confidence or 0.0)})", "coverage", "threshold")]
+    for each in sorted(nearest, key=lambda each: each.limit):
+        rows.append((f"{kind} <= {verdict.share(each.limit)}", percent(each.coverage), each.shown))
     wide = max(len(first) for first, _, _ in rows)
     found = [f"{first:<{wide}}   {coverage:>8}   {at}" for first, coverage, at in rows]
     missed = []
@@ -103,8 +97,8 @@ def _compared(verdict: Verdict) -> list[str]:
     return [first.sentence, *(f"  {each}" for each in (verdict.detail, *also) if each)]
 
 
-def _with(value: float | None, interval: tuple[float, float] | None) -> str:
-    """Return a share with its interval, both in per cent."""
-    if value is None or interval is None or any(map(math.isnan, interval)):
-        return "—" if value is None else percent(value)
-    return f"{percent(value)} [{', '.join(f'{100.0 * end:.1f}' for end in interval)}]"
+def _ends(interval: tuple[float, float] | None) -> str:
+    """Return the interval of a share in per cent, where there is one."""
+    if interval is None or any(map(math.isnan, interval)):
+        return ""
+    return f" [{100.0 * interval[0]:.1f}, {100.0 * interval[1]:.1f}]"

@@ -26,7 +26,7 @@ from abstain._result import (
 )
 from abstain._version import __version__
 from abstain.blocks import TieBlocks
-from abstain.evaluation._notes import labelled_how
+from abstain.evaluation._notes import few_labels_caveat
 from abstain.inference import (
     Asked,
     Beside,
@@ -159,13 +159,11 @@ class Comparison(Result):
     @cached_property
     def verdict(self) -> Verdict:
         """Which is better, by what test; no threshold is chosen here."""
-        first, better = str(self.table[0]["name"]), self.better()
+        first, better, few = str(self.table[0]["name"]), self.better(), self.labels
         equal = better is not None and better.value == better.next_value
         caveats = [] if equal else [Caveat.of("selected_here", score=first)]
-        if self._partly and self.labels is not None:
-            how, errors = labelled_how(self.labels["design"]), max(self.labels["errors"].values())
-            labelled = self.labels["labelled"]
-            caveats.append(Caveat.of("few_labels", labelled=labelled, n=self.n, how=how, errors=errors))
+        if few is not None:
+            caveats += few_labels_caveat(few["labelled"], self.n, few["design"], max(few["errors"].values()))
         return Verdict.of(Status.COMPARED, self, *caveats, score=first, comparison=better, confidence=self.level)
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from abstain._result import Column, Estimate, Row, Table, arrow
+from abstain._result import Caveat, Column, Estimate, Row, Table, arrow
 from abstain._result import number as shown
 from abstain.outputs import sentence
 
@@ -98,6 +98,12 @@ def _listed(places: list[str]) -> str:
 def labelled_how(design: str) -> str:
     """Return how rows were chosen for labelling."""
     return design if design == "at random" else f"by plan ({design})"
+
+
+def few_labels_caveat(labelled: int, n: int, design: str, errors: int) -> list[Caveat]:
+    """Return that few of the rows are labelled, where not all are."""
+    how = labelled_how(design)
+    return [Caveat.of("few_labels", how=how, labelled=labelled, n=n, errors=errors)] if labelled < n else []
 
 
 def few_labels_headline(facts: Provenance) -> str:

@@ -125,17 +125,14 @@ class NonInferiority(Result):
     @cached_property
     def verdict(self) -> Verdict:
         """Whether the claim is shown; no threshold is chosen here."""
-        p = math.nan if self._worse else self.p_value
-        also = () if self.beside is None else self.beside.better(self.new, self.reference)
         found = Better(
             self.new, self.reference, self.label, math.nan, math.nan, self.difference, self.low, self.high,
-            p, self.shown or self.low > self.margin, claim=self._sentence, also=also,
+            math.nan if self._worse else self.p_value, self.shown or self._worse, claim=self._sentence,
+            also=() if self.beside is None else self.beside.better(self.new, self.reference),
         )  # fmt: skip
         detail = f"{self.label} worse by {self.difference:.4g} [{self.low:.4g}, {self.high:.4g}], below 0: better"
-        return Verdict(
-            Status.COMPARED, score=self.chosen, n=self.n, comparison=found, confidence=self.level, detail=detail,
-            caveats=(Caveat.of("selected_here", score=self.chosen),),
-        )  # fmt: skip
+        known = {"score": self.chosen, "comparison": found, "confidence": self.level, "detail": detail}
+        return Verdict.of(Status.COMPARED, self, Caveat.of("selected_here", score=self.chosen), **known)
 
     @cached_property
     def beside(self) -> Beside | None:

@@ -222,12 +222,9 @@ def with_gains(verdict: Verdict, gains: Sequence[Mapping[str, Any]]) -> Verdict:
 
     Where so few permutations were made that no p-value could be below 5 %, there is no test.
     """
-    best: dict[str, Mapping[str, Any]] = {}
-    for row in gains:
-        if row["metric"] not in best or row["gain"] > best[row["metric"]]["gain"]:
-            best[row["metric"]] = row
     found: list[Better] = []
-    for metric, row in best.items():
+    for metric in dict.fromkeys(str(each["metric"]) for each in gains):
+        row = max((each for each in gains if each["metric"] == metric), key=lambda each: float(each["gain"]))
         n, p = row.get("n_permutations", 0), min(1.0, len(gains) * row["p"])
         label = f"gain in {metric.upper().replace('_', '-')}"
         if len(gains) / (n + 1) >= 0.05 and p >= 0.05 and row["gain"] > row["null_mean"]:

@@ -166,48 +166,42 @@ class LiveCertification(Result):
     def verdict(self) -> Verdict:
         """What may be answered now, and whether something has changed."""
         violated = [one.violated_at for one in self.groups.values() if one.violated_at is not None]
-        levels = tuple(
-            Level(self.risk, one.coverage, None, "", name or None, one.rows, one.risk, one.violated_at is not None)
-            if one.violated_at is not None or one.threshold == math.inf
-            else Level(
-                self.risk, one.coverage, one.threshold, readable(one.threshold), name or None, one.rows, one.risk
-            )
-            for name, one in self.groups.items()
-        )
+        levels, answered, labels = [], 0, sum(one.labels for one in self.groups.values())
+        for name, one in self.groups.items():
+            answers = one.violated_at is None and one.threshold < math.inf
+            at, printed = (one.threshold, readable(one.threshold)) if answers else (None, "")
+            bad = one.violated_at is not None
+            levels.append(Level(self.risk, one.coverage, at, printed, name or None, one.rows, one.risk, bad))
+            answered += one.answered if answers else 0
         found = tuple(each for each in levels if each.threshold is not None)
-        first = levels[0] if not self._grouped else Level(self.risk, self.coverage, None)
-        labels = sum(one.labels for one in self.groups.values())
-        limit = f"{self.risk:g}" if self.graded else percent(self.risk)
-        reason = (
-            "" if found else f"{labels:,} labels do not show yet that the limit of {limit} holds; add labelled rows"
-        )
-        status = Status.CERTIFIED if len(found) == len(levels) else Status.PARTLY if found else Status.NOT_CERTIFIED
+        first = Level(self.risk, self.coverage, None) if self._grouped else levels[0]
+        status, reason = Status.CERTIFIED if len(found) == len(levels) else Status.PARTLY, ""
+        if not found:
+            limit = f"{self.risk:g}" if self.graded else percent(self.risk)
+            reason = f"{labels:,} labels do not show yet that the limit of {limit} holds; add labelled rows"
+            status = Status.NOT_CERTIFIED
         if violated:
             status = Status.VIOLATED
             reason = f"first seen after {min(violated):,} labelled answers: restart the certificate"
         return Verdict(
             status, threshold=first.threshold, printed=first.printed, coverage=self.coverage if found else 0.0,
             risk=None if math.isnan(first.risk) else first.risk, limit=self.risk, confidence=1.0 - self.delta,
-            levels=found, n=sum(one.rows for one in self.groups.values()), graded=self.graded,
-            n_accepted=sum(self.groups[each.group or ""].answered for each in found), caveats=tuple(self._caveats()),
-            groups=levels if self._grouped else (), reason=reason,
+            levels=found, n=sum(one.rows for one in self.groups.values()), graded=self.graded, n_accepted=answered,
+            caveats=tuple(self._caveats()), groups=tuple(levels) if self._grouped else (), reason=reason,
         )  # fmt: skip
 
     def _caveats(self) -> Iterator[Caveat]:
         changed = {name: one for name, one in self.groups.items() if one.changed_at is not None}
         if changed:
-            first = min(one.changed_at or 0 for one in changed.values())
-            yield Caveat.of(
-                "change", first=first, since=" with a label", count=len(changed), run_length=self.run_length
-            )
+            first, run_length = min(one.changed_at or 0 for one in changed.values()), self.run_length
+            yield Caveat.of("change", first=first, since=" with a label", count=len(changed), run_length=run_length)
             old = sum(one.old_rows or 0 for one in changed.values())
             fresh = sum(one.rows for one in changed.values()) - old
             where = f" of {' and '.join(changed)}" if self._grouped else ""
             yield Caveat.of("old_rows", old=old, fresh=fresh, where=where)
         rejected = [name for name, one in self.groups.items() if name and one.threshold == math.inf]
         if rejected and len(rejected) < len(self.groups):
-            reason = "their labels do not show it yet"
-            yield Caveat.of("groups_rejected", names=rejected, reason=reason)
+            yield Caveat.of("groups_rejected", names=rejected, reason="their labels do not show it yet")
         if self.waiting:
             what = f"after {self.waiting_since} were too young and did not count; give them again with the next rows"
             yield Caveat.of("rows_left_out", what=what, count=self.waiting, n=self.given)

@@ -164,10 +164,10 @@ class Monitoring(Result):
     def verdict(self) -> Verdict:
         """Whether the guarantee is violated, and what has changed since the calibration."""
         status = {True: Status.VIOLATED, False: Status.NO_VIOLATION, None: Status.UNDECIDED}[self.violated]
-        violated = [name for name, is_violated in self.groups.items() if is_violated]
+        violated = ", ".join(name for name, is_violated in self.groups.items() if is_violated)
         reason = "no accepted row was seen" if self.violated is None else ""
         if self.violated:
-            where, of_all = (f" in {', '.join(violated)}", " of all groups") if violated else ("", "")
+            where, of_all = (f" in {violated}", " of all groups") if violated else ("", "")
             reason = f"first seen{where} after {self.violated_at or 0:,} accepted rows{of_all}"
         detail = f"evidence against the guarantee {printed(self.evidence)}, alarm at {1.0 / self.delta:.3g}"
         if self.calibrated is not None:
@@ -176,30 +176,28 @@ class Monitoring(Result):
         if not self.guaranteed:
             cost = "" if self.cost is None else f"; a cost of {number(self.cost)} per case"
             detail = f"this policy has no guarantee, so nothing can be violated and no alarm will come{cost}"
-        one = list(self.thresholds) == [""]
-        threshold = self.thresholds[""] if one else None
+        threshold = self.thresholds.get("")
         return Verdict.of(
-            status if self.guaranteed else Status.MEASURED, self, *self._caveats(one), threshold=threshold,
+            status if self.guaranteed else Status.MEASURED, self, *self._caveats(), threshold=threshold,
             printed="" if threshold is None else readable(threshold), confidence=1.0 - self.delta, reason=reason,
-            detail=detail, groups=() if one else tuple(self._rules()),
+            detail=detail, groups=tuple(self._rules()) if threshold is None else (),
         )  # fmt: skip
 
     def _rules(self) -> Iterator[Level]:
         """Yield where the policy answers in each group."""
         seen, most = {each.period: each for each in self.by_group}, math.nan if self.limit is None else self.limit
         for name, limit in self.thresholds.items():
-            found = (seen[name].n, seen[name].risk) if name in seen else (0, math.nan)
-            covered, answers = seen[name].coverage if name in seen else 0.0, math.isfinite(limit)
-            at, violated = limit if answers else None, self.groups.get(name, False)
-            yield Level(most, covered, at, readable(limit), name, *found, violated)
+            one, at = seen.get(name), limit if math.isfinite(limit) else None
+            found = (0.0, 0, math.nan) if one is None else (one.coverage, one.n, one.risk)
+            yield Level(most, found[0], at, readable(limit), name, *found[1:], self.groups.get(name, False))
 
-    def _caveats(self, one: bool) -> Iterator[Caveat]:
+    def _caveats(self) -> Iterator[Caveat]:
         """Yield changes, drift, what stands out, and rows that no threshold answers."""
-        several = len(self.periods) > 1
         if self.n_changes:
-            first = next((one.period for one in self.periods if one.signals), "") if several else ""
-            yield Caveat.of("change", first=self.changed_at[0], since=f" (period {first})" if first else "",
-                            count=self.n_changes, run_length=self.run_length)  # fmt: skip
+            first = next((f" (period {one.period})" for one in self.periods if one.signals), "")
+            since = first if len(self.periods) > 1 else ""
+            count, run_length = self.n_changes, self.run_length
+            yield Caveat.of("change", first=self.changed_at[0], since=since, count=count, run_length=run_length)
         if self.drifts:
             yield Caveat.of("drift", what=[_described_drift(each) for each in self.drifts], chance=self.delta, order="")
         for kind, lines in (("Group", self.by_group), ("Period", self.periods)):
@@ -207,15 +205,15 @@ class Monitoring(Result):
             if len(seen) > 1 and all(each.errors is not None for each in seen):
                 which, p = stands_out([each.errors or 0 for each in seen], [each.n_accepted for each in seen])
                 worst = seen[which]
+                risk = {"risk": worst.risk, "low": worst.risk_low, "high": worst.risk_high}
                 if p < 0.05:
-                    yield Caveat.of("stands_out", kind=kind, name=worst.period, risk=worst.risk, low=worst.risk_low,
-                                    high=worst.risk_high, n=worst.n_accepted, p=p)  # fmt: skip
+                    yield Caveat.of("stands_out", kind=kind, name=worst.period, **risk, n=worst.n_accepted, p=p)
         rejected = self.n - sum(each.n for each in self.by_group)
         if self.by_group and rejected:
             names = [name for name, limit in self.thresholds.items() if limit == math.inf] or ["unknown to the policy"]
             what = f"are of groups without a threshold ({listed(names)}): all referred for review"
             yield Caveat.of("rows_left_out", what=what, count=rejected, n=self.n)
-        elif one:
+        elif "" in self.thresholds:
             yield Caveat.of("groups_missing", how="see groups=")
 
     def headline(self) -> str:

@@ -40,17 +40,19 @@ def verdict_of(results: StudyResults) -> Verdict:
 def _better(results: StudyResults, order: list[Mean]) -> Better:
     """Return the best mean of a set against the next, p adjusted for all pairs of the set."""
     best, pairs = order[0], len(order) * (len(order) - 1) // 2
-    found = _pair(results, best, order[1], best.label, pairs)
-    rival = next((each for each in order[1:] if each.model != best.model), None)
-    also = []
-    for spec in [each for each in BESIDE if rival is not None and each in results.values("metric")]:
-        others = {(each.data, each.set, each.id_failures, each.model, each.score): each for each in results.means(spec)}
-        one, two = (others.get((best.data, best.set, best.id_failures, each.model, each.score))
-                    for each in (best, rival) if each is not None)  # fmt: skip
-        if one is not None and two is not None:
-            label = one.label if rival is order[1] else f"{one.label} of {one.model} and {two.model}:"
+    rivals, also = [best, *[each for each in order[1:] if each.model != best.model][:1]], []
+    for spec in [each for each in BESIDE if len(rivals) > 1 and each in results.values("metric")]:
+        others = {_cell(each): each for each in results.means(spec) if _cell(each) in map(_cell, rivals)}
+        if len(others) > 1:
+            one, two = (others[_cell(each)] for each in rivals)
+            label = one.label if rivals[1] is order[1] else f"{one.label} of {one.model} and {two.model}:"
             also.append(replace(_pair(results, one, two, label), share=spec != "auroc_f"))
+    found = _pair(results, best, order[1], best.label, pairs)
     return replace(found, same_answers=best.model == order[1].model, where=best.set, also=tuple(also))
+
+
+def _cell(mean: Mean) -> tuple[str, ...]:
+    return mean.data, mean.set, mean.id_failures, mean.model, mean.score
 
 
 def _pair(results: StudyResults, a: Mean, b: Mean, label: str, times: int = 1) -> Better:

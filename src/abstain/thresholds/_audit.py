@@ -82,14 +82,12 @@ class Audit(Result):
         """Whether these rows satisfy the guarantee, violate it, or cannot decide."""
         status = {True: Status.SATISFIED, False: Status.VIOLATED, None: Status.UNDECIDED}[self.satisfied]
         status = status if self.guaranteed else Status.MEASURED
-        failed = [name for name, each in self.groups.items() if each.satisfied is False]
-        caveats = [Caveat.of("groups_missing", how="see groups=")] if not self.groups else []
+        failed = ", ".join(name for name, each in self.groups.items() if each.satisfied is False)
+        reason = f"in {failed}" if failed else (self.reason or "") * (self.satisfied is None)
         threshold = self.thresholds.get("")
-        reason = f"in {', '.join(failed)}" if failed else (self.reason or "") * (self.satisfied is None)
         printed = "" if threshold is None else readable(threshold)
-        return Verdict.of(
-            status, self, *caveats, confidence=self.level, reason=reason, threshold=threshold, printed=printed
-        )
+        found = Verdict.of(status, self, confidence=self.level, reason=reason, threshold=threshold, printed=printed)
+        return found if self.groups else found.but(Caveat.of("groups_missing", how="see groups="))
 
     def headline(self) -> str:
         """Return the verdict."""

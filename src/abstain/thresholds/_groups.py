@@ -113,30 +113,29 @@ class GroupThresholds(Result):
     @property
     def verdict(self) -> Verdict:
         """In which groups this may go live, and what speaks against it."""
-        kept = [each for each in self.groups.values() if each.attainable]
         promised = self.guarantee()
         n, accepted = (sum(getattr(one, name) for one in self.groups.values()) for name in ("n", "n_accepted"))
+        kept = {name: one for name, one in self.groups.items() if one.attainable}
         status = Status.CERTIFIED if promised is not None else Status.MEASURED
         if len(kept) < len(self.groups):
             failed = Status.NOT_ATTAINABLE if self.delta is None else Status.NOT_CERTIFIED
-            status = Status.PARTLY if kept and promised is not None else failed
-        limit = None if promised is None else float(promised["risk"])
+            status = failed if promised is None else Status.PARTLY
         asked = {one.risk_limit for one in self.groups.values() if isinstance(one, CertifiedThreshold)}
         in_no_group = "no group has a threshold" + "".join(f" for {percent(each)}" for each in asked)
-        most = math.nan if limit is None else limit
-        groups = tuple(
-            Level(most, one.coverage, one.threshold, one.printed, name, one.n, one.risk)
-            if one.attainable
-            else Level(most, 0.0, None, "", name, one.n, one.full_risk)
-            for name, one in self.groups.items()
-        )
-        return Verdict(
-            status, coverage=accepted / n, limit=limit, n=n, n_accepted=accepted, groups=groups,
-            risk=sum(one.risk * one.n_accepted for one in kept) / accepted if accepted else None,
-            levels=() if limit is None else tuple(each for each in groups if each.threshold is not None),
-            confidence=None if promised is None else 1.0 - float(promised["delta"]),
+        most, groups = math.nan if promised is None else promised.risk, []
+        for name, one in self.groups.items():
+            level = Level(most, one.coverage, one.threshold, one.printed, name, one.n, one.risk)
+            rejected = Level(most, 0.0, None, "", name, one.n, one.full_risk)
+            groups.append(level if name in kept else rejected)
+        found = Verdict(
+            status, coverage=accepted / n, n=n, n_accepted=accepted, groups=tuple(groups),
+            risk=sum(one.risk * one.n_accepted for one in kept.values()) / accepted if accepted else None,
             caveats=tuple(self._caveats()), reason="in some groups only" if kept else in_no_group,
         )  # fmt: skip
+        if promised is None:
+            return found
+        levels = tuple(each for each in groups if each.threshold is not None)
+        return found.but(levels=levels, limit=promised.risk, confidence=1.0 - promised.delta)
 
     def _caveats(self) -> Iterator[Caveat]:
         """Yield which groups have no threshold, why, and what more rows would do."""

@@ -11,7 +11,6 @@ import numpy as np
 
 from abstain._checks import vector
 from abstain._result import (
-    NOTHING,
     Caveat,
     Column,
     Estimate,
@@ -287,26 +286,21 @@ class CertifiedThreshold(Threshold):
         if self.attainable:
             level = Level(limit, self.coverage, self.threshold, self.printed)
             usual = "mean loss of what is accepted is at most" in self.statement
-            found = found.but(status=Status.CERTIFIED, levels=(level,), detail="" if usual else self.statement)
-            if self.useless and self.full_risk <= limit:
-                found = found.but(Caveat.of("everything", limit=limit))
-            return found
+            alike = [Caveat.of("everything", limit=limit)] if self.useless and self.full_risk <= limit else []
+            return found.but(*alike, status=Status.CERTIFIED, levels=(level,), detail="" if usual else self.statement)
         levels = tuple(Level(one.risk, one.coverage, one.threshold, one.printed) for one in self.attained)
-        caveats = []
+        status = Status.NO_USE if self.useless else Status.NOT_CERTIFIED
+        found = found.but(status=status, levels=levels, missed=(limit,))
         if levels:  # who takes a level relies on both certificates
             both = 1.0 - errs(self.delta)["both"]
-            caveats.append(Caveat.of("second_certificate", one=1.0 - self.delta, both=both))
-            found = found.but(confidence=both)
+            found = found.but(Caveat.of("second_certificate", one=1.0 - self.delta, both=both), confidence=both)
         if self.bound == "binomial":
-            caveats += planned_rows(
-                limit, None if self.useless else (self.rows_needed or (None,))[0], self.least, self.n
-            )
-        if usable := next((one for one in levels if one.coverage >= NOTHING), None):
-            found = found.but(threshold=usable.threshold, printed=usable.printed, coverage=usable.coverage)
-            found = found.but(coverage_interval=None)  # that of no coverage at all
-        return found.but(
-            *caveats, status=Status.NO_USE if self.useless else Status.NOT_CERTIFIED, levels=levels, missed=(limit,),
-        )  # fmt: skip
+            needed, _ = (None if self.useless else self.rows_needed) or (None, None)
+            found = found.but(*planned_rows(limit, needed, self.least, self.n))
+        if (best := found.best) is not None:  # the interval is that of no coverage at all
+            found = found.but(threshold=best.threshold, printed=best.printed, coverage=best.coverage)
+            found = found.but(coverage_interval=None)
+        return found
 
     @property
     def useless(self) -> bool:
