@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+
+from abstain._typing import Document
 
 if TYPE_CHECKING:
     import polars as pl
@@ -127,6 +131,57 @@ def _remove_if_left(path: str) -> None:
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write UTF-8 text, all of it or nothing."""
     write_file(path, lambda file: file.write(text.encode("utf-8", "backslashreplace")))
+
+
+def digest_of(content: Document) -> str:
+    """Return a hash of what a JSON file holds: it shows that the file was changed, not who wrote it."""
+    import hashlib
+
+    return hashlib.sha256(json.dumps(content, sort_keys=True, allow_nan=False).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class StateFile:
+    """The JSON file of a state that goes on in other processes; it shows if it was edited or damaged.
+
+    ``what`` has this state, and ``writer`` writes its first file. States of one origin agree in the field ``origin``.
+    ``formats`` are read; the first one is written.
+    """
+
+    what: str
+    writer: str
+    origin: str
+    formats: tuple[str, ...]
+
+    def read(self, name: str) -> Document:
+        """Return what a file holds; refuse one that was edited or damaged."""
+        try:
+            with open(name, encoding="utf-8") as file:
+                found = json.load(file)
+        except FileNotFoundError:
+            raise FileNotFoundError(f"{name}: no such state; {self.writer} writes it") from None
+        except (ValueError, OSError, RecursionError) as error:
+            why = getattr(error, "strerror", None) or " ".join(str(error).split())
+            raise ValueError(
+                f"{name}: cannot be read as the state of a {self.what} ({why}); restore the file"
+            ) from None
+        if not isinstance(found, dict) or found.get("format") not in self.formats:
+            raise ValueError(f"{name}: is no state of format {self.formats[0]!r}; {self.writer} writes one")
+        content = {key: value for key, value in found.items() if key not in ("format", "digest")}
+        if found.get("digest") != digest_of(content):
+            raise ValueError(f"{name}: was edited or damaged, so what it says may not be true; restore the file")
+        return content
+
+    def write(self, name: str, content: Document, known: str | None) -> str:
+        """Write a state and return its digest; refuse to replace another one, or what is newer than ``known``."""
+        digest = digest_of(content)
+        if os.path.isfile(name) and digest_of(old := self.read(name)) not in (known, digest):
+            same = old[self.origin] == content[self.origin]
+            whose = "rows that this one has not seen" if same else f"another {self.what}"
+            raise ValueError(f"{name}: holds the state of {whose}; load it first, or write to another file")
+        text = json.dumps({"format": self.formats[0], **content, "digest": digest}, allow_nan=False)
+        write_text(name, text + "\n")
+        return digest
 
 
 _FORMULA, _NUMBER = r"^'*[=+\-@\t\r]", r"^[+-](?:[\d.,]+(?:[eE][+-]?\d+)?%?|(?i:inf|infinity|nan))?$"

@@ -310,7 +310,7 @@ def test_files_that_were_edited_or_of_others_are_refused(tmp_path: Path) -> None
     with pytest.raises(ValueError, match="another certificate"):
         fresh(risk=0.1).save(file)
     update_live(file, [0.9], [0])
-    with pytest.raises(ValueError, match="has not counted"):
+    with pytest.raises(ValueError, match="has not seen"):
         live.save(file)
 
 

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 import abstain.outputs
+from abstain._result import Verdict
 from abstain.cli._columns import ANSWERS, MODEL, SAMPLE, SURE, reads
 from abstain.cli._group import Options, command, example_lines, words
 from abstain.cli._input import about, read, read_fit, score_names
 from abstain.cli._next import with_threshold
 from abstain.cli._output import Output, writes
 from abstain.cli._several import comparison_of_files, is_several
-
-if TYPE_CHECKING:
-    from abstain._result import Verdict
-    from abstain.outputs import Outputs
 
 
 @command.command(
@@ -152,7 +149,7 @@ def _planned(
     metric: str | abstain.metrics.Metric,
     level: float,
     columns: dict[str, Any],
-) -> tuple[Any, Outputs]:
+) -> tuple[Any, abstain.Outputs]:
     """Return the comparison of two models from the rows of a plan, and the outputs of the first."""
     if len(files) != 2:
         raise click.UsageError("--plan compares two models: give two FILEs, in the order of 'abstain plan'")
@@ -181,7 +178,7 @@ def _of_groups(
     file: Path,
     wanted: list[str],
     by: str,
-    fit: Outputs | None,
+    fit: abstain.Outputs | None,
     metric: str | abstain.metrics.Metric,
     level: float,
     options: Options,
@@ -202,8 +199,8 @@ def _of_groups(
 
 
 def _scores_of(
-    file: Path, wanted: list[str], fit: Outputs | None, options: Options
-) -> tuple[Any, dict[str, Any], Outputs]:
+    file: Path, wanted: list[str], fit: abstain.Outputs | None, options: Options
+) -> tuple[Any, dict[str, Any], abstain.Outputs]:
     """Several scores of one file, each under the loss of the predictions that it is about."""
     outputs, names, _ = read(file, wanted, [], **options)
     names = names or abstain.scores.available(outputs, fit)
@@ -219,13 +216,13 @@ def _scores_of(
 
 def models_of(
     files: tuple[Path, ...], wanted: list[str], options: Options
-) -> tuple[dict[str, Any], dict[str, Any], Outputs]:
+) -> tuple[dict[str, Any], dict[str, Any], abstain.Outputs]:
     """One score of each of several files, each under its own loss, on the samples that the first file has."""
     if len(wanted) > 1:
         raise ValueError(f"--scores names {len(wanted)} scores for several files; one score is used in each")
     losses: dict[str, Any] = {}
     columns: dict[str, Any] = {}
-    first: Outputs | None = None
+    first: abstain.Outputs | None = None
     for file, name in zip(files, names_of(files), strict=True):
         outputs, names, _ = read(file, wanted, [], **options)
         first = first or outputs
@@ -247,7 +244,7 @@ def names_of(files: tuple[Path, ...]) -> list[str]:
     raise ValueError("a file is given twice; name each model once")
 
 
-def matched(outputs: Outputs, first: Outputs, file: Path, reference: Path) -> Outputs:
+def matched(outputs: abstain.Outputs, first: abstain.Outputs, file: Path, reference: Path) -> abstain.Outputs:
     """Return the outputs in the order of the first file's samples."""
     import numpy as np
 
@@ -278,7 +275,7 @@ def _of_one_type(*columns: Any) -> list[Any]:
     return [array.astype(str) for array in arrays] if any(array.dtype.kind == "U" for array in arrays) else arrays
 
 
-def _require_same(outputs: Outputs, first: Outputs, file: Path, reference: Path) -> None:
+def _require_same(outputs: abstain.Outputs, first: abstain.Outputs, file: Path, reference: Path) -> None:
     """Refuse files that disagree about their samples: labels, weights and clusters are no opinion of a model."""
     import numpy as np
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -13,10 +13,6 @@ import abstain
 from abstain.cli._group import Options, options
 from abstain.cli._input import about, read
 from abstain.cli._show import print_result
-
-if TYPE_CHECKING:
-    from abstain.evaluation import Evaluation
-    from abstain.outputs import Outputs
 
 #: The options of the gate.
 gate_options = options(
@@ -49,7 +45,7 @@ def wanted_metrics(chosen: Any, gate: Options) -> Any:
     return [*known, *{metric.spec: metric for metric in extra if metric.spec not in specs}.values()]
 
 
-def decide(result: Evaluation, file: Path, columns: Options, gate: Options) -> bool:
+def decide(result: abstain.Evaluation, file: Path, columns: Options, gate: Options) -> bool:
     """Print the gate and write its summary; return whether it passed."""
     if not gate["conditions"] and gate["against"] is None:
         return True
@@ -70,7 +66,7 @@ def decide(result: Evaluation, file: Path, columns: Options, gate: Options) -> b
     return found.passed
 
 
-def _against(result: Evaluation, file: Path, columns: Options, gate: Options) -> tuple[Any, str | None]:
+def _against(result: abstain.Evaluation, file: Path, columns: Options, gate: Options) -> tuple[Any, str | None]:
     """Return what the other model is held by, and how rows are matched: tests if its outputs are of the same rows."""
     from abstain.cli._compare import models_of
     from abstain.evaluation import metrics_of
@@ -126,7 +122,7 @@ def _matched(file: Path, other: Path, columns: Options) -> tuple[bool, str]:
     return True, "rows are matched by their places: not both files have identifiers"
 
 
-def _words(outputs: Outputs) -> Any:
+def _words(outputs: abstain.Outputs) -> Any:
     """Return the labels as they are called."""
     import numpy as np
 

@@ -8,13 +8,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import abstain.outputs
 from abstain.cli._columns import MODEL, shared
-
-if TYPE_CHECKING:
-    from abstain.outputs import Outputs
 
 #: So many columns that were not read are looked at.
 _LOOKED = 20
@@ -30,7 +27,7 @@ def read(
     beside: dict[str, Any] | None = None,
     late: str | None = "give only rows that are old enough to have all of theirs",
     **options: Any,
-) -> tuple[Outputs, list[str], list[str]]:
+) -> tuple[abstain.Outputs, list[str], list[str]]:
     """Return the outputs, the scores and the groups to evaluate, with patterns expanded.
 
     A column of the file comes before a computed score of the same name: it is the file's own word. What was
@@ -77,7 +74,7 @@ def _unlabelled(error: ValueError, file: Path, late: str, options: Mapping[str, 
 understood: list[str] = []
 
 
-def _say(file: Path, outputs: Outputs, score: str | None = None) -> None:
+def _say(file: Path, outputs: abstain.Outputs, score: str | None = None) -> None:
     from abstain.outputs import sentence
 
     assert outputs.reading is not None
@@ -87,7 +84,7 @@ def _say(file: Path, outputs: Outputs, score: str | None = None) -> None:
     )
 
 
-def read_fit(file: Path | None, options: Mapping[str, Any]) -> Outputs | None:
+def read_fit(file: Path | None, options: Mapping[str, Any]) -> abstain.Outputs | None:
     """Return the outputs to fit scores on: columns of classes and features have the same names there."""
     if file is None:
         return None
@@ -146,7 +143,7 @@ def _expanded(names: Iterable[str], found: Any) -> list[str]:
     return list(result)
 
 
-def unread_scores(files: Sequence[Path], outputs: Outputs) -> list[str]:
+def unread_scores(files: Sequence[Path], outputs: abstain.Outputs) -> list[str]:
     """Return the columns that were not read and may be scores: numbers in all files, some of them fractions."""
     if outputs.reading is None:
         return []

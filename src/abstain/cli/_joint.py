@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -19,11 +19,6 @@ from abstain.cli._next import GUARANTEE, with_threshold
 from abstain.cli._ood import beside
 from abstain.cli._output import Output, writes
 from abstain.cli._show import print_result, print_table, say_written, verbose
-
-if TYPE_CHECKING:
-    from abstain.joint import ProtocolResult, ScoredRun
-    from abstain.outputs import Outputs
-    from abstain.scores import FittedScore
 
 
 class _Set(NamedTuple):
@@ -135,7 +130,7 @@ def joint_command(
             print_table(_gain_table(gains).scaled(to.scale))
 
 
-def _draw(to: Output, run: ScoredRun, first: str, rest: list[str], prevalence: float | None) -> None:
+def _draw(to: Output, run: abstain.joint.ScoredRun, first: str, rest: list[str], prevalence: float | None) -> None:
     """Write figures of the first OOD set, the confidence and the first other score; say so where there are more."""
     if not rest:
         raise click.UsageError("--plot draws two scores; name a second one with --scores")
@@ -189,13 +184,13 @@ def _groups(sets: list[str], near: list[str], far: list[str]) -> dict[str, list[
 def _scored(
     file: Path, sets: list[_Set], fit_file: Path | None, confidence: str | None, wanted: list[str],
     columns: Options,
-) -> tuple[abstain.joint.ScoredRun, Outputs]:  # fmt: skip
+) -> tuple[abstain.joint.ScoredRun, abstain.Outputs]:  # fmt: skip
     """Return the scores of one network on the ID file and on the OOD sets, the confidence first; and the ID outputs."""
     inside, listed, _ = read(file, _asked(file, confidence, wanted), [], **columns)
     fit = read_fit(fit_file, columns)
     first = confidence or abstain.scores.default(inside)
     names = list(dict.fromkeys([first, *(listed if wanted else abstain.scores.available(inside, fit))]))
-    fits: dict[str, FittedScore | None] = {}
+    fits: dict[str, abstain.scores.FittedScore | None] = {}
     found: list[Options] = []
     for each in (None, *sets):
         outputs = (
@@ -219,7 +214,7 @@ def _scored(
     return abstain.joint.ScoredRun(_loss_of(inside, first, first), id_scores, named), inside
 
 
-def _loss_of(outputs: Outputs, name: str, first: str) -> Any:
+def _loss_of(outputs: abstain.Outputs, name: str, first: str) -> Any:
     """Return the loss of the predictions that both scores are about."""
     loss, own = (abstain.scores.judged(score, outputs).loss_per_sample() for score in (first, name))
     if (loss != own).any():
@@ -239,8 +234,8 @@ def _asked(file: Path, confidence: str | None, wanted: list[str]) -> list[str]:
 
 
 def _outside(
-    which: _Set, inside: Outputs, confidence: str | None, wanted: list[str], columns: Options, *, both: bool
-) -> Outputs:
+    which: _Set, inside: abstain.Outputs, confidence: str | None, wanted: list[str], columns: Options, *, both: bool
+) -> abstain.Outputs:
     """Return the outputs on an OOD set, whose labels are none of the network's; ``both``: a part of the ID file."""
     file = which.file
     if sys.stderr is not None and sys.stderr.isatty():
@@ -256,7 +251,7 @@ def _outside(
     return outputs
 
 
-def _fitted(name: str, inside: Outputs, fit: Outputs | None) -> FittedScore | None:
+def _fitted(name: str, inside: abstain.Outputs, fit: abstain.Outputs | None) -> abstain.scores.FittedScore | None:
     """Return the fitted score; a column of the file is none."""
     if name in (inside.scores or {}):
         return None
@@ -265,7 +260,7 @@ def _fitted(name: str, inside: Outputs, fit: Outputs | None) -> FittedScore | No
     return score.fit(fit)
 
 
-def _enough(run: ScoredRun) -> int:
+def _enough(run: abstain.joint.ScoredRun) -> int:
     """Return how many permutations may find a p-value below 5 %, adjusted for all gains; few if these take long."""
     gains = 2 * len(run.ood_scores) * (len(run.id_scores) - 1)
     rows = max(len(run.id_loss) + len(next(iter(each.values()))) for each in run.ood_scores.values())
@@ -279,7 +274,7 @@ def _say_not_evaluated(names: list[str]) -> None:
         click.echo(f"not evaluated, though all files hold it: {listed} (--scores NAME, high = known)", err=True)
 
 
-def _gains(run: ScoredRun, result: ProtocolResult, n_permutations: int) -> list[Options]:
+def _gains(run: abstain.joint.ScoredRun, result: abstain.joint.ProtocolResult, n_permutations: int) -> list[Options]:
     """Gain of each second score on each set of the first run, next to that of the same score permuted."""
     if not n_permutations:
         return []
@@ -312,7 +307,7 @@ def _gain_table(gains: list[Options]) -> Table:
     return Table(columns, rows, title="Gain over the confidence alone, and that of the same score permuted (noise)")
 
 
-def _write_json(result: ProtocolResult, gains: list[Options], path: Path) -> None:
+def _write_json(result: abstain.joint.ProtocolResult, gains: list[Options], path: Path) -> None:
     from abstain._files import write_text
 
     text = json_text({**result.to_dict(), "gains": plain(gains)})

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 import abstain.outputs
+from abstain._typing import FloatArray, IntArray
 from abstain.cli._columns import ANSWERS, MODEL, SURE, reads
 from abstain.cli._group import Options, command, example_lines
 from abstain.cli._input import about, column_names, score_names
 from abstain.cli._next import command_line
 from abstain.cli._output import Output, writes
 from abstain.cli._show import say_written
-
-if TYPE_CHECKING:
-    from abstain._typing import FloatArray, IntArray
 
 
 @command.command(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -17,9 +17,6 @@ from abstain.cli._next import scored_as
 from abstain.cli._output import Output, writes
 from abstain.cli._show import say_written
 
-if TYPE_CHECKING:
-    from abstain.live import LiveCertificate, LiveCertification
-
 
 def _numbers(column: Iterable[Any]) -> list[float]:
     """Return numbers, or truth values as 0 and 1."""
@@ -27,7 +24,7 @@ def _numbers(column: Iterable[Any]) -> list[float]:
     return [truth[word] if (word := str(each).lower()) in truth else float(each) for each in column]
 
 
-def _resumed(state: Path, given: Options, add_group: Iterable[str]) -> LiveCertificate:
+def _resumed(state: Path, given: Options, add_group: Iterable[str]) -> abstain.live.LiveCertificate:
     """Return the certificate of a file, with the groups that join."""
     live = abstain.live.load_live(state)
     abstain.live.same_options(live, given)
@@ -43,7 +40,7 @@ def _grid_scores(file: Path, how: Any, columns: Options) -> Any:
         return how.confidence(abstain.outputs.read_pool(file, **scored)[0])
 
 
-def _say_moved(found: LiveCertification, before: dict[str, float]) -> None:
+def _say_moved(found: abstain.live.LiveCertification, before: dict[str, float]) -> None:
     """Print the thresholds that these rows have changed, and how far the guarantee reaches."""
     for name, old in before.items():
         if old != found.thresholds[name]:

@@ -6,7 +6,7 @@ import warnings
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -18,11 +18,6 @@ from abstain.cli._input import about, column_names, read
 from abstain.cli._next import after_violation, scored_as, with_unread_groups
 from abstain.cli._output import Output, writes
 from abstain.cli._several import is_several
-
-if TYPE_CHECKING:
-    from abstain.monitoring import Monitoring
-    from abstain.outputs import Outputs
-    from abstain.policy import Policy
 
 #: Option of every command that uses a policy.
 model_option = click.option("--model", help="Refuse a policy that was not made for this model.")
@@ -105,14 +100,14 @@ def monitor_command(
 
 
 def _seen(
-    policy: Policy,
+    policy: abstain.policy.Policy,
     file: Path | None,
     state: Path | None,
     columns: Options,
     time: str | None,
     given: Options,
     update: Options,
-) -> tuple[Monitoring, Outputs | None]:
+) -> tuple[abstain.monitoring.Monitoring, abstain.Outputs | None]:
     """Return what all rows until now show and the outputs of the file, whose rows are then kept in the state."""
     from abstain.monitoring import Monitor, begun_monitor, in_frame, in_time_order
 
@@ -141,12 +136,12 @@ def _seen(
     return stream.result(), outputs
 
 
-def second_column(policy: Policy) -> list[str]:
+def second_column(policy: abstain.policy.Policy) -> list[str]:
     """Return the column of a second score, if there is one."""
     return [policy.second.score] if policy.second is not None and policy.second.inputs is None else []
 
 
-def one_score(outputs: Outputs, policy: Policy) -> Any:
+def one_score(outputs: abstain.Outputs, policy: abstain.policy.Policy) -> Any:
     """Return the score of a policy; of two the first, -inf where the second one is too low."""
     inputs, second = dict(policy.inputs or {}), policy.second
     matrix = getattr(outputs, next(iter(inputs))) if inputs else None
@@ -160,8 +155,8 @@ def one_score(outputs: Outputs, policy: Policy) -> Any:
 
 
 def _monitored(
-    file: Path, policy: Policy, columns: Options, time: str | None, unlabelled: bool
-) -> tuple[Options, Outputs]:
+    file: Path, policy: abstain.policy.Policy, columns: Options, time: str | None, unlabelled: bool
+) -> tuple[Options, abstain.Outputs]:
     """Return the columns of rows to monitor, and the outputs; rows without a label have none of a loss."""
     from abstain._checks import closest
     from abstain.outputs import read_pool

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -17,10 +17,6 @@ from abstain._result import Caveat, Status, Verdict
 from abstain.cli._columns import COLUMNS, as_option
 from abstain.cli._group import command
 from abstain.cli._input import column_names, fractions, values_of
-
-if TYPE_CHECKING:
-    from abstain.outputs import Outputs
-    from abstain.policy import Policy, ScoreReading
 
 #: Stands for a file of rows that had no part in a comparison.
 NEW = "NEW_ROWS"
@@ -78,7 +74,7 @@ def scored_by(score: str | None) -> list[str]:
     return ["--score" if computed else "--confidence", str(score)]
 
 
-def scored_as(verdict: Verdict, how: ScoreReading | Policy) -> Verdict:
+def scored_as(verdict: Verdict, how: abstain.policy.ScoreReading | abstain.policy.Policy) -> Verdict:
     """Return the verdict with the name of the score, of an uncertainty its negative."""
     return replace(verdict, score=f"minus {how.score}" if how.reading.get("uncertainty") == how.score else how.score)
 
@@ -109,7 +105,7 @@ def with_threshold(
     return replace(verdict, next=command_line("threshold", rows, columns, more))
 
 
-def with_unread_groups(verdict: Verdict, file: Path, outputs: Outputs) -> Verdict:
+def with_unread_groups(verdict: Verdict, file: Path, outputs: abstain.Outputs) -> Verdict:
     """Return the verdict with the columns that were not read and may be groups."""
     if outputs.n > LOOKED or not any(each.kind == "groups_missing" for each in verdict.caveats):
         return verdict
@@ -119,7 +115,7 @@ def with_unread_groups(verdict: Verdict, file: Path, outputs: Outputs) -> Verdic
     return verdict.but(Caveat.of("groups_unread", names=found, how=f"--groups {found[0]}"), instead=["groups_missing"])
 
 
-def after_violation(verdict: Verdict, policy: Policy, file: Path, known: Mapping[str, Any]) -> Verdict:
+def after_violation(verdict: Verdict, policy: abstain.policy.Policy, file: Path, known: Mapping[str, Any]) -> Verdict:
     """Return the verdict with the command that chooses a new threshold, for new rows read as those of the policy were.
 
     ``known``: how these are read. No command where it could not be typed as shortly, as of two scores.
@@ -149,7 +145,7 @@ def _pattern(file: Path, names: list[str]) -> str | None:
     return pattern if len(names) > 1 and len(pattern) > 1 and found == sorted(names) else None
 
 
-def group_columns(file: Path, outputs: Outputs) -> list[str]:
+def group_columns(file: Path, outputs: abstain.Outputs) -> list[str]:
     """Return the columns that were not read and may be groups: of few values, each of ten rows on average or more.
 
     Identifiers have more values than that, and measured values are fractions; what looks like a prediction is none.
@@ -165,7 +161,7 @@ def group_columns(file: Path, outputs: Outputs) -> list[str]:
     return found
 
 
-def _answers(values: Any, outputs: Outputs) -> bool:
+def _answers(values: Any, outputs: abstain.Outputs) -> bool:
     """Whether a column agrees with the labels, or with what the model predicts, so that it is a prediction itself."""
     import numpy as np
 

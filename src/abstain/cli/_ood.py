@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -12,11 +12,6 @@ import abstain
 from abstain._result import Caveat, percent
 from abstain.cli._group import Options, options
 from abstain.cli._input import column_names, read
-
-if TYPE_CHECKING:
-    from abstain.joint import ScoredRun
-    from abstain.outputs import Outputs
-    from abstain.policy import ScoreReading
 
 #: Options that say what is right of ID rows, and nothing of OOD rows.
 OF_ID = ("labels", "cost_matrix", "loss", "correct", "quality", "abstained", "should_abstain", "unscored", "task")
@@ -30,8 +25,8 @@ pair_options = options(
 
 
 def choose(
-    file: Path, outputs: Outputs, columns: Options, second: str, prevalence: float | None,
-    wanted: Options, how: ScoreReading,
+    file: Path, outputs: abstain.Outputs, columns: Options, second: str, prevalence: float | None,
+    wanted: Options, how: abstain.policy.ScoreReading,
 ) -> tuple[Any, str]:  # fmt: skip
     """Return the pair, and the column of the second score; OOD rows of the file have the largest loss."""
     import numpy as np
@@ -64,7 +59,9 @@ def marked(file: Path, columns: Options) -> bool:
     return bool(told or any(plain(name) in SINGLE["is_ood"] for name in column_names(file)))
 
 
-def left_out(file: Path, found: Any, loss: Any, columns: Options, by: list[str], how: ScoreReading) -> list[Caveat]:
+def left_out(
+    file: Path, found: Any, loss: Any, columns: Options, by: list[str], how: abstain.policy.ScoreReading
+) -> list[Caveat]:
     """Return how many OOD rows of the file the threshold would answer, though it was chosen without them."""
     import numpy as np
 
@@ -88,7 +85,7 @@ def left_out(file: Path, found: Any, loss: Any, columns: Options, by: list[str],
     return [Caveat.of("ood_answered", count=far.n, answered=answered / far.n, mixed=mixed)] if answered else []
 
 
-def beside(run: ScoredRun, score: str, risk: float, delta: float) -> list[Caveat]:
+def beside(run: abstain.joint.ScoredRun, score: str, risk: float, delta: float) -> list[Caveat]:
     """Return what the threshold that is certified for the rows in distribution answers of the OOD rows."""
     import numpy as np
 

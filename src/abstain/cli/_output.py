@@ -8,20 +8,17 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 import abstain
 from abstain._files import write_text
+from abstain._result import Result, Table, Verdict
 from abstain.cli._group import Command, Options
 from abstain.cli._options import as_options
 from abstain.cli._plots import plot_option
 from abstain.cli._show import print_result, say_written
-
-if TYPE_CHECKING:
-    from abstain._result import Result, Table, Verdict
-    from abstain.outputs import Outputs
 
 #: What was typed in this run; a report names it.
 typed: list[str] = []
@@ -143,8 +140,6 @@ class Output:
 
     def table(self, result: Result | Table) -> None:
         """Write the tables of a result, or one table, in the form that the ending of the file names."""
-        from abstain._result import Table
-
         path = self.table_path
         if path is not None:
             scale = {} if isinstance(result, Table) else {"scale": self.scale}  # one table is scaled where it is made
@@ -165,7 +160,7 @@ class Output:
             raise click.UsageError("--texts and --images are shown in a report; give --report FILE")
         return {name: None for name in given if not (name == self.images and _holds_arrays(file))}
 
-    def rows_of(self, file: Path, outputs: Outputs, columns: Options) -> Options:
+    def rows_of(self, file: Path, outputs: abstain.Outputs, columns: Options) -> Options:
         """Return texts and images as a report takes them, by row; ``columns``: what was read of those columns."""
         import numpy as np
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -18,15 +18,13 @@ from abstain.cli._next import scored_as, with_unread_groups
 from abstain.cli._output import Output, check_destinations, writes
 from abstain.cli._show import say_written
 
-if TYPE_CHECKING:
-    from abstain.outputs import Outputs
-    from abstain.policy import Policy
-
 #: Forms of a policy outside the library, by the ending of the file.
 _FORMS = {".py": "python", ".sql": "sql", ".json": "schema"}
 
 
-def _labelled(policy: Policy, file: Path, columns: Options, by: list[str]) -> tuple[Policy, Outputs, Options]:
+def _labelled(
+    policy: abstain.policy.Policy, file: Path, columns: Options, by: list[str]
+) -> tuple[abstain.policy.Policy, abstain.Outputs, Options]:
     """Return labelled rows, read as the calibration rows were, and the policy with one score in the place of two."""
     score = policy.score if policy.inputs else None
     outputs, _, names = read(file, second_column(policy), by, score=score, **policy.columns(**columns))

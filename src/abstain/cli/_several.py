@@ -6,12 +6,9 @@ import os
 from collections.abc import Callable, Mapping
 from glob import has_magic
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import abstain.outputs
-
-if TYPE_CHECKING:
-    from abstain.policy import ScoreReading
 
 #: Scores that an engine and a policy compute to the same bit.
 OWN = ("msp", "softmax_margin")
@@ -40,8 +37,8 @@ def of_files(
 
 def threshold_of_files(
     file: Path, columns: dict[str, Any], by: list[str], objective: dict[str, Any], apart: Mapping[str, Any],
-    scored: Callable[[Any], ScoreReading],
-) -> tuple[Any, ScoreReading]:  # fmt: skip
+    scored: Callable[[Any], abstain.policy.ScoreReading],
+) -> tuple[Any, abstain.policy.ScoreReading]:  # fmt: skip
     """Return the threshold chosen on all files, and how a policy comes by the score.
 
     ``apart``: what needs rows; ``scored`` says how the score of rows is had.

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 import abstain
+from abstain._result import Verdict
 from abstain.cli._columns import ANSWERS, MODEL, SURE, reads
 from abstain.cli._group import Options, command, example_lines, words
 from abstain.cli._input import about, read, understood
@@ -21,16 +22,13 @@ from abstain.cli._output import Output, writes
 from abstain.cli._several import is_several, threshold_of_files
 from abstain.cli._show import say_written
 
-if TYPE_CHECKING:
-    from abstain._result import Verdict
-    from abstain.outputs import Outputs
-    from abstain.policy import ScoreReading
-
 #: What a threshold can be chosen for; each is an option of its own.
 _OBJECTIVES = ("risk", "coverage", "capacity", "cost")
 
 
-def _how(outputs: Outputs, score: str | None, temperature: float | None, given: Options) -> ScoreReading:
+def _how(
+    outputs: abstain.Outputs, score: str | None, temperature: float | None, given: Options
+) -> abstain.policy.ScoreReading:
     """Return how a policy comes by the confidence of each row in new files."""
     if given["confidence"] and not (score is None and temperature is None):
         raise click.UsageError(
@@ -39,7 +37,7 @@ def _how(outputs: Outputs, score: str | None, temperature: float | None, given: 
     return abstain.policy.score_reading(outputs, score, temperature)
 
 
-def _say_repeated(outputs: Outputs) -> None:
+def _say_repeated(outputs: abstain.Outputs) -> None:
     """Say if rows share an id: a guarantee would count them as independent."""
     import numpy as np
 
@@ -52,7 +50,7 @@ def _say_repeated(outputs: Outputs) -> None:
         )
 
 
-def policies_of(outputs: Outputs, scores: Iterable[str]) -> dict[str, Options]:
+def policies_of(outputs: abstain.Outputs, scores: Iterable[str]) -> dict[str, Options]:
     """Return how new files hold each score, as arguments of a policy; a score that none can name is left out."""
     found = {}
     for name in scores:
@@ -182,7 +180,7 @@ def threshold_command(
     _finish(context, file, found, how, output, to, (model, author, note), by, verdict)
 
 
-def _say_words(file: Path, how: ScoreReading, each: Mapping[str, Any]) -> None:
+def _say_words(file: Path, how: abstain.policy.ScoreReading, each: Mapping[str, Any]) -> None:
     """Say which word a threshold on a scale of words is."""
     levels = list(how.reading.get("confidence_levels") or ())
     for name, one in each.items():
@@ -193,7 +191,7 @@ def _say_words(file: Path, how: ScoreReading, each: Mapping[str, Any]) -> None:
 
 
 def _finish(
-    context: click.Context, file: Path, found: Any, how: ScoreReading, output: Path | None, to: Output,
+    context: click.Context, file: Path, found: Any, how: abstain.policy.ScoreReading, output: Path | None, to: Output,
     about_it: tuple[str | None, str | None, str | None], by: list[str], verdict: Verdict | None = None,
     second: str | None = None,
 ) -> None:  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain._files import locked
+from abstain._files import digest_of, locked
 from abstain._typing import ArrayLike, FloatArray, Options
 from abstain.live import _state
 from abstain.live._certificate import LiveCertificate
@@ -40,10 +40,10 @@ def load_live(path: str | os.PathLike[str]) -> LiveCertificate:
     >>> abstain.live.load_live(file).threshold
     inf
     """
-    content = _state.read(os.fspath(path))
+    content = _state.STATE.read(os.fspath(path))
     found = LiveCertificate(**content["options"])
     _state.restore(found, content)
-    found.on_file[os.path.realpath(path)] = _state.stamp_of(content)
+    found.on_file[os.path.realpath(path)] = digest_of(content)
     return found
 
 

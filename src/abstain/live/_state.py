@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import base64
-import hashlib
-import json
 import os
 from dataclasses import astuple
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abstain._files import write_text
+from abstain._files import StateFile
 from abstain._typing import Document, FloatArray
 from abstain.live._grid import Grid
 from abstain.live._result import Line
@@ -21,7 +19,7 @@ from abstain.thresholds import packed, unpacked
 if TYPE_CHECKING:
     from abstain.live._certificate import LiveCertificate
 
-FORMAT = "abstain.live/4"
+STATE = StateFile("certificate", "LiveCertificate(...).save", "options", ("abstain.live/4",))
 
 
 def text_of(values: FloatArray) -> str:
@@ -36,39 +34,8 @@ def numbers_of(text: str) -> FloatArray:
 
 def write(name: str, certificate: LiveCertificate) -> None:
     """Write the state; the folder is locked by the caller."""
-    content = content_of(certificate)
-    stamp = stamp_of(content)
-    if os.path.isfile(name):
-        old = read(name)
-        if stamp_of(old) not in (certificate.on_file.get(os.path.realpath(name)), stamp):
-            same = old["options"] == content["options"]
-            whose = "rows that this one has not counted" if same else "another certificate"
-            raise ValueError(f"{name}: holds the state of {whose}; load it first, or write to another file")
-    write_text(name, json.dumps({"format": FORMAT, **content, "digest": stamp}, allow_nan=False) + "\n")
-    certificate.on_file[os.path.realpath(name)] = stamp
-
-
-def read(name: str) -> Document:
-    """Return the content of a file; refuse one that was edited."""
-    try:
-        with open(name, encoding="utf-8") as file:
-            found = json.load(file)
-    except FileNotFoundError:
-        raise FileNotFoundError(f"{name}: no such state; LiveCertificate(...).save writes it") from None
-    except (ValueError, OSError, RecursionError) as error:
-        why = getattr(error, "strerror", None) or " ".join(str(error).split())
-        raise ValueError(f"{name}: cannot be read as a live certificate ({why}); restore the file") from None
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise ValueError(f"{name}: is no live certificate of format {FORMAT!r}")
-    content = {key: value for key, value in found.items() if key not in ("format", "digest")}
-    if found.get("digest") != stamp_of(content):
-        raise ValueError(f"{name}: was edited or damaged, so what it says may not be true; restore the file")
-    return content
-
-
-def stamp_of(content: Document) -> str:
-    """Return the digest of a state."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True, allow_nan=False).encode()).hexdigest()
+    place = os.path.realpath(name)
+    certificate.on_file[place] = STATE.write(name, content_of(certificate), certificate.on_file.get(place))
 
 
 def content_of(certificate: LiveCertificate) -> Document:

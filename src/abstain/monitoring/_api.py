@@ -25,11 +25,11 @@ import numpy as np
 
 from abstain import scores
 from abstain._checks import UnmetNeed, closest, vector
-from abstain._files import locked
+from abstain._files import digest_of, locked
 from abstain._typing import Age, ArrayLike, IntArray, Moment, Options, Source
 from abstain.monitoring._monitor import Monitor
 from abstain.monitoring._result import Monitoring
-from abstain.monitoring._state import content_of, digest_of
+from abstain.monitoring._state import STATE
 from abstain.outputs import REMEDY, FurtherColumns, count, refuse_without_frame
 from abstain.policy import Policy, group_column
 from abstain.thresholds import frame_source
@@ -200,9 +200,7 @@ def load_monitor(path: str | os.PathLike[str], policy: Policy) -> Monitor:
     0
     """
     name = os.fspath(path)
-    if not os.path.exists(name):
-        raise FileNotFoundError(f"{name}: no such state; a first call of 'abstain monitor --state' writes it")
-    found = content_of(name)
+    found = STATE.read(name)
     options = dict(found["options"])
     options["max_loss"] = float(options["max_loss"])
     restored = Monitor(policy, **options)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import os
 import threading
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from dataclasses import asdict
 import numpy as np
 
 from abstain._checks import check_loss, failure_probability, flag, one_of, positive, real, same_length, vector
-from abstain._files import locked, write_text
+from abstain._files import digest_of, locked
 from abstain._result import plain
 from abstain._typing import Age, AnyArray, ArrayLike, BoolArray, Document, FloatArray, IntArray, Moment
 from abstain.inference import codes
@@ -30,7 +29,7 @@ from abstain.monitoring._guarantee import (
 )
 from abstain.monitoring._result import Monitoring, any_known
 from abstain.monitoring._rows import SentRows, shuffled, warn_if_in_runs, warn_if_sorted
-from abstain.monitoring._state import FORMAT, as_in_0_2, content_of, digest_of, policy_content
+from abstain.monitoring._state import STATE, as_in_0_2, policy_content
 from abstain.monitoring._times import Clock
 from abstain.policy import Policy, group_column
 from abstain.thresholds import check_clusters, read, warn_if_reused, warn_of_copies
@@ -342,14 +341,7 @@ class Monitor:
             self._write(name)
 
     def _write(self, name: str) -> None:
-        content = self._state()
-        if os.path.isfile(name) and digest_of(content_of(name)) not in (self.on_file, digest_of(content)):
-            same = content_of(name)["identity"] == content["identity"]
-            whose = "rows that this one has not seen" if same else "another monitor"
-            raise ValueError(f"{name}: holds the state of {whose}; load it first, or write to another file")
-        self.on_file = digest_of(content)
-        text = json.dumps({"format": FORMAT, **content, "digest": self.on_file}, allow_nan=False)
-        write_text(name, text + "\n")
+        self.on_file = STATE.write(name, self._state(), self.on_file)
 
     def _identity(self, policy: Document | None = None) -> str:
         """Return a hash of the policy as its file holds it, and of the rules."""

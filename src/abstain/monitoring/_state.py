@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import fields
 
+from abstain._files import StateFile
 from abstain._result import plain
 from abstain._typing import Document
 from abstain.policy import Policy
 
-#: What a state file says it is; files of 0.2.0 have the second name.
-FORMAT, _OLD = "abstain.monitor/1", "abstain.watch/1"
+#: Files of 0.2.0 have the second format.
+STATE = StateFile("monitor", "'abstain monitor --state'", "identity", ("abstain.monitor/1", "abstain.watch/1"))
 
 
 def policy_content(policy: Policy) -> Document:
@@ -30,24 +29,3 @@ def as_in_0_2(policy: Document) -> Document:
         return kept | (calibration.get("versions") or {})
 
     return {**policy, "calibration": before(policy["calibration"])}
-
-
-def content_of(name: str) -> Document:
-    """Return what a state file holds; refuse one that was edited or damaged."""
-    try:
-        with open(name, encoding="utf-8") as file:
-            found = json.load(file)
-    except (ValueError, OSError, RecursionError) as error:
-        why = getattr(error, "strerror", None) or " ".join(str(error).split())
-        raise ValueError(f"{name}: cannot be read as the state of a monitor ({why}); restore the file") from None
-    if not isinstance(found, dict) or found.get("format") not in (FORMAT, _OLD):
-        raise ValueError(f"{name}: is no state of format {FORMAT!r}; 'abstain monitor --state' writes one")
-    content = {key: value for key, value in found.items() if key not in ("format", "digest")}
-    if found.get("digest") != digest_of(content):
-        raise ValueError(f"{name}: was edited or damaged, so what it says may not be true; restore the file")
-    return content
-
-
-def digest_of(content: Document) -> str:
-    """Return the SHA-256 (hex) of a state."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True, allow_nan=False).encode()).hexdigest()

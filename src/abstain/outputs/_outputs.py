@@ -187,7 +187,7 @@ class Outputs:
         judged = self.loss is None and self.labels is not None
         wrong = self.error if judged and any(found[name] is not None for name in _PREDICTORS) else None
         for doubt in doubts({field.name: getattr(self, field.name) for field in fields(self)}, wrong, names):
-            warnings.warn(doubt, stacklevel=3)  # whoever called Outputs(...)
+            warnings.warn(doubt, UserWarning, stacklevel=3)  # whoever called Outputs(...)
 
     def _take_off_the_unit(self, found: dict[str, Array]) -> None:
         changed = check.without_unit(found)

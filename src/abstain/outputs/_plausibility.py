@@ -26,15 +26,7 @@ CERTAIN = 5.0
 MOST = 20_000
 
 
-class Doubt(UserWarning):
-    """One column, and what it looks like with the remedy; ``severe``: refused unless it was asked for by name."""
-
-    def __init__(self, message: str, column: str = "", severe: bool = False) -> None:
-        super().__init__(message)
-        self.column, self.severe = column, severe
-
-
-def doubts(found: dict[str, Array], wrong: FloatArray | None, names: Sequence[str] | None) -> Iterator[Doubt]:
+def doubts(found: dict[str, Array], wrong: FloatArray | None, names: Sequence[str] | None) -> Iterator[str]:
     """Yield what is doubtful about checked columns; ``wrong`` is the 0/1 loss that follows from them, if any does."""
     loss = found["loss"] if found["loss"] is not None else wrong
     scores = {"confidence": found["confidence"]} if found["confidence"] is not None else {}
@@ -51,60 +43,54 @@ def doubts(found: dict[str, Array], wrong: FloatArray | None, names: Sequence[st
 
 def _of_confidence(
     name: str, column: FloatArray, found: dict[str, Array], loss: FloatArray | None, names: Sequence[str] | None
-) -> Iterator[Doubt]:
+) -> Iterator[str]:
     named = step(column, found["predictions"], found["labels"], names)
     if named is not None:
-        yield Doubt(
+        yield (
             f"{name} looks like the probability of class {named}, which is no confidence: every row predicted {named} "
             "lies above every other row; give the two class probabilities [1 - p, p] as probabilities (of a file: "
-            "positive_probability=), or max(p, 1 - p) as confidence",
-            name,
-            severe=True,
+            "positive_probability=), or max(p, 1 - p) as confidence"
         )
     elif loss is not None and found["loss"] is None and backwards(loss, column):
-        yield Doubt(
+        yield (
             f"{name} is higher where the prediction is wrong: a confidence is high where the model is confident; of an "
-            "uncertainty give the negative (of a file: uncertainty=)",
-            name,
+            "uncertainty give the negative (of a file: uncertainty=)"
         )
 
 
-def _of_loss(loss: FloatArray, scores: dict[str, FloatArray]) -> Iterator[Doubt]:
+def _of_loss(loss: FloatArray, scores: dict[str, FloatArray]) -> Iterator[str]:
     if len(loss) < LEAST:
         return
     binary = bool(((loss == 0.0) | (loss == 1.0)).all())
     mean = float(loss.mean())
     if any(swapped(loss, column) for column in scores.values()):
-        yield Doubt(SWAPPED, "loss")
+        yield SWAPPED
     elif binary and (mean - 0.5) * np.sqrt(len(loss)) / 0.5 > CERTAIN:
-        yield Doubt(
+        yield (
             f"{100.0 * mean:.3g} % of the losses are 1: if 1 stands for a right answer, it is no loss; give 1 - it "
-            "(of a file: correct=)",
-            "loss",
+            "(of a file: correct=)"
         )
     elif name := next((name for name, column in scores.items() if backwards(loss, column)), None):
-        yield Doubt(
+        yield (
             f"{name} is higher where the loss is higher: if the loss is a correctness, give 1 - it; if the score is an "
-            "uncertainty, give its negative",
-            "loss",
+            "uncertainty, give its negative"
         )
 
 
-def _of_accuracy(wrong: FloatArray, found: dict[str, Array]) -> Iterator[Doubt]:
+def _of_accuracy(wrong: FloatArray, found: dict[str, Array]) -> Iterator[str]:
     matrix = next((found[name] for name in ("logits", "probabilities", "passes") if found[name] is not None), None)
     if matrix is None or len(wrong) < LEAST:
         return
     chance = 1.0 / matrix.shape[-1]
     right = 1.0 - float(wrong.mean())
     if (chance - right) * np.sqrt(len(wrong) / (chance * (1.0 - chance))) > CERTAIN:
-        yield Doubt(
+        yield (
             f"{100.0 * right:.3g} % of the predictions are right, below chance for {matrix.shape[-1]} classes: do the "
-            "labels count the classes in the order of the columns? Give class_names in that order",
-            "labels",
+            "labels count the classes in the order of the columns? Give class_names in that order"
         )
 
 
-def _of_classes(found: dict[str, Array], names: Sequence[str] | None) -> Iterator[Doubt]:
+def _of_classes(found: dict[str, Array], names: Sequence[str] | None) -> Iterator[str]:
     """The last class is no label, though it has the probability of many: a unit by which a network abstains."""
     matrix = found["probabilities"] if found["logits"] is None else found["logits"]
     if matrix is None or names is not None or matrix.shape[1] < 3:
@@ -116,15 +102,14 @@ def _of_classes(found: dict[str, Array], names: Sequence[str] | None) -> Iterato
     expected = float((matrix if found["logits"] is None else np.exp(log_softmax(matrix)))[:, last].sum())
     if expected < CERTAIN**2:
         return
-    yield Doubt(
+    yield (
         f"class {last}, the last of {last + 1}, has the probability of {expected:.0f} samples but is the label of "
         "none, while all others are: if it is the unit by which the network abstains, give "
-        "Outputs(..., abstention_unit=True)",
-        "labels",
+        "Outputs(..., abstention_unit=True)"
     )
 
 
-def _of_columns(found: dict[str, Array]) -> Iterator[Doubt]:
+def _of_columns(found: dict[str, Array]) -> Iterator[str]:
     """Logits in [0, 1] beyond the classes of the labels: probabilities of several models, side by side."""
     matrix = found["logits"]
     if matrix is None or len(matrix) < LEAST or matrix.min() < 0.0 or matrix.max() > 1.0:
@@ -133,10 +118,9 @@ def _of_columns(found: dict[str, Array]) -> Iterator[Doubt]:
     votes = bool(((matrix == 0.0) | (matrix == 1.0)).all())
     if used == width or votes or bool((np.abs(matrix.sum(axis=1) - 1.0) <= ROUNDING).all()):  # said elsewhere
         return
-    yield Doubt(
+    yield (
         f"logits lie in [0, 1], and the labels use the first {used} of {width} columns: if these are probabilities of "
-        "several models or passes, give those of one as probabilities=, or all as passes= (runs, samples, classes)",
-        "logits",
+        "several models or passes, give those of one as probabilities=, or all as passes= (runs, samples, classes)"
     )
 
 

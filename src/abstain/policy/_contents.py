@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from math import inf, isnan
@@ -235,13 +234,6 @@ def statement(risk: float, delta: float, calibration: Calibration, *, together: 
         f"with probability at least {1.0 - delta:g}{together} over the draw of the calibration {drawn}, the mean loss "
         f"of {what}{population} is at most {risk:g}"
     )
-
-
-def digest(content: Document) -> str:
-    """Return a hash of the content: it shows that a file was changed, not who wrote it."""
-    import hashlib
-
-    return hashlib.sha256(json.dumps(content, sort_keys=True, allow_nan=False).encode()).hexdigest()
 
 
 def about_of(model: str | None, author: str | None, note: str | None) -> dict[str, str]:

@@ -9,8 +9,9 @@ from dataclasses import fields, replace
 from sys import float_info
 from typing import Any
 
+from abstain._files import digest_of
 from abstain._typing import Document
-from abstain.policy._contents import Calibration, Guarantee, Objective, SecondScore, digest
+from abstain.policy._contents import Calibration, Guarantee, Objective, SecondScore
 from abstain.policy._policy import FORMAT, KEYS, Policy
 from abstain.policy._reading import checked
 from abstain.policy._scores import inputs_of
@@ -82,7 +83,7 @@ def load_policy(
         policy.check(model=model, class_names=class_names, temperature=temperature)
     except (ValueError, TypeError) as error:
         raise ValueError(f"{name}: {error}") from None
-    if found.get("digest") != digest(content):
+    if found.get("digest") != digest_of(content):
         if not edited:
             raise ValueError(
                 f"{name}: was edited after it was saved, so its guarantee is void; restore the file, choose the "

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 import numpy as np
 
 from abstain._checks import vector
-from abstain._files import write_text
+from abstain._files import digest_of, write_text
 from abstain._typing import ArrayLike, BoolArray, Document, FloatArray
 from abstain.policy import _contents, _plain
-from abstain.policy._contents import Calibration, Guarantee, Kind, Objective, Score, SecondScore, about_of, digest
+from abstain.policy._contents import Calibration, Guarantee, Kind, Objective, Score, SecondScore, about_of
 from abstain.policy._decide import Rows, accept_by_group, decide, with_audits
 from abstain.policy._plain import Decision
 from abstain.policy._reading import as_calibrated, checked, no_columns, refuse_mismatch
@@ -338,7 +338,7 @@ class Policy:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the policy as JSON; infinite thresholds are written as text."""
         content = self._content()
-        text = json.dumps({"format": FORMAT, **content, "digest": digest(content)}, indent=2, allow_nan=False)
+        text = json.dumps({"format": FORMAT, **content, "digest": digest_of(content)}, indent=2, allow_nan=False)
         write_text(path, text + "\n")
 
     def to_python(self) -> str:

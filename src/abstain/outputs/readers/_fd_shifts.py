@@ -89,17 +89,4 @@ def _load(path: str, key: str = _KEY) -> Array:
         return archive[key]
 
 
-READER = Reader(
-    name="FD-Shifts",
-    title="raw_logits.npz of FD-Shifts, with Monte Carlo arrays, external scores and features next to it",
-    recognises=_recognises,
-    read=_read,
-    gives={
-        "logits, label, dataset": "the columns of raw_logits.npz (probabilities of an older raw_output.npz)",
-        "passes": "softmax of raw_logits_dist.npz; its scores are judged on their own predictions",
-        "score_ext": "external_confids.npz: the score of the method itself (Deep Gamblers, ConfidNet, DeVries)",
-        "score_ext_mcd": "mean over the passes of external_confids_dist.npz, judged on the mean of the passes",
-        "features, head": "encoded_output.npz and last_layer.npz",
-    },
-    page="from#fd-shifts",
-)
+READER = Reader("FD-Shifts", _recognises, _read)

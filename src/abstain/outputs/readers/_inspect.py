@@ -220,17 +220,4 @@ def _decompressed(packed: bytes, size: int, instead: str) -> bytes:
         raise zipfile.BadZipFile(str(error)) from error
 
 
-READER = Reader(
-    name="Inspect",
-    title="logs of Inspect (.eval or JSON), and its samples_df as Parquet or CSV",
-    recognises=_recognises,
-    read=_read,
-    gives={
-        "id": "the sample; with its epoch, and as a cluster, where there are several epochs",
-        "correct": "the verdict of the one scorer that grades: C, I, P (half), N (abstained); errors are unscored",
-        "confidence": "confidence in the metadata of that score, else the one scorer called so",
-        "score_mean_logprob, score_sum_logprob": "of the tokens of the answer, where the log has them",
-        "the sample's metadata": "each under its name, such as should_abstain",
-    },
-    page="from#inspect",
-)
+READER = Reader("Inspect", _recognises, _read)

@@ -74,18 +74,4 @@ def _of_choices(choices: list[Any]) -> dict[str, AnyArray]:
     return {"confidence": np.array([each.max() for each in shares]), "score_margin": np.array(margins)}
 
 
-READER = Reader(
-    name="lm-eval",
-    title="samples_*.jsonl of the LM Evaluation Harness (--log_samples)",
-    recognises=_recognises,
-    read=_read,
-    gives={
-        "id": "doc_id",
-        "correct": "the metric that says right or wrong: acc, exact_match, pass@1, else the first; others by name",
-        "confidence": "multiple choice: the probability of the chosen answer among the choices",
-        "score_margin": "multiple choice: how far it is above the second",
-        "filter": "which filter read the answer, where there are several: choose one",
-        "invalid": "generated text: the filter found no answer",
-    },
-    page="from#lm-eval",
-)
+READER = Reader("lm-eval", _recognises, _read)

@@ -35,14 +35,4 @@ def _read(peek: Peek) -> Table:
     return Table(columns | {"is_ood": outside} if outside.any() else columns)
 
 
-READER = Reader(
-    name="OpenOOD",
-    title="scores/<data set>.npz of OpenOOD (recorder.save_scores)",
-    recognises=_recognises,
-    read=_read,
-    gives={
-        "prediction, confidence, label": "pred, conf and label",
-        "is_ood": "label -1, with which OpenOOD marks data sets that are out of distribution",
-    },
-    page="from#openood",
-)
+READER = Reader("OpenOOD", _recognises, _read)

@@ -6,7 +6,7 @@ import json
 import os
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -45,24 +45,17 @@ class Reader:
 
     Parameters
     ----------
-    name, title : str
-        The short name, and what the files are.
+    name : str
+        What notes call it.
     recognises : callable
         ``recognises(peek)``: whether a file is of this format, from little of it.
     read : callable
         ``read(peek)`` returns the :class:`Table`.
-    gives : dict of str to str
-        Columns that it gives, and what they say; for the documentation and for messages.
-    page : str
-        The page of the documentation, without its ending.
     """
 
     name: str
-    title: str
     recognises: Callable[[Peek], bool]
     read: Callable[[Peek], Table]
-    gives: Mapping[str, str] = field(default_factory=dict)
-    page: str = ""
 
 
 @dataclass(frozen=True)
