@@ -11,10 +11,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
-from abstain._typing import Document
-
 if TYPE_CHECKING:
     import polars as pl
+
+    from abstain._typing import Document
 
 _lock: Any
 try:

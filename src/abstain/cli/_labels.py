@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 import abstain.outputs
-from abstain._typing import FloatArray, IntArray
 from abstain.cli._columns import ANSWERS, MODEL, SURE, reads
 from abstain.cli._group import Options, command, example_lines
 from abstain.cli._input import about, column_names, score_names
@@ -106,9 +105,7 @@ def _alone(names: tuple[str, ...]) -> None:
             raise click.UsageError(f"--extend goes on as the plan began; leave --{option} out, or plan anew")
 
 
-def _second(
-    outputs: abstain.outputs.Outputs, other: Path, score: str | None, columns: Options
-) -> tuple[FloatArray, IntArray, IntArray]:
+def _second(outputs: abstain.outputs.Outputs, other: Path, score: str | None, columns: Options) -> tuple[Any, Any, Any]:
     """Return the score of a second model, and the predictions of both."""
     from abstain.cli._compare import matched
 
