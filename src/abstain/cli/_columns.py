@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from abstain.cli._group import words
 from abstain.outputs import described
 
 #: Arguments of ``read_outputs`` that are options of the commands, each with its help.
@@ -59,12 +60,8 @@ def _option(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     if name == "unscored":
         return click.option(option, name, type=click.Choice(["wrong", "drop"]), help=text)
     if name in _LISTS:
-        return click.option(option, name, callback=_words, help=text)
+        return click.option(option, name, callback=lambda _context, _option, given: words(given) or None, help=text)
     return click.option(option, name, help=text)
-
-
-def _words(_context: click.Context, _option: click.Parameter, text: str | None) -> list[str] | None:
-    return [word.strip() for word in (text or "").split(",") if word.strip()] or None
 
 
 def _where(_context: click.Context, _option: click.Parameter, pairs: Iterable[str]) -> dict[str, str] | None:

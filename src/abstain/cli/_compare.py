@@ -57,8 +57,10 @@ def compare_command(
     --margin two of them, the new one first; exit code 1 if it is not shown. With --groups: the groups of one file.
     """
     if by is not None:
-        _groups_alone({"--margin": margin is not None, "--plan": plan_file is not None, "--plot": to.plots,
-                       "all FILEs but one": files[1:], "--adjust": adjust != "holm"})  # fmt: skip
+        others = {"--margin": margin is not None, "--plan": plan_file is not None, "--plot": to.plots}
+        for option, given in {**others, "all FILEs but one": files[1:], "--adjust": adjust != "holm"}.items():
+            if given:
+                raise click.UsageError(f"--groups compares groups of rows by one score; leave {option} out")
     if margin is not None and (plan_file is not None or to.plots):
         raise click.UsageError("--margin makes one test of two; leave --plan and --plot out")
     if equivalent and margin is None:
@@ -69,59 +71,39 @@ def compare_command(
     sources = files if fit_file is None else (*files, fit_file)
     to.check(*sources)
     _no_summaries(files)
-    wanted, title = score_names(scores), f"Comparison: {', '.join(file.name for file in files)}"
+    wanted = score_names(scores)
+    score, first = next(iter(wanted), None), None
+    result: Any
     if plan_file is not None:
-        planned, first = _planned(files, plan_file, wanted, chosen, level, columns)
-        score = wanted[0] if wanted else None
-        verdict = with_threshold(planned.verdict, files[0], columns, score, new=True)
-        to.write(planned, title=title, files=[*files, plan_file], outputs=first, verdict=verdict)
-        to.show(planned, verdict)
-        return
-    if any(map(is_several, files)):
+        result, first = _planned(files, plan_file, wanted, chosen, level, columns)
+        sources = (*files, plan_file)
+        verdict = with_threshold(result.verdict, files[0], columns, score, new=True)
+    elif any(map(is_several, files)):
         apart = {"all FILEs but one": files[1:], "--groups": by, "--margin": margin is not None, "--fit": fit_file}
         result = comparison_of_files(files[0], wanted, columns, apart, metric=chosen, level=level, adjust=adjust)
-        verdict = _judged(result.verdict, files, columns, wanted)
-        to.write(result, title=title, verdict=verdict)
-        to.show(result, verdict)
-        return
-    if by is not None:
-        fit = read_fit(fit_file, columns)
-        grouped = _of_groups(files[0], wanted, by, fit, chosen, level, columns)
-        differ = any(each.significant for each in grouped.differences)
-        verdict = with_threshold(
-            grouped.verdict, files[0], columns, wanted[0] if wanted else None, groups=words(by) if differ else ()
-        )
-        to.write(grouped, title=title, files=sources, verdict=verdict)
-        to.show(grouped, verdict)
-        return
-    if len(files) == 1:
-        losses, candidates, first = _scores_of(files[0], wanted, read_fit(fit_file, columns), columns)
+        sources, verdict = (), _judged(result.verdict, files, columns, wanted)
+    elif by is not None:
+        result = _of_groups(files[0], wanted, by, read_fit(fit_file, columns), chosen, level, columns)
+        differ = words(by) if any(each.significant for each in result.differences) else ()
+        verdict = with_threshold(result.verdict, files[0], columns, score, groups=differ)
     else:
-        losses, candidates, first = models_of(files, wanted, columns)
-    if margin is not None:
-        claim: Any = "equivalent" if equivalent else "non-inferior"
-        options = {"sample_weight": first.sample_weight, "clusters": first.clusters, "level": level}
+        if len(files) == 1:
+            losses, candidates, first = _scores_of(files[0], wanted, read_fit(fit_file, columns), columns)
+        else:
+            losses, candidates, first = models_of(files, wanted, columns)
+        options: Options = {"sample_weight": first.sample_weight, "clusters": first.clusters, "level": level}
         with about(*files):
-            shown = abstain.inference.non_inferiority(losses, candidates, chosen, margin=margin, claim=claim, **options)
-        verdict = _judged(shown.verdict, files, columns, wanted)
-        to.write(shown, title=title, files=sources, verdict=verdict)
-        to.show(shown, verdict)
-        if not shown.shown:
-            click.get_current_context().exit(1)
-        return
-    with about(*files):
-        result = abstain.compare(
-            losses,
-            candidates,
-            chosen,
-            level=level,
-            adjust=adjust,
-            sample_weight=first.sample_weight,
-            clusters=first.clusters,
-        )
-    verdict = _judged(result.verdict, files, columns, wanted)
-    to.write(result, title=title, files=sources, outputs=first, verdict=verdict)
+            if margin is None:
+                result = abstain.compare(losses, candidates, chosen, adjust=adjust, **options)
+            else:
+                options |= {"margin": margin, "claim": "equivalent" if equivalent else "non-inferior"}
+                result = abstain.inference.non_inferiority(losses, candidates, chosen, **options)
+        verdict = _judged(result.verdict, files, columns, wanted)
+    title = f"Comparison: {', '.join(file.name for file in files)}"
+    to.write(result, title=title, files=sources, outputs=first if margin is None else None, verdict=verdict)
     to.show(result, verdict)
+    if margin is not None and not result.shown:
+        click.get_current_context().exit(1)
 
 
 def _no_summaries(files: tuple[Path, ...]) -> None:
@@ -165,13 +147,6 @@ def _planned(
         losses[name], confidences[name] = loss[order], column[order]
     with about(*files):
         return abstain.compare(losses, confidences, metric, level=level, plan=plan), found[0]
-
-
-def _groups_alone(others: Options) -> None:
-    """Refuse what belongs to other comparisons."""
-    for option, given in others.items():
-        if given:
-            raise click.UsageError(f"--groups compares groups of rows by one score; leave {option} out")
 
 
 def _of_groups(

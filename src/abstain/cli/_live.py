@@ -24,15 +24,6 @@ def _numbers(column: Iterable[Any]) -> list[float]:
     return [truth[word] if (word := str(each).lower()) in truth else float(each) for each in column]
 
 
-def _resumed(state: Path, given: Options, add_group: Iterable[str]) -> abstain.live.LiveCertificate:
-    """Return the certificate of a file, with the groups that join."""
-    live = abstain.live.load_live(state)
-    abstain.live.same_options(live, given)
-    for name in add_group:
-        live.add_group(name)
-    return live
-
-
 def _grid_scores(file: Path, how: Any, columns: Options) -> Any:
     """Return the scores of other rows, which need no label and no name."""
     scored = {name: value for name, value in columns.items() if name not in ("labels", "ids", "clusters", *ANSWERS)}
@@ -145,7 +136,10 @@ def live_command(
             given["groups"] = sorted({*abstain.policy.group_column(held[group]).tolist(), *add_group})
         with locked(state):
             if state.exists():
-                live = _resumed(state, given, add_group)
+                live = abstain.live.load_live(state)
+                abstain.live.same_options(live, given)
+                for name in add_group:
+                    live.add_group(name)
             else:
                 others = None if grid is None else _grid_scores(grid, how, columns)
                 live = abstain.live.begin_live(confidence, others, given)

@@ -106,13 +106,13 @@ def _capacity(_context: click.Context, _option: click.Parameter, text: str | Non
 def threshold_command(
     context: click.Context, /, file: Path, columns: Options, score: str | None,
     temperature: float | None, groups: str | None, output: Path | None,
-    model: str | None, author: str | None, note: str | None,
     second: str | None, prevalence: float | None, review_cost: float | None, to: Output, **objective: Any,
 ) -> None:  # fmt: skip
     """Choose a threshold on calibration rows; exit code 1 if the objective is not attainable, in any group.
 
     The groups that attain it are written all the same; the rows of the others are then rejected.
     """
+    more = {name: objective.pop(name) for name in ("model", "author", "note")}
     wanted = {name: value for name, value in objective.items() if value not in (None, ())}
     if review_cost is not None:
         if "cost" in wanted:
@@ -128,6 +128,7 @@ def threshold_command(
     by = words(groups)
     if len(by) > 1:
         raise click.UsageError("--groups takes one group column here")
+    more |= {"group": by[0]} if by else {}
     beside = to.columns_of(file)
     to.check(file, output=output)
     if by and second:
@@ -139,25 +140,24 @@ def threshold_command(
         raise click.UsageError("--ood-share is not offered with --second; leave one of them out")
     if to.plots and (by or second):
         raise click.UsageError("--plot shows one threshold; leave --groups and --second out, or --plot")
+    if prevalence is not None and second is None:
+        raise click.UsageError("--prevalence belongs to --second")
     if is_several(file):
-        apart = {"--second": second, "--prevalence": prevalence, "--temperature": temperature, "--plot": to.plots,
-                 "--report": to.report_path}  # fmt: skip
+        apart = {"--second": second, "--temperature": temperature, "--plot": to.plots, "--report": to.report_path}
         found, how = threshold_of_files(
             file, columns, by, wanted, apart, lambda first: _how(first, score, None, columns)
         )
-        _finish(context, file, found, how, output, to, (model, author, note), by, scored_as(found.verdict, how))
+        _finish(context, file, found, how, output, to, more, scored_as(found.verdict, how))
         return
     outputs, _, names = read(file, [second] if second else [], by, beside=beside, score=score, **columns)
     if "delta" in wanted and outputs.largest_loss is not None:
         wanted.setdefault("max_loss", outputs.largest_loss)
-    if prevalence is not None and second is None:
-        raise click.UsageError("--prevalence belongs to --second")
     if second is not None:
         with about(file):
             how = _how(outputs, score, temperature, columns)
-            found, named = choose(file, outputs, columns, second, prevalence, wanted, how)
+            found, more["second"] = choose(file, outputs, columns, second, prevalence, wanted, how)
         to.write(found, files=[file], title=f"Two thresholds: {file.name}")
-        _finish(context, file, found, how, output, to, (model, author, note), [], second=named)
+        _finish(context, file, found, how, output, to, more)
         return
     with about(file):
         how = _how(outputs, score, temperature, columns)
@@ -177,7 +177,7 @@ def threshold_command(
         dependent=outputs.clusters is not None, groups=chosen, policies={how.score: how.arguments()},
         cost=objective.get("cost"), verdict=verdict, **to.rows_of(file, outputs, beside),
     )  # fmt: skip
-    _finish(context, file, found, how, output, to, (model, author, note), by, verdict)
+    _finish(context, file, found, how, output, to, more, verdict)
 
 
 def _say_words(file: Path, how: abstain.policy.ScoreReading, each: Mapping[str, Any]) -> None:
@@ -192,16 +192,13 @@ def _say_words(file: Path, how: abstain.policy.ScoreReading, each: Mapping[str, 
 
 def _finish(
     context: click.Context, file: Path, found: Any, how: abstain.policy.ScoreReading, output: Path | None, to: Output,
-    about_it: tuple[str | None, str | None, str | None], by: list[str], verdict: Verdict | None = None,
-    second: str | None = None,
+    more: Options, verdict: Verdict | None = None,
 ) -> None:  # fmt: skip
     """Write the policy, print what was found, and leave with the exit code."""
-    arguments = how.arguments() | dict(zip(("model", "author", "note"), about_it, strict=True))
-    arguments |= {"group": by[0]} if by else {}
-    if second is not None:  # which meets OOD rows, too
+    arguments = how.arguments() | more
+    if "second" in more:  # which meets OOD rows, too
         ood = ("is_ood", "ood_label")
         arguments["reading"] = {name: value for name, value in arguments["reading"].items() if name not in ood}
-        arguments["second"] = second
     each: Mapping[str, Any] = found.groups if isinstance(found, abstain.thresholds.GroupThresholds) else {"": found}
     failed = [name for name, one in each.items() if not one.attainable]
     outcome = "not attainable"
