@@ -10,7 +10,7 @@ import click
 import abstain
 from abstain.cli._columns import ANSWERS, MODEL, SAMPLE, SURE, reads
 from abstain.cli._gate import decide, gate_options, wanted_metrics
-from abstain.cli._group import Options, command, example_lines, words
+from abstain.cli._group import Options, command, words
 from abstain.cli._input import about, read, read_fit, score_names
 from abstain.cli._next import with_threshold, with_unread_groups
 from abstain.cli._output import Output, writes
@@ -41,15 +41,7 @@ def _metrics(text: str) -> Any:
     return text if text in ("default", "all") else abstain.metrics.parse_list(text)
 
 
-@command.command(
-    "evaluate",
-    epilog=example_lines(
-        "abstain evaluate preds.parquet --labels y --logits 'logit_*' --scores msp,energy",
-        "abstain evaluate test.npz --scores 'msp,energy,knn(neighbours=10)' --fit train.npz",
-        "abstain evaluate preds.csv --predictions yhat --confidence conf --groups site --report report.html",
-        "abstain evaluate 'logs/*.parquet' --loss error --confidence score --groups day",
-    ),
-)
+@command.command("evaluate")
 @click.argument("file", type=Path)
 @reads(*MODEL, *ANSWERS, *SURE, *SAMPLE)
 @click.option("--groups", help="Group columns, separated by commas: every metric also within each group.")
@@ -106,6 +98,13 @@ def evaluate_command(
 
     FILE has one row per sample: .npz, .parquet, .csv, .tsv, .csv.gz, .json, .jsonl; or what lm-eval, Inspect,
     FD-Shifts or OpenOOD write. A quoted pattern, or a folder, of Parquet files is counted in constant memory.
+
+    Examples
+    --------
+    abstain evaluate preds.parquet --labels y --logits 'logit_*' --scores msp,energy
+    abstain evaluate test.npz --scores 'msp,energy,knn(neighbours=10)' --fit train.npz
+    abstain evaluate preds.csv --predictions yhat --confidence conf --groups site --report report.html
+    abstain evaluate 'logs/*.parquet' --loss error --confidence score --groups day
     """
     chosen = wanted_metrics(_metrics(metrics), gate)
     beside = to.columns_of(file)
@@ -213,7 +212,7 @@ def _show_sweeps(result: abstain.Evaluation, taus: list[float], denominator: Any
         print_result(grid, scale)
 
 
-@command.command("demo", epilog=example_lines("abstain demo --output demo"))
+@command.command("demo")
 @click.option(
     "--output", type=Path, default=Path("abstain-demo"), show_default=True, help="Folder for page, figure and numbers."
 )
@@ -222,6 +221,10 @@ def demo_command(output: Path, metrics: str) -> None:
     """Evaluate bundled outputs of a real model: table, figure, page.
 
     Two confidence scores of the answers of Llama 3 70B to 6,000 questions of MMLU.
+
+    Examples
+    --------
+    abstain demo --output demo
     """
     chosen = _metrics(metrics)
     if output.exists() and not output.is_dir():
@@ -249,12 +252,17 @@ def demo_command(output: Path, metrics: str) -> None:
     )
 
 
-@command.command("metrics", epilog=example_lines("abstain metrics", "abstain metrics --json"))
+@command.command("metrics")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def metrics_command(as_json: bool) -> None:
     """List all metrics: direction, range, needs; with --json also the source.
 
     'abstain explain NAME' says what one is.
+
+    Examples
+    --------
+    abstain metrics
+    abstain metrics --json
     """
     metrics = abstain.metrics
     needs = {"probabilities": "labels, probabilities", "joint": "ID and OOD scores"}
@@ -269,12 +277,17 @@ def metrics_command(as_json: bool) -> None:
     )  # fmt: skip
 
 
-@command.command("scores", epilog=example_lines("abstain scores", "abstain scores --json"))
+@command.command("scores")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def scores_command(as_json: bool) -> None:
     """List all confidence scores and their needs; with --json also range and source.
 
     'abstain explain NAME' says what one is.
+
+    Examples
+    --------
+    abstain scores
+    abstain scores --json
     """
     entries = [abstain.scores.get(name) for name in abstain.scores.names()]
     show_list(

@@ -10,23 +10,14 @@ import click
 import abstain.outputs
 from abstain._result import Verdict
 from abstain.cli._columns import ANSWERS, MODEL, SAMPLE, SURE, reads
-from abstain.cli._group import Options, command, example_lines, words
+from abstain.cli._group import Options, command, words
 from abstain.cli._input import about, read, read_fit, score_names
 from abstain.cli._next import with_threshold
 from abstain.cli._output import Output, writes
 from abstain.cli._several import comparison_of_files, is_several
 
 
-@command.command(
-    "compare",
-    epilog=example_lines(
-        "abstain compare resnet.npz vit.npz --metric aurc",
-        "abstain compare answers.parquet --loss wrong --scores msp,max_logit,verbal",
-        "abstain compare test.npz --scores 'msp,knn(neighbours=10)' --fit train.npz",
-        "abstain compare small.npz large.npz --margin 0.002",
-        "abstain compare answers.parquet --loss wrong --scores msp --groups site",
-    ),
-)
+@command.command("compare")
 @click.argument("files", type=Path, nargs=-1, required=True)
 @click.option(
     "--metric", default="augrc", show_default=True, help="A name of 'abstain metrics', with options if wanted."
@@ -55,6 +46,14 @@ def compare_command(
 
     One FILE: its scores against each other. Several: the models against each other, matched by --ids or by row. With
     --margin two of them, the new one first; exit code 1 if it is not shown. With --groups: the groups of one file.
+
+    Examples
+    --------
+    abstain compare resnet.npz vit.npz --metric aurc
+    abstain compare answers.parquet --loss wrong --scores msp,max_logit,verbal
+    abstain compare test.npz --scores 'msp,knn(neighbours=10)' --fit train.npz
+    abstain compare small.npz large.npz --margin 0.002
+    abstain compare answers.parquet --loss wrong --scores msp --groups site
     """
     if by is not None:
         others = {"--margin": margin is not None, "--plan": plan_file is not None, "--plot": to.plots}

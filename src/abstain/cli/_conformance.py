@@ -9,19 +9,12 @@ from typing import Any
 
 import click
 
-from abstain.cli._group import command, example_lines
+from abstain.cli._group import command
 from abstain.cli._output import Output, writes
 from abstain.cli._show import say_written, show_list
 
 
-@command.command(
-    "conformance",
-    epilog=example_lines(
-        "abstain conformance my.metrics:aurc --metric aurc --call 'confidence, loss'",
-        "abstain conformance mapie.metrics.uncertainty:auarc --metric aurc --call '1 - f(correct, confidence)'",
-        "abstain conformance --command './aurc.R' --metric aurc --json aurc.json",
-    ),
-)
+@command.command("conformance")
 @click.argument("implementation", required=False)
 @click.option("--metric", help="What it computes; without one all metrics are listed.")
 @click.option("--call", metavar="EXPRESSION", help="What is passed: 'confidence, loss', or an expression of f.")
@@ -42,6 +35,12 @@ def conformance_command(
 
     IMPLEMENTATION is package.module:name or FILE.py:name, a function or a class with update and compute. It is
     imported and run, so give only code that you trust.
+
+    Examples
+    --------
+    abstain conformance my.metrics:aurc --metric aurc --call 'confidence, loss'
+    abstain conformance mapie.metrics.uncertainty:auarc --metric aurc --call '1 - f(correct, confidence)'
+    abstain conformance --command './aurc.R' --metric aurc --json aurc.json
     """
     from abstain.conformance import check, check_command, vectors
 

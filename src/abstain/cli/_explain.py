@@ -9,17 +9,23 @@ import click
 
 import abstain
 from abstain._result import WORDS, arrow, summary, wrapped
-from abstain.cli._group import command, example_lines
+from abstain.cli._group import command
 from abstain.cli._show import columns
 
 #: Numbers that stand for themselves, as in "at risk 5 %"; those of a name, such as F1, belong to it.
 _NUMBERS = re.compile(r"(?<![\w.,])\s*-?\d+([.,]\d+)*(?!\w)\s*%?")
 
 
-@command.command("explain", epilog=example_lines("abstain explain augrc 'largest tie'", "abstain explain"))
+@command.command("explain")
 @click.argument("terms", nargs=-1)
 def explain_command(terms: tuple[str, ...]) -> None:
-    """Say what TERMS of a table or a note mean: metrics, scores, other words; without TERMS, list the words."""
+    """Say what TERMS of a table or a note mean: metrics, scores, other words; without TERMS, list the words.
+
+    Examples
+    --------
+    abstain explain augrc 'largest tie'
+    abstain explain
+    """
     known: dict[str, list[_Entry]] = {}
     spelled: dict[str, str] = {}
     for term, entry in _known() if terms else ():

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import click
 
 from abstain._version import __version__
-from abstain.cli._plugin import Group
+from abstain.cli._plugin import Group, example_lines
 
 #: Options of a command by argument, as click gives them and functions of the library take them.
 Options: TypeAlias = dict[str, Any]
@@ -40,11 +40,6 @@ class _Root(Group):
         for file in _FILES:
             import_module(f"abstain.cli.{file}")
         return sorted(self.commands)
-
-
-def example_lines(*lines: str) -> str:
-    """Text below the options; the control character keeps click from joining the lines."""
-    return "\b\n" + "\n".join(("Example:  " if i == 0 else "          ") + line for i, line in enumerate(lines))
 
 
 @click.group(

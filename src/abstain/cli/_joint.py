@@ -13,10 +13,10 @@ import abstain
 from abstain._pace import paced
 from abstain._result import Column, Row, Table, json_text, plain
 from abstain.cli._columns import MODEL, reads
-from abstain.cli._group import Options, command, example_lines, words
+from abstain.cli._group import Options, command, words
 from abstain.cli._input import about, column_names, read, read_fit, score_names, unread_scores
 from abstain.cli._next import GUARANTEE, with_threshold
-from abstain.cli._ood import beside
+from abstain.cli._ood import beside, marked
 from abstain.cli._output import Output, writes
 from abstain.cli._show import print_result, print_table, say_written, verbose
 
@@ -38,14 +38,7 @@ LAYOUTS = ["single-double", "strategies", "tasks", "detection", "sets"]
 _SHAPED = {"metric": ["sets", "strategies"], "group": ["strategies"]}
 
 
-@command.command(
-    "joint",
-    epilog=example_lines(
-        "abstain joint test.npz cifar10.npz mnist.npz --near cifar10 --far mnist",
-        "abstain joint test.npz mnist.npz --scores energy,knn --fit train.npz --prevalence 0.5 --table table.tex",
-        "abstain joint basic/test.npz basic/mnist.npz --also mixup=mixup0 --also mixup=mixup1 --layout strategies",
-    ),
-)
+@command.command("joint")
 @click.argument("id_file", type=Path)
 @click.argument("ood_files", type=Path, nargs=-1)
 @click.option(
@@ -81,12 +74,18 @@ def joint_command(
     --ood names.
 
     Every detector score alone, and paired with the confidence; values per set, then means of groups, then of runs.
+
+    Examples
+    --------
+    abstain joint test.npz cifar10.npz mnist.npz --near cifar10 --far mnist
+    abstain joint test.npz mnist.npz --scores energy,knn --fit train.npz --prevalence 0.5 --table table.tex
+    abstain joint basic/test.npz basic/mnist.npz --also mixup=mixup0 --also mixup=mixup1 --layout strategies
     """
     from abstain.joint import protocol, with_gains
 
     parts = _parts(ood, columns)
     if not ood_files and not parts:
-        ood_files, columns = (id_file,), _marked(id_file, columns)
+        ood_files, columns = (id_file,), columns if marked(id_file, columns) else columns | {"ood_label": -1}
     shape = {name: given for name, given in (("metric", metric), ("group", group)) if given is not None}
     for name in shape:
         if layout not in _SHAPED[name]:
@@ -114,8 +113,9 @@ def joint_command(
         _write_json(result, gains, to.json_path)
     verdict = with_gains(result.verdict, gains).but(*beside(first_run, first, *map(float, GUARANTEE[1::2])))
     verdict = with_threshold(verdict, id_file, columns, first)
-    if not scores:
-        _say_not_evaluated(unread_scores([id_file, *ood_files], inside))
+    if not scores and (unread := unread_scores([id_file, *ood_files], inside)):
+        shown = ", ".join(unread[:3]) + (f" and {len(unread) - 3} more" if len(unread) > 3 else "")
+        click.echo(f"not evaluated, though all files hold it: {shown} (--scores NAME, high = known)", err=True)
     title = f"Failures and OOD inputs: {', '.join(dict.fromkeys(Path(file).name for file in files))}"
     to.report(result, title=title, files=files, gains=gains, verdict=verdict)
     to.table(table)
@@ -155,14 +155,6 @@ def _parts(ood: tuple[str, ...], columns: Options) -> dict[str, dict[str, str]]:
             )
         found[value] = {name: value}
     return found
-
-
-def _marked(file: Path, columns: Options) -> Options:
-    """Return the columns of a file that holds both: rows out of distribution are marked, or their label is -1."""
-    from abstain.outputs._names import SINGLE, plain
-
-    marked = columns["is_ood"] or any(plain(name) in SINGLE["is_ood"] for name in column_names(file))
-    return columns if marked or columns["ood_label"] is not None else columns | {"ood_label": -1}
 
 
 def _groups(sets: list[str], near: list[str], far: list[str]) -> dict[str, list[str]]:
@@ -265,13 +257,6 @@ def _enough(run: abstain.joint.ScoredRun) -> int:
     gains = 2 * len(run.ood_scores) * (len(run.id_scores) - 1)
     rows = max(len(run.id_loss) + len(next(iter(each.values()))) for each in run.ood_scores.values())
     return 20 * gains if 20 * gains * gains * rows <= _SECONDS else _FEW
-
-
-def _say_not_evaluated(names: list[str]) -> None:
-    """Name columns that may be detector scores and were not evaluated."""
-    if names:
-        listed = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-        click.echo(f"not evaluated, though all files hold it: {listed} (--scores NAME, high = known)", err=True)
 
 
 def _gains(run: abstain.joint.ScoredRun, result: abstain.joint.ProtocolResult, n_permutations: int) -> list[Options]:

@@ -9,22 +9,14 @@ import click
 
 import abstain.outputs
 from abstain.cli._columns import ANSWERS, MODEL, SURE, reads
-from abstain.cli._group import Options, command, example_lines
+from abstain.cli._group import Options, command
 from abstain.cli._input import about, column_names, score_names
 from abstain.cli._next import command_line
 from abstain.cli._output import Output, writes
 from abstain.cli._show import say_written
 
 
-@command.command(
-    "plan",
-    epilog=example_lines(
-        "abstain plan pool.parquet --metric augrc --labels 400 -o plan.parquet",
-        "abstain plan pool.csv --confidence conf --ids case --halfwidth 0.005 --error-rate 0.08 -o plan.csv",
-        "abstain plan pool.csv --extend plan.csv --loss wrong --labels 200 -o plan2.csv",
-        "abstain evaluate pool.csv --plan plan.csv",
-    ),
-)
+@command.command("plan")
 @click.argument("file", type=Path)
 @reads(*(name for name in (*MODEL, *ANSWERS, *SURE, "ids") if name not in ("labels", "task", "cost_matrix")))
 @click.option("--labels", type=click.IntRange(min=1), metavar="N", help="How many rows can be labelled.")
@@ -55,6 +47,13 @@ def plan_command(
     """Say which rows of a pool to label, where all scores are known and labels cost.
 
     FILE has one row per sample, as for 'abstain evaluate', but needs no labels.
+
+    Examples
+    --------
+    abstain plan pool.parquet --metric augrc --labels 400 -o plan.parquet
+    abstain plan pool.csv --confidence conf --ids case --halfwidth 0.005 --error-rate 0.08 -o plan.csv
+    abstain plan pool.csv --extend plan.csv --loss wrong --labels 200 -o plan2.csv
+    abstain evaluate pool.csv --plan plan.csv
     """
     if before is not None:
         _alone(("halfwidth", "metric", "design", "error_rate", "judge", "other", "region", "level", "nan_policy"))

@@ -10,7 +10,7 @@ import click
 
 import abstain.outputs
 from abstain.cli._columns import ANSWERS, MODEL, SURE, reads
-from abstain.cli._group import Options, command, example_lines
+from abstain.cli._group import Options, command
 from abstain.cli._input import about
 from abstain.cli._monitor import _no_rows, _present
 from abstain.cli._next import scored_as
@@ -42,13 +42,7 @@ def _say_moved(found: abstain.live.LiveCertification, before: dict[str, float]) 
         click.echo(found.reach.sentence)
 
 
-@command.command(
-    "live",
-    epilog=example_lines(
-        "abstain live week1.csv --state live.json --risk 0.05 --delta 0.05 -o policy.json",
-        "abstain live week2.csv --state live.json --label-probability label_probability --drawn label_drawn --ids id",
-    ),
-)
+@command.command("live")
 @click.argument("file", type=Path)
 @reads(*MODEL, *ANSWERS, *SURE, "ids", "clusters")
 @click.option(
@@ -109,6 +103,11 @@ def live_command(
     Exit code 1 if the guarantee is found violated, in any group, whose rows the policy then rejects.
 
     FILE holds new rows, also those whose label was not drawn: their label is empty. See docs: Certify again every week.
+
+    Examples
+    --------
+    abstain live week1.csv --state live.json --risk 0.05 --delta 0.05 -o policy.json
+    abstain live week2.csv --state live.json --label-probability label_probability --drawn label_drawn --ids id
     """
     from abstain._files import locked
 

@@ -13,7 +13,7 @@ import click
 import abstain.outputs
 from abstain._result import Caveat
 from abstain.cli._columns import ANSWERS, ROWS, reads
-from abstain.cli._group import Options, command, example_lines
+from abstain.cli._group import Options, command
 from abstain.cli._input import about, column_names, read
 from abstain.cli._next import after_violation, scored_as, with_unread_groups
 from abstain.cli._output import Output, writes
@@ -23,14 +23,7 @@ from abstain.cli._several import is_several
 model_option = click.option("--model", help="Refuse a policy that was not made for this model.")
 
 
-@command.command(
-    "monitor",
-    epilog=example_lines(
-        "abstain monitor policy.json audited.parquet --loss err",
-        "abstain monitor policy.json this_week.csv --loss err --state watch.json",
-        "abstain monitor policy.json recent.csv --loss err --state watch.json --time predicted --maturity 30",
-    ),
-)
+@command.command("monitor")
 @click.argument("policy", type=Path)
 @click.argument("file", type=Path, required=False)
 @reads("labels", "features", *ROWS, *ANSWERS, "clusters")
@@ -67,6 +60,12 @@ def monitor_command(
     new ones. Where labels come late, all rows, with --time and --maturity. A quoted pattern, or a folder, of Parquet
     files is counted, and taken in the order of --time. The test may be repeated every day. Without FILE what was
     monitored so far is shown.
+
+    Examples
+    --------
+    abstain monitor policy.json audited.parquet --loss err
+    abstain monitor policy.json this_week.csv --loss err --state watch.json
+    abstain monitor policy.json recent.csv --loss err --state watch.json --time predicted --maturity 30
     """
     from abstain._files import locked, write_text
     from abstain.integrations.prometheus import metrics_text

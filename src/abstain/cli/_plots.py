@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 import abstain
-from abstain.cli._group import command, example_lines
+from abstain.cli._group import command
 from abstain.cli._show import show_list
 
 #: Figures to draw: name and file.
@@ -46,12 +46,17 @@ COMMANDS = {"evaluation": "evaluate", "comparison": "compare", "threshold": "thr
             "joint": "joint", "ranking": "study figures", "study": "study figures"}  # fmt: skip
 
 
-@command.command("plots", epilog=example_lines("abstain plots", "abstain plots --json"))
+@command.command("plots")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def plots_command(as_json: bool) -> None:
     """List all figures and the commands that draw them; with --json also what each shows, needs, and its source.
 
     A figure without a command is drawn from Python only.
+
+    Examples
+    --------
+    abstain plots
+    abstain plots --json
     """
     rows: list[tuple[str, ...]] = []
     for each in map(abstain.plots.get, abstain.plots.names()):

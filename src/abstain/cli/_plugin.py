@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,11 @@ def _section_of(name: str) -> str:
     return "Output" if name in _OUTPUT else "What to compute"
 
 
+def example_lines(*lines: str) -> str:
+    """Text below the options; the control character keeps click from joining the lines."""
+    return "\b\n" + "\n".join(("Example:  " if i == 0 else "          ") + line for i, line in enumerate(lines))
+
+
 class _Helped(click.Command):
     """A command with ``-h`` whatever asks for help: click keeps the option that the first context wanted.
 
@@ -149,6 +155,8 @@ class Group(_Helped, click.Group):
             formatter.write_dl(rows)
 
     def add_command(self, cmd: click.Command, name: str | None = None) -> None:
-        """Add a command, with the option."""
+        """Add a command with the common options, and the examples of its docstring below the options."""
         cmd.params += _COMMON
+        cmd.help, _, examples = cleandoc(cmd.help or "").partition("\n\nExamples\n--------\n")
+        cmd.epilog = example_lines(*examples.splitlines())
         super().add_command(cmd, name)

@@ -11,7 +11,7 @@ import click
 
 import abstain
 from abstain.cli._columns import ANSWERS, ROWS, reads
-from abstain.cli._group import Options, command, example_lines
+from abstain.cli._group import Options, command
 from abstain.cli._input import about, read, understood
 from abstain.cli._monitor import model_option, one_score, second_column
 from abstain.cli._next import scored_as, with_unread_groups
@@ -35,7 +35,7 @@ def _labelled(
     return replace(policy, second=None), outputs, told
 
 
-@command.command("apply", epilog=example_lines("abstain apply policy.json new.parquet -o decided.parquet"))
+@command.command("apply")
 @click.argument("policy", type=Path)
 @click.argument("file", type=Path)
 @click.option("-o", "--output", type=Path, required=True, help="Decided rows: .csv, .tsv, .parquet or .jsonl.")
@@ -50,7 +50,12 @@ def _labelled(
 def apply_command(
     policy: Path, file: Path, output: Path, column: str, edited: bool, model: str | None, **draws: Any
 ) -> None:
-    """Decide every row of FILE, which may be of any kind that 'abstain evaluate' reads; CSV and Parquet of any size."""
+    """Decide every row of FILE, which may be of any kind that 'abstain evaluate' reads; CSV and Parquet of any size.
+
+    Examples
+    --------
+    abstain apply policy.json new.parquet -o decided.parquet
+    """
     known = abstain.load_policy(policy, edited=edited, model=model)
     done = abstain.apply_policy(known, file, output, column=column, **draws)
     share = f" ({done.n_accepted / done.n:.4g})" if done.n else ""
@@ -74,7 +79,7 @@ def apply_command(
     say_written(output)
 
 
-@command.command("audit", epilog=example_lines("abstain audit policy.json test.parquet --groups site"))
+@command.command("audit")
 @click.argument("policy", type=Path)
 @click.argument("file", type=Path)
 @reads("labels", "features", *ROWS, *ANSWERS, "clusters")
@@ -87,7 +92,12 @@ def audit_command(
     context: click.Context, /, policy: Path, file: Path, columns: Options, by: str | None, level: float,
     model: str | None, to: Output,
 ) -> None:  # fmt: skip
-    """Say what a policy does on labelled rows that did not choose it; exit code 1 if they violate its guarantee."""
+    """Say what a policy does on labelled rows that did not choose it; exit code 1 if they violate its guarantee.
+
+    Examples
+    --------
+    abstain audit policy.json test.parquet --groups site
+    """
     known = abstain.load_policy(policy, model=model)
     if known.group is not None and by not in (None, known.group):
         raise click.UsageError(f"the policy has a threshold for each {known.group!r}; leave --groups out")
@@ -101,12 +111,7 @@ def audit_command(
         context.exit(1)
 
 
-@command.command(
-    "export",
-    epilog=example_lines(
-        "abstain export policy.json -o decide.py", "abstain export policy.json --to sql --dialect postgres"
-    ),
-)
+@command.command("export")
 @click.argument("policy", type=Path)
 @click.option("--to", "form", type=click.Choice(["python", "sql", "schema"]), help="[default: by the ending of -o]")
 @click.option(
@@ -118,7 +123,13 @@ def audit_command(
 )
 @click.option("-o", "--output", type=Path, help="Write it: .py, .sql, or .json for the schema.  [default: print it]")
 def export_command(policy: Path, form: str | None, dialect: str, output: Path | None) -> None:
-    """Write a policy for programs without this library: a Python file, a SQL expression, or the JSON schema."""
+    """Write a policy for programs without this library: a Python file, a SQL expression, or the JSON schema.
+
+    Examples
+    --------
+    abstain export policy.json -o decide.py
+    abstain export policy.json --to sql --dialect postgres
+    """
     import json
 
     from abstain._files import write_text

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import abstain.outputs
+from abstain.cli._input import about, understood
 
 #: Scores that an engine and a policy compute to the same bit.
 OWN = ("msp", "softmax_margin")
@@ -29,8 +30,6 @@ def of_files(
         raise ValueError(f"{file}: --fit computes scores of rows in memory; write the score to a column")
     if gate["against"] is not None and Path(gate["against"]).suffix != ".json":
         raise ValueError(f"{file}: --against pairs rows in memory; compare with a result that was saved by --json")
-    from abstain.cli._input import about
-
     with about(file):
         return abstain.evaluate(os.fspath(file), metrics=metrics, n_resamples=n_resamples, **told)
 
@@ -43,8 +42,6 @@ def threshold_of_files(
 
     ``apart``: what needs rows; ``scored`` says how the score of rows is had.
     """
-    from abstain.cli._input import about, understood
-
     _refuse_rows(file, apart)
     told = {name: value for name, value in columns.items() if value is not None}
     with about(file):
@@ -67,8 +64,6 @@ def comparison_of_files(
     file: Path, scores: list[str], columns: dict[str, Any], apart: Mapping[str, Any], **options: Any
 ) -> Any:
     """Return the comparison of scores that stand side by side in all files; ``apart``: what needs rows."""
-    from abstain.cli._input import about
-
     _refuse_rows(file, apart)
     if len(scores) < 2:
         raise ValueError(f"{file}: name two columns with --scores; of many files, scores are compared side by side")

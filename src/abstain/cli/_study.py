@@ -10,37 +10,40 @@ import click
 import abstain.outputs
 from abstain._result import Verdict
 from abstain.cli._columns import COLUMNS, reads
-from abstain.cli._group import Options, command, example_lines, options, words
+from abstain.cli._group import Options, command, options, words
 from abstain.cli._input import about, score_names
 from abstain.cli._next import with_threshold
 from abstain.cli._output import Output, scale_option, writes
 from abstain.cli._show import print_result, show_list
 
 
-@command.group(
-    "study",
-    epilog=example_lines(
-        "abstain study init study --from outputs --data cifar10",
-        "abstain study evaluate study --scores msp,energy,pass_msp",
-        "abstain study evaluate study --metrics aurc,augrc --id-failures both",
-    ),
-)
+@command.group("study")
 def study_group() -> None:
     """Whole studies: models x runs x sets of saved outputs.
 
     FOLDER holds study.json and <model>/<run>/<set>.npz; 'abstain train' writes one, 'init' and 'add' make one of
     files that are there.
+
+    Examples
+    --------
+    abstain study init study --from outputs --data cifar10
+    abstain study evaluate study --scores msp,energy,pass_msp
+    abstain study evaluate study --metrics aurc,augrc --id-failures both
     """
 
 
-@study_group.command(
-    "init", epilog=example_lines("abstain study init study --from outputs", "abstain study init study")
-)
+@study_group.command("init")
 @click.argument("folder", type=Path)
 @click.option("--from", "source", type=Path, help="Files to read: model/run/set, model/set, set.  [default: FOLDER]")
 @click.option("--data", "data_name", default="", help="Data set that the models were trained on.")
 def init_command(folder: Path, source: Path | None, data_name: str) -> None:
-    """Make the manifest of FOLDER, and say what was guessed from the names of the files."""
+    """Make the manifest of FOLDER, and say what was guessed from the names of the files.
+
+    Examples
+    --------
+    abstain study init study --from outputs
+    abstain study init study
+    """
     found = abstain.study.init_study(folder, source, data=data_name)
     show_list(
         ("run", "set", "role", "n", "shift"),
@@ -50,7 +53,7 @@ def init_command(folder: Path, source: Path | None, data_name: str) -> None:
     click.echo(f"wrote {folder / 'study.json'}; correct it by hand where a guess is wrong", err=True)
 
 
-@study_group.command("add", epilog=example_lines("abstain study add study test.csv --model ce --run seed1 --set test"))
+@study_group.command("add")
 @click.argument("folder", type=Path)
 @click.argument("file", type=Path)
 @click.option("--model", required=True, help="Name of the model.")
@@ -69,7 +72,12 @@ def add_command(
     data_name: str, seed: int | None, settings: tuple[str, ...], unlabelled: bool, plan_file: Path | None,
     columns: Options,
 ) -> None:  # fmt: skip
-    """Add the outputs in FILE to the study in FOLDER, as one set of one run."""
+    """Add the outputs in FILE to the study in FOLDER, as one set of one run.
+
+    Examples
+    --------
+    abstain study add study test.csv --model ce --run seed1 --set test
+    """
     few: Options = {}
     if plan_file is None:
         outputs = abstain.study.read_set(file, unlabelled, **columns)
@@ -116,12 +124,7 @@ def evaluated(folder: Path, level: float | None = 0.95, **options: Any) -> Any:
     )  # fmt: skip
 
 
-@study_group.command(
-    "evaluate",
-    epilog=example_lines(
-        "abstain study evaluate study", "abstain study evaluate study --scores msp,energy --metrics augrc,aurc"
-    ),
-)
+@study_group.command("evaluate")
 @click.argument("folder", type=Path)
 @_scored
 @click.option("--level", default=0.95, show_default=True, help="Of the confidence intervals; 0: none.")
@@ -132,6 +135,11 @@ def evaluate_study_command(context: click.Context, /, folder: Path, level: float
 
     What was evaluated before is not done again. A file that cannot be read is named and left out, and the exit code
     is 1.
+
+    Examples
+    --------
+    abstain study evaluate study
+    abstain study evaluate study --scores msp,energy --metrics augrc,aurc
     """
     to.check()
     results = evaluated(folder, level or None, **options)
@@ -156,9 +164,7 @@ def _judged(folder: Path, results: Any) -> Verdict:
     return with_threshold(verdict, folder / runs[0].folder / f"{best.set}.npz", {}, best.score, new=True)
 
 
-@study_group.command(
-    "rank", epilog=example_lines("abstain study rank study --set test --scores msp,energy --metrics aurc,augrc")
-)
+@study_group.command("rank")
 @click.argument("folder", type=Path)
 @click.option("--set", "set_name", default="test", show_default=True, help="A set that the models have.")
 @click.option("--scores", default="msp", show_default=True, help="Scores, separated by commas.")
@@ -172,7 +178,12 @@ def rank_command(
     folder: Path, set_name: str, scores: str, metrics: str, models: str | None, level: float, n_resamples: int,
     seed: int, scale: float,
 ) -> None:  # fmt: skip
-    """Rank scores and models of FOLDER on one set: rank intervals from a bootstrap, paired tests of all pairs."""
+    """Rank scores and models of FOLDER on one set: rank intervals from a bootstrap, paired tests of all pairs.
+
+    Examples
+    --------
+    abstain study rank study --set test --scores msp,energy --metrics aurc,augrc
+    """
     found = abstain.study.rank(
         folder, set_name, score_names(scores), abstain.metrics.parse_list(metrics), models=words(models) or None,
         level=level, n_resamples=n_resamples, rng=seed,
@@ -180,10 +191,7 @@ def rank_command(
     print_result(found, scale)
 
 
-@study_group.command(
-    "select",
-    epilog=example_lines("abstain study select study --scores msp,neg_reservation --metrics augrc,aurc"),
-)
+@study_group.command("select")
 @click.argument("folder", type=Path)
 @_scored
 @scale_option
@@ -192,6 +200,10 @@ def select_command(context: click.Context, /, folder: Path, scale: float, **opti
     """Choose among models that differ by settings, on validation by each metric, and show the ranks that follow.
 
     Models name-key=value are candidates of one family. The last table has the ranks of what each metric chose.
+
+    Examples
+    --------
+    abstain study select study --scores msp,neg_reservation --metrics augrc,aurc
     """
     options["metrics"] = "augrc,aurc" if options["metrics"] == "default" else options["metrics"]
     results = evaluated(folder, **options)
@@ -206,9 +218,7 @@ def select_command(context: click.Context, /, folder: Path, scale: float, **opti
     _end(context, results)
 
 
-@study_group.command(
-    "figures", epilog=example_lines("abstain study figures study -o figures --scores msp,energy --metrics aurc,augrc")
-)
+@study_group.command("figures")
 @click.argument("folder", type=Path)
 @click.option("-o", "--output", type=Path, required=True, help="Folder for the figures; made if it is not there.")
 @click.option("--plots", help="Only these of 'abstain plots', separated by commas.  [default: all that a study draws]")
@@ -221,7 +231,12 @@ def select_command(context: click.Context, /, folder: Path, scale: float, **opti
 def figures_command(
     context: click.Context, /, folder: Path, output: Path, plots: str | None, set_name: str, kind: str, **options: Any
 ) -> None:
-    """Draw FOLDER: figures of its results, and of the rankings on one set."""
+    """Draw FOLDER: figures of its results, and of the rankings on one set.
+
+    Examples
+    --------
+    abstain study figures study -o figures --scores msp,energy --metrics aurc,augrc
+    """
     from abstain import plots as plots_
 
     wanted = words(plots) or [*plots_.names("study"), *(n for n in plots_.names("ranking") if n != "metric_plane")]
@@ -261,15 +276,7 @@ JOINT = ("single-double", "strategies", "tasks", "reliability", "detection", "se
 FORMS = ("text", "markdown", "latex", "html")
 
 
-@study_group.command(
-    "tables",
-    epilog=example_lines(
-        "abstain study tables study --layout heat --metric augrc --form latex",
-        "abstain study tables study --layout ranks --metric aurc --other augrc",
-        "abstain study tables study --layout estimators --scores msp --scale 100",
-        "abstain study tables study --layout reliability --scores msp,energy --fpr ood",
-    ),
-)
+@study_group.command("tables")
 @click.argument("folder", type=Path)
 @click.option(
     "--layout",
@@ -295,7 +302,15 @@ def tables_command(
     context: click.Context, /, folder: Path, layout: str, metric: str | None, other: str, confidence: str,
     group: str | None, strategy: str | None, fpr: str | None, scale: float, form: str, **options: Any,
 ) -> None:  # fmt: skip
-    """Print a table of FOLDER in a layout of the papers, as text, Markdown, LaTeX or HTML."""
+    """Print a table of FOLDER in a layout of the papers, as text, Markdown, LaTeX or HTML.
+
+    Examples
+    --------
+    abstain study tables study --layout heat --metric augrc --form latex
+    abstain study tables study --layout ranks --metric aurc --other augrc
+    abstain study tables study --layout estimators --scores msp --scale 100
+    abstain study tables study --layout reliability --scores msp,energy --fpr ood
+    """
     if layout in JOINT:
         table = _joint_table(
             folder, layout, confidence, options, {"metric": metric, "group": group, "strategy": strategy, "fpr": fpr}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 import abstain
-from abstain.cli._group import Options, command, example_lines
+from abstain.cli._group import Options, command
 from abstain.cli._output import Output, check_destinations, writes
 from abstain.cli._show import say_written
 
@@ -19,16 +19,7 @@ if TYPE_CHECKING:
     AnySummary = Summary | GroupedSummary | JointSummary
 
 
-@command.command(
-    "summarize",
-    epilog=example_lines(
-        "abstain summarize 'logs/*.parquet' --confidence msp --loss wrong -o monday.parquet",
-        "abstain summarize 'logs/*.parquet' --confidence msp --loss wrong --groups site -o sites.parquet",
-        "abstain summarize 'logs/*.parquet' --confidence msp --detector knn --loss wrong --ood 'ood/*.parquet'",
-        "abstain summarize monday.parquet --metrics 'aurc,selective_risk(coverage=0.9)'",
-        "abstain summarize --sql --confidence msp --loss wrong --table logs",
-    ),
-)
+@command.command("summarize")
 @click.argument("files", nargs=-1)
 @click.option("--confidence", help="Column of the score, higher = more confident.")
 @click.option("--loss", help="Column of losses >= 0, or of what is wrong.")
@@ -67,10 +58,16 @@ def summarize_command(
 
     FILES are .parquet, .csv and .tsv files of predictions, patterns of these, or summaries, which add up. The values
     cannot leave the brackets, whatever the order of the rows within a bin.
-    """
-    import abstain
-    from abstain import summaries
 
+    Examples
+    --------
+    abstain summarize 'logs/*.parquet' --confidence msp --loss wrong -o monday.parquet
+    abstain summarize 'logs/*.parquet' --confidence msp --loss wrong --groups site -o sites.parquet
+    abstain summarize 'logs/*.parquet' --confidence msp --detector knn --loss wrong --ood 'ood/*.parquet'
+    abstain summarize monday.parquet --metrics 'aurc,selective_risk(coverage=0.9)'
+    abstain summarize --sql --confidence msp --loss wrong --table logs
+    """
+    summaries = abstain.summaries
     key = None if key_name is None else summaries.Key.named(key_name)
     if as_sql:
         if detector is not None:
@@ -179,13 +176,17 @@ def _merged(made: Mapping[str, Any]) -> AnySummary:
     return merged
 
 
-@command.command("merge", epilog=example_lines("abstain merge monday.parquet tuesday.parquet -o week.parquet"))
+@command.command("merge")
 @click.argument("files", nargs=-1, required=True)
 @click.option("-o", "--output", type=Path, required=True, help="Write the sum, .parquet.")
 def merge_command(files: Sequence[str], output: Path) -> None:
     """Add up summaries of different rows; they must have one key.
 
     FILES are what 'abstain summarize -o' or its SQL wrote, or patterns of these.
+
+    Examples
+    --------
+    abstain merge monday.parquet tuesday.parquet -o week.parquet
     """
     names = abstain.summaries.files_of(files)
     check_destinations({"output": output}, [Path(name) for name in names])

@@ -14,7 +14,7 @@ import click
 import abstain
 from abstain._result import Verdict
 from abstain.cli._columns import ANSWERS, MODEL, SURE, reads
-from abstain.cli._group import Options, command, example_lines, words
+from abstain.cli._group import Options, command, words
 from abstain.cli._input import about, read, understood
 from abstain.cli._next import apply_line, scored_as, with_unread_groups
 from abstain.cli._ood import choose, left_out, pair_options
@@ -73,13 +73,7 @@ def _capacity(_context: click.Context, _option: click.Parameter, text: str | Non
     return numbers[0] if len(numbers) == 1 else tuple(numbers)
 
 
-@command.command(
-    "threshold",
-    epilog=example_lines(
-        "abstain threshold val.csv --loss err --confidence conf --risk 0.05 --delta 0.05 -o policy.json",
-        "abstain threshold val.parquet --labels y --logits 'z_*' --temperature 1.5 --capacity 0.2 -o policy.json",
-    ),
-)
+@command.command("threshold")
 @click.argument("file", type=Path)
 @reads(*MODEL, *ANSWERS, *SURE, "ids", "clusters")
 @click.option("--score", help="Score to compute from logits or probabilities, in new files too.  [default: msp]")
@@ -111,6 +105,11 @@ def threshold_command(
     """Choose a threshold on calibration rows; exit code 1 if the objective is not attainable, in any group.
 
     The groups that attain it are written all the same; the rows of the others are then rejected.
+
+    Examples
+    --------
+    abstain threshold val.csv --loss err --confidence conf --risk 0.05 --delta 0.05 -o policy.json
+    abstain threshold val.parquet --labels y --logits 'z_*' --temperature 1.5 --capacity 0.2 -o policy.json
     """
     more = {name: objective.pop(name) for name in ("model", "author", "note")}
     wanted = {name: value for name, value in objective.items() if value not in (None, ())}

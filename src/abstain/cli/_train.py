@@ -9,18 +9,10 @@ from typing import Any
 
 import click
 
-from abstain.cli._group import Options, command, example_lines, words
+from abstain.cli._group import Options, command, words
 
 
-@command.command(
-    "train",
-    epilog=example_lines(
-        "abstain train --list",
-        "abstain train sure_plus --data cifar100 -o study --dry-run",
-        "abstain train ce --data cifar10 -o study --seeds 0,1,2 --set network.width=16 --set epochs=30",
-        "abstain train mc_dropout --data folder -o study --ood textures --corruptions all",
-    ),
-)
+@command.command("train")
 @click.argument("recipe", required=False)
 @click.option(
     "--data", "data_name", help="A name, looked up below ABSTAIN_DATA; a file; or a folder with train and test."
@@ -58,6 +50,13 @@ def train_command(
     """Train RECIPE, a name or a .toml file, and write the outputs of every split.
 
     An interrupted training goes on where it stopped when the command is repeated.
+
+    Examples
+    --------
+    abstain train --list
+    abstain train sure_plus --data cifar100 -o study --dry-run
+    abstain train ce --data cifar10 -o study --seeds 0,1,2 --set network.width=16 --set epochs=30
+    abstain train mc_dropout --data folder -o study --ood textures --corruptions all
     """
     from abstain.nn import data, train
 

@@ -24,11 +24,11 @@ from abstain.outputs._objects import NO_NUMBER, no_number
 SEPARATORS = (",", ";", "\t", "|")
 
 
-def open_text(path: str, errors: str = "replace") -> TextIO:
+def open_text(path: str) -> TextIO:
     """Open a text file, compressed or not, for reading."""
     if path.lower().endswith(".gz"):
-        return gzip.open(path, "rt", newline="", encoding="utf-8-sig", errors=errors)
-    return open(path, newline="", encoding="utf-8-sig", errors=errors)
+        return gzip.open(path, "rt", newline="", encoding="utf-8-sig", errors="replace")
+    return open(path, newline="", encoding="utf-8-sig", errors="replace")
 
 
 def blank_lines(path: str, separator: str) -> list[int]:

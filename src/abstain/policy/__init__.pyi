@@ -9,6 +9,7 @@ from abstain.policy._contents import SecondScore as SecondScore
 from abstain.policy._contents import statement as statement
 from abstain.policy._decide import Decisions as Decisions
 from abstain.policy._decide import accept_by_group as accept_by_group
+from abstain.policy._decide import audit_options as audit_options
 from abstain.policy._decide import decisions as decisions
 from abstain.policy._decide import drawn_rows as drawn_rows
 from abstain.policy._decide import group_column as group_column

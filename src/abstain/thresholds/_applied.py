@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from abstain.policy import drawn_rows, row_names
 
@@ -23,40 +23,29 @@ class Applied:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Audits:
-    """Which share of what is accepted is drawn for a label, by which column of names, and the seed."""
+def drawn_columns(frame: pl.LazyFrame, accepted: pl.Expr, ids: str, share: float, seed: int | str) -> list[pl.Expr]:
+    """Return which rows are drawn for a label, and with which chance, as two columns.
 
-    share: float
-    ids: str | None
-    seed: Any
+    Names of rows that are missing or come twice are refused.
+    """
+    import polars as pl
 
-    def __post_init__(self) -> None:
-        if not 0.0 < self.share <= 1.0:
-            raise ValueError(f"audit must be in (0, 1], got {self.share!r}; give the share of answers to be labelled")
-        if self.ids is None or self.seed is None:
-            raise TypeError("audit= needs ids=, the column with a name of each row, and seed=, kept secret")
-
-    def columns(self, frame: pl.LazyFrame, accepted: pl.Expr) -> list[pl.Expr]:
-        """Return the two columns of the draws, as expressions; refuse names that are missing or come twice."""
-        import polars as pl
-
-        name = pl.col(str(self.ids))
-        n, distinct, missing = (
-            frame.select(pl.len(), name.n_unique().alias("d"), name.null_count().alias("m")).collect().row(0)
+    name = pl.col(ids)
+    n, distinct, missing = (
+        frame.select(pl.len(), name.n_unique().alias("d"), name.null_count().alias("m")).collect().row(0)
+    )
+    if distinct < n or missing:
+        raise ValueError(
+            f"column {ids!r} must name each row, and no two alike: rows of one name would be drawn together"
         )
-        if distinct < n or missing:
-            raise ValueError(
-                f"column {self.ids!r} must name each row, and no two alike: rows of one name would be drawn together"
-            )
-        chance = pl.when(accepted).then(self.share).otherwise(1.0)
+    chance = pl.when(accepted).then(share).otherwise(1.0)
 
-        def drawn(rows: pl.Series) -> pl.Series:
-            each = rows.struct
-            return pl.Series(drawn_rows(row_names(each.field("ids")), each.field("chance").to_numpy(), self.seed))
+    def drawn(rows: pl.Series) -> pl.Series:
+        each = rows.struct
+        return pl.Series(drawn_rows(row_names(each.field("ids")), each.field("chance").to_numpy(), seed))
 
-        both = pl.struct(name.alias("ids"), chance.alias("chance"))
-        return [
-            both.map_batches(drawn, return_dtype=pl.Boolean, is_elementwise=True).alias("label_drawn"),
-            chance.alias("label_probability"),
-        ]
+    both = pl.struct(name.alias("ids"), chance.alias("chance"))
+    return [
+        both.map_batches(drawn, return_dtype=pl.Boolean, is_elementwise=True).alias("label_drawn"),
+        chance.alias("label_probability"),
+    ]

@@ -21,17 +21,18 @@ from abstain.policy import (
     UNKNOWN,
     Policy,
     Score,
+    audit_options,
     compute,
     decisions,
     group_name,
     said_declined_by,
     span,
 )
-from abstain.thresholds._applied import Applied, Audits
+from abstain.thresholds._applied import Applied, drawn_columns
+from abstain.thresholds._audit import moved, other_share
 
 if TYPE_CHECKING:
     import polars as pl
-from abstain.thresholds._audit import moved, other_share
 
 _KINDS = (".csv", ".tsv", ".parquet", ".jsonl")
 
@@ -102,18 +103,20 @@ def apply_policy(
         raise ValueError(str(error) if str(error).startswith(f"{name}: ") else f"{name}: {error}") from None
     if os.path.exists(out) and os.path.samefile(name, out):
         raise ValueError(f"{out}: is the input itself; write the decided rows to another file")
-    audited = None if audit is None else Audits(audit, ids, seed)
-    return _File(rows, name, policy, column, audited).decide(out, kind)
+    draws = None if audit is None else (str(ids), *audit_options(audit, ids, seed))
+    return _File(rows, name, policy, column, draws).decide(out, kind)
 
 
 class _File:
     """The rows of a file on their way to a decision."""
 
-    def __init__(self, rows: Scan, name: str, policy: Policy, column: str, audits: Audits | None) -> None:
+    def __init__(
+        self, rows: Scan, name: str, policy: Policy, column: str, draws: tuple[str, float, int | str] | None
+    ) -> None:
         import polars
 
         self.pl: Any = polars
-        self.rows, self.name, self.policy, self.column, self.audits = rows, name, policy, column, audits
+        self.rows, self.name, self.policy, self.column, self.draws = rows, name, policy, column, draws
         self.declined = policy.said_declined()
         self.notes: list[str] = []
         self.words: dict[str, float] = {}  # values of a confidence in words or per cent
@@ -196,11 +199,11 @@ class _File:
         if policy.group is not None:
             self._require(policy.group)
         original = [] if self.rows.original is None else self.rows.original.columns
-        for fresh in (self.column, *(() if self.audits is None else ("label_drawn", "label_probability"))):
+        for fresh in (self.column, *(() if self.draws is None else ("label_drawn", "label_probability"))):
             if fresh in schema or fresh in original:
                 raise ValueError(f"{self.name}: column {fresh!r} exists already; name another one")
-        if self.audits is not None:
-            self._require(str(self.audits.ids))
+        if self.draws is not None:
+            self._require(self.draws[0])
         each = [
             value.alias(f"{place} {column}")
             for place, part in enumerate(policy.parts)
@@ -299,8 +302,8 @@ class _File:
 
     def _write(self, accepted: pl.Expr, out: str, kind: str) -> None:
         fresh = [accepted.alias(self.column)]
-        if self.audits is not None:
-            fresh += self.audits.columns(self.frame, accepted)
+        if self.draws is not None:
+            fresh += drawn_columns(self.frame, accepted, *self.draws)
         frame, original = self.frame.with_columns(fresh).drop(self.inner), self.rows.original
         if kind in (".csv", ".tsv"):
             comma = "," if self.rows.separator == "\t" else self.rows.separator

@@ -191,7 +191,7 @@ def audit(
         cost = threshold.objective.cost_per_case(total.coverage, total.risk)
     total = replace(
         total, guaranteed=guarantee is not None, cost=cost, limit=None if limit is None else limit[0],
-        thresholds=thresholds_of(threshold),
+        thresholds=dict(threshold.thresholds),
     )  # fmt: skip
     if groups is None:
         return total
@@ -208,15 +208,6 @@ def audit(
     answers = [one.satisfied for one in each.values()] if grouped else [total.satisfied]
     satisfied = next((one for one in (False, None) if one in answers), True)
     return replace(total, satisfied=satisfied, groups=each, reason="not of every group" if grouped else total.reason)
-
-
-def thresholds_of(threshold: Threshold | GroupThresholds | Policy) -> dict[str, float]:
-    """Return the threshold of each group; of one for all under the empty name."""
-    if isinstance(threshold, Policy):
-        return dict(threshold.thresholds)
-    if isinstance(threshold, GroupThresholds):
-        return {name: one.threshold for name, one in threshold.groups.items()}
-    return {"": threshold.threshold}
 
 
 def check_clusters(threshold: Threshold | GroupThresholds | Policy, clusters: ArrayLike | None) -> Guarantee | None:

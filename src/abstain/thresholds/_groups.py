@@ -60,7 +60,12 @@ class GroupThresholds(Result):
     def accept(self, confidence: ArrayLike, groups: ArrayLike) -> BoolArray:
         """Return the accept mask of new rows."""
         scores = vector(confidence, "confidence", np, None)
-        return accept_by_group({name: each.threshold for name, each in self.groups.items()}, scores, groups)
+        return accept_by_group(self.thresholds, scores, groups)
+
+    @property
+    def thresholds(self) -> dict[str, float]:
+        """The threshold of each group."""
+        return {name: one.threshold for name, one in self.groups.items()}
 
     @property
     def calibration(self) -> Calibration:

@@ -57,6 +57,11 @@ class Threshold(Result):
         """Whether the objective was reached; if not, the threshold is +inf and ``reason`` says why."""
         return self.reason is None
 
+    @property
+    def thresholds(self) -> dict[str, float]:
+        """The threshold of all rows, under the empty name, as a policy has it."""
+        return {"": self.threshold}
+
     def accept(self, confidence: ArrayLike) -> BoolArray:
         """Return the accept mask of new scores: score >= threshold; a NaN score is rejected."""
         scores = vector(confidence, "confidence", np, None)

@@ -69,15 +69,13 @@ def merged(texts: list[str]) -> str:
     return packed((known[known <= min(whole)] if whole else known)[:KEPT])
 
 
-def in_common(text: str, hashes: Hashes, kept: int = KEPT) -> tuple[float, float]:
+def in_common(text: str, hashes: Hashes) -> tuple[float, float]:
     """Return about which part of these rows was sketched, and which part of the sketched rows is here; 0 if unknown."""
-    if not text or not len(hashes):
-        return 0.0, 0.0
     found = distinct(hashes)
     if len(found) < DISTINCT * len(hashes):
         return 0.0, 0.0
     known = unpacked(text)
-    mine = found if len(known) < kept else found[found <= known[-1]]
+    mine = found if len(known) < KEPT else found[found <= known[-1]]
     shared = float(np.isin(mine, known, assume_unique=True).sum())
     return (shared / len(mine) if len(mine) >= FEWEST else 0.0), shared / len(known)
 
