@@ -24,12 +24,11 @@ METRICS = ("aurc", "augrc")
     "contributions",
     family="metric",
     title="Contributions of failures",
-    shows="What a failure adds to AURC and AUGRC by its place, and the shares of the most confident failures.",
     source="Traub et al. 2024, Fig. 2a",
     needs="nothing; for the second panel a 0/1 loss and a confidence",
 )
 class ContributionsDisplay(Display):
-    """What one failure adds to AURC and AUGRC by its place, and the shares of the most confident failures.
+    """What a failure adds to AURC and AUGRC by its place, and the shares of the most confident failures.
 
     Parameters
     ----------
@@ -122,12 +121,13 @@ def _shares(blocks: TieBlocks) -> dict[str, tuple[FloatArray, FloatArray]]:
     "augrc_geometry",
     family="metric",
     title="Geometry of AUGRC",
-    shows="AUGRC as the triangle of a perfect ranking plus the part of the parallelogram below the curve.",
     source="Traub et al. 2024, Fig. 5a",
     needs="0/1 loss, confidence",
 )
 class AUGRCGeometryDisplay(Display):
-    r"""The generalized-risk curve with the areas of :math:`(1-\text{AUROC}_f)\,a(1-a) + (1-a)^2/2`.
+    r"""AUGRC as the triangle of a perfect ranking plus the part of the parallelogram below the curve.
+
+    The generalized-risk curve with the areas of :math:`(1-\text{AUROC}_f)\,a(1-a) + (1-a)^2/2`.
 
     The triangle is AUGRC of a perfect ranking. The parallelogram between the best and the worst ranking has area
     a (1 - a); its share above the curve is the AUROC of failures, the share below is added to AUGRC.
@@ -223,12 +223,11 @@ class AUGRCGeometryDisplay(Display):
     "augrc_surface",
     family="metric",
     title="AUGRC over accuracy and ranking",
-    shows="AUGRC as levels over accuracy and AUROC of failures, arrows along its negative gradient, models as points.",
     source="Traub et al. 2024, Fig. 5b",
     needs="nothing; for points a 0/1 loss and a confidence",
 )
 class AUGRCSurfaceDisplay(Display):
-    """AUGRC of a 0/1 loss over accuracy and AUROC of failures; arrows point where it falls fastest.
+    """AUGRC as levels over accuracy and AUROC of failures, arrows along its negative gradient, models as points.
 
     Parameters
     ----------

@@ -21,12 +21,11 @@ from abstain.thresholds import Audit
     "forest",
     family="several",
     title="Forest plot of a comparison",
-    shows="Estimates with intervals, best on top; scores that share a letter do not differ significantly.",
     source="common for paired comparisons",
     needs="a comparison of scores or models",
 )
 class ForestDisplay(Display):
-    """Estimates with intervals, best on top, letters on the right.
+    """Estimates with intervals, best on top; scores that share a letter do not differ significantly.
 
     Parameters
     ----------
@@ -118,12 +117,11 @@ class GroupRow:
     "groups",
     family="one",
     title="Groups at one threshold",
-    shows="Risk and coverage of every group at the common threshold, worst first, with pointwise intervals.",
     source="common; Jones et al. 2021 show that selection can widen gaps between groups",
     needs="0/1 loss, confidence, groups",
 )
 class GroupsDisplay(Display):
-    """Risk and coverage of each group where the same threshold holds for all, worst risk on top.
+    """Risk and coverage of every group at the common threshold, worst first, with pointwise intervals.
 
     Parameters
     ----------
@@ -268,12 +266,11 @@ def _row(name: str, curve: Any, threshold: float, level: float, exact: bool) -> 
     "agreement",
     family="several",
     title="Two definitions of one number",
-    shows="One number by two definitions, a point per model or score; equal ones lie on the diagonal.",
     source="Zhou et al. 2025, Figs. S6 and S7",
     needs="an evaluation with two metrics on one scale",
 )
 class AgreementDisplay(Display):
-    """One number by two definitions: a point per model, the diagonal, and the largest relative difference.
+    """One number by two definitions, a point per model or score; equal ones lie on the diagonal.
 
     Parameters
     ----------

@@ -43,12 +43,11 @@ class Failures:
     "confident_failures",
     family="one",
     title="Most confident failures",
-    shows="Both risk curves of scores or models with the most confident failures of each, and these as images or text.",
     source="Traub et al. 2024, Fig. 4",
     needs="0/1 loss, confidence; images or captions of the rows if they shall be shown",
 )
 class ConfidentFailuresDisplay(Display):
-    """Selective and generalized risk of scores or models with the k most confident failures of each marked.
+    """Both risk curves of scores or models with the most confident failures of each, and these as images or text.
 
     Parameters
     ----------

@@ -38,12 +38,11 @@ ESTIMATORS: dict[str, Estimator] = {
     "estimates",
     family="metric",
     title="Estimates over the sample size",
-    shows="Mean, bias and errors of AURC estimators in random batches of n rows, against the value of all rows.",
     source="Zhou et al. 2025, Figs. 3 to 5, S9 to S25",
     needs="loss, confidence",
 )
 class EstimatesDisplay(Display):
-    """Mean with deviation, bias, mean absolute and mean squared error of estimates over the sample size.
+    """Mean, bias and errors of AURC estimators in random batches of n rows, against the value of all rows.
 
     Parameters
     ----------
@@ -158,12 +157,11 @@ class EstimatesDisplay(Display):
     "estimates_by_score",
     family="metric",
     title="Estimates by score",
-    shows="Mean and deviation of AURC estimators in batches of one size, score by score, relative to all rows.",
     source="Zhou et al. 2025, Figs. 6, S26 to S28",
     needs="loss, several scores",
 )
 class EstimatesByScoreDisplay(Display):
-    """Mean and deviation of estimates from samples of one size, relative to the population, for each score.
+    """Mean and deviation of AURC estimators in batches of one size, score by score, relative to all rows.
 
     Parameters
     ----------

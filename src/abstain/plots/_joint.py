@@ -17,12 +17,11 @@ from abstain.plots._registry import declare
     "f1_surface",
     family="joint",
     title="F1 over both thresholds",
-    shows="F1 of accepting at two thresholds, with the best pair and the best single thresholds.",
     source="From Misclassifications to Outliers, Fig. 1b",
     needs="ID rows with a 0/1 loss and OOD rows, two scores of each",
 )
 class F1SurfaceDisplay(Display):
-    """F1 over both thresholds, at their quantiles, with the exact best pair and the best single thresholds.
+    """F1 of accepting at two thresholds, with the best pair and the best single thresholds.
 
     Parameters
     ----------
@@ -102,12 +101,11 @@ def _rejected(column: Any, limits: Any) -> Any:
     "frontier",
     family="joint",
     title="Frontier of two thresholds",
-    shows="Coverage and risk of pairs of thresholds as a cloud, and the least risk at each coverage below it.",
     source="From Misclassifications to Outliers, Fig. 2",
     needs="ID rows with a 0/1 loss and OOD rows, two scores of each",
 )
 class FrontierDisplay(Display):
-    """Selective risk over the coverage of ID samples: the attained levels faint behind "at least", pairs as a cloud.
+    """Coverage and risk of pairs of thresholds as a cloud, and the least risk at each coverage below it.
 
     Parameters
     ----------

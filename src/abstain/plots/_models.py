@@ -85,12 +85,11 @@ def studied(results: StudyResults, specs: Sequence[str], set: str | None) -> tup
     "metric_plane",
     family="several",
     title="Models in two metrics",
-    shows="Each model at its values of two metrics; lines join pairs of which each metric prefers another one.",
     source="ours; the disagreement that Traub et al. 2024, Fig. 3, shows as flows",
     needs="an evaluation, ranking study or study with two metrics",
 )
 class MetricPlaneDisplay(Display):
-    """Models at their values of two metrics, with intervals; pairs that the metrics order differently are joined.
+    """Each model at its values of two metrics; lines join pairs of which each metric prefers another one.
 
     A faint line: the two values are ordered differently. A strong line: by paired tests each of the two models is
     significantly better by one metric.
@@ -260,12 +259,11 @@ def _two(specs: list[str], one: str | None, other: str | None) -> tuple[str, str
     "metric_bars",
     family="several",
     title="Metrics side by side",
-    shows="Models or scores by several metrics, one panel each, in the order of the first one, with intervals.",
     source="From Misclassifications to Outliers, Fig. 1a; ranking by AUMCC: Shahnazari et al. 2025, Section 4.3",
     needs="an evaluation or study",
 )
 class MetricBarsDisplay(Display):
-    """One panel per metric with a row per model, in the order of the first metric, best on top; the best is filled.
+    """Models or scores by several metrics, one panel each, in the order of the first one, with intervals.
 
     Parameters
     ----------

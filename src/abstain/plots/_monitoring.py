@@ -20,12 +20,11 @@ NAMES = 8
     "monitoring",
     family="threshold",
     title="Monitoring over time",
-    shows="Risk of what was answered in each period, the evidence against the guarantee, and the detectors of change.",
     source="ours",
     needs="what monitor found, over several periods or calls",
 )
 class MonitoringDisplay(Display):
-    """Risk of each period with its interval, evidence against the guarantee with its alarm, detectors of change.
+    """Risk of what was answered in each period, the evidence against the guarantee, and the detectors of change.
 
     Parameters
     ----------

@@ -25,12 +25,11 @@ MOST = 60
     "rankings",
     family="metric",
     title="Rankings and their curves",
-    shows="Short rankings row by row with their failures, the metrics of each, and both curves.",
     source="Traub et al. 2024, Figs. 2b to 2f (a reconstruction with the same failures, accuracy and AUROC)",
     needs="0/1 losses in the order of the confidence, at most 60",
 )
 class RankingsDisplay(Display):
-    """Rankings of few rows, most confident on the left, failures crossed, metrics below; and both kinds of risk.
+    """Short rankings row by row with their failures, the metrics of each, and both curves.
 
     Parameters
     ----------
@@ -123,12 +122,11 @@ FLOW = 2.2
     "rank_flow",
     family="several",
     title="Flow between two rankings",
-    shows="How the order of scores changes from one metric to another, and which are significantly better than which.",
     source="Traub et al. 2024, Fig. 3; with paired tests in place of Wilcoxon's over resamples",
     needs="a ranking study by two metrics",
 )
 class RankFlowDisplay(Display):
-    """A flow per score between two rankings, significance maps outside.
+    """How the order of scores changes from one metric to another, and which are significantly better than which.
 
     Parameters
     ----------
@@ -244,12 +242,11 @@ DASHES = ("-", "--", "-.")
     "rank_weights",
     family="metric",
     title="Bias and error of rank weights",
-    shows="Bias of the estimators' weights over the population rank, for several n, and their mean squared error.",
     source="Zhou et al. 2025, Figs. 1, 2 and S8",
     needs="nothing",
 )
 class RankWeightsDisplay(Display):
-    r"""Exact bias of the weights over the population percentile :math:`\beta`, and their mean squared error over ranks.
+    r"""Bias of the estimators' weights over the population rank, for several n, and their mean squared error.
 
     Parameters
     ----------

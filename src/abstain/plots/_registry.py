@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from abstain._checks import one_of
 from abstain._registry import Registry
+from abstain._result import summary
 from abstain.plots._display import Display
 
 D = TypeVar("D", bound=type[Display])
@@ -23,8 +24,8 @@ class Plot:
         As the command line has it: ``--plot reliability=out.png``.
     family : str
         Key of :data:`FAMILIES`.
-    title, shows : str
-        A heading, and one sentence.
+    title : str
+        A heading.
     source : str
         Paper and figure, or where it is common.
     needs : str
@@ -43,10 +44,14 @@ class Plot:
     name: str
     family: str
     title: str
-    shows: str
     source: str
     needs: str
     display: type[Display]
+
+    @property
+    def shows(self) -> str:
+        """What it shows, in one sentence: the first of its display."""
+        return summary(self.display)
 
     @property
     def takes(self) -> tuple[str, ...]:
@@ -94,11 +99,11 @@ FAMILIES = {
 }
 
 
-def declare(name: str, *, family: str, title: str, shows: str, source: str, needs: str) -> Callable[[D], D]:
+def declare(name: str, *, family: str, title: str, source: str, needs: str) -> Callable[[D], D]:
     """Register a display as the figure of this name."""
 
     def register(display: D) -> D:
-        PLOTS.register(Plot(name, family, title, shows, source, needs, display))
+        PLOTS.register(Plot(name, family, title, source, needs, display))
         return display
 
     return register

@@ -40,12 +40,11 @@ Chosen = EmpiricalThreshold | CertifiedThreshold
     "risk_coverage",
     family="one",
     title="Risk-coverage curve",
-    shows="Risk of what is answered over the share that is answered, with bands, with the oracle and a random score.",
     source="El-Yaniv & Wiener 2010; generalized risk: Traub et al. 2024, Figs. 2e, 2f, 4a",
     needs="loss, confidence",
 )
 class RiskCoverageDisplay(Display):
-    """Risk-coverage curves of one or several scores, with the oracle and a random score.
+    """Risk of what is answered over the share that is answered, with bands, with the oracle and a random score.
 
     Parameters
     ----------

@@ -37,12 +37,11 @@ class Reliability:
     "reliability",
     family="one",
     title="Reliability diagram",
-    shows="Accuracy over confidence in bins, with exact intervals; a calibrated score lies on the diagonal.",
     source="DeGroot & Fienberg 1983; Guo et al. 2017, Fig. 1",
     needs="loss in [0, 1], confidences in [0, 1]",
 )
 class ReliabilityDisplay(Display):
-    """Accuracy over mean confidence in bins, with intervals.
+    """Accuracy over confidence in bins, with exact intervals; a calibrated score lies on the diagonal.
 
     Bars at the bottom: the share of rows in each bin, where bins are of equal width.
 
@@ -189,12 +188,11 @@ Part = tuple[FloatArray, FloatArray]
     "score_histogram",
     family="one",
     title="Score histogram by outcome",
-    shows="How right answers, wrong answers and OOD inputs are spread over a score; a good score separates them.",
     source="common; Hendrycks & Gimpel 2017",
     needs="0/1 loss, confidence",
 )
 class ScoreHistogramDisplay(Display):
-    """Distribution of a score among right and wrong answers, and among out-of-distribution inputs, each with area 1.
+    """How right answers, wrong answers and OOD inputs are spread over a score; a good score separates them.
 
     Parameters
     ----------

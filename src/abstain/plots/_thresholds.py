@@ -26,12 +26,11 @@ CROWDED = 0.95
     "trade_off",
     family="threshold",
     title="Trade-off of a threshold",
-    shows="Coverage, risk with its band, and per 1,000 rows the errors let through and the rows referred for review.",
     source="common; Geifman & El-Yaniv 2017 choose on such a curve",
     needs="loss, confidence",
 )
 class TradeOffDisplay(Display):
-    """Coverage and selective risk over the threshold; per 1,000 rows, the loss let through and the reviews.
+    """Coverage, risk with its band, and per 1,000 rows the errors let through and the rows referred for review.
 
     Parameters
     ----------
@@ -211,12 +210,11 @@ LINES = (
     "cwsa_sweep",
     family="threshold",
     title="CWSA over thresholds",
-    shows="Selective accuracy, CWSA, CWSA+ and coverage of each model over the threshold of its confidence.",
     source="Shahnazari et al. 2025, Figs. 1 to 6",
     needs="loss in [0, 1], confidences in [0, 1]",
 )
 class CWSASweepDisplay(Display):
-    """Selective accuracy, CWSA, CWSA+ and coverage over the threshold, one panel per model.
+    """Selective accuracy, CWSA, CWSA+ and coverage of each model over the threshold of its confidence.
 
     Parameters
     ----------
