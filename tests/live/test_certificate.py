@@ -176,7 +176,7 @@ def test_clusters_come_whole_and_once() -> None:
     live.update([0.9, 0.8, 0.7], [0, 0, 1], clusters=["a", "a", "b"])
     live.update([0.9] * 40, [0] * 40, clusters=[f"first {k // 2}" for k in range(40)])
     live.update([0.9] * 40, [0] * 40, clusters=[f"second {k // 2}" for k in range(40)])  # others, by their names
-    with pytest.raises(ValueError, match="'b' was counted before"):
+    with pytest.raises(ValueError, match="'b' has rows that were counted before"):
         live.update([0.6], [0], clusters=["b"])
     with pytest.raises(ValueError, match="one has 3 rows"):
         live.update([0.6] * 3, [0, 0, 1], clusters=["c"] * 3)

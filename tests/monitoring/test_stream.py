@@ -64,7 +64,7 @@ def test_groups_and_clusters_are_taken_up(tmp_path: Path) -> None:
     clustered = abstain.choose_threshold(np.zeros(3000), rows(3000, 0, 1)[1], risk=0.1, delta=0.05, clusters=unit)
     of_units = Monitor(clustered.policy(score="s"))
     of_units.update(np.zeros(20), np.full(20, 2.0) + np.arange(20), clusters=np.repeat(["a", "b"], 10))
-    with pytest.raises(ValueError, match="'b' has rows that were monitored before"):
+    with pytest.raises(ValueError, match="'b' has rows that were counted before"):
         of_units.update([1.0] * 2, [3.5, 3.25], clusters=["b", "c"])
     assert of_units.result().n == 20
 

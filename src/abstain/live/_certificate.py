@@ -21,11 +21,13 @@ from abstain.live._issued import Issued
 from abstain.live._result import Line, LiveCertification
 from abstain.monitoring import Clock, SentRows
 from abstain.policy import Policy
-from abstain.thresholds import Hashes, Reach, stricter
+from abstain.thresholds import Hashes, Reach, new_clusters, stricter
 from abstain.thresholds._grid_bets import cells, grid_of
 
 #: Lines of the history: of more every second of the older half is left out.
 LINES = 128
+#: What to do with clusters that come again.
+ONCE = "all rows of a cluster come in one call, when it is complete"
 
 
 class LiveCertificate:
@@ -264,7 +266,7 @@ class LiveCertificate:
                 None if names is None else names[due],
                 *(each[due] for each in others),
             )
-            fresh = None if clusters is None else columns.fresh_clusters(clusters, due, self.clusters)
+            fresh = None if clusters is None else new_clusters(np.asarray(clusters)[due], self.clusters, ONCE)
             self.clock, self.calls, self.given = clock, self.calls + 1, n
             self.sent.add(known)  # nothing was changed until here, and nothing can fail from here on
             self.clusters = self.clusters if fresh is None else np.union1d(self.clusters, fresh)

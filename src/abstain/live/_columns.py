@@ -12,7 +12,7 @@ from abstain._typing import ArrayLike, BoolArray, FloatArray, Frame, IntArray
 from abstain.inference import codes
 from abstain.monitoring import Clock
 from abstain.policy import group_column, row_names
-from abstain.thresholds import Hashes, named
+from abstain.thresholds import Hashes, named, refuse_large
 
 
 def of_frame(frame: Frame, *given: ArrayLike) -> list[ArrayLike]:
@@ -155,25 +155,8 @@ def numbers_of(clusters: ArrayLike | None, n: int, largest: int | None) -> IntAr
     if clusters is None:
         raise ValueError("this certificate is about rows in clusters; give clusters=")
     number: IntArray = codes(clusters, "clusters", n)
-    size = int(np.bincount(number).max(initial=0))
-    if size > largest:
-        raise ValueError(
-            f"clusters: one has {size} rows, above max_cluster={largest}; leave rows beyond it out by a rule that "
-            "ignores losses, or make a certificate with a larger one"
-        )
+    refuse_large(number, largest)
     return number
-
-
-def fresh_clusters(clusters: ArrayLike, due: IntArray, counted: Hashes) -> Hashes:
-    """Return the hashes of the names of clusters; refuse one that was counted before."""
-    names, hashes = named(np.asarray(clusters)[due])
-    old = np.isin(hashes, counted)
-    if old.any():
-        raise ValueError(
-            f"clusters: {names[int(np.argmax(old))]!r} was counted before ({int(old.sum())} such); all rows of a "
-            "cluster come in one call, when it is complete"
-        )
-    return hashes
 
 
 def group_names(groups: Sequence[str]) -> list[str]:

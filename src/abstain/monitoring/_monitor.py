@@ -6,7 +6,6 @@ import copy
 import os
 import threading
 from collections.abc import Iterator
-from dataclasses import asdict
 
 import numpy as np
 
@@ -33,10 +32,12 @@ from abstain.monitoring._state import STATE, as_in_0_2, policy_content
 from abstain.monitoring._times import Clock
 from abstain.policy import Policy, group_column
 from abstain.thresholds import check_clusters, read, warn_if_reused, warn_of_copies
-from abstain.thresholds._row_hashes import Hashes, named, packed, taken, unpacked
+from abstain.thresholds._row_hashes import Hashes, named, new_clusters, packed, taken, unpacked
 
 #: Signals that are kept, and lines of the table: of more the oldest are joined.
 _SIGNALS, LINES = 100, 128
+#: What to do with clusters that come again.
+ONCE = "give it once, complete, or begin a monitor with returning='skip', which judges each cluster by its first call"
 
 
 class Monitor:
@@ -190,7 +191,7 @@ class Monitor:
             column = None if self.policy.group is None or groups is None else group_column(groups)[rows]
             unit = None if unit is None else unit[rows]
             known = self.sent.check(scores, values, flag(again, "again"))
-            fresh = None if clusters is None else self._fresh(np.asarray(clusters)[rows])
+            fresh = None if clusters is None else new_clusters(np.asarray(clusters)[rows], self.clusters, ONCE)
             labelled = ~np.isnan(values)
             warn_if_reused(self.policy.calibration, values[labelled], scores[labelled])
             last, mean_loss = units(values, accepted, unit)
@@ -276,18 +277,6 @@ class Monitor:
             joined = [one.joined(other) for one, other in zip(older[::2], older[1::2], strict=True)]
             self.lines = joined + self.lines[LINES // 2 :]
 
-    def _fresh(self, clusters: ArrayLike) -> Hashes:
-        """Return the hashed names of clusters; refuse one that was monitored before."""
-        names, hashes = named(clusters)
-        old = np.isin(hashes, self.clusters)
-        if old.any():
-            first = names[int(np.argmax(old))]
-            raise ValueError(
-                f"clusters: {first!r} has rows that were monitored before ({int(old.sum())} such); give it once, "
-                "complete, or begin a monitor with returning='skip', which judges each cluster by its first call"
-            )
-        return hashes
-
     def result(self) -> Monitoring:
         """Return what all rows until now show."""
         with self._lock:
@@ -345,15 +334,25 @@ class Monitor:
 
     def _identity(self, policy: Document | None = None) -> str:
         """Return a hash of the policy as its file holds it, and of the rules."""
-        rules = {**asdict(self.rules), "largest": plain(self.largest), "period": self.period, "delta": self.delta,
-                 "maturity": self.clock.maturity, "unlabelled": self.clock.unlabelled}  # fmt: skip
-        rules = {name: value for name, value in rules.items() if name != "window" or value is not None}  # as once
-        rules |= {} if self.returning == "refuse" else {"returning": self.returning}
+        rules = {"limit": self.rules.limit, **self._options()}
+        rules["largest"] = rules.pop("max_loss")
+        for name, usual in (("window", None), ("returning", "refuse")):  # which were no options once
+            if rules[name] == usual:
+                del rules[name]
         return digest_of({"policy": policy or policy_content(self.policy), "rules": rules})
 
     def fits(self, found: Document) -> bool:
         """Whether a state is of this policy and these rules; those of 0.2.0 hashed the policy as they wrote it."""
         return found["identity"] in (self._identity(), self._identity(as_in_0_2(policy_content(self.policy))))
+
+    def _options(self) -> Document:
+        """Return the options that a monitor of the same rules is made with."""
+        return {
+            "accepted_only": self.rules.accepted_only, "max_loss": plain(self.largest), "delta": self.delta,
+            "run_length": self.rules.run_length, "since_first": self.rules.since_first, "window": self.rules.window,
+            "maturity": self.clock.maturity, "period": self.period, "unlabelled": self.clock.unlabelled,
+            "returning": self.returning,
+        }  # fmt: skip
 
     def _state(self) -> Document:
         return {
@@ -364,13 +363,7 @@ class Monitor:
             "lines": [vars(line) for line in (self.total, *self.lines)],
             "watched": {name: one.state() for name, one in self.monitored.items()},
             "groups": {name: vars(line) for name, line in self.of_group.items()},
-            "options": {
-                "accepted_only": self.rules.accepted_only, "max_loss": plain(self.largest), "delta": self.delta,
-                "run_length": self.rules.run_length, "since_first": self.rules.since_first,
-                "window": self.rules.window,
-                "maturity": self.clock.maturity, "period": self.period, "unlabelled": self.clock.unlabelled,
-                "returning": self.returning,
-            },
+            "options": self._options(),
         }  # fmt: skip
 
     def _restore(self, found: Document) -> None:

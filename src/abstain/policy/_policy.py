@@ -137,13 +137,14 @@ class Policy:
             if not isinstance(column, str) or not column:
                 raise TypeError(f"{name} must be text, got {column!r}; name the column in new files")
         inputs = inputs_of(score, logits, probabilities, temperature)
+        each: Any = {"": found} if groups is None else groups
         return cls(
             score=score,
             inputs=inputs,
             temperature=temperature,
             group=group,
-            thresholds=found.thresholds,
-            objective=(found if groups is None else next(iter(groups.values()))).objective,
+            thresholds={name: one.threshold for name, one in each.items()},
+            objective=next(iter(each.values())).objective,
             guarantee=found.guarantee(),
             calibration=found.calibration,
             reading=checked(reading or {}, score, inputs),

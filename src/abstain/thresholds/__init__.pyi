@@ -12,6 +12,7 @@ from abstain.thresholds._band import each_errs as each_errs
 from abstain.thresholds._band import errs as errs
 from abstain.thresholds._candidates import ChosenAmong as ChosenAmong
 from abstain.thresholds._candidates import choose_among as choose_among
+from abstain.thresholds._certify import refuse_large as refuse_large
 from abstain.thresholds._choose import choose_threshold as choose_threshold
 from abstain.thresholds._groups import GroupThresholds as GroupThresholds
 from abstain.thresholds._other_risks import conditional_threshold as conditional_threshold
@@ -32,6 +33,7 @@ from abstain.thresholds._risk_levels import certified_instead as certified_inste
 from abstain.thresholds._risk_levels import certify_levels as certify_levels
 from abstain.thresholds._row_hashes import Hashes as Hashes
 from abstain.thresholds._row_hashes import named as named
+from abstain.thresholds._row_hashes import new_clusters as new_clusters
 from abstain.thresholds._row_hashes import packed as packed
 from abstain.thresholds._row_hashes import unpacked as unpacked
 from abstain.thresholds._row_warnings import CopiedRowsWarning as CopiedRowsWarning

@@ -119,6 +119,16 @@ def named(clusters: ArrayLike) -> tuple[list[Any], Hashes]:
     return names, np.array([int.from_bytes(one, "little") for one in each], dtype=np.uint64)
 
 
+def new_clusters(clusters: ArrayLike, known: Hashes, remedy: str) -> Hashes:
+    """Return the hashed names of clusters; refuse one of which rows were counted before."""
+    names, hashes = named(clusters)
+    old = np.isin(hashes, known)
+    if old.any():
+        first, number = names[int(np.argmax(old))], int(old.sum())
+        raise ValueError(f"clusters: {first!r} has rows that were counted before ({number} such); {remedy}")
+    return hashes
+
+
 def _column(values: ArrayLike) -> AnyArray:
     return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
 
