@@ -9,7 +9,6 @@ from tests.test_architecture import between_packages
 PRIVATE = {
     ("cli._input", "outputs._frame"): "the columns of a file, before anything is read",
     ("cli._input", "outputs._open"): "the same",
-    ("cli._joint", "outputs._names"): "which columns mark rows out of distribution",
     ("cli._ood", "outputs._names"): "the same",
     ("evaluation._tune", "scores._fitted"): "a score and its fit, many settings at once",
     ("live._certificate", "thresholds._grid_bets"): "bets on a fixed grid, which a live certificate repeats",

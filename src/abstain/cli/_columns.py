@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from abstain.cli._group import words
 from abstain.outputs import described
 
 #: Arguments of ``read_outputs`` that are options of the commands, each with its help.
@@ -62,6 +61,11 @@ def _option(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     if name in _LISTS:
         return click.option(option, name, callback=lambda _context, _option, given: words(given) or None, help=text)
     return click.option(option, name, help=text)
+
+
+def words(text: str | None) -> list[str]:
+    """Return the words of a comma-separated option."""
+    return [word.strip() for word in (text or "").split(",") if word.strip()]
 
 
 def _where(_context: click.Context, _option: click.Parameter, pairs: Iterable[str]) -> dict[str, str] | None:

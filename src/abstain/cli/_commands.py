@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 import abstain
-from abstain.cli._columns import ANSWERS, MODEL, SAMPLE, SURE, reads
+from abstain.cli._columns import ANSWERS, MODEL, SAMPLE, SURE, reads, words
 from abstain.cli._gate import decide, gate_options, wanted_metrics
-from abstain.cli._group import Options, command, words
+from abstain.cli._group import Options, command
 from abstain.cli._input import about, read, read_fit, score_names
 from abstain.cli._next import with_threshold, with_unread_groups
 from abstain.cli._output import Output, writes

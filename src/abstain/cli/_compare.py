@@ -9,8 +9,8 @@ import click
 
 import abstain.outputs
 from abstain._result import Verdict
-from abstain.cli._columns import ANSWERS, MODEL, SAMPLE, SURE, reads
-from abstain.cli._group import Options, command, words
+from abstain.cli._columns import ANSWERS, MODEL, SAMPLE, SURE, reads, words
+from abstain.cli._group import Options, command
 from abstain.cli._input import about, read, read_fit, score_names
 from abstain.cli._next import with_threshold
 from abstain.cli._output import Output, writes

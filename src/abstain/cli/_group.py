@@ -52,11 +52,6 @@ def command() -> None:
     """Measure and defend the reject option of a classifier: risk, coverage, abstention."""
 
 
-def words(text: str | None) -> list[str]:
-    """Return the words of a comma-separated option."""
-    return [word.strip() for word in (text or "").split(",") if word.strip()]
-
-
 def options(*every: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Return a decorator that adds these options to a command, in this order."""
 

@@ -12,8 +12,8 @@ import click
 import abstain
 from abstain._pace import paced
 from abstain._result import Column, Row, Table, json_text, plain
-from abstain.cli._columns import MODEL, reads
-from abstain.cli._group import Options, command, words
+from abstain.cli._columns import MODEL, reads, words
+from abstain.cli._group import Options, command
 from abstain.cli._input import about, column_names, read, read_fit, score_names, unread_scores
 from abstain.cli._next import GUARANTEE, with_threshold
 from abstain.cli._ood import beside, marked

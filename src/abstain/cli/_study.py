@@ -9,8 +9,8 @@ import click
 
 import abstain.outputs
 from abstain._result import Verdict
-from abstain.cli._columns import COLUMNS, reads
-from abstain.cli._group import Options, command, options, words
+from abstain.cli._columns import COLUMNS, reads, words
+from abstain.cli._group import Options, command, options
 from abstain.cli._input import about, score_names
 from abstain.cli._next import with_threshold
 from abstain.cli._output import Output, scale_option, writes

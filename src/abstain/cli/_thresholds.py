@@ -13,8 +13,8 @@ import click
 
 import abstain
 from abstain._result import Verdict
-from abstain.cli._columns import ANSWERS, MODEL, SURE, reads
-from abstain.cli._group import Options, command, words
+from abstain.cli._columns import ANSWERS, MODEL, SURE, reads, words
+from abstain.cli._group import Options, command
 from abstain.cli._input import about, read, understood
 from abstain.cli._next import apply_line, scored_as, with_unread_groups
 from abstain.cli._ood import choose, left_out, pair_options

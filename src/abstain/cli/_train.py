@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from abstain.cli._group import Options, command, words
+from abstain.cli._columns import words
+from abstain.cli._group import Options, command
 
 
 @command.command("train")

@@ -296,7 +296,7 @@ def decisions(
 
 def with_audits(found: Decision | Decisions, ids: ArrayLike | None, audit: float, seed: int | str | None) -> Decisions:
     """Return the decisions with the rows that are drawn for a label, each by its identifier and the seed alone."""
-    chance, key = audit_options(audit, ids, seed)
+    chance, ids, key = audit_options(audit, ids, seed)
     if isinstance(found, Decision):
         code = REASONS.index(found.reason)
         found = Decisions(np.array([code], dtype=np.int8), np.array([found.score]), np.array([found.threshold]))
@@ -310,14 +310,14 @@ def with_audits(found: Decision | Decisions, ids: ArrayLike | None, audit: float
     return Decisions(found.codes, found.score, found.threshold, probability, drawn)
 
 
-def audit_options(audit: float, ids: ArrayLike | None, seed: int | str | None) -> tuple[float, int | str]:
-    """Return the share of answers to be labelled and the seed; refuse draws that could not be repeated."""
+def audit_options(audit: float, ids: ArrayLike | None, seed: int | str | None) -> tuple[float, Any, int | str]:
+    """Return the share of answers to be labelled, names and seed; refuse draws that could not be repeated."""
     chance = real(audit, "audit", "in (0, 1]")
     if not 0.0 < chance <= 1.0:
         raise ValueError(f"audit must be in (0, 1], got {audit!r}; give the share of answers to be labelled")
     if ids is None or seed is None:
         raise TypeError("audit= needs ids=, a name of each row, and seed=, kept secret, so that draws can be repeated")
-    return chance, seed
+    return chance, ids, seed
 
 
 def row_names(ids: ArrayLike) -> list[str]:

@@ -23,7 +23,7 @@ class Applied:
     notes: tuple[str, ...] = ()
 
 
-def drawn_columns(frame: pl.LazyFrame, accepted: pl.Expr, ids: str, share: float, seed: int | str) -> list[pl.Expr]:
+def drawn_columns(frame: pl.LazyFrame, accepted: pl.Expr, share: float, ids: str, seed: int | str) -> list[pl.Expr]:
     """Return which rows are drawn for a label, and with which chance, as two columns.
 
     Names of rows that are missing or come twice are refused.

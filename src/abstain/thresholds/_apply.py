@@ -103,7 +103,7 @@ def apply_policy(
         raise ValueError(str(error) if str(error).startswith(f"{name}: ") else f"{name}: {error}") from None
     if os.path.exists(out) and os.path.samefile(name, out):
         raise ValueError(f"{out}: is the input itself; write the decided rows to another file")
-    draws = None if audit is None else (str(ids), *audit_options(audit, ids, seed))
+    draws = None if audit is None else audit_options(audit, ids, seed)
     return _File(rows, name, policy, column, draws).decide(out, kind)
 
 
@@ -111,7 +111,7 @@ class _File:
     """The rows of a file on their way to a decision."""
 
     def __init__(
-        self, rows: Scan, name: str, policy: Policy, column: str, draws: tuple[str, float, int | str] | None
+        self, rows: Scan, name: str, policy: Policy, column: str, draws: tuple[float, str, int | str] | None
     ) -> None:
         import polars
 
@@ -203,7 +203,7 @@ class _File:
             if fresh in schema or fresh in original:
                 raise ValueError(f"{self.name}: column {fresh!r} exists already; name another one")
         if self.draws is not None:
-            self._require(self.draws[0])
+            self._require(self.draws[1])
         each = [
             value.alias(f"{place} {column}")
             for place, part in enumerate(policy.parts)
