@@ -302,20 +302,23 @@ def margins() -> Cells:
     return {f"{sizes}, {clusters} clusters": partial(at_the_margin, sizes, clusters) for sizes, clusters in kinds}
 
 
+def _named(metric: str, n: int, error: float, kind: str, apart: float) -> tuple[str, tuple[Any, ...]]:
+    return f"{n} rows, {error * n:.0f} errors, {kind}: {metric.upper()}", (metric, n, error, kind, apart)
+
+
+#: Real differences: metric, and settings of :func:`noisier`.
+REAL = dict(_named(*each) for each in (
+    ("aurc", 200, 0.15, "noisier", 1.3), ("aurc", 1500, 22 / 1500, "noisier", 1.2),
+    ("aurc", 1500, 22 / 1500, "less", 0.5), ("aurc", 400, 0.2, "graded", 0.5),
+    ("aurc", 1500, 0.15, "a fifth", 0.7), ("augrc", 200, 0.15, "noisier", 1.2),
+    ("augrc", 1500, 22 / 1500, "noisier", 1.2), ("augrc", 1500, 0.15, "less", 0.22),
+    ("augrc", 400, 0.1, "less", 0.3), ("augrc", 1000, 0.05, "graded", 0.3),
+))  # fmt: skip
+
+
 def power() -> Cells:
     """Real differences."""
-    return {
-        f"{n} rows, {error * n:.0f} errors, {kind}: {metric.upper()}": partial(
-            found, partial(noisier, n, error, kind, apart), metric
-        )
-        for metric, n, error, kind, apart in (
-            ("aurc", 200, 0.15, "noisier", 1.3), ("aurc", 1500, 22 / 1500, "noisier", 1.2),
-            ("aurc", 1500, 22 / 1500, "less", 0.5), ("aurc", 400, 0.2, "graded", 0.5),
-            ("aurc", 1500, 0.15, "a fifth", 0.7), ("augrc", 200, 0.15, "noisier", 1.2),
-            ("augrc", 1500, 22 / 1500, "noisier", 1.2), ("augrc", 1500, 0.15, "less", 0.22),
-            ("augrc", 400, 0.1, "less", 0.3), ("augrc", 1000, 0.05, "graded", 0.3),
-        )
-    }  # fmt: skip
+    return {name: partial(found, partial(noisier, *settings), metric) for name, (metric, *settings) in REAL.items()}
 
 
 TABLES = {"hard": hard, "margins": margins, "power": power}
@@ -331,17 +334,22 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     cells = {name: cell for name, cell in TABLES[options.table]().items() if re.search(options.match, name)}
-    counts: dict[str, Any] = {}
-    if options.store is not None and options.store.exists():
-        counts = json.loads(options.store.read_text(encoding="utf-8"))
-    while waiting := [name for name in cells if not _done(counts.get(name), options.repetitions)]:
-        for name in waiting:
-            turn = _turn(cells[name], name, counts.get(name, {}), options.turn)
-            counts[name] = turn
-            if options.store is not None:
-                options.store.write_text(json.dumps(counts, indent=1), encoding="utf-8")
+    counts = counted(cells, options.store, options.repetitions, options.turn)
     for name in cells:
         print(f"{name}: {said(counts[name])}")
+
+
+def counted(cells: Cells, store: Path | None, repetitions: int, turn: int = TURN) -> dict[str, Any]:
+    """Return the counts of all cells, which take turns; they are kept in the store and taken up from there."""
+    counts: dict[str, Any] = {}
+    if store is not None and store.exists():
+        counts = json.loads(store.read_text(encoding="utf-8"))
+    while waiting := [name for name in cells if not _done(counts.get(name), repetitions)]:
+        for name in waiting:
+            counts[name] = _turn(cells[name], name, counts.get(name, {}), turn)
+            if store is not None:
+                store.write_text(json.dumps(counts, indent=1), encoding="utf-8")
+    return counts
 
 
 def _turn(cell: Cell, name: str, before: dict[str, float], turn: int) -> dict[str, float]:
@@ -358,7 +366,7 @@ def _turn(cell: Cell, name: str, before: dict[str, float], turn: int) -> dict[st
 
 def _done(counts: dict[str, float] | None, most: int) -> bool:
     """Return whether a cell has all its samples, or knows its shares well enough."""
-    if counts is None or counts["samples"] < LEAST:
+    if counts is None or counts["samples"] < min(LEAST, most):
         return False
     shares = [value / counts["samples"] for what, value in counts.items() if what not in ("samples", "seconds")]
     errors = [np.sqrt(max(p * (1.0 - p), 0.01) / counts["samples"]) for p in shares]

@@ -34,6 +34,21 @@ def test_a_margin_knows_the_clusters(tmp_path: Path, abstain_: Callable[..., Don
     assert (found["n_clusters"], found["p_value"]) == (60, pytest.approx(same.p_value))
 
 
+def test_comparisons_by_the_command_say_what_they_assume(tmp_path: Path, abstain_: Callable[..., Done]) -> None:
+    """The method arrives, its default names the other one wherever it is read, and a margin has none."""
+    rng, wrong = np.random.default_rng(0), np.arange(300) % 10 == 0
+    scores = {name: rng.normal(size=300) - wrong for name in ("one", "two")}
+    file, page = csv(tmp_path / "a.csv", err=wrong * 1, **scores), tmp_path / "a.html"
+    options = ("compare", file, "--loss", "err", "--scores", "one,two")
+    usual, cautious = (abstain_(*options, *more).out for more in ((), ("--method", "influence")))
+    texts = [" ".join(each.split()) for each in (usual, cautious)]
+    abstain_(*options, "--report", page, "--json", tmp_path / "a.json")
+    texts += [page.read_text(encoding="utf-8"), " ".join(json.loads((tmp_path / "a.json").read_text())["notes"])]
+    found = ["no important kind of error is missing" in each and "allows for one" in each for each in texts]
+    assert found == [True, False, True, True]
+    assert abstain_(*options, "--margin", "0.1", "--method", "influence").code == 2
+
+
 def test_live_ends_with_1_if_any_group_is_violated(tmp_path: Path, abstain_: Callable[..., Done]) -> None:
     """A job that runs every night stops for one group."""
     options = ("--state", tmp_path / "s.json", "--loss", "err", "--confidence", "conf", "--groups", "site")

@@ -98,6 +98,29 @@ def test_without_a_row_that_differs_a_claim_needs_a_margin_that_its_rows_would_s
         non_inferiority(wrong, {"new": [good] * 2, "old": [2.0 * good] * 2}, metric, margin=0.1)
 
 
+def test_models_that_were_never_seen_to_differ_may_differ_in_errors() -> None:
+    """Two models with equal errors in the sample; of two scores of one model the error rate is the same anyway."""
+    wrong, good, _ = two_scores(400, 0.2, 5)
+    scores, own = {"new": good, "old": good}, {"new": wrong, "old": wrong.copy()}
+    found = non_inferiority(own, scores, "risk", margin=0.002)
+    assert (found.shown, found.high) == (False, pytest.approx(-np.log(0.05) / 400))
+    assert abstain.compare(own, scores, "risk").differences[0].high == pytest.approx(-np.log(0.025) / 400)
+    assert abstain.compare(wrong, scores, "risk").differences[0].high == 0.0
+
+
+def test_noise_in_a_score_does_not_show_that_no_row_differs() -> None:
+    """The room for rows that differ stays, until what is seen to differ does more than half of what one row could."""
+    wrong, good, _ = two_scores(400, 0.2, 5)
+    noise = np.random.default_rng(3).normal(size=400)
+    equal = non_inferiority(wrong, {"new": good, "old": good}, margin=0.004)
+    for size, roomy in ((1e-3, True), (1.0, False)):
+        found = non_inferiority(wrong, {"new": good + size * noise, "old": good}, margin=0.004)
+        assert ("the two hardly differ" in str(found.warning)) == roomy
+        if roomy:
+            assert found.high == pytest.approx(found.difference + equal.high, rel=0.02)
+            assert found.p_value == pytest.approx(0.05 ** ((0.004 - found.difference) / equal.high), rel=0.1)
+
+
 def test_p_is_that_of_the_transformed_statistic() -> None:
     """Hall's transformation of Student's t, with the skewness that the result states; and limits solve it."""
     wrong, good, bad = two_scores(600, 0.1, 11)
@@ -258,6 +281,7 @@ def test_few_errors_are_compared_by_swaps() -> None:
         good, bad = rng.normal(size=400) - 2.0 * wrong, rng.normal(size=400)
         found = abstain.compare(wrong, {"good": good, "bad": bad})
         assert found.method.startswith("permutation") == (errors == 10)
+        assert ('method="influence" allows for one' in " ".join(found.notes())) == (errors == 10)
         swapped = abstain.compare(wrong, {"good": good, "bad": bad}, method="permutation", n_permutations=1999)
         if errors == 10:
             assert found.differences[0].p_value >= swapped.differences[0].p_value

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.stats import multinomial
 
 import abstain
 from abstain import inference
@@ -265,3 +269,23 @@ def test_each_model_has_its_own_correlation_where_it_alone_errs() -> None:
         found = abstain.compare({name: losses[name] for name in names}, scores, "risk", clusters=unit).differences[0]
         assert found.standard_error > 0.2  # of a whole large one: 80 / 280
         assert not found.significant
+
+
+def test_no_test_can_know_of_errors_that_a_sample_lacks() -> None:
+    """Enumerated: what a test finds, times the chance that a sample lacks the errors that make both equal, is false."""
+    loss, a, b, n = np.array([0.0, 1.0, 1.0]), np.array([1.0, 0.0, 2.0]), np.array([0.0, 1.0, -1.0]), 6
+
+    def chances(share: float) -> FloatArray:
+        return np.array([0.7 * (1.0 - share), 0.3 * (1.0 - share), share])
+
+    def gap(share: float) -> float:
+        first, second = (abstain.augrc(loss, each, sample_weight=chances(share)) for each in (a, b))
+        return float(first - second)
+
+    share, found, false = float(brentq(gap, 1e-6, 0.5)), 0.0, 0.0
+    for counts in product(range(n + 1), repeat=3):
+        rows = np.repeat(np.arange(3), counts)
+        if rows.size == n and abstain.inference.permutation_test(loss[rows], a[rows], b[rows]).p_value <= 0.05:
+            found += float(multinomial.pmf(counts, n, chances(0.0)))
+            false += float(multinomial.pmf(counts, n, chances(share)))
+    assert false >= found * (1.0 - share) ** n > 0.05

@@ -30,6 +30,13 @@ from abstain.cli._several import comparison_of_files, is_several
     type=click.Choice(["holm", "max-t", "none"]),
     help="How p-values of many pairs are adjusted.",
 )
+@click.option(
+    "--method",
+    default="auto",
+    show_default=True,
+    type=click.Choice(["auto", "influence", "bootstrap", "permutation"]),
+    help="How p-values are had; influence allows for an error that is missing in the sample.",
+)
 @click.option("--scores", help="Of one file: scores to compare; of several: the score to use in each.")
 @click.option("--margin", type=float, help="Show that the first is not worse than the second by this much or more.")
 @click.option("--equivalent", is_flag=True, help="With --margin: neither worse nor better by it.")
@@ -39,8 +46,9 @@ from abstain.cli._several import comparison_of_files, is_several
 @click.option("--plan", "plan_file", type=Path, help="Plan of 'abstain plan --compare': only its rows are labelled.")
 @writes("json", ("comparison", "forest"), "report", "table", "scale")
 def compare_command(
-    files: tuple[Path, ...], metric: str, level: float, adjust: Any, scores: str | None, fit_file: Path | None,
-    columns: Options, plan_file: Path | None, margin: float | None, equivalent: bool, by: str | None, to: Output,
+    files: tuple[Path, ...], metric: str, level: float, adjust: Any, method: Any, scores: str | None,
+    fit_file: Path | None, columns: Options, plan_file: Path | None, margin: float | None, equivalent: bool,
+    by: str | None, to: Output,
 ) -> None:  # fmt: skip
     """Say which score or model is better: paired tests on the same samples.
 
@@ -57,16 +65,18 @@ def compare_command(
     """
     if by is not None:
         others = {"--margin": margin is not None, "--plan": plan_file is not None, "--plot": to.plots}
-        for option, given in {**others, "all FILEs but one": files[1:], "--adjust": adjust != "holm"}.items():
+        others |= {"all FILEs but one": files[1:], "--adjust": adjust != "holm", "--method": method != "auto"}
+        for option, given in others.items():
             if given:
                 raise click.UsageError(f"--groups compares groups of rows by one score; leave {option} out")
-    if margin is not None and (plan_file is not None or to.plots):
-        raise click.UsageError("--margin makes one test of two; leave --plan and --plot out")
+    if margin is not None and (plan_file is not None or to.plots or method != "auto"):
+        raise click.UsageError("--margin makes one test of two; leave --plan, --plot and --method out")
     if equivalent and margin is None:
         raise click.UsageError("--equivalent says what --margin claims; give --margin, too")
     chosen = abstain.metrics.parse(metric)
     if fit_file is not None and len(files) > 1:
         raise click.UsageError("--fit holds outputs of one model; give one FILE, whose scores are compared")
+    how: Options = {"adjust": adjust, "method": method}
     sources = files if fit_file is None else (*files, fit_file)
     to.check(*sources)
     _no_summaries(files)
@@ -79,7 +89,7 @@ def compare_command(
         verdict = with_threshold(result.verdict, files[0], columns, score, new=True)
     elif any(map(is_several, files)):
         apart = {"all FILEs but one": files[1:], "--groups": by, "--margin": margin is not None, "--fit": fit_file}
-        result = comparison_of_files(files[0], wanted, columns, apart, metric=chosen, level=level, adjust=adjust)
+        result = comparison_of_files(files[0], wanted, columns, apart, metric=chosen, level=level, **how)
         sources, verdict = (), _judged(result.verdict, files, columns, wanted)
     elif by is not None:
         result = _of_groups(files[0], wanted, by, read_fit(fit_file, columns), chosen, level, columns)
@@ -93,7 +103,7 @@ def compare_command(
         options: Options = {"sample_weight": first.sample_weight, "clusters": first.clusters, "level": level}
         with about(*files):
             if margin is None:
-                result = abstain.compare(losses, candidates, chosen, adjust=adjust, **options)
+                result = abstain.compare(losses, candidates, chosen, **how, **options)
             else:
                 options |= {"margin": margin, "claim": "equivalent" if equivalent else "non-inferior"}
                 result = abstain.inference.non_inferiority(losses, candidates, chosen, **options)

@@ -33,6 +33,7 @@ from abstain.inference import (
     Difference,
     Paired,
     as_metric,
+    assumed,
     components,
     letter_groups,
     min_ranks,
@@ -117,7 +118,9 @@ class Comparison(Result):
         if max(self.n_runs) > 1:
             how = "subtracted run by run" if self.paired_runs else "taken as independent between scores"
             lines.append(f"errors hold test set and training; runs are {how}")
-        lines += filter(None, [without_room(self.method, self.n_runs)])
+        rests = [each.rests_on.number for each in self.differences if each.rests_on and not math.isnan(each.p_value)]
+        swapped = self.method.startswith("permutation")
+        lines += filter(None, [without_room(self.method, self.n_runs), assumed(rests, swapped)])
         if self.n_clusters is not None:
             lines.append(f"samples are dependent within {self.n_clusters} clusters")
         reasons: dict[str, list[str]] = {}

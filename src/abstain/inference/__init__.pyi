@@ -71,5 +71,6 @@ from abstain.inference._spread import components as components
 from abstain.inference._spread import of_pair as of_pair
 from abstain.inference._unseen import OneMore as OneMore
 from abstain.inference._unseen import worse_ends as worse_ends
+from abstain.inference._unseen_pair import assumed as assumed
 from abstain.inference._unseen_pair import without_room as without_room
 from abstain.inference._width import samples_for_width as samples_for_width

@@ -115,6 +115,10 @@ class Estimates:
             why = f"no interval and no p-value: {few}, too few to see how often such clusters are wrong"
         return found, why
 
+    def hardly(self, i: int, j: int) -> bool:
+        """Return whether two scores move less in the sample than half of what a single row could."""
+        return bool(self.unseen) and all(each.hardly(i, j) for each in self.unseen)
+
     def unseen_row(self, i: int, j: int) -> float:
         """Return the most that one row, or cluster, may do to a difference which no row of the sample shows.
 
@@ -178,7 +182,10 @@ def by_influence(metric: Metric, panel: Panel, level: float) -> Estimates:
                 rises.append(rises_of(derivative, table))
     unseen: tuple[UnseenPairs, ...] = ()
     if single:
-        unseen = unseen_pairs(rises, [row[0] for row in blocks], panel.same_loss, sampling.clusters, panel.times)
+        unseen = unseen_pairs(
+            rises, [row[0] for row in blocks], panel.same_loss, sampling.clusters, panel.times,
+            alone=not panel.shared_loss,
+        )  # fmt: skip
     sizes = None
     if sampling.clusters is not None:
         starts = np.cumsum((0, *panel.n_runs[:-1]))

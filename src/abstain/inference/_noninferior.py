@@ -46,9 +46,9 @@ from abstain.inference._beside import Asked, Beside
 from abstain.inference._binomial import check_level
 from abstain.inference._columns import Losses, Panel, Scores, as_metric, panel
 from abstain.inference._estimates import by_influence, route_of
-from abstain.inference._rests_on import EQUAL, RestsOn, joined
+from abstain.inference._rests_on import EQUAL, HARDLY, RestsOn, joined
 from abstain.inference._spread import FEW, of_pair, powers_of
-from abstain.inference._unseen_pair import with_unseen
+from abstain.inference._unseen_pair import assumed, with_unseen
 from abstain.metrics import Metric
 
 #: Errors (or successes, if fewer) below which the test warns, and is refused.
@@ -262,25 +262,30 @@ def non_inferiority(
     rests, refusal = estimates.rests_on(0, 1)
     if refusal is not None:
         raise ValueError(refusal)
+    low, high, p, skew = difference, difference, 0.0, 0.0
     if error > 0.0:
         skew, critical = float(np.sum(terms**3)) / error**3, t_quantile(2.0 * level - 1.0, parts.df)  # of its one side
         low, high = (difference - _solved(each, skew) * error for each in (critical, -critical))
         below, above = (_p(difference, at, error, skew, parts.df) for at in (margin, -margin))
         p = below[0] if claim == "non-inferior" else max(below[0], above[1])
-    else:  # with rows that differ by the margin in all, a sample without any has this probability
+    hardly = error == 0.0 or estimates.hardly(0, 1)
+    if hardly:  # with rows that differ by the margin in all, a sample without any has this probability
         row = estimates.unseen_row(0, 1)
         if math.isnan(row):
             raise ValueError("no row distinguishes the two; of several runs it is not known what such a row would do")
-        skew, reach, p = 0.0, -math.log(1.0 - level) * row, math.exp(-margin / row) if row > 0.0 else 0.0
-        low, high = difference - reach, difference + reach
+        reach, gap = -math.log(1.0 - level) * row, margin - (difference if claim == "non-inferior" else abs(difference))
+        low, high = min(low, difference - reach), max(high, difference + reach)
+        p = max(p, math.exp(-max(gap, 0.0) / row)) if row > 0.0 else p
     few = f"{errors} errors are few: at the margin a claim may be false in more than {1.0 - level:.3g} of samples"
     why = "a few clusters hold most of the rows" if large else "too few errors on rows where the two differ"
-    differ = f"only {parts.df:.1f} degrees of freedom: {why}" if error > 0.0 else EQUAL
+    differ = f"only {parts.df:.1f} degrees of freedom: {why}" if parts.df < FEW else None
+    seen = None if not hardly else EQUAL if error == 0.0 else HARDLY
     return NonInferiority(
         chosen.spec, chosen.label, chosen.direction, claim, *columns.names, difference,
         low, high, error, parts.df, skew, margin, p, bool(p <= 1.0 - level), level, columns.n, errors,
         estimates.n_clusters,
-        joined(rests.note, few if errors < WARN else differ if parts.df < FEW else None), estimates.note, rests,
+        joined(rests.note, few if errors < WARN else seen or differ),
+        joined(estimates.note, assumed([rests.number], swapped=False)), rests,
         Asked(columns, level),
     )  # fmt: skip
 

@@ -14,8 +14,9 @@ from abstain.inference._resample import Sampling
 #: Below so many effective units their number is said; below so many clusters nothing else is: two of them have one
 #: degree of freedom, and the larger decides.
 SAID, LEAST = 30.0, 2.5
-#: What is said of two that no row distinguishes.
+#: What is said of two that no row distinguishes, or hardly.
 EQUAL = "the two are equal on every sample: the interval has room for rows that differ and were not seen"
+HARDLY = EQUAL.replace("are equal on every sample", "hardly differ")
 
 
 def effective_number(amounts: FloatArray, unit: IntArray | None = None, times: FloatArray | None = None) -> float:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,6 +30,8 @@ from abstain.metrics import Gradient
 #: Degrees of freedom of the variance that one unseen error brings to a difference, and errors from which on it is
 #: left out.
 DF_UNSEEN, DECIDING = 2.0, 10.0
+#: Errors, clusters or rows that differ below which it is said what tests assume of those that are not in the sample.
+ASSUMED = 100.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +41,7 @@ class UnseenPairs:
     ``free``: rows with hardly any of it, None if ``rises`` are of these alone; ``square``: of an unseen one;
     ``tie``: correlation in a cluster; ``unit``, ``size``: cluster of each row and its rows; ``loss``: of each model, if
     they differ; ``times``: how many rows each of ``rises`` stands for, without clusters (None: one); ``most``: square
-    of the largest loss.
+    of the largest loss; ``alone``: whether each has losses of its own, though no row of the sample may show it.
     """
 
     rises: tuple[FloatArray, ...]
@@ -51,6 +53,7 @@ class UnseenPairs:
     loss: tuple[FloatArray, ...] = ()
     times: FloatArray | None = None
     most: float = 1.0
+    alone: bool = False
 
     def of(self, i: int, j: int) -> float:
         """Return the variance that one more error brings to the difference of two scores, wherever it may lie."""
@@ -78,9 +81,19 @@ class UnseenPairs:
 
     def largest(self, i: int, j: int) -> float:
         """Return the most that one row, or cluster, which the two rank differently may do to the difference."""
-        both = np.concatenate((self.rises[i], self.rises[j], [0.0] if self.loss else []))  # a model may err alone
+        both = np.concatenate((self.rises[i], self.rises[j], [0.0] if self.alone else []))  # a model may err alone
         rows = 1.0 if self.size is None else float(self.size.max())
         return math.sqrt(self.most) * rows * float(np.ptp(both)) if both.size else 0.0
+
+    def hardly(self, i: int, j: int) -> bool:
+        """Return whether all that differs in the sample moves less than half of what one row could.
+
+        Then what was seen, such as rounding, says nothing of rows that really differ, as if nothing differed. Of two
+        models with other losses, and of clusters, whose sizes differ too, this is not known.
+        """
+        gap, times = self.rises[i] - self.rises[j], 1.0 if self.times is None else self.times
+        known = self.free is None and self.unit is None
+        return known and 4.0 * float(np.sum(gap * gap * times)) < self.largest(i, j) ** 2
 
     def moved(self, i: int, j: int) -> tuple[float, float, float]:
         """Return how many rows, or clusters, decide where two scores under one loss differ, and how far in one way.
@@ -124,6 +137,8 @@ def unseen_pairs(
     same_loss: bool,
     unit: IntArray | None,
     times: FloatArray | None = None,
+    *,
+    alone: bool = False,
 ) -> tuple[UnseenPairs, ...]:
     """Return what unseen errors, and of 0/1 losses unseen successes, would do to scores or models, one table each."""
     judged = tables[:1] if same_loss else tables
@@ -131,7 +146,7 @@ def unseen_pairs(
     kinds = [losses]
     if all(each.binary for each in judged):
         kinds.append([1.0 - loss for loss in losses])
-    return tuple(_pairs(rises, kind, sizes, unit, times) for kind in kinds)
+    return tuple(replace(_pairs(rises, kind, sizes, unit, times), alone=alone) for kind in kinds)
 
 
 def _pairs(
@@ -248,3 +263,15 @@ def without_room(method: str, n_runs: Sequence[int]) -> str | None:
     """Return the note of tests that keep no room for what was not seen, None for the others."""
     who = "a bootstrap" if "bootstrap" in method else "several runs" if max(n_runs) > 1 else None
     return None if who is None else f"{who}: no allowance for unseen errors, so a difference on few rows is too certain"
+
+
+def assumed(numbers: Sequence[float], swapped: bool) -> str | None:
+    """Return what tests assume that rest on these numbers of units; None if all rest on many.
+
+    In a sample of n rows those of which the population has a share e are missing with probability (1 - e)^n, and no
+    test can know. Swaps take the sample as it is; without them one unseen error is allowed for where few decide.
+    """
+    if min(numbers, default=math.inf) >= ASSUMED:
+        return None
+    what = "the tests assume that no important kind of error is missing in this sample"
+    return f'{what}; method="influence" allows for one' if swapped else what
