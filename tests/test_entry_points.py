@@ -40,7 +40,6 @@ PRIVATE_TESTS = {
     "thresholds/test_grid_bets.py": "evidence of every threshold, and the closed test against all subsets",
     "thresholds/test_certificates.py": "tests and searches, one by one",
     "monitoring/test_monitor.py": "the evidence of one stream",
-    "inference/test_unseen.py": "how large an unseen error may be",
     "inference/test_unseen_differences.py": "the variance that an unseen error of a pair adds, by formula",
     "nn/test_callback.py": "how a batch is read",
     "thresholds/test_guarantees.py": "hashes of rows",

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 import abstain
-from abstain.inference._unseen import sizes_of
 from tests.inference.populations import allowance
 
 
@@ -37,40 +35,6 @@ def test_intervals_cover_where_the_decisive_errors_are_rare():
     for metric in TRUTHS:
         assert inside[metric] / repetitions >= 0.94 - allowance(0.94, repetitions)
         assert np.mean(silent[metric]) >= 0.92 - allowance(0.92, len(silent[metric]))
-
-
-def test_the_end_of_a_mean_is_the_gamma_quantile_by_hand():
-    """Weights of 2: the mean and variance of the sample with one more error, against SciPy's gamma."""
-    n, k = 400, 3
-    loss = (np.arange(n) < k).astype(float)
-    found = abstain.confidence_interval("risk", loss, np.zeros(n), sample_weight=np.full(n, 2.0))
-    mean = (k + 1) / (n + 1)
-    variance = ((k + 1) * (1 - mean) ** 2 + (n - k) * mean**2) / (n + 1) ** 2
-    end = stats.gamma.ppf(0.975, mean**2 / variance, scale=variance / mean)
-    error = abstain.standard_error("risk", loss, np.zeros(n), sample_weight=np.full(n, 2.0))
-    by_t = k / n * np.exp(stats.t.ppf(0.975, found.df) * error * n / k)
-    assert found.high == pytest.approx(max(end, by_t), rel=1e-9)
-    assert end == pytest.approx(stats.gamma.ppf(0.975, k + 1) / n, rel=0.02)  # Garwood's end of a Poisson count
-
-
-def test_the_end_of_auroc_is_the_beta_quantile_by_hand():
-    """The distance from 1 has the moments of the sample with one more error, times ((k + 1)/k)^2 for few errors."""
-    rng = np.random.default_rng(1)
-    n, k = 200, 4
-    score, loss = rng.random(n), np.zeros(n)
-    loss[np.argsort(score)[:k]] = 1.0
-    found = abstain.confidence_interval("auroc_f", loss, score)
-    more = abstain.TieBlocks.from_samples(np.r_[loss, np.ones(n)], np.tile(score, 2), np.r_[np.ones(n), np.ones(n) / n])
-    metric = abstain.metrics.get("auroc_f")
-    derivative, row = metric.gradient_of(more), np.argsort(np.argsort(-score))
-    seen = derivative.weight[row] + derivative.loss[row] * loss
-    unseen = derivative.weight[row] + derivative.loss[row]
-    spread = loss - loss.mean()
-    number = np.sum(spread**2) ** 2 / np.sum(spread**4)
-    variance = (np.sum(seen**2) + np.mean(unseen**2)) * ((number + 1) / number) ** 2
-    mean = 1.0 - metric(more)
-    size = mean * (1 - mean) / variance - 1
-    assert found.low == pytest.approx(1 - stats.beta.ppf(0.975, mean * size, (1 - mean) * size), rel=1e-6)
 
 
 def test_an_unseen_error_may_speak_for_the_ranking():
@@ -142,27 +106,6 @@ def test_an_interval_of_runs_has_room_too():
     runs = {"a": np.tile(score, (3, 1)), "b": np.tile(score[::-1], (3, 1))}
     several, _ = abstain.compare(np.tile(loss, (3, 1)), runs).table
     assert several["high"] == pytest.approx(one.high)
-
-
-def test_clusters_reserve_room_for_a_cluster():
-    """Errors that come in fives: one more event is five of them."""
-    rng = np.random.default_rng(0)
-    cluster = np.arange(1000) // 5
-    loss = (rng.random(200) < 0.01)[cluster].astype(float)
-    rows = abstain.confidence_interval("augrc", loss, rng.random(1000), clusters=np.arange(1000))
-    found = abstain.confidence_interval("augrc", loss, rng.random(1000), clusters=cluster)
-    assert found.high > 1.5 * rows.high
-
-
-@pytest.mark.parametrize("graded", [False, True])
-def test_what_was_not_seen_is_as_large_as_what_was(graded: bool) -> None:
-    """A loss is drawn in proportion to size: its mean, its mean square, and in a cluster what comes with it."""
-    loss, cluster = np.array([1.0, 0, 1, 1, 0, 1, 1, 1]), np.array([0, 0, 1, 1, 2, 2, 2, 2])
-    loss *= np.array([1.0, 1, 0.5, 0.25, 1, 0.75, 1, 0.5]) if graded else 1.0
-    table = abstain.TieBlocks.from_samples(loss, np.arange(8.0), keep_samples=True)
-    drawn = loss / loss.sum()
-    comes = sum(one * loss[cluster == unit].sum() for one, unit in zip(loss, cluster, strict=True)) / (loss @ loss)
-    assert sizes_of(table, cluster) == pytest.approx((drawn @ loss, drawn @ loss**2, comes), rel=1e-12)
 
 
 def test_a_score_of_exactly_one_or_zero_warns_for_its_logarithm():

@@ -1,0 +1,122 @@
+"""Intervals from the metric alone: its value where one row weighs a little more, and where one more loss was seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import abstain
+
+STEP = 1e-5
+
+
+class Rows:
+    """Rows of a sample, and how a metric moves where a row of some score and loss is added to them."""
+
+    def __init__(self, metric: str, loss: Any, score: Any, weight: Any) -> None:
+        self.metric = abstain.metrics.parse(metric)
+        self.loss, self.score, self.weight = loss, score, weight
+        self.value = self.of([], [], [])
+
+    def of(self, loss: Any, score: Any, weight: Any) -> float:
+        columns = (self.loss, loss), (self.score, score), (self.weight, weight)
+        return float(self.metric.smooth(abstain.TieBlocks.from_samples(*(np.concatenate(each) for each in columns))))
+
+    def moves(self, score: Any, loss: Any) -> Any:
+        """Return the derivative of the value by the weight of a row with each of these scores and losses."""
+        ends = [
+            [(self.of([one], [at], [step]) - self.value) / step for at, one in zip(score, loss, strict=True)]
+            for step in (STEP, 2.0 * STEP)
+        ]
+        return 2.0 * np.array(ends[0]) - np.array(ends[1])
+
+
+def powers(terms: Any, weight: Any, clusters: Any) -> tuple[float, float, float]:
+    """Return how many rows or clusters there are, and the sums of their terms to the second and fourth power."""
+    if clusters is not None:
+        terms = np.bincount(clusters, terms - weight * terms.sum() / weight.sum())
+        terms = terms * np.sqrt(terms.size / (terms.size - 1.0))
+    return float(terms.size), float(np.sum(terms**2)), float(np.sum(terms**4))
+
+
+def quantile(scale: str, mean: float, variance: float, tail: float) -> float:
+    """Return that of the gamma, or of the beta distribution, of these moments."""
+    if scale == "log":
+        return float(stats.gamma.ppf(tail, mean**2 / variance, scale=variance / mean))
+    size = mean * (1.0 - mean) / variance - 1.0
+    return float(stats.beta.ppf(tail, mean * size, (1.0 - mean) * size)) if size > 0.0 else float(tail > 0.5)
+
+
+#: A ranking of failures needs 0/1 losses, and a risk of such without weights has exact ends.
+KINDS = {
+    "plain": ("augrc", "sele", "auroc_f"), "mostly wrong": ("augrc", "sele", "auroc_f"),
+    "weights": ("augrc", "sele", "auroc_f", "risk"), "clusters": ("augrc", "sele", "auroc_f", "risk"),
+    "graded": ("augrc", "sele", "risk"), "graded clusters": ("augrc", "sele", "risk"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "spec"), [(kind, spec) for kind, specs in KINDS.items() for spec in specs])
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_an_interval_is_had_from_the_metric_alone(spec: str, kind: str, level: float) -> None:
+    """Student's t on the metric's scale, and the end that one more loss at a random row would give."""
+    rng = np.random.default_rng(3)
+    n, clustered, graded = 60, "clusters" in kind, "graded" in kind
+    relative = spec == "auroc_f"
+    score, clusters = np.round(rng.random(n), 1), np.arange(n) // 3 if clustered else None
+    loss = (rng.random(n) < (0.8 if kind == "mostly wrong" else 0.15)) * (rng.exponential(size=n) if graded else 1.0)
+    weight = rng.uniform(0.5, 2.0, n) if kind == "weights" else np.ones(n)
+    given = {"sample_weight": weight} if kind == "weights" else {}
+    found = abstain.confidence_interval(spec, loss, score, clusters=clusters, level=level, **given)
+    rows, total = Rows(spec, loss, score, weight), weight.sum()
+    tail, factor, most_df, share = 0.5 + 0.5 * level, 1.0, np.inf, 1.0
+    if relative:
+        apart = weight * (loss - np.average(loss, weights=weight))
+        number = np.sum(apart**2) ** 2 / np.sum(apart**4)
+        factor, most_df = number / (number - 1.0), number - 1.0
+        share = rows.metric.few_errors.share
+    count, square, fourth = powers(factor * weight * rows.moves(score, loss), weight, clusters)
+    kurtosis = count * fourth / square**2
+    df = min(share * 2.0 * count / (kurtosis - 1.0) if kurtosis > 1.0 else np.inf, most_df, count - 1.0)
+    error, value = np.sqrt(square), rows.value
+    assert found.estimate == pytest.approx(value, rel=1e-12)
+    assert found.standard_error == pytest.approx(error, rel=1e-4)
+    assert found.df == pytest.approx(df, rel=1e-3)
+    reach = stats.t.ppf(tail, df) * error
+    least, most = rows.metric.range
+    ends = [value * np.exp(reach / value), value * np.exp(-reach / value)]
+    if relative:
+        ends = [1.0 / (1.0 + (1.0 - value) / value * np.exp(way * reach / (value * (1.0 - value)))) for way in (1, -1)]
+    sizes = [(False, 1.0)]
+    if clustered:
+        sums = np.bincount(clusters, weight * loss)
+        sizes = [(False, max(1.0, np.sum(sums**2) / np.sum((weight * loss) ** 2)))]
+    if not graded:
+        sizes.append((True, 1.0))  # a success that was not seen
+    for successes, number in sizes:
+        drawn = weight * loss / np.sum(weight * loss)
+        mean = float(drawn @ loss) if graded else 0.0 if successes else 1.0
+        more = Rows(spec, np.r_[loss, np.full(n, mean)], np.tile(score, 2), np.r_[weight, weight**2 / total * number])
+        seen = powers(weight * more.moves(score, loss), weight, clusters)[1]
+        none, one = (weight * more.moves(score, np.full(n, each)) for each in (0.0, 1.0))
+        squares = (
+            [none**2]
+            if successes
+            else [chance * (none + each * (one - none)) ** 2 for chance, each in zip(drawn, loss, strict=True)]
+        )
+        variance = seen + number**2 * float(weight / total @ np.sum(squares, axis=0))
+        if relative:
+            k = most_df + 1.0
+            variance *= ((k + 1.0) / k) ** 2
+            ends += [1.0 - quantile("logit", 1.0 - more.value, variance, each) for each in (tail, 1.0 - tail)]
+            continue
+        ends.append(quantile("log", more.value, variance, tail))
+        if successes and np.average(loss, weights=weight) > 0.5 and most < np.inf:
+            worst = rows.metric.worst(1.0, **rows.metric.settings) if rows.metric.worst is not None else most
+            ends.append(worst - quantile("log", worst - more.value, variance, tail))
+    low, high = min(ends), max(ends)
+    if not graded:
+        low, high = max(low, least), min(high, most)
+    assert (found.low, found.high) == pytest.approx((low, high), rel=1e-3)
