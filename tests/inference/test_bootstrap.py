@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.special import ndtr, ndtri
 
 import abstain
@@ -37,6 +38,44 @@ def test_it_holds_with_weights_strata_and_clusters() -> None:
 
 
 # ---------------------------------------------------------------------- BCa
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+@pytest.mark.parametrize("metric", ["augrc", "auroc_f"])
+def test_a_difference_by_bootstrap_has_the_spread_of_its_replicates(metric: str, clustered: bool) -> None:
+    """Of clusters K/(K - 1) of their variance; k/(k - 1) of the error where k errors decide; percentiles as ends."""
+    rng = np.random.default_rng(0)
+    loss, unit = (rng.random(120) < 0.2) * 1.0, np.arange(120) // 4 if clustered else None
+    scores = {name: rng.random(120) - 0.3 * loss for name in ("a", "b")}
+    found = abstain.compare(loss, scores, metric, method="bootstrap", n_resamples=400, rng=5, clusters=unit)
+    one = found.difference("a", "b")
+    drawn = {
+        name: bootstrap(metric, loss, each, n_resamples=400, rng=5, clusters=unit) for name, each in scores.items()
+    }
+    apart = loss - loss.mean()
+    number = np.sum(apart**2) ** 2 / np.sum(apart**4)
+    factor = np.sqrt(30 / 29) if clustered else 1.0
+    df = 29.0 if clustered else 119.0
+    if metric == "auroc_f":
+        factor, df = factor * number / (number - 1.0), min(df, number - 1.0)
+    gap = factor * np.std(drawn["a"].replicates - drawn["b"].replicates, ddof=1)
+    assert one.standard_error == one.error_test == pytest.approx(gap, rel=1e-9)
+    assert one.df == pytest.approx(df, rel=1e-9)
+    assert one.p_value == pytest.approx(2.0 * stats.t.sf(abs(one.difference) / gap, df), rel=1e-6)
+    reach = stats.t.ppf(0.975, df) * gap
+    assert (one.low, one.high) == pytest.approx((one.difference - reach, one.difference + reach), rel=1e-6)
+    for row in found.table:
+        each = drawn[row["name"]]
+        ends = np.quantile(each.replicates, (0.025, 0.975), method="weibull")
+        assert (row["low"], row["high"]) == pytest.approx(tuple(ends), rel=1e-12)
+        assert row["standard_error"] == pytest.approx(factor * np.std(each.replicates, ddof=1), rel=1e-9)
+
+
+@pytest.mark.parametrize(("n", "said"), [(39, False), (38, True)])
+def test_an_end_that_is_the_most_extreme_replicate_says_so(n: int, said: bool) -> None:
+    """A tail of 2.5 % is that of one of forty."""
+    found = bootstrap("augrc", [0, 1, 0, 0] * 20, range(80), n_resamples=n).interval(0.95)
+    assert ("the most extreme replicate" in str(found.warning)) == said
 
 
 def test_bca_without_bias_and_skewness_is_the_percentile_interval() -> None:
