@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 import abstain
+from abstain import inference
 
 STEP = 1e-5
 
@@ -120,3 +121,69 @@ def test_an_interval_is_had_from_the_metric_alone(spec: str, kind: str, level: f
     if not graded:
         low, high = max(low, least), min(high, most)
     assert (found.low, found.high) == pytest.approx((low, high), rel=1e-3)
+
+
+def pilot(kind: str, spec: str, seed: int) -> tuple[Rows, Rows, float]:
+    """Return rows of a pilot, the same with one more loss spread over them, and the mean of that."""
+    rng = np.random.default_rng(seed)
+    loss = (np.random.default_rng(9).random(80) < 0.3) * (rng.uniform(0.5, 1.5, 80) if kind == "graded" else 1.0)
+    loss = np.where(rng.random(80) < 0.2, 1.0 - loss, loss) if kind == "models" else loss
+    score, mean = rng.random(80) - 0.2 * loss, float(loss @ loss / loss.sum()) if kind == "graded" else 1.0
+    more = Rows(spec, np.r_[loss, np.full(80, mean)], np.tile(score, 2), np.r_[np.ones(80), np.full(80, 1 / 80)])
+    return Rows(spec, loss, score, np.ones(80)), more, mean
+
+
+def deviation(losses: list[Any], terms: Any, shown: Any, *unseen: Any) -> tuple[float, float, float, float]:
+    """Return the spread per row, what it may be in eight of ten cases, and its degrees of freedom."""
+    number = min(np.sum((x - x.mean()) ** 2) ** 2 / np.sum((x - x.mean()) ** 4) for x in losses)
+    square, fourth = (np.sum(shown**k) + sum(np.mean(each**k) for each in unseen) for k in (2, 4))
+    df = min(number, 2.0 / max(fourth / square**2 - 1 / 80, 2 / 80))
+    few, many = (np.sqrt(df / stats.chi2.ppf(at, df)) for at in (0.9, 0.1))
+    value = np.sqrt(80 * np.sum(terms**2))
+    return value, min(value, few * value), many * np.sqrt(80 * square), df
+
+
+@pytest.mark.parametrize("kind", ["plain", "models", "graded"])
+def test_a_plan_for_a_difference_is_its_formula(kind: str) -> None:
+    """Normal quantiles by the spread of the pilot; its range with one error more, or one of either model."""
+    (one, more_one, mean), (two, more_two, _) = (pilot(kind, "augrc", seed) for seed in (1, 2))
+    if kind == "graded":  # one loss, two scores
+        two, more_two = (
+            Rows("augrc", of.loss, other.score, of.weight) for of, other in ((one, two), (more_one, more_two))
+        )
+    each = [rows.moves(rows.score, rows.loss) for rows in (one, two)]
+    shown = [more.moves(rows.score, rows.loss) for rows, more in ((one, more_one), (two, more_two))]
+    unseen = [more.moves(rows.score, np.full(80, mean)) for rows, more in ((one, more_one), (two, more_two))]
+    unseen = unseen if kind == "models" else [unseen[0] - unseen[1]]
+    value, low, high, df = deviation([one.loss, two.loss], each[0] - each[1], shown[0] - shown[1], *unseen)
+    given = ((one.loss, two.loss) if kind == "models" else one.loss, one.score, two.score)
+    quantiles = stats.norm.ppf(0.95) + stats.norm.ppf(0.7)
+    found = inference.samples_for_difference(-0.02, pilot=given, power=0.7, level=0.9)
+    assert found[:3] == pytest.approx([np.ceil((quantiles * sd / 0.02) ** 2) for sd in (value, low, high)], abs=1)
+    assert found.df == pytest.approx(df, abs=0.06)
+    back = inference.detectable_difference(500, pilot=given, power=0.7, level=0.9)
+    assert back[:3] == pytest.approx([quantiles * sd / np.sqrt(500) for sd in (value, low, high)], rel=1e-3)
+    assert inference.influence_sd(given) == pytest.approx(value, rel=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["plain", "graded"])
+@pytest.mark.parametrize("width", [0.3, 0.02])
+def test_a_plan_for_a_width_has_the_fewest_rows_that_are_so_narrow(width: float, kind: str) -> None:
+    """By Student's t on the log scale and the gamma's end, both with what the pilot would show at that size."""
+    rows, more, mean = pilot(kind, "augrc", 1)
+    unseen = more.moves(rows.score, np.full(80, mean))
+    *spreads, df = deviation([rows.loss], rows.moves(rows.score, rows.loss), more.moves(rows.score, rows.loss), unseen)
+
+    def at(n: float, spread: float) -> float:
+        reach = np.exp(stats.t.ppf(0.975, min(df * n / 80, n - 1)) * spread / np.sqrt(n) / rows.value)
+        variance = spread**2 / n + np.mean(unseen**2) * (80 / n) ** 2
+        most = np.inf if kind == "graded" else rows.metric.range[1]
+        room = quantile("log", rows.value + (more.value - rows.value) * 80 / n, variance, 0.975)
+        ends = rows.value / reach, rows.value * reach, room
+        return min(max(ends), most) - min(ends)
+
+    found = inference.samples_for_width(width, (rows.loss, rows.score))
+    for n, spread in zip(found[:3], spreads, strict=True):
+        slack = 1.0 + 2e-3
+        assert at(n, spread) <= width * slack
+        assert n == 2 or at(n - 1, spread) > width / slack

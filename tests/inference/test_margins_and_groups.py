@@ -61,6 +61,54 @@ def test_sets_are_at_least_as_narrow_as_bonferroni_and_follow_the_direction() ->
 # ---------------------------------------------------------------------- non-inferiority
 
 
+@pytest.mark.parametrize("metric", ["augrc", "accuracy_rejection_area"])
+def test_sets_of_ranks_and_max_t_are_their_definition(metric: str) -> None:
+    """All pairs by the largest standardised difference, with draws of our own; what is rejected leaves; again."""
+    chosen, steps = as_metric(metric), 0
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        z, noise = rng.normal(size=400), [0.1, 0.2, 0.6, 0.8, 1.5]
+        wrong = (rng.random(400) < 1.0 / (1.0 + np.exp(1.5 + 2.0 * z))) * 1.0
+        scores = {f"s{k}": z + sd * rng.normal(size=400) for k, sd in enumerate(noise)}
+        columns = panel(wrong, scores)
+        tests, adjusted = (
+            paired(chosen, columns, level=0.9, adjust=how, rng=np.random.default_rng(1)) for how in ("none", "max-t")
+        )
+        influences = np.stack([abstain.inference.influence(metric, wrong, each) for each in scores.values()]) / 400
+        pairs = [(i, j) for i in range(5) for j in range(i + 1, 5)]
+        apart = np.stack([influences[i] - influences[j] for i, j in pairs])
+        apart /= np.linalg.norm(apart, axis=1, keepdims=True)
+        drawn = np.abs(rng.multivariate_normal(np.zeros(10), apart @ apart.T, 50_000, method="eigh"))
+        p = np.array([each.p_value for each in tests.differences])
+        size = stats.norm.isf(p / 2.0)
+        together = np.array([np.mean(drawn.max(axis=1) >= each) for each in size])
+        found = np.array([each.p_adjusted for each in adjusted.differences])
+        assert found == pytest.approx(np.maximum(np.minimum(together, 10 * p), p), abs=0.012)
+        single = 2.0 * stats.norm.sf(np.quantile(drawn.max(axis=1), 0.9))
+        for each in adjusted.differences:
+            reach = stats.t.ppf(1.0 - single / 2.0, each.df) * each.standard_error
+            assert each.high - each.difference == pytest.approx(reach, rel=0.01)
+        left, limits = np.ones(10, bool), []
+        while left.any():
+            limits.append(np.quantile(drawn[:, left].max(axis=1), 0.9))
+            new = left & (size > limits[-1])
+            if not new.any():
+                break
+            left &= ~new
+            steps += 1
+        if min(abs(np.subtract.outer(limits, size)).min(axis=1)) < 0.03:
+            continue  # too close for draws
+        better = np.zeros((5, 5), bool)
+        for (i, j), each, kept in zip(pairs, tests.differences, left, strict=True):
+            if not kept:
+                first = (each.difference < 0.0) == (chosen.direction == "lower")
+                better[(i, j) if first else (j, i)] = True
+        low, high = rank_sets(tests, 0.9, together=True, rng=np.random.default_rng(2))
+        assert low.tolist() == (1 + better.sum(axis=0)).tolist()
+        assert high.tolist() == (5 - better.sum(axis=1)).tolist()
+    assert steps > 4
+
+
 def test_the_limits_are_those_of_the_test() -> None:
     """Not worse by just more than the upper limit is shown, by just less is not; so it is in the other direction."""
     wrong, good, bad = two_scores(1000, 0.1, 3)

@@ -78,14 +78,6 @@ def test_the_planned_number_of_samples_has_the_planned_width(metric):
     assert planned.low <= planned.n <= planned.high
 
 
-def test_a_wider_interval_needs_fewer_samples():
-    """Widths fall with the number of samples, and the level costs."""
-    pilot = draw(500, np.random.default_rng(8))[:2]
-    narrow, wide = samples_for_width(0.01, pilot), samples_for_width(0.04, pilot)
-    assert narrow.n > 10 * wide.n
-    assert samples_for_width(0.01, pilot, level=0.99).n > 1.5 * narrow.n
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
