@@ -91,6 +91,25 @@ def test_bca_without_bias_and_skewness_is_the_percentile_interval() -> None:
     assert _bca(tails, 1.0, 0.0) is None
 
 
+@pytest.mark.parametrize("clusters", [None, np.arange(90) // 3])
+def test_bca_is_its_formula(clusters: Any) -> None:
+    """Efron's, from the influences of rows or the sums of clusters."""
+    rng = np.random.default_rng(2)
+    loss, score = (rng.random(90) < 0.2) * 1.0, rng.random(90)
+    result = bootstrap("augrc", loss, score, clusters=clusters, n_resamples=500)
+    terms = abstain.inference.influence("augrc", loss, score)
+    terms = terms if clusters is None else np.bincount(clusters, terms)
+    acceleration = np.sum(terms**3) / (6.0 * np.sum(terms**2) ** 1.5)
+    drawn = result.replicates
+    bias = ndtri(np.mean(drawn < result.estimate - 1e-12) + 0.5 * np.mean(np.abs(drawn - result.estimate) <= 1e-12))
+    shifted = bias + ndtri([0.05, 0.95])
+    tails = ndtr(bias + shifted / (1.0 - acceleration * shifted))
+    found = result.interval(0.9, "bca")
+    assert abs(acceleration) > 0.02
+    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(drawn, tails, method="weibull")), rel=1e-9)
+    assert (found.method, found.standard_error) == ("BCa", pytest.approx(np.std(drawn, ddof=1), rel=1e-12))
+
+
 def test_replicates_equal_to_the_estimate_count_half() -> None:
     """A replicate may miss the estimate by rounding only."""
     assert _share_below(np.array([0.1, 0.2, 0.2 + 1e-15, 0.3]), 0.2) == 0.5

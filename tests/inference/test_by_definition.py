@@ -53,7 +53,7 @@ def quantile(scale: str, mean: float, variance: float, tail: float) -> float:
 
 #: A ranking of failures needs 0/1 losses, and a risk of such without weights has exact ends.
 KINDS = {
-    "plain": ("augrc", "sele", "auroc_f"), "mostly wrong": ("augrc", "sele", "auroc_f"),
+    "plain": ("augrc", "sele", "auroc_f", "e_augrc", "aurc", "e_aurc"), "mostly wrong": ("augrc", "sele", "auroc_f"),
     "weights": ("augrc", "sele", "auroc_f", "risk"), "clusters": ("augrc", "sele", "auroc_f", "risk"),
     "graded": ("augrc", "sele", "risk"), "graded clusters": ("augrc", "sele", "risk"),
 }  # fmt: skip
@@ -81,13 +81,18 @@ def test_an_interval_is_had_from_the_metric_alone(spec: str, kind: str, level: f
     count, square, fourth = powers(factor * weight * rows.moves(score, loss), weight, clusters)
     kurtosis = count * fourth / square**2
     df = min(share * 2.0 * count / (kurtosis - 1.0) if kurtosis > 1.0 else np.inf, most_df, count - 1.0)
-    error, value = np.sqrt(square), rows.value
+    error, value = np.sqrt(square), float(rows.metric(abstain.TieBlocks.from_samples(loss, score, weight)))
+    offset = value - rows.value  # a sum over ranks from the smooth form that has derivatives
     assert found.estimate == pytest.approx(value, rel=1e-12)
     assert found.standard_error == pytest.approx(error, rel=1e-4)
     assert found.df == pytest.approx(df, rel=1e-3)
     reach = stats.t.ppf(tail, df) * error
     least, most = rows.metric.range
-    ends = [value * np.exp(reach / value), value * np.exp(-reach / value)]
+    perfect = abstain.TieBlocks.from_samples(
+        loss, -loss * np.arange(1.0, n + 1.0)
+    )  # even so a sum over ranks is above 0
+    best = float(rows.metric(perfect)) if spec.startswith("e_") else 0.0
+    ends = [value * np.exp(reach / value), max(value * np.exp(-reach / value) - best, 0.0)]
     if relative:
         ends = [1.0 / (1.0 + (1.0 - value) / value * np.exp(way * reach / (value * (1.0 - value)))) for way in (1, -1)]
     sizes = [(False, 1.0)]
@@ -113,7 +118,7 @@ def test_an_interval_is_had_from_the_metric_alone(spec: str, kind: str, level: f
             variance *= ((k + 1.0) / k) ** 2
             ends += [1.0 - quantile("logit", 1.0 - more.value, variance, each) for each in (tail, 1.0 - tail)]
             continue
-        ends.append(quantile("log", more.value, variance, tail))
+        ends.append(quantile("log", more.value + offset, variance, tail))
         if successes and np.average(loss, weights=weight) > 0.5 and most < np.inf:
             worst = rows.metric.worst(1.0, **rows.metric.settings) if rows.metric.worst is not None else most
             ends.append(worst - quantile("log", worst - more.value, variance, tail))
@@ -187,3 +192,39 @@ def test_a_plan_for_a_width_has_the_fewest_rows_that_are_so_narrow(width: float,
         slack = 1.0 + 2e-3
         assert at(n, spread) <= width * slack
         assert n == 2 or at(n - 1, spread) > width / slack
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec"),
+    [("weights", "auroc_f"), *[(kind, "augrc") for kind in ("weights", "clusters", "graded", "models")]],
+)
+def test_a_difference_is_had_from_the_metric_alone(spec: str, kind: str) -> None:
+    """Where many errors decide: the paired terms of rows or clusters, and Student's t with their degrees of freedom."""
+    rng = np.random.default_rng(4)
+    loss = (rng.random(300) < 0.4) * (rng.uniform(0.5, 1.0, 300) if kind == "graded" else 1.0)
+    losses = [loss, np.where(rng.random(300) < 0.3, 1.0 - loss, loss) if kind == "models" else loss]
+    scores, weight = [rng.random(300) - 0.4 * loss, rng.random(300)], np.ones(300)
+    clusters, given = np.arange(300) // 3 if kind == "clusters" else None, {}
+    if kind == "weights":
+        weight = given["sample_weight"] = rng.uniform(0.5, 2.0, 300)
+    found = abstain.compare(
+        dict(zip("ab", losses, strict=True)) if kind == "models" else loss, dict(zip("ab", scores, strict=True)), spec,
+        clusters=clusters, **given,
+    ).difference("a", "b")  # fmt: skip
+    each = [Rows(spec, *columns, weight) for columns in zip(losses, scores, strict=True)]
+    factors, most = [1.0, 1.0], np.inf
+    if spec == "auroc_f":
+        apart = [weight * (one - np.average(one, weights=weight)) for one in losses]
+        numbers = [np.sum(one**2) ** 2 / np.sum(one**4) for one in apart]
+        factors, most = [number / (number - 1.0) for number in numbers], min(numbers) - 1.0
+    terms = [factor * weight * rows.moves(rows.score, rows.loss) for factor, rows in zip(factors, each, strict=True)]
+    count, square, _ = powers(terms[0] - terms[1], weight, clusters)
+    df, error, gap = min(most, count - 1.0), np.sqrt(square), each[0].value - each[1].value
+    assert (found.difference, found.standard_error) == pytest.approx((gap, error), rel=1e-4)
+    assert found.df == pytest.approx(df, rel=1e-6)
+    p = 2.0 * stats.t.sf(abs(gap) / error, df)
+    assert found.p_value == found.p_adjusted
+    assert kind == "clusters" or found.p_value == pytest.approx(p, rel=2e-3)  # few effective errors: by swaps
+    reach = stats.t.ppf(0.975, df) * error
+    assert (found.low, found.high) == pytest.approx((gap - reach, gap + reach), rel=1e-3)
+    assert found.significant == (found.p_value <= 0.05)
