@@ -105,14 +105,24 @@ def test_drawn_labels() -> None:
         live.update([0.9, 0.8], [0, np.nan], label_probability=0.5, drawn=[False, True])
     found = live.update([0.9, 0.8], [1, 0], label_probability=0.5, drawn=[False, True])
     assert (found.groups[""].labels, live.groups[""].risk(0)) == (1, 0.0)
-    live.groups[""].smallest = 0.2
-    score, loss = np.full(1000, 0.9), np.zeros(1000)
-    loss[400:] = np.nan
-    with pytest.raises(ValueError, match="400 labels where 200 are expected of these chances; name in drawn="):
-        live.update(score, loss, label_probability=0.2)
-    whole = LiveCertificate(risk=0.05, thresholds=[0.5], max_cluster=200)
-    whole.groups[""].smallest = 0.2  # two of five clusters were drawn
-    assert whole.update(score, loss, label_probability=0.2, clusters=np.arange(1000) // 200).groups[""].labels == 400
+
+
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize(("size", "most"), [(None, 281), (2, 319), (200, 1000)])
+def test_more_labels_than_were_drawn(named: bool, size: int | None, most: int) -> None:
+    """Refused where 200 of 1,000 are expected, beyond six deviations and clusters: 6 (12.6 + 1), 6 (17.9 + 2)."""
+    for count in {most, min(most + 1, 1000)}:
+        live = LiveCertificate(risk=0.05, thresholds=[0.5], max_cluster=size)
+        live.groups[""].smallest = 0.2
+        drawn = np.arange(1000) < count
+        options = {"drawn": drawn.astype(int)} if named else {}
+        options |= {} if size is None else {"clusters": np.arange(1000) // size}
+        given = (np.full(1000, 0.9), np.where(drawn, 0.0, np.nan))
+        if count > most:
+            with pytest.raises(ValueError, match=f"{count} labels where 200 are expected of these chances; name in dr"):
+                live.update(*given, label_probability=0.2, **options)
+        else:
+            assert live.update(*given, label_probability=0.2, **options).groups[""].labels == count
 
 
 def test_coverage_and_risk_of_drawn_labels() -> None:

@@ -110,8 +110,8 @@ def fit_fdbd(outputs: Outputs) -> State:
     weight = np.asarray(outputs.head[0])
     squares = np.sum(weight**2, axis=1)
     distances = np.sqrt(np.maximum(squares[:, None] + squares[None, :] - 2.0 * weight @ weight.T, 0.0))
-    floor = 1e-7 * np.sqrt(max(float(squares.max()), 1e-300))
-    inverse = np.where(distances > floor, 1.0 / np.maximum(distances, floor), 0.0)
+    apart = distances > 1e-7 * np.sqrt(squares.max())
+    inverse = np.divide(1.0, distances, out=np.zeros_like(distances), where=apart)
     return {
         "mean": mean(outputs.features),
         "inverse_distances": inverse,

@@ -53,7 +53,7 @@ def recover_head(outputs: Outputs, *, tolerance: float = 1e-3) -> Outputs:
     design = np.column_stack([features, np.ones(n)])
     solution = np.linalg.lstsq(design, logits, rcond=None)[0]
     residual = float(np.abs(design @ solution - logits).max())
-    if residual > not_negative(tolerance, "tolerance") * max(float(logits.std()), 1e-300):
+    if residual > not_negative(tolerance, "tolerance") * float(logits.std()):
         raise ValueError(
             f"the features do not give the logits: the residual is up to {residual:.3g}; "
             "save the input of the last linear layer, or raise tolerance"

@@ -1,0 +1,170 @@
+"""What a live certificate says on a day, counted again from all rows; what it says of a policy, by the bets."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from abstain.live import LiveCertificate
+from abstain.monitoring import Detector, Evidence
+
+GRID = [0.8, 0.6, 0.4, 0.2]
+
+
+def call(seed: int, n: int, chance: float, worse: float = 1.0) -> dict[str, Any]:
+    """Rows of two groups, of which b is bad; losses up to 2, weights up to 4; some labels are not drawn."""
+    rng = np.random.default_rng(seed)
+    score, group = rng.random(n), rng.choice(["a", "b"], n, p=[0.7, 0.3])
+    often = worse * np.where(group == "a", 0.03 * (1.2 - score), 0.5)
+    loss = np.where(rng.random(n) < often, rng.choice([1.0, 2.0], n), 0.0)
+    chances = np.where(score > 0.5, chance, 1.0)
+    loss[rng.random(n) >= chances] = np.nan
+    score[0] = np.nan  # accepted by no threshold
+    return {"confidence": score, "loss": loss, "sample_weight": rng.choice([1.0, 4.0], n), "groups": group,
+            "label_probability": chances}  # fmt: skip
+
+
+def recounted(rows: dict[str, Any], taken: Any) -> tuple[float, float]:
+    """Weighted share and mean loss of the rows that are taken, from labels by one over their chance."""
+    weight, loss = rows["sample_weight"], np.nan_to_num(rows["loss"])
+    answered = weight[taken].sum()
+    return answered / weight.sum(), (weight * loss / rows["label_probability"])[taken].sum() / answered
+
+
+def test_a_day_is_counted_from_all_rows() -> None:
+    """Thresholds, coverage, risk and labels of each group, the line of each call, the reach and the verdict."""
+    live = LiveCertificate(risk=0.2, delta=0.1, thresholds=GRID, max_loss=2.0, max_weight=4.0, groups=["a", "b"],
+                           audit=0.25, restarts=1)  # fmt: skip
+    calls = [call(1, 900, 1.0), call(2, 700, 0.25), call(3, 500, 0.5)]
+    limits, lines = {"a": math.inf, "b": math.inf}, []
+    for k, rows in enumerate(calls):
+        if k == 1:  # only group a has smaller chances
+            rows["label_probability"][rows["groups"] == "b"] = 1.0
+            rows["loss"] = np.where((rows["groups"] == "b") & np.isnan(rows["loss"]), 0.0, rows["loss"])
+        if k == 2:
+            rows = calls[2] = {name: values[rows["groups"] == "a"] for name, values in rows.items()}
+        result = live.update(**rows)
+        known = np.array([limits[name] for name in rows["groups"]])
+        mine = (rows["confidence"] >= known) & ~np.isnan(rows["loss"])
+        shares = (rows["sample_weight"] / rows["label_probability"])[mine]
+        lines.append((mine.sum(), (shares @ rows["loss"][mine]) / shares.sum() if mine.any() else None))
+        live.policy(score="msp", group="kind")
+        limits = dict(result.thresholds)
+    every = {name: np.concatenate([rows[name] for rows in calls]) for name in calls[0]}
+    assert limits["a"] in GRID
+    assert limits["b"] == math.inf
+    for name, one in result.groups.items():
+        own = {key: values[every["groups"] == name] for key, values in every.items()}
+        taken = own["confidence"] >= limits[name]
+        assert (one.rows, one.labels) == (len(taken), (~np.isnan(own["loss"])).sum())
+        assert one.answered == taken.sum()
+        if name == "a":
+            assert (one.coverage, one.risk) == pytest.approx(recounted(own, taken))
+        else:
+            assert (one.coverage, math.isnan(one.risk)) == (0.0, True)
+        assert (one.violated_at, one.changed_at, one.old_rows) == (None, None, None)
+    taken = every["confidence"] >= np.array([limits[name] for name in every["groups"]])
+    coverage = recounted(every, taken)[0]
+    assert result.coverage == pytest.approx(coverage)
+    for line, (answered, risk) in zip(result.history, lines, strict=True):
+        assert line.answered == answered
+        assert line.risk == (None if risk is None else round(risk, 6))
+        assert line.threshold is None  # of groups there are several
+    last = result.history[-1]
+    counted = (len(taken), (~np.isnan(every["loss"])).sum(), round(coverage, 6), False)
+    assert (last.when, last.rows, last.labels, last.coverage, last.changed) == ("3", *counted)
+    assert (result.risk, result.delta, result.given, result.graded) == (0.2, 0.1, len(calls[2]["loss"]), True)
+    # the lower limit of the coverage, for cases that were never seen
+    assert result.reach is not None
+    spread, begin = len(taken) / 4, 1000 / 4
+    chance = 2 * math.log(4) - math.log(0.1 / 2)
+    short = math.sqrt((spread + begin) * (math.log((spread + begin) / begin) + 2 * chance))
+    low = coverage - short / (every["sample_weight"].sum() / 4.0)
+    assert (result.reach.limit, result.reach.coverage) == pytest.approx((0.1, low))
+    verdict = result.verdict
+    assert verdict.status.name == "PARTLY"
+    assert (verdict.n, verdict.n_accepted, verdict.coverage) == (len(taken), taken.sum(), result.coverage)
+    assert (verdict.limit, verdict.confidence, verdict.graded, verdict.risk) == (0.2, 0.9, True, None)
+    (level,) = verdict.levels
+    good, bad = verdict.groups
+    one = result.groups["a"]
+    assert level == good
+    assert (level.limit, level.coverage, level.threshold, level.risk) == (0.2, one.coverage, limits["a"], one.risk)
+    assert (bad.limit, bad.coverage, bad.threshold, bad.violated) == (0.2, 0.0, None, False)
+    assert [each.kind for each in verdict.caveats] == ["groups_rejected"]
+    (table,) = result.tables()
+    assert [row[:3] for row in table.rows] == [(name, one.rows, one.labels) for name, one in result.groups.items()]
+    assert result.rows()[0] == {"group": "a", **vars(one)}
+    none = LiveCertificate(risk=0.2, thresholds=GRID, groups=["a", "b"]).update([0.9], [0], groups=["b"]).verdict
+    assert (none.status.name, none.levels, none.caveats) == ("NOT_CERTIFIED", (), ())
+
+
+@pytest.mark.parametrize("clusters", [False, True])
+def test_answers_of_a_policy_are_tested_by_the_bets(clusters: bool) -> None:
+    """Evidence and signals are those of the answered labels in their order, or of the clusters of these."""
+    options = {"max_cluster": 2} if clusters else {}
+    live = LiveCertificate(
+        risk=0.1, delta=0.05, thresholds=GRID, audit=0.5, max_weight=2.0, run_length=500.0, **options
+    )
+    rng, evidence, detector = np.random.default_rng(1), Evidence(0.1), Detector(0.1, 500.0)
+    highest, answered, violated, changed = 0.0, 0, None, None
+    rows, old = 0, None
+    for week in range(14):
+        n, score = 300, rng.random(300)
+        loss = (rng.random(n) < (0.02 if week < 6 else 0.14)) * 1.0
+        chance = np.where(score > 0.5, 0.5, 1.0) if live.certified[""] else np.ones(n)
+        weight = rng.choice([1.0, 2.0], n)
+        loss[rng.random(n) >= chance] = np.nan
+        pairs = {"clusters": [f"{week} {k // 2}" for k in range(n)]} if clusters else {}
+        before, smallest = live.threshold if week else math.inf, 0.5 if live.certified[""] else 1.0
+        mine = (score >= before) & ~np.isnan(loss)
+        found = live.update(score, loss, label_probability=chance, sample_weight=weight, **pairs)
+        if mine.any() and violated is None:
+            gain = smallest * (weight / 2.0 * (0.1 - loss) / chance)[mine]
+            if clusters:
+                number = np.flatnonzero(mine) // 2
+                gain = np.array([gain[number == k].sum() for k in np.unique(number)]) / 2
+            values = np.clip(0.1 - gain, 0.0, 1.0)
+            first = np.arange(len(values)) == 0
+            highest = max(highest, float(evidence.update(values, first)[-1]))
+            _, signals = detector.update(values, first)
+            answered += mine.sum()
+            if highest >= math.log(1 / 0.05):
+                violated = answered
+            if changed is None and signals:
+                changed, old = answered, rows
+        rows += n
+        one = found.groups[""]
+        assert (one.violated_at, one.changed_at, one.old_rows) == (violated, changed, old)
+        if violated is not None:
+            break
+        assert found.history[-1].log_evidence == pytest.approx(highest, abs=1e-6)
+        assert found.history[-1].changed == (changed is not None)
+        live.policy(score="msp")
+    assert None not in (violated, changed)
+    assert (found.verdict.status.name, found.verdict.risk, found.graded) == ("VIOLATED", found.groups[""].risk, False)
+    assert found.reach is None
+    (level,) = found.verdict.levels or found.verdict.groups or [None]
+    assert level is None or level.violated
+    kinds = [each.kind for each in found.verdict.caveats]
+    assert kinds == ["change", "old_rows", "groups_missing"]
+    assert found.verdict.caveats[1].sentence.startswith(f"Only the {rows - old:,} rows from the call of that signal on")
+    assert found.verdict.headline.startswith("Stop answering by this policy: ")
+    assert f", first seen after {violated:,} labelled answers" in found.verdict.guarantee
+    assert live.policy(score="msp").thresholds[""] == math.inf
+    lines = found.tables()[0].rows
+    assert len(lines) == min(8, len(found.history))
+    shown = found.history[-1]
+    assert lines[-1][:3] == (shown.when, shown.rows, shown.labels)
+
+
+def test_old_calls_are_thinned() -> None:
+    """Of more than 128 calls every second of the older half is left out, and the newest stay."""
+    live = LiveCertificate(risk=0.1, thresholds=GRID)
+    for _ in range(129):
+        live.update([], [])
+    assert [int(line.when) for line in live.result().history] == [*range(2, 65, 2), *range(65, 130)]
+    assert (live.result().verdict.status.name, live.result().verdict.coverage) == ("NOT_CERTIFIED", 0.0)
