@@ -1,0 +1,259 @@
+"""Where a doubt begins: decision tables by SciPy and scikit-learn, the last case without one and the first with."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.metrics import roc_auc_score
+
+import abstain
+from tests.outputs.test_doubts import said, write
+
+
+def kinds(notes: list[str]) -> list[str]:
+    """Return the kind of each note by a part of its text."""
+    parts = {"are the two swapped": "swapped", "it is no loss": "correctness", "higher where the loss": "backwards",
+             "higher where the prediction": "backwards", "below chance": "chance", "abstention_unit": "unit",
+             "side by side": "several", "or all as passes=": "several",
+             "looks like the probability": "step"}  # fmt: skip
+    return [next(kind for part, kind in parts.items() if part in note) for note in notes]
+
+
+def against(loss: Any, score: Any) -> bool:
+    """Whether the ranks of at least 50 known rows rise together by five standard errors, and both vary in ten."""
+    loss, score = loss[~np.isnan(score)], score[~np.isnan(score)]
+    varied = min(len(each) - np.unique(each, return_counts=True)[1].max() for each in (loss, score)) if len(loss) else 0
+    return len(loss) >= 50 and varied >= 10 and stats.spearmanr(loss, score)[0] * np.sqrt(len(loss) - 1) > 5.0
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_score_that_rises_with_the_loss(seed: int) -> None:
+    """Random columns about the limit: graded losses, ties, rows without a score, few rows."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.choice([49, 50, 55, 200]))
+    for strength in np.linspace(0.4, 1.6, 7):
+        loss = rng.random(n) if seed % 2 else (rng.random(n) < rng.choice([0.15, 0.3])) * 1.0
+        score = np.round(loss * strength * 5 / np.sqrt(n) / loss.std() + rng.normal(size=n), int(rng.integers(0, 3)))
+        score[rng.random(n) < 0.05] = np.nan
+        expected = ["backwards"] if n >= 50 and against(loss, score) else []
+        assert kinds(said(loss=loss, confidence=score)) == expected
+        if not seed % 2:
+            judged = {"labels": np.zeros(n, dtype=int), "predictions": loss.astype(int)}
+            assert kinds(said(**judged, scores={"s": score})) == (["backwards"] if against(loss, score) else [])
+
+
+def test_ten_rows_must_vary() -> None:
+    """Nine errors among a thousand rows say nothing of the direction, ten do."""
+    for errors, expected in ((9, []), (10, ["backwards"])):
+        loss = (np.arange(1000) < errors) * 1.0
+        assert kinds(said(loss=loss, confidence=-np.arange(1000.0))) == expected
+        assert kinds(said(loss=np.arange(1000) / 1e3, confidence=0.5 - 0.1 * loss)) == expected
+
+
+@pytest.mark.parametrize(("n", "wrong", "expected"), [(49, 49, []), (100, 75, []), (100, 76, ["correctness"]),
+                                                      (400, 250, []), (400, 251, ["correctness"])])  # fmt: skip
+def test_most_losses_are_1(n: int, wrong: int, expected: list[str]) -> None:
+    """More than five standard errors above one half; graded losses never."""
+    loss = (np.arange(n) < wrong) * 1.0
+    assert kinds(said(loss=loss)) == expected
+    assert kinds(said(loss=np.where(loss > 0, 0.99, 0.0))) == []
+
+
+@pytest.mark.parametrize("field", ["probabilities", "logits", "passes"])
+@pytest.mark.parametrize(("n", "right", "expected"), [(49, 0, []), (128, 8, []), (128, 7, ["chance"]), (50, 0, [])])
+def test_below_chance(field: str, n: int, right: int, expected: list[str]) -> None:
+    """(1/4 - right/n) sqrt(n / (1/4 3/4)) above five: 4.95 of 8, 5.10 of 7 among 128; 4.1 of none among 50."""
+    labels = np.arange(n) % 4
+    predicted = np.where(np.arange(n) < right, labels, (labels + 1) % 4)
+    matrix = 0.7 * np.eye(4)[predicted] + 0.075
+    matrix = np.log(matrix) + 3.0 if field == "logits" else matrix[None] if field == "passes" else matrix
+    assert kinds(said(labels=labels, **{field: matrix})) == expected
+
+
+def test_a_class_that_is_no_label() -> None:
+    """The last of at least three, with the probability of 25 rows, while all others are labels; without names."""
+
+    def columns(mass: float, k: int = 4, missing: int = 0) -> dict[str, Any]:
+        labels = np.arange(100) % (k - 1)
+        labels[labels == missing - 1] = 1
+        p = np.full((100, k), (1.0 - mass) / (k - 1))
+        p[:, k - 1] = mass
+        p[np.arange(100), labels] += 1e-3
+        return {"labels": labels, "probabilities": p / p.sum(axis=1, keepdims=True)}
+
+    assert kinds(said(**columns(0.2499))) == []
+    given = columns(0.2504)
+    (note,) = said(**given)
+    assert "class 3, the last of 4, has the probability of 25 samples" in note
+    logits = {"labels": given["labels"], "logits": np.log(given["probabilities"]) + 7.0}
+    assert kinds(said(**logits)) == ["unit"]
+    assert "unit" in kinds(said(**columns(0.9, k=3)))
+    assert "unit" not in kinds(said(**columns(0.9, k=2)))
+    assert "unit" not in kinds(said(**columns(0.9, missing=1)))
+    assert kinds(said(**given, class_names=list("abcd"))) == []
+    seen = given["labels"].copy()
+    seen[0] = 3
+    assert kinds(said(labels=seen, probabilities=given["probabilities"])) == []
+
+
+def test_logits_that_are_probabilities_side_by_side() -> None:
+    """In [0, 1] and no votes, of 50 rows, with labels of the first classes alone, whose sums are not 1."""
+    rng = np.random.default_rng(0)
+    p, labels = rng.dirichlet(np.ones(3), (60, 2)).reshape(60, 6), np.arange(60) % 3
+    assert kinds(said(labels=labels, logits=p)) == ["several"]
+    for given in (p[:49], p[:50]):
+        assert kinds(said(labels=labels[: len(given)], logits=given)) == ["several"] * (len(given) == 50)
+    assert kinds(said(labels=labels, logits=np.where(p == p.max(), 1.001, p))) == []
+    assert kinds(said(labels=labels, logits=np.where(p == p.min(), -0.001, p))) == []
+    assert "several" not in kinds(said(labels=labels, logits=np.eye(6)[np.arange(60) % 6]))
+    ends = p.copy()
+    ends[0, 0], ends[0, 1] = 0.0, 1.0
+    assert kinds(said(labels=labels, logits=ends)) == ["several"]
+
+
+def test_a_probability_of_one_class() -> None:
+    """All rows predicted as one class above all others, three of each among 50, in [0, 1], of two classes."""
+
+    def columns(n: int = 50, upper: int = 3, **changes: Any) -> dict[str, Any]:
+        predicted = (np.arange(n) >= n - upper).astype(int)
+        given = {"labels": predicted, "predictions": predicted, "confidence": np.linspace(0.0, 1.0, n)}
+        return {name: change(given[name]) for name, change in changes.items()} | {
+            name: value for name, value in given.items() if name not in changes
+        }
+
+    assert kinds(said(**columns())) == kinds(said(**columns(upper=47))) == ["step"]
+    for wrong in (columns(49), columns(upper=2), columns(upper=48), columns(confidence=lambda c: c * 1.01),
+                  columns(confidence=lambda c: c - 0.01), columns(predictions=lambda p: 2 * p, labels=lambda p: 2 * p),
+                  columns(labels=lambda p: p + (np.arange(50) == 0) * 2)):  # fmt: skip
+        assert kinds(said(**wrong)) == []
+    (note,) = said(**columns(confidence=lambda c: 1.0 - c))
+    assert "of class 0, which is no confidence: every row predicted 0 lies above" in note
+    (note,) = said(**columns(predictions=lambda p: p + 4, labels=lambda p: p + 4))
+    assert "of class 5" in note
+    (note,) = said(**columns(), class_names=["no", "yes"])
+    assert "of class yes" in note
+    tied = np.linspace(0.0, 1.0, 50)
+    tied[46] = tied[47]
+    assert kinds(said(**columns(confidence=lambda c: tied))) == []
+
+
+# ---------------------------------------------------------------------- of files
+
+
+def read(path: Path, columns: dict[str, Any], **told: Any) -> list[str]:
+    """Return the warnings, or the error, of a file."""
+    pytest.importorskip("polars")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            abstain.read_outputs(write(path / "a.csv", **columns), **told)
+        except ValueError as error:
+            return [str(error)]
+    return [str(each.message) for each in caught]
+
+
+@pytest.mark.parametrize("logits", [False, True])
+@pytest.mark.parametrize(("n", "most"), [(100, 5), (700, 7)])
+def test_predictions_that_are_not_the_largest(tmp_path: Path, logits: bool, n: int, most: int) -> None:
+    """More than five, and more than one in a hundred."""
+    largest = np.arange(n) % 3
+    for count in (most, most + 1):
+        matrix = np.log(np.eye(3)[largest] * 0.4 + 0.2) + 2.0 * logits
+        matrix = matrix if logits else np.exp(matrix)
+        predicted = np.where(np.arange(n) < count, (largest + 1) % 3, largest)
+        kind = "logit" if logits else "prob"
+        columns = {"y_true": largest, "y_pred": predicted, **{f"{kind}_{k}": matrix[:, k] for k in range(3)}}
+        notes = read(tmp_path, columns)
+        assert [note for note in notes if "are not the class" in note] == notes
+        assert len(notes) == (count > most)
+        if notes:
+            assert f"{count} of {n} predictions are not the class with the largest of" in notes[0]
+            assert ("logits" if logits else "probabilities") in notes[0]
+        assert read(tmp_path, columns | {"confidence": np.linspace(0.5, 1, n)}) == []
+
+
+def test_names_of_classes_in_files(tmp_path: Path) -> None:
+    """No class in common among 20 rows; one spelled in two ways; one that is called unknown and never predicted."""
+    words = np.array(["cat", "dog"])
+    for n, refused in ((19, False), (20, True)):
+        columns = {"y_true": words[np.arange(n) % 2], "y_pred": np.array(["Cat", "Dog"])[np.arange(n) % 2]}
+        notes = read(tmp_path, columns)
+        assert (
+            any("have no class in common (they differ by case alone); write both" in each for each in notes) == refused
+        )
+    columns["y_pred"] = np.array(["x", "y"])[np.arange(20) % 2]
+    assert any("have no class in common; write both" in each for each in read(tmp_path, columns))
+    columns["y_pred"] = np.where(np.arange(20) < 3, " D og", columns["y_true"])
+    (note,) = read(tmp_path, columns)
+    assert "class ' D og' is predicted but no label, and differs from 'dog' by case or blanks alone" in note
+    columns = {"y_true": columns["y_pred"], "y_pred": columns["y_true"]}
+    (note,) = read(tmp_path, columns)
+    assert "class ' D og' is a label but never predicted, and differs from 'dog'" in note
+    for rows, text in ((1, "1 row and"), (2, "2 rows and")):
+        truth = np.where(np.arange(20) < rows, "Unknown", words[np.arange(20) % 2])
+        (note,) = read(tmp_path, {"y_true": truth, "y_pred": words[np.arange(20) % 2]})
+        assert f"class 'Unknown' is the label of {text} never predicted" in note
+        assert "give ood_label='Unknown'" in note
+    assert read(tmp_path, {"y_true": truth, "y_pred": truth}) == []
+    other = np.where(truth == "Unknown", "else", truth)
+    assert read(tmp_path, {"y_true": other, "y_pred": words[np.arange(20) % 2]}) == []
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "right", "expected"),
+    [(20, 2, 0, True), (19, 2, 0, False), (100, 2, 33, True), (100, 2, 34, False), (100, 2, 50, False),
+     (30, 3, 0, True), (29, 3, 0, False), (100, 4, 10, True)],
+)  # fmt: skip
+def test_another_order_of_the_classes(tmp_path: Path, n: int, k: int, right: int, expected: bool) -> None:
+    """More than half right, and twice as much as now, if classes are numbered anew; ten rows of each class."""
+    labels = np.arange(n) % k
+    predicted = np.where(np.arange(n) < right, labels, (labels + 1) % k)
+    notes = read(tmp_path, {"y_true": labels, "y_pred": predicted})
+    assert len(notes) == expected
+    if expected:
+        assert f"accuracy is {right / n:.3f}, but {1 - right / n:.3f} if the classes came in another" in notes[0]
+
+
+def test_no_order_is_better_than_by_chance(tmp_path: Path) -> None:
+    """Predictions that all name one class, or spread: no order gives more than half."""
+    labels = np.arange(90) % 3
+    assert read(tmp_path, {"y_true": labels, "y_pred": np.roll(labels, 1) * 0 + 2}) == []
+    predicted = np.where(np.arange(90) % 9 < 5, (labels + 1) % 3, (labels + 2) % 3)  # 5 of 9
+    (note,) = read(tmp_path, {"y_true": labels, "y_pred": predicted})
+    assert "but 0.556 if" in note
+    predicted = np.where(np.arange(90) % 10 < 5, (labels + 1) % 3, (labels + 2) % 3)  # one half
+    assert read(tmp_path, {"y_true": labels, "y_pred": predicted}) == []
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_an_uncertainty_that_was_named_as_the_confidence(tmp_path: Path, seed: int) -> None:
+    """Refused where its failure AUROC lies three standard errors below one half."""
+    rng = np.random.default_rng(seed)
+    wrong = (np.arange(45) < 12).astype(int)
+    column = np.round(rng.normal(size=45) + (0.6 + 0.1 * seed) * wrong, 1)
+    auroc, error = roc_auc_score(1 - wrong, column), np.sqrt(46 / (12 * 12 * 33))
+    columns = {"y_true": np.zeros(45, int), "y_pred": wrong, "uncertainty": column}
+    notes = [note for note in read(tmp_path, columns, confidence="uncertainty") if "by its values" in note]
+    assert len(notes) == (auroc < 0.5 - 3 * error)
+    if notes:
+        assert f"(failure AUROC {auroc:.3f} as a confidence)" in notes[0]
+
+
+@pytest.mark.parametrize(("upper", "backwards", "expected"), [(5, True, True), (4, True, False), (26, True, True),
+                                                            (27, True, False), (5, False, False)])  # fmt: skip
+def test_a_score_from_which_the_prediction_follows(tmp_path: Path, upper: int, backwards: bool, expected: bool) -> None:
+    """Among 31 rows, five of each class: refused where it ranks failures backwards, whichever class is above."""
+    predicted = (np.arange(31) >= 31 - upper).astype(int)
+    score = np.linspace(0.1, 0.9, 31)
+    wrong = score > np.sort(score)[-4] if backwards else score < np.sort(score)[3]
+    for column, prediction in ((score, predicted), (score, 1 - predicted)):
+        truth = np.where(wrong, 1 - prediction, prediction)
+        columns = {"y_true": truth, "y_pred": prediction, "score": column}
+        notes = read(tmp_path, columns)
+        assert [note for note in notes if "it looks like the probability of one class" in note] == notes[:expected]
+        assert not [n for n in read(tmp_path, columns, confidence="score") if "it looks like" in n]
