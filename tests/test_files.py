@@ -23,15 +23,6 @@ def failing(file: BinaryIO) -> None:
     raise RuntimeError("in the middle")
 
 
-def test_a_new_file(tmp_path: Path) -> None:
-    """The text is there as UTF-8 with its own line ends, given as text or path, and nothing else."""
-    write_text(tmp_path / "a.txt", "é\n置\r\n")
-    write_text(str(tmp_path / "b.txt"), "")
-    assert (tmp_path / "a.txt").read_bytes() == "é\n置\r\n".encode()
-    assert (tmp_path / "b.txt").read_bytes() == b""
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", "b.txt"]
-
-
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
 def test_a_failing_writer_leaves_nothing(tmp_path: Path, error: type[BaseException]) -> None:
     """Neither half a file nor a temporary one, also when interrupted from the keyboard."""

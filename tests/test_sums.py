@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from abstain import TieBlocks
 from abstain._sums import cumulative, inner, mapped, ones
 
 SIZES = [1, 7, 8, 4095, 4096, 4103, 4104, 10_001]
@@ -31,19 +30,6 @@ def test_sums_never_decrease_and_stand_still_on_zeros() -> None:
     assert (steps[values[1:] == 0.0] == 0.0).all()
 
 
-@pytest.mark.parametrize("digits", [None, 2])
-def test_large_tables_have_the_sums_of_their_columns(digits: int | None) -> None:
-    """The sums that builders fill in for whole numbers are those of the columns, tied or not."""
-    rng = np.random.default_rng(1)
-    score = rng.random(9_001) if digits is None else np.round(rng.random(9_001), digits)
-    for loss in ((rng.random(9_001) < 0.1).astype(float), rng.random(9_001)):
-        for keep_samples in (False, True):
-            blocks = TieBlocks.from_samples(loss, score, keep_samples=keep_samples)
-            np.testing.assert_array_equal(blocks.cumulative_weight, np.cumsum(blocks.weight))
-            np.testing.assert_allclose(blocks.cumulative_loss, np.cumsum(blocks.loss), rtol=1e-13)
-            np.testing.assert_array_equal(blocks.selective_risk, blocks.cumulative_loss / blocks.cumulative_weight)
-
-
 @pytest.mark.parametrize("n", SIZES)
 def test_ones_are_those_of_numpy_and_take_no_memory(n: int) -> None:
     """A column of ones gives the same bits in products, keeps its form when mapped, and is nobody's to write to."""
@@ -55,12 +41,3 @@ def test_ones_are_those_of_numpy_and_take_no_memory(n: int) -> None:
     np.testing.assert_array_equal(mapped(values, np.exp), np.exp(values))
     with pytest.raises(ValueError, match="read-only"):
         one[0] = 2.0
-
-
-def test_an_untied_table_does_not_store_its_weights() -> None:
-    """Each block of distinct scores holds one row, which needs no column of ones; kept samples or not."""
-    loss, score = np.arange(2000) % 7 == 0, np.random.default_rng(0).random(2000)
-    for keep in (False, True):
-        blocks = TieBlocks.from_samples(loss, score, keep_samples=keep)
-        assert blocks.weight.strides == blocks.count.strides == (0,)
-        np.testing.assert_array_equal(blocks.weight, np.ones(2000))

@@ -29,18 +29,8 @@ def test_the_message_is_the_verdict(tmp_path: Path) -> None:
     """One test passes and one fails in a run of their own; the failure shows no code of ours."""
     (tmp_path / "conftest.py").write_text('pytest_plugins = ["abstain.testing"]\n', "utf-8")
     (tmp_path / "test_model.py").write_text(MODEL, "utf-8")
-    words = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "--junitxml",
-        "report.xml",
-        "--rootdir",
-        ".",
-    ]
+    options = "-m pytest -q -p no:cacheprovider --junitxml report.xml --rootdir ."
+    words = [sys.executable, *options.split()]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, encoding="utf-8", timeout=120, check=False)
     assert "1 failed, 1 passed" in done.stdout
     assert "AssertionError: Not certified at 2 %. Answer 33.3 % of the cases: at most 3.92 %" in done.stdout

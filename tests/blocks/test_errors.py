@@ -47,16 +47,6 @@ def test_bad_values(loss: Any, confidence: Any, weight: Any, message: str, xp: A
             TieBlocks.from_samples(*columns, **options)
 
 
-def test_columns_of_two_dimensions(xp: Any) -> None:
-    """A matrix of losses is not one loss per sample."""
-    with pytest.raises(ValueError, match=r"loss must be one-dimensional.*got shape \(2, 1\); use \.ravel\(\)"):
-        TieBlocks.from_samples(xp.ones((2, 1)), xp.ones((2,)))
-    with pytest.raises(
-        ValueError, match=r"confidence must be one-dimensional.*got a single number; give a list of values"
-    ):
-        TieBlocks.from_samples(xp.ones((2,)), xp.asarray(1.0))
-
-
 @pytest.mark.parametrize("policy", ["reject", "drop"])
 def test_losses_of_samples_without_a_score_are_checked_too(policy: Any, xp: Any) -> None:
     """A bad loss is refused at the caller's position, whether or not its sample or one before it has a score."""

@@ -175,13 +175,6 @@ def test_nulls_are_missing_values(kind: str) -> None:
         TieBlocks.from_samples([0, 1, 1], [0.1, 0.2, 0.3], column)
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.int64, torch.bool])
-def test_class_scores_of_any_tensor_type(dtype: torch.dtype) -> None:
-    """Logits in half precision become float64 as well (NumPy itself has no bfloat16)."""
-    scores = torch.tensor([[1.0, 0.0], [0.0, 1.0]]).to(dtype)
-    np.testing.assert_array_equal(matrix(scores, "logits"), np.eye(2), strict=True)
-
-
 @pytest.mark.parametrize(
     ("array", "error", "message"),
     [

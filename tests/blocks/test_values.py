@@ -45,17 +45,6 @@ def test_two_half_losses_are_not_a_right_and_a_wrong_one() -> None:
     assert (graded.binary, binary.binary) == (False, True)
 
 
-@given(problems(losses=["binary"], weights=["none", "frequencies"]), st.data())
-def test_merging_any_parts_gives_the_whole_bit_by_bit(problem: Problem, data: st.DataObject) -> None:
-    """Tables of disjoint rows with 0/1 losses add up to the table of all rows exactly."""
-    parts = _parts(problem, data)
-    tables = [part.table(moments=True) for part in parts]
-    merged = tables[0].merge(*tables[1:])
-    assert_same(merged, _whole(parts).table(moments=True), exact=True)
-    assert merged.binary
-    assert merged.moments is not None
-
-
 @given(problems(weights=WEIGHTS), st.data())
 def test_merging_any_parts_gives_the_whole(problem: Problem, data: st.DataObject) -> None:
     """With any losses and weights the merged table agrees to rounding, and so does its optimum."""

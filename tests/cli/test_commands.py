@@ -37,21 +37,8 @@ def test_named_columns(abstain_: Run, tmp_path: Path) -> None:
     path = tmp_path / "odd.parquet"
     names = {"y": "A", "yhat": "B", "conf": "C", "w": "D", "case": "E", "site": "F"}
     polars.DataFrame({names[key]: COLUMNS[key] for key in names}).write_parquet(path)
-    options = [
-        "--labels",
-        "A",
-        "--predictions",
-        "B",
-        "--confidence",
-        "C",
-        "--sample-weight",
-        "D",
-        "--ids",
-        "E",
-        "--clusters",
-        "F",
-    ]
-    done = abstain_("evaluate", path, *options, "--metrics", "augrc", "--json", "-")
+    options = "--labels A --predictions B --confidence C --sample-weight D --ids E --clusters F"
+    done = abstain_("evaluate", path, *options.split(), "--metrics", "augrc", "--json", "-")
     assert (done.code, done.err.count("\n"), ": labels `" in done.err) == (0, 1, True)
     assert done.value("augrc") == abstain.augrc(LOSS, COLUMNS["conf"], sample_weight=COLUMNS["w"])
     assert done.json["provenance"]["weighted"] is True
@@ -62,18 +49,8 @@ def test_losses_probabilities_and_logits_by_name(abstain_: Run, files: Files, tm
     np.savez(tmp_path / "a.npz", loss_of_mine=LOSS * 0.5, conf=COLUMNS["conf"])
     done = abstain_("evaluate", "a.npz", "--loss", "loss_of_mine", "--metrics", "augrc", "--json", "-")
     assert done.value("augrc") == abstain.augrc(LOSS * 0.5, COLUMNS["conf"])
-    done = abstain_(
-        "evaluate",
-        files["csv"],
-        "--probabilities",
-        "p_*",
-        "--scores",
-        "neg_entropy",
-        "--metrics",
-        "augrc",
-        "--json",
-        "-",
-    )
+    options = "--probabilities p_* --scores neg_entropy --metrics augrc --json -"
+    done = abstain_("evaluate", files["csv"], *options.split())
     entropy = abstain.scores.compute("neg_entropy", abstain.Outputs(labels=COLUMNS["y"], probabilities=PROBABILITIES))
     assert done.value("augrc") == pytest.approx(abstain.augrc(LOSS, entropy), rel=1e-9)
     done = abstain_("evaluate", files["npz"], "--logits", "logits", "--scores", "max_logit", "--json", "-")
@@ -106,17 +83,8 @@ def test_of_several_models_in_one_file_one_is_chosen(abstain_: Run, tmp_path: Pa
     named = ["--predictions", "pred_c", "--confidence", "conf_c"]
     done = abstain_("evaluate", "a.npz", *named, "--metrics", "augrc", "--json", "-")
     assert done.value("augrc") == abstain.augrc(LOSS, COLUMNS["vague"])
-    chosen = [
-        "--probabilities",
-        "probs_a",
-        "--features",
-        "feature_a",
-        "--scores",
-        "knn(neighbours=3)",
-        "--fit",
-        "a.npz",
-    ]
-    done = abstain_("evaluate", "a.npz", *chosen, "--metrics", "augrc", "--json", "-")
+    chosen = "--probabilities probs_a --features feature_a --scores knn(neighbours=3) --fit a.npz"
+    done = abstain_("evaluate", "a.npz", *chosen.split(), "--metrics", "augrc", "--json", "-")
     outputs = abstain.Outputs(labels=COLUMNS["y"], probabilities=PROBABILITIES, features=LOGITS)
     assert done.value("augrc") == abstain.augrc(LOSS, abstain.scores.compute("knn(neighbours=3)", outputs, outputs))
 
@@ -140,19 +108,6 @@ def test_groups(abstain_: Run, files: Files) -> None:
     assert done.value("augrc", group="age = 31") > 0
     printed = abstain_("evaluate", files["parquet"], "--groups", "site", "--metrics", "augrc").out
     assert f"site = south  {south.sum()}  " in printed
-
-
-def test_metrics(abstain_: Run, files: Files) -> None:
-    """A list with options, and all of them."""
-    done = abstain_(
-        "evaluate", files["csv"], "--metrics", "aurc(estimator=log), coverage_at_risk(risk=0.2)", "--json", "-"
-    )
-    log = abstain.aurc(LOSS, COLUMNS["conf"], estimator="log")
-    assert done.value("aurc(estimator=log)") == pytest.approx(log, rel=1e-12)
-    assert done.value("coverage_at_risk(risk=0.2)") == abstain.coverage_at_risk(LOSS, COLUMNS["conf"], risk=0.2)
-    everything = abstain_("evaluate", files["csv"], "--metrics", "all", "--json", "-")
-    shown = {row["identifier"].split("/")[0] for row in everything.json["measurements"]}
-    assert shown == set(abstain.metrics.names("blocks", "probabilities"))
 
 
 @pytest.mark.parametrize("policy", ["reject", "drop"])

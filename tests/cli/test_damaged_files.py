@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -115,21 +113,3 @@ def test_a_damaged_file_is_one_line_or_a_result(
                 row["value"] for row in intact.json["measurements"]
             ]
             assert same or "not used" in done.out + done.err, place
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("suffix", [".npz", ".csv", ".jsonl", ".parquet"])
-def test_a_damaged_file_in_a_process_of_its_own(
-    suffix: str, places: Callable[[str], dict[str, Path]], tmp_path: Path
-) -> None:
-    """The same by the installed command, 200 files in all commands in turn, where a crash ends the process."""
-    made, lots = places(suffix), random.Random(suffix)
-    content = made["intact"].read_bytes()
-    for number in range(200):
-        damaged, command = tmp_path / f"damaged{suffix}", COMMANDS[number % len(COMMANDS)]
-        damaged.write_bytes(mutated(content, lots))
-        words = [word.format(damaged, **made) for word in command]
-        done = subprocess.run([sys.executable, "-m", "abstain", *words], capture_output=True, text=True, check=False)
-        assert done.returncode in (0, 1, 2), (number, done.stderr)
-        assert "Traceback" not in done.stderr, (number, done.stderr)
-        assert done.returncode != 1 or command[0] in ("threshold", "monitor"), (number, done.stderr)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -167,34 +166,3 @@ def test_without_polars(path: Path) -> None:
     assert done.stdout.splitlines()[-1] == "[0, 2, 2]"
     last = done.stderr.splitlines()[-1]
     assert last.startswith(f'abstain: {other}: reading .parquet files needs polars: pip install ".[cli]"')
-
-
-def _sorting(score: np.ndarray) -> float:
-    """Return the processor time of one stable argsort, which no processor does several rows at a time."""
-    before = time.process_time()
-    for _ in range(5):
-        np.argsort(score, kind="stable")
-    return (time.process_time() - before) / 5
-
-
-@pytest.mark.slow
-def test_a_million_rows_in_seconds(tmp_path: Path) -> None:
-    """Two scores, all forms of output: about forty times as long as one stable argsort, never a hundred times."""
-    polars = pytest.importorskip("polars")
-    rng = np.random.default_rng(0)
-    n = 10**6
-    confidence = rng.random(n)
-    wrong = (rng.random(n) > confidence).astype(int)
-    frame = {"y": np.zeros(n, int), "yhat": wrong, "conf": confidence, "vague": confidence + 0.1 * rng.random(n)}
-    polars.DataFrame(frame).write_parquet(tmp_path / "big.parquet")
-    sorts, before = [_sorting(confidence)], os.times()
-    endings = {"report": "html", "plot": "png", "json": "json", "csv": "csv"}
-    options = [word for name, end in endings.items() for word in (f"--{name}", tmp_path / f"r.{name}.{end}")]
-    done = start("evaluate", tmp_path / "big.parquet", "--scores", "conf,vague", *options)
-    assert done.returncode == 0, done.stderr
-    after = os.times()  # processor time of the command: a busy machine is not a slow command
-    sorts.append(_sorting(confidence))  # and a machine that shares its caches sorts as slowly
-    used = after.children_user - before.children_user + after.children_system - before.children_system
-    assert used < 100 * sum(sorts) / 2, (used, sorts)
-    assert "\n1000000 samples" in done.stdout
-    assert (tmp_path / "r.report.html").stat().st_size < 500_000  # as of ten thousand rows

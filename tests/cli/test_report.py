@@ -125,25 +125,8 @@ def test_a_guarantee_is_no_plain_yes_where_columns_that_may_be_groups_were_not_r
 def test_a_plan_of_labels_has_a_page(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """``abstain plan --report``: how many rows to label, the chart of chances, and the stages."""
     monkeypatch.chdir(folder)
-    assert (
-        run(
-            [
-                "plan",
-                "a.npz",
-                "--labels",
-                "100",
-                "--metric",
-                "aurc",
-                "--seed",
-                "1",
-                "-o",
-                "plan.csv",
-                "--report",
-                "plan.json",
-            ]
-        )
-        == 0
-    )
+    options = "--labels 100 --metric aurc --seed 1 -o plan.csv --report plan.json"
+    assert run(["plan", "a.npz", *options.split()]) == 0
     page = json.loads(Path("plan.json").read_text())
     assert page["title"] == "Which rows to label: a.npz"
     numbers = {each["name"]: each["value"] for each in page["lead"]["board"]["numbers"]}

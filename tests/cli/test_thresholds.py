@@ -189,18 +189,8 @@ def test_groups_of_a_csv_keep_their_text(tmp_path: Path, capsys: pytest.CaptureF
     codes = ["01", "1", "007"]
     rows = [f"{codes[i % 3]},{score},{int(rng.random() < 0.2)}" for i, score in enumerate(rng.random(600))]
     path.write_text("\n".join(["site,conf,err", *rows]))
-    calibration = [
-        "threshold",
-        str(path),
-        "--loss",
-        "err",
-        "--confidence",
-        "conf",
-        "--coverage",
-        "0.5",
-        "--groups",
-        "site",
-    ]
+    options = "--loss err --confidence conf --coverage 0.5 --groups site"
+    calibration = ["threshold", str(path), *options.split()]
     assert run([*calibration, "-o", str(policy)]) == 0
     assert run(["apply", str(policy), str(path), "-o", str(decided)]) == 0
     assert "600 rows: 300 accepted" in capsys.readouterr().out
@@ -221,13 +211,8 @@ def test_a_cluster_column_is_used(tmp_path: Path, capsys: pytest.CaptureFixture[
     """Named or recognised: the guarantee is about new clusters, and monitoring needs them; repeated ids are said."""
     rng = np.random.default_rng(0)
     m, k = 200, 5
-    frame = pl.DataFrame(
-        {
-            "error": ((rng.random((m, 1)) < 0.02) & (rng.random((m, k)) < 0.9)).ravel().astype(int),
-            "conf": rng.random(m * k),
-            "patient": np.repeat(np.arange(m), k),
-        }
-    )
+    error = ((rng.random((m, 1)) < 0.02) & (rng.random((m, k)) < 0.9)).ravel().astype(int)
+    frame = pl.DataFrame({"error": error, "conf": rng.random(m * k), "patient": np.repeat(np.arange(m), k)})
     file, policy = tmp_path / "val.csv", tmp_path / "policy.json"
     frame.write_csv(file)
     options = [str(file), "--loss", "error", "--confidence", "conf", "--risk", "0.1", "--delta", "0.05"]

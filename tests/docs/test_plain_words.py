@@ -11,11 +11,12 @@ import ast
 import re
 from collections.abc import Iterator
 from html import unescape
+from pathlib import Path
 
 import pytest
 
 from abstain.report import Source, as_html, build
-from tests.imports import ROOT
+from tests.imports import ROOT, tree_of
 from tests.report import kinds
 
 #: A pattern that must not appear, and what is said instead.
@@ -76,9 +77,9 @@ def avoided(text: str) -> dict[str, str]:
     return {match[0]: word for pattern, word in INSTEAD.items() for match in re.finditer(pattern, found, re.IGNORECASE)}
 
 
-def texts(source: str) -> Iterator[tuple[int, str]]:
+def texts(path: Path) -> Iterator[tuple[int, str]]:
     """Yield every string with a space of a module, with its line."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
             yield node.lineno, node.value
 
@@ -110,7 +111,7 @@ def test_the_package_uses_the_words_of_the_field() -> None:
     found = [
         (path.relative_to(ROOT).as_posix(), line, word)
         for path in MODULES
-        for line, text in texts(path.read_text(encoding="utf-8"))
+        for line, text in texts(path)
         if (word := avoided(text))
     ]
     found += [(path.name, 0, word) for path in TEMPLATES if (word := avoided(path.read_text(encoding="utf-8")))]

@@ -136,13 +136,3 @@ def test_the_command_takes_a_pattern(tmp_path: Path, capsys: pytest.CaptureFixtu
             written.append({name: saved[name] for name in saved if name not in ("created", "sha256", "hash")})
     assert printed[:2] == printed[2:]
     assert written[:2] == written[2:]
-
-
-def test_groups_are_called_as_in_memory() -> None:
-    """Whole numbers and truth values are text in a policy, and come in its order."""
-    frame = rows(1).with_columns(number=pl.arange(400) % 3 * 5 + 5, yes=pl.arange(400) % 2 == 0)
-    for name in ("number", "yes"):
-        found = abstain.choose_threshold(frame=frame.lazy(), groups=name, coverage=0.5)
-        expected = abstain.choose_threshold(frame["loss"], frame["confidence"], groups=frame[name], coverage=0.5)
-        assert list(found.groups) == list(expected.groups)
-        check_alike(found.to_dict(), expected.to_dict(), name)

@@ -347,13 +347,3 @@ def test_the_difference_of_unknown_names(data):
         result.difference("god", "poor")
     with pytest.raises(KeyError, match="with itself"):
         result.difference("good", "good")
-
-
-def test_arguments_are_not_changed_and_seeds_repeat(data):
-    loss, scores = data
-    before = loss.copy(), {name: score.copy() for name, score in scores.items()}
-    first = abstain.compare(loss, scores, adjust="max-t", rng=5)
-    second = abstain.compare(loss, scores, adjust="max-t", rng=np.random.default_rng(5))
-    assert first.to_dict() == second.to_dict()
-    assert np.array_equal(before[0], loss)
-    assert all(np.array_equal(before[1][name], scores[name]) for name in scores)

@@ -15,12 +15,6 @@ import abstain
 from abstain.evaluation import Measurement
 from tests.report import hostile
 
-OUTPUTS = abstain.Outputs(
-    loss=[0, 1, 0, 1, 0],
-    scores={"a": [0.9, 0.1, 0.8, 0.1, 0.1], "b": [9.0, 1.0, 8.0, 7.0, 2.0]},
-    groups={"site": ["x", "x", "x", "y", "y"]},
-)
-RESULT = abstain.evaluate(OUTPUTS, ["a", "b"], groups="site")
 FIELDS = list(Measurement.__dataclass_fields__)
 
 
@@ -31,32 +25,6 @@ def strict(text: str) -> Any:
         raise AssertionError(f"{constant} is no JSON")
 
     return json.loads(text, parse_constant=refuse)
-
-
-def test_dict_and_json() -> None:
-    """Strict JSON holds every number to the last digit, None for NaN, and the reason."""
-    read = strict(RESULT.to_json())
-    assert read == RESULT.to_dict()
-    assert list(read) == ["provenance", "scores", "measurements", "verdict", "notes"]
-    for row, entry in zip(read["measurements"], RESULT.measurements, strict=True):
-        assert list(row) == FIELDS
-        assert row["value"] == (None if np.isnan(entry.value) else entry.value)
-        assert (row["value"] is None) == (row["reason"] is not None)
-    assert None in [row["value"] for row in read["measurements"]]
-    assert [row["score"] for row in read["scores"] if row["group"] is None] == ["a", "b"]
-    assert read["scores"][0]["largest_tie"] == 3
-    assert "curve" not in read["scores"][0]
-    assert read["provenance"]["fingerprint"] == OUTPUTS.fingerprint
-    assert read["verdict"] == strict(json.dumps(RESULT.verdict.to_dict()))
-
-
-def test_files(tmp_path: Path) -> None:
-    """A path gets the same text, and nothing else stays in the folder."""
-    json_text, csv_text = RESULT.to_json(tmp_path / "r.json"), RESULT.to_csv(str(tmp_path / "r.csv"))
-    RESULT.report(tmp_path / "r.html")
-    assert (tmp_path / "r.json").read_text("utf-8") == json_text + "\n"
-    assert (tmp_path / "r.csv").read_text("utf-8") == csv_text
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["r.csv", "r.html", "r.json"]
 
 
 @pytest.mark.parametrize("part", range(5))

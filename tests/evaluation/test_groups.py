@@ -184,13 +184,6 @@ def test_a_missing_interval_is_said_where_the_data_lack_it() -> None:
     )
 
 
-@pytest.mark.parametrize("n_resamples", [-1, 1, 2.5, "many"])
-def test_resamples_are_checked_though_no_metric_needs_them(n_resamples: object) -> None:
-    """An option that cannot work is refused, not ignored."""
-    with pytest.raises(ValueError, match="n_resamples must be a whole number >= 2, got"):
-        abstain.evaluate(outputs(), metrics="augrc", n_resamples=n_resamples)  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -222,16 +215,6 @@ def test_several_columns_for_one(column: str, message: str) -> None:
         abstain.evaluate(loss=LOSS, **{column: both})
     found = abstain.evaluate({"loss": LOSS, **both}, loss="loss", scores=["a", "b"])
     assert found.value("augrc", score="b") == abstain.augrc(LOSS, SCORE**3)
-
-
-def test_provenance_names_what_changes_the_numbers() -> None:
-    """The fit data and the number of resamples, beside policy and level."""
-    features = np.column_stack([SCORE, LOSS])
-    fit = abstain.Outputs(labels=[0, 1] * (N // 2), predictions=[0] * N, features=features)
-    given = outputs(features=features)
-    result = abstain.evaluate(given, "knn", "augrc", fit=fit, n_resamples=20)
-    assert (result.provenance["fit"], result.provenance["n_resamples"]) == (fit.fingerprint, 20)
-    assert abstain.evaluate(given, metrics="augrc").provenance["fit"] is None
 
 
 def test_provenance_identifies_the_input() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -36,13 +34,6 @@ def test_each_score_is_judged_by_its_own_predictions() -> None:
         assert result.value("augrc", score=score) == abstain.augrc(loss, column)
     assert result.value("nll", score="pass_msp") == pytest.approx(abstain.nll(OUTPUTS.labels, MEAN), rel=1e-12)
     assert sum("judged by the predictions of its passes" in note for note in result.notes()) == 2
-
-
-def test_a_given_loss_stands() -> None:
-    """A loss of the caller's own takes the place of every prediction."""
-    loss = np.random.default_rng(1).random(500)
-    result = abstain.evaluate(replace(OUTPUTS, loss=loss), "pass_msp", "risk")
-    assert result.value("risk") == pytest.approx(loss.mean(), rel=1e-12)
 
 
 @pytest.mark.parametrize("first", ["good", "bad"])

@@ -165,16 +165,6 @@ def test_hostile_names_on_a_terminal(part: int) -> None:
     assert "\x1b[31m" not in terminal(result, 100, colours=True)
 
 
-def test_scores_whose_names_look_alike_keep_their_values() -> None:
-    """Two names that print alike are still two scores."""
-    outputs = abstain.Outputs(loss=[0, 1, 0, 1], scores={"a\n": [4, 1, 3, 2], "a\\x0a": [1, 1, 1, 1]})
-    (table,) = abstain.evaluate(outputs, ["a\n", "a\\x0a"], "augrc", level=None).tables()
-    assert [[cell.value for cell in row] for row in table.shown()] == [
-        ["a\\x0a", "0.1250", "100.0 %", "1"],
-        ["a\\x0a", "0.2500", "25.0 %", "4"],
-    ]
-
-
 @pytest.mark.parametrize(
     ("spec", "label"),
     [

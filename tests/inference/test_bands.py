@@ -107,14 +107,6 @@ def test_a_simultaneous_band_is_a_pointwise_one_at_the_quantile_of_the_largest_d
     np.testing.assert_allclose(band.high, np.where(told, wanted.high, 1.0), rtol=1e-9)
 
 
-def test_losses_far_from_zero_keep_their_spread() -> None:
-    """Losses 1e4 +- 1e-2: sums of raw squares would cancel."""
-    rng = np.random.default_rng(1)
-    loss, score = 1e4 + 1e-2 * rng.normal(size=500), rng.random(500)
-    error, _ = spread(points_of(loss, score, None, None, False))
-    np.testing.assert_allclose(error[-1], np.std(loss) / np.sqrt(500), rtol=1e-6)
-
-
 def test_pointwise_is_clopper_pearson_for_plain_errors() -> None:
     """Each threshold as the scalar function says; without errors the tail stays two-sided."""
     loss, score = POPULATIONS[3].draw(80, np.random.default_rng(2))

@@ -108,18 +108,6 @@ def test_covariance_of_differences_is_that_of_the_pair():
     assert np.linalg.matrix_rank(inference.covariance(a, a), tol=1e-12) == 1
 
 
-def test_rank_estimators_take_the_smooth_twin():
-    """Harmonic, log and unbiased forms have the standard error of the form they converge to."""
-    loss, score, _ = draw(6)
-    for spec, twin in (
-        ("aurc(estimator=harmonic)", "aurc"),
-        ("augrc_unbiased", "augrc"),
-        ("naurc(estimator=log)", "naurc"),
-    ):
-        metric = metrics.parse(spec)
-        assert abstain.standard_error(metric, loss, score) == abstain.standard_error(twin, loss, score)
-
-
 @pytest.mark.parametrize("spec", ["coverage_at_risk", "fpr95_error", "aurc_achievable", "mce"])
 def test_metrics_without_a_gradient_say_what_to_use(spec):
     """Quantile jumps and biased metrics are refused with the remedy or the reason."""

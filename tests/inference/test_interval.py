@@ -289,13 +289,3 @@ def test_options_of_a_wrong_type_are_named(options, message):
     loss, score = problem()
     with pytest.raises((TypeError, ValueError), match=message):
         abstain.confidence_interval("augrc", loss, score, **options)
-
-
-@pytest.mark.parametrize("values", [(0.5, 1.5), (0.0, 2.0)])
-def test_weights_that_sum_to_the_number_of_rows_are_weights(values):
-    """Of one tied score the table shows the sum only; the interval is that of the same weights without ties."""
-    loss, weight = np.random.default_rng(0).random(400) < 0.2, np.resize(values, 400)
-    tied = abstain.confidence_interval("risk", loss, np.zeros(400), sample_weight=weight)
-    apart = abstain.confidence_interval("risk", loss, np.arange(400), sample_weight=weight)
-    assert tied.method == "log-t"
-    np.testing.assert_allclose(tied[:4], apart[:4], rtol=1e-12)

@@ -10,21 +10,6 @@ import pytest
 import abstain
 
 
-@pytest.mark.parametrize("digits", [None, 2, 1])
-@pytest.mark.parametrize("metric", ["augrc", "e_augrc", "aurc", "selective_risk(coverage=0.6)"])
-def test_powers_of_terms_follow_from_the_table(metric: str, digits: int | None) -> None:
-    """Of 0/1 losses the error and the degrees of freedom of an interval are those of the terms of its rows."""
-    rng = np.random.default_rng(0)
-    score = rng.random(400)
-    score = score if digits is None else np.round(score, digits)
-    loss = (rng.random(400) > score).astype(float)
-    found = abstain.confidence_interval(metric, loss, score)
-    assert found.standard_error == pytest.approx(abstain.standard_error(metric, loss, score), rel=1e-11)
-    squares = abstain.inference.influence(metric, loss, score) ** 2
-    kurtosis = 400 * float((squares**2).sum()) / float(squares.sum()) ** 2
-    assert found.df == pytest.approx(min(800.0 / (kurtosis - 1.0), 399.0), rel=1e-10)
-
-
 @pytest.mark.parametrize("digits", [None, 2])
 def test_an_evaluation_that_gives_memory_back_has_the_same_numbers(monkeypatch: pytest.MonkeyPatch, digits) -> None:
     """Large tables keep neither gradients nor sums between metrics; a small one is made to do the same."""

@@ -47,13 +47,6 @@ def test_rank_then_aggregate_by_brute_force(data, study):
         assert list(ranking.mean_rank) == sorted(ranking.mean_rank)
 
 
-def test_equal_scores_have_the_same_smallest_rank(study):
-    ranking = study.rankings["augrc"]
-    assert ranking.of("good")["rank"] == ranking.of("same")["rank"] == 1
-    assert ranking.of("fair")["rank"] == 3
-    assert ranking.of("poor")["rank"] == 4
-
-
 def test_the_map_is_the_one_of_compare(data, study):
     for spec, ranking in study.rankings.items():
         result = abstain.compare(*data, metric=spec)
@@ -107,15 +100,8 @@ def test_wilcoxon_over_resamples_is_scipys(digits):
     for i in range(3):
         for j in range(3):
             if i != j:
-                expected = stats.wilcoxon(
-                    drawn[:, i],
-                    drawn[:, j],
-                    alternative="less",
-                    zero_method="wilcox",
-                    correction=False,
-                    method="approx",
-                )
-                assert found[i, j] == pytest.approx(expected.pvalue)
+                expected = stats.wilcoxon(drawn[:, i], drawn[:, j], alternative="less", method="approx").pvalue
+                assert found[i, j] == pytest.approx(expected)
     assert np.diag(found).tolist() == [1.0, 1.0, 1.0]
     assert wilcoxon_over_resamples(-drawn, "higher") == pytest.approx(found)
     assert wilcoxon_over_resamples(np.ones((5, 2))).tolist() == [[1.0, 1.0], [1.0, 1.0]]

@@ -99,15 +99,6 @@ def test_few_successes_decide_the_better_end(metric, most):
     assert exact - 5e-4 < low <= exact
 
 
-def test_an_interval_of_runs_has_room_too():
-    """Three runs with the same rare errors: no narrower towards the worse than a single one."""
-    score, loss = np.r_[np.ones(285), np.full(15, 0.3)], np.r_[np.zeros(285), np.ones(8), np.zeros(7)]
-    one = abstain.confidence_interval("augrc", loss, score)
-    runs = {"a": np.tile(score, (3, 1)), "b": np.tile(score[::-1], (3, 1))}
-    several, _ = abstain.compare(np.tile(loss, (3, 1)), runs).table
-    assert several["high"] == pytest.approx(one.high)
-
-
 def test_a_score_of_exactly_one_or_zero_warns_for_its_logarithm():
     """One error there costs what clip says, and none may have been seen; the Brier score has no such limit."""
     loss, score = [0, 1, 0, 0] * 32, [0.9, 0.5, 0.6, 0.7] * 32

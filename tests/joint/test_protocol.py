@@ -53,25 +53,6 @@ def test_layouts(result: joint.ProtocolResult, layout: str, options: dict[str, s
     assert len(table.rows) == 2
 
 
-def test_cells_and_ranks(result: joint.ProtocolResult) -> None:
-    """Fractions with their spread over runs, the best of a column ranked 1; x1000 where asked for."""
-    table = result.table("single-double")
-    row = ["msp", "knn"].index("knn")
-    mean, sd = result.mean("ds_aurc", score="knn", group="near")
-    column = table.headings().index("DS-AURC near ↓")
-    cell = table.shown()[row][column]
-    assert (cell.value, cell.rest) == (f"{mean:.4f}", f" ± {sd:.4f}")
-    best = min("msp", "knn", key=lambda score: result.mean("ds_aurc", score=score, group="near")[0])
-    assert [each[column].rank for each in table.shown()] == [1 if name == best else 2 for name in ("msp", "knn")]
-    assert f"{cell.value}{' *²'[cell.rank]} ± " in str(table)
-    assert str(table).endswith("\n* best of its column; ²: the next ranks")
-    thousands = table.scaled(1000)
-    assert thousands.headings()[column] == "DS-AURC near ↓ x1000"
-    assert thousands.shown()[row][column].value == f"{1000 * mean:.1f}"
-    accuracy, sd = result.mean("accuracy")
-    assert f"ID accuracy {accuracy:.4f} ± {sd:.4f}" in table.notes
-
-
 def test_ranks_follow_what_is_printed() -> None:
     """Values that differ in the last printed digit differ in rank, others do not."""
     outside = {"a": {name: [0.0] for name in ("x", "y", "z")}}

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 import abstain
 from abstain import metrics
-from tests.metrics._problems import scale, table
-from tests.strategies import LOSSES, WEIGHTS, Problem, problems
+from tests.metrics._problems import table
+from tests.strategies import WEIGHTS, Problem, problems
 
-ANY = problems(losses=LOSSES, weights=WEIGHTS, max_size=20)
 BINARY = problems(losses=["binary"], weights=WEIGHTS, max_size=20)
 
 
@@ -77,18 +76,6 @@ def test_normalised_areas_of_equal_losses_are_nan_however_sums_round(name: str, 
     with pytest.warns(abstain.UndefinedMetricWarning, match="all losses are equal"):
         value = getattr(abstain, name)(np.full(n, 0.3), rng.random(n), sample_weight=rng.random(n))
     assert math.isnan(value)
-
-
-@given(problem=ANY)
-def test_hull_is_convex_and_its_vertices_are_points_of_the_curve(problem: Problem) -> None:
-    """Risk per step rises along the hull, whose points are attainable."""
-    curve = abstain.RiskCoverageCurve(table(problem))
-    hull = curve.hull()
-    steps = hull.blocks.loss / hull.blocks.weight
-    assert np.all(np.diff(steps) >= -1e-9 * scale(problem))
-    assert set(hull.threshold) <= set(curve.threshold)
-    assert hull.coverage[-1] == 1.0
-    assert hull.blocks.total_loss == near(curve.blocks.total_loss, curve.blocks.total_weight * scale(problem))
 
 
 # ---------------------------------------------------------------------- toys and curiosities

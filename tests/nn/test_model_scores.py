@@ -299,19 +299,6 @@ def test_extract_does_not_mix_data_sets(tmp_path, monkeypatch):
             nn.extract(model, loader()[0], tmp_path / "b.npz", resume=resume)
 
 
-def test_hooks_go_when_the_model_fails():
-    """An error in the middle of the data leaves the model as it was."""
-    model = network()
-
-    def batches():
-        yield pictures(4), torch.arange(4)
-        yield torch.zeros(4, 3, 8, 8), torch.arange(4)
-
-    with pytest.raises(RuntimeError):
-        nn.extract(model, batches())
-    assert not any(module._forward_pre_hooks or module._forward_hooks for module in model.modules())
-
-
 def test_extract_does_not_mix_models(tmp_path, monkeypatch):
     """Parts of another model are refused, or thrown away on request; a finished file is not replaced silently."""
     monkeypatch.setattr("abstain.nn._extract._BATCHES_PER_PART", 3)

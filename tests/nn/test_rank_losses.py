@@ -76,17 +76,6 @@ def test_value_and_gradient_equal_the_reference(estimator, ties):
     np.testing.assert_allclose(logits.grad.numpy(), references.numerical_gradient(reference, start), atol=1e-9)
 
 
-@pytest.mark.parametrize("n", [128, 100, 1])
-def test_the_last_batch_gets_its_own_weights(n):
-    """A criterion that has seen 128 samples weighs 100 as 100: the value is the metric of these 100."""
-    criterion = nn.AURCLoss()
-    criterion(*batch(128))
-    logits, target = batch(n, seed=n)
-    log_p = references.log_softmax(logits.detach().numpy())
-    expected = abstain.aurc(-log_p[np.arange(n), target.numpy()], log_p.max(axis=1))
-    assert criterion(logits, target).item() == pytest.approx(expected, rel=1e-12)
-
-
 @given(n=st.integers(1, 400), estimator=st.sampled_from(ESTIMATORS))
 def test_mean_weights(n, estimator):
     """The weights sum to what the docstring says."""

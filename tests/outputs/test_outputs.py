@@ -62,18 +62,6 @@ def test_log_probabilities():
     np.testing.assert_array_equal(zero, [[0.0, -np.inf]])
 
 
-def test_columns_are_read_only_and_the_callers_stay_writable():
-    confidence = np.array([0.5, 0.6])
-    outputs = Outputs(labels=[0, 1], predictions=[0, 1], confidence=confidence)
-    with pytest.raises(ValueError, match="read-only"):
-        outputs.confidence[0] = 1.0
-    with pytest.raises(ValueError, match="read-only"):
-        outputs.error[0] = 1.0
-    confidence[0] = 0.1
-    with pytest.raises(AttributeError):
-        outputs.labels = [1, 1]
-
-
 def test_tensors_and_frames_are_taken():
     torch = pytest.importorskip("torch")
     polars = pytest.importorskip("polars")

@@ -22,12 +22,6 @@ def test_passes_count_samples_on_the_second_axis():
     assert part.fingerprint != outputs.fingerprint
 
 
-def test_other_columns_predict_first():
-    """Logits beside passes are the deterministic network, whose predictions count."""
-    outputs = Outputs(labels=[0, 1, 1], passes=PASSES, logits=[[0, 1], [0, 1], [0, 1]])
-    np.testing.assert_array_equal(outputs.predicted(), [1, 1, 1])
-
-
 def test_precision_is_kept():
     """Passes and features are large: float32 stays float32; equal values have equal fingerprints."""
     single = Outputs(labels=[0, 1, 1], passes=PASSES.astype(np.float32), features=np.ones((3, 2), np.float16))

@@ -131,14 +131,6 @@ def test_p_value_is_no_class(tmp_path):
     assert read_outputs(path).probabilities is None
 
 
-def test_text_labels_with_text_predictions(tmp_path):
-    path = text(tmp_path, "label,prediction,confidence\ncat,cat,0.9\ndog,cat,0.4\n")
-    outputs = read_outputs(path)
-    np.testing.assert_array_equal(outputs.error, [0.0, 1.0])
-    given = text(tmp_path, "label,p_0,p_1\ncat,0.9,0.1\ndog,0.6,0.4\n", "given.csv")
-    np.testing.assert_array_equal(read_outputs(given, class_names=["dog", "cat"]).labels, [1, 0])
-
-
 def test_class_names_and_head_of_an_archive(tmp_path):
     path = tmp_path / "model.npz"
     np.savez(

@@ -110,19 +110,6 @@ def test_figures_of_ranks_need_the_same_rows(tmp_path: Path, capsys: pytest.Capt
     assert run([*figures, "--plots", "rank_flow"]) == 2
 
 
-def test_monitoring_is_drawn(file: Path, tmp_path: Path) -> None:
-    """A picture of what was watched, with the guarantee."""
-    policy, out = tmp_path / "policy.json", tmp_path / "m.svg"
-    assert run(["threshold", str(file), "--risk", "0.2", "--delta", "0.1", "-o", str(policy)]) == 0
-    rows = abstain.datasets.synthetic("calibrated", 300, 2)
-    later = tmp_path / "later.npz"
-    abstain.write_outputs(
-        abstain.Outputs(labels=rows.labels, predictions=rows.predictions, confidence=rows.confidence), later
-    )
-    assert run(["monitor", str(policy), str(later), "--plot", str(out)]) == 0
-    assert out.stat().st_size > 1000
-
-
 def test_all_figures_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     """By name, with what they are drawn from; as JSON with source and needs."""
     assert run(["plots"]) == 0

@@ -140,9 +140,3 @@ def test_thinning_keeps_the_curve(million: abstain.RiskCoverageCurve, kind: Any)
     assert np.isin(x[first:], million.coverage).all()
     error = np.abs(np.interp(million.coverage, x, y) - risk)
     assert error[million.coverage >= 0.001].max() < 2e-3 * risk.max()
-
-
-def test_thinning_leaves_short_curves_alone() -> None:
-    """Up to two thousand points every one is drawn."""
-    curve = abstain.risk_coverage_curve(np.arange(POINTS) % 2, np.arange(POINTS))
-    assert len(drawn(curve, "selective")[0]) == POINTS

@@ -46,13 +46,6 @@ def test_every_form_decides_alike(name: str) -> None:
     assert sum(many.counts.values()) == len(many) == len(rows)
 
 
-def test_accepts_what_the_threshold_accepts() -> None:
-    """On the rows that it was chosen on, ties and the threshold included."""
-    score = np.round(np.random.default_rng(0).random(2000), 2)
-    found = fitted(score)
-    assert np.array_equal(found.policy(score="s").decide(score).accepted, found.accept(score))
-
-
 @pytest.mark.parametrize(
     ("value", "reason"),
     [

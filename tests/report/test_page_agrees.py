@@ -112,19 +112,6 @@ def test_what_is_certified_in_place_of_the_limit_is_marked_and_saved(tmp_path: P
     assert both not in str(slider_of(kept, loss=loss, confidence=score))
 
 
-def test_a_group_above_the_limit_takes_the_green_away() -> None:
-    """One of few rows is measured above the risk, not significantly: care; without groups as before."""
-    loss, score = np.zeros(2000), np.linspace(0.0, 1.0, 2000)
-    loss[:200:2], loss[-60::15] = 1.0, 1.0
-    site = np.where(np.arange(2000) >= 1940, "small", "large")
-    of_mix = abstain.evaluate(
-        abstain.Outputs(loss=loss, scores={"s": score}, groups={"site": site}), "s", groups="site"
-    )
-    assert tone_of(of_mix)[0] == "care"
-    assert "site small" in " ".join(each.sentence for each in build(of_mix).lead.caveats)
-    assert tone_of(abstain.evaluate(loss=loss, confidence=score))[0] == "good"
-
-
 def test_one_rule_for_the_status() -> None:
     """The same limit on the same rows has one colour in evaluate and threshold."""
     rng = np.random.default_rng(0)

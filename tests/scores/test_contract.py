@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import pickle
 import subprocess
@@ -68,15 +67,6 @@ def test_other_array_libraries_give_the_same_numbers(name, xp):
     found = score.score_arrays(**arrays, head=head)
     assert type(found) is type(arrays["logits"])
     np.testing.assert_allclose(np.asarray(found), score.score(TEST), rtol=1e-11, atol=1e-6)
-
-
-def test_tensors_with_gradients_are_detached():
-    """A score is no loss: no graph is kept."""
-    torch = importlib.import_module("torch")
-    logits = torch.tensor(np.array(TEST.logits), dtype=torch.float32, requires_grad=True)
-    score = scores.get("energy").fit().score_arrays(logits=logits)
-    assert not score.requires_grad
-    np.testing.assert_allclose(score.numpy(), scores.compute("energy", TEST), rtol=1e-5)
 
 
 @pytest.mark.parametrize("name", FITTED)

@@ -213,19 +213,8 @@ def test_tables_by_command(folder, capsys):
     assert "rank by aurc → rank by augrc" in " ".join(capsys.readouterr().out.split())
     tables = {}
     for fpr in ("id", "ood"):
-        arguments = [
-            "study",
-            "tables",
-            str(folder),
-            "--layout",
-            "reliability",
-            "--scores",
-            "msp",
-            "--fpr",
-            fpr,
-            *models,
-        ]
-        assert command([*arguments, "--form", "markdown"]) == 0
+        options = f"--layout reliability --scores msp --fpr {fpr} --form markdown"
+        assert command(["study", "tables", str(folder), *options.split(), *models]) == 0
         tables[fpr] = capsys.readouterr().out
     heads = {
         fpr: next(line for line in text.splitlines() if line.startswith("| Model")) for fpr, text in tables.items()

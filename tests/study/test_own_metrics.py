@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import signal
 import subprocess
 import sys
-import time
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +12,6 @@ import pytest
 
 import abstain
 from abstain import study
-from abstain.cli import run as command
 
 OWN = '''
 """A metric of its own, which writes down for which table it was asked, by which process."""
@@ -94,36 +88,3 @@ def test_a_metric_of_a_script_keeps_the_work_in_its_process(folder: Path) -> Non
     script.write_text((folder / "own_measure.py").read_text() + code(folder, 2).replace("import own_measure; ", ""))
     ran = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True, timeout=300)
     assert json.loads(ran.stdout.splitlines()[-1])[0] == done(folder, 1)[0]
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
-def test_who_is_killed_loses_the_units_that_it_was_at(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Killed three times at any moment, started again: no unit is lost, and each kill costs one unit per process."""
-    log, workers, kills = folder / "log", 2, 3
-    monkeypatch.setenv("OWN_LOG", str(log))
-    for kill in range(kills):
-        process = subprocess.Popen(
-            [sys.executable, "-c", code(folder, workers)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )  # fmt: skip
-        before, end = len(_computed(log)), time.monotonic() + 60.0
-        while len(_computed(log)) < before + 2 + kill and process.poll() is None and time.monotonic() < end:
-            time.sleep(0.002)
-        with contextlib.suppress(ProcessLookupError):  # on a busy machine it may be done before it is looked at
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    monkeypatch.delenv("OWN_LOG")
-    kept = len(list((folder / "study" / "units").glob("*.npz")))
-    started = Counter(score for score, _ in _computed(log))
-    assert sum(started.values()) <= kept + kills * workers
-    assert max(started.values(), default=0) <= 1 + kills
-    values, said = done(folder, workers)
-    assert len(values) == 12
-    assert f"{kept} done before" in said or kept == 12
-    assert command(["study", "evaluate", str(folder / "study"), "--scores", "one", "--metrics", "accuracy"]) == 0
-
-
-def _computed(log: Path) -> set[tuple[str, str]]:
-    """Return which process was asked for which table."""
-    return {tuple(line.split()) for line in log.read_text().splitlines()} if log.exists() else set()  # type: ignore[misc]

@@ -192,15 +192,3 @@ def test_the_command_makes_merges_and_shows_groups(
             frame[:9].rename({"site": "hour"}).write_parquet("monday.parquet")
         assert run(arguments) == 2
         assert message in capfd.readouterr().err
-
-
-def test_each_printed_table_has_the_values_of_its_metric() -> None:
-    """The table of a metric by group holds that metric, computed here from few rows with distinct scores."""
-    loss, score = np.array([0.0, 1.0, 0.0, 1.0]), np.array([0.9, 0.8, 0.7, 0.6])
-    found = GroupedSummary("site").update(loss, score, ["a", "a", "b", "b"]).result(["risk", "aurc"])
-    tables = {table.title or str(table.columns[0]): table for table in found.tables()[1:]}
-    assert [title.split()[0] for title in tables] == ["Risk", "AURC"]
-    for title, table in tables.items():
-        expected = 0.5 if title.startswith("Risk") else 0.5 * (0.0 + 0.5)
-        assert [row[0] for row in table.rows] == ["a", "b"]
-        assert [row[2].value for row in table.rows] == pytest.approx([expected, expected])

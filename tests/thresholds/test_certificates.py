@@ -223,21 +223,6 @@ def test_one_score_for_all_rows_is_one_exact_test(n: int, limit: float, delta: f
         assert broken > 0.2 * delta
 
 
-@pytest.mark.parametrize("levels", [1, 2, 3])
-@pytest.mark.parametrize("ordered", [False, True])
-@repeated(200, 2000)
-def test_sorted_rows_and_few_levels_keep_the_guarantee(levels: int, ordered: bool, repetitions: int) -> None:
-    """Neither the order of the rows nor ties matter where the risk is just above the limit."""
-    rng, broken = np.random.default_rng(9), 0
-    for _ in range(repetitions):
-        score, wrong = np.ceil(rng.random(150) * levels), rng.random(150) < 0.0501
-        if ordered:
-            order = np.lexsort((~wrong, score))
-            score, wrong = score[order], wrong[order]
-        broken += Search(read(wrong, score), 0.05, DELTA).default().threshold < np.inf
-    assert broken / repetitions <= worst(repetitions)
-
-
 def test_no_lot_is_drawn() -> None:
     """The order of the rows does not change a certificate, of 0/1 losses, graded ones and weights."""
     rng = np.random.default_rng(9)

@@ -34,17 +34,6 @@ def pair(seed: int = 0, **options: Any) -> Any:
     return choose_pair(loss, confidence, second, risk=0.1, delta=0.1, rng=0, **options)
 
 
-def test_two_scores_accept_more_than_either() -> None:
-    """At the same guarantee, where each sees errors that the other does not."""
-    loss, confidence, second, _ = rows(0)
-    alone = [abstain.choose_threshold(loss, score, risk=0.1, delta=0.1).coverage for score in (confidence, second)]
-    found = pair()
-    new_loss, new_confidence, new_second, _ = rows(1, 100_000)
-    accepted = found.accept(new_confidence, new_second)
-    assert accepted.mean() > max(alone) + 0.1
-    assert new_loss[accepted].mean() <= 0.1
-
-
 @pytest.mark.parametrize("options", [{}, {"prevalence": 0.05}, {"second_threshold": 1.0}])
 def test_the_guarantee_names_its_population(options: dict[str, Any]) -> None:
     """Rows as drawn, or ID and OOD rows at a prevalence; a threshold fixed before leaves all rows to certify."""
