@@ -285,3 +285,24 @@ def test_groups_differ_only_where_they_do() -> None:
 
 
 # ---------------------------------------------------------------------- forms
+
+
+def test_every_form_gives_the_same_verdict() -> None:
+    """The fields of the verdict are in the dict, headline and caveats in Markdown."""
+    loss, score = rows(600)
+    threshold = abstain.choose_threshold(loss, score, risk=0.1, delta=0.05)
+    for result in (
+        abstain.evaluate(loss=loss, confidence=score),
+        abstain.compare(loss, {"a": score, "b": -score}),
+        threshold,
+        abstain.audit(threshold, loss, score + 1.0),
+        abstain.monitor(threshold.policy(score="s"), loss, score + 1.0),
+        abstain.inference.non_inferiority(loss, {"a": score, "b": -score}, margin=0.1),
+    ):
+        verdict = result.verdict
+        assert verdict is not None
+        found = result.to_dict()["verdict"]
+        assert (found["status"], found["headline"], found["sign"]) == (verdict.status, verdict.headline, verdict.sign)
+        assert [each["kind"] for each in found["caveats"]] == kinds(verdict)
+        text = result.to_markdown()
+        assert text.startswith("**")
