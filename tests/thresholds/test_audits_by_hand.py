@@ -1,0 +1,106 @@
+"""Audits by hand: intervals of rows and clusters, exact for counts, and answers that a bound for all must share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import abstain
+from abstain.policy import Calibration, Guarantee, Objective, Policy
+from tests.thresholds.test_enumerated import hoeffding_bentkus
+
+
+def mean_ends(weight: Any, value: Any, level: float, most: float) -> tuple[float, float]:
+    """Return the ends of a weighted mean, by Student's t; NaN where nothing varies."""
+    known = weight > 0.0
+    weight, value = weight[known], value[known]
+    if not weight.size:
+        return np.nan, np.nan
+    mean = np.average(value, weights=weight)
+    error = np.sqrt(np.sum((weight * (value - mean)) ** 2)) / weight.sum()
+    if weight.size > 1 and error <= 1e-12 * mean:
+        return np.nan, np.nan
+    reach = stats.t.ppf(0.5 + 0.5 * level, weight.size - 1) * error if weight.size > 1 else np.inf
+    return max(0.0, mean - reach), min(most, mean + reach)
+
+
+def counted_ends(errors: float, n: int, level: float) -> tuple[float, float]:
+    """Return Clopper and Pearson's."""
+    return abstain.inference.clopper_pearson(int(errors), n, level)
+
+
+@pytest.mark.parametrize("kind", ["binary", "graded", "clusters", "rows of clusters"])
+def test_an_audit_is_what_its_intervals_and_bounds_say(kind: str) -> None:
+    """All rows and two groups, at any error rate: shares, ends, and one of three answers with its reason."""
+    clustered, graded, answers, reasons = "clusters" in kind, kind == "graded", [], set()
+    largest, top = (6 if kind == "rows of clusters" else None), 2.0 if kind != "binary" else 1.0
+    known = Calibration(n=9, n_clusters=5 if clustered else None, max_cluster=largest)
+    promise = Guarantee(risk=0.2 * top, delta=0.05, max_loss=top, statement="")
+    policy = Policy("s", None, None, None, {"": 0.5}, Objective(cost_error=3.0, cost_review=1.0), promise, known)
+    for seed in range(24):
+        rng = np.random.default_rng(seed)
+        n = int(rng.choice([2, 8, 60, 900]))
+        unit = np.arange(n) // 3 if clustered else None
+        score, site = np.round(rng.random(n), 2) * (seed != 5), np.where(np.arange(n) < n // 2, "a", "b")
+        loss = (rng.random(n) < rng.choice([0.02, 0.1, 0.2, 0.5, 0.9])) * 1.0
+        loss = np.repeat(loss[: -(-n // 3)], 3)[:n] if clustered and seed % 2 else loss
+        if graded:
+            loss = loss * (2.0 if seed % 3 else 0.7) if seed % 4 else np.full(n, rng.choice([0.05, 0.4, 1.9]))
+        elif clustered:
+            loss = 2.0 * loss
+        seen = abstain.audit(policy, loss, score, clusters=unit, level=0.9, groups=site)
+        for name, found in {None: seen, **seen.groups}.items():
+            mine = np.ones(n, bool) if name is None else site == name
+            level, sure = 0.9, 0.9 if name is None else 1.0 - 0.1 / len(seen.groups)
+            x, kept = loss[mine], score[mine] >= 0.5
+            assert (found.n, found.n_accepted) == (mine.sum(), kept.sum())
+            assert found.coverage == pytest.approx(kept.mean())
+            values = x[kept]
+            if clustered:
+                units = np.unique(unit[mine], return_inverse=True)[1]
+                rows, size = (np.bincount(units, kept * 1.0), np.bincount(units) * 1.0)
+                total = np.bincount(units, x * kept)
+                coverage = mean_ends(size, rows / size, level, 1.0)
+                means = (total / np.where(rows > 0.0, rows, 1.0))[rows > 0.0]
+                values = 0.4 + (total - 0.4 * rows)[rows > 0.0] / 6.0 if largest else means
+                risk = x[kept].mean() if largest and kept.any() else means.mean() if means.size else np.nan
+                each = (rows[rows > 0.0] if largest else np.ones(means.size)), means
+                ends, judged = (mean_ends(*each, at, np.inf) for at in (level, sure))
+            else:
+                coverage = counted_ends(kept.sum(), mine.sum(), level)
+                risk = values.mean() if values.size else np.nan
+                binary = not graded or set(x) <= {0.0, 1.0}
+                ends, judged = (
+                    (np.nan, np.nan) if not values.size
+                    else counted_ends(values.sum(), values.size, at) if binary
+                    else mean_ends(np.ones(values.size), values, at, np.inf) for at in (level, sure)
+                )  # fmt: skip
+            assert found.coverage_interval == pytest.approx(coverage, nan_ok=True)
+            assert found.risk == pytest.approx(risk, nan_ok=True)
+            assert found.risk_interval == pytest.approx(ends, nan_ok=True)
+            low, high = judged
+            limit, answer = promise.risk, None
+            exact = not clustered and (not graded or set(x) <= {0.0, 1.0})
+            if values.size:
+                error = (1.0 - sure) / 2.0
+                bounds = [
+                    exact or hoeffding_bentkus(float(np.sum(part)), values.size, at) <= error
+                    for part, at in ((values / top, 0.2), (np.maximum(1.0 - values / top, 0.0), 0.8))
+                ]
+                answer = False if not low <= limit and bounds[1] else True if not high > limit and bounds[0] else None
+            assert found.satisfied is answer, (seed, name)
+            answers.append(answer)
+            assert (found.reason == "nothing was accepted") == (not values.size)
+            assert ("holds the limit" in str(found.reason)) == (low <= limit < high)
+            assert ("has no interval" in str(found.reason)) == bool(values.size and np.isnan(low))
+            told = "below" if high <= limit else "above" if low > limit else None
+            assert (f"lies {told} the limit" in str(found.reason)) == (told is not None)
+            reasons.add(str(found.reason)[:30])
+        wrong = seen.coverage * seen.risk if seen.coverage else 0.0
+        assert seen.cost == pytest.approx(3.0 * wrong + (1.0 - seen.coverage))
+        assert (seen.limit, seen.guaranteed, dict(seen.thresholds)) == (promise.risk, True, {"": 0.5})
+    assert {True, False, None} <= set(answers)
+    assert len(reasons) >= 3
