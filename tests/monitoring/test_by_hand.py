@@ -177,3 +177,31 @@ def test_drift_is_the_mean_of_products(rose: bool, only: bool) -> None:
     if only:
         assert np.isnan(periods[0].coverage_drift)
         assert seen.coverage_drifted is None
+
+
+def test_rows_are_tested_when_they_are_mature() -> None:
+    """Day by day: what is due, what waits and comes again, what was tested before; periods of two days each."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        day = np.sort(rng.integers(0, 14, 80)) + (0.5 if seed % 2 else 0.0)
+        score, loss = rng.random(80), (rng.random(80) < 0.1) * 1.0
+        watch, tested, until = Monitor(policy("rows", Calibration(n=9)), maturity=3.0, period=2.0), [], -np.inf
+        for now in (1.5, 4.5, 8.5, 9.5, 20.5):
+            known = np.flatnonzero((day <= now) & ((day > until) | (rng.random(80) < 0.3)))
+            rows = rng.permutation(known)
+            if not len(rows):
+                continue
+            with np.testing.suppress_warnings() as quiet:
+                quiet.filter(UserWarning)
+                seen = watch.update(loss[rows], score[rows], time=day[rows], as_of=now)
+            before, until = until, max(until, now - 3.0)
+            due = [row for row in known.tolist() if before < day[row] <= until]
+            tested += due
+            assert (seen.n, seen.skipped) == (len(tested), sum(day[row] <= before for row in known))
+            assert seen.waiting == sum(day[row] > until for row in known)
+            assert seen.n_accepted == sum(score[row] >= 0.4 for row in tested)
+        begun = np.floor(day[tested[0]])
+        pairs = [int((day[row] - begun) // 2) for row in tested]
+        assert [(one.period, one.n) for one in seen.periods] == [
+            (f"{begun + 2 * key:g}", pairs.count(key)) for key in sorted(set(pairs))
+        ]

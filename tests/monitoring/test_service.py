@@ -167,6 +167,8 @@ def test_every_format_of_time_gives_the_same_weeks(time: object, unit: str) -> N
         ([np.nan, 1.0], r"time\[0\] is missing or no date"),
         (np.array(["2026-03-01", "NaT"], dtype="datetime64[D]"), r"time\[1\] is missing"),
         (["last week", "today"], "holds text that is no date"),
+        (["13/13/2026", "12/12/2026"], "such as 13/13/2026, which is no date"),
+        (["5.13.2026", "5.14.2026"], "such as 5.13.2026, which is no date"),
     ],
 )
 def test_times_that_cannot_be_read_are_refused(time: object, words: str) -> None:
