@@ -300,3 +300,52 @@ def test_the_half_width_of_an_even_plan_is_its_formula() -> None:
     high = max(end(value, variance, 0.975), end(value + 3 / 400, variance + (3 / 400) ** 2, 0.975))
     found = abstain.plan_labels(score, n=100, metric="risk", seed=0, design="uniform").facts.expected
     assert found.halfwidth == pytest.approx(0.5 * (high - end(value, variance, 0.025)), rel=1e-6)
+
+
+@pytest.mark.parametrize("differ", ["some", "none", "all"])
+def test_a_planned_difference_is_its_formula(differ: str) -> None:
+    """Guessed where both agree by one risk, where they differ by that of either; with as much of it as helps most."""
+    rng = np.random.default_rng(3)
+    a, b = rng.random(300), rng.random(300)
+    other = np.zeros(300, bool) if differ == "none" else rng.random(300) < (0.3 if differ == "some" else 2.0)
+    first = (rng.random(300) < 0.6 * (1.0 - a)) * 1.0
+    second = np.where(other, np.where(rng.random(300) < 0.8, 1.0 - first, 1.0), first)
+    compare = b if differ == "none" else (b, np.zeros(300, int), other * 1)
+    plan = abstain.plan_labels(a, n=80, compare=compare, seed=0)
+    seen = plan.stage > 0
+    losses = {name: np.where(seen, loss, np.nan) for name, loss in (("a", first), ("b", second))}
+    loss = losses if other.any() else losses["a"]
+    found = abstain.compare(loss, {"a": a, "b": b}, "augrc", plan=plan, level=0.9).difference("a", "b")
+    chosen, sample = abstain.metrics.get("augrc"), abstain.pool.pair_of(plan, [losses["a"], losses["b"]])[0]
+    adds = [np.array([chosen.of((np.arange(300) == k) * 1.0, score) for k in range(300)]) for score in (a, b)]
+    rows, g = sample.rows, sample.expansion
+    rank = [Pool.of(score).rank for score in (a, b)]
+    z, gap = 0.5 * (rank[0] + rank[1]), rank[0] - rank[1]
+    x, agree = np.stack([np.ones(300), z, z * z - 1.0], axis=1), ~other[rows]
+    expit = lambda x: 1.0 / (1.0 + np.exp(-x))  # noqa: E731
+    guess = np.zeros(300)
+    if agree.any():
+        risk = expit(x @ fit(x[rows[agree]], first[rows][agree], g[agree]))
+        guess = (adds[0] - adds[1]) * risk
+    if not agree.all():
+        wrong = []
+        for sign, of in ((1.0, first), (-1.0, second)):
+            line = np.stack([np.ones(300), sign * gap], axis=1)
+            prior = np.array([-0.2, 0.5]), np.array([1.5, 1.0])
+            right = fit(line[rows[~agree]], 1.0 - of[rows][~agree], g[~agree], *prior)
+            wrong.append(1.0 - expit(line @ right))
+        guess = np.where(other, adds[0] * wrong[0] - adds[1] * wrong[1], guess)
+    d = adds[0][rows] * first[rows] - adds[1][rows] * second[rows]
+    tried = np.linspace(0.0, 1.0, 2001)
+    spread = [sample.variance_of(d - share * guess[rows], 4.0) for share in tried]
+    share = tried[int(np.argmin(spread))]
+    value = share * guess.sum() + g @ (d - share * guess[rows])
+    unseen = (g - 1.0) * np.where(other[rows], 0.0, adds[0][rows] - adds[1][rows])
+    error = np.sqrt(min(spread) + np.mean(unseen**2))
+    sign = 1.0 if found.a == "a" else -1.0
+    assert sign * found.difference == pytest.approx(value, abs=2e-3 * error)
+    assert found.standard_error == pytest.approx(error, rel=1e-4)
+    assert found.df == 0.4 * 80
+    assert found.p_value == pytest.approx(2.0 * t.sf(abs(value) / error, 32.0), rel=0.02)
+    reach = t.ppf(0.95, 32.0) * error
+    assert (found.high - found.difference, found.difference - found.low) == pytest.approx((reach, reach), rel=1e-4)
