@@ -372,3 +372,13 @@ def test_logits_between_0_and_1_are_logits() -> None:
     assert policy.decide([[0.2, 0.3, 0.5], [0.5, 0.1, 0.1]]).score.tolist() == [0.5, 0.5]
     with pytest.raises(ValueError, match="these are probabilities, not logits"):
         policy.decide([[0.0, 0.3, 0.7], [0.5, 0.25, 0.25]])
+
+
+def test_what_a_case_cost_is_counted_per_case() -> None:
+    """Errors of what is answered, and reviews of the rest; nothing answered costs reviews alone, NaN is unknown."""
+    asked = Objective(cost_error=5.0, cost_review=2.0)
+    table = [(0.8, 0.1, 0.8), (1.0, 0.2, 1.0), (0.0, math.nan, 2.0), (math.nan, 0.1, None), (0.5, 0.0, 1.0)]
+    for coverage, risk, cost in table:
+        assert asked.cost_per_case(coverage, risk) == (cost if cost is None else pytest.approx(cost))
+    for other in (Objective(risk=0.1), Objective(cost_error=5.0), Objective(cost_review=2.0)):
+        assert other.cost_per_case(0.8, 0.1) is None

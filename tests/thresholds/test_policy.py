@@ -63,6 +63,9 @@ def test_a_policy_of_the_former_name_is_refused_with_the_remedy(tmp_path: Path) 
         abstain.load_policy(path, edited=True)
 
 
+SECOND = {"score": "t", "inputs": None, "temperature": None, "uncertainty": False, "threshold": 0.5}
+
+
 def test_an_edited_policy_is_noticed(tmp_path: Path) -> None:
     """Refused; or loaded without its guarantee if one insists."""
     path = tmp_path / "policy.json"
@@ -99,8 +102,26 @@ def test_an_edited_policy_is_noticed(tmp_path: Path) -> None:
         ({"thresholds": {"": float("inf")}}, "Infinity is no JSON number"),
         ({"objective": {"risk": float("nan")}}, "NaN is no JSON number"),
         ({"thresholds": {"": 10**400}}, "must be a number"),
+        *[({"thresholds": {"": each}}, "must be a number") for each in (True, "Infinity", [0.5], "0.5")],
+        *[({"objective": each}, "it must be an object") for each in ([], "x", 3)],
+        *[({name: []}, "it must be an object") for name in ("thresholds", "about", "reading", "calibration")],
+        *[({"calibration__n": each}, "whole number > 0") for each in (0, 2.5, True, None, "9")],
+        *[({"guarantee": each}, "it needs risk, delta, max_loss and statement") for each in ({}, {"risk": 0.1}, [1])],
+        *[({"guarantee__risk": each}, "must be a number > 0") for each in (0, -1, True)],
+        ({"guarantee__delta": 1.0}, "must be below 1"),
+        *[({"classes": each}, "it must be a list of names, or null") for each in ("ab", [1, 2], {}, [None])],
+        ({"about": {"model": 3}}, "it must be an object of texts"), ({"group": 3}, "name the column of the groups"),
+        ({"group": "site"}, "one threshold, or one per group"), ({"score": 3}, "name the column of the score"),
+        *[({"inputs": each}, 'it must be {"logits"') for each in (
+            [], {}, {"logits": []}, {"logits": "z"}, {"logits": [1]}, {"logits": ["z"], "probabilities": ["p"]})],
+        *[({"temperature": each}, "must be a number > 0") for each in (True, [1])],
+        *[({"second": each}, "second = .* is not valid") for each in ([], 3, {"score": "t"})],
+        *[({"second": SECOND | change}, message) for change, message in (
+            ({"score": ""}, "second.score"), ({"inputs": {"x": ["y"]}}, "second.inputs"), ({"more": 1}, "second = "),
+            ({"threshold": "high"}, r"second\['threshold'\]"), ({"temperature": "hot"}, "second.temperature"),
+            ({"temperature": 2.0}, "'t' is a finished column"))],
     ],
-)
+)  # fmt: skip
 def test_edited_nonsense_is_refused_even_if_edits_are_allowed(
     tmp_path: Path, changes: dict[str, object], message: str
 ) -> None:
