@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -99,3 +100,92 @@ def test_a_second_score_that_lacks_a_part_is_refused(name: str, tmp_path: Path) 
     path.write_text(json.dumps(content))
     with pytest.raises(ValueError, match=r"second = .* is not valid; it needs score, inputs"):
         abstain.load_policy(path)
+
+
+@pytest.mark.parametrize(
+    ("reading", "computed", "message"),
+    [
+        ({"uncertainty": "s"}, False, None), ({"confidence_levels": ["low", "high"]}, False, None),
+        ({"clusters": "c", "labels": "y", "class_names": ["a", "b"]}, True, None),
+        ({"uncertainty": "t"}, False, "must be the column of the score, 's'"),
+        ({"uncertainty": "s"}, True, "must be the column of the score"),
+        ({"confidence_levels": ["%"]}, True, "is for a finished score in words or per cent"),
+        ({"confidence_levels": ["%"], "uncertainty": "s"}, False, "is for a finished score in words or per cent"),
+        *[({"labels": each}, False, r"reading\['labels'\] = ") for each in ("", [], [""], ["y", 3], 3, None)],
+        ({"confidence": "s"}, False, r"reading\['confidence'\] = 's' is not valid; give names of columns for labels"),
+    ],
+)  # fmt: skip
+def test_how_files_are_read_is_kept_or_refused(reading: Any, computed: bool, message: str | None) -> None:
+    """An uncertainty is the column of the score, words are those of a finished one, all else are names of columns."""
+    found = abstain.choose_threshold([0.0, 1.0, 0.0], [0.9, 0.5, 0.7], coverage=0.5)
+    options: Any = {"score": "msp", "logits": ["s", "t"]} if computed else {"score": "s"}
+    if message is None:
+        assert found.policy(**options, reading=reading).reading == reading
+    else:
+        with pytest.raises(ValueError, match=message):
+            found.policy(**options, reading=reading)
+
+
+TABLE = {
+    "wrong": [0, 1, 0], "sure": [0.9, 0.5, 0.7], "doubt": [0.1, 0.6, 0.2], "a": [0.2, 0.1, 0.4], "b": [0.3, 0.2, 0.9],
+    "z0": [2.0, 0.0, 1.0], "z1": [0.5, 1.5, 0.0], "p0": [0.7, 0.2, 0.9], "p1": [0.3, 0.8, 0.1], "y": [0, 1, 1],
+    "unit": [1, 1, 2], "no": [False, False, True],
+}  # fmt: skip
+ASKED: list[tuple[dict[str, Any], str | None, float | None, tuple[Any, ...]]] = [
+    ({"loss": "wrong", "confidence": "sure"}, None, None, ("sure", None, None, {"loss": "wrong"})),
+    ({"loss": "wrong", "confidence": "sure"}, "confidence", None, ("sure", None, None, {"loss": "wrong"})),
+    ({"loss": "wrong", "uncertainty": "doubt"}, None, None,
+     ("doubt", None, None, {"loss": "wrong", "uncertainty": "doubt"})),
+    ({"loss": "wrong", "confidence": "sure", "scores": ["a", "b"]}, "b", None, ("b", None, None, {"loss": "wrong"})),
+    ({"loss": "wrong", "uncertainty": "doubt", "scores": ["a"]}, "a", None, ("a", None, None, {"loss": "wrong"})),
+    ({"labels": "y", "logits": ["z0", "z1"]}, None, None, ("msp", {"logits": ["z0", "z1"]}, None, {"labels": "y"})),
+    ({"labels": "y", "logits": ["z0", "z1"]}, "max_logit", 2.0,
+     ("max_logit", {"logits": ["z0", "z1"]}, 2.0, {"labels": "y"})),
+    ({"labels": "y", "probabilities": ["p0", "p1"]}, None, 2.0,
+     ("msp", {"probabilities": ["p0", "p1"]}, 2.0, {"labels": "y"})),
+    ({"labels": "y", "positive_probability": "p1"}, "msp", None,
+     ("msp", {"probabilities": ["p1"]}, None, {"labels": "y"})),
+    ({"labels": "y", "logits": ["z0", "z1"], "confidence": "sure"}, None, None, ("sure", None, None, {"labels": "y"})),
+    ({"labels": "y", "logits": ["z0", "z1"], "confidence": "sure"}, None, 1.5,
+     ("msp", {"logits": ["z0", "z1"]}, 1.5, {"labels": "y"})),
+    ({"loss": "wrong", "confidence": "sure", "clusters": "unit", "abstained": "no"}, None, None,
+     ("sure", None, None, {"loss": "wrong", "clusters": "unit", "abstained": "no"})),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("columns", "score", "temperature", "wanted"), ASKED)
+def test_new_files_hold_the_score_where_the_calibration_file_did(
+    columns: dict[str, Any], score: str | None, temperature: float | None, wanted: tuple[Any, ...]
+) -> None:
+    """The column of a score that is named, else the confidence; with a temperature, or without one, the classes."""
+    how = score_reading(abstain.read_outputs(TABLE, **columns), score, temperature)
+    assert (how.score, how.inputs, how.temperature, how.reading) == wanted
+    classes = None if wanted[1] is None else ["0", "1"]
+    assert how.classes == classes
+    found = abstain.choose_threshold([0.0, 1.0, 0.0], [0.9, 0.5, 0.7], coverage=0.5).policy(**how.arguments())
+    assert (found.score, found.inputs, found.temperature, found.classes) == (*wanted[:3], classes)
+
+
+def test_outputs_that_no_file_gave_are_taken_to_be_written_by_us() -> None:
+    """Columns are then called as ``write_outputs`` calls them."""
+    outputs = abstain.Outputs(loss=[0.0, 1.0], confidence=[0.9, 0.5], scores={"s": [0.1, 0.2]})
+    assert (score_reading(outputs).score, score_reading(outputs, "s").score) == ("confidence", "score_s")
+
+
+def test_a_policy_is_checked_for_what_it_was_made_for() -> None:
+    """Columns in their order, the group's column, a temperature of 1 where none was."""
+    found = abstain.choose_threshold([0.0, 1.0, 0.0, 0.0], [0.9, 0.5, 0.7, 0.6], coverage=0.5, groups=list("aabb"))
+    policy = found.policy(score="s", group="site")
+    assert policy.check(columns=["site", "s", "more"], temperature=1.0) is policy
+    for given, message in (
+        ({"columns": ["s"]}, "needs the column 'site'"), ({"columns": ["site"]}, "needs the column 's'"),
+        ({"temperature": 2.0}, "divides logits by 1, not 2"), ({"class_names": ["a"]}, "does not know its classes"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            policy.check(**given)  # type: ignore[arg-type]
+    classes = abstain.choose_threshold([0.0, 1.0], [0.9, 0.5], coverage=0.5).policy(score="msp", logits=["z0", "z1"])
+    assert classes.check(columns=["z0", "z1"]) is classes
+    for columns in (["z1", "z0"], ["z0"], ["z0", "z1", "z2"]):
+        with pytest.raises(ValueError, match="from z0, z1, in this order"):
+            classes.check(columns=columns)
+    assert found.policy(score="msp", probabilities="p", group="site").check(columns=["x", "p", "site"]) is not None
