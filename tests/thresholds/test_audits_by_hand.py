@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -104,3 +105,40 @@ def test_an_audit_is_what_its_intervals_and_bounds_say(kind: str) -> None:
         assert (seen.limit, seen.guaranteed, dict(seen.thresholds)) == (promise.risk, True, {"": 0.5})
     assert {True, False, None} <= set(answers)
     assert len(reasons) >= 3
+
+
+@pytest.mark.parametrize("n", [19, 20, 400])
+def test_another_share_of_accepted_rows_is_noted_where_chance_does_not_explain_it(n: int, tmp_path: Path) -> None:
+    """By exact 99.9 % intervals that do not meet, at least one row of a hundred apart; not of weighted rows or clusters."""
+    rows = {"n": 1000, "n_accepted": 300, "weighted": False}
+    before = counted_ends(300, 1000, 0.999)
+    others: list[dict[str, Any]] = [{"weighted": True}, {"n_clusters": 9}, {"n_accepted": None}]
+    for share, more in [*((share / 10, {}) for share in range(11)), *((1.0, other) for other in others)]:
+        kept = round(share * n)
+        (tmp_path / "new.csv").write_text("s\n" + "0.5\n" * kept + "0.4\n" * (n - kept))
+        policy = Policy(
+            "s", None, None, None, {"": 0.5}, Objective(coverage=0.3), None, Calibration(**{**rows, **more})
+        )
+        found = abstain.apply_policy(policy, tmp_path / "new.csv", tmp_path / "out.csv")
+        low, high = counted_ends(kept, n, 0.999)
+        apart = (low > before[1] or high < before[0]) and abs(kept / n - 0.3) >= 0.01 and not more
+        assert (found.n, found.n_accepted) == (n, kept)
+        said = [f"{kept / n:.4g} of the rows are accepted, 0.3 of" in note for note in found.notes]
+        assert said == [True] * apart
+
+
+@pytest.mark.parametrize(("n", "beyond", "noted"), [(19, 19, False), (20, 10, False), (20, 11, True), (41, 21, True)])
+@pytest.mark.parametrize("above", [False, True])
+def test_scores_that_lie_where_hardly_any_did_are_noted(
+    n: int, beyond: int, noted: bool, above: bool, tmp_path: Path
+) -> None:
+    """More than half of at least twenty, below the lowest or above the highest of the nine bins."""
+    known = Calibration(n=10, n_accepted=5, weighted=False, bins=((0.2, 9), (0.4, 5), (0.6, 1)))
+    policy = Policy("s", None, None, None, {"": 0.4}, Objective(coverage=0.5), None, known)
+    inside = [0.2, 0.3, 0.6, 0.5] * n
+    (tmp_path / "new.csv").write_text(
+        "\n".join(["s", *["0.61" if above else "0.19"] * beyond, *map(str, inside[: n - beyond])])
+    )
+    found = abstain.apply_policy(policy, tmp_path / "new.csv", tmp_path / "out.csv")
+    side = "above 0.6" if above else "below 0.2"
+    assert any(f"{beyond} of {n} scores are {side}," in note for note in found.notes) == noted
