@@ -18,7 +18,7 @@ from abstain.inference._influence import aggregated
 from abstain.inference._multiple import max_t
 from abstain.inference._points import points_of, spread, units_of, unseen_of
 from abstain.inference._resample import Sampling
-from abstain.inference._spread import effective_losses, powers_of
+from abstain.inference._spread import powers_of
 from tests.inference.populations import POPULATIONS, Population, allowance
 from tests.strategies import Problem, problems
 
@@ -329,15 +329,6 @@ def test_bad_questions_are_refused() -> None:
         band.coverage_at_risk_interval(-1.0)
     with pytest.raises(abstain.UnmetNeed, match=r"needs losses in \[0, 1\], the largest is 3"):
         risk_band([0, 3], [1, 2], kind="simultaneous", method="dkw")
-
-
-def test_degrees_of_freedom_and_effective_losses():
-    """2n/(kurtosis - 1), none without spread; of k errors about k, whatever all rows weigh."""
-    assert powers_of(np.zeros(5)).df == 0.0
-    assert powers_of(np.array([1.0, -1.0, 1.0])).df == np.inf
-    assert effective_losses(np.eye(1, 1000)[0], None) == pytest.approx(1.0, abs=0.01)
-    four = np.repeat([1.0, 0.0], [4, 996])
-    assert effective_losses(four, np.full(1000, 3.0)) == pytest.approx(effective_losses(four, None))
 
 
 def test_max_t_of_independent_pairs_is_sidaks_and_never_beats_the_single_p_value():

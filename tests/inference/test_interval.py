@@ -175,28 +175,6 @@ def test_degenerate_inputs_never_give_a_silent_nan(name, loss):
     assert np.isfinite([interval.low, interval.high]).all() or interval.warning
 
 
-def test_metrics_relative_to_their_losses_count_the_errors():
-    """Given k errors AUROC_f varies like a mean of k values: k - 1 degrees of freedom, error k/(k - 1); one: none."""
-    rng = np.random.default_rng(2)
-    score, loss = rng.random(1000), np.zeros(1000)
-    loss[np.argsort(score)[[3, 40, 100, 250]]] = 1.0
-    squares = np.square(loss - loss.mean())
-    number = squares.sum() ** 2 / np.square(squares).sum()
-    assert number == pytest.approx(4.0, abs=0.05)
-    for name in ("auroc_f", "naugrc", "prediction_rejection_ratio"):
-        interval = abstain.confidence_interval(name, loss, score)
-        assert interval.df == pytest.approx(number - 1)
-        assert "too few informative errors" in interval.warning
-    auroc = abstain.confidence_interval("auroc_f", loss, score)
-    assert auroc.standard_error == pytest.approx(abstain.standard_error("auroc_f", loss, score) * number / (number - 1))
-    width = stats.t.ppf(0.975, number - 1) * auroc.standard_error
-    logit = np.log(auroc.estimate / (1 - auroc.estimate))
-    assert np.log(auroc.low / (1 - auroc.low)) == pytest.approx(logit - width / (auroc.estimate * (1 - auroc.estimate)))
-    alone = abstain.confidence_interval("auroc_f", np.eye(1, 1000)[0], score)
-    assert alone.low < alone.estimate < alone.high == 1.0
-    assert "a single error" in alone.warning
-
-
 def test_means_over_predictions_have_intervals():
     """NLL and Brier score of the vector: a mean, so the standard error is that of a mean; clusters and weights too."""
     rng = np.random.default_rng(3)

@@ -45,18 +45,6 @@ def test_a_copy_of_the_confidence_fails_the_sharper_null() -> None:
     assert joint.null_gain(**columns.named, n_permutations=19).p_value == 0.05
 
 
-def test_natural_balanced_and_given_are_side_by_side() -> None:
-    """F1 depends on the share of OOD samples; the printed result shows more than one."""
-    result = joint.evaluate(**random_problem(200, 600).named, prevalence=0.1)
-    f1 = [each.ds_f1.value for each in (result, result.balanced, result.natural)]
-    assert f1[0] > f1[1] > f1[2]
-    assert [round(each.prevalence, 3) for each in (result, result.balanced, result.natural)] == [0.1, 0.5, 0.75]
-    text = str(result)
-    for part in ("0.750, as in the data", "0.500, balanced", "0.100, given", "null gain", "200 ID", "600 OOD"):
-        assert part in text
-    assert "ds_f1/exact, ds_aurc/at_least, ds_augrc/at_least" in " ".join(text.split())
-
-
 def test_balanced_data_are_printed_once() -> None:
     """Two equal blocks would look like two results."""
     text = str(joint.evaluate(**random_problem(50, 50).named))
