@@ -1,7 +1,5 @@
 """What all tests share: the Hypothesis profiles and the array libraries."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import random

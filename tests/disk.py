@@ -1,7 +1,5 @@
 """A disk without room, for as long as a test needs one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -1,7 +1,5 @@
 """Find what each module of the package imports, by reading its source and never by running it."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """The paths of the inner loops, each of which can be taken however small the problem."""
 
-from __future__ import annotations
-
 import importlib.util
 from collections.abc import Iterator
 from contextlib import contextmanager

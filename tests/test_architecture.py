@@ -1,7 +1,5 @@
 """The architecture: which package may import which, how long a file may be, what is documented and shipped."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import inspect

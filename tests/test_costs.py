@@ -1,7 +1,5 @@
 """What stands around the values keeps its price: ratios to a yardstick in one run, with room for other machines."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The examples that tests draw are the same in every run, whatever ran before in the same process."""
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Packages are used through their public names: few imports of private modules, each with its reason."""
 
-from __future__ import annotations
-
 from tests.imports import ROOT, imports_of, modules
 from tests.test_architecture import between_packages
 

@@ -1,7 +1,5 @@
 """Compiled loops: where they are taken, and where numba cannot be loaded."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """The small changes of .ci/mutants.py are what they say, and leave messages alone."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What differs between Linux, macOS and Windows: rules for the source, and the ways of Windows taken here."""
 
-from __future__ import annotations
-
 import ast
 import errno
 import importlib

@@ -1,7 +1,5 @@
 """Critical values and p-values of Student's t."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Files for hosts: the action, the workflows and the hooks run what the Makefile says."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

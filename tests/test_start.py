@@ -1,7 +1,5 @@
 """What an import and the start of the command load, and what that costs."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import json

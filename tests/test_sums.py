@@ -1,7 +1,5 @@
 """Cumulative sums in rows of eight: those of NumPy, exact for whole numbers, never decreasing."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The assertion for test suites of models, as pytest runs and reports it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files that version 0.2.0 wrote are read with the values that it had (made by make.py beside them, in 25aeb20a)."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

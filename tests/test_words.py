@@ -1,7 +1,5 @@
 """One word for one thing: the table in docs/design.md against everything that has a public name."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import re

@@ -1,7 +1,5 @@
 """Two tiers of simulations: few repetitions in every run see what is badly wrong, and ``slow`` runs all of them."""
 
-from __future__ import annotations
-
 import pytest
 
 

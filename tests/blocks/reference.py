@@ -1,7 +1,5 @@
 """The slow, obviously right table: a dictionary from score to the rows that share it."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from typing import Any

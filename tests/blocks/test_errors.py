@@ -1,7 +1,5 @@
 """What ``from_samples`` refuses: every message names the argument, the value, the position and the remedy."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``from_frame``: every engine gives the table that ``from_samples`` gives, or refuses with a count."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from decimal import Decimal

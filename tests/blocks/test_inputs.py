@@ -1,7 +1,5 @@
 """Kinds of columns: array libraries, dtypes, lists and data-frame columns all give the same table."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import array_api_compat

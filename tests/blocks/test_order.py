@@ -1,7 +1,5 @@
 """Scores in falling order by one sort of whole numbers: the order of a stable sort, for every float there is."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

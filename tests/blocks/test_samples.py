@@ -1,7 +1,5 @@
 """Kept samples, other weights, the loss-ordered table."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 

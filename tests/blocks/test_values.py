@@ -1,7 +1,5 @@
 """The table against a slow reference, and what must not change it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

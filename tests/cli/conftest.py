@@ -1,7 +1,5 @@
 """A small set of predictions as a file of every kind, and the command in this process."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

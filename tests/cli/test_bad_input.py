@@ -1,7 +1,5 @@
 """Bad input: one clear line on stderr that names the file, the column and the remedy; never a traceback."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every command and option: its numbers are those of the library, results on stdout, messages on stderr."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

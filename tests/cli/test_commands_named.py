@@ -1,7 +1,5 @@
 """Commands that a verdict names run on the file they name; ``joint`` takes columns of any name and passes over none."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``abstain compare``: models by file, scores of one file, matching by identifier, clear errors."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``--cost-matrix`` and ``--review-cost``: what errors and people cost, from the file to the weekly check."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Damaged files through the commands: one line and exit code 2, or a result; never a traceback or a code of ours."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from pathlib import Path

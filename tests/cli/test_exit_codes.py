@@ -1,7 +1,5 @@
 """Exit codes: 0 done, 1 a violated guarantee, 2 the user, 3 us, 128 + signal; nothing is left behind."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

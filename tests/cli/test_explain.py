@@ -1,7 +1,5 @@
 """``abstain explain``: every word of a table is explained, and nothing is cut at 80 columns."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

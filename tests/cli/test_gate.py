@@ -1,7 +1,5 @@
 """``abstain evaluate --gate``: exit codes, the other model, the summary for a pull request."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a verdict says to who would go on: OOD rows, groups, and the way back from a violated guarantee."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Scores of repeated passes through the commands: each is judged by its own predictions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """How much a terminal is told: lines on standard output at 80 columns, of every command that decides something."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

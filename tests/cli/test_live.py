@@ -1,7 +1,5 @@
 """``abstain live``: week by week, with audits."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Options of the command reach what it calls."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``abstain export``, ``audit`` and what a policy says of its model, on the command line."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

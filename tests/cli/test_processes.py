@@ -1,7 +1,5 @@
 """The installed command as users run it: pipes, colours, widths, encodings, missing extras, large files."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Long work is announced on standard error, once, with what makes it shorter."""
 
-from __future__ import annotations
-
 import sys
 from itertools import count
 

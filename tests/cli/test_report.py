@@ -1,7 +1,5 @@
 """``--report`` of every command that has it: the page is written, names its command and files, and says the verdict."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """Sentences of the commands are true of what was given and asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

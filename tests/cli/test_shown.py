@@ -1,7 +1,5 @@
 """``--texts`` and ``--images``: what failing rows were, in a report from the command line."""
 
-from __future__ import annotations
-
 import base64
 import io
 import re

@@ -1,7 +1,5 @@
 """``abstain threshold``, ``apply`` and ``monitor``, as a user calls them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``abstain train``: what it says before it starts, what it writes, and one line where it cannot."""
 
-from __future__ import annotations
-
 import warnings
 
 import pytest

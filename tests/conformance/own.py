@@ -1,7 +1,5 @@
 """How abstain computes each definition of the vectors."""
 
-from __future__ import annotations
-
 from typing import Any
 
 ROWS = "f(loss, confidence, sample_weight=sample_weight{})"

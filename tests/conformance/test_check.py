@@ -1,7 +1,5 @@
 """Implementations with a known fault get the right sentence, the right status and the right exit code."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable

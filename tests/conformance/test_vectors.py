@@ -1,7 +1,5 @@
 """The vectors: made again byte for byte, by code that shares nothing with the package, and what they can tell apart."""
 
-from __future__ import annotations
-
 import ast
 import json
 import runpy

@@ -1,7 +1,5 @@
 """The pages whose examples run as tests, by the runner that also runs the tutorials."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

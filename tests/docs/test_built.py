@@ -4,8 +4,6 @@ The build itself runs the tutorials and both galleries, and takes a warning as a
 of the suite, and ``.ci/run`` does it once, in the group of the documentation.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

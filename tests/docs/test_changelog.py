@@ -1,7 +1,5 @@
 """The notes of changes, as a release would print them."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import shutil

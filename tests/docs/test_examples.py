@@ -1,7 +1,5 @@
 """The examples of the documentation run and print what the pages say."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The commands of the page "from other tools" run on files as these tools write them."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The generated pages: one per metric, all scores, every command and every word."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Measured pages name the commands that print them, and ``make measured`` runs these."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

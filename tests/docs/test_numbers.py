@@ -1,7 +1,5 @@
 """Measured numbers on a page stand beside the command that prints them."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """SURE+ in ten lines: the page's loops run, take six passes a step, and mark no more than ten lines each."""
 
-from __future__ import annotations
-
 import re
 import warnings
 

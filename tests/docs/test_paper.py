@@ -1,7 +1,5 @@
 """The paper: its length, its references, and no number that a page of the documentation does not have."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

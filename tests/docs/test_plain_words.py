@@ -5,8 +5,6 @@ kind, and every text in the package: docstrings, messages, caveats, notes, and t
 string with a space. Code in it is no prose.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The README: its examples run, its links lead somewhere, its tables are true and its picture is small."""
 
-from __future__ import annotations
-
 import json
 import re
 import runpy

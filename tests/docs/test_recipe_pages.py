@@ -1,7 +1,5 @@
 """Pages of the training recipes are made from the recipes."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

@@ -1,7 +1,5 @@
 """The generated requirements table says what is expected, and each check can fail."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The runner of the tutorials; that they run, and in time, `make docs` says."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

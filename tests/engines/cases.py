@@ -1,7 +1,5 @@
 """What every engine has to do: give the evaluation of the same rows in memory, whatever part they came in."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any

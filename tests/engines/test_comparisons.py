@@ -1,7 +1,5 @@
 """``compare`` on rows that an engine or many files hold: that of the rows in memory, from counts of equal rows."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``evaluate`` on rows in the workers of a Dask cluster: `make test-dask`, in an environment of its own."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Several Parquet files as one: patterns, partitioned folders, pieces, and what is wrong with a file, in one line."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

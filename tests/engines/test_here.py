@@ -1,7 +1,5 @@
 """``evaluate`` on rows that polars and DuckDB hold: as in memory, from counts; what counts cannot give is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

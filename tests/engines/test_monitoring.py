@@ -1,7 +1,5 @@
 """``monitor`` on rows that an engine or many files hold: that of the rows in memory, in the order of their times."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Names and kinds of columns that engines read otherwise: refused by name where used, of no matter where not."""
 
-from __future__ import annotations
-
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -71,14 +69,14 @@ def test_an_interval_of_sql_is_refused_for_what_it_is(role: str, unit: str) -> N
 
 
 @pytest.fixture
-def policy() -> abstain.Policy:
+def policy() -> abstain.policy.Policy:
     """A guarantee about these rows."""
     frame = rows(4)
     return abstain.choose_threshold(frame["loss"], frame["confidence"], risk=0.6, delta=0.1).policy(score="confidence")
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_row_of_a_frame_is_named_by_its_time(engine: str, policy: abstain.Policy) -> None:
+def test_a_row_of_a_frame_is_named_by_its_time(engine: str, policy: abstain.policy.Policy) -> None:
     """An engine's rows have no numbers: the row that counts had was named, and it was another one."""
     frame = rows(4).with_columns(day=pl.int_range(400) // 50)
     best = int(frame["confidence"].arg_max() or 0)
@@ -91,7 +89,7 @@ def test_a_row_of_a_frame_is_named_by_its_time(engine: str, policy: abstain.Poli
 
 
 def test_a_wrong_time_column_is_the_fault_of_its_option(
-    policy: abstain.Policy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    policy: abstain.policy.Policy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """A file and a pattern name the same option; a group column was asked for where there is none."""
     monkeypatch.chdir(tmp_path)

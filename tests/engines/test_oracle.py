@@ -1,7 +1,5 @@
 """Engines against a loop over rows as dicts, in rationals: nothing here is computed by the package but the answer."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import Any

@@ -1,7 +1,5 @@
 """``evaluate`` on rows that Spark holds, in local mode: `make test-spark`, in an environment of its own, with Java."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator

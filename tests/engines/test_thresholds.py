@@ -1,7 +1,5 @@
 """``choose_threshold`` on rows that an engine or many files hold: that of the rows in memory, from counts."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from pathlib import Path

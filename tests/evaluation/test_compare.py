@@ -1,7 +1,5 @@
 """``compare``: what it returns, what it refuses, and how it agrees with independent computations."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

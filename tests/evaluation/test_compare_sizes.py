@@ -1,7 +1,5 @@
 """Size and coverage of the paired comparison by simulation, with a known truth; the long version is a benchmark."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """An evaluation in other forms: what is read back is what was measured, whatever the names."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Groups, look-ups and notes of an evaluation."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

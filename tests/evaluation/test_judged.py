@@ -1,7 +1,5 @@
 """Scores of repeated passes are judged by the predictions of the passes, in every function and command."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

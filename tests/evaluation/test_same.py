@@ -1,7 +1,5 @@
 """What is equal to the bit, and what to how many digits: the table in docs/conventions.md, row by row."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Selection on a validation split, reported on the test split."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

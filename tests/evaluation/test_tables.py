@@ -1,7 +1,5 @@
 """An evaluation as tables: one score, several, groups; the best marked; any terminal, any name."""
 
-from __future__ import annotations
-
 import io
 import unicodedata
 

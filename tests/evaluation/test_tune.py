@@ -1,7 +1,5 @@
 """``tune``: the whole table, the best fitted score, shared fits, criteria with and without OOD data."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

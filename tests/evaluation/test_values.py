@@ -1,7 +1,5 @@
 """``evaluate``: its numbers are those of the single functions, for every score, metric, weight and policy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

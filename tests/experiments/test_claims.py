@@ -1,7 +1,5 @@
 """The ledger of claims: its rows, its page, and the quick checks, which print what the ledger says."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """The finite-sample study: batched estimates equal the core's, theory equals simulation, the command runs."""
 
-from __future__ import annotations
-
 import csv
 import json
 

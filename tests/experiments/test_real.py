@@ -1,7 +1,5 @@
 """Studies of real outputs: the pages are made of the kept results, and the studies run on files of the same shape."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

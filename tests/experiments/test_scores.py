@@ -1,7 +1,5 @@
 """Tables of seventeen and nine scores: names are the paper's, numbers those of the runs, and one run makes them all."""
 
-from __future__ import annotations
-
 import pytest
 
 pytest.importorskip("torch")

@@ -1,7 +1,5 @@
 """The full size is what the sources set: every field of every training, with the deviations that the table names."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from fnmatch import fnmatch

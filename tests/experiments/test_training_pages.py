@@ -1,7 +1,5 @@
 """Every table on the pages of the studies of trainings is made from the committed numbers."""
 
-from __future__ import annotations
-
 import pytest
 
 pytest.importorskip("torch")

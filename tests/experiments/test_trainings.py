@@ -1,7 +1,5 @@
 """Studies of trainings: sizes are complete, the smallest runs to its tables, and what is finished is not done again."""
 
-from __future__ import annotations
-
 import json
 import math
 

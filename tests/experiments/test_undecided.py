@@ -1,7 +1,5 @@
 """Verdicts of few seeds, and how many would decide: against simulated trainings and by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 pytest.importorskip("torch")

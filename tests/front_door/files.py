@@ -4,8 +4,6 @@ Every file comes with the truth: the losses and the confidence that a careful re
 holds what has to be added where a file can be read in two ways.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Callable

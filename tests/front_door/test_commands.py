@@ -1,7 +1,5 @@
 """From files to tables and policies: the worst case of former versions, and logs of language models."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

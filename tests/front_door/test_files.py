@@ -1,7 +1,5 @@
 """Each of the files is read rightly, or refused with a remedy that works; none is silently wrong."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -1,7 +1,5 @@
 """MC dropout and Deep Gamblers on a trained toy network: predictions and scores are those that FD-Shifts defines."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a policy remembers of the calibration file: who declined, which rows are units, the scale, the direction."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

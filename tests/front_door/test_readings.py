@@ -1,7 +1,5 @@
 """Files that could be read too little or in another way: each is read rightly, or said, or refused with what to do."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What cannot be told or is missing says why: an interval that is not enough, one that is not there, words."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

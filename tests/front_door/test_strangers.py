@@ -1,7 +1,5 @@
 """What two strangers met who brought files of their own: each is read rightly, or refused with a remedy that works."""
 
-from __future__ import annotations
-
 import gzip
 import warnings
 from pathlib import Path

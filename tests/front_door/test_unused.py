@@ -1,7 +1,5 @@
 """What is left unused, left out or missing is said: columns of scores, rows without a number, no confidence."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

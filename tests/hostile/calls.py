@@ -1,7 +1,5 @@
 """Every public function with arguments that are right, and hostile values for each of them."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import pkgutil

@@ -1,7 +1,5 @@
 """All public functions on hostile arguments: a value, or an error that names the argument."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 

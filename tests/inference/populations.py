@@ -1,7 +1,5 @@
 """Populations with a known truth, for simulations here and in ``benchmarks/inference.py``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Bands of the risk-coverage curve: formulas against slow ones, coverage by simulation with known truth."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Standard errors and intervals of the bootstrap: by simulation with known truth, and what it says of thin data."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Replicates equal the metric on explicitly resampled arrays, on every path; resampling is as documented."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Intervals from the metric alone: its value where one row weighs a little more, and where one more loss was seen."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

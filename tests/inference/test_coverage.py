@@ -1,7 +1,5 @@
 """Coverage of 95 % intervals for AURC and AUGRC by simulation; the long version is a benchmark."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

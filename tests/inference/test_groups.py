@@ -1,7 +1,5 @@
 """Strata and clusters: small ones, samples of weight 0, columns of any library, missing groups."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Influence functions: derivatives in the weights, zero sums, table = samples, strata, clusters, rank of data."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

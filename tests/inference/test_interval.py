@@ -1,7 +1,5 @@
 """Intervals: exact binomial, scales, degrees of freedom, warnings instead of silent NaN."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

@@ -1,7 +1,5 @@
 """The compiled kernels and NumPy's scan read the same formulas; run here as plain Python too."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

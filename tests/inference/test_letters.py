@@ -1,7 +1,5 @@
 """Letters: two names share one if and only if they do not differ significantly. What Holm refuses."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

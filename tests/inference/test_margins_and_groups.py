@@ -1,7 +1,5 @@
 """Ranks as sets, claims of non-inferiority and equivalence, groups compared, swaps where errors are few."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What large tables do not keep: nothing is lost by it."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The permutation test against brute force, and its size on tiny samples."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The planner: its power is the one that simulations find."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The ranking study: ranks by brute force, the map from valid tests, and the published procedure with its caution."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Counts of many rows are drawn in blocks: the multinomial distribution, by NumPy and compiled the same numbers."""
 
-from __future__ import annotations
-
 from itertools import product
 from math import factorial
 from typing import Any

@@ -1,7 +1,5 @@
 """Several training runs: two sources of variance, each estimated as simulation says."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

@@ -1,7 +1,5 @@
 """Both ends of an interval, on every scale, by a direct formula of SciPy's distributions."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Metrics whose threshold jumps with the sample: the largest coverage at a risk, a coverage at the edge of a tie."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

@@ -1,7 +1,5 @@
 """Differences in clusters of unequal size: few of them decide, which Student's t with K - 1 degrees does not know."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

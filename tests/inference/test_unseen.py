@@ -1,7 +1,5 @@
 """Room for errors that were not seen: the end of an interval towards the worse."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Tests of differences where two scores differ on few rows: an error there may not have been seen."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

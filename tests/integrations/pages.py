@@ -1,7 +1,5 @@
 """Tools, and the Python of a page of the documentation, run as one script in an empty folder."""
 
-from __future__ import annotations
-
 import os
 from importlib import import_module
 from pathlib import Path

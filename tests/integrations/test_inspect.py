@@ -1,7 +1,5 @@
 """Inspect, with an eval on this machine that needs no model."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

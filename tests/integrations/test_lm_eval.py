@@ -1,7 +1,5 @@
 """lm-evaluation-harness, with a task of the documentation on a model that needs no download."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

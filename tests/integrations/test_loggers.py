@@ -1,7 +1,5 @@
 """Weights & Biases, offline, and TensorBoard: the page of the documentation, and what their files then hold."""
 
-from __future__ import annotations
-
 import json
 import struct
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """MLflow against a store of its own in a folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The notebooks of the documentation run; their results show themselves, and the page has its slider."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

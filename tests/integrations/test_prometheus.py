@@ -1,7 +1,5 @@
 """Metrics of a monitor as Prometheus reads them; its own `promtool` judges them where it is installed."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The example service in a process of its own: decisions, labels, metrics, and a restart."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -1,7 +1,5 @@
 """The paths of the inner loops."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """``abstain joint``: files in, tables and gains out."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The exact algorithms against trying every pair of thresholds, on a thousand problems each and on every path."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """The guards: null calibration, transfer, intervals, prevalence side by side."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

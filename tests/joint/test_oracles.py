@@ -1,7 +1,5 @@
 """What stands around the exact search, each against its formula with the same draws, and every cell of the tables."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What must hold whatever the data: dominance, reductions, invariances, and the edges."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One score on ID and OOD samples: against scikit-learn, against counting, and in limits."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A live certificate through its public class: what it counts, refuses, remembers, and begins anew."""
 
-from __future__ import annotations
-
 import json
 import math
 import multiprocessing

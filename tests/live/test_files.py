@@ -1,7 +1,5 @@
 """A live certificate between processes that are killed, and its rows in frames of every library."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal

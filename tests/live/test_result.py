@@ -1,7 +1,5 @@
 """What a live certificate says on a day, counted again from all rows; what it says of a policy, by the bets."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

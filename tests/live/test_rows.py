@@ -1,7 +1,5 @@
 """Which rows count: each once, of those that were drawn, in weeks without any too."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Problems that a metric accepts: the strategies of all tests, narrowed down to what the metric needs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Slow definitions of the metrics in which a reviewer or a second class score takes part."""
 
-from __future__ import annotations
-
 import math
 
 from tests.metrics.references import NAN, Data

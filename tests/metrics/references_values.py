@@ -1,7 +1,5 @@
 """Slow, obviously right definitions of the metrics of score values, points and probabilities; and the list of all."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

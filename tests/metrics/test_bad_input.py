@@ -1,7 +1,5 @@
 """Bad arguments of the metrics, and inputs for which a value is undefined: NaN with a warning that says why."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What each sample adds, and the weights of another population."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

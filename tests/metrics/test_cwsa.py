@@ -1,7 +1,5 @@
 """The CWSA family: the published table, the sweep, the axioms of the paper and where they fail."""
 
-from __future__ import annotations
-
 import csv
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Parity with fd-shifts (Traub et al. 2024) on values that its own code gave; deliberate disagreements are listed."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

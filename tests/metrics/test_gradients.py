@@ -1,7 +1,5 @@
 """Gradients with respect to the table: numerical derivatives, and no change when the weights' unit changes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Hostile options and rows without weight: a value that is meant, or an error that names the argument."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Identities and inequalities between metrics that hold for every data set, ties and weights included."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

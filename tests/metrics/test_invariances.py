@@ -1,7 +1,5 @@
 """What must not matter: row order, the scale of a rank score, repetition, weights as repetition, parts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A metric of one's own, in the package as CONTRIBUTING says and outside of it, has all that ours have."""
 
-from __future__ import annotations
-
 import json
 import os
 import pickle

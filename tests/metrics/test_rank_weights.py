@@ -1,7 +1,5 @@
 """Bias and error of the rank weights against the printed sums, quadrature and simulation; sums at any rank."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Accuracy, AUROC and AURC of real models' outputs against the numbers that came with them."""
 
-from __future__ import annotations
-
 import csv
 import os
 from pathlib import Path

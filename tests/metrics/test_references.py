@@ -1,7 +1,5 @@
 """Every metric, with all its options, against its slow definition."""
 
-from __future__ import annotations
-
 import inspect
 import itertools
 import math

@@ -1,7 +1,5 @@
 """The registry: names, identifiers and specs that results carry and that must not drift; ranges; needs."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """What rounding does to confidences, bins, weights and rows that weigh nothing."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """When the guarantee of each group was first violated: of all groups, from a saved state, and from an old one."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

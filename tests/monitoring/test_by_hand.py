@@ -1,7 +1,5 @@
 """A whole monitor by hand: the numbers of each call, evidence and changes by sums over starts, drift by products."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

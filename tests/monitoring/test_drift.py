@@ -1,7 +1,5 @@
 """Drift: after which row it was seen, in which direction, whether it holds; in a saved state, and in one of old."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Rows of equal time are judged together, whatever their order in the file; and a week may have no rows."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

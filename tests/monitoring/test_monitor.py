@@ -1,7 +1,5 @@
 """Monitoring: false alarms under daily looks for a year, and how soon a doubled risk is noticed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Clusters that come again after they were watched: refused, or left out and counted."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Monitors in a service: threads, processes, years of calls."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator

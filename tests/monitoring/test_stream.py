@@ -1,7 +1,5 @@
 """Watching by new rows only: the state, rows sent twice, late labels, changes, killed writers, the table by week."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

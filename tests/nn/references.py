@@ -1,7 +1,5 @@
 """Slow, obviously right references in double precision, written from the papers' formulas."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The Lightning callback logs the core's numbers and keeps the checkpoint of the best epoch."""
 
-from __future__ import annotations
-
 import warnings
 
 import pytest

@@ -1,7 +1,5 @@
 """The CWSA surrogate refuses what it cannot serve, at construction where it can."""
 
-from __future__ import annotations
-
 import pytest
 
 from abstain import nn

@@ -1,7 +1,5 @@
 """Every tensor is made where the data are: nothing lands on the default device, and a GPU gives the CPU's numbers."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Two processes (gloo) give what one process gives: live metrics and global ranks of the objectives."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

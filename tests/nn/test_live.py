@@ -1,7 +1,5 @@
 """SelectiveMetrics: the core's numbers from batches, constant memory with bounds, collections."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """Scores that need the model, against slow references; the extractor, interrupted and resumed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """Deep Gamblers, ConfidNet, DeVries & Taylor, CRL, CWSA and the Bayesian AURC against written-out formulas."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

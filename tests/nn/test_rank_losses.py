@@ -1,7 +1,5 @@
 """Rank-weighted losses: values and gradients against double-precision references, ties, batches, precision."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What looks like another quantity than it was given as is said, with the remedy, and refused where it was guessed."""
 
-from __future__ import annotations
-
 import warnings
 from pathlib import Path
 from typing import Any

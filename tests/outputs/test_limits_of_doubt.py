@@ -1,7 +1,5 @@
 """Where a doubt begins: decision tables by SciPy and scikit-learn, the last case without one and the first with."""
 
-from __future__ import annotations
-
 import warnings
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Members of an npz file are read to their end, once each, and never more than there is."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Repeated passes in ``Outputs``: checked, selected, predicted with, written and read."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

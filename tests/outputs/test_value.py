@@ -1,7 +1,5 @@
 """Outputs are a value: what the caller does to his arrays afterwards changes nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

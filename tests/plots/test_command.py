@@ -1,7 +1,5 @@
 """Figures from the command line: by name, several at once, refused before the work begins."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Data at the edge, and names that mean harm: a picture without a warning, or a refusal in words."""
 
-from __future__ import annotations
-
 import warnings
 from functools import cache
 from typing import Any

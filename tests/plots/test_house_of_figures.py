@@ -1,7 +1,5 @@
 """What holds for every figure: its declaration, its bytes, the settings of the caller, and its colours."""
 
-from __future__ import annotations
-
 import doctest
 import inspect
 from functools import cache

@@ -1,7 +1,5 @@
 """The pictures: what is drawn is what was computed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """``RiskCoverageDisplay``: scikit-learn's conventions, the right lines, and few points that lose nothing."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

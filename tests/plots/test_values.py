@@ -1,7 +1,5 @@
 """What is drawn is what was computed: numbers read off the axes against their definitions."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

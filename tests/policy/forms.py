@@ -1,7 +1,5 @@
 """Policies outside of the library: the exported file, and SQL."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from typing import Any

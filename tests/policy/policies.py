@@ -1,7 +1,5 @@
 """Policies of every kind, with rows that they decide."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Audits: which answers are drawn for a label, and with which chance."""
 
-from __future__ import annotations
-
 import hashlib
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Decisions: of a number, a row, a frame, a matrix; what is missing or unknown; what does not fit the policy."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

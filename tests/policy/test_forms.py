@@ -1,7 +1,5 @@
 """A policy without the library: its JSON schema, a Python file, a SQL expression; each decides as ``decide`` does."""
 
-from __future__ import annotations
-
 import json
 import math
 import sqlite3

@@ -1,7 +1,5 @@
 """What is given next to the rows, a second score, and probabilities in the place of logits."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

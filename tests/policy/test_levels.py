@@ -1,7 +1,5 @@
 """Policies on a confidence in words or per cent: what new rows say is read as the calibration file was."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """How a policy's score is read: which column, which kind of inputs, and what is said where there is neither."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import json

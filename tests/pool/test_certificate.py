@@ -1,7 +1,5 @@
 """Certificates from the labels of a region, and levels for decisions at several interim analyses."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

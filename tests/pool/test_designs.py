@@ -1,7 +1,5 @@
 """Which rows a plan draws, and what it promises, against the formulas of the designs, row by row."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a few labels say of a pool: exact where all are labelled, unbiased by every design, covered by the interval."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Few labels against design formulas in rationals, printed tables, a general optimiser and known ends."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

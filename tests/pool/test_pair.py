@@ -1,7 +1,5 @@
 """Two models or two scores from the labels of a few rows: exact with all labels, covered and cheaper with a few."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

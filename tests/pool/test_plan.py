@@ -1,7 +1,5 @@
 """Plans: what they refuse, each with a sentence; their files; what they expect; and the command."""
 
-from __future__ import annotations
-
 import warnings
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Plans of several pools, and rows that are found by names which files spell differently."""
 
-from __future__ import annotations
-
 import datetime as dt
 import uuid
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a plan and a result say of few errors, and what they do where a few confident ones decide."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

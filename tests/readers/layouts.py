@@ -1,7 +1,5 @@
 """Files in the layouts of FD-Shifts and OpenOOD, made of drawn numbers as their code saves them."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 from typing import Any

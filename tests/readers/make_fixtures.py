@@ -6,8 +6,6 @@ Run once, in an environment of its own; the results are in ``fixtures/``, beside
     tools/bin/python tests/readers/make_fixtures.py
 """
 
-from __future__ import annotations
-
 import json
 import random
 import sys

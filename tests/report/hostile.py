@@ -1,7 +1,5 @@
 """Names that a file may hold and that must not harm a terminal, a page, a picture, a table or a spreadsheet."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import abstain

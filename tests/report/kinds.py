@@ -1,7 +1,5 @@
 """A result of every kind of page, with what its page is given."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path

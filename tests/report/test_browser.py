@@ -3,8 +3,6 @@
 Needs Chromium and Playwright; where either lacks all of this is skipped, and the last line of the run says so.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Pages of comparisons, studies, joint evaluations and few labels answer the five questions, or name who does."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The first screen of a page decides: little text, the verdict's own words, a chart, and the numbers of the library."""
 
-from __future__ import annotations
-
 import json
 import re
 from html.parser import HTMLParser

@@ -1,7 +1,5 @@
 """The page of a live certificate, and how far a certificate reaches."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The HTML page: self-contained, well formed, equal for equal input, and deaf to markup in names."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Pages of evaluate, threshold and monitor agree with the files they save, with each other and with themselves."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

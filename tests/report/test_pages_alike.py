@@ -1,7 +1,5 @@
 """What all pages say alike: boxes of what was decided, shares in per cent, options of the command, columns read."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

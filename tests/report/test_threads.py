@@ -1,7 +1,5 @@
 """Pictures drawn in threads are those drawn one after the other, and nothing global is changed."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any

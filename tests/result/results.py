@@ -1,7 +1,5 @@
 """Every class of results with an example: who adds a class that prints itself adds it here."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable
 from functools import cache

@@ -1,7 +1,5 @@
 """Every result in every form: one list names them all, and each form holds the same numbers."""
 
-from __future__ import annotations
-
 import ast
 import copy
 import csv

@@ -1,7 +1,5 @@
 """One table, four forms: the same digits and the same best in all, and names that stay text."""
 
-from __future__ import annotations
-
 import io
 import math
 

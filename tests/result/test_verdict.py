@@ -1,7 +1,5 @@
 """The verdict: status, levels and caveats on populations where they must, and must not, be given."""
 
-from __future__ import annotations
-
 import string
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The verdict of thresholds, of monitoring, and of comparisons."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Names and numbers as text."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

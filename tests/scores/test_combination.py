@@ -1,7 +1,5 @@
 """Platt scaling and combinations: what they fit, what they warn of, what they keep."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import optimize

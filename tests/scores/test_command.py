@@ -1,7 +1,5 @@
 """The command: fitted scores from a file, options in parentheses, the list of scores."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What every score keeps to: direction, immutability, files, chunks, array libraries, needs."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import subprocess

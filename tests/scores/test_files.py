@@ -1,7 +1,5 @@
 """The file of a fitted score: what comes back, and what is refused."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

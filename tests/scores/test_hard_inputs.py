@@ -1,7 +1,5 @@
 """Inputs that break scores elsewhere: a defined number, or one line that says what to do. Never NaN."""
 
-from __future__ import annotations
-
 import dataclasses
 import importlib
 import warnings

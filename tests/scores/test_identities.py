@@ -1,7 +1,5 @@
 """Each score against its definition, written down slowly or computed by other means."""
 
-from __future__ import annotations
-
 import importlib
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Scores at the ends of their ranges and of their fits, by definition."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import optimize, special, stats

@@ -1,7 +1,5 @@
 """Small models with known geometry: features around class corners, a linear head, repeated passes."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

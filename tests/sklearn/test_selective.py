@@ -1,7 +1,5 @@
 """SelectiveClassifier, scorers and the confusion matrix, inside scikit-learn's own machinery."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

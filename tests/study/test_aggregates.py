@@ -1,7 +1,5 @@
 """What a study makes of its rows, against a data frame and against choices written by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Choices on validation applied to all shifts, rankings by paired tests, and metrics over passes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Studies evaluated: the numbers are those of one set alone, nothing is done twice, and damage stays where it is."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Tables in the layouts of the papers: from printed numbers with the papers' ranks, and from outputs."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Corruptions level by level."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

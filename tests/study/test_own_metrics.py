@@ -1,7 +1,5 @@
 """Metrics of one's own in studies: every process knows them, their changes count, and they tell who computed what."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Pools with a plan in a study: the planned estimates in its tables, and two scores from the same labels."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One set of several models: the same rows in the same order, or no test between them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

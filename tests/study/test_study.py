@@ -1,7 +1,5 @@
 """Studies: the manifest goes round, is refused where it cannot be read, and several processes may add to it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import replace

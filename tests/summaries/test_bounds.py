@@ -1,7 +1,5 @@
 """Certified bounds of binned scores: never left by any order and ties inside the bins, and attained for 0/1 losses."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

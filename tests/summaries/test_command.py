@@ -1,7 +1,5 @@
 """``abstain summarize`` and ``abstain merge``: files in, bounds out, errors in one line."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

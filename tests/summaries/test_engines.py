@@ -1,7 +1,5 @@
 """The same summary from every engine: NumPy, polars, pandas, files, and one GROUP BY in DuckDB."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A summary for each value of a column, from one pass: each is that of its rows alone, and they add up to the whole."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import pickle

@@ -1,7 +1,5 @@
 """Summaries of two scores: no rows leave their bounds, they add up, and files and the command keep them."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Summaries add up, survive pickles and files to the bit, and say no to what they cannot hold."""
 
-from __future__ import annotations
-
 import contextlib
 import pickle
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Bounds of everything that follows from a summary, in random trials of public functions: no value leaves them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

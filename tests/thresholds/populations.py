@@ -4,8 +4,6 @@ A population is the error probability as a function of u, the share of the popul
 the most confident input, and accepting the share c has coverage c and risk (1/c) times the integral up to c.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Certificates against known truth: broken in at most delta of the repetitions, where naive rules break more."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

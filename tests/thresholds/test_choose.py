@@ -1,7 +1,5 @@
 """Objectives without a guarantee, groups, and bad input."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

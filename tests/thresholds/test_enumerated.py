@@ -1,7 +1,5 @@
 """Certificates against plain products and enumeration: nothing here is computed by the package but the answer."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

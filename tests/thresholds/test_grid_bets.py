@@ -1,7 +1,5 @@
 """Bets and the closed test of a live certificate against plain products, all subsets, and exact expectations."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Guarantees about clusters, a part of the rows, and the best of several scores; copies and reuse are noticed."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections import Counter

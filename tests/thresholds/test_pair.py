@@ -1,7 +1,5 @@
 """Two scores: chosen, certified, deployed and watched together."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

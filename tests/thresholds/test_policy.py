@@ -1,7 +1,5 @@
 """Policies: saved, loaded, edited by hand, applied to files."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

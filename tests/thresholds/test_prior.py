@@ -1,7 +1,5 @@
 """Certificates for another mix of classes, and with a share of unseen rows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

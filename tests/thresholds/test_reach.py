@@ -1,7 +1,5 @@
 """How far a guarantee reaches, against populations that attain the worst case."""
 
-from __future__ import annotations
-
 import math
 import re
 

@@ -1,7 +1,5 @@
 """What is seldom meant is said before a certificate rests on it."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a policy says where it guarantees nothing, and where rows or model are not those that it was made for."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

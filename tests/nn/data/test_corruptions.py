@@ -1,7 +1,5 @@
 """Every corruption against its definition in NumPy and SciPy, with the same draws."""
 
-from __future__ import annotations
-
 import colorsys
 import io
 import math

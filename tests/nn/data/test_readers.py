@@ -1,7 +1,5 @@
 """Readers of images: every format, what is wrong with a file, and that no pickle is opened."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import pickle

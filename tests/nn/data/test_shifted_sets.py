@@ -1,7 +1,5 @@
 """Sets that come with a shift: folders as WILDS and BREEDS have them, made here with few images."""
 
-from __future__ import annotations
-
 import json
 import shutil
 

@@ -1,7 +1,5 @@
 """Splits and shifts: corruptions, sub-classes, out-of-distribution data."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

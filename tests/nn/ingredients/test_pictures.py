@@ -1,7 +1,5 @@
 """Mixed images and the sets they are mixed with, against loops over images and pixels with the same draws."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """Optimizers, averages, batch-norm statistics, CRL and the cosine head against hand computations."""
 
-from __future__ import annotations
-
 import copy
 import math
 

@@ -1,7 +1,5 @@
 """Terms of the loss against hand computations: Mixup, RegMixup, CutMix, AugMix, PixMix."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """Networks: published sizes, any width, dropout where FD-Shifts has it, and modules of others."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

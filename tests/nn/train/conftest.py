@@ -1,7 +1,5 @@
 """A small training for every test of the loop."""
 
-from __future__ import annotations
-
 import pytest
 
 from abstain.nn import data, train

@@ -1,7 +1,5 @@
 """ConfidNet: a branch beside a finished network, then a copy of its body; what stands still and what drops units."""
 
-from __future__ import annotations
-
 import warnings
 
 import pytest

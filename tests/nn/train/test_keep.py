@@ -1,7 +1,5 @@
 """The weights that are kept: last, or most accurate on the validation set."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Every recipe trains at smoke size and writes a study; settings are read, changed and explained."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The loop: what goes through the network, what is kept, and that a training that was ended goes on unharmed."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
