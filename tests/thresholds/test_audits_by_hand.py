@@ -109,7 +109,7 @@ def test_an_audit_is_what_its_intervals_and_bounds_say(kind: str) -> None:
 
 @pytest.mark.parametrize("n", [19, 20, 400])
 def test_another_share_of_accepted_rows_is_noted_where_chance_does_not_explain_it(n: int, tmp_path: Path) -> None:
-    """By exact 99.9 % intervals that do not meet, at least one row of a hundred apart; not of weighted rows or clusters."""
+    """By exact 99.9 % intervals that do not meet, by a hundredth at least; not of weighted rows, or clusters."""
     rows = {"n": 1000, "n_accepted": 300, "weighted": False}
     before = counted_ends(300, 1000, 0.999)
     others: list[dict[str, Any]] = [{"weighted": True}, {"n_clusters": 9}, {"n_accepted": None}]
