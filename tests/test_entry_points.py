@@ -29,6 +29,7 @@ PRIVATE_TESTS = {
     "inference/test_thresholds_that_jump.py": "what a threshold may become",
     "joint/test_exact.py": "all pairs, on ranks and by level",
     "nn/ingredients/test_pictures.py": "operations on images one by one",
+    "nn/train/test_numbers.py": "the batches of a training",
     "nn/train/test_recipes.py": "the table of recipes",
     "nn/train/test_training.py": "the module that a recipe trains",
     "pool/test_estimate.py": "exact expectations over all samples that a small design can draw",

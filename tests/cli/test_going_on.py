@@ -92,6 +92,33 @@ def test_groups_that_break_a_guarantee_lead_to_a_threshold_for_each() -> None:
     assert "! Columns that may be groups were not used: site. (--groups site)" in run("evaluate", file, *columns)
 
 
+def test_columns_that_may_be_groups() -> None:
+    """Two to a tenth of the rows or 40 values, no fractions, no names of rows; no more like the labels than by half."""
+    n, file = 200, Path("rows.csv")
+    label, rows = np.arange(n) % 2, np.arange(n)
+    p = np.where(rows % 5 == 0, 1 - label, label) * 0.6 + 0.2  # kappa with the labels: 0.6
+    columns = {
+        "label": label, "p_0": 1 - p, "p_1": p, "two": rows // 100, "twenty": rows % 20, "twentyone": rows % 21,
+        "one": 0 * rows, "share": (rows % 3) / 2, "user_id": rows % 4, "my_preds": rows % 4,
+        "half": np.where(rows < 50, 1 - label, label), "most": np.where(rows < 48, 1 - label, label),
+        "same": (p > 0.5).astype(int), "word": np.where(rows % 3, "a", "b"),
+    }  # fmt: skip
+
+    def write(columns: dict[str, Any]) -> None:
+        lines = [",".join(map(str, row)) for row in zip(*columns.values(), strict=True)]
+        file.write_text("\n".join([",".join(columns), *lines]))
+
+    write(columns)
+    told = ("--labels", "label", "--probabilities", "p_*")
+    text = run("evaluate", file, *told)
+    assert "! Columns that may be groups were not used: two, twenty, half, word. (--groups two)" in text
+    for count, seen in ((19, True), (20, False)):  # twenty columns are looked at
+        extra = {f"x{k}": 0 * rows for k in range(count)} | {"site": rows // 100}
+        given = {name: columns[name] for name in ("label", "p_0", "p_1")} | extra
+        write(given)
+        assert ("were not used: site. (--groups site)" in run("evaluate", file, *told)) is seen
+
+
 def test_a_broken_guarantee_stops_and_names_how_to_start_again() -> None:
     """Nothing is guaranteed any more; the command, for new rows, chooses a threshold of the same score and risk."""
     file, later = Path("rows.csv"), Path("later.csv")

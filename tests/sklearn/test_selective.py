@@ -157,6 +157,9 @@ def test_the_scorer_looks_into_pipelines_and_searches(metric: str) -> None:
         (lambda: confusion_matrix_with_reject([0, 1], [1, 1], ["yes", "no"]), ValueError, r"accept\[0\] = .*yes"),
         (lambda: confusion_matrix_with_reject([0], [0], [True], sample_weight=[-1]), ValueError, "sample_weight"),
         (lambda: confusion_matrix_with_reject([0], [0], [True], labels=[0, 0]), ValueError, "a class twice"),
+        (lambda: confusion_matrix_with_reject([0, 1], [0], [True, True]), ValueError, "y_true: 2, y_pred: 1"),
+        (lambda: confusion_matrix_with_reject([0, 1], [0, 1], [True]), ValueError, "lengths differ .*accept: 1"),
+        (lambda: confusion_matrix_with_reject([0], [0], [True], sample_weight=[1, 1]), ValueError, "sample_weight: 2"),
     ],
 )  # fmt: skip
 def test_bad_arguments_are_named(call: Callable[[], object], error: type[Exception], message: str) -> None:
@@ -166,12 +169,18 @@ def test_bad_arguments_are_named(call: Callable[[], object], error: type[Excepti
 
 
 def test_the_confusion_matrix_counts_every_row_once() -> None:
-    """Row sums are the class counts; a class that labels lack is named."""
+    """Row by row, with weights and in the order of the labels; a class that labels lack is named."""
     rng = np.random.default_rng(0)
     truth, guess, mask = rng.integers(0, 3, 100), rng.integers(0, 3, 100), rng.random(100) < 0.7
-    matrix = confusion_matrix_with_reject(truth, guess, mask)
-    np.testing.assert_array_equal(matrix.sum(axis=1), np.bincount(truth))
-    assert matrix[:, -1].sum() == (~mask).sum()
+    weight = rng.integers(1, 5, 100).astype(float)
+    expected = np.zeros((2, 4, 5))
+    for t, g, taken, w in zip(truth, guess, mask, weight, strict=True):
+        expected[:, t, g if taken else 4] += (1.0, w)
+    order, columns = [2, 0, 3, 1], [2, 0, 3, 1, 4]
+    found = confusion_matrix_with_reject(truth, np.where(mask, guess, -1), mask)
+    np.testing.assert_array_equal(found, expected[0][:3, [0, 1, 2, 4]])
+    found = confusion_matrix_with_reject(truth, guess, mask, labels=order, sample_weight=weight)
+    np.testing.assert_array_equal(found, expected[1][order][:, columns])
     with pytest.raises(ValueError, match="class 2 occurs but is not in labels"):
         confusion_matrix_with_reject(truth, guess, mask, labels=[0, 1])
 

@@ -83,7 +83,7 @@ def test_camera_traps(tmp_path):
 
 def hierarchy(folder, tops=3, below=24):
     """Write a hierarchy: super-classes at level 3, the last one with too few classes; one behind a single child."""
-    edges, leaves = [("root", "things"), ("things", "kinds")], []
+    edges, leaves = [("root", "things"), ("things", "kinds"), ("root", "top0"), ("things", "top1")], []
     for top in range(tops):
         edges.append(("kinds", f"top{top}"))
         parent = f"top{top}"
@@ -99,7 +99,7 @@ def hierarchy(folder, tops=3, below=24):
     (folder / "class_hierarchy.txt").write_text("".join(f"{a} {b}\n" for a, b in edges), encoding="utf-8")
     (folder / "node_names.txt").write_text("top0\tbirds, of all kinds\ntop1\tcrafts\n", encoding="utf-8")
     (folder / "dataset_class_info.json").write_text(
-        json.dumps([[k, name, name] for k, name in enumerate(leaves)]), encoding="utf-8"
+        json.dumps([[k, name, f"in words {k}"] for k, name in enumerate(leaves)]), encoding="utf-8"
     )
     return leaves
 
