@@ -1,10 +1,11 @@
 """Whether bands of clusters, AURC from few labels and of errors at the top, and differences of coverages hold.
 
-    python -m benchmarks.limits [bands few top coverage] [--repetitions N]
+    python -m benchmarks.limits [bands large few top coverage] [--repetitions N]
 
 From the root of the repository; the truth is known everywhere. ``bands``: simultaneous bands with ``clusters=``.
-``few``: AURC of pools where a few confident errors decide, from plans for it and from rows drawn alike. ``top``:
-``unseen="random"`` and ``"top"``. ``coverage``: the difference of two coverages at a risk.
+``large``: with a few large clusters whose risk is their own. ``few``: AURC of pools where a few confident errors
+decide, from plans for it and from rows drawn alike. ``top``: ``unseen="random"`` and ``"top"``. ``coverage``: the
+difference of two coverages at a risk.
 """
 
 from __future__ import annotations
@@ -55,6 +56,32 @@ def bands(many: int) -> None:
                     held.append(bool(((band.low[known] <= at) & (at <= band.high[known])).all()))
                     warned.append(band.warning is not None)
                 print(f"bands, {sizes}, frailty {frail}, {m} clusters: hold {share(held)}, warned {share(warned)}")
+
+
+def large(many: int) -> None:
+    """Of all clusters 15 % have 40 rows, the others 3 rows and 5 % errors; the scores are useless, so the risk is one.
+
+    ``whole``: a large one is wrong altogether in one case of five; samples without any are those of a population with
+    much less risk.
+    """
+    for kind, m in (("rates from Beta(1, 4)", 60), ("wrong as a whole", 50)):
+        rng, held, below, truth = np.random.default_rng(3), [], [], (6.0 * 0.2 + 2.55 * 0.05) / 8.55
+        for draw in range(many):
+            big = rng.random(m) < 0.15
+            cluster = np.repeat(np.arange(m), np.where(big, 40, 3))
+            rate = rng.beta(1, 4, m) if kind.startswith("rates") else (rng.random(m) < 0.2) * 1.0
+            loss = (rng.random(len(cluster)) < np.where(big, rate, 0.05)[cluster]) * 1.0
+            options: dict[str, Any] = {"kind": "simultaneous", "n_draws": 300, "rng": draw}
+            band = abstain.inference.risk_band(loss, rng.random(len(loss)), clusters=cluster, **options)
+            known = band.coverage >= 0.1
+            held.append(bool(((band.low[known] <= truth) & (truth <= band.high[known])).all()))
+            if not rate[big].any():
+                below.append(bool(band.high[-1] < truth))
+        print(f"large clusters, {kind}: hold {share(held)} of {many}, risk {truth:.3f}")
+        if len(below) > 0.05 * many:
+            print(
+                f"  none wrong in {len(below) / many:.1%}, in {share(below)} of these the upper end is below the risk"
+            )
 
 
 def few(many: int) -> None:
@@ -133,7 +160,7 @@ def coverage(many: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parts = {"bands": bands, "few": few, "top": top, "coverage": coverage}
+    parts = {"bands": bands, "large": large, "few": few, "top": top, "coverage": coverage}
     parser.add_argument("parts", nargs="*", choices=[*parts, []], default=[])
     parser.add_argument("--repetitions", type=int, default=400)
     options = parser.parse_args()

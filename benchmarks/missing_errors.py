@@ -5,8 +5,10 @@
 From the root of the repository. In a population, one of two scores is really better. Replace a share e of its rows by
 errors in which this score is confident, until both are equal. A sample of n rows has none of these with probability
 (1 - e)^n, and is then a sample of the first population. So a test that finds the difference in a share b of its samples
-calls equal scores different in at least b (1 - e)^n of those of the second. For each pair of populations this prints
-(1 - e)^n, b, their product, and how often equal scores are called different.
+calls equal scores different in at least b (1 - e)^n of those of the second. Where a quarter of e is left in the first
+population, the lemma of Neyman and Pearson gives the least: a sample tells them apart only by how many such rows it
+has, so the best test calls the two different where these are few. For each pair of populations this prints (1 - e)^n,
+b, the least, and how often equal scores are called different.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from benchmarks import error_rates
 from benchmarks.error_rates import Cells, Draw, Generator, Sample
+from scipy.stats import binom
 
 import abstain
 
@@ -34,6 +37,18 @@ class Pair(NamedTuple):
     units: int
     metric: str
     method: str = "auto"
+    left: float = 0.0
+
+    def least(self, found: float) -> float:
+        """Return the least share of false differences of a test that finds so many; ``left``: see the module."""
+        chances = [binom.pmf(np.arange(self.units + 1), self.units, by * self.share) for by in (self.left, 1.0)]
+        false = 0.0
+        for first, second in zip(*chances, strict=True):  # from none on: likeliest in the first, next to the second
+            part = min(1.0, found / first) if first > 0.0 else 0.0
+            false, found = false + part * second, found - part * first
+            if found <= 0.0:
+                break
+        return float(false)
 
     @property
     def lacking(self) -> float:
@@ -48,11 +63,11 @@ class Pair(NamedTuple):
         }
 
 
-def confident(error: float, top: float, n: int, metric: str, rows: int, rng: Generator, *, lacking: bool) -> Sample:
-    """Samples of ``error_rates.confident``; ``lacking``: without confident errors; ``rows``: in each cluster."""
-    x = error_rates.tuned(error_rates.confident, metric, -4.0, 8.0, error, top)
-    left = (error * (1.0 - top) / (1.0 - error * top), 0.0) if lacking else (error, top)
-    loss, scores, _ = error_rates.confident(*left, n, x, rng)
+def confident(error: float, top: float, n: int, metric: str, rows: int, rng: Generator, *, left: float) -> Sample:
+    """Samples of ``error_rates.confident`` with so many of its confident errors; ``rows``: in each cluster."""
+    x, share = error_rates.tuned(error_rates.confident, metric, -4.0, 8.0, error, top), error * top
+    wrong = error * (1.0 - top) * (1.0 - left * share) / (1.0 - share) + left * share
+    loss, scores, _ = error_rates.confident(wrong, left * share / wrong, n, x, rng)
     if rows == 1:
         return loss, scores, None
     unit = np.repeat(np.arange(n), rows)
@@ -126,10 +141,11 @@ def pairs() -> dict[str, Pair]:
         (0.16, 0.015, 800, 1, "augrc"), (0.2, 0.05, 130, 3, "augrc"),
     ):  # fmt: skip
         for metric in metrics.split():
-            draws = [partial(confident, error, top, n, metric, rows, lacking=each) for each in (True, False)]
             unit = "rows" if rows == 1 else f"clusters of {rows} rows"
             name = f"{n} {unit}, {error * n:.0f} errors, {top:.1%} of these confident: {metric.upper()}"
-            made[name] = Pair(draws[0], draws[1], error * top, n, metric)
+            for left in (0.0, 0.25) if error * top * n > 3.0 else (0.0,):
+                draws = [partial(confident, error, top, n, metric, rows, left=each) for each in (left, 1.0)]
+                made[name + ", a quarter left" * (left > 0.0)] = Pair(*draws, error * top, n, metric, left=left)
     draws = [partial(rare_whole, 0.006, 400, lacking=each) for each in (True, False)]
     made["400 rows, losses of .03, 0.6 % of 1: AUGRC"] = Pair(draws[0], draws[1], 0.006, 400, "augrc", "influence")
     for large, sizes, whole, rows, n in (
@@ -158,7 +174,7 @@ def main() -> None:
     for name, pair in cells.items():
         n = counts[name]["samples"]
         found, false = counts[name]["found"] / n, error_rates.differences.percent(counts[name]["false"], n)
-        least = f"lacking in {pair.lacking:.1%}, found {found:.1%}, so at least {pair.lacking * found:.1%}"
+        least = f"lacking in {pair.lacking:.1%}, found {found:.1%}, so at least {pair.least(found):.1%}"
         print(f"{name}: {pair.share:.2%} of the units, {least}; false {false} of {n}")
 
 
