@@ -5,7 +5,6 @@ import subprocess
 import sys
 
 import numpy as np
-import pytest
 
 import abstain
 from tests.strategies import Problem
@@ -68,14 +67,3 @@ def values(problem: Problem, metrics: list[str]) -> list[float]:
     outputs = abstain.Outputs(loss=problem.loss, confidence=problem.confidence, sample_weight=problem.weight)
     found = abstain.evaluate(outputs, metrics=metrics, level=None)
     return [row.value for row in found.measurements]
-
-
-def test_row_order_keeps_nine_digits_of_intervals() -> None:
-    """Standard errors and intervals add up one number per row, in the order of the rows: nine digits are left."""
-    rng = np.random.default_rng(1)
-    score = rng.integers(0, 40, 500) / 40
-    loss, order = (rng.random(500) > score) * 1.0, rng.permutation(500)
-    for metric in ("aurc", "augrc", "auroc_f", "accuracy", "e_aurc"):
-        first = abstain.confidence_interval(metric, loss, score)
-        second = abstain.confidence_interval(metric, loss[order], score[order])
-        assert (first.low, first.high) == pytest.approx((second.low, second.high), rel=1e-9)

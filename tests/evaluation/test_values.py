@@ -56,20 +56,6 @@ def test_the_default_score() -> None:
         abstain.evaluate(abstain.Outputs(loss=[0, 1], scores={"noise": [1, 2]}))
 
 
-def test_metrics_of_the_probabilities() -> None:
-    """A metric of the whole probability vector gets it with labels and weights, and is the same for every score."""
-    weights = np.random.default_rng(8).integers(1, 4, N)
-    outputs = abstain.Outputs(labels=LABELS, probabilities=PROBABILITIES, sample_weight=weights, scores=OUTPUTS.scores)
-    result = abstain.evaluate(outputs, ["msp", "noise"], ["nll", "brier_score"])
-    for score in result.scores:
-        assert result.value("nll", score=score) == pytest.approx(
-            abstain.nll(LABELS, PROBABILITIES, sample_weight=weights), rel=1e-12
-        )
-        assert result.value("brier_score", score=score) == pytest.approx(
-            abstain.brier_score(LABELS, PROBABILITIES, sample_weight=weights), rel=1e-12
-        )
-
-
 def test_means_over_predictions_have_intervals() -> None:
     """NLL and Brier score with weights, clusters and dropped scores; what gets no interval says why."""
     rng = np.random.default_rng(9)

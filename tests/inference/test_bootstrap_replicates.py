@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import abstain
 from abstain._checks import Undefined
-from abstain.inference import bootstrap, replicates
+from abstain.inference import replicates
 from abstain.inference._resample import Sampling, resampling
 from abstain.inference._scans import Column, formula
 from abstain.metrics import Metric, get
@@ -99,21 +99,6 @@ def test_scans_equal_the_general_path_and_each_other(kind: str) -> None:
     pytest.importorskip("numba")
     numba = replicates(metrics, [(loss, score)], sample_weight=weight, n_resamples=70, rng=1, backend="numba")
     np.testing.assert_allclose(numba, numpy, rtol=1e-12, atol=1e-12)
-
-
-def test_columns_and_metrics_share_the_counts() -> None:
-    """Each column alone, and all together, are the same numbers: differences are paired."""
-    rng = np.random.default_rng(0)
-    loss, scores = (rng.random(50) < 0.3).astype(float), rng.random((3, 50))
-    metrics = ["augrc", "aurc", "coverage_at_risk", "sele"]
-    together = replicates(metrics, [(loss, score) for score in scores], n_resamples=40, rng=9)
-    assert together.shape == (40, 3, 4)
-    for k, score in enumerate(scores):
-        for j, metric in enumerate(metrics):
-            alone = bootstrap(metric, loss, score, n_resamples=40, rng=9).replicates
-            np.testing.assert_array_equal(together[:, k, j], alone)
-    risk = replicates(["risk"], [(loss, score) for score in scores], n_resamples=40, rng=9)[:, :, 0]
-    np.testing.assert_array_equal(risk, risk[:, :1].repeat(3, axis=1))
 
 
 # ---------------------------------------------------------------------- counts

@@ -50,16 +50,6 @@ def test_old_rows_are_known_by_a_sample() -> None:
         live.update(np.full(100, 0.9), np.zeros(100), ids=np.arange(100))
 
 
-def test_the_same_scores_on_other_days_are_others() -> None:
-    """Ranks come again each week, with other dates or other chances of labels."""
-    live, dated = fresh(), fresh()
-    for week in range(3):
-        live.groups[""].smallest = 0.1
-        live.update(np.arange(200) / 200, np.zeros(200), label_probability=1.0 - 0.01 * week)
-        dated.update(np.arange(200) / 200, np.zeros(200), time=np.full(200, week))
-    assert (live.groups[""].rows, dated.groups[""].rows) == (600, 600)
-
-
 @pytest.mark.parametrize("order", ["mixed", "sorted", "errors first"])
 @pytest.mark.parametrize("levels", [2, 20, 100])
 def test_calls_that_only_look_alike_count(levels: int, order: str) -> None:

@@ -169,14 +169,6 @@ def test_groups_share_the_false_alarms() -> None:
     assert 0 < alarms <= 400 * float(stats.binom.ppf(1 - 1e-4, 400, 0.05)) / 400
 
 
-def test_the_scores_of_one_group_drift() -> None:
-    """Score and coverage drift are looked for in each group."""
-    rng, policy = np.random.default_rng(9), by_site()
-    site = np.where(np.arange(8000) % 8, "large", "small")
-    score = rng.random(8000) ** np.where(site == "small", 3.0, 1.0)
-    assert monitor(policy, np.zeros(8000), score, groups=site).score_drifted
-
-
 def test_only_accepted_rows_are_labelled() -> None:
     """The share of accepted rows says nothing then; scores among them still do."""
     policy, rng = certified(), np.random.default_rng(10)

@@ -84,23 +84,6 @@ def test_the_state_is_bounded_and_its_table_adds_up(tmp_path: Path) -> None:
     assert [one.period for one in again.periods] == [one.period for one in seen.periods]
 
 
-def test_a_part_of_an_earlier_call_is_recognised_by_its_hashes() -> None:
-    """A call with more than half of its rows from one of the last hundred calls is refused, an older one is not."""
-    rng, monitored = np.random.default_rng(5), abstain.monitoring.Monitor(POLICY)
-    calls = [((rng.random(90) < 0.02).astype(float), rng.random(90)) for _ in range(103)]
-    for loss, score in calls:
-        monitored.update(loss, score)
-    fresh = rng.random(90)
-    for k, refused in ((102, True), (60, True), (1, False)):
-        loss, score = calls[k]
-        mixed = np.concatenate([score[:60], fresh[:30]]), np.concatenate([loss[:60], np.zeros(30)])
-        if refused:
-            with pytest.raises(ValueError, match=r"about \d\d % of these rows were sent before"):
-                monitored.update(mixed[1], mixed[0])
-        else:
-            assert monitored.update(mixed[1], mixed[0]).n == 104 * 90
-
-
 def test_options_of_a_state_are_kept(tmp_path: Path) -> None:
     """Other options are refused with their names, the same ones are taken."""
     state, loss, score = tmp_path / "state.json", np.zeros(20), np.random.default_rng(2).random(20)

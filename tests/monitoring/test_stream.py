@@ -170,17 +170,6 @@ def test_an_interrupted_write_loses_nothing(tmp_path: Path) -> None:
     assert kill_while_writing(tmp_path, 8) == 0
 
 
-def test_one_more_row_is_quick() -> None:
-    """Also after years: what a row costs does not depend on the rows before."""
-    watch = Monitor(POLICY)
-    watch.update(*rows(100_000, 0.02))
-    loss, score = rows(60, 0.02, 9)
-    begin = time.process_time()
-    for k in range(60):
-        watch.update(loss[k : k + 1], score[k : k + 1])
-    assert (time.process_time() - begin) / 60 < 0.005  # measured: 0.7 ms
-
-
 def test_errors_in_runs_and_copies_are_noticed() -> None:
     """Equal rows one after the other, errors first in each day; not independent rows, nor a late change."""
     rng = np.random.default_rng(8)

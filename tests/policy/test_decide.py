@@ -3,7 +3,6 @@
 import hashlib
 import json
 import math
-import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -206,47 +205,13 @@ def test_policies_of_the_first_format_are_read(tmp_path: Path) -> None:
     assert old.about == {}
 
 
-def _milliseconds(code: str, cache: Path) -> float:
-    """Return the processor time of a fresh process, with compiled modules kept in ``cache``."""
-    timed = f"import time; start = time.process_time(); {code}; print(1000 * (time.process_time() - start))"
-    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    env["PYTHONPYCACHEPREFIX"] = str(cache)
-    command = [sys.executable, "-c", timed]
-    return float(subprocess.run(command, env=env, check=True, capture_output=True, text=True).stdout)
-
-
-def test_loading_a_policy_costs_little_more_than_numpy(tmp_path: Path) -> None:
-    """At most twice the processor time of ``import numpy``, also on a busy machine, and no package but this one.
-
-    It is 1.2 times on a quiet one (``benchmarks/start.py``, whose slow test holds it to less).
-    """
+def test_loading_a_policy_loads_no_package_but_this_one(tmp_path: Path) -> None:
+    """What it costs beside ``import numpy`` is held by ``benchmarks/start.py`` and its slow test."""
     make("msp_logits")[0].save(tmp_path / "p.json")
-    load = (
-        f"import abstain; policy = abstain.load_policy({str(tmp_path / 'p.json')!r}); policy.decide([1., 2., 0., 3.])"
-    )
-    rounds = [[_milliseconds(code, tmp_path) for code in (load, "import numpy")] for _ in range(7)]
-    assert min(first for first, _ in rounds) <= 2.0 * min(second for _, second in rounds)
+    load = f"import abstain; abstain.load_policy({str(tmp_path / 'p.json')!r}).decide([1., 2., 0., 3.])"
     show = f"{load}; import sys; print(*[m for m in sys.modules if m.count('.') == 1 and m.startswith('abstain.')])"
     shown = subprocess.run([sys.executable, "-c", show], check=True, capture_output=True, text=True).stdout.split()
     assert {name for name in shown if not name.startswith("abstain._")} == {"abstain.policy"}
-
-
-def test_a_decision_takes_microseconds() -> None:
-    """One float in at most 20 of processor time, and a million in at most a second."""
-    import time
-
-    policy: Policy = make("column")[0]
-    value, best = 0.73, math.inf
-    for _ in range(7):
-        start = time.process_time()
-        for _ in range(2000):
-            policy.decide(value)
-        best = min(best, (time.process_time() - start) / 2000)
-    assert best <= 20e-6
-    many = np.random.default_rng(0).random(1_000_000)
-    start = time.process_time()
-    assert len(policy.decide(many)) == len(many)
-    assert time.process_time() - start <= 1.0
 
 
 def test_pandas_without_numbers_is_missing() -> None:

@@ -101,18 +101,6 @@ def test_the_value_is_that_of_rows_whose_bins_are_ties(bits: int) -> None:
         assert summary.result(prevalence=0.3)[key_].value == pytest.approx(value, abs=1e-12)
 
 
-@pytest.mark.parametrize("piece", [1, 7, 300, 5000])
-def test_a_grid_that_is_looked_at_in_pieces(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Some bins of the confidence at a time, however many: the bounds of all at once."""
-    for seed in range(6):
-        rng = np.random.default_rng(seed)
-        summary = JointSummary(bits=8).update(**rows(rng, 120, 60 * (seed % 2)))
-        whole = summary.result(prevalence=0.3 if seed % 2 else None).rows()
-        with monkeypatch.context() as small:
-            small.setattr("abstain.summaries._cells.TOGETHER", piece)
-            assert summary.result(prevalence=0.3 if seed % 2 else None).rows() == whole
-
-
 def test_few_distinct_scores_are_exact() -> None:
     """Bins of one score have no inside: every width is 0."""
     rng = np.random.default_rng(0)
