@@ -89,7 +89,9 @@ def test_groups_that_break_a_guarantee_lead_to_a_threshold_for_each() -> None:
     data = json.loads(re.search(r'<script type="application/json"[^>]*>(.*?)</script>', html, re.DOTALL)[1])  # type: ignore[index]
     notes = [json.loads(each["note"]) for one in data["scores"] for each in one["certified"].values()]
     assert sum("far" in each for each in notes) == 1
-    assert "! Columns that may be groups were not used: site. (--groups site)" in run("evaluate", file, *columns)
+    text = run("evaluate", file, *columns)
+    assert "! Columns that may be groups were not used: site. (--groups site)" in text
+    assert "next: abstain evaluate rows.csv --labels label --probabilities 'p_*' --groups site" in text
 
 
 def test_columns_that_may_be_groups() -> None:

@@ -168,7 +168,9 @@ def test_a_comparison_chooses_no_threshold() -> None:
     assert better is not None
     assert set(better.may_be_best) == {"a", "b"}
     assert "is not significantly better than" in better.sentence
-    assert abstain.compare(loss, {"a": score, "b": 2.0 * score}).verdict.headline.startswith("a is equal to b: ")
+    assert abstain.compare(loss, {"a": score, "b": 2.0 * score}).verdict.headline.startswith(
+        "a and b are equally good: AUGRC "
+    )
 
 
 def test_a_test_that_there_is_not_has_no_p_value() -> None:

@@ -142,6 +142,5 @@ def planned_rows(
         return [Caveat.of("no_more_rows", limit=limit, enough=enough, lowest=lowest, where="")]
     if needed is None or needed <= n:
         return []
-    rows = SPOKEN.format("{} rows or more if errors lie as here", about(needed))
-    alone = SPOKEN.format(", fewer for {:%} alone", limit) if tried > 1 else ""
-    return [Caveat.of("more_rows", limit=limit, needed=needed, n=n, rows=rows + alone)]
+    rows = f"{about(needed)} rows or more in all if errors lie as here{'; alone, fewer' * (tried > 1)}"
+    return [Caveat.of("more_rows", limit=limit, needed=needed, n=n, rows=rows)]

@@ -151,9 +151,11 @@ class Better:
         how = "is best as measured, before" if math.isnan(self.p) else "is not significantly better than"
         if self.significant:
             how = "ranks errors better than" if self.same_answers else "is better than"
-        elif self.value == self.next_value:
-            how = "is equal to"
         said = f"{self.values}." if self.claim else f"{clean(self.best)} {how} {clean(self.next)}: {self.values}."
+        if self.value == self.next_value:
+            said = (
+                f"{clean(self.best)} and {clean(self.next)} are equally good: {self.metric} {self.value:.4g} for both."
+            )
         if len(self.may_be_best) > 1:
             said += SPOKEN.format(" Any of these may be the best: {0:list}.", self.may_be_best)
         if self.where:
@@ -275,11 +277,9 @@ class Verdict:
         if status is Status.COMPARED:
             return self.comparison.sentence if self.comparison else f"{self.reason or 'No threshold is chosen'}."
         if status is Status.NO_USE:
-            whole = next((each.limit for each in self.levels if each.coverage == 1.0), None)
-            failed = f"Not certified at {limit}: a" if self.limit in self.missed else "A"
-            certified = f" Answering all cases is certified: {self.at_most(whole)}{self.surely}."
+            failed = f"Not certified at {limit}. A" if self.limit in self.missed else "A"
             said = f"{failed} threshold on {clean(self.score) or 'this score'} does not help: its ranking is not shown "
-            return f"{said}to be better than chance." + certified * (whole is not None)
+            return f"{said}to be better than chance."
         if status in CERTIFYING:
             names = [each.group for each in self.groups if each.threshold is not None]
             partly = SPOKEN.format(", in {:list} only", names) * (status is Status.PARTLY)
@@ -316,6 +316,9 @@ class Verdict:
         if self.status in _GUARANTEED and self.limit is not None:
             reason = f", {self.reason}" if self.reason else ""
             return _GUARANTEED[self.status].format(self.at_most(self.limit), self.surely, reason)
+        whole = next((each.limit for each in self.levels if each.coverage == 1.0), None)
+        if self.status is Status.NO_USE and whole is not None:
+            return f"Answering all cases is certified: {self.at_most(whole)}{self.surely}."
         compared = f"of the {self.measure}: a comparison only."
         said = {Status.COMPARED: compared, Status.NOT_CERTIFIED: "yet."}.get(self.status)
         return "" if self.levels else f"No guarantee {said}" if said else f"No guarantee: {self.known} only."

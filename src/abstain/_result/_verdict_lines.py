@@ -55,8 +55,8 @@ def _answers(verdict: Verdict) -> list[str]:
         said = f"certified: {verdict.at_most(verdict.limit)}" if status is Status.CERTIFIED else verdict.headline
         first = [f"{said.removesuffix('.')}{verdict.surely}"]
     elif status in (Status.NOT_CERTIFIED, Status.NO_USE) and levels:
-        reason = [f"  {verdict.reason}"] if verdict.reason and status is Status.NOT_CERTIFIED else []
-        first = [verdict.headline.removesuffix("."), *reason]
+        more = verdict.guarantee if status is Status.NO_USE else verdict.reason
+        first = [verdict.headline, *([f"  {more}"] if more else [])]
     return [*first, *(_columns(verdict) if in_columns else _numbers(verdict))]
 
 

@@ -12,7 +12,7 @@ from abstain.cli._columns import ANSWERS, MODEL, SAMPLE, SURE, reads, words
 from abstain.cli._gate import decide, gate_options, wanted_metrics
 from abstain.cli._group import Options, command
 from abstain.cli._input import about, read, read_fit, score_names
-from abstain.cli._next import with_threshold, with_unread_groups
+from abstain.cli._next import with_groups_first, with_threshold, with_unread_groups
 from abstain.cli._output import Output, writes
 from abstain.cli._several import is_several, of_files
 from abstain.cli._show import print_result, show_list
@@ -186,6 +186,7 @@ def _of_rows(
         )  # fmt: skip
     verdict = with_unread_groups(result.verdict, file, outputs)
     verdict = with_threshold(verdict, file, columns, verdict.score, groups=groups)
+    verdict = verdict if fit_file is not None else with_groups_first(verdict, file, columns, scores)
     files = [each for each in (file, fit_file) if each is not None]
     return result, {"outputs": outputs, "files": files, "verdict": verdict}
 

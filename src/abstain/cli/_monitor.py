@@ -80,7 +80,7 @@ def monitor_command(
     verdict = scored_as(seen.verdict, whole)
     if file is not None and not is_several(file):
         if outputs is not None and whole.group is None:
-            verdict = with_unread_groups(verdict, file, outputs)
+            verdict = with_unread_groups(verdict, file, outputs, "abstain audit")
         drift = next((each for each in verdict.caveats if each.kind == "drift"), None)
         if time is None and drift is not None:
             order = {"order": " Rows were taken in the order of the file; if they came in another one, give --time."}

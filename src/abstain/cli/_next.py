@@ -105,14 +105,23 @@ def with_threshold(
     return replace(verdict, next=command_line("threshold", rows, columns, more))
 
 
-def with_unread_groups(verdict: Verdict, file: Path, outputs: abstain.Outputs) -> Verdict:
-    """Return the verdict with the columns that were not read and may be groups."""
+def with_unread_groups(verdict: Verdict, file: Path, outputs: abstain.Outputs, command: str = "") -> Verdict:
+    """Return the verdict with the columns that were not read and may be groups; ``command``: what reads them."""
     if outputs.n > LOOKED or not any(each.kind == "groups_missing" for each in verdict.caveats):
         return verdict
     found = group_columns(file, outputs)
-    if not found:
-        return verdict.but(Caveat.of("groups_missing", how="--groups COLUMN"), instead=["groups_missing"])
-    return verdict.but(Caveat.of("groups_unread", names=found, how=f"--groups {found[0]}"), instead=["groups_missing"])
+    how = f"{command} --groups {found[0] if found else 'COLUMN'}".lstrip()
+    said = Caveat.of("groups_unread", names=found, how=how) if found else Caveat.of("groups_missing", how=how)
+    return verdict.but(said, instead=["groups_missing"])
+
+
+def with_groups_first(verdict: Verdict, file: Path, columns: Mapping[str, object], scores: list[str]) -> Verdict:
+    """Return the verdict with the command that reads the groups, where they should be read before a threshold."""
+    unread = [each.values["names"][0] for each in verdict.caveats if each.kind == "groups_unread"]
+    if not unread or verdict.sign != "care":
+        return verdict
+    more = [*(["--scores", ",".join(scores)] if scores else []), "--groups", unread[0]]
+    return replace(verdict, next=command_line("evaluate", file, columns, more))
 
 
 def after_violation(verdict: Verdict, policy: abstain.policy.Policy, file: Path, known: Mapping[str, Any]) -> Verdict:

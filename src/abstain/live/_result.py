@@ -220,7 +220,7 @@ class LiveCertification(Result):
                     line.when,
                     line.rows,
                     line.labels,
-                    math.inf if line.threshold is None else line.threshold,
+                    "none yet" if line.threshold is None else line.threshold,
                     line.coverage,
                     line.answered,
                     math.nan if line.risk is None else line.risk,

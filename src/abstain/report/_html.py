@@ -18,6 +18,7 @@ from string import Template
 from abstain._result import Severity, clean
 from abstain.report import _page
 from abstain.report._charts import svg
+from abstain.report._lead import CAVEATS
 
 #: Tables with more columns than this are set row by row on a phone.
 STACKED = 3
@@ -37,7 +38,10 @@ _STYLE = re.compile(r' style="([^"]*)"')
 def as_html(page: _page.Page) -> str:
     """Return the page; equal pages give equal text."""
     board = _board(page.lead.board)
-    sections, rules = _classes("".join(map(_section, page.sections)))
+    chart = page.lead.board.chart
+    room = (chart is None or chart.sideways) and len(page.lead.caveats) < CAVEATS  # for a section on the first screen
+    first = next((each for each in page.sections if each.name != "caveats"), None) if room else None
+    sections, rules = _classes("".join(_section(each, is_open=each is first) for each in page.sections))
     style, script = _asset("page.css") + rules, _asset("page.js")
     slides = 'id="s-range"' in board + sections
     policy = f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; base-uri 'none'; form-action 'none'"
@@ -114,15 +118,15 @@ def _caveats(lead: _page.Lead) -> str:
     """Return the caveats, of which the grave ones stand out, and the command that goes on."""
     grave = (' class="grave"' if each.severity <= Severity.GRAVE else "" for each in lead.caveats)
     items = "".join(f"<li{kind}>{_line(each.text)}</li>" for kind, each in zip(grave, lead.caveats, strict=True))
-    after = f'<p class="next">Next <code>{_unbroken(_text(lead.next))}</code></p>' if lead.next else ""
+    after = f'<p class="next">{_line(lead.aim)} <code>{_unbroken(_text(lead.next))}</code></p>' if lead.next else ""
     return (f'<ul class="caveats">{items}</ul>' if items else "") + after
 
 
-def _section(section: _page.Section) -> str:
+def _section(section: _page.Section, *, is_open: bool) -> str:
     name = section.name
     head = f'<summary><h2 id="h-{name}">{_text(section.title)}</h2></summary>'
     body = "".join(_part(each, section.title) for each in section.parts)
-    return f'<details class="section">{head}<div id="{name}">{body}</div></details>\n'
+    return f'<details class="section"{" open" * is_open}>{head}<div id="{name}">{body}</div></details>\n'
 
 
 @singledispatch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -33,8 +34,17 @@ def lead_of(verdict: Verdict, board: Board) -> Lead:
         board,
         verdict.caveats[:CAVEATS],
         verdict.next or "",
+        _aim(verdict),
         "" if compared is None else f"{compared.sentence}{' Lower AUGRC is better.' * (compared.metric == 'AUGRC')}",
     )
+
+
+def _aim(verdict: Verdict) -> str:
+    """Return what the command that goes on is for, where it asks for another limit than the verdict speaks of."""
+    asked = re.search(r"--risk ([\d.]+)", verdict.next or "")
+    if asked is None or verdict.limit is None or float(asked[1]) == verdict.limit:
+        return "Next"
+    return f"Next, for {percent(float(asked[1]))}"
 
 
 def _status(verdict: Verdict) -> str:

@@ -23,7 +23,7 @@ def _lead(lead: _page.Lead) -> str:
         _part(lead.board),
     ]
     parts.append("\n".join(f"- {prose(each.text)}" for each in lead.caveats))
-    parts.append(f"Next: `{lead.next}`" if lead.next else "")
+    parts.append(f"{lead.aim}: `{lead.next}`" if lead.next else "")
     return "\n\n".join(part for part in parts if part)
 
 

@@ -178,8 +178,9 @@ class Lead:
     guarantee: str
     board: Board
     caveats: tuple[Caveat, ...] = ()
-    #: The command that goes on.
+    #: The command that goes on, and what it is for.
     next: str = ""
+    aim: str = "Next"
     #: Which score is better, where a threshold is what the page is about.
     better: str = ""
 

@@ -8,7 +8,6 @@ from abstain._result import Column, Row, Table, number
 from abstain.report import _any
 from abstain.report._charts import named_intervals
 from abstain.report._compared import numbers_of
-from abstain.report._lead import measured_by
 from abstain.report._page import Board, Chart, Charts, Folded, Grid, Number, Part, Prose, Section
 from abstain.report._source import Source
 
@@ -23,7 +22,7 @@ def about(found: Any) -> str:
     """Return how much was evaluated, and what is better in the first metric."""
     spec = _first(found)
     first = next(iter(found.means(spec)), None) if spec is not None else None
-    return str(found.headline()) + ("" if first is None else measured_by(first.label, first.direction))
+    return str(found.headline()) + ("" if first is None else f" · {first.label}: {first.direction} is better")
 
 
 def contents(found: Any, source: Source, verdict: Verdict) -> tuple[Board, list[Section]]:
