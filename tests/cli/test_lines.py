@@ -125,3 +125,18 @@ def test_help_shows_at_most_twenty_options_and_says_where_the_others_are(capsys:
         ]
         assert [opt for opt in listed if opt not in every] == []
         assert ("--help-all" in short.rpartition("more options")[2]) is (len(shown) <= len(listed))
+
+
+def test_options_stand_under_their_headings(capsys: pytest.CaptureFixture[str]) -> None:
+    """What is read, what is computed, what is written; help is the last."""
+    assert run(["evaluate", "--help-all"]) == 0
+    text = capsys.readouterr().out
+    places = [text.index(f"\n{each}:") for each in ("Input", "What to compute", "Output")]
+    assert places == sorted(places)
+    parts = [text[a:b] for a, b in zip(places, [*places[1:], len(text)], strict=True)]
+    for part, options in zip(
+        parts, (["labels", "groups", "nan-policy"], ["metrics", "level"], ["json", "help"]), strict=True
+    ):
+        for option in options:
+            assert f"--{option}" in part
+            assert sum(f"  --{option} " in each or f", --{option} " in each for each in parts) == 1

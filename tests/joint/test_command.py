@@ -44,6 +44,38 @@ def test_table_and_gains(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
         parts += ["close, energy", "permuted (noise)"]
 
 
+GAIN = {"set": "far", "score": "energy", "metric": "ds_f1", "gain": 0.03, "null_mean": 0.01, "null_sd": 0.01, "p": 0.01}
+
+
+@pytest.mark.parametrize(
+    ("rows", "said", "few"),
+    [
+        ([{"p": 0.049}], "is shown that a second threshold on energy helps (gain in DS-F1 0.0300, by chance 0.0100", 0),
+        ([{"p": 0.05}], "it is not shown that a second threshold on energy helps", 0),
+        ([{"p": 0.02}, {"gain": 0.02, "set": "close"}], "On far, it is shown", 0),
+        ([{"p": 0.025}, {"gain": 0.02, "set": "close"}], "0.0300, by chance 0.0100, p = 0.050)", 0),
+        ([{"gain": 0.02, "set": "close"}, {"p": 0.7}], "On far, it is not shown", 0),
+        ([{}, {"metric": "ds_aurc"}], "(gain in DS-AURC 0.0300", 0),
+        ([{"p": 0.05, "n_permutations": 20}], "0.0300, by chance 0.0100, p = 0.050)", 0),
+        ([{"p": 0.05, "n_permutations": 19}], "0.0300, by chance 0.0100).", 20),
+        ([{"p": 0.05, "n_permutations": 19, "gain": 0.01}], "0.0100, by chance 0.0100, p = 0.050)", 0),
+        ([{"p": 0.06, "n_permutations": 39}, {"set": "close", "gain": 0.0}], "0.0300, by chance 0.0100).", 40),
+        ([{"p": 0.01, "n_permutations": 9}], "On far, it is shown", 0),
+    ],
+)  # fmt: skip
+def test_the_largest_gain_of_each_metric_is_judged(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, rows: Any, said: str, few: int
+) -> None:
+    """P times all gains, below 5 %; no test where so few permutations could show none."""
+    gains = [{**GAIN, "n_permutations": 99, **row} for row in rows]
+    monkeypatch.setattr("abstain.cli._joint._gains", lambda *_: gains)
+    assert run(["joint", "test.npz", "close.npz", "far.npz", "--scores", "energy"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert said in text
+    assert ("permutations are too few to test the gain in DS-F1" in text) is bool(few)
+    assert few == 0 or f": {few} would do" in text
+
+
 def test_json_holds_the_values_of_the_functions(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One record per score, set and metric; nothing else on standard output."""
     arguments = ["joint", "test.npz", "far.npz", "--scores", "energy", "--permutations", "2", "--prevalence", "0.25"]

@@ -1,5 +1,6 @@
 """What stands around the exact search, each against its formula with the same draws, and every cell of the tables."""
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from sklearn import metrics as sklearn_metrics
 
 import abstain
 from abstain import joint
-from tests.joint.references import Columns, random_problem
+from tests.joint.references import Columns, best_f1, random_problem
 
 NAMES = ("ds_f1", "ds_aurc", "ds_augrc")
 
@@ -55,6 +56,16 @@ def test_counts_and_error_of_f1(prevalence: float | None) -> None:
     alone = joint.f1_at(**columns._replace(ood_confidence=[0.9], ood_detector=[0.9]).named, thresholds=(0.5, 0.2))
     only = np.array([(2.0 * r - alone.value * (t + 1.0)) for r, t in zip(right, inside, strict=True)])
     assert alone.standard_error == pytest.approx(np.std(only, ddof=1) * np.sqrt(60) / (inside.sum() + 61))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_best_f1_at_a_share_that_is_no_fraction(seed: int) -> None:
+    """Weights are no whole numbers then; every pair of thresholds is tried."""
+    columns = random_problem(12, 9, seed, decimals=1)
+    found = joint.ds_f1(**columns.named, prevalence=1 / np.pi)
+    assert found.value == pytest.approx(float(best_f1(columns, Fraction(1 / np.pi))), abs=1e-12)
+    again = joint.f1_at(**columns.named, thresholds=found.thresholds, prevalence=1 / np.pi)
+    assert again.value == found.value
 
 
 @pytest.mark.parametrize(("share", "prevalence"), [(0.3, None), (0.6, 0.2)])
@@ -305,6 +316,32 @@ def test_every_record_and_every_cell_of_the_tables() -> None:
         assert len(table.rows[0]) > len(wanted) or layout != "sets"
 
 
+def test_the_verdict_of_a_protocol() -> None:
+    """The set of which the confidence accepts most at 95 % of ID rows, and a score that accepts a hundredth less."""
+    for seed, best in ((1, "knn"), (5, None)):
+        one = run(seed)
+        if best is None:
+            one.ood_scores["b"]["msp"] = one.ood_scores["b"]["knn"] = np.full(12, 0.99)
+            one.id_scores["knn"] = one.id_scores["msp"]
+        result = joint.protocol([one], GROUPS, confidence="msp")
+        fpr = {
+            (score, name): joint.fpr_at_id_recall(id_score=one.id_scores[score], ood_score=one.ood_scores[name][score])
+            for score in ("msp", "knn")
+            for name in "abc"
+        }
+        worst = max("abc", key=lambda name: fpr["msp", name])
+        verdict = result.verdict
+        assert (verdict.status.name, verdict.score, verdict.n) == ("COMPARED", "msp", 50)
+        assert verdict.full_risk == pytest.approx(np.mean(one.id_loss))
+        (ood,) = (each for each in verdict.caveats if each.kind == "ood_accepted")
+        assert (ood.values["set"], ood.values["share"], ood.values["score"]) == (worst, fpr["msp", worst], "msp")
+        least = min(fpr["msp", worst], fpr["knn", worst])
+        said = f"; knn accepts {100 * least:.3g} %" if fpr["msp", worst] - least >= 0.01 else ""
+        assert ood.values["best"] == said
+        f1, aurc = (result.mean(name)[0] for name in ("f1", "aurc"))
+        assert verdict.reason.startswith(f"One threshold on msp has an F1 of {f1:.4f} and an AURC of {aurc:.4f}")
+
+
 def test_notes_of_a_table() -> None:
     """What was counted, the share, how often, and a score that points the wrong way on one set, the first."""
     wrong = random_problem(50, 1, 1).id_loss
@@ -316,6 +353,13 @@ def test_notes_of_a_table() -> None:
     assert f"ID accuracy {1 - wrong.mean():.4f}" in notes
     assert "share of OOD samples: 0.25 for every set; confidence: msp" in notes
     assert notes[-1] == "runs: 1"
+    reversed_ = [each.values for each in joint.protocol([one], GROUPS, confidence="msp").verdict.caveats
+                 if each.kind == "reversed"]  # fmt: skip
+    assert [(each["score"], each["auroc"], each["where"]) for each in reversed_] == [("far", 0.0, ", OOD rows of b")]
+    for given in (np.linspace(0, 1, 50), np.linspace(-9, 1, 50)):  # of the confidence nothing is said
+        backwards = joint.ScoredRun(wrong, {"far": given}, {"b": {"far": np.full(9, 0.99)}})
+        kinds = [each.kind for each in joint.protocol(backwards, {"x": ["b"]}, confidence="far").verdict.caveats]
+        assert kinds == ["ood_accepted"]
     assert [note[:15] for note in notes if "is higher for OOD" in note] == ["on b far is hig"]
     two = joint.protocol([one, one], {"all": ["c"]}, confidence="msp").table("sets").notes
     assert two[-1] == "runs: 2, mean ± standard deviation (divisor runs - 1)"

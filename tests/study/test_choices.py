@@ -50,10 +50,12 @@ def test_each_metric_chooses_on_validation_once_for_all_shifts(folder):
             expected = [row["value"] for row in results.only(model=best.model, data=data).rows()]
             assert [row["value"] for row in applied.rows()] == expected
             assert applied.values("model") == ["dg"]
+            np.testing.assert_array_equal(applied.sums, results.only(model=best.model, data=data).sums)
     assert {each.chosen[:11] for each in chosen.of("augrc")} != {each.chosen[:11] for each in chosen.of("aurc")}
     grid = chosen.results("augrc").grid("augrc")
     assert [(head.group, head.title) for head in grid.heads] == [("a", "iid"), ("a", "cor"), ("b", "iid"), ("b", "cor")]
     assert "reward" in chosen.table("augrc", "reward").title
+    assert str(chosen.table()) == str(chosen.table(chosen.choices[0].metric))
     assert chosen.results("augrc").means("augrc")[0].n_runs == 2
 
 
@@ -63,6 +65,11 @@ def test_names_say_what_a_family_is(folder, capsys):
     said = capsys.readouterr().out
     assert "Chosen by augrc on validation" in said
     assert "reward=" in said
+    other = next(
+        each for each in abstain.plots.names() if not {"study", "ranking"} & set(abstain.plots.get(each).takes)
+    )
+    assert command(["study", "figures", str(folder), "-o", str(folder / "x"), "--plots", f"metric_plane,{other}"]) == 2
+    assert f"plot '{other}' is not drawn from a study, but from: " in capsys.readouterr().err
     results = study.evaluate(folder, metrics="augrc")
     assert {each.family for each in study.select_settings(results, ["augrc"]).choices} == {"dg"}
     with pytest.raises(ValueError, match="no set of role validation"):
@@ -112,6 +119,12 @@ def test_rankings_are_those_of_the_columns(tmp_path, capsys):
     pairs = zip(judged, saved, strict=True)
     expected = np.mean([abstain.augrc(one.error, abstain.scores.compute("pass_msp", each)) for one, each in pairs])
     assert found.rankings["augrc"].of("mc pass_msp")["estimate"] == pytest.approx(expected)
+    one = study.rank(tmp_path, "test", ["one", "two"], "augrc", models=["ce"], n_resamples=100)  # runs are paired
+    saved = [study.read_study(tmp_path).outputs("ce", f"seed{seed}", "test") for seed in range(2)]
+    columns = {name: np.stack([each.scores[name] for each in saved]) for name in ("one", "two")}
+    loss = np.stack([each.error for each in saved])
+    same = abstain.ranking_study(dict.fromkeys(columns, loss), columns, "augrc", n_resamples=100, paired_runs=True)
+    assert one.rankings["augrc"].differences == same.rankings["augrc"].differences
     arguments = ["study", "rank", str(tmp_path), "--scores", "one,two", "--models", "ce", "--resamples", "100"]
     assert command(arguments) == 0
     assert "better than: how many others" in capsys.readouterr().out

@@ -89,7 +89,12 @@ def test_comparison_of_two_models(tmp_path: Path) -> None:
     for metric in ("augrc", "aurc"):
         alone = abstain.compare(given, {"first sure": score, "second sure": other}, metric, plan=plan)
         assert found.rankings[metric].differences == alone.differences
-        assert found.rankings[metric].estimate.tolist() == [row["estimate"] for row in alone.table]
+        one = found.rankings[metric]
+        assert (one.metric, one.label, one.direction) == (alone.metric, alone.label, alone.direction)
+        assert list(one.names) == [row["name"] for row in alone.table]
+        for column, name in ((one.estimate, "estimate"), (one.rank, "rank"), (one.set_low, "set_low")):
+            assert column.tolist() == [row[name] for row in alone.table]
+        assert one.better.tolist() == [[False, alone.differences[0].significant], [False, False]]
     plain = " ".join(str(found).split())
     assert "400 of 2000 rows are labelled, by plan (planned" in plain
     assert "AUGRC, " in plain
@@ -97,6 +102,11 @@ def test_comparison_of_two_models(tmp_path: Path) -> None:
     assert {row["model"] for row in study.evaluate(tmp_path, metrics="augrc").rows()} == {"first", "second"}
     with pytest.raises(ValueError, match="without resamples"):
         found.wilcoxon_over_resamples("augrc")
+    alone = abstain.plan_labels(other, n=400, ids=ids, seed=1)  # the second with a plan of its own
+    outputs = abstain.Outputs(scores={"sure": other}, ids=ids, unlabelled=True)
+    study.add_outputs(tmp_path, outputs, model="second", set="pool", plan=alone, loss=some(alone, second))
+    with pytest.raises(ValueError, match="have no plan that was made for both"):
+        study.rank(tmp_path, "pool", "sure", "augrc")
 
 
 def test_what_is_refused(tmp_path: Path) -> None:
