@@ -1,7 +1,5 @@
 """Aggregations of lm-evaluation-harness without the harness: by counting answers."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 

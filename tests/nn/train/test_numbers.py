@@ -1,7 +1,5 @@
 """What a training draws and costs, worked by hand."""
 
-from __future__ import annotations
-
 import types
 import warnings
 from pathlib import Path
