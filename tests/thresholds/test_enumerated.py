@@ -178,3 +178,91 @@ def test_the_nine_bins_of_calibration_are_near_the_deciles(n: int) -> None:
     assert (found.n, found.n_unscored, found.n_dropped) == (n + 1, 1, 0)
     dropped = abstain.choose_threshold(loss, score, coverage=0.1, nan_policy="drop").calibration
     assert (dropped.n, dropped.n_unscored, dropped.n_dropped, dropped.bins) == (n, 0, 1, found.bins)
+
+
+def upper_limit(loss: Any, level: float, graded: bool) -> float:
+    """Return the largest mean of losses up to 2, or of 0/1 losses, that a test at this level does not reject."""
+    count, total = loss.size, float(loss.sum())
+    if not graded:
+        return float(stats.beta.ppf(1.0 - level, total + 1.0, count - total)) if total < count else 1.0
+    low, high = (total / 2.0 / count if count else 0.0), 1.0
+    for _ in range(45):
+        middle = 0.5 * (low + high)
+        low, high = (
+            (low, middle) if count and hoeffding_bentkus(total / 2.0, count, middle) <= level else (middle, high)
+        )
+    return 2.0 * high
+
+
+@pytest.mark.parametrize("digits", [1, 6])
+@pytest.mark.parametrize("graded", [False, True])
+def test_a_band_is_pinned_at_ranks_and_bounded_between(graded: bool, digits: int) -> None:
+    """Above each fixed rank an exact limit; between two the lower one by the share that lies above; all together."""
+    rng = np.random.default_rng(3)
+    n, top, delta = 130, 2.0 if graded else 1.0, 0.1
+    score = np.round(rng.random(n), digits)
+    loss = (rng.random(n) < 0.4 * (1.0 - score)) * (rng.choice([0.5, 2.0], n) if graded else 1.0)
+    options: dict[str, Any] = {"max_loss": 2.0} if graded else {}
+    band = thresholds.certified_band(loss, score, delta=delta, **options)
+    shares = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95)
+    rank = sorted({math.ceil(share * n) for share in shares} | {n})
+    each, falling = delta / (2 * len(rank)), np.append(np.sort(score)[::-1], -np.inf)
+    pins: dict[float, tuple[float, float, float]] = {}
+    for k, r in enumerate(rank):
+        kept = score > falling[r]
+        upper = upper_limit(loss[kept], each, graded) if kept.any() else top
+        between = top if k == 0 else min(top, upper / stats.beta.ppf(each, rank[k - 1] + 1.0, r - rank[k - 1]))
+        pins.setdefault(float(np.nextafter(falling[r], np.inf)), (kept.mean(), upper, between))
+    found = dict(zip(band.threshold.tolist(), zip(band.coverage, band.upper, band.between, strict=True), strict=True))
+    assert list(found) == list(pins)
+    for at, expected in pins.items():
+        assert found[at] == pytest.approx(expected, rel=1e-6)
+    for at in (2.0, *np.linspace(0.95, 0.05, 10), *pins, -1e308):
+        lower = [pin for pin in pins if pin <= at]
+        wanted = top if not lower else pins[lower[0]][1 if lower[0] == at else 2]
+        assert band.upper_at([at])[0] == pytest.approx(wanted, rel=1e-6)
+
+
+@pytest.mark.parametrize("graded", [False, True])
+def test_what_is_certified_instead_is_at_twelve_ranks(graded: bool) -> None:
+    """The least limit of all, and the largest coverage within one and a half, two and four times that."""
+    rng = np.random.default_rng(5)
+    score = np.round(rng.random(200), 2)
+    loss = (rng.random(200) < 0.5 * (1.0 - score)) * (2.0 if graded else 1.0)
+    found = abstain.choose_threshold(loss, score, risk=0.002, delta=0.05, **({"max_loss": 2.0} if graded else {}))
+    rank = sorted({round(each) for each in np.geomspace(20, 200, 12)})
+    falling = np.append(np.sort(score)[::-1], -np.inf)
+    kept = [score > falling[r] for r in rank]
+    upper = [upper_limit(loss[rows], 0.05 / len(rank), graded) for rows in kept]
+    wanted = dict.fromkeys(max(k for k, each in enumerate(upper) if each <= by * min(upper)) for by in (1, 1.5, 2, 4))
+    assert [(one.risk, one.coverage) for one in found.attained] == [
+        (pytest.approx(upper[k], rel=1e-6), pytest.approx(kept[k].mean())) for k in wanted
+    ]
+    assert [one.threshold for one in found.attained] == [np.nextafter(falling[rank[k]], np.inf) for k in wanted]
+
+
+@pytest.mark.parametrize("errors", [(0, 4, 30), (1, 6, 30), (0, 0, 12)])
+def test_so_many_rows_with_so_many_errors_are_certified_and_fewer_are_not(errors: tuple[int, ...]) -> None:
+    """Repeated rows of three levels, with as few, or as many errors as eight of ten populations have there."""
+    score, limit = np.repeat([3.0, 2.0, 1.0], 40), 0.06
+    loss = np.concatenate([np.arange(40) < each for each in np.diff((0, *errors))]) * 1.0
+    found = abstain.choose_threshold(loss, score, risk=limit, delta=0.05)
+    assert not found.attainable
+    few = [stats.gamma.ppf(0.1, max(each, 1)) if each else 0.0 for each in errors]
+    many = [stats.gamma.ppf(0.9, each + 1) for each in errors]
+
+    def certified(rows: float, up_to: list[float]) -> bool:
+        times = rows / 120
+        count, wrong = (np.floor(times * np.array(each) + 0.5).astype(int) for each in ((40, 80, 120), up_to))
+        parts = zip(np.diff(np.r_[0, count]), np.diff(np.r_[0, wrong]), strict=True)
+        made = np.concatenate([np.arange(n) < k for n, k in parts]) * 1.0
+        return abstain.choose_threshold(
+            made, np.repeat([3.0, 2.0, 1.0], np.diff(np.r_[0, count])), risk=limit, delta=0.05
+        ).attainable
+
+    for end, up_to in zip(found.rows_needed, (few, many), strict=True):
+        if end is None:
+            assert not any(certified(rows, up_to) for rows in (1000, 4000, 7000))
+        else:
+            assert certified(end, up_to)
+            assert not any(certified(rows, up_to) for rows in (0.5 * end, 0.8 * end, 0.94 * end))
