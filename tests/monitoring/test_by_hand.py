@@ -203,3 +203,45 @@ def test_rows_are_tested_when_they_are_mature() -> None:
         assert [(one.period, one.n) for one in seen.periods] == [
             (f"{begun + 2 * key:g}", pairs.count(key)) for key in sorted(set(pairs))
         ]
+
+
+@pytest.mark.parametrize("timed", [False, True])
+def test_windows_are_judged_where_they_end(timed: bool) -> None:
+    """Bets begin with a window, and count after its last row: at once, or by times when a later one begins."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        n, calls = 160, np.sort(rng.integers(1, 160, 7))
+        loss, score = (rng.random(n) < 0.25) * 1.0, rng.random(n) * 0.5 + 0.45
+        day = np.sort(rng.integers(0, 60, n)) * 1.0
+        watch, shown, seen = Monitor(policy("rows", Calibration(n=9)), window=20.0), [], None
+        for part in np.split(np.arange(n), calls):
+            if len(part):
+                with np.testing.suppress_warnings() as quiet:
+                    quiet.filter(UserWarning)
+                    seen = watch.update(loss[part], score[part], **({"time": day[part]} if timed else {}))
+                shown.append(part)
+        kept = np.flatnonzero(score >= 0.4)
+        values = loss[kept] / 2.0
+        if timed:  # within one time the order is that of the losses
+            values = values[np.lexsort((values, day[kept]))]
+        windows = np.floor((day[kept] - day[0]) / 20.0) if timed else np.arange(len(kept)) // 20
+        begins = np.flatnonzero(np.diff(windows, prepend=-1.0))
+        spent = np.r_[0.0, begins + 1.0]
+        cash = np.where(spent > 0, 0.5 * (1.0 + spent / 50.0) ** -0.25, 1.0)
+        factors = 1.0 + stakes(0.1) * (values[:, None] - 0.1)
+        path = [
+            cash[np.count_nonzero(begins <= at)]
+            + sum(
+                (cash[k] - cash[k + 1]) * factors[start : at + 1].prod(axis=0).mean()
+                for k, start in enumerate(begins)
+                if start <= at
+            )
+            for at in range(len(values))
+        ]
+        last = [*(begins[1:] - 1), *([len(values) - 1] if not timed and len(values) % 20 == 0 else [])]
+        assert seen is not None
+        assert seen.evidence == pytest.approx(max(1.0, *(path[at] for at in last)), rel=1e-9)
+        if not timed:
+            for one, part in zip(seen.periods, shown, strict=True):
+                mine = [path[at] for at in last if kept[at] in part]
+                assert one.evidence == pytest.approx(max(mine, default=0.0), rel=1e-9)
