@@ -1,0 +1,107 @@
+"""What speaks against a score and its groups, by rules written out here: sizes, ties, ranking, calibration, rates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import abstain
+from abstain.inference import clopper_pearson, compare_groups
+
+
+def of_score(loss: Any, score: Any) -> dict[str, Any]:
+    """Return the caveats of the rows and of the score, with what decides each."""
+    n, found = len(loss), dict[str, Any]()
+    if n < 100 or loss.sum() < 10:
+        found["small_sample"] = None
+    tie = np.unique(score, return_counts=True)[1].max()
+    if tie > max(1, 0.1 * n):
+        found["large_tie"] = tie / n
+    if loss.any() and not loss.all() and abstain.confidence_interval("auroc_f", loss, score).high < 0.5:
+        found["reversed"] = None
+    gap = score + loss - 1.0
+    reach = stats.t.ppf(0.975, n - 1) * gap.std(ddof=1) / np.sqrt(n)
+    if abs(gap.mean()) > reach:
+        found["miscalibrated"] = abs(gap.mean())
+    return found
+
+
+def of_groups(loss: Any, score: Any, site: Any, threshold: float, limit: float | None) -> dict[str, Any]:
+    """Return the caveats of the groups, with the names in them."""
+    compared = compare_groups(loss, score, site, "risk")
+    differ = [each for each in compared.differences if each.significant]
+    found: dict[str, Any] = {}
+    if differ:
+        widest = max(differ, key=lambda each: abs(each.difference))
+        found["groups_differ"] = [widest.a, widest.b]
+    names, rates = sorted(set(site)), []
+    for name in names:
+        kept = (site == name) & (score >= threshold)
+        if kept.any():
+            k, m = int(loss[kept].sum()), int(kept.sum())
+            rates.append((k / m, m, clopper_pearson(k, m, 1.0 - 0.05 / len(names))[0], name, k))
+    rates.sort(reverse=True)
+    high = [each for each in rates if limit is not None and each[0] > limit]
+    above = [each[3] for each in high if each[2] > limit]
+    unclear = [each[3] for each in high if each[3] not in above]
+    found |= {"group_above": above} if above else {}
+    found |= {"group_unclear": unclear} if unclear else {}
+    if above or len(rates) < 2:
+        return found
+    rows, errors = sum(each[1] for each in rates), sum(each[4] for each in rates)
+    p = [float(stats.hypergeom.sf(k - 1, rows, errors, m)) for _, m, _, _, k in rates]
+    if min(1.0, len(p) * min(p)) < 0.05:
+        found["stands_out"] = rates[int(np.argmin(p))][3]
+    elif not high and not differ:
+        found["groups_alike"] = rates[0][3]
+    return found
+
+
+@pytest.mark.filterwarnings("ignore:confidence is higher where the loss is higher")
+def test_caveats_of_an_evaluation_are_those_of_the_rules() -> None:
+    """Of small evaluations with good and bad scores and groups; each kind occurs, and each is missing somewhere."""
+    seen: dict[str, int] = {}
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        n, groups = int(rng.choice([80, 150, 600])), int(rng.integers(2, 5))
+        site, z = np.array(list("wxyz"))[rng.integers(0, groups, n)], rng.normal(size=n)
+        rate = np.where(site == "w", rng.choice([0.02, 0.4]), rng.choice([0.02, 0.1]))
+        chance = np.clip(rate * np.exp(-1.2 * z - 0.5), 0.0, 1.0)
+        loss = (rng.random(n) < chance) * 1.0
+        score = stats.norm.cdf(rng.choice([1.0, 1.0, 0.0, -1.0]) * z + 0.3 * rng.normal(size=n))
+        score = rng.choice([0.5, 0.05]) + (1.0 - rng.choice([0.5, 0.9])) * score if seed % 3 else score
+        score = 1.0 - chance if seed % 4 == 0 else score
+        score = np.clip(np.round(score, int(rng.choice([1, 2, 12]))), 0.0, 1.0)
+        found = abstain.evaluate(loss=loss, confidence=score, groups={"site": site}, metrics=["augrc", "auroc_f"])
+        caveats = {each.kind: each.values for each in found.verdict.caveats}
+        expected = of_score(loss, score)
+        for kind in ("small_sample", "large_tie", "reversed", "miscalibrated"):
+            assert (kind in caveats) == (kind in expected), (seed, kind)
+        for kind, name in (("large_tie", "tie"), ("miscalibrated", "gap")):
+            if kind in expected:
+                assert caveats[kind][name] == pytest.approx(expected[kind])
+        place = found.judged.place("confidence")
+        if place is None:
+            continue
+        groups_said = of_groups(loss, score, site, place[0].threshold, place[1])
+        for kind in ("groups_differ", "group_above", "group_unclear", "stands_out", "groups_alike"):
+            assert (kind in caveats) == (kind in groups_said), (seed, kind)
+        for kind, wanted in groups_said.items():
+            values = caveats[kind]
+            told = [values["a"], values["b"]] if kind == "groups_differ" else values.get("groups", values.get("name"))
+            assert told == wanted, (seed, kind)
+        for kind in {**expected, **groups_said}:
+            seen[kind] = seen.get(kind, 0) + 1
+        limit, ranking = place[1], abstain.confidence_interval("auroc_f", loss, score) if loss.any() else None
+        status = "certified" if limit is not None and limit <= 0.05 else "not certified"
+        if "group_above" in groups_said and status == "certified":
+            status = "certified for the mix of all cases only"
+        if ranking is not None and ranking.low <= 0.5:
+            status = "threshold of no use"
+        if "copied_rows" not in caveats and "uncertified" not in caveats:
+            assert found.verdict.status == status, seed
+    assert len(seen) >= 7
+    assert all(0 < number < 30 for number in seen.values())
