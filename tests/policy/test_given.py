@@ -61,6 +61,24 @@ def test_a_second_score_that_is_an_uncertainty_is_minus_its_column() -> None:
     assert policy.decide([0.9, 0.9], ["a", "a"], second=[0.4, 0.6]).reason.tolist() == wanted
 
 
+def test_a_number_alone_decides_only_where_it_is_all_that_is_needed() -> None:
+    """Not by group, with a second score, or as an uncertainty; words and per cent are read."""
+    plain: dict[str, Any] = {"objective": Objective(), "guarantee": None, "calibration": Calibration(n=9)}
+    policy = Policy("s", None, None, None, {"": 0.4}, **plain)
+    assert (policy.decide(0.4).reason, policy.decide(0.3).reason) == ("accepted", "below_threshold")
+    second = SecondScore("t", None, None, uncertainty=False, threshold=0.5)
+    for more, message in (({"second": second}, "has a second score, 't'"), ({"group": "g"}, "give groups=")):
+        limits = {"a": 0.4} if "group" in more else {"": 0.4}
+        with pytest.raises(TypeError, match=message):
+            Policy("s", None, None, more.get("group"), limits, second=more.get("second"), **plain).decide(0.9)
+    doubt = Policy("s", None, None, None, {"": -0.4}, reading={"uncertainty": "s"}, **plain)
+    assert (doubt.decide(0.3).reason, doubt.decide(0.5).reason) == ("accepted", "below_threshold")
+    cents = Policy("s", None, None, None, {"": 0.4}, reading={"confidence_levels": ["%"]}, **plain)
+    with pytest.raises(ValueError, match="the scale of calibration"):
+        cents.decide(40.0)
+    assert cents.decide("45%").accepted
+
+
 @pytest.mark.parametrize(
     ("rows", "refused"),
     [

@@ -302,7 +302,9 @@ def test_sketches_are_the_smallest_different_hashes() -> None:
         both = sorted({value for each in kept for value in each if value <= limit})[:256]
         assert unpacked(merged(texts)).tolist() == both
         known, mine = kept[0] if texts[0] else [], smallest[1]
-        if not known or len(mine) < 0.95 * n:
+        if not known:
+            continue
+        if len(mine) < 0.95 * n:
             assert in_common(texts[0], sets[1]) == (0.0, 0.0)
             continue
         mine = [value for value in mine if len(known) < 256 or value <= known[-1]]

@@ -166,8 +166,7 @@ def extended(plan: LabelPlan, loss: ArrayLike, n: int | None, seed: int | None) 
         eta = mean + (sample.risk[left] - mean) * sample.errors / (sample.errors + SHRINK)
         better = mixed(np.abs(per_loss) * np.sqrt(eta * (1.0 - eta)), n)  # other metrics are asked of it, too
         square = per_loss**2 * eta * (1.0 - eta)
-        gain = draw_variance(square, better) <= GAIN * draw_variance(square, probability[left])
-        if gain and np.all(better[square > 0.0] > 0.0):
+        if draw_variance(square, better) <= GAIN * draw_variance(square, probability[left]):
             probability[left], even = better, False
     known = seed_of(seed)
     rows = drawn(pool, probability, left, n, generator(known, plan.n_stages, plan.digest), even=even)

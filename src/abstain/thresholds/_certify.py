@@ -141,7 +141,7 @@ class Search:
 
 def refuse_large(cluster: IntArray, largest: int | None) -> None:
     """Refuse clusters of more rows than were declared."""
-    if largest is not None and (size := int(np.bincount(cluster).max(initial=0))) > largest:
+    if largest is not None and (size := int(np.bincount(cluster).max())) > largest:
         raise ValueError(
             f"clusters: one has {size} rows, above max_cluster={largest}; leave rows beyond it out by a rule that "
             "ignores losses, or declare a larger one"

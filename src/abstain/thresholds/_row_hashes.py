@@ -89,7 +89,7 @@ def digest(hashes: Hashes, scores: FloatArray | None = None) -> str:
     """
     n = len(hashes)
     counts = np.unique(hashes, return_counts=True)[1]
-    one_order = float(counts @ np.log(counts / n)) if n else 0.0
+    one_order = float(counts @ np.log(counts / n))
     if one_order + math.lgamma(n + 1) - sum(map(math.lgamma, counts[counts > 1] + 1.0)) < math.log(ALIKE):
         hashes = np.sort(hashes)
     elif scores is None or one_order > math.log(ALIKE) or not _mixed(scores):
