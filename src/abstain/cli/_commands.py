@@ -14,7 +14,7 @@ from abstain.cli._group import Options, command
 from abstain.cli._input import about, read, read_fit, score_names
 from abstain.cli._next import with_groups_first, with_threshold, with_unread_groups
 from abstain.cli._output import Output, writes
-from abstain.cli._several import is_several, of_files
+from abstain.cli._several import is_several, refuse_rows
 from abstain.cli._show import print_result, show_list
 
 #: More would run for hours and change no digit that is shown.
@@ -113,50 +113,47 @@ def evaluate_command(
         raise ValueError(f"{file}: is a summary, not rows; 'abstain summarize {file}' says what is known of them")
     if (to.texts or to.images) and (plan_file is not None or at_random or is_several(file)):
         raise click.UsageError("--texts and --images are of a file whose rows all count; leave them out here")
-    source: Options
+    source: Options = {"files": [each for each in (file, plan_file, fit_file) if each is not None]}
+    title, named, by = file.name, score_names(scores), words(groups)
+    options: Options = {"nan_policy": nan_policy, "level": level or None, "n_resamples": n_resamples, "unseen": unseen}
     if plan_file is not None or at_random:
         plan = None if plan_file is None else abstain.pool.load_plan(plan_file)
-        told: Options = {name: value for name, value in columns.items() if value is not None}
-        told["fit"] = fit_file  # which such an evaluation refuses
+        options |= {name: value for name, value in columns.items() if value is not None}
         with about(file):
             result = abstain.evaluate(
-                file, score_names(scores) or None, chosen, plan=plan, labelled="at random" if at_random else None,
-                target="population" if population else "pool", level=level or None, nan_policy=nan_policy,
-                groups=words(groups) or None, n_resamples=n_resamples, unseen=unseen, **told,
+                file, named or None, chosen, plan=plan, labelled="at random" if at_random else None, fit=fit_file,
+                target="population" if population else "pool", groups=by or None, **options,
             )  # fmt: skip
-        source, sweep = {"files": [each for each in (file, plan_file, fit_file) if each is not None]}, None
+        sweep = None
         if result.provenance["few_labels"]["labelled"] < result.provenance["n"]:
-            score = next(iter(score_names(scores)), None)
-            source["verdict"] = with_threshold(result.verdict, file, columns, score, new=True)
+            source["verdict"] = with_threshold(result.verdict, file, columns, next(iter(named), None), new=True)
     elif is_several(file):
-        result = of_files(file, gate, chosen, fit_file, n_resamples, {
-            "scores": score_names(scores) or None, "groups": words(groups), "nan_policy": nan_policy,
-            "level": level or None, "unseen": unseen, **columns,
-        })  # fmt: skip
-        verdict = with_threshold(result.verdict, file, columns, result.verdict.score, groups=words(groups))
-        source = {"files": [], "verdict": verdict}
+        refuse_rows(file, gate, fit_file)
+        with about(file):
+            result = abstain.evaluate(str(file), named or None, chosen, groups=by, **options, **columns)
+        verdict = with_threshold(result.verdict, file, columns, result.verdict.score, groups=by)
+        source, title = {"files": [], "verdict": verdict}, str(file)
     else:
-        result, source = _of_rows(
-            file,
-            columns,
-            words(groups),
-            score_names(scores),
-            fit_file,
-            chosen,
-            nan_policy,
-            level,
-            n_resamples,
-            beside,
-            unseen,
-        )
+        try:
+            lacking: Options = {"nan_policy": "drop"} if nan_policy == "drop" else {}
+            outputs, wanted, names = read(file, named, by, beside=beside, late=None, **columns, **lacking)
+        except ValueError as error:
+            from abstain.evaluation import explained
+
+            raise explained(error, str(file), columns) from None
+        fit = read_fit(fit_file, columns)
+        with about(file):
+            result = abstain.evaluate(outputs, wanted or None, chosen, fit=fit, groups=names, **options)
         if not result.scores and (to.plots or to.csv_path is not None or gate["conditions"]):
             raise ValueError(f"{file}: {result.provenance['no_score']}; without one leave out --plot, --csv and --gate")
-        source |= to.rows_of(file, source["outputs"], beside)
+        verdict = with_unread_groups(result.verdict, file, outputs)
+        verdict = with_threshold(verdict, file, columns, verdict.score, groups=by)
+        verdict = verdict if fit_file is not None else with_groups_first(verdict, file, columns, named)
+        source |= {"outputs": outputs, "verdict": verdict, **to.rows_of(file, outputs, beside)}
         if to.report_path is not None:
             from abstain.cli._thresholds import policies_of
 
-            source["policies"] = policies_of(source["outputs"], result.scores)
-    title = str(file) if is_several(file) else file.name
+            source["policies"] = policies_of(outputs, result.scores)
     to.write(result, title=f"Evaluation: {title}", **source)
     to.show(result, source.get("verdict"), title)
     if sweep is not None and not to.instead:
@@ -164,31 +161,6 @@ def evaluate_command(
             _show_sweeps(result, sweep, denominator, to.scale)
     if not decide(result, file, columns, gate):
         context.exit(1)
-
-
-def _of_rows(
-    file: Path, columns: Options, groups: list[str], scores: list[str], fit_file: Path | None, chosen: Any,
-    nan_policy: Any, level: float, n_resamples: int, beside: Options, unseen: Any,
-) -> tuple[abstain.Evaluation, Options]:  # fmt: skip
-    """Return the evaluation of one file whose rows all count, and what a report knows of it."""
-    try:
-        lacking: Options = {"nan_policy": "drop"} if nan_policy == "drop" else {}
-        outputs, wanted, names = read(file, scores, groups, beside=beside, late=None, **columns, **lacking)
-    except ValueError as error:
-        from abstain.evaluation import explained
-
-        raise explained(error, str(file), columns) from None
-    fit = read_fit(fit_file, columns)
-    with about(file):
-        result = abstain.evaluate(
-            outputs, wanted or None, chosen, fit=fit, groups=names, nan_policy=nan_policy, level=level or None,
-            n_resamples=n_resamples, unseen=unseen,
-        )  # fmt: skip
-    verdict = with_unread_groups(result.verdict, file, outputs)
-    verdict = with_threshold(verdict, file, columns, verdict.score, groups=groups)
-    verdict = verdict if fit_file is not None else with_groups_first(verdict, file, columns, scores)
-    files = [each for each in (file, fit_file) if each is not None]
-    return result, {"outputs": outputs, "files": files, "verdict": verdict}
 
 
 def _show_sweeps(result: abstain.Evaluation, taus: list[float], denominator: Any, scale: float) -> None:

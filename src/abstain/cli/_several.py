@@ -22,16 +22,12 @@ def is_several(file: Path) -> bool:
     return has_magic(os.fspath(file)) and not file.exists()
 
 
-def of_files(
-    file: Path, gate: Mapping[str, Any], metrics: Any, fit: Path | None, n_resamples: int, told: dict[str, Any]
-) -> Any:
-    """Return the evaluation of all files; what needs rows is refused by name."""
+def refuse_rows(file: Path, gate: Mapping[str, Any], fit: Path | None) -> None:
+    """Refuse by name what an evaluation of counts cannot have, since it needs rows."""
     if fit is not None:
         raise ValueError(f"{file}: --fit computes scores of rows in memory; write the score to a column")
     if gate["against"] is not None and Path(gate["against"]).suffix != ".json":
         raise ValueError(f"{file}: --against pairs rows in memory; compare with a result that was saved by --json")
-    with about(file):
-        return abstain.evaluate(os.fspath(file), metrics=metrics, n_resamples=n_resamples, **told)
 
 
 def threshold_of_files(

@@ -95,6 +95,12 @@ def add_command(
     click.echo(f"wrote {folder / model / run_name / saved.name}.npz: {saved.role}, {saved.n} rows{said}")
 
 
+def _names(_context: click.Context, option: click.Parameter, text: str | None) -> list[str] | None:
+    """Return what an option names; commas inside parentheses separate options of a score."""
+    return (score_names if option.name == "scores" else words)(text) or None
+
+
+_models = click.option("--models", callback=_names, help="Only these models, separated by commas.")
 _scored = options(
     click.option("--workers", type=click.IntRange(1), help="Processes.  [default: one per processor]"),
     click.option(
@@ -105,23 +111,22 @@ _scored = options(
         "--id-failures", type=click.Choice(["keep", "drop", "both"]), default="keep", show_default=True,
         help="With OOD data: keep what the model gets wrong, or leave it out as FD-Shifts did.",
     ),
-    click.option("--sets", help="Only these sets, separated by commas."),
-    click.option("--models", help="Only these models, separated by commas."),
+    click.option("--sets", callback=_names, help="Only these sets, separated by commas."),
+    _models,
     click.option("--metrics", default="default", show_default=True, help="'default', 'all', or names."),
-    click.option("--scores", help="Scores, separated by commas.  [default: the columns of each file]"),
+    click.option(
+        "--scores", callback=_names, help="Scores, separated by commas.  [default: the columns of each file]"
+    ),
 )  # fmt: skip
 
 
 def evaluated(folder: Path, level: float | None = 0.95, **options: Any) -> Any:
     """Return the results of a study; progress goes to standard error."""
-    chosen = options["metrics"]
-    return abstain.study.evaluate(
-        folder, score_names(options["scores"]) or None,
-        chosen if chosen in ("default", "all") else abstain.metrics.parse_list(chosen),
-        models=words(options["models"]) or None, sets=words(options["sets"]) or None,
-        id_failures=options["id_failures"], nan_policy=options["nan_policy"], workers=options["workers"],
-        level=level, progress=lambda line: click.echo(line, err=True),
-    )  # fmt: skip
+    return abstain.study.evaluate(folder, level=level, progress=_progress, **options)
+
+
+def _progress(line: str) -> None:
+    click.echo(line, err=True)
 
 
 @study_group.command("evaluate")
@@ -167,27 +172,23 @@ def _judged(folder: Path, results: Any) -> Verdict:
 @study_group.command("rank")
 @click.argument("folder", type=Path)
 @click.option("--set", "set_name", default="test", show_default=True, help="A set that the models have.")
-@click.option("--scores", default="msp", show_default=True, help="Scores, separated by commas.")
+@click.option("--scores", callback=_names, default="msp", show_default=True, help="Scores, separated by commas.")
 @click.option("--metrics", default="aurc,augrc", show_default=True, help="One ranking each.")
-@click.option("--models", help="Only these models, separated by commas.")
+@_models
 @click.option("--level", default=0.95, show_default=True, help="Of rank intervals and tests.")
 @click.option("--resamples", "n_resamples", default=500, show_default=True, type=click.IntRange(100), help="Resamples.")
 @click.option("--seed", default=0, show_default=True, help="Of the resamples.")
 @scale_option
 def rank_command(
-    folder: Path, set_name: str, scores: str, metrics: str, models: str | None, level: float, n_resamples: int,
-    seed: int, scale: float,
-) -> None:  # fmt: skip
+    folder: Path, set_name: str, scores: list[str], metrics: str, seed: int, scale: float, **options: Any
+) -> None:
     """Rank scores and models of FOLDER on one set: rank intervals from a bootstrap, paired tests of all pairs.
 
     Examples
     --------
     abstain study rank study --set test --scores msp,energy --metrics aurc,augrc
     """
-    found = abstain.study.rank(
-        folder, set_name, score_names(scores), abstain.metrics.parse_list(metrics), models=words(models) or None,
-        level=level, n_resamples=n_resamples, rng=seed,
-    )  # fmt: skip
+    found = abstain.study.rank(folder, set_name, scores, abstain.metrics.parse_list(metrics), rng=seed, **options)
     print_result(found, scale)
 
 
@@ -253,12 +254,9 @@ def figures_command(
             display = plot.draw("study", results, set=set_name)
         else:
             try:
+                scores, metrics = options["scores"] or results.values("score"), options["metrics"]
                 rankings = rankings or abstain.study.rank(
-                    folder,
-                    set_name,
-                    score_names(options["scores"]) or results.values("score"),
-                    abstain.metrics.parse_list(options["metrics"]),
-                    models=words(options["models"]) or None,
+                    folder, set_name, scores, abstain.metrics.parse_list(metrics), models=options["models"]
                 )
             except ValueError as error:
                 if plots:
@@ -332,15 +330,11 @@ def tables_command(
 
 
 def _joint_table(folder: Path, layout: str, confidence: str, options: Options, wanted: Options) -> Any:
-    sets = words(options["sets"])
+    groups = {"ood": options["sets"]} if options["sets"] else None
     found = abstain.study.protocol(
-        folder,
-        score_names(options["scores"]) or [confidence],
-        confidence=confidence,
-        models=words(options["models"]) or None,
-        groups={"ood": sets} if sets else None,
-        progress=lambda line: click.echo(line, err=True),
-    )
+        folder, options["scores"] or [confidence], confidence=confidence, models=options["models"], groups=groups,
+        progress=_progress,
+    )  # fmt: skip
     return found.table(layout, **{name: value for name, value in wanted.items() if value is not None})
 
 
