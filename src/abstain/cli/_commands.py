@@ -119,9 +119,10 @@ def evaluate_command(
     if plan_file is not None or at_random:
         plan = None if plan_file is None else abstain.pool.load_plan(plan_file)
         options |= {name: value for name, value in columns.items() if value is not None}
+        options["fit"] = fit_file  # which such an evaluation refuses
         with about(file):
             result = abstain.evaluate(
-                file, named or None, chosen, plan=plan, labelled="at random" if at_random else None, fit=fit_file,
+                file, named or None, chosen, plan=plan, labelled="at random" if at_random else None,
                 target="population" if population else "pool", groups=by or None, **options,
             )  # fmt: skip
         sweep = None
