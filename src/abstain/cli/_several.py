@@ -11,9 +11,6 @@ from typing import Any
 import abstain.outputs
 from abstain.cli._input import about, understood
 
-#: Scores that an engine and a policy compute to the same bit.
-OWN = ("msp", "softmax_margin")
-
 
 def is_several(file: Path) -> bool:
     """Whether a path is a pattern, or a folder with Parquet files."""
@@ -47,8 +44,9 @@ def threshold_of_files(
         understood.append(f"{file}: of the first rows: {abstain.outputs.sentence(first.understood())}")
         how = scored(first)
         computed = how.score if "probabilities" in (how.inputs or {}) else None
-        if computed is not None and (computed not in OWN or computed in source.first.columns()):
-            why = "is a column too" if computed in OWN else f"is not {' or '.join(OWN)}"
+        own = abstain.policy.OWN["probabilities"]  # which engines and policies compute to the same bit
+        if computed is not None and (computed not in own or computed in source.first.columns()):
+            why = "is a column too" if computed in own else f"is not {' or '.join(own)}"
             raise ValueError(f"score {computed!r} {why}; write it to a column of its own, named with confidence=")
         name = told.pop("confidence", None) if computed is None else computed
         told |= {"confidence": name, "groups": by[0] if by else None, "nan_policy": "reject"}

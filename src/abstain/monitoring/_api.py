@@ -31,7 +31,7 @@ from abstain.monitoring._monitor import Monitor
 from abstain.monitoring._result import Monitoring
 from abstain.monitoring._state import STATE
 from abstain.outputs import REMEDY, FurtherColumns, refuse_without_frame
-from abstain.policy import Policy, group_column
+from abstain.policy import OWN, Policy, group_column
 from abstain.thresholds import frame_source
 
 
@@ -349,10 +349,7 @@ def _score(policy: Policy) -> tuple[str | None, Options]:
         raise UnmetNeed(f"a policy on two scores is monitored row by row; {REMEDY}")
     if policy.inputs is None:
         return None, {}
-    if "probabilities" not in policy.inputs or policy.temperature is not None or policy.score not in OWN:
-        raise UnmetNeed(f"a scan computes {' and '.join(OWN)} of probabilities, not {policy.score!r}; {REMEDY}")
+    own = OWN["probabilities"]  # which engines and policies compute to the same bit
+    if "probabilities" not in policy.inputs or policy.temperature is not None or policy.score not in own:
+        raise UnmetNeed(f"a scan computes {' and '.join(own)} of probabilities, not {policy.score!r}; {REMEDY}")
     return policy.score, {"probabilities": list(policy.inputs["probabilities"])}
-
-
-#: Scores that engines and policies compute to the same bit.
-OWN = ("msp", "softmax_margin")

@@ -30,5 +30,6 @@ from abstain.policy._policy import Policy as Policy
 from abstain.policy._reading import KEPT as KEPT
 from abstain.policy._reading import ScoreReading as ScoreReading
 from abstain.policy._reading import score_reading as score_reading
+from abstain.policy._scores import OWN as OWN
 from abstain.policy._scores import compute as compute
 from abstain.policy._scores import inputs_of as inputs_of

@@ -14,7 +14,7 @@ _RAW = ("raw_logits.npz", "raw_output.npz")
 
 
 def _recognises(peek: Peek) -> bool:
-    if peek.suffix != ".npz" or set(peek.shapes) != {_KEY}:
+    if peek.suffix != ".npz" or peek.arrays != {_KEY}:
         return False
     return peek.name in _RAW or peek.name.startswith("external_confids") or peek.name.endswith("_dist.npz")
 

@@ -17,7 +17,7 @@ CONVERTER = (
 def _recognises(peek: Peek) -> bool:
     if peek.suffix in (".pkl", ".pickle"):
         return True
-    return peek.suffix == ".npz" and set(peek.shapes) == {"pred", "conf", "label"}
+    return peek.suffix == ".npz" and peek.arrays == {"pred", "conf", "label"}
 
 
 def _read(peek: Peek) -> Table:
