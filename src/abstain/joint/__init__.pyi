@@ -1,0 +1,35 @@
+"""Names of the package; each is loaded when it is first used."""
+
+from abstain.joint._detection import aupr_in as aupr_in
+from abstain.joint._detection import aupr_out as aupr_out
+from abstain.joint._detection import auroc as auroc
+from abstain.joint._detection import ccr_at_fpr as ccr_at_fpr
+from abstain.joint._detection import fpr_at_id_recall as fpr_at_id_recall
+from abstain.joint._detection import fpr_at_ood_recall as fpr_at_ood_recall
+from abstain.joint._detection import oscr as oscr
+from abstain.joint._ds_aurc import AreaResult as AreaResult
+from abstain.joint._ds_aurc import ds_augrc as ds_augrc
+from abstain.joint._ds_aurc import ds_aurc as ds_aurc
+from abstain.joint._ds_f1 import F1Point as F1Point
+from abstain.joint._ds_f1 import ds_f1 as ds_f1
+from abstain.joint._ds_f1 import f1_at as f1_at
+from abstain.joint._evaluate import JointEvaluation as JointEvaluation
+from abstain.joint._evaluate import evaluate as evaluate
+from abstain.joint._frontier import JointOperatingPoint as JointOperatingPoint
+from abstain.joint._frontier import RiskCoverageFrontier as RiskCoverageFrontier
+from abstain.joint._null import NullGain as NullGain
+from abstain.joint._null import null_gain as null_gain
+from abstain.joint._problem import Thresholds as Thresholds
+from abstain.joint._protocol import ProtocolResult as ProtocolResult
+from abstain.joint._protocol import Record as Record
+from abstain.joint._protocol import ScoredRun as ScoredRun
+from abstain.joint._protocol import protocol as protocol
+from abstain.joint._single import augrc as augrc
+from abstain.joint._single import aurc as aurc
+from abstain.joint._single import aurc_optimum as aurc_optimum
+from abstain.joint._single import f1 as f1
+from abstain.joint._single import scod_risk as scod_risk
+from abstain.joint._splits import Transfer as Transfer
+from abstain.joint._splits import confidence_intervals as confidence_intervals
+from abstain.joint._splits import transfer as transfer
+from abstain.joint._tables import with_gains as with_gains

@@ -1,0 +1,30 @@
+"""Names of the package; each is loaded when it is first used."""
+
+from abstain.study._add import add_outputs as add_outputs
+from abstain.study._add import init_study as init_study
+from abstain.study._add import read_set as read_set
+from abstain.study._best import best_of as best_of
+from abstain.study._evaluate import evaluate as evaluate
+from abstain.study._grid import Grid as Grid
+from abstain.study._grid import Head as Head
+from abstain.study._grid import rank_changes as rank_changes
+from abstain.study._grid import sweep as sweep
+from abstain.study._layouts import by_objective as by_objective
+from abstain.study._layouts import levels as levels
+from abstain.study._manifest import Run as Run
+from abstain.study._manifest import SavedSet as SavedSet
+from abstain.study._manifest import Study as Study
+from abstain.study._manifest import add_run as add_run
+from abstain.study._manifest import read_study as read_study
+from abstain.study._ood import join_new_class as join_new_class
+from abstain.study._ood import protocol as protocol
+from abstain.study._passes import OverPasses as OverPasses
+from abstain.study._passes import over_passes as over_passes
+from abstain.study._rank import rank as rank
+from abstain.study._results import Failure as Failure
+from abstain.study._results import Mean as Mean
+from abstain.study._results import StudyResults as StudyResults
+from abstain.study._select import SettingChoice as SettingChoice
+from abstain.study._select import SettingSelection as SettingSelection
+from abstain.study._select import select_scores as select_scores
+from abstain.study._select import select_settings as select_settings
