@@ -14,7 +14,7 @@ from abstain.evaluation._provenance import Provenance
 from abstain.evaluation._sources import Groups, external
 from abstain.inference import Panel, Sampling, route_of
 from abstain.metrics import Metric
-from abstain.outputs import REMEDY, Parts, parts_of
+from abstain.outputs import REMEDY, Parts, count, count_together, parts_of
 
 #: So few rows are written out again: p-values may then be from swaps within rows. Clusters: so many.
 FEW, MOST_ROWS = 5000, 20_000_000
@@ -29,8 +29,6 @@ def counted(
     level: float | None,
 ) -> Rows:
     """Return the rows of a source in parts, from the counts of equal ones."""
-    from abstain.outputs import count
-
     if isinstance(groups, Mapping):
         raise TypeError("groups of a file or frame are names of its columns")
     names = [groups] if isinstance(groups, str) else list(dict.fromkeys(groups or []))
@@ -75,8 +73,6 @@ def counted_panel(
     frame: Source, loss: ArrayLike, scores: ArrayLike, apart: Mapping[str, object], columns: Mapping[str, ArrayLike]
 ) -> tuple[Panel, str]:
     """Return the panel of what was counted, and a fingerprint of the rows; clusters and few rows are written out."""
-    from abstain.outputs import count_together
-
     source = parts_of(frame)
     if source is None:
         raise TypeError(

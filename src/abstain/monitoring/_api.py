@@ -30,7 +30,7 @@ from abstain._typing import Age, ArrayLike, IntArray, Moment, Options, Source
 from abstain.monitoring._monitor import Monitor
 from abstain.monitoring._result import Monitoring
 from abstain.monitoring._state import STATE
-from abstain.outputs import REMEDY, FurtherColumns, refuse_without_frame
+from abstain.outputs import REMEDY, FurtherColumns, count, refuse_without_frame
 from abstain.policy import OWN, Policy, group_column
 from abstain.thresholds import frame_source
 
@@ -279,8 +279,6 @@ def in_time_order(
     policy: Policy, frame: Source, time: str | None, columns: Mapping[str, ArrayLike], whole: bool
 ) -> Iterator[Options]:
     """Yield loss, confidence, groups and time of the rows of a frame; ``whole``: all at once."""
-    from abstain.outputs import count
-
     source = frame_source(frame)
     if time is None:
         raise ValueError("the rows of a frame have no order but that of a column; give time=, when each label came")

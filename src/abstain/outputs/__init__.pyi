@@ -4,6 +4,8 @@ from abstain.outputs._counts import Counted as Counted
 from abstain.outputs._counts import Counts as Counts
 from abstain.outputs._counts import count as count
 from abstain.outputs._counts import count_together as count_together
+from abstain.outputs._counts import group_names as group_names
+from abstain.outputs._engine import REMEDY as REMEDY
 from abstain.outputs._engine import first_of as first_of
 from abstain.outputs._frame import scan_parquet as scan_parquet
 from abstain.outputs._losses import cost_texts as cost_texts
@@ -11,9 +13,7 @@ from abstain.outputs._open import Scan as Scan
 from abstain.outputs._open import scan as scan
 from abstain.outputs._outputs import Outputs as Outputs
 from abstain.outputs._outputs import expect as expect
-from abstain.outputs._parts import REMEDY as REMEDY
 from abstain.outputs._parts import Parts as Parts
-from abstain.outputs._parts import group_names as group_names
 from abstain.outputs._parts import parts_of as parts_of
 from abstain.outputs._parts import refuse_without_frame as refuse_without_frame
 from abstain.outputs._plausibility import doubts as doubts

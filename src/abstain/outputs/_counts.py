@@ -14,17 +14,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 
 from abstain._checks import UnmetNeed
 from abstain._pace import Pace
 from abstain._sums import ones
 from abstain._typing import AnyArray, Array, ArrayLike, EagerFrame, FloatArray, IntArray, LazyFrame
-from abstain.outputs._engine import PROBLEMS, Rows
+from abstain.outputs._engine import PROBLEMS, REMEDY, Rows
 from abstain.outputs._fingerprint import row_sums
 from abstain.outputs._outputs import Outputs
-from abstain.outputs._parts import REMEDY, Parts, group_names
+from abstain.outputs._parts import Parts
 from abstain.outputs._reading import understood
 
 #: Names of the columns of a count.
@@ -236,6 +235,14 @@ def _refuse_too_many(name: str | Sequence[str], different: int) -> None:
     )
 
 
+def group_names(values: Sequence[object], name: str) -> AnyArray:
+    """Return the values of a group column as they are called in memory: words, numbers, truth values."""
+    told = [each if isinstance(each, str | int | float) else str(each) for each in values]  # such as dates
+    groups = Outputs(loss=np.zeros(len(values)), groups={name: told}).groups
+    assert groups is not None
+    return np.asarray(groups[name])
+
+
 # ---------------------------------------------------------------------- queries
 
 
@@ -246,6 +253,8 @@ def _of(k: int) -> list[str]:
 
 def _apart(rows: Rows, scores: Sequence[str], groups: Sequence[str]) -> list[EagerFrame]:
     """Return of each score the different rows with their numbers, in memory, from one scan."""
+    import narwhals as nw
+
     frame, shared = _picked(rows, scores, groups, {})
     sets = [[*_of(k), *shared] for k in range(len(scores))]
     engine = frame.implementation
@@ -261,6 +270,8 @@ def _picked(
     rows: Rows, scores: Sequence[str], groups: Sequence[str], losses: Mapping[str, str]
 ) -> tuple[LazyFrame, list[str]]:
     """Return a lazy frame of what is read of each row, and the columns that all scores share."""
+    import narwhals as nw
+
     frame = rows.frame
     for k, score in enumerate(scores):
         here = replace(rows, frame=frame)
@@ -282,11 +293,15 @@ def _picked(
 
 
 def _grouped(frame: LazyFrame, keys: Sequence[str]) -> LazyFrame:
+    import narwhals as nw
+
     return frame.select(*keys, TIMES).group_by(list(keys)).agg(nw.col(TIMES).sum()).head(MOST + 1)
 
 
 def _grouping_sets(frame: LazyFrame, sets: Sequence[Sequence[str]]) -> Any:
     """Return the counts of several sets of columns from one scan, as SQL has it; of other sets, columns are null."""
+    import narwhals as nw
+
     native = frame.to_native()
     columns = ", ".join(dict.fromkeys(name for keys in sets for name in keys))  # names of ours need no quotes
     number, by = f"COUNT(*) AS {TIMES}", f"GROUPING SETS ({', '.join('(' + ', '.join(keys) + ')' for keys in sets)})"
@@ -298,6 +313,8 @@ def _grouping_sets(frame: LazyFrame, sets: Sequence[Sequence[str]]) -> Any:
 
 def _collected(frames: list[Any]) -> list[EagerFrame]:
     """Return lazy frames as frames in memory, in one scan where the engine shares it."""
+    import narwhals as nw
+
     natives = [frame.to_native() for frame in frames]
     if frames[0].implementation.is_polars():
         import polars
@@ -334,6 +351,8 @@ class Sum:
     def all(self) -> EagerFrame:
         """Return all counts as one frame; rows that hardly repeat are not looked for again in other parts."""
         if len(self._parts) > 1:
+            import narwhals as nw
+
             kinds = self._parts[0].schema
             same = [
                 part if part.schema == kinds else part.select(nw.col(name).cast(kind) for name, kind in kinds.items())

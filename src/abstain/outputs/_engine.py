@@ -14,12 +14,10 @@ from functools import partial, reduce
 from operator import or_
 from typing import Any
 
-import narwhals as nw
-
 from abstain._checks import LARGEST, UnmetNeed, closest, engine_of, refuse_pattern
 from abstain._typing import ArrayLike, EagerFrame, Expr, LazyFrame
 from abstain.outputs._outputs import Outputs
-from abstain.outputs._parts import REMEDY, Parts
+from abstain.outputs._parts import Parts
 from abstain.outputs._read import read_outputs
 
 #: First rows by which columns are understood.
@@ -29,6 +27,8 @@ READ = (
     "labels", "predictions", "probabilities", "confidence", "uncertainty", "loss", "correct", "sample_weight",
     "clusters", "ids", "class_names",
 )  # fmt: skip
+#: What a scan cannot evaluate has this remedy.
+REMEDY = "collect() the frame, which is then evaluated in memory"
 #: Columns of what scores are made of.
 TOP, LEAST, TOTAL, PLACE, OWN = (f"abstain_{name}" for name in ("top", "least", "total", "place", "own"))
 #: Scores that an engine computes from probability columns.
@@ -102,6 +102,8 @@ class Rows:
 
     def score(self, name: str) -> Expr:
         """Return the expression of a score, NaN where there is none."""
+        import narwhals as nw
+
         if name in (self.first.scores or {}):
             return self._number(self._named(name, "score_"))
         if name == "confidence" and "confidence" in self.single:
@@ -120,6 +122,8 @@ class Rows:
         judged = first.loss is not None or first.predictions is not None or score in (first.score_predictions or {})
         if judged and not self._computed(score):
             return self.frame
+        import narwhals as nw
+
         add = partial(_with_facts, self._probabilities(f"score {score!r}"), score)
         if self.frame.implementation.is_dask():  # which joins nothing over columns with other columns
             native = self.frame.to_native()
@@ -174,12 +178,16 @@ class Rows:
 
     def column(self, name: str) -> Expr:
         """Return a column as it is."""
+        import narwhals as nw
+
         if name not in self.schema:
             raise ValueError(f"column {name!r} is not there; {closest(name, map(str, self.schema))}")
         refuse_pattern(name, engine_of(self.frame))
         return nw.col(name)
 
     def _number(self, name: str, fill: bool = True) -> Expr:
+        import narwhals as nw
+
         column, dtype = self.column(name), self.schema[name]
         if not (dtype.is_numeric() or dtype == nw.Boolean):
             raise TypeError(f"column {name!r} must be numeric in a scan, got {dtype}; cast it to numbers, or {REMEDY}")
@@ -197,6 +205,8 @@ class Rows:
 
     def _differ(self, labels: str, predictions: str) -> Expr:
         """Return 1 where the two differ."""
+        import narwhals as nw
+
         kinds = {name: self._is_text(name) for name in (labels, predictions)}
         if len(set(kinds.values())) > 1:
             text = next(name for name, is_text in kinds.items() if is_text)
@@ -212,6 +222,8 @@ class Rows:
 
     def _missed(self) -> Expr:
         """Return 1 where the largest probability, the first of equal ones, is not that of the label."""
+        import narwhals as nw
+
         p, labels = self._probabilities("the prediction"), self.single["labels"]
         label, text = nw.col(labels), self._is_text(labels)
         names: list[str | float] = list(range(len(p)) if self.first.class_names is None else self.first.class_names)
@@ -229,6 +241,8 @@ class Rows:
 
     def _if_distribution(self, loss: Expr) -> Expr:
         """Return the loss where the probabilities are such."""
+        import narwhals as nw
+
         p = [nw.col(each) for each in self.matrix]
         nothing = reduce(or_, [each.is_null() for each in p])
         fine = ((nw.col(TOTAL) - 1.0).abs() <= 1e-3) & (nw.col(LEAST) >= 0.0)
@@ -251,6 +265,8 @@ def first_of(source: Parts, groups: Sequence[str], columns: Mapping[str, ArrayLi
 
 def _first(*cases: tuple[Expr, float], otherwise: Expr) -> Expr:
     """Return the value of the first condition that holds; the oldest Narwhals has no chain of them."""
+    import narwhals as nw
+
     for condition, value in reversed(cases):
         otherwise = nw.when(condition).then(nw.lit(value)).otherwise(otherwise)
     return otherwise
@@ -260,6 +276,8 @@ def _first_rows(frame: LazyFrame) -> EagerFrame:
     """Return some first rows in memory; of the partitions of Dask, those of the first that has any."""
     if not frame.implementation.is_dask():
         return frame.head(FIRST).collect()
+    import narwhals as nw
+
     native = frame.to_native()
     parts = (native.partitions[k].head(FIRST, npartitions=1) for k in range(native.npartitions))
     found = next((part for part in parts if len(part)), native.partitions[0].head(0, npartitions=1))
@@ -282,6 +300,8 @@ def _refuse_intervals(frame: LazyFrame, names: Sequence[str | None]) -> None:
 
 def _known(head: EagerFrame) -> Any:
     """Return rows in which nothing is missing."""
+    import narwhals as nw
+
     kinds = head.schema
     missing = [nw.col(name).is_nan() for name in kinds if kinds[name].is_float()]
     return head.drop_nulls().filter(*(~each for each in missing))
@@ -289,6 +309,8 @@ def _known(head: EagerFrame) -> Any:
 
 def _with_facts(names: list[str], score: str, frame: LazyFrame) -> Any:
     """Add what is to know of probabilities: sum, least and largest, the place of the largest, and a score."""
+    import narwhals as nw
+
     p = [nw.col(each).cast(nw.Float64) for each in names]  # as in memory: margins of short floats are others
     facts = {TOP: nw.max_horizontal(*p), LEAST: nw.min_horizontal(*p), TOTAL: nw.sum_horizontal(*p)}
     frame = frame.with_columns(**facts)

@@ -9,24 +9,19 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from glob import escape, glob, has_magic
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from abstain._checks import engine_of
-from abstain._typing import AnyArray
 from abstain.outputs._open import damaged
 from abstain.outputs._outputs import Outputs
 
 #: Rows that are counted at once.
 PIECE = 1_000_000
-#: What a scan cannot evaluate has this remedy.
-REMEDY = "collect() the frame, which is then evaluated in memory"
 
 
 @dataclass(frozen=True)
@@ -160,11 +155,3 @@ def refuse_without_frame(function: str, columns: Mapping[str, Any], **given: Any
     if missing := [name for name, value in given.items() if value is None]:
         lacks = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
         raise TypeError(f"{lacks}; give {' and '.join(given)} as columns, or frame= and their names")
-
-
-def group_names(values: Sequence[object], name: str) -> AnyArray:
-    """Return the values of a group column as they are called in memory: words, numbers, truth values."""
-    told = [each if isinstance(each, str | int | float) else str(each) for each in values]  # such as dates
-    groups = Outputs(loss=np.zeros(len(values)), groups={name: told}).groups
-    assert groups is not None
-    return np.asarray(groups[name])

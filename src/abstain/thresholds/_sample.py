@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,12 +23,9 @@ from abstain._typing import Array, ArrayLike, BoolArray, FloatArray, IntArray, N
 from abstain.blocks import TieBlocks
 from abstain.curve import SLACK, RiskCoverageCurve
 from abstain.inference import clopper_pearson, codes
-from abstain.outputs import REMEDY, Parts, parts_of
+from abstain.outputs import REMEDY, Counted, Parts, count, parts_of
 from abstain.policy import group_column
 from abstain.thresholds._row_hashes import hashed, sketch
-
-if TYPE_CHECKING:
-    from abstain.outputs import Counted
 
 #: Opaque bytes that stay as they are, whatever the package is called: policies carry fingerprints, and other
 #: bytes would change them all.
@@ -217,8 +214,6 @@ def counted(
     frame: Source, confidence: Any, groups: Any, nan_policy: NanPolicy, columns: Mapping[str, ArrayLike]
 ) -> tuple[Sample, Groups]:
     """Return the sample of the rows of a lazy frame or of Parquet files, whose columns are named, and of each group."""
-    from abstain.outputs import count
-
     source = frame_source(frame)
     given = {"confidence": confidence, "groups": groups, **columns}
     for name, value in given.items():
