@@ -60,7 +60,7 @@ def test_an_evaluation_of_a_small_table_loads_little(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "module",
-    ["evaluation", "inference", "joint", "live", "outputs", "policy", "pool", "study", "summaries", "thresholds"],
+    ["evaluation", "inference", "live", "outputs", "policy", "pool", "study", "summaries", "thresholds"],
 )
 def test_packages_that_load_on_demand_have_what_their_stubs_name(module: str) -> None:
     """A name of the stub is that object of its module, and nothing is loaded with the package itself."""
