@@ -139,7 +139,7 @@ def test_models_that_were_never_seen_to_differ_may_differ_in_errors() -> None:
 
 
 def test_noise_in_a_score_does_not_show_that_no_row_differs() -> None:
-    """The room for rows that differ stays, until what is seen to differ does more than half of what one row could."""
+    """The room for rows that differ stays, until what is seen to differ does more than one row could."""
     wrong, good, _ = two_scores(400, 0.2, 5)
     noise = np.random.default_rng(3).normal(size=400)
     equal = non_inferiority(wrong, {"new": good, "old": good}, margin=0.004)

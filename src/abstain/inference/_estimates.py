@@ -116,7 +116,7 @@ class Estimates:
         return found, why
 
     def hardly(self, i: int, j: int) -> bool:
-        """Return whether two scores move less in the sample than half of what a single row could."""
+        """Return whether two scores move less in the sample than a single row could."""
         return bool(self.unseen) and all(each.hardly(i, j) for each in self.unseen)
 
     def unseen_row(self, i: int, j: int) -> float:

@@ -86,14 +86,14 @@ class UnseenPairs:
         return math.sqrt(self.most) * rows * float(np.ptp(both)) if both.size else 0.0
 
     def hardly(self, i: int, j: int) -> bool:
-        """Return whether all that differs in the sample moves less than half of what one row could.
+        """Return whether all that differs in the sample moves less than what one row could.
 
         Then what was seen, such as rounding, says nothing of rows that really differ, as if nothing differed. Of two
         models with other losses, and of clusters, whose sizes differ too, this is not known.
         """
         gap, times = self.rises[i] - self.rises[j], 1.0 if self.times is None else self.times
         known = self.free is None and self.unit is None
-        return known and 4.0 * float(np.sum(gap * gap * times)) < self.largest(i, j) ** 2
+        return known and float(np.sum(gap * gap * times)) < self.largest(i, j) ** 2
 
     def moved(self, i: int, j: int) -> tuple[float, float, float]:
         """Return how many rows, or clusters, decide where two scores under one loss differ, and how far in one way.
