@@ -213,13 +213,14 @@ def test_windows_are_judged_where_they_end(timed: bool) -> None:
         n, calls = 160, np.sort(rng.integers(1, 160, 7))
         loss, score = (rng.random(n) < 0.25) * 1.0, rng.random(n) * 0.5 + 0.45
         day = np.sort(rng.integers(0, 60, n)) * 1.0
-        watch, shown, seen = Monitor(policy("rows", Calibration(n=9)), window=20.0), [], None
+        watch, shown, seen = Monitor(policy("rows", Calibration(n=9)), window=20.0), [], []
         for part in np.split(np.arange(n), calls):
             if len(part):
                 with np.testing.suppress_warnings() as quiet:
                     quiet.filter(UserWarning)
-                    seen = watch.update(loss[part], score[part], **({"time": day[part]} if timed else {}))
+                    now = watch.update(loss[part], score[part], **({"time": day[part]} if timed else {}))
                 shown.append(part)
+                seen.append(now.evidence)
         kept = np.flatnonzero(score >= 0.4)
         values = loss[kept] / 2.0
         if timed:  # within one time the order is that of the losses
@@ -239,9 +240,11 @@ def test_windows_are_judged_where_they_end(timed: bool) -> None:
             for at in range(len(values))
         ]
         last = [*(begins[1:] - 1), *([len(values) - 1] if not timed and len(values) % 20 == 0 else [])]
-        assert seen is not None
-        assert seen.evidence == pytest.approx(max(1.0, *(path[at] for at in last)), rel=1e-9)
+        known = [kept[at + 1] if timed else kept[at] for at in last]  # by times once a later window has begun
+        for evidence_now, part in zip(seen, shown, strict=True):
+            told = [path[at] for at, row in zip(last, known, strict=True) if row <= part[-1]]
+            assert evidence_now == pytest.approx(max([1.0, *told]), rel=1e-9)
         if not timed:
-            for one, part in zip(seen.periods, shown, strict=True):
+            for one, part in zip(now.periods, shown, strict=True):
                 mine = [path[at] for at in last if kept[at] in part]
                 assert one.evidence == pytest.approx(max(mine, default=0.0), rel=1e-9)
