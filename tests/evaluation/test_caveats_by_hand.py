@@ -1,7 +1,5 @@
 """What speaks against a score and its groups, by rules written out here: sizes, ties, ranking, calibration, rates."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Gates by hand: each verdict from where the ends of an interval lie, on either side, and of differences."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -102,3 +102,15 @@ def test_errors_name_file_and_row(tmp_path: Path) -> None:
         summarize(polars.DataFrame({"p": [0.5, None], "l": [0, 1]}), confidence="p", loss="l")
     assert summarize(polars.DataFrame({"p": [None], "l": [1]}).cast(float), confidence="p", loss="l",
                      nan_policy="reject").n == 1  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["pandas", "lazy", "lazy of older versions"])
+@pytest.mark.parametrize("n", [1, 16, 17, 300])
+def test_every_piece_of_a_frame_is_counted(n: int, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whole pieces, and a last one of any size; older versions of polars give slices, not batches."""
+    monkeypatch.setattr("abstain.summaries._scan.CHUNK", 16)
+    if kind.endswith("versions"):
+        monkeypatch.delattr(polars.LazyFrame, "collect_batches", raising=False)
+    rows = polars.DataFrame({"conf": np.linspace(0.0, 1.0, n), "err": np.arange(n) % 2.0})
+    found = summarize(rows.to_pandas() if kind == "pandas" else rows.lazy(), confidence="conf", loss="err")
+    assert (found.n, found.result().mean_loss) == (n, rows["err"].mean())

@@ -101,6 +101,17 @@ def test_the_value_is_that_of_rows_whose_bins_are_ties(bits: int) -> None:
         assert summary.result(prevalence=0.3)[key_].value == pytest.approx(value, abs=1e-12)
 
 
+@pytest.mark.parametrize("piece", [1, 7, 300])
+def test_a_grid_in_pieces_has_the_bounds_of_all_at_once(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many bins of the confidence are looked at together."""
+    for seed in range(4):
+        summary = JointSummary(bits=8).update(**rows(np.random.default_rng(seed), 120, 60))
+        whole = summary.result(prevalence=0.3).rows()
+        with monkeypatch.context() as small:
+            small.setattr("abstain.summaries._cells.TOGETHER", piece)
+            assert summary.result(prevalence=0.3).rows() == whole
+
+
 def test_few_distinct_scores_are_exact() -> None:
     """Bins of one score have no inside: every width is 0."""
     rng = np.random.default_rng(0)

@@ -1,7 +1,5 @@
 """Audits by hand: intervals of rows and clusters, exact for counts, and answers that a bound for all must share."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
