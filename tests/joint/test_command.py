@@ -58,7 +58,7 @@ GAIN = {"set": "far", "score": "energy", "metric": "ds_f1", "gain": 0.03, "null_
         ([{}, {"metric": "ds_aurc"}], "(gain in DS-AURC 0.0300", 0),
         ([{"p": 0.05, "n_permutations": 20}], "0.0300, by chance 0.0100, p = 0.050)", 0),
         ([{"p": 0.05, "n_permutations": 19}], "0.0300, by chance 0.0100).", 20),
-        ([{"p": 0.05, "n_permutations": 19, "gain": 0.01}], "a second threshold on energy and chance are equally good", 0),
+        ([{"p": 0.05, "n_permutations": 19, "gain": 0.01}], "and chance are equally good: gain in DS-F1 0.01", 0),
         ([{"p": 0.06, "n_permutations": 39}, {"set": "close", "gain": 0.0}], "0.0300, by chance 0.0100).", 40),
         ([{"p": 0.01, "n_permutations": 9}], "On far, it is shown", 0),
     ],
