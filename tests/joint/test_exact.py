@@ -156,6 +156,12 @@ def test_small_blocks_find_what_all_pairs_have(
             least.append(down[np.searchsorted(curve.n_id_accepted, np.arange(1, columns.n_id + 1))])
         np.testing.assert_allclose(least[0], least[2], rtol=1e-14, atol=1e-15)
         np.testing.assert_array_equal(least[0], least[1])
+        # each step is what its pair of thresholds accepts
+        taken_by = (data.confidence >= both.confidence_threshold[:, None]) & (
+            data.detector >= both.detector_threshold[:, None]
+        )
+        np.testing.assert_array_equal(taken_by[:, : columns.n_id].sum(axis=1), both.n_id_accepted)
+        np.testing.assert_array_equal((taken_by & (data.kind == 0)).sum(axis=1), both.n_correct)
 
 
 @pytest.mark.parametrize("shape", ["useful", "useless", "disjoint", "ties", "few errors"])

@@ -123,14 +123,16 @@ def test_files_are_resized_and_cut_in_the_centre(tmp_path, wide, high, resize, c
 def test_large_images_are_cut_from_an_eighth_more(tmp_path):
     """From 96 pixels on seven eighths of the shorter side are kept, as usual; below it all."""
     image = pytest.importorskip("PIL.Image")
-    for size, resize in ((98, 112), (95, 95), (96, 110)):
+    for size, resize in ((98, 112), (95, 95), (96, 110), (64, 64), (65, 65)):
         values = np.random.default_rng(0).integers(0, 256, (size, size + 30, 3), dtype=np.uint8)
         for part in ("train", "test"):
             for label in "ab":
                 place = tmp_path / str(size) / part / label
                 place.mkdir(parents=True)
                 image.fromarray(values).save(place / "x.png")
-        found = data.load(str(tmp_path / str(size)))[1].take([0])[0]
+        images = data.load(str(tmp_path / str(size)))[1]
+        found = images.take([0])[0]
+        assert isinstance(images.pixels, data.Files) == (size > 64)  # smaller ones are decoded at once
         plain = data.Files([tmp_path / str(size) / "test" / "a" / "x.png"], size, resize)[torch.tensor([0])][0]
         assert torch.equal(found, plain)
 
