@@ -78,16 +78,19 @@ def test_the_generalized_risk_at_a_threshold_is_a_share_of_all_samples():
     assert (found.low, found.high, found.estimate) == (*inference.clopper_pearson(errors, 20), errors / 20)
 
 
-def test_no_errors_give_a_bound_and_say_so():
-    """Without a single error: up to the two-sided end under the worst ranking; the one-sided bound is named."""
-    score = np.linspace(0, 1, 100)
+@pytest.mark.parametrize("size", [1, 7])
+def test_no_errors_give_a_bound_and_say_so(size):
+    """Without an error: up to the two-sided end under the worst ranking, of clusters, which may be wrong as a whole."""
+    score, clusters = np.linspace(0, 1, 100 * size), np.arange(100 * size) // size if size > 1 else None
     worst, bound = 1 - 0.025**0.01, 1 - 0.05**0.01
     areas = {"risk": lambda p: p, "augrc": lambda p: p - p**2 / 2, "aurc": lambda p: p * (1 - np.log(p))}
     for name, area in areas.items():
-        interval = abstain.confidence_interval(name, np.zeros(100), score)
+        interval = abstain.confidence_interval(name, np.zeros(100 * size), score, clusters=clusters)
         assert (interval.low, interval.standard_error) == (0.0, 0.0)
         assert interval.high == pytest.approx(area(worst))
         assert f"at most {area(bound):.4g} at level 0.95 (one-sided bound" in interval.warning
+    few = abstain.confidence_interval("selective_risk(threshold=0)", np.zeros(100 * size), score, clusters=clusters)
+    assert few.high == pytest.approx(worst, rel=0.01)
 
 
 @pytest.mark.parametrize("n", [5, 59, 400])

@@ -272,7 +272,7 @@ def of_replicates(
     if np.isnan(estimate) or drawn.size < 2:
         return no_interval(estimate, error, level, note or "fewer than two replicates are defined")
     if error <= 1e-12 * max(1.0, abs(estimate)):
-        return without_spread(metric, blocks, estimate, level)
+        return without_spread(metric, blocks, estimate, level, (), rests)
     tails, name = np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level]), "percentile"
     if move is not None:
         moved = move(tails)

@@ -86,7 +86,7 @@ def around(spread: Spread, level: float, unseen: tuple[OneMore, ...] = ()) -> In
     if rests is not None and rests.refusal is not None:
         return no_interval(estimate, error, level, rests.refusal)._replace(rests_on=rests)
     if spread.vanishes:
-        return without_spread(metric, blocks, estimate, level, unseen)
+        return without_spread(metric, blocks, estimate, level, unseen, rests)
     low, high, method = ends(metric, blocks, estimate, t_quantile(level, df) * error)
     further = [limited(metric, blocks, end) for end in worse_ends(metric, unseen, level)]
     low = max(low - grain(metric, blocks, estimate), 0.0) if low > 0.0 else low
@@ -245,20 +245,31 @@ def best_of(metric: Metric) -> float:
 
 
 def without_spread(
-    metric: Metric, blocks: TieBlocks, estimate: float, level: float, unseen: tuple[OneMore, ...] = ()
+    metric: Metric,
+    blocks: TieBlocks,
+    estimate: float,
+    level: float,
+    unseen: tuple[OneMore, ...] = (),
+    rests: RestsOn | None = None,
 ) -> Interval:
-    """Return what can be said where the standard error is 0: a bound from the binomial, or one end, or a refusal."""
+    """Return what can be said where the standard error is 0: a bound from the binomial, or one end, or a refusal.
+
+    A cluster may be wrong as a whole, so where the value rests on clusters the bound counts these, not their rows.
+    """
     base = metric.base
     if blocks.total_loss != 0.0 or not is_plain(blocks) or base.worst is None:
         why = "the standard error is 0: no sample moves the value, so no spread is seen"
         return one_sided(metric, blocks, estimate, level, unseen, why)._replace(standard_error=0.0)
-    low, high = 0.0, base.worst(clopper_pearson(0, blocks.n, level)[1], **base.settings)
-    bound, most = base.worst(clopper_pearson(0, blocks.n, level, side="upper")[1], **base.settings), "most"
+    clusters = rests if rests is not None and rests.unit.startswith("clusters") else None
+    n = blocks.n if clusters is None else math.floor(clusters.number * (1.0 + 1e-9))
+    low, high = 0.0, base.worst(clopper_pearson(0, n, level)[1], **base.settings)
+    bound, most = base.worst(clopper_pearson(0, n, level, side="upper")[1], **base.settings), "most"
     if metric.image is not None:
         low, high = metric.image.ends(low, high)
         bound, most = metric.image(bound), "most" if metric.image.factor > 0.0 else "least"
     text = f"no error occurred: at {most} {bound:.4g} at level {level:g} (one-sided bound, under the worst ranking)"
-    return Interval(low, high, estimate, 0.0, level, "binomial bound", 0.0, text)
+    note = joined(None if clusters is None else clusters.note, text)
+    return Interval(low, high, estimate, 0.0, level, "binomial bound", 0.0, note, clusters)
 
 
 def exact(metric: Metric, blocks: TieBlocks, level: float) -> Interval | None:

@@ -263,16 +263,16 @@ class _WithOneMore(TieBlocks):
 def sizes_of(blocks: TieBlocks, clusters: IntArray | None = None) -> Sizes:
     """Return the unseen loss: of the sizes that were seen, drawn in proportion to size. An error of a 0/1 loss is 1.
 
-    In a cluster, as many come at once as in the clusters that were seen, again drawn in proportion.
+    In a cluster, as many come at once as in the clusters that were seen, again drawn in proportion; where no error was
+    seen, all rows of a cluster.
     """
     if blocks.binary and clusters is None:
         return Sizes(1.0, 1.0, 1.0)
     samples = blocks._kept
     loss, weight = to_numpy(samples.loss), 1.0 if samples.sample_weight is None else to_numpy(samples.sample_weight)
     times = 1.0 if samples.times is None else samples.times
+    loss = loss if loss.any() else np.ones_like(loss)
     first, second, third = (float(np.sum(times * weight * loss**k)) for k in (1, 2, 3))
-    if first == 0.0:
-        return Sizes(1.0, 1.0, 1.0)
     number = 1.0
     if clusters is not None:
         sums = np.bincount(clusters, times * weight * loss)
