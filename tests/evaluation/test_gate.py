@@ -79,3 +79,17 @@ def test_no_worse_than_another_model_is_decided_by_its_difference(how: str) -> N
             assert (check.verdict, check.limit) == (verdict, margin)
         assert gate.passed == all(high <= margin for *_, high in tests.values())
     assert least < most
+
+
+def test_signs_with_and_without_an_equals_are_read() -> None:
+    """A condition is met alike with either; a metric without an interval is unclear."""
+    found = evaluated(NEW)
+    high = ends(found, "augrc")[2]
+    for sign in ("<", "<=", " <= ", " < "):
+        assert abstain.gate(found, f"augrc{sign}{float(high)!r}").passed
+    share = 1.0 / (1.0 + np.exp(-NEW))
+    area = abstain.evaluate(loss=WRONG, confidence=share, metrics=["ece"], level=0.9)
+    assert np.isnan(area.measurements[0].low)
+    for metric in (each.metric for each in area.measurements if np.isnan(each.low)):
+        sign = "<=" if abstain.metrics.parse(metric).direction == "lower" else ">="
+        assert abstain.gate(area, f"{metric}{sign}0.5").checks[0].verdict == "unclear"

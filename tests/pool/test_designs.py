@@ -115,16 +115,19 @@ def test_a_first_stage_is_its_formula(metric: str, options: dict[str, Any]) -> N
     assert (found.halfwidth, found.plain, found.errors, found.room) == pytest.approx(hope, rel=2e-3)
 
 
-@pytest.mark.parametrize("design", ["uniform", "levelled", "planned", "adaptive"])
-def test_a_further_stage_is_its_formula(design: str) -> None:
+@pytest.mark.parametrize(
+    ("design", "metric"),
+    [*((each, "aurc") for each in ("uniform", "levelled", "planned", "adaptive")), ("adaptive", "risk")],
+)
+def test_a_further_stage_is_its_formula(design: str, metric: str) -> None:
     """By the risk that the labels show; an adaptive one only where enough errors were seen, and it gains a tenth."""
     given: Any = {"judge": JUDGE} if design == "planned" else {}
     for score, seed in ((SCORE, 0), (SCORE, 1), (np.round(SCORE, 1), 0)):
-        plan = abstain.plan_labels(score, n=120, metric="aurc", seed=seed, design=design, **given)
+        plan = abstain.plan_labels(score, n=120, metric=metric, seed=seed, design=design, **given)
         sample = abstain.pool.sample_of(plan, np.where(plan.stage > 0, LOSS, np.nan))
         left, risk = np.flatnonzero(plan.stage == 0), sample.risk
         more = plan.extend(np.where(plan.stage > 0, LOSS, np.nan), n=40, seed=3)
-        w = np.abs(adds("aurc", risk, score))
+        w = np.abs(adds(metric, risk, score))
         wanted = np.full(left.size, 40 / left.size)
         if design == "levelled":
             wanted = chances(np.maximum(w[left] / (2.0 * w[left].mean()), 1.0), 40)
@@ -145,7 +148,7 @@ def test_a_further_stage_is_its_formula(design: str) -> None:
             together = np.where(plan.stage > 0, 1.0, more.probability[1])
             found = more.facts.expected
             assert (found.halfwidth, found.plain, found.errors, found.room) == pytest.approx(
-                promised("aurc", risk, together), rel=2e-3
+                promised(metric, risk, together), rel=2e-3
             )
 
 

@@ -186,6 +186,8 @@ def upper_limit(loss: Any, level: float, graded: bool) -> float:
     if not graded:
         return float(stats.beta.ppf(1.0 - level, total + 1.0, count - total)) if total < count else 1.0
     low, high = (total / 2.0 / count if count else 0.0), 1.0
+    if low == 1.0:
+        return 2.0
     for _ in range(45):
         middle = 0.5 * (low + high)
         low, high = (
@@ -203,6 +205,7 @@ def test_a_band_is_pinned_at_ranks_and_bounded_between(graded: bool, digits: int
     score = np.round(rng.random(n), digits)
     loss = (rng.random(n) < 0.4 * (1.0 - score)) * (rng.choice([0.5, 2.0], n) if graded else 1.0)
     options: dict[str, Any] = {"max_loss": 2.0} if graded else {}
+    loss[np.argsort(-score)[:7]] = top * (digits > 1)  # all that the first rank accepts is wrong, or nothing
     band = thresholds.certified_band(loss, score, delta=delta, **options)
     shares = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95)
     rank = sorted({math.ceil(share * n) for share in shares} | {n})
