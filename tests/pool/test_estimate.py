@@ -211,30 +211,6 @@ def test_a_ranking_that_looks_perfect_may_be_so(worst: bool) -> None:
         assert min(abs(entry.low - value), abs(entry.high - value)) < 1e-9
 
 
-def test_a_stated_error_rate_lets_the_first_stage_lean_too() -> None:
-    """From 15 % errors on no row is far from even chances, and the mean over draws stays the value of the pool."""
-    score = np.linspace(0.0, 1.0, 400)
-    loss = (RNG.random(400) < 0.7 * (1.0 - score)).astype(float)
-    plans = {
-        rate: abstain.plan_labels(score, n=100, design="adaptive", metric="aurc", error_rate=rate, seed=0)
-        for rate in (None, 0.1, 0.35)
-    }
-    assert np.ptp(plans[None].inclusion) == np.ptp(plans[0.1].inclusion) == 0.0
-    assert plans[0.35].inclusion[-1] > 1.5 * plans[0.35].inclusion[0]
-    assert plans[0.35].inclusion.min() >= 0.5 * 25 / 400
-    assert plans[0.35].inclusion.sum() == pytest.approx(25.0)
-    values, count = [], np.zeros(400)
-    for seed in range(300):
-        plan = abstain.plan_labels(score, n=100, design="adaptive", metric="aurc", error_rate=0.35, seed=seed)
-        count += plan.stage > 0
-        plan = plan.extend(labelled(plan, loss), seed=1000 + seed)
-        values.append(evaluated(plan, "aurc", loss, score, level=None).value("aurc"))
-    z = (np.mean(values) - abstain.aurc(loss, score)) / (np.std(values) / np.sqrt(300))
-    assert abs(z) < 4.0
-    chance = plans[0.35].inclusion
-    assert np.std((count - 300 * chance) / np.sqrt(300 * chance * (1.0 - chance))) < 1.3
-
-
 def test_the_risk_model_fits_where_newton_would_swing() -> None:
     """At high error rates, with none and with only errors the fit ends at a finite, calibrated risk."""
     z = np.linspace(-2.5, 2.5, 400)

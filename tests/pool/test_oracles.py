@@ -11,7 +11,7 @@ from scipy.stats import beta, gamma, norm, t
 import abstain
 from abstain.pool import Sample
 from abstain.pool._interval import _estimate, estimate
-from abstain.pool._pool import Pool, fit, generic
+from abstain.pool._pool import Pool, fit
 from tests.pool.test_estimate import SCORE, evaluated, labelled
 
 
@@ -153,31 +153,6 @@ def test_an_interval_on_the_linear_scale_is_its_formula(metric: str, unseen: str
     assert ("has room for an unseen error there" in str(found.warning)) == (unseen == "top")
 
 
-@pytest.mark.filterwarnings("ignore:confidence is higher where the loss is higher")
-@pytest.mark.parametrize("errors", [1, 40, 60, 75])
-def test_the_interval_of_a_risk_is_its_formula(errors: int) -> None:
-    """Gamma quantiles around the errors, or where most rows are wrong, around the right predictions."""
-    score = np.linspace(0.0, 1.0, 500)
-    plan = abstain.plan_labels(score, n=100, seed=0)
-    loss = np.zeros(500)
-    loss[np.random.default_rng(1).permutation(np.flatnonzero(plan.stage > 0))[:errors]] = 1.0
-    found = evaluated(plan, "risk", loss=loss, score=score, target="pool", unseen="random").measurements[0]
-    variance, few = found.standard_error**2, errors <= 50
-    value = found.value if few else 1.0 - found.value
-
-    def end(mean: float, variance: float, tail: float) -> float:
-        return float(gamma.ppf(tail, mean**2 / variance, scale=variance / mean))
-
-    low, high = (
-        end(value, variance, 0.025),
-        max(end(value, variance, 0.975), end(value + 4 / 500, variance + 16 / 500**2, 0.975)),
-    )
-    if not few:  # without the guess, each right one stands for five
-        low = min(low, end((100 - errors) / 100, (100 - errors) / 100**2, 0.025))
-        low, high = 1.0 - high, 1.0 - low
-    assert (found.low, found.high) == pytest.approx((max(low, errors / 500), min(high, (errors + 400) / 500)), rel=1e-6)
-
-
 def some(judge: bool, wrong: float, seed: int) -> Sample:
     """Return a sample of two stages: of unequal chances, then an even one."""
     rng = np.random.default_rng(seed)
@@ -284,20 +259,6 @@ def test_a_coverage_within_a_tie_has_room_for_that_of_the_population() -> None:
     ends = estimate(each[0], sample, 0.95, "population", "random")[1:3]
     assert ends == pytest.approx((min(one.low for one in found), max(one.high for one in found)), rel=1e-9)
     assert ends != (found[0].low, found[0].high)
-
-
-def test_the_half_width_of_an_even_plan_is_its_formula() -> None:
-    """Of a risk: gamma ends by the variance of the draw, and room above for one error at a random row."""
-    score = np.linspace(0.0, 1.0, 400)
-    guess = generic(Pool.of(score).rank)
-    variance, value = 3.0 * np.sum(guess * (1.0 - guess)) / 400**2, guess.mean()
-
-    def end(mean: float, variance: float, tail: float) -> float:
-        return float(gamma.ppf(tail, mean**2 / variance, scale=variance / mean))
-
-    high = max(end(value, variance, 0.975), end(value + 3 / 400, variance + (3 / 400) ** 2, 0.975))
-    found = abstain.plan_labels(score, n=100, metric="risk", seed=0, design="uniform").facts.expected
-    assert found.halfwidth == pytest.approx(0.5 * (high - end(value, variance, 0.025)), rel=1e-6)
 
 
 @pytest.mark.parametrize("differ", ["some", "none", "all"])
