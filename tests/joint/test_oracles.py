@@ -61,7 +61,7 @@ def test_counts_and_error_of_f1(prevalence: float | None) -> None:
 @pytest.mark.parametrize("seed", range(8))
 def test_the_best_f1_at_a_share_that_is_no_fraction(seed: int) -> None:
     """Weights are no whole numbers then; every pair of thresholds is tried."""
-    columns = random_problem(12, 9, seed, decimals=1)
+    columns = random_problem(45, 30, seed, decimals=1)
     found = joint.ds_f1(**columns.named, prevalence=1 / np.pi)
     assert found.value == pytest.approx(float(best_f1(columns, Fraction(1 / np.pi))), abs=1e-12)
     again = joint.f1_at(**columns.named, thresholds=found.thresholds, prevalence=1 / np.pi)

@@ -83,7 +83,7 @@ def test_camera_traps(tmp_path):
 
 def hierarchy(folder, tops=3, below=24):
     """Write a hierarchy: super-classes at level 3, the last one with too few classes; one behind a single child."""
-    edges, leaves = [("root", "things"), ("things", "kinds"), ("root", "top0"), ("things", "top1")], []
+    edges, leaves = [("root", "top0"), ("root", "things"), ("things", "top1"), ("things", "kinds")], []
     for top in range(tops):
         edges.append(("kinds", f"top{top}"))
         parent = f"top{top}"
