@@ -257,6 +257,8 @@ def test_the_band_of_one_score_is_one_exact_bound() -> None:
 
 def test_a_schedule_depends_on_n_limit_and_delta_only() -> None:
     """Ascending ranks within n, shares that add up to delta/(1 + delta), or delta for one; none below the fewest."""
+    rank, share = schedule(30, 0.05, 0.5)  # with room for one error it would take 33: so it has none
+    assert (rank.tolist(), share.tolist()) == ([14], [0.5])
     for n in (10, 58, 59, 80, 150, 300, 420, 777, 1000, 10_000, 10**6):
         for limit in (0.001, 0.02, 0.05, 0.2):
             for delta in (0.01, 0.05, 0.2):
