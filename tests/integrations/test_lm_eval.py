@@ -30,7 +30,7 @@ def test_a_task_aggregates_what_the_samples_say(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.chdir(tmp_path)
     text = (DOCS / "integrations/language-models.md").read_text(encoding="utf-8")
-    blocks = dict(re.findall(r"```(py|yaml)\n(.*?)```", text.replace("```py\ndef", "```other\ndef"), re.DOTALL))
+    blocks = dict(reversed(re.findall(r"```(py|yaml)\n(.*?)```", text, re.DOTALL)))  # the first of each
     (tmp_path / "utils.py").write_text(blocks["py"])
     (tmp_path / "sums.yaml").write_text(blocks["yaml"])
     rng = np.random.default_rng(0)
