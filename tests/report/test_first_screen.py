@@ -96,15 +96,24 @@ def test_the_first_screen_answers(demo: tuple[abstain.Evaluation, Page]) -> None
     }
 
 
-def test_the_certified_points_lie_on_the_leading_curve(demo: tuple[abstain.Evaluation, Page]) -> None:
-    """Each level of the verdict is a ring at its coverage and measured error rate."""
+@pytest.mark.parametrize("all_at_once", [False, True])
+def test_the_certified_points_lie_on_the_leading_curve(
+    demo: tuple[abstain.Evaluation, Page], all_at_once: bool
+) -> None:
+    """Each level of the verdict is a ring at its coverage and error rate; of two at one place the smaller limit is."""
     result, page = demo
+    if all_at_once:  # 10 % and 20 % hold where everything is answered
+        wrong = np.arange(3000) % 16 == 0
+        columns = {"loss": wrong * 1.0, "msp": np.linspace(0.0, 1.0, 3000) - 0.5 * wrong}
+        result = abstain.evaluate(columns, loss="loss", scores=["msp"])
+        page = build(result, Source())
     chart = page.lead.board.chart
     assert chart is not None
     rings = next(each for each in chart.series if each.kind == "ring" and each.score == "msp")
-    for level, x, y in zip(result.verdict.levels, rings.x, rings.y, strict=True):
-        point = result.curve("msp").at(threshold=level.threshold)
+    for level, x, y, words in zip(result.verdict.levels, rings.x, rings.y, rings.words, strict=True):
+        point = result.curve("msp").at(coverage=level.coverage)
         assert (x, y) == pytest.approx((point.coverage, point.selective_risk))
+        assert words == f"≤ {100.0 * level.limit:g} %"
 
 
 @pytest.mark.parametrize("name", kinds.KINDS)

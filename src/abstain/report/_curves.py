@@ -52,7 +52,7 @@ def leading(
         value, low, high = (np.array([each]) for each in estimate)
         series.append(Series("", np.array([1.0]), value, low, high, "dots", score=next(iter(measured))))
     for name, each in measured.items():
-        kept = each.attained
+        kept = list({one.coverage: one for one in each.attained[::-1]}.values())[::-1]  # the smallest limit of each
         x, y = (
             [float(value) for value in values]
             for values in ([one.coverage for one in kept], [one.found.risk for one in kept])
