@@ -84,7 +84,13 @@ def _gains(source: Source) -> list[Part]:
         )
         for row in source.gains
     ]
-    heads = [Column("Set, score"), Column("Metric", left=True), Column("Gain"), Column("Noise"), Column("p")]
+    heads = [
+        Column("Set, score"),
+        Column("Metric", left=True),
+        Column("Gain"),
+        Column("Noise"),
+        Column("p, unadjusted"),
+    ]
     chosen = [row for row in source.gains if row["metric"] == "ds_f1"]
     chosen = sorted(chosen, key=lambda row: -float(row["gain"]))[:DRAWN]
     drawn = [(f"{row['score']}, {row['set']}", float(row["gain"]), math.nan, math.nan) for row in chosen]
