@@ -219,6 +219,8 @@ def non_inferiority(
 
     Notes
     -----
+    Where nothing differs in the sample, or all that differs moves less than one row could, the limits lie at least
+    -log(1 - level) times the most that one row may do from the difference: rows that differ more may be missing.
     How often a claim is false at the margin is simulated (``benchmarks/differences.py margins``). Several
     training runs: the training variance is in the standard error; the skewness is that of the test set.
 
