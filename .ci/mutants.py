@@ -173,7 +173,7 @@ def reach(packages: list[str], jobs: int) -> None:
 def chosen(reached: dict[str, Any], change: dict[str, Any]) -> list[str]:
     """Return the tests that meet a change: of its own package first, quick ones first, one of each function first."""
     package = package_of(change["file"])
-    own = "tests/test_" if package == "." else f"tests/{package}/"
+    own = ("tests/recorded/", "tests/test_" if package == "." else f"tests/{package}/")
     names = [reached["tests"][k] for k in reached["lines"].get(change["file"], {}).get(str(change["line"]), [])]
     # Lines of compiled code and of other processes are reached by no test.
     names = names or [name for name in reached["tests"] if name.startswith(own)]

@@ -1,0 +1,95 @@
+"""Values that the public functions gave, recorded in files: a change of one is intended, or a fault.
+
+Whether a value is right is asked by the other tests. These ask whether it is still the same, over many more options
+than a definition by hand can follow. Every public function of a module ``of_*.py`` here is a case; what it returns is
+recorded in the JSON file of the module's name. ``python -m tests.recorded`` writes the files again; the diff shows
+what changed, and its commit says why. ``python -m tests.recorded of_policy`` writes those of some modules.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+FOLDER = Path(__file__).parent
+MODULES = sorted(path.stem for path in FOLDER.glob("of_*.py"))
+
+
+def cases(module: str) -> dict[str, Callable[[], Any]]:
+    """Return the functions of a module whose values are recorded."""
+    found = importlib.import_module(f"tests.recorded.{module}")
+    own = inspect.getmembers(found, inspect.isfunction)
+    return {name: each for name, each in own if each.__module__ == found.__name__ and not name.startswith("_")}
+
+
+def tolerance(module: str) -> float:
+    """Return how far a value of the module may lie from what was recorded, relative to it."""
+    return float(getattr(importlib.import_module(f"tests.recorded.{module}"), "TOLERANCE", 1e-9))
+
+
+def tried(call: Callable[..., Any], *values: Any, **options: Any) -> Any:
+    """Return what a call gives, or the name of its error."""
+    try:
+        return call(*values, **options)
+    except (TypeError, ValueError, ArithmeticError, KeyError) as error:
+        return type(error).__name__
+
+
+def plain(value: Any) -> Any:
+    """Return numbers of 12 digits and single words in lists and dicts; sentences are judged by other tests."""
+    if hasattr(value, "detach"):
+        value = value.detach().cpu().numpy()
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, float):
+        return float(f"{value:.12g}") if math.isfinite(value) else str(value)
+    if isinstance(value, str):
+        return value if " " not in value else "..."
+    if value is None or isinstance(value, int):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple | set | frozenset | range):
+        return [plain(each) for each in (sorted(value) if isinstance(value, set | frozenset) else value)]
+    if hasattr(value, "to_dict"):
+        return plain({key: each for key, each in value.to_dict().items() if key not in ("abstain", "notes")})
+    if is_dataclass(value):
+        return {each.name: plain(getattr(value, each.name)) for each in fields(value)}
+    return type(value).__name__
+
+
+def apart(old: Any, new: Any, within: float, at: str = "") -> list[str]:
+    """Return where two values differ, and by what."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        return [
+            line for key in old.keys() | new.keys() for line in apart(old.get(key), new.get(key), within, f"{at}/{key}")
+        ]
+    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        pairs = enumerate(zip(old, new, strict=True))
+        return [line for k, pair in pairs for line in apart(*pair, within, f"{at}/{k}")]
+    numbers = all(isinstance(each, int | float) and not isinstance(each, bool) for each in (old, new))
+    same = (
+        math.isclose(old, new, rel_tol=within, abs_tol=within / 100.0)
+        if numbers
+        else old == new and type(old) is type(new)
+    )
+    return [] if same else [f"{at}: {old} -> {new}"]
+
+
+def recorded(module: str) -> dict[str, Any]:
+    """Return what is recorded of a module."""
+    return dict(json.loads((FOLDER / f"{module}.json").read_text()))
+
+
+def record(module: str) -> int:
+    """Write the values of a module, a line for each case, and return how many characters these take."""
+    lines = [f"{json.dumps(name)}: {json.dumps(plain(call()))}" for name, call in cases(module).items()]
+    return (FOLDER / f"{module}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
