@@ -12,6 +12,7 @@ import importlib
 import inspect
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -21,6 +22,8 @@ import numpy as np
 
 FOLDER = Path(__file__).parent
 MODULES = sorted(path.stem for path in FOLDER.glob("of_*.py"))
+#: What a result says of the machine, and its sentences.
+LEFT_OUT = ("abstain", "numpy", "python", "notes")
 
 
 def cases(module: str) -> dict[str, Callable[[], Any]]:
@@ -44,7 +47,7 @@ def tried(call: Callable[..., Any], *values: Any, **options: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """Return numbers of 12 digits and single words in lists and dicts; sentences are judged by other tests."""
+    """Return numbers of 12 digits and words in lists and dicts; of a sentence its numbers, other tests judge it."""
     if hasattr(value, "detach"):
         value = value.detach().cpu().numpy()
     if isinstance(value, np.generic | np.ndarray):
@@ -52,18 +55,31 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return float(f"{value:.12g}") if math.isfinite(value) else str(value)
     if isinstance(value, str):
-        return value if " " not in value else "..."
+        return value if value.count(" ") < 3 else " ".join(re.findall(r"\d[\d.,]*\d|\d", value)) or "..."
     if value is None or isinstance(value, int):
         return value
     if isinstance(value, Mapping):
-        return {str(key): plain(each) for key, each in value.items()}
+        return {str(key): plain(each) for key, each in value.items() if key not in LEFT_OUT}
     if isinstance(value, list | tuple | set | frozenset | range):
         return [plain(each) for each in (sorted(value) if isinstance(value, set | frozenset) else value)]
     if hasattr(value, "to_dict"):
-        return plain({key: each for key, each in value.to_dict().items() if key not in ("abstain", "notes")})
+        return plain(value.to_dict())
     if is_dataclass(value):
         return {each.name: plain(getattr(value, each.name)) for each in fields(value)}
     return type(value).__name__
+
+
+def shown(result: Any) -> dict[str, Any]:
+    """Return a result with its verdict, its notes and the columns and cells of its tables."""
+    tables = result.tables()
+    columns = [
+        "/".join(f"{each.direction}{each.left:d}{each.alike:d}{each.places}{each.share:d}" for each in table.columns)
+        for table in tables
+    ]
+    settings = [[table.ranks, table.scale, table.heat, table.across, table.shares, table.notes] for table in tables]
+    sentences = [result.headline(), *result.notes()]
+    cells = [table.rows for table in tables]
+    return {"result": result, "sentences": sentences, "columns": columns, "settings": settings, "cells": cells}
 
 
 def apart(old: Any, new: Any, within: float, at: str = "") -> list[str]:
