@@ -158,8 +158,7 @@ def compare(
     In brackets: 95 % confidence interval.
     Scores that share a letter do not differ significantly.
     * best of its column
-    note: one training run: the error holds the test set only, the part of training
-      is unknown
+    note: one training run: how much another run would differ is unknown
     """
     level = check_level(level)
     one_of(adjust, ("holm", "max-t", "none"), "adjust")

@@ -114,10 +114,10 @@ class Comparison(Result):
         lines = []
         if single:
             whose = "" if len(single) == len(self.table) else f" of {', '.join(single)}"
-            lines.append(f"one training run{whose}: the error holds the test set only, the part of training is unknown")
+            lines.append(f"one training run{whose}: how much another run would differ is unknown")
         if max(self.n_runs) > 1:
             how = "subtracted run by run" if self.paired_runs else "taken as independent between scores"
-            lines.append(f"errors hold test set and training; runs are {how}")
+            lines.append(f"intervals include test set and training; runs are {how}")
         rests = [each.rests_on.number for each in self.differences if each.rests_on and not math.isnan(each.p_value)]
         swapped = self.method.startswith("permutation")
         lines += filter(None, [without_room(self.method, self.n_runs), assumed(rests, swapped)])
