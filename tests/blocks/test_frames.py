@@ -230,13 +230,6 @@ def test_one_column_may_play_every_part() -> None:
     assert_same(table, slow_table([1.0, 0.5], [1.0, 0.5], [3.0, 4.0]))
 
 
-def test_frames_merge_with_samples(engine: Callable[[pl.DataFrame], Any]) -> None:
-    """One shard from an engine and one from memory add up."""
-    shard = TieBlocks.from_frame(engine(pl.DataFrame({"g": [0.5, -0.0], "l": [1, 0]})), **NAMES)
-    merged = shard.merge(TieBlocks.from_samples([1, 1], [0.0, 0.9]))
-    assert_same(merged, slow_table([1, 0, 1, 1], [0.5, 0.0, 0.0, 0.9]), exact=True)
-
-
 def test_a_scan_that_holds_more_rows_than_it_did(way: str) -> None:
     """A relation that draws its rows anew each time may hold others than were counted."""
     connection = duckdb.connect()
