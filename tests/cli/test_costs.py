@@ -55,18 +55,6 @@ def test_every_form_is_the_same_matrix(folder: Path, given: Any) -> None:
     assert abstain.evaluate("cal.csv", cost_matrix=given).value("risk") == priced.loss_per_sample().mean()
 
 
-def test_costs_by_class(folder: Path) -> None:
-    """Every wrong prediction of a class; a pair comes before its class, in any order, and a dict says the same."""
-    plain = read()
-    matrix = np.array([[0.0, 1.0, 1.0], [9.0, 0.0, 7.0], [2.0, 2.0, 0.0]])
-    expected = losses.cost_matrix(plain.labels, plain.predicted(), matrix)
-    for given in ("well=1,ill=9,ill:un:clear=7,un:clear=2", ["ill:un:clear=7", "un:clear=2", "ill=9", "well=1"]):
-        assert np.array_equal(read(cost_matrix=given).loss_per_sample(), expected)
-    assert np.array_equal(
-        read(cost_matrix={"well": 1, "ill": {"well": 9, "un:clear": 7}, "un:clear": 2}).loss, expected
-    )
-
-
 def test_from_costs_to_the_weekly_check(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The policy keeps the costs; audit and monitor judge new rows by them, and the guarantee is in their units."""
     arguments = ["cal.csv", "--cost-matrix", "costs.csv", "--risk", "1", "--delta", "0.1", "-o", "policy.json"]
@@ -85,20 +73,6 @@ def test_from_costs_to_the_weekly_check(folder: Path, capsys: pytest.CaptureFixt
     assert json.loads(capsys.readouterr().out)["risk"] == pytest.approx(seen["risk"])
     assert run(["monitor", "policy.json", "week.csv", "--json", "--cost-matrix", "well=0,ill=0,un:clear=0"]) == 0
     assert json.loads(capsys.readouterr().out)["risk"] == 0.0
-
-
-def test_what_a_person_costs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The threshold of least expected cost: no other attainable one is cheaper."""
-    priced = read(cost_matrix="costs.csv")
-    score, loss = priced.probabilities.max(axis=1), priced.loss_per_sample()
-    for review in (0.2, 1.0):
-        more = ["--review-cost", str(review), "--json"]
-        assert run(["threshold", "cal.csv", "--cost-matrix", "costs.csv", *more]) == 0
-        found = json.loads(capsys.readouterr().out)["threshold"]
-        costs = [
-            np.where(score >= at, loss, review).mean() for at in (found, *np.quantile(score, np.arange(0, 1, 0.01)))
-        ]
-        assert costs[0] <= min(costs) + 1e-12
 
 
 @pytest.mark.parametrize(

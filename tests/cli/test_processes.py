@@ -93,21 +93,6 @@ def test_a_full_disk(path: Path) -> None:
     assert done.stderr.count("\n") == 1
 
 
-def test_width_without_a_terminal(path: Path, abstain_: Callable[..., Done], monkeypatch: pytest.MonkeyPatch) -> None:
-    """120 columns unless COLUMNS says otherwise; a long note goes on in the next line; so in a process of its own."""
-    scores = ["--scores", "conf,vague", "--metrics", "augrc,coverage_at_risk(risk=0)"]
-    assert start("evaluate", path, *scores).stdout == abstain_("evaluate", path, *scores).out
-    for columns, width in ((None, 120), ("40", 40), ("x", 120)):
-        if columns is not None:
-            monkeypatch.setenv("COLUMNS", columns)
-        lines = abstain_("evaluate", path, *scores).out.splitlines()
-        assert max(len(line) for line in lines) <= width
-        assert sum("conf" in line for line in lines) >= 1
-    ties = start("evaluate", path, "--scores", "votes", "--metrics", "augrc", COLUMNS="40").stdout
-    assert max(map(len, ties.splitlines())) <= 40
-    assert "of the rows share one value of votes: no threshold separates them." in " ".join(ties.split())
-
-
 def test_colours(path: Path, abstain_: Callable[..., Done], monkeypatch: pytest.MonkeyPatch) -> None:
     """None without a terminal; FORCE_COLOR asks for them, and NO_COLOR has the last word."""
     command = "evaluate", path, "--scores", "conf,vague"
