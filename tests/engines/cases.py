@@ -54,13 +54,13 @@ def parts(frame: pl.DataFrame, number: int, seed: int = 0) -> list[pl.DataFrame]
     return [frame[start:end] for start, end in pairwise(ends)]
 
 
-def evaluated(source: Any, **options: Any) -> abstain.evaluation.Evaluation:
+def evaluated(source: Any, **options: Any) -> abstain.Evaluation:
     """Return the evaluation of two scores, whole and by site."""
     told: dict[str, Any] = {"scores": ["confidence", "other"], "metrics": "all", "groups": "site"}
     return abstain.evaluate(source, **(told | {"nan_policy": "reject"} | options))
 
 
-def check_same(found: abstain.evaluation.Evaluation, expected: abstain.evaluation.Evaluation) -> None:
+def check_same(found: abstain.Evaluation, expected: abstain.Evaluation) -> None:
     """Check counts and words exactly, numbers to 1e-9."""
     words = ("score", "group", "label", "metric", "identifier", "reason", "method", "warning")
     numbers = ("value", "low", "high", "standard_error")
