@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 import abstain
 
@@ -27,29 +26,6 @@ def effective(loss: np.ndarray) -> float:
 
 
 # ---------------------------------------------------------------------- agreement
-
-
-@pytest.mark.parametrize("metric", ["augrc", "auroc_f", "e_augrc", "selective_risk(coverage=0.8)"])
-def test_values_errors_and_intervals_are_those_of_the_single_functions(data, metric):
-    """So they are unless fewer than ten errors decide; then a difference has room for one more."""
-    loss, scores = data
-    result = abstain.compare(loss, scores, metric)
-    chosen = abstain.metrics.parse(metric)
-    for row in result.table:
-        single = abstain.confidence_interval(chosen, loss, scores[row["name"]])
-        assert row["estimate"] == pytest.approx(single.estimate)
-        assert (row["low"], row["high"]) == pytest.approx((single.low, single.high))
-    influences = [abstain.inference.influence(chosen, loss, scores[name]) for name in ("good", "poor")]
-    matrix = abstain.inference.covariance(*influences)
-    found = result.difference("good", "poor")
-    k = effective(loss) if metric == "auroc_f" else np.inf  # errors of which AUROC_f is a mean
-    factor = 1.0 if np.isinf(k) else k / (k - 1.0)
-    df = min(k, len(loss)) - 1.0
-    assert found.standard_error == pytest.approx(factor * np.sqrt(matrix[0, 0] + matrix[1, 1] - 2 * matrix[0, 1]))
-    z = found.difference / found.standard_error
-    assert found.p_value == pytest.approx(2 * stats.t.sf(abs(z), df), rel=1e-6, abs=0.0)
-    reach = stats.t.ppf(0.975, df) * found.standard_error
-    assert (found.low, found.high) == pytest.approx((found.difference - reach, found.difference + reach))
 
 
 def delong(loss: np.ndarray, first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
@@ -110,31 +86,6 @@ def test_what_a_difference_rests_on_is_said_and_too_little_says_nothing():
     assert np.isnan([found.differences[0].p_value, *(row["low"] for row in found.table)]).all()
 
 
-def test_clusters_of_copies_count_once(data):
-    loss, scores = data
-    once = abstain.compare(loss, scores, clusters=np.arange(600)).differences
-    ids = np.repeat([f"case {k}" for k in range(600)], 15)
-    copies = {name: np.repeat(score, 15) for name, score in scores.items()}
-    result = abstain.compare(np.repeat(loss, 15), copies, clusters=ids)
-    assert result.n_clusters == 600
-    for one, many in zip(once, result.differences, strict=True):
-        assert many.standard_error == pytest.approx(one.standard_error)
-        assert many.p_value == pytest.approx(one.p_value)
-        assert many.df == 599
-
-
-def test_a_bootstrap_says_what_a_single_one_says(data):
-    loss, scores = data
-    few = abstain.compare(loss, scores, "fpr95_success", n_resamples=20)
-    assert all("only 20 resamples" in row["warning"] for row in few.table)
-    assert all(each.df == 19 for each in few.differences)
-    constant = abstain.compare(np.eye(600)[0], scores, "coverage_at_risk(risk=0.1)", n_resamples=100)
-    assert all(0.9 < row["low"] < row["high"] == 1.0 for row in constant.table)  # exact, so it needs no spread
-    scores = {name: 1.0 / (1.0 + np.exp(-score)) for name, score in scores.items()}
-    forced = abstain.compare(loss, scores, "ece", method="bootstrap", n_resamples=100)
-    assert all("bias of ece does not vanish" in row["warning"] for row in forced.table)
-
-
 def test_few_clusters_leave_few_degrees_of_freedom_to_the_bootstrap(data):
     loss, scores = data
     result = abstain.compare(loss, scores, method="bootstrap", clusters=np.arange(600) % 6, n_resamples=100)
@@ -146,21 +97,6 @@ def test_few_clusters_leave_few_degrees_of_freedom_to_the_bootstrap(data):
 
 
 # ---------------------------------------------------------------------- shape of the result
-
-
-def test_best_first_whatever_the_direction(data):
-    loss, scores = data
-    for metric in ("augrc", "auroc_f"):
-        result = abstain.compare(loss, scores, metric)
-        assert [row["name"] for row in result.table] == ["good", "fair", "poor"]
-        assert [row["rank"] for row in result.table] == [1, 2, 3]
-        assert result.table[0]["letters"].startswith("a")
-        assert {(each.a, each.b) for each in result.differences} == {
-            ("good", "fair"), ("good", "poor"), ("fair", "poor"),
-        }  # fmt: skip
-        back = result.difference("poor", "good")
-        there = result.difference("good", "poor")
-        assert (back.difference, back.low, back.high) == (-there.difference, -there.high, -there.low)
 
 
 def test_scores_of_the_same_ranking_are_equal(data):
@@ -266,14 +202,6 @@ def test_a_difference_without_spread_has_no_p_value():
         method="permutation",
     )  # fmt: skip
     assert exact.differences[0].p_value == 1 / 2**8
-
-
-def test_few_clusters_are_a_rough_guide(data):
-    loss, scores = data
-    result = abstain.compare(loss, scores, clusters=np.arange(600) % 6)
-    assert all("only 6 clusters" in each.warning and each.df <= 5 for each in result.differences)
-    with pytest.raises(ValueError, match="single cluster"):
-        abstain.compare(loss, scores, clusters=np.zeros(600))
 
 
 LOSS, A, B = [0, 1, 0, 1, 0, 0], [1, 2, 3, 4, 5, 6], [2, 1, 4, 3, 6, 5]

@@ -67,19 +67,6 @@ def test_one_score_has_its_metrics_below_each_other() -> None:
     assert best(table) == set()
 
 
-def test_columns_that_do_not_tell_scores_apart_have_no_best() -> None:
-    """Accuracy is the same for all scores."""
-    (table,) = abstain.evaluate(OUTPUTS, NAMES[:2], "accuracy,augrc").tables()
-    assert {j for _, j in best(table)} == {2}
-
-
-def test_the_best_follows_the_direction() -> None:
-    """The largest AUROC and the smallest area are marked."""
-    outputs = abstain.Outputs(loss=[0, 0, 1], scores={"good": [3, 2, 1], "bad": [1, 2, 3]})
-    (table,) = abstain.evaluate(outputs, ["bad", "good"], "augrc,auroc_f").tables()
-    assert best(table) == {(1, 1), (1, 2)}
-
-
 def test_intervals_of_groups_hold_together() -> None:
     """Each of G groups of a column has its interval at 1 - (1 - level) / G; all rows keep the level; tables say so."""
     result = abstain.evaluate(OUTPUTS, NAMES[0], "augrc", groups="site", level=0.9)
@@ -91,26 +78,6 @@ def test_intervals_of_groups_hold_together() -> None:
     assert "intervals that hold for all groups of a column together, at 90 %" in " ".join(str(result).split())
     without = abstain.evaluate(OUTPUTS, NAMES[0], "augrc", groups="site", level=None)
     assert without.tables()[1].title == f"{NAMES[0]} by group"
-
-
-def test_groups_are_compared_at_one_threshold() -> None:
-    """A group of its own coverage hides that a common threshold accepts less of it, or at another risk."""
-    result = abstain.evaluate(OUTPUTS, NAMES[0], "augrc", groups="site")
-    table = result.tables()[1]
-    assert table.headings()[:4] == ["Group", "n", "Coverage at τ", "Risk at τ"]
-    score, loss = OUTPUTS.scores[NAMES[0]], OUTPUTS.loss
-    threshold = np.sort(score)[::-1][int(0.8 * N) - 1]
-    assert f"τ of {NAMES[0]}: {float(threshold)!r}," in str(result)
-    for name, n, coverage, risk, _ in table.rows:
-        member = OUTPUTS.groups["site"] == name.removeprefix("site = ")
-        accepted = member & (score >= threshold)
-        assert (n, coverage) == (member.sum(), pytest.approx(accepted.sum() / member.sum()))
-        assert risk == pytest.approx(loss[accepted].mean())
-    nowhere = abstain.Outputs(
-        loss=[0, 1, 0, 1], scores={"s": [0.5, np.nan, np.nan, np.nan]}, groups={"g": list("abab")}
-    )
-    rejected = abstain.evaluate(nowhere, "s", "augrc", groups="g", nan_policy="reject", level=None)
-    assert rejected.tables()[1].headings() == ["Group", "n", "AUGRC ↓"]  # no threshold accepts 80 %
 
 
 @pytest.mark.parametrize(("metric", "worst"), [("augrc", max), ("auroc_f", min)])
@@ -127,18 +94,6 @@ def test_of_many_groups_the_worst_are_listed(metric: str, worst: object) -> None
     assert [row[0] for row in table.rows] == order[:20]
     assert "20 of 45 groups, the worst by" in str(result)
     assert len(result.measurements) == 46
-
-
-@pytest.mark.parametrize("width", [50, 120])
-def test_numbers_are_never_broken(width: int) -> None:
-    """Whatever the width of the terminal, every name and number stands whole in its line."""
-    result = abstain.evaluate(OUTPUTS, NAMES, groups="site")
-    shown = terminal(result, width)
-    assert max(map(len, shown.splitlines())) <= width
-    for table in result.tables():
-        for cell in (cell for row in table.shown() for cell in row):
-            assert cell.value in shown
-            assert cell.rest in shown
 
 
 def test_scores_on_different_samples_have_no_best() -> None:
@@ -161,19 +116,3 @@ def test_hostile_names_on_a_terminal(part: int) -> None:
         bad = {c for c in shown if unicodedata.category(c) in {"Cc", "Cf", "Cs", "Zl", "Zp"}} - {"\n"}
         assert bad == set()
     assert "\x1b[31m" not in terminal(result, 100, colours=True)
-
-
-@pytest.mark.parametrize(
-    ("spec", "label"),
-    [
-        ("aurc", "AURC"),
-        ("aurc(estimator=log)", "AURC (log)"),
-        ("aurc(estimator=log, coverage_range=[0.5, 1])", "AURC (log, coverage_range=(0.5, 1))"),
-        ("ece(bins=10)", "ECE (bins=10)"),
-        ("coverage_at_risk(risk=0.01)", "Coverage at risk 1 %"),
-        ("cwsa(threshold=0.9, denominator=all)", "CWSA at 0.9 (all)"),
-    ],
-)
-def test_metrics_with_options_are_told_apart(spec: str, label: str) -> None:
-    """What a title does not say of the options stands behind it."""
-    assert abstain.metrics.parse(spec).label == label

@@ -138,13 +138,6 @@ def test_arguments_of_a_wrong_kind(options, error, message):
         tune("gen", VALIDATION, **options)
 
 
-def test_a_metric_and_arrays_of_values_are_taken():
-    """What compare and evaluate take, tune takes too."""
-    by_name = tune("gen", VALIDATION, metric="aurc(estimator=log)", grid={"gamma": [0.1, 0.5]})
-    given = abstain.metrics.get("aurc", estimator="log")
-    assert tune("gen", VALIDATION, metric=given, grid={"gamma": np.array([0.1, 0.5])}).value == by_name.value
-
-
 def test_finished_scores_are_chosen_by_the_names_of_their_columns():
     """External scores, also those that a file has under the name of their method, are candidates like any other."""
     rng = np.random.default_rng(0)
