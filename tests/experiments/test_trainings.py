@@ -21,7 +21,6 @@ from experiments.openood._tables import read, welch  # noqa: E402
 from experiments.training._jobs import SIZES, Setting  # noqa: E402
 from experiments.training._main import main  # noqa: E402
 from experiments.training._numbers import read as read_numbers  # noqa: E402
-from experiments.training._run import finished  # noqa: E402
 
 STUDIES = [OPENOOD, FD_SHIFTS, TABLE_1, CWSA]
 
@@ -77,14 +76,6 @@ def test_the_smallest_size_runs_to_its_tables_and_no_further(study, options, tmp
     assert main(study, command) == 0
     assert "0 of" in capsys.readouterr().err
     assert len((tmp_path / "records.jsonl").read_text().splitlines()) == len(records)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
-def test_the_whole_smallest_size(study, tmp_path):
-    """All rows, both seeds."""
-    assert main(study, ["--output", str(tmp_path), "--accelerator", "cpu"]) == 0
-    assert all(finished(job, tmp_path) for job in study.jobs("smoke"))
 
 
 def test_unknown_rows_are_said(tmp_path):
