@@ -47,24 +47,6 @@ def test_rank_then_aggregate_by_brute_force(data, study):
         assert list(ranking.mean_rank) == sorted(ranking.mean_rank)
 
 
-def test_the_map_is_the_one_of_compare(data, study):
-    for spec, ranking in study.rankings.items():
-        result = abstain.compare(*data, metric=spec)
-        for i, row in enumerate(ranking.names):
-            for j, column in enumerate(ranking.names):
-                expected = i != j and result.difference(row, column).significant
-                expected = expected and result.difference(row, column).difference < 0
-                assert ranking.better[i, j] == expected
-
-
-def test_kendall_between_two_metrics(study):
-    first, second = study.rankings["aurc"], study.rankings["augrc"]
-    ranks = dict(zip(second.names, second.rank, strict=True))
-    expected = stats.kendalltau(first.rank, [ranks[name] for name in first.names]).statistic
-    assert study.kendall() == study.kendall("augrc", "aurc") == pytest.approx(expected)
-    assert study.kendall("aurc", "augrc") == study.kendall()
-
-
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=9))
 def test_kendalls_tau_b_is_scipys(pairs):
     one, other = np.array(pairs).T
