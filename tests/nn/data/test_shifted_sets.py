@@ -5,7 +5,6 @@ import shutil
 
 import numpy as np
 import pytest
-import torch
 
 from abstain.nn import data
 
@@ -137,13 +136,3 @@ def test_a_set_without_a_shift(tmp_path, monkeypatch):
     monkeypatch.setenv("ABSTAIN_DATA", str(tmp_path))
     with pytest.raises(FileNotFoundError, match=r"none of camelyon17_v1\.0, camelyon17 lies in"):
         data.load("camelyon17:shift")
-
-
-def test_large_pictures_stay_in_files(camelyon):
-    """Half a million patches of 96 pixels are not decoded to be counted."""
-    for path in camelyon.rglob("*.png"):
-        picture(path, 9, size=96)
-    shift = data.load(f"{camelyon}:shift")[1]
-    assert isinstance(shift.pixels, data.Files)
-    assert shift.shape == (3, 96, 96)
-    assert torch.equal(shift.take([0]), torch.full((1, 3, 96, 96), 9, dtype=torch.uint8))
