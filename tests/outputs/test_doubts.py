@@ -93,19 +93,6 @@ def test_an_abstention_unit_is_no_class() -> None:
         abstain.Outputs(loss=[0, 1], abstention_unit=True)
 
 
-def test_probabilities_of_several_models_are_no_logits() -> None:
-    """Three models' probabilities of three classes, side by side, would be logits of nine classes."""
-    p = RNG.dirichlet(np.ones(3), (N, 3))
-    truth = RNG.integers(0, 3, N)
-    certain = p.copy()
-    certain[0, 0] = [1, 0, 0]
-    for given in (p, certain):
-        assert any("give those of one as probabilities=, or all as passes=" in each for each in
-                   said(labels=truth, logits=given.reshape(N, 9)))  # fmt: skip
-    assert not any("passes=" in each for each in said(labels=truth, logits=4.0 * p.reshape(N, 9)))
-    assert not any("passes=" in each for each in said(labels=np.arange(N) % 9, logits=p.reshape(N, 9)))
-
-
 def write(path: Path, **columns: Any) -> Path:
     """Write columns as CSV."""
     rows = zip(*columns.values(), strict=True)
