@@ -62,6 +62,8 @@ def plain(value: Any) -> Any:
         return {str(key): plain(each) for key, each in value.items() if key not in LEFT_OUT}
     if isinstance(value, list | tuple | set | frozenset | range):
         return [plain(each) for each in (sorted(value) if isinstance(value, set | frozenset) else value)]
+    if hasattr(value, "spec"):
+        return value.spec
     if hasattr(value, "to_dict"):
         return plain(value.to_dict())
     if is_dataclass(value):
@@ -80,6 +82,11 @@ def shown(result: Any) -> dict[str, Any]:
     sentences = [result.headline(), *result.notes()]
     cells = [table.rows for table in tables]
     return {"result": result, "sentences": sentences, "columns": columns, "settings": settings, "cells": cells}
+
+
+def rows_of(result: Any) -> Any:
+    """Return the rows of a result and the number of its notes; an error's name as it is."""
+    return result if isinstance(result, str) else [result.rows(), len(result.notes())]
 
 
 def apart(old: Any, new: Any, within: float, at: str = "") -> list[str]:

@@ -24,3 +24,18 @@ def rows(seed: int, n: int, *, steps: int = 0, graded: bool = False) -> dict[str
         "labels": rng.integers(0, 4, n),
         "probabilities": rng.dirichlet(np.ones(4), n),
     }
+
+
+def scores_and_rows(seed: int, n: int, k: int = 3, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return k scores of a population, the later the noisier, and its other columns."""
+    p, rng = rows(seed, n, **options), np.random.default_rng(seed)
+    return {name: p["confidence"] + 0.25 * j * rng.normal(size=n) for j, name in enumerate("abcdef"[:k])}, p
+
+
+def models(seed: int, n: int, runs: int = 0) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return losses and scores of two models by name, of several runs."""
+    rng = np.random.default_rng([7, seed])
+    shape = (runs, n) if runs else (n,)
+    ease = rng.normal(size=n)
+    losses = {name: (rng.random(shape) < 1.0 / (1.0 + np.exp(1.5 - k + ease))) * 1.0 for k, name in enumerate("xy")}
+    return losses, {name: -ease + (0.3 + 0.5 * k) * rng.normal(size=shape) for k, name in enumerate("xy")}

@@ -19,14 +19,14 @@ estimate by c, and the end is the gamma's (beta's) whose mean grows by c and who
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
 from weakref import ref
 
 import numpy as np
 
-from abstain._checks import to_numpy
+from abstain._checks import Undefined, to_numpy
 from abstain._sums import inner, mapped, over_rows, parts
 from abstain._typing import FloatArray, IntArray
 from abstain.blocks import TieBlocks
@@ -86,7 +86,8 @@ def one_more(
         for k, (metric, offset) in sorted(serving.items(), key=lambda each: each[1][0].convention):  # share a curve
             found[k] = tuple(_with(metric, offset, rows, *each) for each in tables)
             if units:
-                found[k] += (_at_top(metric, offset, rows, sizes[0], units),)
+                with suppress(Undefined):  # of a table whose losses are all 1 then
+                    found[k] += (_at_top(metric, offset, rows, sizes[0], units),)
     if large:
         blocks._let_go()
     return found

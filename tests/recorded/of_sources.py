@@ -1,0 +1,92 @@
+"""Evaluations with certified limits, of lazy frames, of answers that abstain, and of few labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+import abstain
+from tests.recorded import rows_of, shown, tried
+from tests.recorded.populations import rows
+
+FEW = ("accuracy", "augrc", "auroc_f", "coverage_at_risk(risk=0.2)", "selective_risk(coverage=0.5)")
+
+
+def certified() -> Any:
+    """Return evaluations in which limits of the risk are certified, and their curves."""
+    found = {}
+    for seed, share in ((89, 0.3), (90, 0.05), (91, 0.0)):
+        p = rows(seed, 1500)
+        loss = p["loss"] * (p["confidence"] < share + 0.4) * (p["other"] < share + 0.5)
+        outputs = abstain.Outputs(loss=loss, confidence=p["confidence"], scores={"other": p["other"]})
+        result = abstain.evaluate(outputs, ["confidence", "other"], ["augrc", "risk"])
+        grouped = abstain.evaluate(loss=loss, confidence=p["confidence"], groups={"g": p["groups"]}, metrics=["augrc"])
+        curve = result.curve("other")
+        points = [curve.at(risk=0.02), curve.at(coverage=0.5), grouped.curve(group="g = b").at(coverage=0.5)]
+        found[f"{seed}"] = [shown(result), shown(grouped), points, result.flat(intervals=True), grouped.flat()]
+    return found
+
+
+def frames() -> Any:
+    """Return evaluations and comparisons of a lazy frame, which its engine counts."""
+    p = rows(92, 200, steps=15)
+    columns = {"wrong": p["loss"], "s": p["confidence"], "t": np.round(p["other"], 1), "site": p["groups"]}
+    columns |= {"w": np.round(p["sample_weight"]) + 1.0, "case": p["clusters"]}
+    lazy = pl.DataFrame(columns).lazy()
+    told = {"loss": "wrong", "sample_weight": "w"}
+    found = {
+        "plain": shown(abstain.evaluate(lazy, ["s", "t"], FEW[:3], loss="wrong")),
+        "weights": shown(abstain.evaluate(lazy, "s", FEW[:3], groups="site", **told)),
+        "clusters": rows_of(abstain.evaluate(lazy, "s", FEW[:3], clusters="case", **told)),
+        "compare": shown(abstain.compare("wrong", ["s", "t"], frame=lazy, method="influence")),
+    }
+    named = abstain.compare("wrong", {"a": "s", "b": "t"}, "risk", frame=lazy, sample_weight="w", clusters="case")
+    return found | {"named": rows_of(named)}
+
+
+def answers_that_abstain() -> Any:
+    """Return the shares of answers in each state, with and without what should be abstained."""
+    p = rows(93, 90)
+    correct = p["loss"] == 0.0
+    told = {"correct": correct, "abstained": p["other"] < 0.3, "quality": p["confidence"]}
+    should = {"should_abstain": p["labels"] == 1}
+    found = {}
+    for name, more in (("plain", {}), ("should", should), ("weights", should | {"sample_weight": p["sample_weight"]})):
+        given: dict[str, Any] = {"correct": "correct", "abstained": "abstained", "confidence": "quality"}
+        given |= {key: key for key in more}
+        for level in (0.95, None):
+            call = tried(abstain.evaluate, pl.DataFrame(told | more), level=level, metrics=FEW[:3], **given)
+            found[f"{name} {level}"] = call if isinstance(call, str) else shown(call)
+    return found
+
+
+def few_labels() -> Any:
+    """Return evaluations and comparisons from plans of each design, of labels at random, about pool and population."""
+    p = rows(94, 400)
+    found = {}
+    for design in ("uniform", "levelled", "adaptive"):
+        plan = abstain.plan_labels(p["confidence"], 80, design=design, seed=3)
+        loss = np.where(plan.stage > 0, p["loss"], np.nan)
+        for target in ("pool", "population"):
+            for unseen in ("top", "random"):
+                given: dict[str, Any] = {"loss": loss, "confidence": p["confidence"], "plan": plan, "target": target}
+                result = tried(abstain.evaluate, **given, unseen=unseen)
+                whole = unseen == "top" or isinstance(result, str)
+                found[f"{design} {target} {unseen}"] = (
+                    shown(result) if whole and not isinstance(result, str) else rows_of(result)
+                )
+    some = np.where(np.arange(400) % 4 == 1, p["loss"], np.nan)
+    for target in ("pool", "population"):
+        given = {"loss": some, "confidence": p["confidence"], "labelled": "at random", "target": target}
+        found[f"random {target}"] = shown(abstain.evaluate(**given))
+    none = np.where(np.isnan(some), np.nan, 0.0)
+    found["no error"] = shown(abstain.evaluate(loss=none, confidence=p["confidence"], labelled="at random"))
+    for metric in ("augrc", "risk", "selective_risk(coverage=0.5)"):
+        plan = abstain.plan_labels(p["confidence"], 100, compare=p["other"], metric=metric, seed=2)
+        loss = np.where(plan.stage > 0, p["loss"], np.nan)
+        pair = {"a": p["confidence"], "b": p["other"]}
+        result = tried(abstain.compare, loss, pair, metric, plan=plan)
+        found[f"compare {metric}"] = result if isinstance(result, str) else shown(result)
+    return found
