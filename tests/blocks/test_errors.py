@@ -108,6 +108,14 @@ def test_complex_tensors() -> None:
         TieBlocks.from_samples(torch.tensor([0, 1]), torch.tensor([1j, 0]))
 
 
+def test_an_unknown_policy_is_answered_with_the_known_ones() -> None:
+    """A wrong word is named together with the nearest right one, or with all."""
+    with pytest.raises(ValueError, match=r"nan_policy='dropp' is not known; did you mean 'drop'\?"):
+        TieBlocks.from_samples([0], [1], nan_policy="dropp")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="nan_policy='omit' is not known; known: drop, raise, reject"):
+        TieBlocks.from_frame(None, confidence="a", loss="b", nan_policy="omit")  # type: ignore[arg-type]
+
+
 def test_merge_takes_tables() -> None:
     """A list of tables, or the losses of a part, are answered with the remedy."""
     table = TieBlocks.from_samples([0], [1])

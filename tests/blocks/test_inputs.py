@@ -40,6 +40,24 @@ def test_every_array_library_gives_the_table_of_numpy(xp: Any) -> None:
     check()
 
 
+@pytest.mark.parametrize("nan_policy", ["reject", "drop"])
+def test_samples_without_a_score(nan_policy: str, xp: Any) -> None:
+    """``reject`` puts them last with the score -inf, ``drop`` leaves them out; both count them."""
+    confidence = xp.asarray([float("nan"), 0.5, -float("inf"), float("nan")])
+    loss = xp.asarray([1.0, 0.0, 1.0, 0.0])
+    for options in ({}, {"keep_samples": True}, {"sample_weight": xp.asarray([1.0, 1.0, 1.0, 1.0])}):
+        table = TieBlocks.from_samples(loss, confidence, nan_policy=nan_policy, **options)
+        np.testing.assert_array_equal(table.score, [0.5, -np.inf])
+        if nan_policy == "reject":
+            np.testing.assert_array_equal(table.count, [1.0, 3.0])
+            np.testing.assert_array_equal(table.loss, [0.0, 2.0])
+            assert (table.n, table.n_rejected, table.n_dropped) == (4, 2, 0)
+        else:
+            np.testing.assert_array_equal(table.count, [1.0, 1.0])
+            np.testing.assert_array_equal(table.loss, [0.0, 1.0])
+            assert (table.n, table.n_rejected, table.n_dropped) == (2, 0, 2)
+
+
 def test_infinite_scores_are_ordered(xp: Any) -> None:
     """+inf is surest and -inf least sure, and -0.0 ties with 0.0."""
     confidence = xp.asarray([-0.0, float("inf"), 0.0, -float("inf"), float("inf")])
@@ -65,6 +83,28 @@ def test_booleans_are_losses_and_scores(xp: Any) -> None:
     assert_same(table, slow_table([1, 0, 0], [0, 1, 0], [1, 0, 0]), exact=True)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "longdouble"])
+def test_numpy_floats_of_any_width(dtype: str) -> None:
+    """Scores are compared as the values that they hold, not as what they were rounded from."""
+    loss, confidence = np.array([0.1, 1.0, 0.25]).astype(dtype), np.array([0.1, 0.1, 0.3]).astype(dtype)
+    assert_same(
+        TieBlocks.from_samples(loss, confidence), slow_table(loss.astype(np.float64), confidence.astype(np.float64))
+    )
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_tensors_of_any_width_with_and_without_gradients(dtype: torch.dtype, requires_grad: bool) -> None:
+    """Half precision and tensors in a graph work; the table is detached."""
+    values = [[0.1, 1.0, 0.25], [0.1, 0.1, 0.3], [1.0, 2.0, 0.5]]
+    columns = [torch.tensor(column, dtype=dtype, requires_grad=requires_grad) for column in values]
+    table = TieBlocks.from_samples(*columns, **OPTIONS)
+    assert_same(table, slow_table(*(column.tolist() for column in columns)))
+    assert table.samples is not None
+    assert not table.samples.loss.requires_grad
+    assert columns[0].requires_grad == requires_grad
+
+
 def test_tensors_and_other_columns_mix() -> None:
     """One tensor decides where the work is done; lists, arrays and other libraries' arrays follow it."""
     import array_api_strict
@@ -75,6 +115,33 @@ def test_tensors_and_other_columns_mix() -> None:
     for left in kinds:
         for right in kinds:
             assert_same(TieBlocks.from_samples(left(loss), right(confidence)), expected, exact=True)
+
+
+COLUMNS = {
+    "list": lambda values: values,
+    "tuple": tuple,
+    "numpy": np.array,
+    "numpy objects": lambda values: np.array(values, dtype=object),
+    "non-contiguous": lambda values: np.repeat(np.array(values), 2)[::2],
+    "pandas": pd.Series,
+    "pandas, other index": lambda values: pd.Series(values, index=range(len(values), 0, -1)),
+    "pandas nullable": lambda values: pd.Series(values).convert_dtypes(),
+    "pandas arrow": lambda values: pd.Series(values).convert_dtypes(dtype_backend="pyarrow"),
+    "pandas categorical": lambda values: pd.Series(values, dtype="category"),
+    "polars": pl.Series,
+    "pyarrow": pa.array,
+    "pyarrow chunked": lambda values: pa.chunked_array([values[:1], values[1:]]),
+}
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+@pytest.mark.parametrize("values", [[0.5, 1.0, 0.0], [2, 1, 0], [True, False, False]], ids=["float", "int", "bool"])
+def test_lists_and_data_frame_columns(kind: str, values: list[Any]) -> None:
+    """Any column of numbers or flags is a loss, a score or a weight, in the order of its rows."""
+    column = COLUMNS[kind](values)
+    table = TieBlocks.from_samples(column, [0.1, 0.2, 0.3])
+    assert_same(table, slow_table(values, [0.1, 0.2, 0.3]), exact=True)
+    assert_same(TieBlocks.from_samples([1, 0, 1], column, column), slow_table([1, 0, 1], values, values), exact=True)
 
 
 WITH_NULL = {

@@ -29,6 +29,22 @@ def test_compiled_tables_have_the_same_bits(problem: Problem) -> None:
     assert all(each == found[0] for each in found)
 
 
+@given(problems(weights=["none", "positive"]))
+def test_kept_samples_point_at_their_blocks(problem: Problem) -> None:
+    """Block ids are in the caller's order, the sort order is descending, columns are as given."""
+    table = problem.table(keep_samples=True)
+    samples = table.samples
+    assert samples is not None
+    np.testing.assert_array_equal(table.score[samples.block], problem.confidence)
+    np.testing.assert_array_equal(np.sort(samples.order), np.arange(len(problem.loss)))
+    np.testing.assert_array_equal(problem.confidence[samples.order], np.sort(problem.confidence)[::-1])
+    np.testing.assert_array_equal(samples.loss, problem.loss)
+    if problem.weight is None:
+        assert samples.sample_weight is None
+    else:
+        np.testing.assert_array_equal(samples.sample_weight, problem.weight)
+
+
 @pytest.mark.filterwarnings("ignore:confidence holds only 0 and 1")  # such problems are drawn, too
 @given(problems(weights=WEIGHTS), st.data())
 def test_reweighting_is_rebuilding(problem: Problem, data: st.DataObject) -> None:
@@ -52,6 +68,15 @@ def test_new_weights_bring_back_a_dropped_block() -> None:
     table = TieBlocks.from_samples([0, 1, 0], [0.9, 0.5, 0.1], [1, 0, 1], keep_samples=True)
     np.testing.assert_array_equal(table.score, [0.9, 0.1])
     np.testing.assert_array_equal(table.reweight([1, 1, 1]).score, [0.9, 0.5, 0.1])
+
+
+def test_reweighting_keeps_the_counts_of_unscored_samples() -> None:
+    """What a NaN policy did stays on record; dropped samples take no new weight."""
+    nan = float("nan")
+    rejected = TieBlocks.from_samples([0, 1], [0.5, nan], nan_policy="reject", keep_samples=True)
+    assert rejected.reweight([1, 2]).n_rejected == 1
+    dropped = TieBlocks.from_samples([0, 1], [0.5, nan], nan_policy="drop", keep_samples=True)
+    assert dropped.reweight([2]).n_dropped == 1
 
 
 def test_reweighting_needs_the_samples() -> None:

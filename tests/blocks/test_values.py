@@ -24,6 +24,18 @@ def test_every_kind_of_problem_is_tried(loss: str, score: str) -> None:
     check()
 
 
+@given(problems(weights=WEIGHTS))
+def test_flags_tell_what_the_sums_cannot(problem: Problem) -> None:
+    """``binary`` and ``frequencies`` are read off the samples, ``n`` off the blocks that are left."""
+    table = problem.table()
+    assert table.binary == bool(np.isin(problem.loss, [0.0, 1.0]).all())
+    assert table.frequencies == (problem.weight is None or bool((problem.weight % 1.0 == 0.0).all()))
+    assert table.n == sum(slow_table(*problem)["count"])
+    assert len(table) == len(table.score)
+    assert table.distinct_share == len(table) / table.n
+    assert table.largest_tie == table.count.max()
+
+
 def test_two_half_losses_are_not_a_right_and_a_wrong_one() -> None:
     """(.5, .5) and (0, 1) have the same sums; only the flag tells them apart."""
     graded, binary = (TieBlocks.from_samples(loss, [0.3, 0.3]) for loss in ([0.5, 0.5], [0.0, 1.0]))

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from abstain.cli import as_options
 from tests.cli.conftest import COLUMNS, Done
 
 Run = Callable[..., Done]
@@ -33,6 +34,12 @@ def test_no_such_file(abstain_: Run, files: Files) -> None:
 def test_folder(abstain_: Run, tmp_path: Path) -> None:
     """A folder is no file."""
     refused(abstain_("evaluate", tmp_path), f"{tmp_path}: is a folder")
+
+
+def test_no_rows(abstain_: Run, tmp_path: Path) -> None:
+    """A header alone is no data."""
+    (tmp_path / "a.csv").write_text("y,yhat,conf\n")
+    refused(abstain_("evaluate", "a.csv"), "a.csv: has no rows; at least one sample is needed")
 
 
 @pytest.mark.parametrize(
@@ -203,3 +210,26 @@ def test_bugs_are_not_hidden(abstain_: Run, files: Files, monkeypatch: pytest.Mo
     assert done.code == 3
     assert "internal error (ZeroDivisionError" in done.err
     assert "raise ZeroDivisionError" in done.err
+
+
+@pytest.mark.parametrize(
+    ("message", "wanted"),
+    [
+        ("give labels= or loss= (or unlabelled=True); columns: a", "give --labels or --loss; columns: a"),
+        ("give probabilities=<one of them>", "give --probabilities <one of them>"),
+        ("no column matches groups='z*'", "no column matches --groups 'z*'"),
+        ('pass nan_policy="drop" (left out)', 'pass --nan-policy "drop" (left out)'),
+        (
+            "selective_risk(coverage=0.8) confidence=0.5 my_label=",
+            "selective_risk(coverage=0.8) confidence=0.5 my_label=",
+        ),
+    ],
+)
+def test_messages_in_words_of_the_command_line(message: str, wanted: str) -> None:
+    """Arguments become options; numbers, other names and parts of words stay."""
+    assert as_options(message) == wanted
+
+
+def test_a_bootstrap_without_end_is_refused(abstain_: Run, files: Files) -> None:
+    """By the name of the option, before the file is read."""
+    refused(abstain_("evaluate", "preds.csv", "--resamples", 10**9), "'--resamples': 1000000000 is not in the range")

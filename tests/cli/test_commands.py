@@ -1,6 +1,7 @@
 """Every command and option: its numbers are those of the library, results on stdout, messages on stderr."""
 
 import csv
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -31,6 +32,33 @@ def test_named_columns(abstain_: Run, tmp_path: Path) -> None:
     assert done.json["provenance"]["weighted"] is True
 
 
+def test_losses_probabilities_and_logits_by_name(abstain_: Run, files: Files, tmp_path: Path) -> None:
+    """--loss takes the place of the 0/1 loss; --probabilities and --logits take patterns."""
+    np.savez(tmp_path / "a.npz", loss_of_mine=LOSS * 0.5, conf=COLUMNS["conf"])
+    done = abstain_("evaluate", "a.npz", "--loss", "loss_of_mine", "--metrics", "augrc", "--json", "-")
+    assert done.value("augrc") == abstain.augrc(LOSS * 0.5, COLUMNS["conf"])
+    options = "--probabilities p_* --scores neg_entropy --metrics augrc --json -"
+    done = abstain_("evaluate", files["csv"], *options.split())
+    entropy = abstain.scores.compute("neg_entropy", abstain.Outputs(labels=COLUMNS["y"], probabilities=PROBABILITIES))
+    assert done.value("augrc") == pytest.approx(abstain.augrc(LOSS, entropy), rel=1e-9)
+    done = abstain_("evaluate", files["npz"], "--logits", "logits", "--scores", "max_logit", "--json", "-")
+    assert done.value("augrc") == abstain.augrc(LOSS, LOGITS.max(axis=1))
+
+
+def test_class_names_for_text_labels(abstain_: Run, tmp_path: Path) -> None:
+    """Labels that are text need the order of the columns; the message for their lack names the option."""
+    import polars
+
+    words = np.array(["ant", "bee", "cat"])[COLUMNS["y"]]
+    columns = {"y": words, **{f"q{k}": PROBABILITIES[:, k] for k in range(3)}}
+    polars.DataFrame(columns).write_csv(tmp_path / "text.csv")
+    missing = abstain_("evaluate", "text.csv", "--probabilities", "q*")
+    assert missing.code == 2
+    assert "--class-names" in missing.err
+    done = abstain_("evaluate", "text.csv", "--probabilities", "q*", "--class-names", "ant,bee,cat", "--json", "-")
+    assert done.value("accuracy") == 1 - LOSS.mean()
+
+
 def test_of_several_models_in_one_file_one_is_chosen(abstain_: Run, tmp_path: Path) -> None:
     """By its probabilities, or by prediction and confidence, which need none; features by their name."""
     wrong = PROBABILITIES[:, ::-1]
@@ -58,6 +86,25 @@ def test_scores_are_columns_first(abstain_: Run, tmp_path: Path) -> None:
     assert done.value("augrc", "votes") == abstain.augrc(LOSS, COLUMNS["votes"])
     done = abstain_("evaluate", "a.npz", "--scores", "m?p,score_*", "--metrics", "augrc", "--json", "-")
     assert [row["score"] for row in done.json["scores"]] == ["msp", "score_votes"]
+
+
+def test_groups(abstain_: Run, files: Files) -> None:
+    """--groups takes several columns, text and numbers."""
+    done = abstain_("evaluate", files["parquet"], "--groups", "site,age", "--metrics", "augrc", "--json", "-")
+    south = COLUMNS["site"] == "south"
+    assert done.value("augrc", group="site = south") == abstain.augrc(LOSS[south], COLUMNS["conf"][south])
+    assert done.value("augrc", group="age = 31") > 0
+    printed = abstain_("evaluate", files["parquet"], "--groups", "site", "--metrics", "augrc").out
+    assert f"site = south  {south.sum()}  " in printed
+
+
+@pytest.mark.parametrize("policy", ["reject", "drop"])
+def test_missing_scores(abstain_: Run, tmp_path: Path, policy: str) -> None:
+    """An empty cell in the confidence is what --nan-policy says."""
+    (tmp_path / "a.csv").write_text("y,yhat,conf\n0,0,0.9\n1,0,\n1,1,0.5\n0,1,0.4\n")
+    done = abstain_("evaluate", "a.csv", "--metrics", "augrc", "--nan-policy", policy, "--json", "-")
+    assert done.value("augrc") == abstain.augrc([0, 1, 0, 1], [0.9, np.nan, 0.5, 0.4], nan_policy=policy)
+    assert f"confidence: 1 sample without a score was {policy.replace('drop', 'dropp')}ed" in done.json["notes"]
 
 
 @pytest.mark.parametrize(
@@ -91,6 +138,13 @@ def test_results_in_files(abstain_: Run, files: Files, tmp_path: Path) -> None:
     assert float(rows[1]["value"]) == augrc
     expected = {path.name for path in files.values()} | set(wanted.values())
     assert {path.name for path in tmp_path.iterdir()} == expected
+
+
+def test_csv_on_stdout(abstain_: Run, files: Files) -> None:
+    """'-' prints the lines instead of the table."""
+    done = abstain_("evaluate", files["csv"], "--csv", "-", "--metrics", "augrc")
+    rows = list(csv.DictReader(io.StringIO(done.out)))
+    assert [float(row["value"]) for row in rows] == [abstain.augrc(LOSS, COLUMNS["conf"])]
 
 
 @pytest.mark.parametrize(

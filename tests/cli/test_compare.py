@@ -41,6 +41,19 @@ def test_models_are_matched_by_identifier(models, capsys):
     assert found["letters"] == {"sharp": "a", "dull": "b"}
 
 
+def test_scores_of_one_file(models, capsys, tmp_path):
+    """One file: its scores against each other; a picture on request."""
+    picture = tmp_path / "forest.png"
+    arguments = ["compare", str(models[0]), "--scores", "msp,neg_entropy", "--metric", "aurc(estimator=plugin)"]
+    assert run([*arguments, "--adjust", "max-t", "--plot", str(picture)]) == 0
+    shown = capsys.readouterr()
+    assert "msp" in shown.out
+    assert "neg_entropy" in shown.out
+    assert "share a letter" in shown.out
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert "wrote" in shown.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -98,6 +111,40 @@ def test_labels_that_are_text_are_the_same_whatever_else_a_model_predicts(tmp_pa
         (tmp_path / f"{name}.csv").write_text("\n".join(["y,pred,conf", *rows]))
     assert run(["compare", "first.csv", "second.csv", "--json", "-"]) == 0
     assert json.loads(capsys.readouterr().out)["n"] == 40
+
+
+def test_scores_with_options_fitted_on_another_file(models, capsys, monkeypatch):
+    """--fit gives what knn looks up, and commas inside parentheses belong to the score."""
+    monkeypatch.chdir(models[0].parent)
+    rng = np.random.default_rng(1)
+    outputs = {}
+    for name in ("train", "test"):
+        labels = rng.integers(0, 3, 200)
+        features = 2.0 * np.eye(3)[labels] + rng.normal(size=(200, 3))
+        outputs[name] = abstain.Outputs(labels=labels, logits=features, features=features)
+        abstain.write_outputs(outputs[name], f"{name}.npz")
+    wanted = ["gen(gamma=0.5,top=2)", "knn(neighbours=5)"]
+    assert run(["compare", "test.npz", "--scores", ",".join(wanted), "--fit", "train.npz", "--json", "-"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    loss = outputs["test"].loss_per_sample()
+    for name in wanted:
+        value = abstain.augrc(loss, abstain.scores.compute(name, outputs["test"], outputs["train"]))
+        assert next(row["estimate"] for row in found["table"] if row["name"] == name) == value
+    assert run(["compare", "test.npz", "--fit", "train.npz", "--json", "train.npz"]) == 2
+    assert "is an input and would be replaced" in capsys.readouterr().err
+
+
+def test_identifiers_and_clusters_match_whether_text_or_numbers(models, capsys):
+    """One file may hold 1000 and another "1000": the same samples."""
+    assert run(["compare", *map(str, models), "--json", "-"]) == 0
+    expected = json.loads(capsys.readouterr().out)
+    for path, kind in zip(models, (int, str), strict=True):
+        arrays = dict(np.load(path))
+        np.savez(path, **arrays | {"ids": arrays["ids"].astype(kind), "clusters": arrays["ids"].astype(kind)})
+    assert run(["compare", *map(str, models), "--json", "-"]) == 0
+    assert (
+        json.loads(capsys.readouterr().out)["differences"][0]["difference"] == expected["differences"][0]["difference"]
+    )
 
 
 def test_not_worse_by_a_margin(models, capsys):

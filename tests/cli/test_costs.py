@@ -55,6 +55,18 @@ def test_every_form_is_the_same_matrix(folder: Path, given: Any) -> None:
     assert abstain.evaluate("cal.csv", cost_matrix=given).value("risk") == priced.loss_per_sample().mean()
 
 
+def test_costs_by_class(folder: Path) -> None:
+    """Every wrong prediction of a class; a pair comes before its class, in any order, and a dict says the same."""
+    plain = read()
+    matrix = np.array([[0.0, 1.0, 1.0], [9.0, 0.0, 7.0], [2.0, 2.0, 0.0]])
+    expected = losses.cost_matrix(plain.labels, plain.predicted(), matrix)
+    for given in ("well=1,ill=9,ill:un:clear=7,un:clear=2", ["ill:un:clear=7", "un:clear=2", "ill=9", "well=1"]):
+        assert np.array_equal(read(cost_matrix=given).loss_per_sample(), expected)
+    assert np.array_equal(
+        read(cost_matrix={"well": 1, "ill": {"well": 9, "un:clear": 7}, "un:clear": 2}).loss, expected
+    )
+
+
 def test_from_costs_to_the_weekly_check(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The policy keeps the costs; audit and monitor judge new rows by them, and the guarantee is in their units."""
     arguments = ["cal.csv", "--cost-matrix", "costs.csv", "--risk", "1", "--delta", "0.1", "-o", "policy.json"]

@@ -1,5 +1,6 @@
 """``abstain live``: week by week, with audits."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,20 @@ def live(file: Path, folder: Path, *options: str) -> int:
     """Run the command on one week."""
     fixed = ["--loss", "err", "--confidence", "conf", "--state", str(folder / "live.json")]
     return run(["live", str(file), *fixed, "-o", str(folder / "policy.json"), *options])
+
+
+def test_weeks_of_a_certificate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The policy of each week answers from the threshold that is certified then, and the state counts every row."""
+    begin = ("--risk", "0.05", "--delta", "0.05", "--audit", "0.2")
+    assert live(week(tmp_path, 1), tmp_path, *begin) == 0
+    assert live(week(tmp_path, 2), tmp_path) == 0
+    threshold = abstain.live.load_live(tmp_path / "live.json").threshold
+    policy = abstain.load_policy(tmp_path / "policy.json")
+    assert policy.thresholds[""] == threshold < 1.0
+    assert live(week(tmp_path, 3, threshold), tmp_path, "--label-probability", "chance", "--json") == 0
+    found = json.loads(capsys.readouterr().out.rpartition("\n{")[2].join(["{", ""]))
+    assert found["verdict"]["status"] == "certified"
+    assert abstain.live.load_live(tmp_path / "live.json").result().groups[""].rows == 4500
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,19 @@ def test_a_policy_says_its_model(folder: Path, capsys: pytest.CaptureFixture[str
         assert not Path("out.csv").exists()
 
 
+def test_the_score_that_decides_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What was understood names the computed score, not the largest softmax, in every command and on the page."""
+    commands = [
+        [*THRESHOLD, "--score", "energy", "--report", "page.html"],
+        ["audit", "p.json", "test.csv"],
+        ["monitor", "p.json", "test.csv"],
+    ]
+    for command in commands:
+        assert run(command) == 0
+        assert "· confidence energy ·" in " ".join(capsys.readouterr().err.split())
+    assert 'read as confidence</th><td class="s0">energy<' in Path("page.html").read_text("utf-8")
+
+
 def test_audit_says_what_a_policy_does(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """By group if asked; exit code 1 where the guarantee is refuted, else 0."""
     assert run(THRESHOLD) == 0
@@ -141,6 +154,18 @@ def test_wrong_use_of_two_scores(
     assert run(["threshold", "val.csv", "--logits", "z_*", *options, "-o", "p.json"]) == 2
     assert message in capsys.readouterr().err
     assert not Path("p.json").exists()
+
+
+def test_late_labels_are_not_left_out(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Who leaves out rows without a label yet keeps the errors that came first; the remedy is the age of rows."""
+    assert run(THRESHOLD) == 0
+    rows = pl.read_csv("test.csv").with_row_index()
+    rows.with_columns(y=pl.when(pl.col("index") > 1000).then(None).otherwise(pl.col("y"))).write_csv("late.csv")
+    capsys.readouterr()
+    assert run(["monitor", "p.json", "late.csv"]) == 2
+    said = capsys.readouterr().err
+    assert "not by whether a label came" in said
+    assert said.rstrip().endswith("whether a label came: give --time and --maturity")
 
 
 @pytest.mark.parametrize("command", ["threshold", "audit", "monitor"])

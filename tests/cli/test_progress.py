@@ -1,7 +1,9 @@
 """Long work is announced on standard error, once, with what makes it shorter."""
 
 import sys
+from itertools import count
 
+import numpy as np
 import pytest
 
 import abstain
@@ -41,3 +43,16 @@ def test_what_takes_long_is_announced_once(capsys: pytest.CaptureFixture[str], m
         'pip install ".[fast]" in the checkout)'
     )
     assert second == "joint metrics: will take about 3 minutes"
+
+
+def test_the_command_listens(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    """A bootstrap that would take long says so before it ends; where it is short nothing is said."""
+    loss = np.arange(400) % 3 == 0
+    rows = np.arange(400)
+    np.savez(tmp_path / "a.npz", loss=loss * 1.0, confidence=rows % 17, cluster=rows // 4)
+    arguments = ["evaluate", str(tmp_path / "a.npz"), "--resamples", "2000", "--metrics", "coverage_at_risk(risk=0.4)"]
+    assert run(arguments) == 0
+    assert "will take" not in capsys.readouterr().err
+    monkeypatch.setattr(_pace, "monotonic", count(step=2.0).__next__)  # a clock of a slow machine
+    assert run(arguments) == 0
+    assert "bootstrap of a metric: will take about" in capsys.readouterr().err

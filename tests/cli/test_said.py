@@ -33,6 +33,15 @@ def test_what_answering_everything_keeps_is_said_to_be_available(abstain_: Run, 
     assert "give a larger risk" not in said
 
 
+def test_all_that_has_a_score_is_no_threshold(abstain_: Run, tmp_path: Path) -> None:
+    """Where only answering everything is certified, at a larger risk, no threshold is named."""
+    path = _rows(tmp_path / "some.csv", [0] * 30 + [1] + [0] * 9 + ([1] + [0] * 9) * 96, [0.9] * 30 + [0.5] * 970)
+    said = _plain(abstain_("threshold", path, "--risk", "0.08", "--delta", "0.05").out)
+    assert "score on" not in said
+    assert "Not certified at 8 %. Answer all cases: at most 12.4 % of the answers are wrong" in said
+    assert "a second certificate" in said
+
+
 def test_a_time_is_no_group(abstain_: Run, tmp_path: Path) -> None:
     """What a file was read as does not call the column of --time groups, but uses it."""
     path = _rows(tmp_path / "rows.csv", [0, 1] * 30, [k / 60 for k in range(60)])

@@ -69,6 +69,56 @@ def test_groups(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "accepted if 'msp' reaches the threshold of its 'site'; nothing is guaranteed" in said
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [("score", "column 'msp' of the policy is missing"), ("edit", "was edited after it was saved")],
+)
+def test_bad_input_is_one_line_and_exit_code_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], change: str, message: str
+) -> None:
+    """A new file without the score column; a policy edited by hand."""
+    val, policy = write(tmp_path / "val.csv", 500, 0.05), tmp_path / "policy.json"
+    assert run(["threshold", str(val), "--loss", "err", "--coverage", "0.5", "-o", str(policy)]) == 0
+    if change == "edit":
+        policy.write_text(policy.read_text().replace('"score": "msp"', '"score": "err"'))
+    else:
+        val.write_text(val.read_text().replace("msp", "other", 1))
+    capsys.readouterr()
+    assert run(["apply", str(policy), str(val), "-o", str(tmp_path / "out.csv")]) == 2
+    shown = capsys.readouterr().err
+    assert message in shown
+    assert shown.count("\n") == 1
+
+
+def test_a_temperature_from_calibration_to_monitoring(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The policy remembers the columns of the logits and the temperature; decisions follow softmax(z/T)."""
+    rng = np.random.default_rng(3)
+    z = rng.normal(0, 2, (3000, 3))
+    label = (z + rng.gumbel(0, 1, (3000, 3))).argmax(axis=1)
+    frame = pl.DataFrame({"y": label, **{f"z_{k}": z[:, k] for k in range(3)}, "z_note": ["x"] * 3000})
+    val, policy, decided = tmp_path / "val.csv", tmp_path / "policy.json", tmp_path / "decided.parquet"
+    frame.write_csv(val)
+    logits = ["--labels", "y", "--logits", "z_[0-9]"]
+    chosen = ["threshold", str(val), *logits, "--temperature", "2.5", "--coverage", "0.5", "-o", str(policy)]
+    assert run(chosen) == 0
+    saved = json.loads(policy.read_text())
+    assert (saved["score"], saved["temperature"], saved["inputs"]) == ("msp", 2.5, {"logits": ["z_0", "z_1", "z_2"]})
+    assert run(["apply", str(policy), str(val), "-o", str(decided)]) == 0
+    p = np.exp(z / 2.5) / np.exp(z / 2.5).sum(axis=1, keepdims=True)
+    order = np.argsort(-p.max(axis=1))
+    accepted = pl.read_parquet(decided)["accepted"].to_numpy()
+    assert accepted[order][:1499].all()
+    assert not accepted[order][1501:].any()
+    assert run(["monitor", str(policy), str(val), "--labels", "y"]) == 0
+    assert "1,500 of 3,000 rows" in capsys.readouterr().out
+    finished = tmp_path / "finished.csv"
+    pl.DataFrame({"msp": [0.5]}).write_csv(finished)
+    assert run(["apply", str(policy), str(finished), "-o", str(decided)]) == 2
+    assert "computed from z_0, z_1, z_2 with temperature 2.5" in capsys.readouterr().err
+    assert run([*chosen[:-2], "--score", "nonsense"]) == 2
+    assert "'nonsense' is not known" in capsys.readouterr().err
+
+
 def test_a_finished_column_has_no_temperature(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One line that says what to do."""
     val = write(tmp_path / "val.csv", 100, 0.05)
@@ -77,6 +127,20 @@ def test_a_finished_column_has_no_temperature(tmp_path: Path, capsys: pytest.Cap
     assert "a finished column cannot be scaled; give --logits or --probabilities" in capsys.readouterr().err
     assert run([*options, "--confidence", "msp"]) == 2
     assert "leave --confidence out" in capsys.readouterr().err
+
+
+def test_a_group_breaks_its_guarantee(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit code 1, and the group by name."""
+    val, policy, new = write(tmp_path / "val.csv", 8000, 0.02), tmp_path / "policy.json", tmp_path / "new.csv"
+    guarantee = ["--loss", "err", "--risk", "0.05", "--delta", "0.05", "--groups", "site", "-o", str(policy)]
+    assert run(["threshold", str(val), *guarantee]) == 0
+    pl.read_csv(val).with_columns(err=pl.when(pl.col("site") == "a").then(1).otherwise(0)).write_csv(new)
+    assert run(["monitor", str(policy), str(new), "--loss", "err"]) == 1
+    assert "first seen in a after " in " ".join(capsys.readouterr().out.split())
+    assert run(["monitor", str(policy), str(val), "--loss", "err", "--accepted-only"]) == 0
+    told = capsys.readouterr().out
+    assert "coverage drifted: undecided" in told
+    assert ", coverage " not in told
 
 
 def test_one_group_of_two_attains(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -93,6 +157,52 @@ def test_one_group_of_two_attains(tmp_path: Path, capsys: pytest.CaptureFixture[
     found = pl.read_parquet(decided).filter(pl.col("accepted"))
     assert found.height > 500
     assert set(found["site"]) == {"b"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("case,msp,msp\n1,.9,.1\n", "column 'msp' occurs 2 times; rename all but one"),
+        ("msp,case,case\n.9,1,2\n", "column 'case' occurs 2 times; rename all but one"),
+        ("case,msp\n1,.9\n2,.99,7\n", "data row 2 (line 3) has 3 fields, the header has 2; repair the file"),
+    ],
+)
+def test_rows_that_cannot_be_told_apart_are_not_decided(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, message: str
+) -> None:
+    """The file, the column or the row, and the remedy; no decided file appears."""
+    rows, policy, new = write(tmp_path / "val.csv", 100, 0.1), str(tmp_path / "p.json"), tmp_path / "new.csv"
+    run(["threshold", str(rows), "--loss", "err", "--confidence", "msp", "--risk", "0.5", "-o", policy])
+    new.write_text(text)
+    capsys.readouterr()
+    assert run(["apply", policy, str(new), "-o", str(tmp_path / "out.csv")]) == 2
+    assert capsys.readouterr().err == f"abstain: {new}: {message}\n"
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_groups_of_a_csv_keep_their_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Codes 01 and 1 are two groups: each has its own threshold, and apply and monitor find it again."""
+    rng = np.random.default_rng(0)
+    path, policy, decided = tmp_path / "val.csv", tmp_path / "policy.json", tmp_path / "decided.csv"
+    codes = ["01", "1", "007"]
+    rows = [f"{codes[i % 3]},{score},{int(rng.random() < 0.2)}" for i, score in enumerate(rng.random(600))]
+    path.write_text("\n".join(["site,conf,err", *rows]))
+    options = "--loss err --confidence conf --coverage 0.5 --groups site"
+    calibration = ["threshold", str(path), *options.split()]
+    assert run([*calibration, "-o", str(policy)]) == 0
+    assert run(["apply", str(policy), str(path), "-o", str(decided)]) == 0
+    assert "600 rows: 300 accepted" in capsys.readouterr().out
+    share = pl.read_csv(decided, schema_overrides={"site": pl.String}).group_by("site").agg(pl.col("accepted").mean())
+    assert dict(share.iter_rows()) == dict.fromkeys(codes, 0.5)
+    assert run(["monitor", str(policy), str(path), "--loss", "err", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["n_accepted"] == 300
+
+
+@pytest.mark.parametrize("objective", [[], ["--delta", "0.05"], ["--risk", "0.1", "--capacity", "0.2"]])
+def test_one_objective(tmp_path: Path, capsys: pytest.CaptureFixture[str], objective: list[str]) -> None:
+    """The options are named, before the file is read."""
+    assert run(["threshold", str(tmp_path / "none.csv"), *objective]) == 2
+    assert "give exactly one of --risk, --coverage, --capacity, --cost, --review-cost." in capsys.readouterr().err
 
 
 def test_a_cluster_column_is_used(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

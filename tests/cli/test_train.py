@@ -32,6 +32,21 @@ def test_a_dry_run_writes_nothing(tmp_path, capsys, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_trains_seeds_and_shifts(tmp_path, capsys):
+    """Two seeds, OOD data and corruptions: all in one manifest; the second time nothing is left to do."""
+    command = ["train", "ce", *DATA, "-o", str(tmp_path), *SMALL, "--seeds", "3,5", "--corruptions", "fog,contrast",
+               "--ood", "synthetic:n=20,seed=9:semantic", "--accelerator", "cpu"]  # fmt: skip
+    assert run(command) == 0
+    assert f"wrote {tmp_path / 'ce/seed5'}: validation, test, corruption-1" in capsys.readouterr().out
+    study = read_study(tmp_path)
+    assert [each.folder for each in study.runs] == ["ce/seed3", "ce/seed5"]
+    assert study.runs[0].sets[-2].shift == {"kind": "new-class", "statistics": "id", "semantic": True}
+    assert study.outputs("ce", "seed3", study.runs[0].sets[-2].name).labels is None
+    assert run(command) == 0
+    assert "ce/seed3: is finished already" in capsys.readouterr().err
+    assert run(["evaluate", str(tmp_path / "ce/seed3/test.npz"), "--scores", "msp,energy"]) == 0
+
+
 def test_a_grid_of_rewards(tmp_path, capsys):
     """A model per reward and dropout, named by both."""
     small = ["--set", "network.width=4", "--set", "epochs=1", "--set", "objective.warm_up=0"]

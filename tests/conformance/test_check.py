@@ -164,6 +164,19 @@ def test_a_call_is_never_guessed(call: str | None, message: str) -> None:
     assert message in str(error.value)
 
 
+def test_columns_stay_as_they_are() -> None:
+    """An implementation that sorts its arguments in place changes no later case."""
+
+    def careless(confidence: Any, loss: Any) -> float:
+        value = float(abstain.aurc(loss, confidence))
+        confidence.sort()
+        loss[:] = 0.0
+        return value
+
+    assert check(careless, "aurc").passed
+    assert check("abstain:aurc", "aurc").passed
+
+
 # ---------------------------------------------------------------------- the command
 
 PROGRAM = """

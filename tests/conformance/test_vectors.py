@@ -90,3 +90,10 @@ def test_certificates_of_abstain_hold() -> None:
     shares = {each.case: each.value for each in found.outcomes}
     for name in ("one_score", "two_scores", "lower_too_risky", "useful"):
         assert shares[f"{name}, right first"] == shares[f"{name}, wrong first"]
+
+
+def test_samples_of_populations_have_every_column() -> None:
+    """Correctness and uncertainty are the loss and the confidence the other way round."""
+    call = "f(loss, correct, confidence, uncertainty)"
+    found = check("tests.conformance.own:consistent", "certificate", call=call)
+    assert all(each.note.endswith("a threshold in 100.0% of the samples") for each in found.outcomes)

@@ -10,6 +10,36 @@ import pytest
 from abstain import datasets
 
 
+def test_cifar10_vgg16():
+    """The set is complete, in the order of CIFAR-10, and unchanged."""
+    outputs = datasets.load("cifar10_vgg16")
+    assert (outputs.n, outputs.n_classes) == (10000, 10)
+    assert outputs.error.sum() == 641
+    assert outputs.class_names[:2] == ("airplane", "automobile")
+    assert np.bincount(outputs.labels).tolist() == [1000] * 10
+    assert outputs.fingerprint == "c919c7780e23b36d41009df4c89ed1f097b88edc9ef5f4c4e3d01e154e7480a8"
+
+
+def test_llama3_70b_mmlu():
+    """The set is complete, its numbers are those of the source, and the two scores are what makes it interesting."""
+    outputs = datasets.load("llama3_70b_mmlu")
+    assert outputs.n == 6000
+    assert outputs.loss_per_sample().sum() == 1480
+    assert outputs.confidence.tolist() == outputs.scores["msp"].tolist()
+    assert len(np.unique(outputs.scores["msp"])) == 3028
+    assert len(np.unique(outputs.scores["max_logit"])) == 362
+    assert outputs.fingerprint == "99891d3b69f72b87c66dd4b865b868a594f4bd92ab5b3ebb988468f38692678f"
+
+
+def test_digits_logreg():
+    """The set is complete and its confidences are probabilities."""
+    outputs = datasets.load("digits_logreg")
+    assert (outputs.n, outputs.n_classes) == (899, 10)
+    assert outputs.error.sum() == 35
+    assert outputs.confidence.min() > 0.2
+    assert outputs.confidence.max() <= 1.0
+
+
 def test_digits_are_what_the_script_makes(tmp_path):
     """The script in ``benchmarks`` makes the bundled file again."""
     pytest.importorskip("sklearn")
@@ -26,6 +56,34 @@ def test_digits_are_what_the_script_makes(tmp_path):
     np.testing.assert_array_equal(made[:, 0], outputs.labels)
     np.testing.assert_array_equal(made[:, 1], outputs.predictions)
     np.testing.assert_allclose(made[:, 2], outputs.confidence, atol=2e-6)
+
+
+def test_votes_of_thirty_networks():
+    """Both sets are complete and in order; the second one is harder; a share is a whole number of votes."""
+    outputs = datasets.load("cifar10_votes")
+    new = outputs.groups["set"] == "CIFAR-10.1"
+    assert new.tolist() == [False] * 10_000 + [True] * 2000
+    assert (outputs.loss[~new].sum(), outputs.loss[new].sum()) == (300, 164)
+    assert np.array_equal(np.round(30 * outputs.confidence) / 30, outputs.confidence)
+
+
+def test_six_models_of_imagenet():
+    """The same images: errors go together; accuracies are those of the complete set within sampling error."""
+    whole = {"efficientnet_b3a": 0.81874, "resnext50": 0.79762, "resnext101": 0.79312, "resnet101": 0.77374,
+             "mobilenetv3": 0.75768, "resnet34": 0.75112}  # fmt: skip
+    losses = [datasets.load(f"imagenet_{name}").loss for name in whole]
+    for loss, accuracy in zip(losses, whole.values(), strict=True):
+        assert abs(1.0 - loss.mean() - accuracy) < 3.0 * np.sqrt(accuracy * (1.0 - accuracy) / 2000)
+    assert np.corrcoef(losses)[np.triu_indices(6, 1)].min() > 0.5
+
+
+def test_a_set_and_a_foreign_one():
+    """Both scores tell MNIST from Fashion-MNIST; the OOD rows have no label."""
+    known, ood = datasets.load("fashion_mnist_id"), datasets.load("fashion_mnist_ood")
+    assert (known.n, ood.n, known.loss.sum()) == (1000, 1000, 43)
+    assert ood.loss is None
+    for score in ("msp", "gen"):
+        assert (known.scores[score][:, None] > ood.scores[score]).mean() > 0.9
 
 
 def test_extracts_are_what_the_script_makes(tmp_path):
@@ -99,6 +157,15 @@ def test_synthetic_models_match_the_printed_results(kind):
     assert outputs.confidence.min() >= low
     assert outputs.confidence.max() <= high
     assert np.ptp(outputs.confidence) >= 0.99 * (high - low)
+
+
+def test_seeds_and_generators():
+    """Equal seeds give equal data, given as a number or as a generator."""
+    one, two = datasets.synthetic("random", rng=3), datasets.synthetic("random", rng=np.random.default_rng(3))
+    assert one.fingerprint == two.fingerprint
+    assert one.fingerprint != datasets.synthetic("random", rng=4).fingerprint
+    assert datasets.synthetic("random").n == 1000
+    assert set(np.unique(one.labels)) == set(np.unique(one.predictions)) == {0, 1, 2}
 
 
 def test_every_number_can_be_changed():

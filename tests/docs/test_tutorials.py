@@ -62,3 +62,19 @@ def test_numbers_of_trained_models_may_be_a_little_off(printed: str, holds: bool
     page.write_text(TEXT.format(printed), encoding="utf-8")
     assert (failures_of(page, near=True)[1] == []) == holds
     assert (failures_of(page)[1] == []) == (printed == "12.0")
+
+
+def test_a_failing_tutorial_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The exit code counts pages that print something else; their pictures are kept all the same."""
+    monkeypatch.setattr(tutorial_pages, "FOLDER", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "good.md").write_text(TEXT.format("12.0"), encoding="utf-8")
+    (tmp_path / "bad.md").write_text(
+        "```python\n>>> from pathlib import Path\n>>> _ = Path('x.png').write_text('x')\n>>> 1\n2\n\n```\n",
+        encoding="utf-8",
+    )
+    assert tutorial_pages.main([]) == 1
+    assert (tmp_path / "generated" / "bad" / "x.png").exists()
+    tutorial_pages.write(tmp_path / "bad.md")
+    assert ">>> 1\n1\n" in (tmp_path / "bad.md").read_text(encoding="utf-8")
+    assert tutorial_pages.main(["bad"]) == 0

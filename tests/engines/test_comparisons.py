@@ -20,6 +20,17 @@ def test_an_engine_gives_the_comparison_of_the_rows_in_memory(engine: str, kind:
     check_comparison(ENGINES[engine], kind, 4)
 
 
+def test_few_rows_are_swapped_as_in_memory() -> None:
+    """Below 20 errors in a small sample p-values are from swaps, whose noise is that of 1,999 draws."""
+    frame = rows(1, n=150).with_columns(loss=pl.Series(np.arange(150) % 15 == 0).cast(pl.Float64))
+    found = abstain.compare("loss", ["confidence", "other"], frame=frame.lazy())
+    expected = abstain.compare(frame["loss"], {name: frame[name] for name in ("confidence", "other")})
+    assert found.method == expected.method == "permutation, influence"
+    one, two = found.differences[0], expected.differences[0]
+    assert one.standard_error == pytest.approx(two.standard_error)
+    assert one.p_value == pytest.approx(two.p_value, abs=0.06)
+
+
 def test_scores_may_be_called_otherwise_and_computed() -> None:
     """A dict gives names; a score of probabilities is computed by the engine, its loss from labels."""
     rng = np.random.default_rng(0)

@@ -133,11 +133,32 @@ def test_what_counts_cannot_give_is_refused_by_name(told: dict[str, Any], reason
         abstain.evaluate(rows(1).lazy(), **told)
 
 
+@in_turn(["bool", "int", "float", "text", "date"])
+def test_groups_are_called_as_in_memory(engine: str, kind: str) -> None:
+    """A group may be a truth value, a number, a word or a day."""
+    number = pl.arange(400) % 2
+    made = {
+        "bool": number == 1, "int": number.cast(pl.Int8), "float": number / 2, "text": number.cast(pl.String),
+        "date": pl.date(2026, 1, 1 + number),
+    }  # fmt: skip
+    frame = rows(1).with_columns(kind=made[kind])
+    check_same(evaluated(ENGINES[engine]([frame]), groups="kind"), evaluated(frame, groups="kind"))
+
+
 def test_a_group_column_of_many_values_is_refused() -> None:
     """An identifier is no group."""
     frame = rows(1, n=1500).with_columns(case=pl.arange(1500))
     with pytest.raises(ValueError, match="groups='case' has 1500 distinct values, more than 1000"):
         abstain.evaluate(frame.lazy(), groups="case")
+
+
+def test_the_fingerprint_is_that_of_the_rows() -> None:
+    """No partition and no engine changes it, one row does."""
+    frame = rows(3)
+    prints = {evaluated(make(parts(frame, k))).provenance["fingerprint"] for k in (1, 5) for make in ENGINES.values()}
+    assert len(prints) == 1
+    other = frame.with_columns(loss=pl.when(pl.arange(len(frame)) == 7).then(1 - pl.col("loss")).otherwise("loss"))
+    assert evaluated(other.lazy()).provenance["fingerprint"] not in prints
 
 
 def test_too_many_different_rows_are_no_summary(monkeypatch: pytest.MonkeyPatch) -> None:

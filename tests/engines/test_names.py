@@ -1,5 +1,6 @@
 """Names and kinds of columns that engines read otherwise: refused by name where used, of no matter where not."""
 
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,22 @@ def test_a_name_that_is_a_pattern_is_refused_where_it_is_read(engine: str, name:
                 abstain.TieBlocks.from_frame(source, loss=told["loss"], confidence=told["confidence"])
             with pytest.raises(ValueError, match=message):
                 summarize(source, loss=told["loss"], confidence=told["confidence"])
+
+
+@pytest.mark.parametrize("name", ["*", "^lo.*$", "^loss$"])
+def test_a_name_that_is_a_pattern_is_read_in_memory(tmp_path: Path, name: str) -> None:
+    """Of rows in memory and of a file it is a name, and elsewhere an unused column is no matter."""
+    frame = rows(2)
+    expected = abstain.evaluate(frame, metrics="augrc", level=0).value("augrc")
+    renamed, extra = frame.rename({"loss": name}), frame.with_columns(pl.lit(3.0).alias(name))
+    renamed.write_parquet(tmp_path / "rows.parquet")
+    for source in (renamed, renamed.to_pandas(), tmp_path / "rows.parquet"):
+        assert abstain.evaluate(source, loss=name, metrics="augrc", level=0).value("augrc") == expected
+    for kind, engine in ENGINES.items():
+        if kind == "duckdb" and "." in name and version("narwhals").startswith("2.15."):
+            continue  # it reads what stands before the dot as a table
+        told: dict[str, Any] = {"loss": "loss", "confidence": "confidence", "metrics": "augrc", "level": 0}
+        assert abstain.evaluate(engine([extra]), **told).value("augrc") == expected
 
 
 @pytest.mark.parametrize("role", ["groups", "clusters"])

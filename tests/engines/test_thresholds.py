@@ -1,6 +1,7 @@
 """``choose_threshold`` on rows that an engine or many files hold: that of the rows in memory, from counts."""
 
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,46 @@ def test_any_problem_in_any_parts(problem: Problem, number: int, objective: str)
     check_alike(abstain.choose_threshold(frame=lazy, **told).to_dict(), expected.to_dict(), objective)
 
 
+def test_a_policy_from_counts_knows_its_rows_again(tmp_path: Path) -> None:
+    """The fingerprint is that of the rows, so an audit on them warns."""
+    frame = rows(3, ties=False)
+    found = abstain.choose_threshold(frame=frame.lazy(), coverage=0.5)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        abstain.audit(found, frame["loss"], frame["confidence"])
+    assert [each.category.__name__ for each in caught] == ["ReusedCalibrationWarning"]
+
+
+def test_copies_are_noticed_in_counts() -> None:
+    """Rows that were copied come back as one with the number 2, which is said as in memory."""
+    frame = pl.concat([rows(3, ties=False)] * 2)
+    with pytest.warns(UserWarning, match="400 of 800 rows are exact copies"):
+        abstain.choose_threshold(frame=frame.lazy(), risk=0.5, delta=0.1)
+
+
+def test_a_wide_tie_is_written_out_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fingerprint of a tie of more rows than a piece is that of its rows."""
+    monkeypatch.setattr("abstain.thresholds._sample.PIECE", 7)
+    frame = pl.DataFrame({"confidence": np.arange(100) // 40 / 4, "loss": np.arange(100) % 2})
+    found = abstain.choose_threshold(frame=frame.lazy(), coverage=0.5)
+    assert found.calibration.fingerprint == _in_memory(frame).calibration.fingerprint
+
+
+def _in_memory(frame: pl.DataFrame) -> Any:
+    return abstain.choose_threshold(frame["loss"], frame["confidence"], coverage=0.5)
+
+
+def test_columns_and_scores_are_named() -> None:
+    """Names are those of evaluate: a loss from labels and predictions, and a score that the engine computes."""
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet([1, 1, 1], 500)
+    frame = pl.DataFrame({f"p_{k}": p[:, k] for k in range(3)} | {"truth": rng.integers(0, 3, 500)})
+    told: dict[str, Any] = {"labels": "truth", "probabilities": "p_*"}
+    found = abstain.choose_threshold(frame=frame.lazy(), confidence="msp", coverage=0.5, **told)
+    wrong = frame["truth"].to_numpy() != p.argmax(axis=1)
+    assert found.to_dict() == abstain.choose_threshold(wrong, p.max(axis=1), coverage=0.5).to_dict()
+
+
 @pytest.mark.parametrize(
     ("told", "kind", "reason"),
     [
@@ -57,6 +98,12 @@ def test_what_cannot_be_had_from_counts_is_refused_by_name(told: dict[str, Any],
     """The message says what, and what to do."""
     with pytest.raises(kind, match=reason):
         abstain.choose_threshold(**({"frame": rows(1).lazy(), "coverage": 0.5} | told))
+
+
+def test_a_missing_column_is_named() -> None:
+    """With what to give in its place."""
+    with pytest.raises(TypeError, match="confidence is missing; give loss and confidence as columns, or frame="):
+        abstain.choose_threshold([0, 1], None, coverage=0.5)
 
 
 def test_too_many_rows_in_clusters_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 import abstain
 
@@ -26,6 +27,29 @@ def effective(loss: np.ndarray) -> float:
 
 
 # ---------------------------------------------------------------------- agreement
+
+
+@pytest.mark.parametrize("metric", ["augrc", "auroc_f", "e_augrc", "selective_risk(coverage=0.8)"])
+def test_values_errors_and_intervals_are_those_of_the_single_functions(data, metric):
+    """So they are unless fewer than ten errors decide; then a difference has room for one more."""
+    loss, scores = data
+    result = abstain.compare(loss, scores, metric)
+    chosen = abstain.metrics.parse(metric)
+    for row in result.table:
+        single = abstain.confidence_interval(chosen, loss, scores[row["name"]])
+        assert row["estimate"] == pytest.approx(single.estimate)
+        assert (row["low"], row["high"]) == pytest.approx((single.low, single.high))
+    influences = [abstain.inference.influence(chosen, loss, scores[name]) for name in ("good", "poor")]
+    matrix = abstain.inference.covariance(*influences)
+    found = result.difference("good", "poor")
+    k = effective(loss) if metric == "auroc_f" else np.inf  # errors of which AUROC_f is a mean
+    factor = 1.0 if np.isinf(k) else k / (k - 1.0)
+    df = min(k, len(loss)) - 1.0
+    assert found.standard_error == pytest.approx(factor * np.sqrt(matrix[0, 0] + matrix[1, 1] - 2 * matrix[0, 1]))
+    z = found.difference / found.standard_error
+    assert found.p_value == pytest.approx(2 * stats.t.sf(abs(z), df), rel=1e-6, abs=0.0)
+    reach = stats.t.ppf(0.975, df) * found.standard_error
+    assert (found.low, found.high) == pytest.approx((found.difference - reach, found.difference + reach))
 
 
 def delong(loss: np.ndarray, first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
@@ -84,6 +108,19 @@ def test_what_a_difference_rests_on_is_said_and_too_little_says_nothing():
     found = abstain.compare(rng.random(600) < 0.2, {"a": rng.random(600), "b": old}, clusters=two)
     assert found.differences[0].warning == "no interval and no p-value: it rests on about 2 clusters"
     assert np.isnan([found.differences[0].p_value, *(row["low"] for row in found.table)]).all()
+
+
+def test_clusters_of_copies_count_once(data):
+    loss, scores = data
+    once = abstain.compare(loss, scores, clusters=np.arange(600)).differences
+    ids = np.repeat([f"case {k}" for k in range(600)], 15)
+    copies = {name: np.repeat(score, 15) for name, score in scores.items()}
+    result = abstain.compare(np.repeat(loss, 15), copies, clusters=ids)
+    assert result.n_clusters == 600
+    for one, many in zip(once, result.differences, strict=True):
+        assert many.standard_error == pytest.approx(one.standard_error)
+        assert many.p_value == pytest.approx(one.p_value)
+        assert many.df == 599
 
 
 def test_few_clusters_leave_few_degrees_of_freedom_to_the_bootstrap(data):
@@ -202,6 +239,14 @@ def test_a_difference_without_spread_has_no_p_value():
         method="permutation",
     )  # fmt: skip
     assert exact.differences[0].p_value == 1 / 2**8
+
+
+def test_few_clusters_are_a_rough_guide(data):
+    loss, scores = data
+    result = abstain.compare(loss, scores, clusters=np.arange(600) % 6)
+    assert all("only 6 clusters" in each.warning and each.df <= 5 for each in result.differences)
+    with pytest.raises(ValueError, match="single cluster"):
+        abstain.compare(loss, scores, clusters=np.zeros(600))
 
 
 LOSS, A, B = [0, 1, 0, 1, 0, 0], [1, 2, 3, 4, 5, 6], [2, 1, 4, 3, 6, 5]

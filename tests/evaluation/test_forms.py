@@ -46,6 +46,14 @@ def test_hostile_names_in_json_and_csv(part: int, tmp_path: Path) -> None:
     }
 
 
+def test_numbers_in_csv_are_never_quoted() -> None:
+    """A negative value is a number, not a formula."""
+    worst = abstain.Outputs(loss=[1, 0], confidence=[0.9, 0.8])
+    rows = list(csv.DictReader(io.StringIO(abstain.evaluate(worst, metrics="cwsa").to_csv())))
+    assert float(rows[0]["value"]) < 0
+    assert rows[0]["value"].startswith("-")
+
+
 def test_each_end_takes_the_side_that_reaches_there() -> None:
     """Ends of a difference of two intervals are roots of sums of squares, side by side."""
     rng = np.random.default_rng(0)

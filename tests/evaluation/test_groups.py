@@ -21,6 +21,17 @@ def outputs(**fields: object) -> abstain.Outputs:
     return abstain.Outputs(**({"loss": LOSS, "confidence": SCORE, "groups": {"site": SITE, "age": AGE}} | fields))
 
 
+def test_groups_are_evaluated_like_their_rows_alone() -> None:
+    """Text and numbers make groups; the value in a group is that of its rows, weights included."""
+    result = abstain.evaluate(outputs(sample_weight=WEIGHT), metrics="augrc", groups=["site", "age"])
+    assert result.groups == [None, "site = north", "site = south", "site = west", "age = 30", "age = 31"]
+    for group, rows in (("site = south", SITE == "south"), ("age = 31", AGE == 31), (None, slice(None))):
+        wanted = abstain.augrc(LOSS[rows], SCORE[rows], sample_weight=WEIGHT[rows])
+        assert result.value("augrc", group=group) == wanted
+    assert abstain.evaluate(outputs(), metrics="augrc", groups="age").groups == [None, "age = 30", "age = 31"]
+    assert abstain.evaluate(outputs(), metrics="augrc", groups=["age", "age"]).groups == [None, "age = 30", "age = 31"]
+
+
 def test_metrics_of_the_probabilities_within_groups() -> None:
     """The probability vectors are those of the group, too."""
     rng = np.random.default_rng(4)
@@ -31,6 +42,12 @@ def test_metrics_of_the_probabilities_within_groups() -> None:
     rows = AGE == 30
     wanted = abstain.nll(labels[rows], probabilities[rows], sample_weight=WEIGHT[rows])
     assert result.value("nll", group="age = 30") == pytest.approx(wanted, rel=1e-12)
+
+
+def test_unknown_groups_get_the_nearest_name() -> None:
+    """A wrong column in ``groups=`` is an error."""
+    with pytest.raises(ValueError, match="groups='sit' is no group column; did you mean 'site'"):
+        abstain.evaluate(outputs(), groups="sit")
 
 
 def test_an_identifier_is_no_group() -> None:
@@ -77,6 +94,13 @@ def test_a_group_where_nothing_counts(policy: str) -> None:
 # ---------------------------------------------------------------------- look-ups
 
 
+def test_value_by_spec_and_by_printed_name() -> None:
+    """A number is found under the text that asked for it and under the name in the table."""
+    result = abstain.evaluate(outputs(), metrics="coverage_at_risk(risk=0.25), augrc")
+    assert result.value("coverage_at_risk(risk=0.25)") == result.value("Coverage at risk 25 %")
+    assert result.value("AUGRC") == result.value("augrc")
+
+
 @pytest.mark.parametrize(
     ("what", "message"),
     [
@@ -95,7 +119,37 @@ def test_failed_look_ups_name_what_is_wrong(what: dict[str, str], message: str) 
             result.curve(what.get("score"), what.get("group"))
 
 
+def test_look_up_of_a_group_without_groups() -> None:
+    """The message says how groups are made."""
+    with pytest.raises(KeyError, match=r"no group 'site = a' here; .*groups=<group column>"):
+        abstain.evaluate(outputs()).curve(group="site = a")
+
+
 # ---------------------------------------------------------------------- notes
+
+
+def test_a_group_of_one_cluster_has_values_without_intervals() -> None:
+    """Resampled or not: one small group is no reason to refuse the whole."""
+    cluster = np.where(SITE == "west", -1, np.arange(N) // 4)
+    metrics = ["augrc", "coverage_at_risk(risk=0.2)"]
+    result = abstain.evaluate(outputs(clusters=cluster), metrics=metrics, groups="site", n_resamples=50)
+    for entry in result.measurements:
+        assert np.isnan(entry.low) == (entry.group == "site = west")
+        assert not np.isnan(entry.value)
+        if entry.group == "site = west":
+            assert str(entry.warning).startswith("no interval: clusters holds a single cluster")
+
+
+def test_a_missing_interval_is_said_where_the_data_lack_it() -> None:
+    """Once for metrics with the same reason; one that has none by its kind says why."""
+    metrics = ["augrc", "aurc", "ece", "coverage_at_risk(risk=0.2)"]
+    of_ece = "no interval of ECE of confidence: its bias does not vanish compared with its spread"
+    assert abstain.evaluate(outputs(), metrics=metrics).notes() == [of_ece]
+    notes = abstain.evaluate(outputs(clusters=np.zeros(N, dtype=int)), metrics=metrics).notes()
+    assert of_ece in notes
+    assert (
+        sum(note.startswith("no interval of AUGRC of confidence, AURC of confidence: clusters") for note in notes) == 1
+    )
 
 
 @pytest.mark.parametrize(
@@ -149,6 +203,44 @@ def test_provenance_identifies_the_input() -> None:
     assert len(hashes) == 6
     weighted = abstain.evaluate(outputs(sample_weight=WEIGHT)).provenance
     assert weighted["mean_loss"] == pytest.approx(np.average(LOSS, weights=WEIGHT))
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize(
+    ("one", "other", "policy", "same"),
+    [
+        (None, None, "drop", True), (3, None, "drop", False), (None, 3, "drop", False), (3, None, "reject", True),
+        (3, 3, "drop", True), (3, 4, "drop", False),
+    ],
+)  # fmt: skip
+def test_scores_that_lack_other_rows_are_measured_on_other_samples(
+    one: int | None, other: int | None, policy: str, same: bool, lazy: bool
+) -> None:
+    """Only where rows are dropped; a scan of single scores does not show whether two lack the same rows."""
+    polars = pytest.importorskip("polars")
+    columns = {"loss": [0.0, 1.0] * 10, "a": [k / 20 for k in range(20)], "b": [k * 7 % 20 / 20 for k in range(20)]}
+    for name, row in (("a", one), ("b", other)):
+        if row is not None:
+            columns[name][row] = np.nan
+    frame = polars.LazyFrame(columns) if lazy else polars.DataFrame(columns)
+    found = abstain.evaluate(frame, ["a", "b"], "risk", loss="loss", nan_policy=policy)
+    known = same and not (lazy and policy == "drop" and (one, other) == (3, 3))
+    assert found.provenance["same_samples"] == known
+    assert any("measured on other samples" in note for note in found.notes()) != known
+    alone = abstain.evaluate(frame, ["a"], "risk", loss="loss", nan_policy=policy)
+    assert alone.provenance["same_samples"]
+
+
+def test_rows_of_other_groups_are_no_copies() -> None:
+    """Nor are rows that differ in another score; all that is known of them counts."""
+    rng = np.random.default_rng(0)
+    loss, score = np.tile((rng.random(400) < 0.1) * 1.0, 2), np.tile(rng.random(400), 2)
+    for more, said in (
+        ({}, True), ({"groups": {"half": np.arange(800) // 400}}, False),
+        ({"groups": {"same": np.arange(800) % 400 // 200}}, True), ({"scores": {"s": np.arange(800.0)}}, False),
+    ):  # fmt: skip
+        verdict = abstain.evaluate(abstain.Outputs(loss=loss, confidence=score, **more), "confidence", "risk").verdict
+        assert ("copied_rows" in [each.kind for each in verdict.caveats]) == said
 
 
 @pytest.mark.parametrize("names", [["a"], ["a", "b"]])

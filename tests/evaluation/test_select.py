@@ -36,6 +36,18 @@ def test_it_takes_the_best_of_the_validation_split_and_reports_the_test_split():
     assert result.others() == {"auroc_f": result.choices["auroc_f"].name}
 
 
+def test_pairs_and_single_splits_are_taken():
+    given = candidates()
+    pairs = {name: (each["validation"], each["test"]) for name, each in given.items()}
+    assert abstain.select(pairs).to_dict() == abstain.select(given).to_dict()
+    alone = abstain.select({name: each["validation"] for name, each in given.items()})
+    assert alone.choices["augrc"].test is None
+    assert alone.n_test is None
+    assert alone.chosen == abstain.select(given).chosen
+    lists = abstain.select({"a": ([0, 1], [2, 1]), "b": ([0, 1], [1, 2])}, "augrc")
+    assert lists.chosen == "a"
+
+
 @pytest.mark.parametrize(
     ("spec", "method"), [("augrc", "log-t, runs"), ("auroc_f", "logit-t, runs"), ("coverage_at_risk(risk=0.2)", "none")]
 )
@@ -99,3 +111,12 @@ def test_a_candidate_that_attains_no_such_risk_accepts_nothing():
     result = abstain.select({"never": ([1, 0], [2, 1]), "half": ([1, 0], [1, 2])}, "coverage_at_risk(risk=0.1)")
     assert result.validation["coverage_at_risk(risk=0.1)"] == {"never": 0.0, "half": 0.5}
     assert result.chosen == "half"
+
+
+@pytest.mark.parametrize(
+    ("metric", "message"),
+    [("nll", "nll takes probabilities"), (5, "metric must be a name .* got 5"), (["augrc", 5], "got 5")],
+)
+def test_bad_metrics(metric, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        abstain.select({"a": PAIR}, metric)

@@ -67,6 +67,13 @@ def test_one_score_has_its_metrics_below_each_other() -> None:
     assert best(table) == set()
 
 
+def test_the_best_follows_the_direction() -> None:
+    """The largest AUROC and the smallest area are marked."""
+    outputs = abstain.Outputs(loss=[0, 0, 1], scores={"good": [3, 2, 1], "bad": [1, 2, 3]})
+    (table,) = abstain.evaluate(outputs, ["bad", "good"], "augrc,auroc_f").tables()
+    assert best(table) == {(1, 1), (1, 2)}
+
+
 def test_intervals_of_groups_hold_together() -> None:
     """Each of G groups of a column has its interval at 1 - (1 - level) / G; all rows keep the level; tables say so."""
     result = abstain.evaluate(OUTPUTS, NAMES[0], "augrc", groups="site", level=0.9)
@@ -78,6 +85,26 @@ def test_intervals_of_groups_hold_together() -> None:
     assert "intervals that hold for all groups of a column together, at 90 %" in " ".join(str(result).split())
     without = abstain.evaluate(OUTPUTS, NAMES[0], "augrc", groups="site", level=None)
     assert without.tables()[1].title == f"{NAMES[0]} by group"
+
+
+def test_groups_are_compared_at_one_threshold() -> None:
+    """A group of its own coverage hides that a common threshold accepts less of it, or at another risk."""
+    result = abstain.evaluate(OUTPUTS, NAMES[0], "augrc", groups="site")
+    table = result.tables()[1]
+    assert table.headings()[:4] == ["Group", "n", "Coverage at τ", "Risk at τ"]
+    score, loss = OUTPUTS.scores[NAMES[0]], OUTPUTS.loss
+    threshold = np.sort(score)[::-1][int(0.8 * N) - 1]
+    assert f"τ of {NAMES[0]}: {float(threshold)!r}," in str(result)
+    for name, n, coverage, risk, _ in table.rows:
+        member = OUTPUTS.groups["site"] == name.removeprefix("site = ")
+        accepted = member & (score >= threshold)
+        assert (n, coverage) == (member.sum(), pytest.approx(accepted.sum() / member.sum()))
+        assert risk == pytest.approx(loss[accepted].mean())
+    nowhere = abstain.Outputs(
+        loss=[0, 1, 0, 1], scores={"s": [0.5, np.nan, np.nan, np.nan]}, groups={"g": list("abab")}
+    )
+    rejected = abstain.evaluate(nowhere, "s", "augrc", groups="g", nan_policy="reject", level=None)
+    assert rejected.tables()[1].headings() == ["Group", "n", "AUGRC ↓"]  # no threshold accepts 80 %
 
 
 @pytest.mark.parametrize(("metric", "worst"), [("augrc", max), ("auroc_f", min)])

@@ -39,6 +39,19 @@ def test_the_default_score() -> None:
         abstain.evaluate(abstain.Outputs(loss=[0, 1], scores={"noise": [1, 2]}))
 
 
+def test_default_and_all_list_what_the_data_do_not_allow() -> None:
+    """With ``"default"`` and ``"all"`` nothing is raised: the reason stands beside the NaN."""
+    outputs = abstain.Outputs(loss=[0.25, 0.5, 1.0], confidence=[30.0, 20.0, 10.0])
+    for metrics in ("default", "all"):
+        result = abstain.evaluate(outputs, metrics=metrics)
+        reasons = {entry.metric: entry.reason for entry in result.measurements}
+        assert "needs a 0/1 loss" in str(reasons["auroc_f"])
+        assert "needs confidence scores that are probabilities" in str(reasons["ece"])
+        assert reasons["augrc"] is None
+    shown = {entry.identifier.partition("/")[0] for entry in result.measurements}
+    assert shown == set(abstain.metrics.names("blocks", "probabilities"))
+
+
 def test_a_metric_asked_for_by_name_must_be_possible() -> None:
     """Whoever names a metric gets its value or an error, never a silent NaN."""
     outputs = abstain.Outputs(loss=[0.25, 0.5], confidence=[0.9, 0.8])
@@ -49,6 +62,23 @@ def test_a_metric_asked_for_by_name_must_be_possible() -> None:
     undefined = abstain.evaluate(abstain.Outputs(loss=[0, 0], confidence=[0.9, 0.8]), metrics="auroc_f")
     assert np.isnan(undefined.value("auroc_f"))  # not a need, but the definition: NaN with a reason
     assert undefined.notes() == ["AUROC of failures is not defined: there is no failure to detect: every loss is 0"]
+
+
+def test_metrics_in_every_form() -> None:
+    """Text with commas, a list of texts, an object and a mixture; each metric once."""
+    aurc = abstain.metrics.get("aurc", estimator="trapezoid")
+    for metrics in (
+        "augrc, aurc(estimator=trapezoid)",
+        ["augrc", "aurc(estimator=trapezoid)"],
+        ["augrc", aurc],
+        iter(["augrc", aurc, "augrc", aurc]),
+    ):
+        specs = [entry.metric for entry in abstain.evaluate(OUTPUTS, metrics=metrics).measurements]
+        assert specs == ["augrc", "aurc(estimator=trapezoid)"]
+    only = abstain.evaluate(OUTPUTS, metrics=aurc)
+    assert only.value("aurc(estimator=trapezoid)") == abstain.aurc(
+        OUTPUTS.error, PROBABILITIES.max(1), estimator="trapezoid"
+    )
 
 
 @pytest.mark.parametrize(
@@ -68,6 +98,15 @@ def test_wrong_metrics(metrics: object, error: type[Exception], message: str) ->
     """A wrong metric is an error that names it and the remedy."""
     with pytest.raises(error, match=message):
         abstain.evaluate(OUTPUTS, metrics=metrics)  # type: ignore[arg-type]
+
+
+def test_losses_above_one_have_no_accuracy() -> None:
+    """The first default metric is the accuracy where there is one, else the risk."""
+    first = [
+        abstain.evaluate(abstain.Outputs(loss=loss, confidence=[0.9, 0.8])).measurements[0]
+        for loss in ([0, 1], [0.5, 1.0], [0.5, 1.5])
+    ]
+    assert [(entry.metric, entry.value) for entry in first] == [("accuracy", 0.5), ("accuracy", 0.25), ("risk", 1.0)]
 
 
 @pytest.mark.parametrize("policy", ["reject", "drop"])
@@ -105,6 +144,17 @@ def test_wrong_arguments(arguments: dict[str, object], error: type[Exception], m
     """Every wrong argument is named with the remedy."""
     with pytest.raises(error, match=message):
         abstain.evaluate(**({"outputs": OUTPUTS} | arguments))  # type: ignore[arg-type]
+
+
+def test_a_metric_that_one_score_does_not_allow_leaves_a_dash() -> None:
+    """The others have their value, the reason stands in a note; what no score allows is an error as before."""
+    outputs = abstain.Outputs(loss=[0, 1, 0, 0], scores={"share": [0.9, 0.2, 0.8, 0.7], "logit": [9.0, 2.0, 8.0, 7.0]})
+    result = abstain.evaluate(outputs, ["share", "logit"], ["ece", "augrc"], level=None)
+    assert result.value("ece", score="share") == abstain.ece(outputs.loss, outputs.scores["share"])
+    assert np.isnan(result.value("ece", score="logit"))
+    assert any(note.startswith("ECE is not defined for logit: ece needs confidence") for note in result.notes())
+    with pytest.raises(abstain.UnmetNeed, match="ece needs confidence scores that are probabilities"):
+        abstain.evaluate(outputs, "logit", ["ece", "augrc"])
 
 
 @pytest.mark.parametrize("half", [False, True])

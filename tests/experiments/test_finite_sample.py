@@ -64,6 +64,26 @@ def test_scores_of_table_s2():
     assert found["MaxLogit / l2 norm"][0] == pytest.approx(z[0] / np.linalg.norm(z))
 
 
+def test_files_are_read(tmp_path):
+    """Probabilities, and predictions with a confidence; a folder without any file is an error that names them."""
+    labels = np.array([0, 1, 1, 0], dtype=np.uint8)
+    probabilities = np.array([[0.9, 0.1], [0.4, 0.6], [0.7, 0.3], [0.8, 0.2]], dtype=np.float32)
+    columns = {"pred_b": labels, "conf_b": probabilities.max(1)}
+    np.savez(tmp_path / "cifar10_test_models.npz", labels=labels, probs_a=probabilities, **columns)
+    several = {"models": np.array(["x", "y"]), "pred": np.zeros((2, 4), int), "conf": np.ones((2, 4))}
+    np.savez(tmp_path / "imagenet_val_msp.npz", labels=labels, **several)
+    found = sources.load(tmp_path)
+    assert [(each.family, each.model, *each.losses) for each in found] == [
+        ("CIFAR-10", "a", "0/1", "CE"),
+        ("CIFAR-10", "b", "0/1"),
+        ("ImageNet", "x", "0/1"),
+        ("ImageNet", "y", "0/1"),
+    ]
+    assert found[0].losses["0/1"].tolist() == [0, 0, 1, 0]
+    with pytest.raises(FileNotFoundError, match="cifar10_test_models"):
+        sources.load(tmp_path / "empty")
+
+
 @pytest.mark.parametrize("figures", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_the_command(figures, tmp_path, capsys, monkeypatch):
     """Made-up data: records, tables, statements and all figures are written."""

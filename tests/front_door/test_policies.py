@@ -10,6 +10,7 @@ import pytest
 
 import abstain
 from abstain.cli import run
+from abstain.monitoring import monitor
 from abstain.thresholds import apply_policy
 
 pl = pytest.importorskip("polars")
@@ -107,6 +108,73 @@ def test_a_prediction_of_abstain_is_declined(folder: Path, capsys: pytest.Captur
     assert monitored("new.csv", capsys) == (len(found), 800 - answers(1)["declined"].sum())
 
 
+def test_tabs_belong_to_tsv(folder: Path) -> None:
+    """A .csv from a .tsv has commas, a .tsv has tabs."""
+    Path("new.tsv").write_text("case\ts\na\t0.9\n")
+    policy = abstain.choose_threshold([0, 1], [0.9, 0.2], coverage=0.5).policy(score="s")
+    for name, line in (("out.csv", "a,0.9,true"), ("out.tsv", "a\t0.9\ttrue")):
+        apply_policy(policy, "new.tsv", name)
+        assert Path(name).read_text().splitlines()[1] == line
+
+
+def patients(seed: int, n: int = 400) -> dict[str, Any]:
+    """Return rows of patients of whom one has many rows, all wrong."""
+    rng = np.random.default_rng(seed)
+    patient = np.concatenate([np.repeat(np.arange(n), 2), np.full(300, n)])
+    error = np.concatenate([(rng.random(2 * n) < 0.02).astype(int), np.ones(300, dtype=int)])
+    return {"patient": patient, "confidence": 0.5 + 0.5 * rng.random(len(error)).round(3), "error": error}
+
+
+def test_a_guarantee_about_clusters_is_tested_as_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The policy remembers the column; one patient with all the errors breaks no guarantee; no column, no test."""
+    pl.DataFrame(patients(0)).write_csv("cal.csv")
+    pl.DataFrame(patients(1)).write_csv("new.csv")
+    found = abstain.thresholds.prespecified_threshold(
+        patients(0)["error"],
+        patients(0)["confidence"],
+        [0.5],
+        risk=0.1,
+        delta=0.05,
+        clusters=patients(0)["patient"],
+    )
+    policy = found.policy(score="confidence", reading={"clusters": "patient"})
+    policy.save("p.json")
+    assert run(["monitor", "p.json", "new.csv", "--loss", "error"]) == 0
+    assert capsys.readouterr().out.startswith("No violation found: ")
+    new = patients(1)
+    seen = monitor(policy, new["error"], new["confidence"], clusters=new["patient"])
+    assert (seen.violated, seen.n) == (False, 1100)
+    means = pl.DataFrame(new).group_by("patient").agg(pl.col("error").mean())["error"]
+    assert seen.risk == pytest.approx(float(means.mean()))
+    with pytest.raises(ValueError, match="the guarantee is about clusters"):
+        monitor(policy, new["error"], new["confidence"])
+    rows = abstain.choose_threshold(np.zeros(800), np.arange(800), risk=0.1, delta=0.05)
+    with pytest.raises(ValueError, match="the guarantee is about rows"):
+        monitor(rows.policy(score="s"), new["error"], new["confidence"], clusters=new["patient"])
+    pl.DataFrame(new).drop("patient").write_csv("none.csv")
+    assert run(["monitor", "p.json", "none.csv", "--loss", "error"]) == 2
+    assert "'patient' is not in the file" in capsys.readouterr().err
+
+
+def test_clusters_at_the_limit_rarely_alarm() -> None:
+    """Errors that come in whole clusters, at the guaranteed risk: alarms in at most delta of streams; above it, all."""
+    rng = np.random.default_rng(2)
+    unit = np.repeat(np.arange(200), 5)
+    first = rng.random(200) < 0.02
+    found = abstain.thresholds.prespecified_threshold(
+        np.repeat(first, 5), np.ones(1000), [1.0], risk=0.1, delta=0.05, clusters=unit
+    )
+    policy = found.policy(score="s")
+    assert found.attainable
+
+    def alarms(risk: float, n: int) -> int:
+        streams = (np.repeat(rng.random(200) < risk, 5) for _ in range(n))
+        return sum(bool(monitor(policy, each, np.ones(1000), clusters=unit).violated) for each in streams)
+
+    assert alarms(0.1, 200) <= 20  # of 200 at delta = .05: more has probability 2e-3 at most
+    assert alarms(0.4, 10) == 10
+
+
 def test_another_scale_is_noticed(folder: Path) -> None:
     """Per cent after fractions, and fractions after per cent; not the same scale, nor a few rows."""
     loss, p = 1 - answers(0)["correct"], answers(0)["p"]
@@ -117,6 +185,16 @@ def test_another_scale_is_noticed(folder: Path) -> None:
             done = apply_policy(policy, name, "out.csv")
             assert len(done.notes) == (name == "other.csv")
             assert all("at most one in ten calibration rows was" in note for note in done.notes)
+
+
+@pytest.mark.parametrize(("inside", "beyond", "said"), [(10, 10, False), (9, 11, True), (9, 10, False), (0, 20, True)])
+def test_a_scale_is_doubted_from_twenty_rows_and_a_majority_on(
+    folder: Path, inside: int, beyond: int, said: bool
+) -> None:
+    """Half of the rows are no majority, and nineteen rows are too few to say."""
+    policy = abstain.choose_threshold(np.arange(100) % 2, np.linspace(0.1, 0.9, 100), coverage=0.5).policy(score="p")
+    pl.DataFrame({"p": [0.5] * inside + [2.0] * beyond}).write_csv("new.csv")
+    assert bool(apply_policy(policy, "new.csv", "out.csv").notes) is said
 
 
 def test_a_field_of_an_object_decides(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -69,6 +69,14 @@ def test_predictions_that_are_not_the_likeliest_class() -> None:
     read_outputs(columns | {"prediction": likeliest})
 
 
+def test_per_cent_has_a_remedy_for_calibration() -> None:
+    """A confidence of 0 to 100 ranks as it is; the calibration error says how it could be had."""
+    columns = {"correct": np.arange(40) % 3 > 0, "confidence": np.linspace(0, 100, 40)}
+    found = abstain.evaluate(**columns)
+    assert np.isfinite(found.value("augrc"))
+    assert any("ECE is not defined" in note and "divide per cent by 100" in note for note in found.notes())
+
+
 def test_answers_that_say_they_are_none(tmp_path: Path) -> None:
     """Answers in words beside verdicts: those that are none are counted aloud, and may be named as abstentions."""
     rng = np.random.default_rng(2)

@@ -1,9 +1,43 @@
 """What cannot be told or is missing says why: an interval that is not enough, one that is not there, words."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import abstain
+from abstain.cli import run
+
+
+def test_a_missing_interval_has_a_reason_with_its_remedy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In clusters coverage at a risk takes a bootstrap: the note says so, and the option it names brings it."""
+    rng = np.random.default_rng(0)
+    scores = rng.random(300).round(4)
+    lines = [f"{int(rng.random() > score)},{score},{k // 3}" for k, score in enumerate(scores)]
+    (tmp_path / "a.csv").write_text("\n".join(["loss,confidence,patient", *lines]))
+    asked = ["evaluate", str(tmp_path / "a.csv"), "--clusters", "patient", "--metrics", "coverage_at_risk(risk=0.3)"]
+    assert run(asked) == 0
+    said = " ".join("".join(capsys.readouterr()).split())
+    assert "no interval of Coverage at risk 30 % of confidence: it takes a bootstrap; give --resamples (500" in said
+    assert run([*asked, "--resamples", "50"]) == 0
+    assert "no interval" not in "".join(capsys.readouterr())
+
+
+def test_a_threshold_on_words_names_the_word(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The output says from which word on answers are given; the policy has all words in order."""
+    rng, words = np.random.default_rng(1), {"low": 0.5, "medium": 0.7, "high": 0.95, "very high": 0.99}
+    said = rng.choice(list(words), 900)
+    lines = [f"{int(rng.random() < words[word])},{word}" for word in said]
+    file, policy = tmp_path / "answers.csv", tmp_path / "policy.json"
+    file.write_text("\n".join(["is_correct,stated_confidence", *lines]))
+    assert run(["threshold", str(file), "--risk", "0.1", "--delta", "0.05", "-o", str(policy)]) == 0
+    assert "4 is the word 'high': accepted from it on" in " ".join(capsys.readouterr().err.split())
+    assert json.loads(policy.read_text())["reading"]["confidence_levels"][3:] == ["high", "very high"]
+    assert run(["evaluate", str(file), "--verbose"]) == 0
+    noted = " ".join("".join(capsys.readouterr()).split())
+    assert "they span [2, 5]; pass a probability" in noted
+    assert "per cent" not in noted
 
 
 def test_decide_names_a_column_that_could_be_meant() -> None:

@@ -1,6 +1,7 @@
 """What two strangers met who brought files of their own: each is read rightly, or refused with a remedy that works."""
 
 import gzip
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,34 @@ def test_a_score_that_cannot_be_computed_names_file_column_and_row(folder: Path)
     assert not (folder / "out.csv").exists()
 
 
+def test_rows_of_unknown_groups_are_counted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A group that was not calibrated, or none, is rejected, and the line says of how many rows."""
+    groups = ["a", "b"] * 10
+    found = abstain.choose_threshold([0, 1] * 10, np.linspace(0, 1, 20), coverage=0.5, groups=groups)
+    found.save("policy.json", score="confidence", group="site")
+    (folder / "new.csv").write_text("site,confidence\na,0.99\nc,0.99\n,0.99\nb,\n")
+    assert run(["apply", "policy.json", "new.csv", "-o", "out.csv"]) == 0
+    line = "4 rows: 1 accepted (0.25), 1 without a score, 2 of no group that has a threshold"
+    assert line in capsys.readouterr().out
+
+
+def test_names_of_sets_that_say_no_role(folder: Path) -> None:
+    """Taken as test sets with a warning that names them; names that say one are taken at their word in silence."""
+    from abstain import study
+
+    outputs = abstain.datasets.synthetic("calibrated", 50, 0)
+    for name in ("test", "shifted_noise", "march"):
+        (folder / "outputs" / "net").mkdir(parents=True, exist_ok=True)
+        abstain.write_outputs(outputs, folder / "outputs" / "net" / f"{name}.npz")
+    with pytest.warns(UserWarning, match="march: the name says no role, so it is a test set"):
+        found = study.init_study("study", "outputs")
+    assert {each.name: each.role for _, each in found} == {"march": "test", "shifted_noise": "shift", "test": "test"}
+    (folder / "outputs" / "net" / "march.npz").unlink()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        study.init_study("quiet", "outputs")
+
+
 def test_few_labels_refuse_tasks_by_name(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Losses are 0 or 1 there: the option is none of 'plan', and Python says what to write instead."""
     pl.DataFrame({"y": [1.5, 2.5], "y_hat": [1.4, 2.0], "confidence": [0.5, 0.4]}).write_csv("reg.csv")
@@ -110,6 +139,20 @@ def test_graded_qualities_are_not_called_wrong(folder: Path, capsys: pytest.Capt
     pl.DataFrame({"iou": [1.0, 0.9, 0.4], "confidence": [0.5, 0.4, 0.2]}).write_csv("det.csv")
     assert run(["evaluate", "det.csv", "--quality", "iou"]) == 0
     assert "not perfect" in capsys.readouterr().out
+
+
+def test_classes_that_differ_by_case_alone() -> None:
+    """Said where one of them is never predicted, or no label; not where both are both."""
+    columns = {
+        "label": ["Cat", "dog", "cat"] * 20,
+        "prediction": ["cat", "dog", "cat"] * 20,
+        "confidence": [1, 2, 3] * 20,
+    }
+    with pytest.warns(UserWarning, match="class 'Cat' is a label but never predicted, and differs from 'cat' by case"):
+        read_outputs(columns)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_outputs(columns | {"prediction": ["Cat", "dog", "cat"] * 20})
 
 
 def test_passes_alone_name_the_score_that_works() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 import abstain
 from abstain import read_outputs
+from abstain._checks import UnmetNeed
 from abstain.cli import run
 from tests.front_door.files import FIXTURES
 
@@ -23,6 +24,22 @@ def saved(folder: Path) -> list[str]:
         np.savez(folder / f"{name}.npz", logits=logits, energy=np.log(np.exp(logits).sum(axis=1)), **labels)
         files.append(str(folder / f"{name}.npz"))
     return files
+
+
+@pytest.mark.parametrize("command", ["evaluate", "joint", "threshold", "compare"])
+def test_a_score_that_is_not_used_is_named(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By every command, with the option that takes it; not once it is taken."""
+    inside, outside = saved(tmp_path)
+    options = {
+        "evaluate": [inside], "joint": [inside, outside, "--scores", "msp", "--permutations", "0"],
+        "threshold": [inside, "--coverage", "0.5"], "compare": [inside, "--scores", "msp,max_logit"],
+    }[command]  # fmt: skip
+    assert run([command, *options]) == 0
+    said = " ".join("".join(capsys.readouterr()).split())
+    assert "not used: `energy`; --confidence 'energy' takes that one as the confidence" in said
+    if command in ("evaluate", "threshold"):
+        assert run([command, *options, "--confidence", "energy"]) == 0
+        assert "not used" not in "".join(capsys.readouterr())
 
 
 def test_a_row_that_lacks_a_probability_is_dropped_where_asked_for(
@@ -73,6 +90,12 @@ def test_answers_without_a_confidence_are_counted(tmp_path: Path, capsys: pytest
     assert not (tmp_path / "a.png").exists()
     with pytest.raises(KeyError, match="no score here: these outputs have no confidence"):
         abstain.evaluate(TEXT, where={"filter": "strict"}).value("augrc")
+
+
+def test_no_confidence_stays_an_error_where_nothing_else_is_known() -> None:
+    """Labels and predictions alone say how many are right, which is no evaluation of a reject option."""
+    with pytest.raises(UnmetNeed, match="have no confidence"):
+        abstain.evaluate({"label": [0, 1, 1], "prediction": [0, 1, 0]})
 
 
 def test_lists_and_levels_as_on_the_command_line() -> None:

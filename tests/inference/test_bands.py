@@ -143,6 +143,44 @@ def truth(population: Population, band: Any) -> np.ndarray:
     return generalized if band.risk_kind == "generalized" else generalized / coverage
 
 
+def share_covered(population: Population, n: int, repetitions: int, at: Any = slice(None), **options: Any) -> float:
+    """Share of bands that hold the truth at all the points asked for."""
+    rng, hits = np.random.default_rng(5), 0
+    for _ in range(repetitions):
+        band = risk_band(*population.draw(n, rng), rng=rng, **options)
+        true = truth(population, band)
+        hits += int(((band.low <= true + 1e-12) & (true <= band.high + 1e-12))[at].all())
+    return hits / repetitions
+
+
+@pytest.mark.parametrize(
+    ("which", "n", "options"),
+    [
+        (1, 300, {}),
+        (3, 300, {"risk": "generalized"}),
+        (5, 300, {}),
+    ],
+)
+def test_simultaneous_bands_cover(which: int, n: int, options: dict[str, Any]) -> None:
+    """All thresholds at once, at the nominal level up to 2.6 Monte Carlo errors."""
+    share = share_covered(POPULATIONS[which], n, 120, kind="simultaneous", n_draws=200, **options)
+    assert share >= 0.95 - allowance(0.95, 120), share
+
+
+def test_dkw_bands_cover() -> None:
+    """At every sample size, 0/1 and graded; n = 30 here."""
+    options: dict[str, Any] = {"kind": "simultaneous", "method": "dkw"}
+    for risk in ("selective", "generalized"):
+        assert share_covered(POPULATIONS[3], 30, 200, risk=risk, **options) >= 0.95
+    rng, hits = np.random.default_rng(6), 0
+    for _ in range(200):
+        score = rng.random(40)
+        band = risk_band(rng.beta(1.0, 3.0, 40) * (1.0 - score), score, level=0.8, **options)
+        true = 0.25 * (1.0 - (1.0 + band.threshold) / 2.0)
+        hits += int(((band.low <= true) & (true <= band.high)).all())
+    assert hits / 200 >= 0.8
+
+
 def test_the_ends_of_a_clustered_band_are_their_formula() -> None:
     """Below, what lies further out of the scales of logarithms and of roots; above, room for a cluster with losses."""
     rng = np.random.default_rng(4)

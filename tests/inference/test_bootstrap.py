@@ -152,6 +152,15 @@ def test_undefined_replicates_are_left_out_and_counted() -> None:
     assert "too few failures or successes" in interval.warning
 
 
+def test_an_unattainable_risk_counts_as_coverage_zero() -> None:
+    """A replicate that rejects everything is an outcome, not a gap."""
+    metric = abstain.metrics.parse("coverage_at_risk(risk=0.2)")
+    result = bootstrap(metric,
+                       [1, 0, 0, 0, 0, 0], [6, 5, 4, 3, 2, 1], n_resamples=200)  # fmt: skip
+    assert result.n_undefined == 0
+    assert (result.replicates == 0.0).any()
+
+
 def test_no_error_gives_a_bound_and_no_score_a_reason() -> None:
     """Without spread: the binomial bound; undefined on the data: NaN with the reason."""
     interval = bootstrap("augrc", np.zeros(50), range(50)).interval()

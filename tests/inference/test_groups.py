@@ -58,6 +58,9 @@ def test_samples_of_weight_0_make_no_cluster():
     assert "only 6 clusters" in found.warning
 
 
+CONSTRUCTORS = {"numpy": "array", "pandas": "Series", "polars": "Series", "pyarrow": "array"}
+
+
 def with_weightless(seed):
     """Return columns (loss, score, weight, cluster), and the same among rows of weight 0 in clusters of their own."""
     rng = np.random.default_rng(seed)
@@ -83,3 +86,29 @@ def test_samples_of_weight_0_leave_the_band_as_it_is(risk, clustered):
     note = one.at(one.threshold[-1]).warning
     assert two.at(two.threshold[-1]).warning == note
     assert bool(re.fullmatch(r"rests on about [67] clusters", note or "")) == clustered
+
+
+@pytest.mark.parametrize("library", CONSTRUCTORS)
+def test_groups_of_any_library_are_taken(library):
+    make = getattr(pytest.importorskip(library), CONSTRUCTORS[library])
+    loss, score, _ = draw(6)
+    expected = abstain.standard_error("augrc", loss, score, clusters=np.arange(loss.size) % 7)
+    groups = make([f"patient {k % 7}" for k in range(loss.size)])
+    assert abstain.standard_error("augrc", loss, score, clusters=groups) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("values", [["a", None], [1, None], [1.0, float("nan")]])
+@pytest.mark.parametrize("library", CONSTRUCTORS)
+def test_a_missing_group_is_named(library, values):
+    make = getattr(pytest.importorskip(library), CONSTRUCTORS[library])
+    with pytest.raises(ValueError, match=r"clusters\[1\] is missing; give every sample a group"):
+        abstain.standard_error("augrc", [0, 1], [0.1, 0.2], clusters=make(values))
+
+
+def test_a_missing_date_or_category_is_named():
+    with pytest.raises(ValueError, match=r"strata\[1\] is missing"):
+        abstain.standard_error("augrc", [0, 1], [0.1, 0.2], strata=np.array(["2020-01-01", "NaT"], "datetime64[D]"))
+    pandas = pytest.importorskip("pandas")
+    for kind, values in (("category", ["a", None]), ("Int64", [1, None])):
+        with pytest.raises(ValueError, match=r"strata\[1\] is missing"):
+            abstain.standard_error("augrc", [0, 1], [0.1, 0.2], strata=pandas.Series(values, dtype=kind))

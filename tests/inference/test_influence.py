@@ -5,6 +5,8 @@ import pytest
 
 import abstain
 from abstain import UnmetNeed, inference, metrics
+from abstain.inference._influence import gradient, tables
+from abstain.inference._spread import scatters
 from abstain.inference._unseen import Sizes, augmented
 from abstain.metrics import Derived
 
@@ -14,6 +16,7 @@ SMOOTH = [
     "selective_risk(threshold=0.5)", "selective_accuracy(threshold=0.5)", "generalized_risk(threshold=0.5)",
     "cwsa", "cwsa(denominator=all)", "cwsa_plus", "brier_confidence", "nll_confidence", "accuracy_rejection_area",
 ]  # fmt: skip
+ANY_LOSS = ["risk", "aurc", "augrc", "sele", "e_aurc", "e_augrc", "naurc", "naugrc", "selective_risk(threshold=0.5)"]
 
 
 def draw(seed: int, n: int = 60, ties: bool = False, real: bool = False, weighted: bool = False):
@@ -47,6 +50,23 @@ def test_influence_is_the_derivative_in_each_weight(spec, ties, weighted):
     assert base @ values == pytest.approx(0.0, abs=1e-9 * base.sum())
 
 
+@pytest.mark.parametrize("spec", ANY_LOSS)
+@pytest.mark.parametrize("ties", [False, True])
+def test_influence_for_losses_that_are_not_0_1(spec, ties):
+    """The same holds for real losses, through the loss-ordered table where there is an optimum."""
+    loss, score, weight = draw(5, ties=ties, real=True, weighted=True)
+    metric = metrics.parse(spec)
+    values = inference.influence(metric, loss, score, sample_weight=weight)
+    for i in range(0, loss.size, 7):
+        moved = []
+        for sign in (1.0, -1.0):
+            shifted = weight.copy()
+            shifted[i] += sign * 1e-5
+            moved.append(metric.of(loss, score, shifted))
+        numerical = (moved[0] - moved[1]) / 2e-5 * weight.sum()
+        assert values[i] == pytest.approx(numerical, abs=2e-7 * max(1.0, abs(numerical)))
+
+
 def test_a_weight_is_no_repetition():
     """Weights of 4 leave the standard error; four real rows halve it."""
     loss, score, _ = draw(2)
@@ -55,6 +75,12 @@ def test_a_weight_is_no_repetition():
     repeated = abstain.standard_error("augrc", np.tile(loss, 4), np.tile(score, 4))
     assert heavy == pytest.approx(plain, rel=1e-12)
     assert repeated == pytest.approx(plain / 2.0, rel=1e-12)
+
+
+def test_rows_without_an_error_have_no_influence_on_an_excess():
+    """Every ranking is the optimum, whatever a row weighs."""
+    for spec in ("e_aurc", "e_augrc"):
+        np.testing.assert_array_equal(inference.influence(spec, np.zeros(5), np.arange(5.0)), 0.0)
 
 
 def test_the_local_term_is_the_mean_loss_of_the_ranks_around_the_coverage():
@@ -66,6 +92,18 @@ def test_the_local_term_is_the_mean_loss_of_the_ranks_around_the_coverage():
     expected = (loss * accepted + near * (0.6 - accepted) - loss[:75].sum() / 125.0) / 0.6
     found = inference.influence(metrics.get("selective_risk", coverage=0.6), loss, score)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+def test_covariance_of_differences_is_that_of_the_pair():
+    """The variance of a difference follows from the matrix; identical scores covary fully."""
+    loss, score, _ = draw(9, n=200)
+    other = score + np.random.default_rng(1).normal(0, 0.2, 200)
+    a, b = (inference.influence("augrc", loss, g) for g in (score, other))
+    matrix = inference.covariance(a, b)
+    assert np.sqrt(matrix[0, 0]) == pytest.approx(abstain.standard_error("augrc", loss, score), rel=1e-12)
+    difference = matrix[0, 0] + matrix[1, 1] - 2 * matrix[0, 1]
+    assert difference == pytest.approx(np.sum((a - b) ** 2) / 200**2, rel=1e-9)
+    assert np.linalg.matrix_rank(inference.covariance(a, a), tol=1e-12) == 1
 
 
 @pytest.mark.parametrize("spec", ["coverage_at_risk", "fpr95_error", "aurc_achievable", "mce"])
@@ -103,6 +141,17 @@ def test_bad_groups():
         inference.covariance()
 
 
+def test_a_wide_tie_holds_the_threshold():
+    """Where one tie is wider than the window, the influence is that at a fixed threshold."""
+    loss = np.tile([0.0, 1.0, 0.0, 0.0], 50)
+    score = np.repeat([0.9, 0.1], 100)
+    blocks = tables(metrics.get("selective_risk"), loss, score)
+    at_coverage = gradient(metrics.get("selective_risk", coverage=0.4), blocks)
+    at_threshold = gradient(metrics.get("selective_risk", threshold=0.9), blocks)
+    np.testing.assert_allclose(at_coverage.weight, at_threshold.weight)
+    np.testing.assert_allclose(at_coverage.loss, at_threshold.loss)
+
+
 @pytest.mark.parametrize("name", ["augrc", "e_augrc", "naugrc", "aurc", "e_aurc", "naurc"])
 @pytest.mark.parametrize("digits", [None, 2])
 @pytest.mark.parametrize("size", [Sizes(1.0, 1.0, 1.0), Sizes(0.0, 0.0, 1.0), Sizes(0.4, 0.3, 2.0)])
@@ -123,3 +172,27 @@ def test_a_gradient_that_follows_from_the_table_before(monkeypatch: pytest.Monke
         np.testing.assert_allclose(found.loss, expected.loss, rtol=1e-10, atol=1e-15)
     assert metric(grown) == pytest.approx(metric(plain), rel=1e-12)
     assert not isinstance(metric.gradient_of(grown), Derived)  # nothing is kept from here on
+
+
+@pytest.mark.parametrize("kind", ["ties", "perfect", "reversed", "mostly wrong", "all right", "all wrong"])
+def test_sums_of_squares_from_the_scatter_of_two_columns(kind: str) -> None:
+    """They are those of the terms, also where these nearly vanish."""
+    rng = np.random.default_rng(2)
+    score = np.round(rng.random(3000), 1 if kind == "ties" else 9)
+    loss = {
+        "ties": rng.random(3000) > score, "perfect": score < 0.1, "reversed": score > 0.9,
+        "mostly wrong": rng.random(3000) < 0.995, "all right": np.zeros(3000), "all wrong": np.ones(3000),
+    }[kind]  # fmt: skip
+    blocks = abstain.TieBlocks.from_samples(loss, score, keep_samples=True)
+    own = abstain.metrics.get("augrc").gradient_of(blocks)
+    for right, share in (
+        ((1.0, 0.0, 0.0), (1.0, 0.0)),
+        ((3.0, -0.2, 1e-4), (2.0, 1e-3)),
+        ((0.0, 0.0, 0.0), (0.0, 0.0)),
+    ):
+        derived = Derived(own, right, share)
+        parts = scatters(own, blocks)
+        found = sum(part.square(*terms) for part, terms in zip(parts, derived.terms, strict=True))
+        weight, per_loss = derived.weight, derived.loss
+        expected = np.sum((blocks.weight - blocks.loss) * weight**2 + blocks.loss * (weight + per_loss) ** 2)
+        assert found == pytest.approx(expected, rel=1e-11, abs=1e-300)

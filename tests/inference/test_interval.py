@@ -176,6 +176,28 @@ def test_degenerate_inputs_never_give_a_silent_nan(name, loss):
     assert np.isfinite([interval.low, interval.high]).all() or interval.warning
 
 
+def test_means_over_predictions_have_intervals():
+    """NLL and Brier score of the vector: a mean, so the standard error is that of a mean; clusters and weights too."""
+    rng = np.random.default_rng(3)
+    labels, proba = rng.integers(0, 3, 200), rng.dirichlet(np.ones(3), 200)
+    for name, terms in (
+        ("nll", -np.log(proba[np.arange(200), labels])),
+        ("brier_score", np.sum((proba - np.eye(3)[labels]) ** 2, axis=1)),
+    ):
+        interval = abstain.confidence_interval(name, labels, proba)
+        assert inference.influence(name, labels, proba) == pytest.approx(terms - terms.mean())
+        assert abstain.standard_error(name, labels, proba) == pytest.approx(interval.standard_error)
+        assert interval.estimate == pytest.approx(terms.mean())
+        assert interval.standard_error == pytest.approx(np.std(terms) / np.sqrt(200))
+        assert interval.low < interval.estimate < interval.high
+        assert interval.method == "log-t"
+        of_the_loss = abstain.confidence_interval("risk", terms, np.zeros(200), clusters=np.arange(200) // 4)
+        clustered = abstain.confidence_interval(name, labels, proba, clusters=np.arange(200) // 4)
+        assert clustered.low == pytest.approx(of_the_loss.low)
+        drawn = abstain.confidence_interval(name, labels, proba, method="percentile")
+        assert drawn.high == pytest.approx(interval.high, rel=0.05)
+
+
 @pytest.mark.parametrize("metric", ["classwise_ece", "oc_auc_classifier", "auroc_accepted_area"])
 @pytest.mark.parametrize(
     "function",
@@ -228,3 +250,21 @@ def test_missing_scores_are_refused_without_a_policy_that_does_not_exist(call):
     with pytest.raises(ValueError, match=r"confidence holds NaN.*\[1\].*reject them by -inf") as caught:
         call("augrc", [0, 1, 0], [0.5, np.nan, 0.7])
     assert "nan_policy" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"level": 95}, r"level must lie in \[0, 1\], got 95"),
+        ({"level": "0.95"}, r"level must be a number in \[0, 1\], got '0.95'"),
+        ({"n_resamples": "100", "method": "percentile"}, "n_resamples must be a whole number >= 2, got '100'"),
+        ({"n_resamples": 2.5, "method": "percentile"}, "n_resamples must be a whole number >= 2, got 2.5"),
+        ({"rng": -1, "method": "percentile"}, "rng=-1 is no seed; give a whole number"),
+        ({"rng": "x", "method": "percentile"}, "rng='x' is no seed"),
+    ],
+)
+def test_options_of_a_wrong_type_are_named(options, message):
+    """No error of NumPy or of Python's operators comes through."""
+    loss, score = problem()
+    with pytest.raises((TypeError, ValueError), match=message):
+        abstain.confidence_interval("augrc", loss, score, **options)

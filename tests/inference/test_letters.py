@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstain.inference import letter_groups
+from abstain.inference import holm, letter_groups
 
 
 @st.composite
@@ -17,6 +17,14 @@ def matrices(draw: st.DrawFn, max_size: int = 9) -> np.ndarray:
     for i, j in combinations(range(size), 2):
         matrix[i, j] = matrix[j, i] = draw(st.booleans())
     return matrix
+
+
+@given(matrices())
+def test_letters_are_shared_exactly_without_significance(matrix):
+    letters = letter_groups(matrix)
+    assert all(letters)
+    for i, j in combinations(range(len(matrix)), 2):
+        assert matrix[i, j] == (not set(letters[i]) & set(letters[j]))
 
 
 @given(matrices())
@@ -39,6 +47,12 @@ def test_published_example():
     assert letter_groups(np.zeros((3, 3))) == ["a", "a", "a"]
 
 
+def test_more_groups_than_letters():
+    letters = letter_groups(1 - np.eye(60))
+    assert len(set(letters)) == 60
+    assert letters[52] == "(53)"
+
+
 def test_bad_matrices():
     with pytest.raises(ValueError, match=r"symmetric, but \[0, 1\] and \[1, 0\] differ"):
         letter_groups([[0, 1], [0, 0]])
@@ -46,3 +60,17 @@ def test_bad_matrices():
         letter_groups([[0, 1]])
     with pytest.raises(ValueError, match="differs from itself"):
         letter_groups([[1]])
+
+
+@pytest.mark.parametrize(
+    ("p", "error", "message"),
+    [
+        ([0.1, np.nan], ValueError, r"p_values is outside \[0, 1\]: p_values\[1\] = nan"),
+        ([0.1, 5], ValueError, r"p_values\[1\] = 5.0"),
+        (["a"], TypeError, "p_values must be numeric"),
+        ([[0.1]], ValueError, "p_values must be one-dimensional"),
+    ],
+)
+def test_what_is_no_p_value_is_named(p, error, message):
+    with pytest.raises(error, match=message):
+        holm(p)

@@ -303,6 +303,24 @@ def test_a_group_without_errors_and_bad_groups() -> None:
 # ---------------------------------------------------------------------- few errors
 
 
+def test_few_errors_are_compared_by_swaps() -> None:
+    """Ten errors in 400: no p-value is below that of the permutation test; with 150 it is Student's t."""
+    rng = np.random.default_rng(8)
+    for errors in (10, 150):
+        wrong = (np.arange(400) < errors) * 1.0
+        good, bad = rng.normal(size=400) - 2.0 * wrong, rng.normal(size=400)
+        found = abstain.compare(wrong, {"good": good, "bad": bad})
+        assert found.method.startswith("permutation") == (errors == 10)
+        assert ('method="influence" allows for one' in " ".join(found.notes())) == (errors == 10)
+        swapped = abstain.compare(wrong, {"good": good, "bad": bad}, method="permutation", n_permutations=1999)
+        if errors == 10:
+            assert found.differences[0].p_value >= swapped.differences[0].p_value
+        plain = abstain.compare(wrong, {"good": good, "bad": bad}, method="influence")
+        assert found.differences[0].low >= plain.differences[0].low
+    own = {"good": wrong, "bad": np.roll(wrong, 3)}
+    assert abstain.compare(own, {"good": good, "bad": bad}).method == "influence"
+
+
 def test_a_large_sample_with_few_errors_stays_with_students_t() -> None:
     """Swaps would take too long."""
     rng = np.random.default_rng(9)

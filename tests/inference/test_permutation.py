@@ -61,6 +61,16 @@ def test_a_risk_that_nothing_attains_is_attained_at_coverage_0():
     assert result.exact
 
 
+def test_clusters_swap_together():
+    rng = np.random.default_rng(2)
+    losses, (a, b) = exchangeable(8, rng, error=0.5)
+    copies = [np.repeat(column, 3) for column in (losses[0], a, b)]
+    clustered = permutation_test(*copies, clusters=np.repeat(np.arange(8), 3))
+    single = permutation_test(losses[0], a, b)
+    assert clustered.n_permutations == single.n_permutations
+    assert clustered.p_value == pytest.approx(single.p_value)
+
+
 def test_bad_input():
     with pytest.raises(ValueError, match="n_permutations must be a whole number"):
         permutation_test([0, 1], [1, 2], [2, 1], n_permutations=0)

@@ -49,6 +49,22 @@ def test_counts_have_the_probabilities_of_the_multinomial(n: int) -> None:
     assert 0.001 < chi2.sf(statistic, len(outcomes) - 1) < 0.999
 
 
+@pytest.mark.parametrize("n", [4096, 5000])
+def test_every_row_of_full_blocks_is_as_likely(n: int) -> None:
+    """Blocks of 256: a chi-square test of all rows, of rows by their place in a block, and of the spread of counts."""
+    n_resamples = 640
+    drawn = counts(n, n_resamples, seed=1)
+    assert (drawn.sum(axis=1, dtype=int) == n).all()
+    total = drawn.sum(axis=0, dtype=int)
+    place = np.bincount(np.arange(n)[n % 256 :] % 256, total[n % 256 :])
+    for found in (total, place[place > 0]):
+        share = found.sum() / found.size
+        assert 0.001 < chi2.sf(np.sum((found - share) ** 2) / share, found.size - 1) < 0.999
+    squares = np.mean(drawn.astype(float) ** 2, axis=1)  # sum of c^2: mean 2n - 1, variance 2n to first order
+    assert np.mean(squares) == pytest.approx(2.0 - 1.0 / n, abs=5.0 * np.sqrt(2.0 / n / n_resamples))
+    assert np.var(squares) == pytest.approx(2.0 / n, rel=5.0 * np.sqrt(2.0 / n_resamples))
+
+
 @pytest.mark.parametrize("bits", [np.random.PCG64, np.random.MT19937, np.random.Philox])
 def test_both_ways_of_counting_are_the_same_numbers(bits: Any) -> None:
     """Full blocks, rows beside them, more than one chunk, any generator: counted by NumPy and by the kernel."""

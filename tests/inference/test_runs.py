@@ -74,6 +74,21 @@ def test_welch_and_satterthwaite_as_in_scipy():
     assert satterthwaite((1.0, np.inf), (0.0, 3.0)) == np.inf
 
 
+def test_pairing_of_runs_is_an_argument_with_a_sensible_default():
+    rng = np.random.default_rng(1)
+    losses, scores = models(300, 5, 0.5, rng, k=1)
+    other = scores["a"] + 0.1 * rng.standard_normal((5, 300))
+    both = {"a": scores["a"], "b": other}
+    paired_ = abstain.compare(losses["a"], both)
+    assert paired_.paired_runs
+    apart = abstain.compare(losses["a"], both, paired_runs=False)
+    assert apart.differences[0].error_runs > 3 * paired_.differences[0].error_runs
+    assert apart.differences[0].error_test == pytest.approx(paired_.differences[0].error_test)
+    assert not abstain.compare({"a": losses["a"], "b": losses["a"]}, both).paired_runs
+    assert "subtracted run by run" in str(paired_)
+    assert "independent" in str(apart)
+
+
 def test_the_table_shows_both_parts():
     losses, scores = models(300, 4, 0.3, np.random.default_rng(2))
     row = abstain.compare(losses, scores).table[0]

@@ -46,6 +46,16 @@ def test_a_risk_just_above_the_limit_attains_nothing(levels):
     assert below <= 0.025 + allowance(0.025, 600)
 
 
+def test_a_coverage_inside_is_covered():
+    """Risk 0.4 u^3 at rank u: the selective risk c^3/10 is 5 % at a coverage of 0.7937."""
+
+    def draw(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        u = rng.random(500)
+        return (rng.random(500) < 0.4 * u**3).astype(float), -u
+
+    assert sum(misses(draw, 0.5 ** (1 / 3), 400)) <= 0.05 + allowance(0.05, 400)
+
+
 def test_both_walks_by_hand():
     """Against SciPy's binomial for the upper end, and the product of factors, row by row, for the lower one."""
     rng = np.random.default_rng(2)

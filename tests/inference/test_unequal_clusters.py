@@ -68,6 +68,15 @@ def test_of_many_clusters_the_degrees_of_freedom_are_satterthwaites() -> None:
     assert each.df == pytest.approx(satterthwaite, rel=1e-6)
 
 
+def test_runs_in_clusters_are_as_their_mean() -> None:
+    """The mean loss of two runs is that of the mean of their losses, and has its spread due to the test set."""
+    (losses, scores, rows), (others, *_) = _models(SIZES, 1.0, 1), _models(SIZES, 0.5, 2)
+    runs = {name: np.stack([loss, others[name]]) for name, loss in losses.items()}
+    both = abstain.compare(runs, {name: np.stack([each] * 2) for name, each in scores.items()}, "risk", clusters=rows)
+    mean = abstain.compare({name: each.mean(axis=0) for name, each in runs.items()}, scores, "risk", clusters=rows)
+    assert both.differences[0].error_test == pytest.approx(mean.differences[0].error_test, rel=1e-9)
+
+
 def test_equal_clusters_are_as_they_were() -> None:
     """Whatever they are called, and where rows of weight 0 alone make them unequal: K - 1 degrees of freedom."""
     losses, scores, rows = _models(np.full(20, 10), 1.0, 0)

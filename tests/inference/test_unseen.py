@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import abstain
 from tests.inference.populations import allowance
@@ -33,6 +35,28 @@ def test_intervals_cover_where_the_decisive_errors_are_rare():
         assert np.mean(silent[metric]) >= 0.92 - allowance(0.92, len(silent[metric]))
 
 
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from(["auroc_f", "naugrc", "prediction_rejection_ratio"]))
+def test_errors_and_successes_are_treated_alike(seed, metric):
+    """Losses and scores reversed are the same ranking, so the interval is the same."""
+    rng = np.random.default_rng(seed)
+    loss, score = (rng.random(60) < 0.1).astype(float), np.round(rng.random(60), 1)
+    first = abstain.confidence_interval(metric, loss, score)
+    second = abstain.confidence_interval(metric, 1.0 - loss, -score)
+    np.testing.assert_allclose(second[:2], first[:2], rtol=1e-7)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from(["risk", "augrc", "aurc", "e_augrc", "sele"]), st.floats(0.1, 10.0))
+def test_losses_in_other_units_have_the_interval_in_these_units(seed, metric, unit):
+    """What is reserved for an unseen loss is in proportion to the losses that were seen."""
+    rng = np.random.default_rng(seed)
+    loss, score = rng.exponential(size=50), rng.random(50)
+    found = abstain.confidence_interval(metric, loss, score)
+    scaled = abstain.confidence_interval(metric, unit * loss, score)
+    np.testing.assert_allclose(scaled[:2], unit * np.array(found[:2]), rtol=1e-7)
+
+
 @pytest.mark.parametrize(("metric", "best"), [("auroc_f", 1.0), ("e_augrc", 0.0), ("prediction_rejection_ratio", 1.0)])
 def test_a_perfect_ranking_has_an_interval(metric, best):
     """No sample moves the value, so only an unseen error can: the bound is that, and the better end the best value."""
@@ -40,6 +64,16 @@ def test_a_perfect_ranking_has_an_interval(metric, best):
     assert best in found[:2]
     assert 0.0 < found.high - found.low < 0.8
     assert "room for one unseen error" in found.warning
+
+
+@pytest.mark.parametrize("metric", ["e_aurc", "naurc", "e_augrc", "naugrc"])
+@pytest.mark.parametrize(("n", "errors"), [(50, 5), (300, 12), (300, 150)])
+def test_the_interval_of_a_perfect_population_holds_zero(metric, n, errors):
+    """A finite sample lies a little above 0 under AURC, so that the log scale alone never reached it."""
+    loss = np.r_[np.zeros(n - errors), np.ones(errors)]
+    assert abstain.confidence_interval(metric, loss, -np.arange(float(n))).low == 0.0
+    loss[n - errors - 1], loss[n - errors] = 1.0, 0.0  # one pair is out of order, where the classes meet
+    assert abstain.confidence_interval(metric, loss, -np.arange(float(n))).low < 1e-3
 
 
 @pytest.mark.parametrize(("metric", "most"), [("aurc", 1.0), ("augrc", 0.5)])

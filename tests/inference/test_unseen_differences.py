@@ -69,6 +69,18 @@ def test_a_score_at_the_margin_is_seldom_called_not_inferior() -> None:
     assert sum(claimed) <= 10
 
 
+def test_a_difference_without_an_error_where_it_lies_warns() -> None:
+    """Ten right rows promoted, no error among them: sure of nothing, and it says why."""
+    loss = np.r_[np.zeros(990), np.ones(10)]
+    base = np.r_[np.linspace(1, 0, 990), np.linspace(0.6, 0.1, 10)]
+    moved = base.copy()
+    moved[700:710] += 1.0
+    difference = abstain.compare(np.tile(loss, 3), {"a": np.tile(base, 3), "b": np.tile(moved, 3)}).differences[0]
+    assert not difference.significant
+    assert difference.warning is not None
+    assert "too few samples on which the two differ" in difference.warning
+
+
 def _apart(kind: str, n: int, rng: np.random.Generator):  # type: ignore[no-untyped-def]
     """Return two equal ones that differ on 2 % of the rows, which the second score puts first.
 

@@ -44,6 +44,38 @@ def test_table_and_gains(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
         parts += ["close, energy", "permuted (noise)"]
 
 
+GAIN = {"set": "far", "score": "energy", "metric": "ds_f1", "gain": 0.03, "null_mean": 0.01, "null_sd": 0.01, "p": 0.01}
+
+
+@pytest.mark.parametrize(
+    ("rows", "said", "few"),
+    [
+        ([{"p": 0.049}], "is shown that a second threshold on energy helps (gain in DS-F1 0.0300, by chance 0.0100", 0),
+        ([{"p": 0.05}], "it is not shown that a second threshold on energy helps", 0),
+        ([{"p": 0.02}, {"gain": 0.02, "set": "close"}], "On far, it is shown", 0),
+        ([{"p": 0.025}, {"gain": 0.02, "set": "close"}], "0.0300, by chance 0.0100, p = 0.050)", 0),
+        ([{"gain": 0.02, "set": "close"}, {"p": 0.7}], "On far, it is not shown", 0),
+        ([{}, {"metric": "ds_aurc"}], "(gain in DS-AURC 0.0300", 0),
+        ([{"p": 0.05, "n_permutations": 20}], "0.0300, by chance 0.0100, p = 0.050)", 0),
+        ([{"p": 0.05, "n_permutations": 19}], "0.0300, by chance 0.0100).", 20),
+        ([{"p": 0.05, "n_permutations": 19, "gain": 0.01}], "and chance are equally good: gain in DS-F1 0.01", 0),
+        ([{"p": 0.06, "n_permutations": 39}, {"set": "close", "gain": 0.0}], "0.0300, by chance 0.0100).", 40),
+        ([{"p": 0.01, "n_permutations": 9}], "On far, it is shown", 0),
+    ],
+)  # fmt: skip
+def test_the_largest_gain_of_each_metric_is_judged(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, rows: Any, said: str, few: int
+) -> None:
+    """P times all gains, below 5 %; no test where so few permutations could show none."""
+    gains = [{**GAIN, "n_permutations": 99, **row} for row in rows]
+    monkeypatch.setattr("abstain.cli._joint._gains", lambda *_: gains)
+    assert run(["joint", "test.npz", "close.npz", "far.npz", "--scores", "energy"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert said in text
+    assert ("permutations are too few to test the gain in DS-F1" in text) is bool(few)
+    assert few == 0 or f": {few} would do" in text
+
+
 def test_json_holds_the_values_of_the_functions(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One record per score, set and metric; nothing else on standard output."""
     arguments = ["joint", "test.npz", "far.npz", "--scores", "energy", "--permutations", "2", "--prevalence", "0.25"]
@@ -93,6 +125,31 @@ def test_runs_and_training_strategies(folder: Path, capsys: pytest.CaptureFixtur
     assert "±" not in new
 
 
+def test_scores_that_the_data_refuse_are_left_out_unless_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Signed features, as of a transformer, have no ASH; 40 rows of training have no 50 neighbours."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    weight = rng.normal(size=(4, 6))
+    for name, size in (("train", 40), ("test", 60), ("far", 50)):
+        features = rng.normal(size=(size, 6))
+        logits = features @ weight.T
+        labels = np.where(rng.random(size) < 0.8, logits.argmax(axis=1), np.arange(size) % 4)
+        head = {"head_weight": weight, "head_bias": np.zeros(4)}
+        np.savez(f"{name}.npz", labels=labels, features=features, logits=logits, **head)
+    arguments = ["joint", "test.npz", "far.npz", "--fit", "train.npz", "--permutations", "0"]
+    assert run(arguments) == 0
+    shown = capsys.readouterr()
+    assert {line.split()[0] for line in shown.out.splitlines() if line} >= {"msp", "energy", "mds", "vim"}
+    assert shown.err.count("left out: test.npz: ") == 5
+    for name in ("knn", "ash_p", "ash_b", "ash_s", "scale"):
+        assert f"left out: test.npz: {name} needs" in shown.err
+        assert f"\n{name} " not in shown.out
+    assert run([*arguments, "--scores", "energy,ash_p"]) == 2
+    assert "ash_p needs features >= 0" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("options", "names"),
     [
@@ -120,6 +177,20 @@ def test_columns_are_scores(
     assert set(names) <= set(rows)
     assert "own" not in rows
     assert ("left out: far.npz: score 'own' is not known" in shown.err) == ("--scores" not in options)
+
+
+@pytest.mark.parametrize("labels", [np.full(90, -1), np.arange(90), np.array(["bird"] * 90), np.full(90, np.nan)])
+def test_labels_of_ood_files_are_not_read(
+    folder: Path, capsys: pytest.CaptureFixture[str], labels: np.ndarray
+) -> None:  # fmt: skip
+    """They are -1, or the classes of other data, which the network does not have."""
+    arguments = ["--scores", "energy", "--permutations", "0"]
+    assert run(["joint", "test.npz", "far.npz", *arguments]) == 0
+    expected = capsys.readouterr().out
+    with np.load("far.npz") as archive:
+        np.savez("far.npz", labels=labels, logits=archive["logits"])
+    assert run(["joint", "test.npz", "far.npz", *arguments]) == 0
+    assert capsys.readouterr().out == expected
 
 
 @pytest.mark.parametrize(

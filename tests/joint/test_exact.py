@@ -59,6 +59,19 @@ def test_areas_are_those_of_all_pairs(columns: Columns, prevalence: Fraction | N
         assert [found.value, generalized] == pytest.approx(areas, abs=1e-14), path
 
 
+@many(200)
+@given(joint_problems(), st.sampled_from(["at_least", "exact"]))
+def test_the_thresholds_of_a_frontier_reach_their_level(columns: Columns, operator: str) -> None:
+    """Every point of the curve is the outcome of its two thresholds."""
+    curve = abstain.joint.ds_aurc(**columns.named, operator=operator).frontier
+    assert curve is not None
+    for j in range(curve.n_id_accepted.size):
+        pair = (float(curve.confidence_threshold[j]), float(curve.detector_threshold[j]))
+        point = abstain.joint.f1_at(thresholds=pair, **columns.named)
+        assert point.true_accept == curve.n_correct[j]
+        assert point.true_accept + point.false_accept == curve.n_id_accepted[j] + curve.n_ood_accepted[j]
+
+
 @many(300)
 @given(joint_problems(), st.integers(2, 6))
 def test_the_grid_is_the_loop(columns: Columns, T: int) -> None:

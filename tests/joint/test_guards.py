@@ -31,6 +31,18 @@ def test_noise_gains_what_the_null_says(metric: str) -> None:
         assert low < found.p_value <= (1.0 if low else 0.05)
 
 
+def test_a_copy_of_the_confidence_fails_the_sharper_null() -> None:
+    """A noisy copy shares everything with the confidence: permuted within groups it gains as much."""
+    columns = random_problem(600, 600)
+    rng = np.random.default_rng(3)
+    copy = columns._replace(
+        id_detector=columns.id_confidence + rng.normal(size=600),
+        ood_detector=columns.ood_confidence + rng.normal(size=600),
+    )
+    assert joint.null_gain(**copy.named, n_permutations=19).p_value > 0.05
+    assert joint.null_gain(**columns.named, n_permutations=19).p_value == 0.05
+
+
 def test_balanced_data_are_printed_once() -> None:
     """Two equal blocks would look like two results."""
     text = str(joint.evaluate(**random_problem(50, 50).named))
@@ -59,6 +71,16 @@ def test_intervals_hold_the_truth() -> None:
         for name in truth:
             held[name] += found[name].low <= truth[name] <= found[name].high
     assert min(held.values()) >= stats.binom.ppf(0.005, repetitions, 0.95)  # 88 of 100: fewer in less than 1 %
+
+
+def test_few_samples_and_perfect_scores() -> None:
+    """Few samples are a warning; an area of zero has no logarithm."""
+    assert "only 30 samples of one kind" in str(
+        joint.confidence_intervals(**random_problem(30, 40).named)["f1"].warning
+    )
+    assert joint.confidence_intervals(**random_problem(300, 200).named, n_splits=5)["f1"].warning is None
+    perfect = joint.confidence_intervals(**Columns([0] * 4, [4, 3, 2, 1], [4, 3, 2, 1], [], []).named, n_splits=3)
+    assert (perfect["ds_aurc"].estimate, perfect["ds_f1"].estimate) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize(

@@ -93,3 +93,9 @@ def test_runs_and_groups_that_make_no_table_are_refused(runs: Any, groups: Any, 
     with pytest.raises((ValueError, TypeError)) as caught:
         joint.protocol(runs, groups, confidence="msp")
     assert message in str(caught.value)
+
+
+def test_options_of_another_layout_are_refused(result: joint.ProtocolResult) -> None:
+    """The message lists those of this one."""
+    with pytest.raises(TypeError, match=r"layout 'sets' has no option 'group'; its options: metric='ds_f1', strategy"):
+        result.table("sets", group="near")

@@ -84,6 +84,45 @@ def test_detection_needs_ood_samples() -> None:
             function(id_score=[0.1], ood_score=[])
 
 
+@pytest.mark.parametrize("kind", ["tensor", "tensor with a gradient", "series"])
+def test_one_score_in_any_container(kind: str) -> None:
+    """Tensors and columns of data frames give what arrays give."""
+    if kind == "series":
+        convert = pytest.importorskip("polars").Series
+    else:
+        torch = pytest.importorskip("torch")
+        convert = partial(torch.tensor, requires_grad=kind != "tensor")
+    columns = random_problem(20, 20)
+    loss, three = columns.id_loss, columns.alone
+    given = {name: convert(column) for name, column in three.items()}
+    for function in (
+        joint.f1,
+        joint.aurc,
+        joint.augrc,
+        joint.scod_risk,
+        joint.oscr,
+        partial(joint.ccr_at_fpr, fpr=0.2),
+    ):
+        assert float(function(convert(loss), **given)) == float(function(loss, **three))
+    for function in (joint.auroc, joint.aupr_in, joint.aupr_out, joint.fpr_at_id_recall, joint.fpr_at_ood_recall):
+        assert function(**given) == function(**three)
+    assert joint.aurc_optimum(convert(loss)) == joint.aurc_optimum(loss)
+    assert joint.aurc(loss, **{**given, "ood_score": convert(np.zeros(0))}) == joint.aurc(
+        loss, **{**three, "ood_score": []}
+    )
+
+
+def test_bad_columns_of_one_score_have_its_names() -> None:
+    """The message names the argument of this function, not that of a function of two scores."""
+    with pytest.raises(ValueError, match=r"lengths differ \(id_loss: 2, id_score: 1\)"):
+        joint.f1([0, 1], id_score=[0.5], ood_score=[0.1])
+    for function in (partial(joint.aurc, [0, 1]), partial(joint.oscr, [0, 1]), joint.auroc):
+        with pytest.raises(ValueError, match=r"id_score holds NaN: id_score\[1\] = nan"):
+            function(id_score=[0.5, np.nan], ood_score=[0.1])
+        with pytest.raises(ValueError, match=r"ood_score holds NaN: ood_score\[0\] = nan"):
+            function(id_score=[0.5, 0.2], ood_score=[np.nan])
+
+
 @pytest.mark.parametrize("name", ["f1", "aurc", "augrc", "scod_risk", "auroc", "oscr", "aupr_in", "fpr_at_id_recall"])
 def test_the_columns_of_two_scores_are_not_those_of_one(name: str) -> None:
     """What the functions of two scores call the detector's is no argument of those of one, and none goes unnamed."""

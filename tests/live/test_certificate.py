@@ -81,6 +81,16 @@ def test_one_call_against_plain_loops(seed: int) -> None:
         assert (live.update(score, 0 * loss).thresholds[""], live.threshold) == (0.5, 0.5)
 
 
+def test_certified_stays_certified() -> None:
+    """What was declared once stays declared, also if later rows look worse."""
+    live = fresh()
+    live.update(*rows(3000, 2))
+    before = live.certified[""]
+    assert before
+    live.update(*rows(3000, 3, scale=1.0))
+    assert set(before) <= set(live.certified[""])
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -194,6 +204,17 @@ def test_restart_begins_anew_with_a_share_of_delta() -> None:
         live.restart()
 
 
+def test_rows_of_before_a_restart_do_not_count_after_it() -> None:
+    """Rows that waited for their labels when the certificate was begun anew need not come again, and may not."""
+    live = fresh(maturity=30, restarts=1)
+    old = np.repeat(np.arange(10.0), 50)
+    live.update(np.full(500, 0.95), np.full(500, np.nan), time=old, as_of=10)
+    live.restart()
+    live.update(np.full(50, 0.95), np.ones(50), time=np.full(50, 11.0), as_of=41)
+    assert live.result().groups[""].rows == 50
+    assert live.certified[""] == ()
+
+
 def test_rows_of_a_counted_time_are_refused() -> None:
     """With maturity a row that comes after its time was counted would be left out in silence."""
     live = fresh(maturity=3)
@@ -291,6 +312,25 @@ def test_state_is_small(tmp_path: Path) -> None:
     assert live.result().history[-1].risk is not None
     live.save(tmp_path / "live.json")
     assert (tmp_path / "live.json").stat().st_size < 100_000
+
+
+def test_a_policy_decides_as_certified() -> None:
+    """The policy answers from the certified threshold on, with the guarantee, and labels may be drawn from then on."""
+    live = fresh(audit=0.25)
+    with pytest.raises(ValueError, match=r"below the smallest chance in force, 1; .* before anything is certified"):
+        live.update([0.9], [np.nan], label_probability=0.5)
+    live.update(*rows(4000, 9))
+    policy = live.policy(score="msp")
+    assert policy.accept([live.threshold, np.nextafter(live.threshold, 0)]).tolist() == [True, False]
+    assert policy.guarantee is not None
+    assert (policy.guarantee.risk, policy.guarantee.delta) == (0.05, 0.05)
+    with pytest.raises(ValueError, match=r"below the smallest chance in force, 0\.25"):
+        live.update([0.9], [np.nan], label_probability=0.2)
+    live.update([0.9], [np.nan], label_probability=0.25)
+    grouped = fresh(groups=["a", "b"])
+    grouped.update(*rows(6000, 10), groups=np.where(np.arange(6000) % 2, "a", "b"))
+    found = grouped.policy(score="msp", group="kind")
+    assert dict(found.thresholds) == grouped.result().thresholds
 
 
 def test_nothing_certified_answers_nothing() -> None:

@@ -124,6 +124,13 @@ def test_coverage_and_risk_of_drawn_labels() -> None:
     assert (one.coverage(0), one.risk(0), one.rows, one.labels) == (0.8, 0.5, 10, 4)
 
 
+def test_missing_scores_are_answered_nowhere() -> None:
+    """A row without a score needs no label and lowers the coverage."""
+    live = fresh((0.5,))
+    live.update([np.nan, 0.9], [np.nan, 0.0])
+    assert live.groups[""].coverage(0) == 0.5
+
+
 def test_the_order_of_a_file_does_not_matter() -> None:
     """Sorted by loss, either way, or mixed: the same evidence and the same thresholds, however a call is cut off."""
     rng = np.random.default_rng(3)
@@ -140,6 +147,18 @@ def test_the_order_of_a_file_does_not_matter() -> None:
         found.add(whole.certified[""])
     assert len(found) == 1
     assert found != {()}
+
+
+def test_audited_rows_that_wait_at_a_restart_count_later() -> None:
+    """Rows of the last policy that were too young in the first call after a restart come again with their chance."""
+    live = LiveCertificate(risk=0.05, delta=0.05, thresholds=[0.9, 0.5], maturity=3, restarts=1, audit=0.2)
+    live.update(np.linspace(0.5, 1, 4000), np.zeros(4000), time=np.zeros(4000), as_of=3)
+    assert live.certified[""]
+    live.restart()
+    when, young = [6, 7, 8, 9], [np.nan] * 2
+    live.update([0.9, 0.91, 0.92, 0.93], [0, 0, *young], time=when, as_of=10, label_probability=0.2)
+    live.update([0.92, 0.93, 0.94], [0, 0, np.nan], time=[8, 9, 10], as_of=12, label_probability=[0.2, 0.2, 1.0])
+    assert live.result().groups[""].rows == 4
 
 
 def test_losses_in_other_units_and_two_restarts() -> None:

@@ -98,3 +98,17 @@ def test_bad_prevalence(labels: Any, target: Any, message: str) -> None:
     """A target that the sample cannot represent is an error, never a silent share of 0."""
     with pytest.raises(ValueError, match=message):
         abstain.prevalence_weights(labels, target)
+
+
+def test_prevalence_of_named_classes() -> None:
+    """Strings work, shares are normalised, a class can be left out, and the weights sum to N."""
+    weight = abstain.prevalence_weights(["cat", "dog", "dog", "fox"], {"cat": 2.0, "dog": 6.0, "fox": 0.0})
+    np.testing.assert_allclose(weight, [1.0, 1.5, 1.5, 0.0])
+
+
+def test_class_balanced_weights_equal_scikit_learns() -> None:
+    """prevalence_weights("balanced") is compute_sample_weight("balanced")."""
+    from sklearn.utils.class_weight import compute_sample_weight
+
+    labels = np.array(["b", "a", "a", "c", "a", "b"])
+    np.testing.assert_allclose(abstain.prevalence_weights(labels), compute_sample_weight("balanced", labels))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstain import RiskCoverageCurve, risk_coverage_curve
+from abstain import RiskCoverageCurve, choose_threshold, coverage_at_risk, risk_coverage_curve
 from tests.metrics import references as rank
 from tests.metrics._problems import scale
 from tests.metrics.references import Data
@@ -89,8 +89,44 @@ def test_bad_targets(target: dict[str, Any], error: type[Exception], message: st
         risk_coverage_curve([0, 1], [0.9, 0.8]).at(**target)
 
 
+def test_the_two_ends() -> None:
+    """Coverage 0 rejects everything: threshold +inf, risk NaN with a reason; coverage 1 accepts the lowest score."""
+    curve = risk_coverage_curve([0, 1], [0.9, -5.0])
+    none, every = curve.at(coverage=0.0), curve.at(coverage=1.0)
+    assert (none.threshold, none.coverage, none.generalized_risk, none.n_accepted) == (np.inf, 0.0, 0.0, 0)
+    assert np.isnan(none.selective_risk)
+    assert none.reason == "nothing is accepted, so the selective risk is undefined"
+    assert (every.threshold, every.coverage, every.n_accepted, every.reason) == (-5.0, 1.0, 2, None)
+    assert curve.at(threshold=0.95).n_accepted == 0
+    assert curve.at(threshold=0.95).threshold == 0.95
+    assert curve.at(threshold=0.5).n_accepted == 1
+
+
 def test_curve_and_repr_of_one_sample() -> None:
     """One sample is one point; the repr says size and risk."""
     curve = risk_coverage_curve([1], [0.5])
     assert len(curve) == 1
     assert repr(curve) == "RiskCoverageCurve(n=1, thresholds=1, risk at full coverage 1)"
+
+
+def test_the_hull_keeps_the_references_of_its_curve() -> None:
+    """The best possible order is that of the samples, also of losses that are not 0 or 1, so that the hull is drawn."""
+    curve = risk_coverage_curve([0.9, 0.1, 0.3], [3.0, 2.0, 1.0])
+    assert len(curve.hull()) < len(curve)
+    np.testing.assert_array_equal(curve.hull().blocks.oracle.loss, curve.blocks.oracle.loss)
+
+
+@pytest.mark.parametrize("score", [-np.inf, np.nan])
+def test_a_row_without_a_score_is_accepted_by_no_threshold(score: float) -> None:
+    """Curve and choose_threshold have one rule: ranked last, in the population, never accepted."""
+    loss, scores = [0, 0, 0], [0.9, 0.8, score]
+    curve = risk_coverage_curve(loss, scores, nan_policy="reject")
+    point = curve.at(risk=0.1)
+    chosen = choose_threshold(loss, scores, risk=0.1, nan_policy="reject")
+    assert (point.threshold, point.coverage) == (chosen.threshold, chosen.coverage) == (0.8, 2 / 3)
+    assert coverage_at_risk(loss, scores, risk=0.1, nan_policy="reject") == 2 / 3
+    far = curve.at(coverage=0.9)
+    assert far.reason == choose_threshold(loss, scores, coverage=0.9, nan_policy="reject").reason
+    assert far.reason == "a coverage of 0.9 is not reached: at most 0.6667 have scores"
+    assert curve.coverage.tolist() == [1 / 3, 2 / 3, 1.0]
+    assert risk_coverage_curve([0], [score], nan_policy="reject").at(risk=1.0).reason is not None

@@ -122,4 +122,32 @@ def test_sweep_of_many_samples_equals_the_metric(losses: str, weighted: bool) ->
             assert sweep[name][k] == pytest.approx(expected, abs=1e-11)
 
 
+def test_another_trust_function() -> None:
+    """Any weight in [0, 1] of confidence and threshold can replace the linear one."""
+    loss, confidence = [0, 1, 0, 0], [0.9, 0.8, 0.7, 0.2]
+    flat = abstain.cwsa(loss, confidence, trust=lambda c, tau: np.ones_like(c))
+    assert flat == pytest.approx(2 * abstain.selective_accuracy(loss, confidence, threshold=0.5) - 1)
+    squared = abstain.cwsa_plus(loss, confidence, trust=lambda c, tau: abstain.linear_trust(c, tau) ** 2)
+    assert squared == pytest.approx((0.8**2 + 0.4**2) / 3)
+    blocks = abstain.TieBlocks.from_samples(loss, confidence)
+    gradient = abstain.metrics.get("cwsa", trust=lambda c, tau: c**2).gradient_of(blocks)
+    assert blocks.weight @ gradient.weight + blocks.loss @ gradient.loss == pytest.approx(0.0, abs=1e-15)
+
+
+@pytest.mark.parametrize("metric", ["cwsa", "cwsa_plus", "selective_accuracy"])
+def test_a_perfect_model_has_area_one(metric: Any) -> None:
+    """Right and fully sure of every sample: 1 by default, where the grid of the paper sees nothing."""
+    assert abstain.aumcc([0, 0, 0], [1.0, 1.0, 1.0], metric=metric) == 1.0
+    assert abstain.aumcc([0, 0, 0], [1.0, 1.0, 1.0], metric=metric, method="grid") == 0.0
+
+
 # ---------------------------------------------------------------------- the axioms (A.2)
+
+
+@pytest.mark.parametrize("function", [abstain.cwsa, abstain.cwsa_plus])
+def test_calibration_responsiveness_fails_when_a_prediction_enters(function: Any) -> None:
+    """Counter-example to the axiom: a right prediction moved from .49 to .51 enters with weight .02 and lowers both."""
+    loss = [RIGHT, RIGHT]
+    assert function(loss, [0.9, 0.51]) < function(loss, [0.9, 0.49])
+    # ... and by the denominator of the published tables it does rise
+    assert function(loss, [0.9, 0.51], denominator="all") > function(loss, [0.9, 0.49], denominator="all")

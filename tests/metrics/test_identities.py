@@ -50,6 +50,19 @@ def test_augrc_partial_derivatives_are_derivatives(accuracy: float, auroc: float
     assert by_accuracy <= 0.0
 
 
+@given(problem=problems(losses=["binary"], scores=["tied"], min_size=2, max_size=20), data=st.data())
+def test_prevalence_weights_equal_resampling_to_the_target(problem: Problem, data: st.DataObject) -> None:
+    """A target of 3 : 1 equals writing every row so often that the classes stand 3 : 1."""
+    n = len(problem.loss)
+    labels = np.array([0, 1, *data.draw(st.lists(st.integers(0, 1), min_size=n - 2, max_size=n - 2))])
+    weight = abstain.prevalence_weights(labels, {0: 0.75, 1: 0.25})
+    counts = np.bincount(labels)
+    rows = np.repeat(np.arange(n), np.where(labels == 0, 3 * counts[1], counts[0]))
+    for name in ("augrc", "aurc", "auroc_f"):
+        found, expected = values(problem._replace(weight=weight), name) + values(problem.rows(rows), name)
+        assert found == pytest.approx(expected, rel=1e-11, nan_ok=True)
+
+
 # ---------------------------------------------------------------------- AURC
 
 

@@ -36,6 +36,35 @@ def test_identifiers_are_stable() -> None:
     assert found == {name: f"{name}/{convention}" for name, convention in IDENTIFIERS.items()}
 
 
+def test_identifiers_follow_the_option_that_names_the_convention() -> None:
+    """An estimator, a binning, a denominator or a method changes the identifier; a threshold does not."""
+    assert metrics.get("aurc", estimator="harmonic").identifier == "aurc/harmonic"
+    assert metrics.get("ece", binning="equal_mass").identifier == "ece/equal_mass"
+    assert metrics.get("cwsa", denominator="all").identifier == "cwsa/all"
+    assert metrics.get("aumcc", method="grid").identifier == "aumcc/grid"
+    assert metrics.get("cwsa", threshold=0.7).identifier == "cwsa/accepted"
+
+
+def test_specs_are_unique_and_say_all_options() -> None:
+    """No two settings share a spec, and a spec names exactly what differs from the defaults."""
+    specs = [metric.spec for metric in {id(metric): metric for metric in CASES}.values()]
+    settings = {(metric.name, tuple(metric.options.items())) for metric in CASES}
+    assert len(set(specs)) == len(settings)
+    assert metrics.get("aurc", estimator="log", coverage_range=(0.0, 0.5)).spec == (
+        "aurc(estimator=log, coverage_range=(0.0, 0.5))"
+    )
+
+
+def test_equal_settings_have_equal_specs() -> None:
+    """A default given by hand, options in another order and an option set back leave no trace."""
+    assert metrics.get("cwsa", threshold=float("0.5")).spec == "cwsa"
+    assert metrics.get("aurc", coverage_range=(0.0, 1.0)).spec == "aurc"
+    assert metrics.get("average_precision_error", zero_division=float("nan")).spec == "average_precision_error"
+    assert metrics.get("aurc", estimator="harmonic").using(estimator="plugin").identifier == "aurc/plugin"
+    one, other = metrics.get("ece", bins=10, binning="equal_mass"), metrics.get("ece", binning="equal_mass", bins=10)
+    assert one.spec == other.spec
+
+
 @pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.name)
 def test_descriptions_are_complete(metric: Metric) -> None:
     """Direction, range, source, inference, scale and label are stated, and the public function has the same name."""
@@ -46,6 +75,15 @@ def test_descriptions_are_complete(metric: Metric) -> None:
     assert metric.scale in ("log", "logit", "identity")
     assert metric.label
     assert getattr(abstain, metric.name) is metric.function
+
+
+@pytest.mark.parametrize(("name", "worst"), [("e_aurc", -0.45), ("naurc", -9.8)])
+def test_range_holds_at_the_worst_case_of_the_trapezoid(name: str, worst: float) -> None:
+    """Few right ones, all above many wrong ones: the mixed optimum of fd-shifts is far above the curve."""
+    metric = metrics.get(name, estimator="trapezoid")
+    for n_wrong in (99, 10**6):
+        value = metric(TieBlocks.from_samples([0.0] + [1.0] * n_wrong, [1.0] + [0.0] * n_wrong, oracle=True))
+        assert metric.range[0] <= value < worst
 
 
 # ---------------------------------------------------------------------- needs and bad input
@@ -98,6 +136,14 @@ def test_metrics_of_correctness_refuse_large_losses(metric: Metric, scores: list
     """A loss of 1.5 is refused even where it ties with a loss of 0 and the mean of the block is .75."""
     with pytest.raises(UnmetNeed, match=rf"{metric.name} needs losses in \[0, 1\].*at least 1.5"):
         metric.of([0.0, 1.5], scores)
+
+
+def test_large_losses_are_refused_by_functions_without_a_score() -> None:
+    """Accuracy sees all samples as one tie, and must not average a loss of 1.5 away."""
+    with pytest.raises(UnmetNeed, match="accuracy needs losses"):
+        abstain.accuracy([0.0, 1.5])
+    with pytest.raises(UnmetNeed, match="needs losses"):
+        abstain.reliability_curve([0.0, 1.5], [0.5, 0.5])
 
 
 @pytest.mark.parametrize("metric", [metric for metric in ALL if "oracle" in metric.needs], ids=lambda m: m.name)

@@ -1,6 +1,7 @@
 """Rows of equal time are judged together, whatever their order in the file; and a week may have no rows."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,6 +32,44 @@ def test_the_order_of_labels_within_equal_times_calls_nothing_broken(width: int)
         broken, signals = broken + bool(seen.violated), signals + len(seen.changed_at)
     assert broken <= 2
     assert signals <= 15  # 72,000 rows, at most one in 10,000 on average
+
+
+@pytest.mark.parametrize("options", [{}, {"since_first": True}, {"run_length": 200.0}])
+def test_rows_of_equal_time_have_no_order(options: dict[str, Any]) -> None:
+    """Errors first, last or mixed, by rows and by clusters: the same answer; and days in parts are all days at once."""
+    loss, score = rows(3000, 0.1)
+    when, mixed = np.arange(3000.0) // 100, np.random.default_rng(2).permutation(3000)
+    whole = monitor(POLICY, loss, score, time=when, **options)
+    for order in (np.lexsort((-loss, when)), np.lexsort((loss, when)), np.lexsort((score, when)), mixed):
+        assert monitor(POLICY, loss[order], score[order], time=when[order], **options).to_json() == whole.to_json()
+    watch = Monitor(POLICY, **options)
+    for day in range(30):
+        mine = when == day
+        seen = watch.update(loss[mine], score[mine], time=when[mine])
+    assert seen.to_json() == whole.to_json()
+
+
+def test_a_day_in_two_calls_is_one_group(tmp_path: Path) -> None:
+    """The bets are those of the whole day, also from the file; each call is looked at, so evidence is never less."""
+    loss, score = rows(3000, 0.06)
+    when = np.arange(3000.0) // 100
+    whole, parts, file = Monitor(POLICY, run_length=1e9), Monitor(POLICY, run_length=1e9), tmp_path / "state.json"
+    once = whole.update(loss, score, time=when)
+    for begin in range(0, 3000, 37):
+        some = slice(begin, begin + 37)
+        seen = parts.update(loss[some], score[some], time=when[some])
+        parts.save(file)
+        parts = load_monitor(file, POLICY)
+    for bets in ("evidence", "detector"):
+        one, two = (watch.monitored[""].state()[bets] for watch in (whole, parts))
+        assert {k: v for k, v in one.items() if k in ("n", "spent", "since")} == {
+            k: v for k, v in two.items() if k in ("n", "spent", "since")
+        }
+        sums = [np.array(each["base"]) + np.log(each["sums"]) for each in (one, two)]
+        np.testing.assert_allclose(sums[0], sums[1], rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(one["gained"], two["gained"], rtol=1e-9, atol=1e-9)
+    assert seen.evidence >= once.evidence * (1 - 1e-9)
+    assert (seen.n, seen.n_accepted) == (once.n, once.n_accepted)
 
 
 def test_a_week_without_rows_is_noted_and_changes_nothing(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from scipy import stats
 
 import abstain
 from abstain.monitoring import Monitor, SortedRowsWarning, monitor
-from abstain.monitoring._evidence import ALTERNATIVES, Bets, Detector, Evidence
+from abstain.monitoring._evidence import ALTERNATIVES, PIECE, Bets, Detector, Evidence
 from abstain.policy import Policy
 from tests.tiers import repeated
 
@@ -36,6 +36,17 @@ def test_a_year_of_daily_looks(rows_a_day: int, repetitions: int) -> None:
         path = Evidence(0.05).update((rng.random(365 * rows_a_day) < 0.05).astype(float))
         alarms += int((path[rows_a_day - 1 :: rows_a_day] >= np.log(20)).any())
     assert alarms / repetitions <= worst(repetitions)
+
+
+def test_a_doubled_risk_is_noticed_soon() -> None:
+    """5 % becomes 10 %: half of the alarms within 300 labelled accepted rows, nine of ten within 650."""
+    rng = np.random.default_rng(3)
+    delays = []
+    for _ in range(500):
+        over = np.flatnonzero(Evidence(0.05).update((rng.random(3000) < 0.1).astype(float)) >= np.log(20))
+        delays.append(over[0] + 1 if over.size else np.inf)
+    assert np.median(delays) <= 300
+    assert np.quantile(delays, 0.9) <= 650
 
 
 @pytest.mark.parametrize("limit", [0.001, 0.05, 0.6, 0.99])
@@ -106,6 +117,14 @@ def test_drift_of_coverage_and_score() -> None:
     assert moved.score_drifted
 
 
+def test_without_a_guarantee_nothing_is_broken() -> None:
+    """An empirical policy and an empty acceptance give None."""
+    policy = abstain.choose_threshold([0, 1], [0.9, 0.1], coverage=0.5).policy(score="s")
+    assert monitor(policy, [1, 1], [0.95, 0.99]).violated is None
+    assert monitor(policy, [7, 1], [0.95, 0.99]).risk == 4.0
+    assert monitor(certified(), [1, 1], [-1, -2]).violated is None
+
+
 def test_bad_input() -> None:
     """A loss above its bound, a delta outside (0, 1)."""
     with pytest.raises(ValueError, match="max_loss=1 is below a loss that occurs, 2"):
@@ -139,6 +158,30 @@ def test_a_group_is_not_hidden_by_the_others() -> None:
     assert (seen.coverage_drifted, seen.score_drifted, seen.drift_undecided) == (False, False, None)
 
 
+@pytest.mark.slow
+def test_groups_share_the_false_alarms() -> None:
+    """Both sites exactly at the limit: any alarm in at most delta of the streams."""
+    rng, policy = np.random.default_rng(8), by_site()
+    site = np.where(np.arange(2000) % 8, "large", "small")
+    alarms = sum(
+        bool(monitor(policy, rng.random(2000) < 0.05, np.ones(2000), groups=site).violated) for _ in range(400)
+    )
+    assert 0 < alarms <= 400 * float(stats.binom.ppf(1 - 1e-4, 400, 0.05)) / 400
+
+
+def test_only_accepted_rows_are_labelled() -> None:
+    """The share of accepted rows says nothing then; scores among them still do."""
+    policy, rng = certified(), np.random.default_rng(10)
+    limit = policy.thresholds[""]
+    same = limit + (1 - limit) * rng.random(2000)
+    assert monitor(policy, np.zeros(2000), same).coverage_drifted
+    seen = monitor(policy, np.zeros(2000), same, accepted_only=True)
+    assert (seen.coverage_drifted, seen.score_drifted) == (None, False)
+    assert seen.drift_undecided == "only accepted rows are given"
+    moved = limit + (1 - limit) * rng.random(2000) ** 2
+    assert monitor(policy, np.zeros(2000), moved, accepted_only=True).score_drifted
+
+
 def test_weighted_calibration_tells_no_drift() -> None:
     """Its rows are another population than those that the policy decides; the guarantee is still watched."""
     score = np.linspace(0.0, 1.0, 4000)
@@ -149,6 +192,15 @@ def test_weighted_calibration_tells_no_drift() -> None:
     assert (seen.violated, seen.coverage_drifted, seen.score_drifted) == (True, None, None)
     assert seen.drift_undecided is not None
     assert "weighted" in seen.drift_undecided
+
+
+def test_the_largest_loss_comes_from_the_guarantee() -> None:
+    """A loss of 8 is legal if the certificate was for losses up to 10."""
+    found = abstain.choose_threshold(np.tile([0.0, 1.0], 2000), np.arange(4000), risk=2.0, delta=0.05, max_loss=10.0)
+    policy = found.policy(score="s")
+    assert monitor(policy, [8.0], [1e9]).violated is False
+    with pytest.raises(ValueError, match="max_loss=10 is below a loss that occurs, 11"):
+        monitor(policy, [11.0], [1e9])
 
 
 def test_the_detector_is_the_recursion_of_shiryaev_and_roberts() -> None:
@@ -193,6 +245,26 @@ def test_a_group_bets_what_its_rows_bet() -> None:
     np.testing.assert_allclose(fast, np.log(path), rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.parametrize("share", [None, 0.2])
+def test_a_detector_of_a_long_stream_signals_as_one_of_its_days(share: float | None) -> None:
+    """More values than are played at once, many signals among them: whole, and in pieces of any size."""
+    rng = np.random.default_rng(4)
+    n = 3 * PIECE + 5
+    values = (rng.random(n) < 0.08) * 1.0
+    begins = np.ones(n, dtype=bool) if share is None else rng.random(n) < share
+    whole, apart = Detector(0.05, 2000.0), Detector(0.05, 2000.0)
+    path, signals = whole.update(values, begins)
+    assert len(signals) > 5
+    assert max(signals) > PIECE
+    first, later = [], 0
+    for rows in np.split(np.arange(n), np.sort(rng.choice(np.flatnonzero(begins), 30))):
+        each, found = apart.update(values[rows], begins[rows])
+        first.append(each)
+        later += len(found)
+    assert later == len(signals)
+    np.testing.assert_array_equal(np.concatenate(first), path)
+
+
 def test_a_window_is_judged_by_its_own_rows() -> None:
     """The first row of the next window says nothing about the one before."""
     threshold = abstain.choose_threshold([0.0] * 200, np.linspace(0.1, 0.9, 200), risk=0.05, delta=0.05)
@@ -203,3 +275,17 @@ def test_a_window_is_judged_by_its_own_rows() -> None:
         scores, times = np.linspace(0.95, 0.99, 201), np.append(np.repeat(np.arange(5.0), 40), 5.0)
         found.append(stream.update(np.append(loss, after), scores, time=times).evidence)
     assert found[0] == found[1] > 1.0
+
+
+def test_groups_share_delta() -> None:
+    """Evidence that is shown has the factor of the number of groups, and 20 is a violation."""
+    calibration, names = np.linspace(0.1, 0.9, 400), ["a", "b", "c", "d"]
+    chosen = abstain.choose_threshold([0.0] * 400, calibration, risk=0.1, delta=0.05, groups=np.tile(names, 100))
+    stream, between = Monitor(chosen.policy(score="conf", group="site")), 0
+    for k in range(100):  # three errors in ten answers of one group of four
+        loss, conf = np.array([0, 0, 1, 0, 0, 1, 0, 0, 0, 1.0]), np.full(10, 0.95) + 1e-4 * (k + np.arange(10) / 10)
+        found = stream.update(loss, conf, groups=["a"] * 10, again=True)
+        assert found.violated == (found.evidence >= 20.0)
+        between += 5.0 < found.evidence < 20.0
+    assert found.violated
+    assert between

@@ -48,6 +48,20 @@ def test_with_maturity_a_cluster_is_judged_by_its_first_days() -> None:
     assert seen.risk == pytest.approx((0.5 + 0.0 + 0.0) / 3.0)
 
 
+def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """--returning skip is kept by the state, and the later weeks need not repeat it."""
+    POLICY.save(tmp_path / "policy.json")
+    for week, names in (("one", "aabb"), ("two", "abcc")):
+        rows = [f"{0.9 + k / 100 + len(week) / 1000},{0},{name}" for k, name in enumerate(names)]
+        rows[0] = f"0.123{len(week) + ord(week[0])},0,{names[0]}"
+        (tmp_path / f"{week}.csv").write_text("\n".join(["s,loss,patient", *rows]) + "\n")
+    state = ["--clusters", "patient", "--state", str(tmp_path / "watch.json")]
+    monitor = ["monitor", str(tmp_path / "policy.json")]
+    assert run([*monitor, str(tmp_path / "one.csv"), *state, "--returning", "skip"]) == 0
+    assert run([*monitor, str(tmp_path / "two.csv"), *state]) == 0
+    assert "2 rows are of clusters" in " ".join(capsys.readouterr().out.split())
+
+
 def test_a_policy_by_costs_says_what_a_case_cost(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Nothing is guaranteed, so nothing alarms: monitor and audit say so, and what a case cost on these rows."""
     rng = np.random.default_rng(3)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import abstain
 from abstain.monitoring import DependentRowsWarning, Evidence, Monitor, load_monitor, monitor
-from abstain.thresholds import CopiedRowsWarning
+from abstain.thresholds import CopiedRowsWarning, ReusedCalibrationWarning
 from tests.monitoring.test_monitor import by_site, certified
 
 POLICY = certified()
@@ -79,6 +79,34 @@ def test_a_week_that_is_sent_twice_is_noticed() -> None:
         watch.update(loss[:300][::-1], score[:300][::-1])
     assert watch.update(loss[250:900], score[250:900]).n == 950  # a few may look alike
     assert watch.update(loss[:300], score[:300], again=True).n == 1250
+
+
+def test_scores_that_tie_are_not_called_sent_before() -> None:
+    """Four levels, few errors: weeks look alike, row by row, and the same week is still known by its order."""
+    rng, watch = np.random.default_rng(3), Monitor(POLICY)
+    weeks = [((rng.random(200) < 0.02) * 1.0, rng.integers(96, 100, 200) / 100) for _ in range(8)]
+    for loss, score in weeks:
+        watch.update(loss, score)
+        watch.update([0.0], [0.99])
+    with pytest.raises(ValueError, match="sent before"):
+        watch.update(*weeks[3])
+
+
+def test_calibration_rows_are_known_again_in_part() -> None:
+    """Nearly all of them, or mixed with others, in audit and monitor; not so other rows of the same population."""
+    loss, score = rows(3000, 0.03)
+    policy = abstain.choose_threshold(loss, score, risk=0.06, delta=0.05).policy(score="s")
+    new = rows(3000, 0.03, 5)
+    for test in (abstain.audit, monitor):
+        with pytest.warns(ReusedCalibrationWarning, match="these are the rows"):
+            test(policy, loss[1:], score[1:])
+        with pytest.warns(ReusedCalibrationWarning, match=r"about \d+ % of these are among the rows"):
+            test(policy, np.r_[loss, new[0]], np.r_[score, new[1]])
+        test(policy, *new)
+    groups = np.arange(3000) % 2
+    by = abstain.choose_threshold(loss, score, risk=0.1, delta=0.05, groups=groups)
+    with pytest.warns(ReusedCalibrationWarning):
+        abstain.audit(by, loss[5:], score[5:], groups=groups[5:])
 
 
 # ---------------------------------------------------------------------- files
@@ -264,6 +292,25 @@ def test_clusters_are_as_old_as_their_first_row() -> None:
 
 
 # ---------------------------------------------------------------------- changes, nulls, the table
+
+
+def test_a_late_change_is_signalled_before_the_guarantee_is_called_broken() -> None:
+    """After 10,000 good rows; the signal says that it breaks no guarantee."""
+    loss = np.r_[rows(10_000, 0.02)[0], rows(2000, 0.1, 1)[0]]
+    seen = monitor(POLICY, loss, np.ones(12_000), accepted_only=True)
+    late_signals = [at for at in seen.changed_at if at > 10_000]
+    assert seen.violated_at is not None
+    assert 10_000 < late_signals[0] < seen.violated_at
+    assert "This is no violation" in " ".join(str(seen).split())
+
+
+def test_the_mean_since_the_first_row_forgives() -> None:
+    """2 % and 8 % by turns of 1,500 rows: broken at every row, not in the mean, which good times come first in."""
+    rng = np.random.default_rng(6)
+    swings = np.concatenate([rng.random(1500) < risk for risk in (0.02, 0.08) * 6]) * 1.0
+    assert monitor(POLICY, swings, np.ones(18_000), accepted_only=True).violated
+    assert not monitor(POLICY, swings, np.ones(18_000), accepted_only=True, since_first=True).violated
+    assert monitor(POLICY, np.ones(60), np.ones(60), accepted_only=True, since_first=True).violated
 
 
 @pytest.mark.filterwarnings("ignore::abstain.monitoring.DependentRowsWarning")

@@ -7,6 +7,25 @@ from abstain import nn
 torch = pytest.importorskip("torch")
 
 
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"temperature": 0}, ValueError, "temperature must be a finite number > 0, got 0; 0 is abstain.cwsa"),
+        ({"temperature": float("inf")}, ValueError, "temperature must be a finite number > 0, got inf"),
+        ({"temperature": float("nan")}, ValueError, "temperature must be a finite number > 0, got nan"),
+        ({"temperature": "a"}, TypeError, "temperature must be a number > 0, got 'a'"),
+        ({"penalty": float("nan")}, ValueError, "penalty must be a finite number >= 0, got nan; 1 is CWSA"),
+        ({"penalty": "a"}, TypeError, "penalty must be a number >= 0, got 'a'"),
+    ],
+)
+def test_bad_options_are_refused_by_function_and_loss(options, error, message):
+    """Not only at the first batch, nor as a NaN."""
+    with pytest.raises(error, match=message):
+        nn.CWSALoss(**options)
+    with pytest.raises(error, match=message):
+        nn.smooth_cwsa(torch.zeros(2), torch.ones(2), **options)
+
+
 EMPTY, NONE = torch.zeros(0, 3), torch.zeros(0, dtype=torch.long)
 
 

@@ -46,6 +46,15 @@ def test_exact_mode_is_the_core(drawn, problem):
     assert_equal(metric.compute(), expected_of(specs, problem.loss, problem.confidence))
 
 
+@given(problem=problems(losses=["graded"], weights=["frequencies", "positive", "with_zeros"]))
+def test_exact_mode_takes_weights(problem):
+    """Weighted rows equal the core's weighted table."""
+    specs = ["augrc", "aurc", "e_augrc"]
+    metric = nn.SelectiveMetrics(specs)
+    metric.update(*(torch.tensor(column) for column in (problem.confidence, problem.loss, problem.weight)))
+    assert_equal(metric.compute(), expected_of(specs, problem.loss, problem.confidence, problem.weight))
+
+
 def test_compaction_changes_nothing(monkeypatch):
     """Rows of equal score become one row when there are many; the state stays as small as the distinct scores."""
     monkeypatch.setattr("abstain.nn._live._COMPACT", 50)
@@ -77,6 +86,25 @@ def test_logits_and_labels(confidence, loss):
 
 
 # ---------------------------------------------------------------------- constant memory
+
+
+@pytest.mark.parametrize("scale", ["probability", "real"])
+@pytest.mark.parametrize("bins", [256, 4096, 65536])
+def test_the_exact_value_is_inside_the_certified_bounds(bins, scale):
+    """On either scale; bounds tighten with the bins."""
+    logits, labels = data(5000)
+    specs = ["augrc", "aurc", "e_augrc", "e_aurc", "auroc_f"]
+    exact, small = nn.SelectiveMetrics(specs), nn.SelectiveMetrics(specs, bins=bins, scale=scale)
+    for rows in torch.arange(5000).split(700):
+        exact.update(logits[rows], labels[rows])
+        small.update(logits[rows], labels[rows])
+    expected, found = exact.compute(), small.compute()
+    for name in specs:
+        low, value, high = (found[f"{name}{part}"].item() for part in ("_low", "", "_high"))
+        assert low - 1e-15 <= expected[name].item() <= high + 1e-15
+        assert low <= value <= high
+    if bins == 65536 and scale == "probability":
+        assert found["augrc_high"] - found["augrc_low"] < 5e-3 * expected["augrc"]
 
 
 def test_bins_of_a_confidence_of_ones_own_take_any_scores():

@@ -41,6 +41,19 @@ def test_only_dropout_trains_and_modes_come_back():
     assert [module.training for module in model.modules()] == before
 
 
+def test_passes_vary_and_a_seed_repeats_them():
+    """Passes differ from each other, not from a second call with the seed; the global generator is left alone."""
+    model, x = network(0.5), pictures()
+    state = torch.get_rng_state()
+    first, again, other = (nn.mc_dropout(model, x, 3, seed=seed) for seed in (5, 5, 6))
+    assert torch.equal(torch.get_rng_state(), state)
+    assert first.shape == (3, 23, 4)
+    assert first.dtype == torch.float32
+    assert torch.equal(first, again)
+    assert not torch.equal(first, other)
+    assert not torch.equal(first[0], first[1])
+
+
 def test_ensemble_stacks_members_in_evaluation_mode():
     """One slice per member."""
     models, x = [network(0.5).train(), network(0.1).train()], pictures()
@@ -147,6 +160,16 @@ def test_gram_equals_loops_over_samples():
         top = model(test).softmax(1).amax(1).numpy()
     expected = -np.array([(deviations(x) / scale).sum() for x in test]) / top
     np.testing.assert_allclose(nn.gram_score(model, test, statistics), expected, rtol=1e-9)
+
+
+def test_a_relu_that_works_in_place_hides_nothing():
+    """It overwrites the output of the convolution before it, whose statistics stay those of the output."""
+    data = [(pictures(60), torch.arange(60) % 4)]
+    plain, in_place = network(), network()
+    in_place[1], plain[1] = tnn.Identity(), tnn.Identity()
+    in_place[2] = tnn.ReLU(inplace=True)
+    expected, found = (nn.fit_gram(model, data, data, n_classes=4) for model in (plain, in_place))
+    torch.testing.assert_close(found.low, expected.low)
 
 
 def test_a_relu_that_serves_twice_is_watched_twice():

@@ -50,6 +50,15 @@ def test_deep_gamblers(reward):
     check(lambda z: nn.deep_gamblers_loss(z, LABELS, reward), reference, LOGITS)
 
 
+def test_deep_gamblers_does_not_underflow():
+    """A true class and an abstention at e^-200 each: the loss is 200 less ln(1 + 1/o)."""
+    logits = torch.tensor([[200.0, 0.0, 0.0]], requires_grad=True)
+    value = nn.deep_gamblers_loss(logits, torch.tensor([1]), 2.0)
+    value.backward()
+    assert value.item() == pytest.approx(200.0 - np.log(1.5), rel=1e-6)
+    assert bool(logits.grad.isfinite().all())
+
+
 def test_warm_up_is_cross_entropy_of_the_classes():
     """In the warm-up the abstention gets no gradient; after it, it does."""
     criterion = nn.DeepGamblersLoss(2.0, warm_up_epochs=2)
@@ -58,6 +67,14 @@ def test_warm_up_is_cross_entropy_of_the_classes():
         criterion.set_epoch(epoch)
         criterion(logits, target).backward()
         assert bool(logits.grad[:, -1].any()) is trained
+
+
+def test_reservation_confidence():
+    """ln(1 - p_abstain), also where p_abstain is 1 to the last digit."""
+    p = np.exp(references.log_softmax(LOGITS))
+    confidence = nn.reservation_confidence(torch.tensor(LOGITS))
+    np.testing.assert_allclose(confidence, np.log(1.0 - p[:, -1]), rtol=1e-12)
+    assert nn.reservation_confidence(torch.tensor([0.0, 0.0, 90.0])).item() == pytest.approx(np.log(2) - 90, rel=1e-6)
 
 
 # ---------------------------------------------------------------------- ConfidNet, DeVries & Taylor
@@ -122,6 +139,18 @@ def test_crl_by_hand():
     )
 
 
+def test_crl_memory():
+    """Counts of right answers over epochs, normalised by the epochs and the least count."""
+    criterion = nn.CorrectnessRankingLoss(4)
+    right = [[1, 1, 0, 0], [1, 0, 0, 0], [1, 1, 1, 0]]
+    index = torch.arange(4)
+    for epoch in right:
+        logits = torch.tensor([[1.0, 0.0] if hit else [0.0, 1.0] for hit in epoch])
+        criterion.update(logits, torch.zeros(4, dtype=torch.long), index)
+    assert criterion.correctness(index).tolist() == pytest.approx([1.0, 2 / 3, 1 / 3, 0.0])
+    assert criterion.correctness(torch.tensor([3, 1])).tolist() == pytest.approx([0.0, 2 / 3])
+
+
 def test_crl_counts_only_finished_epochs():
     """In the middle of an epoch a batch not yet seen in it is normalised by the epochs that it has seen."""
     criterion = nn.CorrectnessRankingLoss(4)
@@ -166,6 +195,15 @@ def test_smooth_cwsa_becomes_cwsa(denominator, penalty):
     assert gaps[2] < gaps[1] < gaps[0]
 
 
+def test_smooth_cwsa_with_nothing_accepted_is_zero():
+    """All far below the threshold: 0 as in the core, and a finite gradient."""
+    confidence = torch.full((3,), 0.1, requires_grad=True)
+    value = nn.smooth_cwsa(torch.ones(3), confidence, threshold=0.9, temperature=1e-3)
+    value.backward()
+    assert value.item() == 0.0
+    assert bool(confidence.grad.isfinite().all())
+
+
 # ---------------------------------------------------------------------- Bayesian AURC
 
 
@@ -181,6 +219,16 @@ def test_bayesian_is_the_mean_over_models(estimator):
         loss = -log_p[np.arange(12), target.numpy()]
         expected.append(np.mean(references.weights(log_p.max(1), estimator) * loss))
     assert value.item() == pytest.approx(np.mean(expected), rel=1e-12)
+
+
+def test_bayesian_with_the_ranking_of_the_mean():
+    """All models are ranked by the maximum of the mean probabilities."""
+    logits = torch.stack([batch(seed=seed)[0].detach() for seed in range(3)])
+    target = batch()[1]
+    log_p = references.log_softmax(logits.numpy())
+    score = np.exp(log_p).mean(axis=0).max(axis=1)
+    expected = np.mean([abstain.aurc(-each[np.arange(12), target.numpy()], score) for each in log_p])
+    assert nn.bayesian_aurc_loss(logits, target, ranking="predictive").item() == pytest.approx(expected, rel=1e-12)
 
 
 # ---------------------------------------------------------------------- half precision and errors

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from hypothesis import given
+from hypothesis import strategies as st
 
 import abstain
 from abstain import nn
@@ -73,6 +74,17 @@ def test_value_and_gradient_equal_the_reference(estimator, ties):
     np.testing.assert_allclose(logits.grad.numpy(), references.numerical_gradient(reference, start), atol=1e-9)
 
 
+@given(n=st.integers(1, 400), estimator=st.sampled_from(ESTIMATORS))
+def test_mean_weights(n, estimator):
+    """The weights sum to what the docstring says."""
+    mean = nn.loss_weights(torch.arange(n).double(), estimator).mean().item()
+    if estimator == "log":
+        assert mean < 1.0
+    else:
+        expected = {"sele": (n + 1) / (2 * n), "augrc": 0.5}.get(estimator, 1.0)
+        assert mean == pytest.approx(expected, rel=1e-12)
+
+
 def test_unit_mean_divides_by_the_mean_weight():
     """With unit_mean the AUGRC loss of equal losses is that loss, not half of it."""
     confidence = torch.arange(7).double()
@@ -105,6 +117,12 @@ def test_named_confidences_rank_like_the_scores_of_the_core(name):
     assert value.item() == pytest.approx(abstain.aurc(loss, score), rel=1e-12)
 
 
+def test_certainty_does_not_tie():
+    """Logit margins of 50 and 60 have one float32 MSP, 1.0, but are ranked: the log-softmax underflows later."""
+    logits = torch.tensor([[20.0, 0.0], [30.0, 0.0], [0.0, 1.0]], dtype=torch.float64)
+    assert nn.loss_weights(logits.log_softmax(1).amax(1), "sele").tolist() == pytest.approx([2 / 3, 1.0, 1 / 3])
+
+
 # ---------------------------------------------------------------------- precision, autocast, compile
 
 
@@ -120,6 +138,16 @@ def test_half_precision_logits_are_weighed_in_float32(estimator, dtype):
     value.backward()
     assert logits.grad.dtype == dtype
     assert bool(logits.grad.isfinite().all())
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
+@pytest.mark.parametrize("ties", ["order", "exact"])
+def test_weights_of_any_precision(dtype, ties):
+    """Asked for by name, also where NumPy has no such numbers."""
+    confidence = torch.tensor([0.9, 0.5, 0.7, 0.1])
+    weight = nn.loss_weights(confidence, "augrc", ties=ties, dtype=dtype)
+    assert weight.dtype == dtype
+    assert weight.tolist() == [0.875, 0.375, 0.625, 0.125]
 
 
 @pytest.mark.slow
@@ -167,6 +195,14 @@ def test_tables_made_in_inference_mode_serve_training():
 
 
 # ---------------------------------------------------------------------- errors
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.uint8, torch.bool])
+def test_losses_of_whole_numbers(dtype):
+    """0/1 losses may be integers or booleans; weights of their type would all be 0."""
+    wrong, confidence = torch.tensor([0, 1, 0, 1]), torch.tensor([0.9, 0.8, 0.7, 0.6])
+    value = nn.rank_weighted_loss(wrong.to(dtype), confidence, "plugin")
+    assert value.item() == pytest.approx(abstain.aurc(wrong, confidence))
 
 
 @pytest.mark.parametrize(

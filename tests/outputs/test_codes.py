@@ -24,6 +24,28 @@ def test_groups_clusters_and_ids_keep_their_text(tmp_path, codes):
         assert [str(code) for code in column] == codes
 
 
+def test_numbers_that_print_as_they_are_written_stay_numbers(tmp_path):
+    """They sort as numbers, and match those of other formats."""
+    path = csv(tmp_path, "loss,conf,site", "0,.5,2", "0,.5,10", "0,.5,-1")
+    column = read_outputs(path, groups="site").groups["site"]
+    assert column.dtype == np.int64
+    assert column.tolist() == [2, 10, -1]
+
+
+@pytest.mark.parametrize("missing", ["", "NaN"])
+def test_a_missing_group_is_an_error(tmp_path, missing):
+    path = csv(tmp_path, "loss,conf,site", "0,.5,01", f"0,.5,{missing}")
+    with pytest.raises(ValueError, match=r"groups\['site'\] is missing.*data row 2"):
+        read_outputs(path, groups="site")
+
+
+def test_one_column_may_be_label_and_group(tmp_path):
+    path = csv(tmp_path, "y,yhat,conf", "01,1,.5", "02,1,.5")
+    outputs = read_outputs(path, groups="y", labels="y")
+    assert outputs.groups["y"].tolist() == ["01", "02"]
+    assert outputs.error.tolist() == [0.0, 1.0]
+
+
 @pytest.mark.parametrize(
     ("rows", "errors"),
     [
@@ -67,6 +89,12 @@ def test_codes_are_indices_or_numbers_of_the_class_columns(tmp_path):
         read_outputs(quoted)
 
 
+def test_quoted_codes_match_numbered_columns_in_typed_files(tmp_path):
+    path = tmp_path / "typed.jsonl"
+    path.write_text('{"y": "01", "p_01": 0.2, "p_02": 0.8}\n{"y": "02", "p_01": 0.2, "p_02": 0.8}\n')
+    assert read_outputs(path).error.tolist() == [1, 0]
+
+
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "npz"])
 @pytest.mark.parametrize("names", [["true", "false"], np.array(["False", "True"])])
 def test_truth_values_are_the_classes_of_that_name(tmp_path, kind, names):
@@ -83,6 +111,12 @@ def test_truth_values_are_the_classes_of_that_name(tmp_path, kind, names):
     columns = frame.rename({f"p_{k}": f"prob_{name}" for k, name in enumerate(names)})
     columns.write_ndjson(tmp_path / "named.jsonl")
     assert read_outputs(tmp_path / "named.jsonl").error.tolist() == outputs.error.tolist()
+
+
+def test_truth_values_are_indices_elsewhere(tmp_path):
+    path = csv(tmp_path, "y,p_0,p_1", "true,.2,.8", "false,.2,.8")
+    for names in (None, ["cat", "dog"]):
+        assert read_outputs(path, class_names=names).error.tolist() == [0.0, 1.0]
 
 
 def test_numbers_that_count_named_columns_are_said_to(tmp_path):

@@ -44,6 +44,24 @@ def test_everything_at_once():
     )
 
 
+def test_predictions_come_before_logits_before_probabilities():
+    assert Outputs(labels=[0], logits=[[0.0, 1.0]]).predicted() == [1]
+    assert Outputs(labels=[0], probabilities=[[0.4, 0.6]]).predicted() == [1]
+    assert Outputs(labels=[0], logits=[[0.0, 1.0]], predictions=[0]).predicted() == [0]
+    assert Outputs(labels=[0], logits=[[1.0, 1.0]]).predicted() == [0]
+
+
+def test_log_probabilities():
+    expected = np.log(PROBA)
+    labels = [0, 1, 2]
+    np.testing.assert_allclose(Outputs(labels=labels, logits=LOGITS).log_probabilities(), expected, rtol=1e-13)
+    np.testing.assert_allclose(Outputs(labels=labels, probabilities=PROBA).log_probabilities(), expected)
+    extreme = Outputs(labels=[0], logits=[[1e4, -1e4]]).log_probabilities()
+    np.testing.assert_array_equal(extreme, [[0.0, -2e4]])
+    zero = Outputs(labels=[0], probabilities=[[1.0, 0.0]]).log_probabilities()
+    np.testing.assert_array_equal(zero, [[0.0, -np.inf]])
+
+
 def test_tensors_and_frames_are_taken():
     torch = pytest.importorskip("torch")
     polars = pytest.importorskip("polars")
@@ -57,9 +75,35 @@ def test_tensors_and_frames_are_taken():
     assert Outputs(labels=[0], logits=torch.zeros((1, 2), dtype=torch.bfloat16)).n_classes == 2
 
 
+def test_text_labels_need_names_or_text_predictions():
+    named = Outputs(labels=["dog", "cat"], logits=LOGITS[:2, :2], class_names=["cat", "dog"])
+    np.testing.assert_array_equal(named.labels, [1, 0])
+    alone = Outputs(labels=["dog", "cat"], predictions=["dog", "emu"], confidence=[1, 2])
+    np.testing.assert_array_equal(alone.error, [0.0, 1.0])
+    assert alone.class_names == ("cat", "dog", "emu")
+    assert alone.n_classes == 3
+    mixed = Outputs(labels=["dog", "cat"], predictions=[1, 1], class_names=["cat", "dog"])
+    np.testing.assert_array_equal(mixed.error, [0.0, 1.0])
+
+
 def test_unknown_class_count():
     assert Outputs(loss=[0.5]).n_classes is None
     assert Outputs(labels=[0, 4], predictions=[1, 2]).n_classes == 5
+
+
+def test_select():
+    outputs = full()
+    part = outputs.select(np.array([False, True, True]))
+    assert part.n == 2
+    np.testing.assert_array_equal(part.logits, LOGITS[1:])
+    np.testing.assert_array_equal(part.groups["site"], ["b", "a"])
+    assert part.class_names == outputs.class_names
+    assert part.head is not None
+    assert outputs.select([1, 2]).fingerprint == part.fingerprint
+    assert outputs.select(slice(1, None)).fingerprint == part.fingerprint
+    np.testing.assert_array_equal(outputs.select([-1, 0, 0]).ids, ["z", "x", "x"])
+    text = Outputs(labels=["dog", "cat"], predictions=["dog", "cat"]).select([0])
+    assert text.class_names == ("cat", "dog")
 
 
 @pytest.mark.parametrize(
@@ -75,6 +119,19 @@ def test_unknown_class_count():
 def test_select_refuses(rows, error, message):
     with pytest.raises(error, match=message):
         full().select(rows)
+
+
+def test_fingerprint_depends_on_contents_only():
+    one = full()
+    assert one.fingerprint == full().fingerprint
+    assert len(one.fingerprint) == 64
+    assert one.select([0, 1]).fingerprint != one.fingerprint
+    single = Outputs(labels=[0, 1], predictions=[0, 1], confidence=np.array([0.5, 0.25], np.float32))
+    double = Outputs(labels=np.array([0, 1], np.uint8), predictions=[0.0, 1.0], confidence=np.array([0.5, 0.25], ">f8"))
+    assert single.fingerprint == double.fingerprint
+    swapped = Outputs(labels=[0, 1], predictions=[0, 1], loss=[0.5, 0.25])
+    assert swapped.fingerprint != single.fingerprint
+    assert Outputs(loss=[0.0]).fingerprint == Outputs(loss=[-0.0]).fingerprint
 
 
 def test_fingerprint_is_the_same_in_every_process():
@@ -164,6 +221,28 @@ def test_probabilities_in_the_place_of_logits_are_noticed_once(dtype):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         outputs.select([0, 1])
+
+
+@pytest.mark.parametrize(
+    "logits",
+    [
+        np.log(PROBABILITIES[:2]),  # log-probabilities are logits
+        np.eye(3),  # votes
+        [[0.7, 0.3], [0.2, 0.9]],
+        [[1.7, -0.7], [0.2, 0.8]],
+    ],
+)
+def test_logits_that_are_no_probabilities_pass_in_silence(logits):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Outputs(labels=np.zeros(len(logits)), logits=logits)
+
+
+def test_logits_with_their_softmax_beside_them_are_logits():
+    softmax = np.exp(PROBABILITIES) / np.exp(PROBABILITIES).sum(axis=1, keepdims=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Outputs(labels=[0, 1, 0], logits=PROBABILITIES, probabilities=softmax)
 
 
 def test_labels_of_minus_one_and_one() -> None:

@@ -20,6 +20,16 @@ def test_passes_count_samples_on_the_second_axis():
     assert part.fingerprint != outputs.fingerprint
 
 
+def test_precision_is_kept():
+    """Passes and features are large: float32 stays float32; equal values have equal fingerprints."""
+    single = Outputs(labels=[0, 1, 1], passes=PASSES.astype(np.float32), features=np.ones((3, 2), np.float16))
+    assert single.passes.dtype == np.float32
+    assert single.features.dtype == np.float16
+    double = Outputs(labels=[0, 1, 1], passes=single.passes.astype(float), features=np.ones((3, 2)))
+    assert single.fingerprint == double.fingerprint
+    assert Outputs(labels=[0], predictions=[0], features=[[1, 2]]).features.dtype == np.float64
+
+
 @pytest.mark.parametrize(
     ("passes", "message"),
     [

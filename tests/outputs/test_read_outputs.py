@@ -56,6 +56,36 @@ def test_every_format_gives_the_same(tmp_path, kind):
     assert read_outputs(str(path)).fingerprint == PLAIN
 
 
+@pytest.mark.parametrize("kind", FORMATS)
+def test_every_part_is_recognised(tmp_path, kind):
+    path = save(
+        tmp_path, kind, y_true=LABELS, probs=PROBA, yhat=[0, 1, 0, 0], conf=[0.9, 0.8, 0.7, 0.6],
+        error=[0.0, 0.0, 1.0, 0.0], sample_weight=[1.0, 1.0, 2.0, 1.0], id=[7, 8, 9, 10],
+        cluster=["a", "a", "b", "b"], group=["f", "m", "f", "m"], group_site=[1, 1, 2, 2],
+        score_votes=[3.0, 4.0, 5.0, 6.0], comment=["", "x", "", ""],
+    )  # fmt: skip
+    assert repr(read_outputs(path)) == (
+        "Outputs(n=4, n_classes=2, labels, probabilities, predictions, confidence, loss, sample_weight, ids, clusters, "
+        "scores['votes'], groups['group'], groups['site'])"
+    )
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_explicit_options(tmp_path, kind):
+    path = save(
+        tmp_path, kind, truth=LABELS, z=LOGITS, msp=[0.1, 0.2, 0.3, 0.4], age=[1, 2, 3, 4],
+        energy=[0.5, 0.6, 0.7, 0.8], score_react=[1.0, 2.0, 3.0, 4.0], group_site=["a", "b", "a", "b"],
+    )  # fmt: skip
+    logits = "z_*" if kind == "csv" else "z"
+    outputs = read_outputs(path, labels="truth", logits=logits, groups=["age", "site"], scores=("energy", "react"))
+    np.testing.assert_array_equal(outputs.logits, LOGITS)
+    assert list(outputs.groups) == ["age", "site"]
+    np.testing.assert_array_equal(outputs.scores["react"], [1.0, 2.0, 3.0, 4.0])
+    claimed = read_outputs(path, labels="truth", logits=logits, scores="msp")
+    assert claimed.confidence is None
+    assert list(claimed.scores) == ["msp"]
+
+
 # ---------------------------------------------------------------------- names
 
 
@@ -72,6 +102,20 @@ def test_columns_per_class_are_sorted_by_number(tmp_path):
     np.testing.assert_array_equal(read_outputs(path, logits="logit_*").logits, [expected])
 
 
+def test_chosen_columns_and_leading_zeros(tmp_path):
+    path = text(tmp_path, wide(["b01", "b00", "x"]))
+    np.testing.assert_array_equal(read_outputs(path, logits="b*").logits, [[1, 0]])
+    np.testing.assert_array_equal(read_outputs(path, logits=["b00", "b01"]).logits, [[1, 0]])
+
+
+def test_words_in_column_names_are_class_names(tmp_path):
+    path = text(tmp_path, "prob_dog,prob_cat,label,pred\n0.2,0.8,cat,dog\n0.3,0.7,dog,dog\n")
+    outputs = read_outputs(path)
+    assert outputs.class_names == ("dog", "cat")
+    np.testing.assert_array_equal(outputs.labels, [1, 0])
+    np.testing.assert_array_equal(outputs.error, [1.0, 0.0])
+
+
 def test_columns_that_count_from_one_are_looked_up(tmp_path):
     path = text(tmp_path, "p_1,p_2,p_3,label\n0.2,0.7,0.1,2\n0.3,0.6,0.1,1\n")
     outputs = read_outputs(path)
@@ -80,6 +124,11 @@ def test_columns_that_count_from_one_are_looked_up(tmp_path):
     wrong = text(tmp_path, "p_1,p_2,label\n0.2,0.8,0\n", "zero.csv")
     with pytest.raises(ValueError, match=r"labels\[0\] = '0' is no class name"):
         read_outputs(wrong)
+
+
+def test_p_value_is_no_class(tmp_path):
+    path = text(tmp_path, "p_value,p_adjusted,label,pred\n0.2,0.7,1,1\n")
+    assert read_outputs(path).probabilities is None
 
 
 def test_class_names_and_head_of_an_archive(tmp_path):
@@ -106,9 +155,29 @@ def test_one_named_model_is_found_several_are_ambiguous(tmp_path):
         read_outputs(path, probabilities="probs_*")
 
 
+def test_only_columns_in_use_are_read(tmp_path):
+    path = tmp_path / "big.npz"
+    np.savez(path, labels=LABELS, pred=LABELS, notes=np.array([{"a": 1}] * 4, dtype=object))
+    assert read_outputs(path).n == 4
+
+
 def test_quoted_class_indices_are_numbers(tmp_path):
     path = text(tmp_path, '{"label": "1", "pred": 1}\n{"label": "0", "pred": 1}\n', "a.jsonl")
     np.testing.assert_array_equal(read_outputs(path).error, [0.0, 1.0])
+
+
+def test_rows_without_labels(tmp_path):
+    path = text(tmp_path, "logit_0,logit_1\n1,2\n")
+    with pytest.raises(
+        ValueError, match=r"no column is recognised as label or loss.*unlabelled=True.*logit_0, logit_1"
+    ):
+        read_outputs(path)
+    assert read_outputs(path, unlabelled=True).n == 1
+
+
+def test_a_missing_confidence_is_nan(tmp_path):
+    path = text(tmp_path, "label,pred,conf\n1,1,\n0,0,0.5\n")
+    np.testing.assert_array_equal(read_outputs(path).confidence, [np.nan, 0.5])
 
 
 # ---------------------------------------------------------------------- files that are wrong
@@ -119,6 +188,13 @@ def refused(error, message, path, **options):
         read_outputs(path, **options)
     assert str(caught.value).startswith(os.fspath(path))
     assert "\n" not in str(caught.value)
+
+
+def test_no_file(tmp_path):
+    text(tmp_path, "a\n1\n", "preds.csv")
+    refused(FileNotFoundError, "no such file; did you mean 'preds.csv'", tmp_path / "pred.csv")
+    refused(FileNotFoundError, "no such file; check the path", tmp_path / "nowhere" / "x.npz")
+    refused(IsADirectoryError, "is a folder", tmp_path)
 
 
 @pytest.mark.parametrize("name", ["a.npz", "a.parquet", "a.csv", "a.jsonl"])
@@ -196,6 +272,11 @@ def test_bad_rows_are_named(tmp_path):
     refused(ValueError, "write it again as UTF-8 text", path)
     path = text(tmp_path, "label,pred\n", "header.csv")
     refused(ValueError, "has no rows", path)
+
+
+def test_words_where_only_words_are_do_not_count_as_bad_rows(tmp_path):
+    path = text(tmp_path, "label,p_0,p_1\ncat,0.5,0.5\ndog,0.5,0.5\n")
+    refused(ValueError, "labels holds text; give class_names=", path)
 
 
 def test_wrong_types(tmp_path):

@@ -90,6 +90,17 @@ def test_what_says_no_verdict(tmp_path: Path, columns: Any, message: str) -> Non
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_losses_and_qualities(tmp_path: Path) -> None:
+    """A quality is one minus a loss; missing losses are left out, or wrong and last."""
+    given = read(tmp_path, quality=[1, 0.25, 0, 0.5, 1, 1])
+    assert given.loss_per_sample().tolist() == [0, 0.75, 1, 0.5, 0, 0]
+    columns = {"loss": [0, 1, "", 1, 0, 0]}
+    assert read(tmp_path, **columns, unscored="drop").loss_per_sample().tolist() == [0, 1, 1, 0, 0]
+    wrong = read(tmp_path, **columns, unscored="wrong")
+    assert (wrong.loss_per_sample().tolist(), wrong.states.counts["unscored"]) == ([0, 1, 1, 1, 0, 0], 1)
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_labels_decide_where_an_answer_was_given(tmp_path: Path) -> None:
     """By a column of abstentions, or by words of abstention in the place of an answer; the rest is right or wrong."""
     labels = ["cat", "dog", "cat", "dog", "cat", "dog"]

@@ -90,6 +90,20 @@ def test_errors() -> None:
         abstain.RiskCoverageDisplay({})
 
 
+def test_references() -> None:
+    """The oracle and the random score enclose the curve, end where it ends, and can be left out."""
+    ax = CURVE.plot(kind="selective", ax=pyplot.subplots()[1]).ax_
+    curve, oracle, random = ax.get_lines()
+    assert [line.get_label() for line in (oracle, random)] == ["oracle", "random"]
+    assert np.all(random.get_ydata() == LOSS.mean())
+    grid = np.asarray(oracle.get_xdata())
+    rejected = np.maximum(0.0, LOSS.mean() - (1.0 - grid)) / grid
+    np.testing.assert_allclose(oracle.get_ydata(), rejected, atol=1e-12)
+    assert oracle.get_ydata()[-1] == pytest.approx(curve.get_ydata()[-1], abs=1e-12)
+    plain = CURVE.plot(kind="selective", ax=pyplot.subplots()[1], plot_references=False)
+    assert len(plain.ax_.get_lines()) == 1
+
+
 # ---------------------------------------------------------------------- thinning
 
 

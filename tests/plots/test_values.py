@@ -82,6 +82,15 @@ def test_bands_lie_around_their_curve() -> None:
         abstain.RiskCoverageDisplay(EVALUATION.curve(), bands={"other": band})
 
 
+def test_a_trade_off_says_what_the_threshold_does() -> None:
+    """Per 1,000 rows: those below it, and the errors above it."""
+    found = abstain.choose_threshold(loss, score, coverage=0.4)
+    right = plots.TradeOffDisplay.from_threshold(found, loss, score).ax_[1]
+    taken = score >= found.threshold
+    said = [text.get_text() for text in right.texts]
+    assert said == [f"{1000 * (1 - taken.mean()):.0f}", f"{1000 * (loss * taken).mean():.0f}"]
+
+
 def test_a_plane_finds_the_pairs_that_metrics_order_differently() -> None:
     """By brute force, with direction; significance needs tests."""
     x = plots.Axis("AUROC", "higher", [0.9, 0.8, 0.7], [(0.0, 1.0)] * 3)
@@ -109,6 +118,25 @@ def test_contributions_sum_to_the_metric() -> None:
     assert part[at] == pytest.approx(contributions[top].sum() / abstain.augrc(loss, score))
 
 
+def test_the_most_confident_failures_are_the_rows_with_the_highest_scores() -> None:
+    """In order, and at their coverage and risk on the curve."""
+    display = plots.ConfidentFailuresDisplay.from_evaluation(EVALUATION, k=4)
+    found = display.failures["confidence"]
+    wrong = np.flatnonzero(loss)
+    assert (score[found.rows] == np.sort(score[wrong])[::-1][:4]).all()
+    for row, coverage, risk in zip(found.rows, found.coverage, found.selective, strict=True):
+        taken = score >= score[row]
+        assert (coverage, risk) == pytest.approx((taken.mean(), loss[taken].mean()))
+
+
+def test_the_areas_of_the_geometry_add_up() -> None:
+    """The numbers in the legend: triangle plus what the ranking adds is AUGRC."""
+    display = plots.AUGRCGeometryDisplay.from_evaluation(EVALUATION)
+    labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    triangle, ranking = (float(label.rpartition("= ")[2]) for label in labels[:2])
+    assert triangle + ranking == pytest.approx(abstain.augrc(loss, score), abs=1.1e-4)
+
+
 def test_estimates_are_those_of_the_metrics() -> None:
     """All rows at once give the population's value without deviation; twice SELE is twice SELE."""
     few = abstain.evaluate(OUTPUTS.select(slice(0, 64)), metrics="aurc")
@@ -119,6 +147,26 @@ def test_estimates_are_those_of_the_metrics() -> None:
     assert display.estimates["2 × SELE"][0] == pytest.approx(2 * display.estimates["SELE"][0])
     side = plots.EstimatesByScoreDisplay.from_evaluation(few, n=64, n_draws=3)
     assert side.estimates["confidence"]["SELE"] == pytest.approx(np.full(3, abstain.sele(loss[:64], score[:64])))
+
+
+def test_bars_are_ordered_by_the_first_metric() -> None:
+    """Best on top, whatever is better; the values are those of the evaluation."""
+    outputs = abstain.Outputs(loss=loss, confidence=score, scores={"noise": rng.random(N), "good": score - loss})
+    evaluation = abstain.evaluate(outputs, ["noise", "good"], ["augrc", "auroc_f"])
+    for metrics in (["augrc", "auroc_f"], ["auroc_f"]):
+        display = plots.MetricBarsDisplay.from_evaluation(evaluation, metrics=metrics)
+        assert [text.get_text() for text in np.ravel(display.ax_)[0].get_yticklabels()] == ["good", "noise"]
+    assert display.panels[0].values == [evaluation.value("auroc_f", score=name) for name in ("noise", "good")]
+
+
+def test_sweeps_and_agreement_take_the_values_of_the_metrics() -> None:
+    """The line of CWSA+ is the metric at each threshold; equal definitions lie on the diagonal."""
+    display = plots.CWSASweepDisplay.from_evaluation(EVALUATION, thresholds=[0.5, 0.7])
+    lines = {line.get_label(): line.get_ydata() for line in display.ax_.lines}
+    assert lines["CWSA+"] == pytest.approx([abstain.cwsa_plus(loss, score, threshold=t) for t in (0.5, 0.7)])
+    assert lines["coverage"] == pytest.approx([(score >= t).mean() for t in (0.5, 0.7)])
+    same = plots.AgreementDisplay.from_evaluation(EVALUATION, "augrc", "AUGRC")
+    assert same.ax_.get_title() == "largest relative difference 0"
 
 
 def test_monitoring_draws_the_periods_and_the_guarantee() -> None:

@@ -22,6 +22,17 @@ def test_draws_follow_from_identifier_and_seed() -> None:
     assert (one.drawn[0], one.label_probability[0], one.reason[0]) == (found.drawn[1], 0.5, "accepted")
 
 
+def test_the_share_that_is_drawn() -> None:
+    """Of many answers about the asked share is drawn; another seed draws others, of all rejected ones every one."""
+    score = np.linspace(0, 1, 20_000)
+    names = [str(k) for k in range(20_000)]
+    first, other = (POLICY.decide(score, ids=names, audit=0.1, seed=seed) for seed in (1, 2))
+    assert first.drawn[~first.accepted].all()
+    assert first.drawn[first.accepted].mean() == pytest.approx(0.1, abs=0.015)
+    both = (first.drawn & other.drawn)[first.accepted].mean()
+    assert both == pytest.approx(0.01, abs=0.006)
+
+
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [

@@ -214,6 +214,13 @@ def test_loading_a_policy_loads_no_package_but_this_one(tmp_path: Path) -> None:
     assert {name for name in shown if not name.startswith("abstain._")} == {"abstain.policy"}
 
 
+def test_pandas_without_numbers_is_missing() -> None:
+    """NA and None of data frames have no score and no group."""
+    policy, _ = make("groups")
+    frame = pd.DataFrame({"s": pd.array([9.0, None], dtype="Float64"), "site": pd.array([None, "N's"], dtype="string")})
+    assert policy.decide(frame).reason.tolist() == ["unknown_group", "missing_score"]
+
+
 @pytest.mark.parametrize("name", ["column", "groups", "msp_logits"])
 def test_a_row_of_pandas_is_a_row(name: str) -> None:
     """By the names of its columns, text beside numbers too; a column of scores stays many rows."""
@@ -328,3 +335,13 @@ def test_logits_between_0_and_1_are_logits() -> None:
     assert policy.decide([[0.2, 0.3, 0.5], [0.5, 0.1, 0.1]]).score.tolist() == [0.5, 0.5]
     with pytest.raises(ValueError, match="these are probabilities, not logits"):
         policy.decide([[0.0, 0.3, 0.7], [0.5, 0.25, 0.25]])
+
+
+def test_what_a_case_cost_is_counted_per_case() -> None:
+    """Errors of what is answered, and reviews of the rest; nothing answered costs reviews alone, NaN is unknown."""
+    asked = Objective(cost_error=5.0, cost_review=2.0)
+    table = [(0.8, 0.1, 0.8), (1.0, 0.2, 1.0), (0.0, math.nan, 2.0), (math.nan, 0.1, None), (0.5, 0.0, 1.0)]
+    for coverage, risk, cost in table:
+        assert asked.cost_per_case(coverage, risk) == (cost if cost is None else pytest.approx(cost))
+    for other in (Objective(risk=0.1), Objective(cost_error=5.0), Objective(cost_review=2.0)):
+        assert other.cost_per_case(0.8, 0.1) is None

@@ -238,6 +238,14 @@ def test_the_schema_describes_what_is_written(tmp_path: Path, name: str) -> None
     assert not any(checker.is_valid(each) for each in changed)
 
 
+def test_thresholds_that_accept_nothing_or_all() -> None:
+    """An objective that is not attainable rejects every row in every form."""
+    policy = abstain.choose_threshold([1, 1], [0.2, 0.4], risk=0.1).policy(score="s")
+    assert policy.decide(5.0).reason == module(policy)["decide"]({"s": 5.0})[1] == "no_threshold"
+    with duckdb.connect() as connection:
+        assert connection.execute(f"SELECT {policy.to_sql()} FROM (SELECT 5.0 AS s)").fetchall() == [(False,)]
+
+
 def test_the_schema_names_what_the_library_knows(tmp_path: Path) -> None:
     """Format, reasons, and the arguments by which files are read: the schema is a file."""
     make("column")[0].save(tmp_path / "p.json")

@@ -25,6 +25,15 @@ def test_without_a_name_the_score_of_logits_is_their_largest_probability() -> No
     assert how.confidence(outputs) == pytest.approx(powers.max(axis=1) / powers.sum(axis=1), rel=1e-12)
 
 
+@pytest.mark.parametrize("name", [None, "msp"])
+def test_without_logits_the_inputs_are_probabilities(name: str | None) -> None:
+    """There is nothing else that they could be."""
+    powers = np.exp(LOGITS)
+    outputs = abstain.read_outputs({"labels": LABELS, "probabilities": powers / powers.sum(axis=1, keepdims=True)})
+    how = score_reading(outputs, name)
+    assert (how.score, how.inputs) == ("msp", {"probabilities": ["probabilities"]})
+
+
 @pytest.mark.parametrize(
     ("score", "temperature", "message"),
     [
@@ -60,6 +69,18 @@ def test_labelled_rows_are_read_as_at_calibration_but_for_what_is_given(
     found = abstain.choose_threshold(outputs.loss_per_sample(), how.confidence(outputs), coverage=0.5)
     columns = found.policy(**how.arguments()).columns(**given)
     assert columns == {"uncertainty": "entropy", **kept}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_statement_names_the_weighted_population(weighted: bool) -> None:
+    """A certificate with weights is about the population that the weights describe, and says so."""
+    rng = np.random.default_rng(0)
+    loss, confidence = (rng.random(2000) < 0.02).astype(float), rng.random(2000)
+    weights = {"sample_weight": np.tile([0.5, 1.5], 1000), "max_weight": 1.5} if weighted else {}
+    found = abstain.choose_threshold(loss, confidence, risk=0.1, delta=0.05, **weights)
+    guarantee = found.guarantee()
+    assert guarantee is not None
+    assert ("in the weighted population" in guarantee.statement) == weighted
 
 
 @pytest.mark.parametrize("name", ["score", "inputs", "temperature", "uncertainty", "threshold"])
@@ -141,6 +162,12 @@ def test_new_files_hold_the_score_where_the_calibration_file_did(
     assert how.classes == classes
     found = abstain.choose_threshold([0.0, 1.0, 0.0], [0.9, 0.5, 0.7], coverage=0.5).policy(**how.arguments())
     assert (found.score, found.inputs, found.temperature, found.classes) == (*wanted[:3], classes)
+
+
+def test_outputs_that_no_file_gave_are_taken_to_be_written_by_us() -> None:
+    """Columns are then called as ``write_outputs`` calls them."""
+    outputs = abstain.Outputs(loss=[0.0, 1.0], confidence=[0.9, 0.5], scores={"s": [0.1, 0.2]})
+    assert (score_reading(outputs).score, score_reading(outputs, "s").score) == ("confidence", "score_s")
 
 
 def test_a_policy_is_checked_for_what_it_was_made_for() -> None:

@@ -199,6 +199,18 @@ def test_the_second_stage_goes_where_labels_help_unless_few_errors_were_seen() -
     assert abs(evaluated(second, "aurc", common, score).value("aurc") - abstain.aurc(common, score)) < 0.06
 
 
+@pytest.mark.filterwarnings("ignore:confidence is higher where the loss is higher")
+@pytest.mark.parametrize("worst", [False, True], ids=["perfect", "inverted"])
+def test_a_ranking_that_looks_perfect_may_be_so(worst: bool) -> None:
+    """If no labelled pair contradicts a perfect (or perfectly wrong) ranking, the interval holds its value."""
+    score = RNG.permutation(N) / N
+    loss = (score > 0.8 if worst else score < 0.2).astype(float)
+    plan = abstain.plan_labels(score, n=150, seed=3)
+    found = evaluated(plan, ["auroc_f", "prediction_rejection_ratio", "naugrc"], loss, score)
+    for entry, value in zip(found.measurements, (0.0, -1.0, 2.0) if worst else (1.0, 1.0, 0.0), strict=True):
+        assert min(abs(entry.low - value), abs(entry.high - value)) < 1e-9
+
+
 def test_the_risk_model_fits_where_newton_would_swing() -> None:
     """At high error rates, with none and with only errors the fit ends at a finite, calibrated risk."""
     z = np.linspace(-2.5, 2.5, 400)
@@ -276,3 +288,38 @@ def test_later_stages_of_an_adaptive_plan_count_more_and_remain_unbiased() -> No
     plans = [abstain.plan_labels(SCORE, n=40, design=kind, seed=0) for kind in ("uniform", "adaptive")]
     assert [plan.leaning for plan in plans] == [False, True]
     assert not abstain.plan_labels(SCORE, n=40, design="adaptive", error_rate=0.3, seed=0).leaning
+
+
+def test_one_row_without_a_label_may_be_anything() -> None:
+    """Up to three rows are left: the interval holds all that they could be, and no more."""
+    score, loss = np.linspace(0.0, 1.0, 40), np.tile([1.0, 0.0, 0.0, 0.0], 10)
+    for left in (1, 3):
+        plan = abstain.plan_labels(score, n=40 - left, seed=0)
+        entry = evaluated(plan, "risk", loss, score).measurements[0]
+        seen = loss[plan.stage > 0].sum()
+        assert (entry.low, entry.high) == pytest.approx((seen / 40, (seen + left) / 40))
+
+
+def test_few_rows_beside_a_wide_tie_may_rank_otherwise_than_their_labels_say() -> None:
+    """Of 2,000 rows 99 % share one score and half of the others, below it, are wrong: few labels see any of these."""
+    score = np.where(np.arange(2000) < 1980, 0.9, 0.9 - np.linspace(0.1, 0.2, 2000))
+    rng = np.random.default_rng(1)
+    loss = (rng.random(2000) < np.where(score == 0.9, 0.05, 0.5)).astype(float)
+    truth, hits = abstain.auroc_f(loss, score), []
+    for seed in range(60):
+        plan = abstain.plan_labels(score, n=200, seed=seed)
+        entry = evaluated(plan, "auroc_f", loss, score).measurements[0]
+        hits.append(entry.low <= truth <= entry.high)
+    assert np.mean(hits) >= 0.95  # 77 without
+
+
+def test_an_unseen_error_is_a_whole_row() -> None:
+    """Of 50 rows 40 are labelled: one stands for a quarter of an unlabelled row, but an error for a whole one."""
+    score = 1.0 - (np.arange(50) + 0.5) / 50
+    loss = (np.random.default_rng(1).random(50) < 0.32 - 0.3 * score).astype(float)
+    truth, hits = abstain.generalized_risk(loss, score, coverage=0.5), []
+    for seed in range(60):
+        plan = abstain.plan_labels(score, n=40, seed=seed)
+        entry = evaluated(plan, "generalized_risk(coverage=0.5)", loss, score).measurements[0]
+        hits.append(entry.low - 1e-12 <= truth <= entry.high + 1e-12)
+    assert np.mean(hits) >= 0.93

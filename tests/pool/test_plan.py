@@ -178,6 +178,29 @@ def test_labels_outside_the_plan_are_not_used() -> None:
     assert alone.to_csv() == more.to_csv()
 
 
+def test_ids_find_rows_in_any_order() -> None:
+    """A pool whose rows come in another order, or as a frame, gives the same numbers."""
+    order = RNG.permutation(N)
+    frame = pl.DataFrame({"id": IDS, "confidence": SCORE, "wrong": LABELS}).with_columns(pl.col("wrong").fill_nan(None))
+    found = [
+        evaluated(),
+        evaluated(loss=LABELS[order], confidence=SCORE[order], ids=IDS[order]),
+        abstain.evaluate(frame, plan=PLAN, loss="wrong"),
+        abstain.evaluate(frame[order.tolist()].to_pandas(), plan=PLAN, loss="wrong"),
+    ]
+    assert len({each.to_csv() for each in found}) == 1
+
+
+def test_labels_and_predictions_serve_as_well_as_losses() -> None:
+    """Missing class labels are missing labels, whether None, NaN or empty text."""
+    truth = np.where(LOSS > 0.0, "b", "a").astype(object)
+    frame = pl.DataFrame({"id": IDS, "confidence": SCORE, "pred": ["a"] * N,
+                          "label": [t if s else None for t, s in zip(truth, PLAN.stage, strict=True)]})  # fmt: skip
+    expected = evaluated().to_csv()
+    assert abstain.evaluate(frame, plan=PLAN).to_csv() == expected
+    assert abstain.evaluate(frame.with_columns(pl.col("label").fill_null("")), plan=PLAN).to_csv() == expected
+
+
 def test_equal_scores_and_tiny_pools() -> None:
     """Scores that say nothing, pools of two rows and a single label still give a value inside its interval."""
     flat = abstain.plan_labels(np.zeros(50), n=10, seed=0)
@@ -317,6 +340,18 @@ def test_a_plan_is_not_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert run(asked) == 2
     assert "is there already; give -o another name, or add a stage to a plan with --extend" in capsys.readouterr().err
     assert plan.read_bytes() == before
+
+
+def test_one_seed_draws_independently_in_each_stage() -> None:
+    """Whoever gives seed=k to the plan and to its extension gets the chances that the plan states."""
+    score, count, chance = np.linspace(0.0, 1.0, 100), np.zeros(100), np.zeros(100)
+    for seed in range(250):
+        plan = abstain.plan_labels(score, n=20, seed=seed)
+        plan = plan.extend(np.where(plan.stage > 0, 0.0, np.nan), n=20, seed=seed)
+        count += plan.stage == 2
+        chance += np.where(plan.stage == 1, 0.0, plan.inclusion)
+    z = (count - chance) / np.sqrt(chance * (1.0 - chance / 250))
+    assert np.abs(z).max() < 4.5
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])

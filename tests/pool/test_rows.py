@@ -1,12 +1,14 @@
 """Plans of several pools, and rows that are found by names which files spell differently."""
 
 import datetime as dt
+import uuid
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow
 import pytest
 
 import abstain
@@ -130,3 +132,19 @@ def test_ids_that_would_not_be_found_again_are_refused_before_any_label(case: st
     ids, sentence = NOT_FOUND[case]
     with pytest.raises(ValueError, match=sentence):
         abstain.plan_labels(SCORE[:FEW], n=12, seed=0, ids=ids)
+
+
+def test_ids_that_a_file_spells_otherwise_are_shown_in_both_spellings(tmp_path: Path) -> None:
+    """UUIDs are found as objects and as text; the bytes that Parquet makes of them are refused, and shown."""
+    ids = [uuid.UUID(int=k + 1) for k in range(FEW)]
+    plan = abstain.plan_labels(SCORE[:FEW], n=12, seed=0, ids=ids)
+    known = np.where(plan.stage > 0, LOSS[:FEW], np.nan)
+    frame = pd.DataFrame({"id": ids, "confidence": SCORE[:FEW], "loss": known})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    stored = frame if hasattr(pyarrow, "uuid") else frame.assign(id=[each.bytes for each in ids])
+    stored.to_parquet(tmp_path / "a.parquet")
+    expected = abstain.evaluate(loss=known, confidence=SCORE[:FEW], ids=ids, plan=plan).to_csv()
+    assert abstain.evaluate(frame, plan=plan, ids="id").to_csv() == expected
+    assert abstain.evaluate(tmp_path / "a.csv", plan=plan, ids="id").to_csv() == expected
+    with pytest.raises(ValueError, match=r"first missing: 0{8}-\S+1, first new: '\\x00.*with ids spelt as there"):
+        abstain.evaluate(tmp_path / "a.parquet", plan=plan, ids="id")

@@ -77,6 +77,28 @@ def test_multiple_choice_of_lm_eval():
     assert list(columns["id"][:3]) == ["0", "1", "2"]
 
 
+def test_questions_with_different_numbers_of_choices():
+    """The confidence is among the choices that each question has."""
+    columns, lines = (
+        given(FIXTURES / f"samples_sums_uneven_{DATE}.jsonl"),
+        rows(FIXTURES / f"samples_sums_uneven_{DATE}.jsonl"),
+    )
+    assert {len(line["filtered_resps"]) for line in lines} == {3, 4}
+    wanted = [softmax(np.array([[float(each[0]) for each in line["filtered_resps"]]])).max() for line in lines]
+    np.testing.assert_allclose(columns["confidence"], wanted, rtol=1e-12)
+
+
+def test_generated_text_has_filters_and_no_confidence():
+    """Every question is there once per filter; the reader says that one must be chosen, and what [invalid] means."""
+    found = find(str(TEXT))
+    assert found is not None
+    table, lines = found[1], rows(TEXT)
+    assert table.one_of == ("filter",)
+    assert "confidence" not in table.columns
+    assert np.array_equal(table.columns["invalid"], [line["filtered_resps"][0] == "[invalid]" for line in lines])
+    assert any("24 of 80 answers (of all filters) were not parsed" in note for note in table.notes)
+
+
 # ---------------------------------------------------------------------- Inspect
 
 
@@ -99,6 +121,15 @@ def test_a_log_of_inspect():
     assert np.isnan(sure["q5"])
     assert set(columns["level"]) == {"easy", "hard"}
     assert columns["should_abstain"].dtype == bool
+
+
+def test_logprobs_of_a_log():
+    """Mean and sum over the tokens of the answer."""
+    columns, log = given(FIXTURES / "inspect.json"), samples()
+    row = list(columns["id"]).index("q1")
+    tokens = [each["logprob"] for each in log["q1"]["output"]["choices"][0]["logprobs"]["content"]]
+    assert columns["score_mean_logprob"][row] == pytest.approx(np.mean(tokens))
+    assert columns["score_sum_logprob"][row] == pytest.approx(np.sum(tokens))
 
 
 @pytest.mark.parametrize("name", ["inspect_samples.parquet", "inspect_samples.csv", "inspect_samples_full.parquet"])
@@ -183,6 +214,15 @@ def test_a_folder_of_fd_shifts(tmp_path):
     np.testing.assert_allclose(columns["score_ext_mcd"], made["external"].mean(axis=1))
     assert np.array_equal(columns["features"], made["features"])
     assert np.array_equal(columns["head_weight"], made["weight"])
+
+
+def test_several_data_sets_must_be_told_apart(tmp_path):
+    """Labels of other data sets are no classes of this network."""
+    fd_shifts(tmp_path, sets=3)
+    found = find(str(tmp_path / "raw_logits.npz"))
+    assert found is not None
+    assert found[1].one_of == ("dataset",)
+    assert "0 (60 rows), 1 (60 rows), 2 (60 rows)" in found[1].notes[0]
 
 
 def test_other_rows_beside_are_refused(tmp_path):

@@ -10,8 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 import abstain
-from abstain._result import Status
+from abstain._result import Status, Verdict
 from abstain.cli import command
+from abstain.report import build
 
 
 def run(*arguments: Any, codes: tuple[int, ...] = (0,)) -> str:
@@ -43,6 +44,49 @@ def _models(folder: Path) -> abstain.Comparison:
             for name in ("good", "bad model")}  # fmt: skip
     return abstain.compare({name: each.loss_per_sample() for name, each in read.items()},
                            {name: each.confidence for name, each in read.items()})  # fmt: skip
+
+
+def test_the_table_beside_has_what_each_is_by_itself(folder: Path) -> None:
+    """Errors, AUROC of failures and coverage at a risk, each as the metric itself says."""
+    result = _models(folder)
+    text = " ".join(str(part) for section in build(result).sections for part in section.parts)
+    assert "Answers, ranking and coverage of each" in text
+    known = result.beside
+    assert known is not None
+    for name in ("good", "bad model"):
+        outputs = abstain.read_outputs(folder / f"{name}.csv", loss="failed", confidence="sure")
+        loss, score = outputs.loss_per_sample(), outputs.confidence
+        for what, metric in (("ranking", "auroc_f"), ("coverage", "coverage_at_risk(risk=0.05)")):
+            one, other = known.interval(what, name), abstain.confidence_interval(metric, loss, score)
+            assert one is not None
+            assert one.estimate == other.estimate
+            assert (one.low, one.high) == pytest.approx((other.low, other.high))
+
+
+def test_gains_that_so_few_permutations_cannot_test_have_no_p_value() -> None:
+    """Both metrics are given; with ten permutations no p-value could show a gain, whatever its size."""
+    from abstain.joint import with_gains
+
+    row = {"set": "far", "score": "knn", "null_mean": 0.0005, "null_sd": 0.0002, "n_permutations": 10}
+    gains = [
+        {**row, "metric": "ds_f1", "gain": 0.0001, "p": 1.0},
+        {**row, "metric": "ds_aurc", "gain": 0.001, "p": 1 / 11},
+    ]
+    found = with_gains(Verdict(Status.COMPARED), gains)
+    first = found.comparison
+    assert first is not None
+    (second,) = first.also
+    assert (first.metric, first.p, first.significant) == ("gain in DS-F1", 1.0, False)
+    assert (second.metric, np.isnan(second.p), second.significant) == ("gain in DS-AURC", True, False)
+    assert [each.values for each in found.caveats] == [{"n": 10, "enough": 40, "gain": "gain in DS-AURC"}]
+    tiny = with_gains(Verdict(Status.COMPARED), [{**gains[0], "gain": 0.00007025, "null_mean": -0.00001}]).headline
+    assert (
+        "it is not shown that a second threshold on knn helps (gain in DS-F1 0.0001, by chance 0.0000)." in tiny
+    )  # as many decimals as a table of metrics has
+    many = with_gains(Verdict(Status.COMPARED), [{**each, "n_permutations": 999, "p": 0.001} for each in gains])
+    assert many.comparison is not None
+    assert many.comparison.also[0].significant
+    assert many.caveats == ()
 
 
 def test_a_page_of_two_models_leads_with_the_better_one(folder: Path) -> None:

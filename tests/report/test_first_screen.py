@@ -156,6 +156,27 @@ def test_a_verdict_of_no_offers_no_rule_and_no_policy() -> None:
     assert all(each["policy"] is None for each in page.lead.board.slider.data["scores"])
 
 
+def test_time_runs_to_the_right_and_the_alarm_is_marked() -> None:
+    """The chart of a stream has the limit, and the alarm in the period in which the violation was first seen."""
+    seen, page = made("monitor")
+    chart = page.lead.board.chart
+    assert chart is not None
+    assert [each.at for each in chart.rules if each.axis == "y"] == [0.1]
+    (alarm,) = [each for each in chart.rules if each.axis == "x"]
+    (first,) = seen.violations
+    assert seen.periods[round(alarm.at) - 1].period == first.period
+    assert np.array_equal(chart.series[0].y, [each.risk for each in seen.periods], equal_nan=True)
+
+
+def test_a_small_share_is_not_rounded_to_nothing() -> None:
+    """One decimal, two digits below one per cent, and neither 0 % nor 100 % unless it is."""
+    found, _ = kinds.threshold()
+    for value, text in ((0.0, "0 %"), (0.00004, "< 0.01 %"), (0.0012, "0.12 %"), (0.0345, "3.5 %"), (0.5, "50.0 %"),
+                        (0.9999, "100.0 %"), (1.0, "100 %")):  # fmt: skip
+        page = build(found, Source(verdict=found.verdict.but(risk=value)))
+        assert {each.name: each.value for each in page.lead.board.numbers}["Error rate of answers"] == text
+
+
 def page_of(found: abstain.Result, **source: Any) -> Page:
     """Return the page of a result."""
     return build(found, Source(**source))
@@ -210,6 +231,22 @@ def test_a_violated_policy_is_named_by_its_thresholds() -> None:
     assert [each.threshold for each in verdict.groups] == [policy.thresholds["a"], policy.thresholds["b"]]
     printed = {each.group: each.printed for each in verdict.groups}
     assert f"≥ {printed['a']} in a, ≥ {printed['b']} in b; it refers the rest" in verdict.rule
+
+
+def test_groups_of_few_rows_are_named_with_why_they_are_not_judged() -> None:
+    """The group of the highest error rate, its interval, and that none is shown to be worse."""
+    loss, score, site = small()
+    found = abstain.evaluate(loss=loss, confidence=score, groups={"site": site})
+    (said,) = [each for each in found.verdict.caveats if each.kind == "groups_alike"]
+    at = score >= found.verdict.threshold
+    rates = {name: float(loss[at & (site == name)].mean()) for name in ("north", "south", "east")}
+    assert said.values["risk"] == pytest.approx(max(rates.values())) == rates[said.values["name"]]
+    assert said.values["low"] <= said.values["risk"] <= said.values["high"]
+    assert said in page_of(found).lead.caveats
+    each = kinds.columns()
+    loss = np.where(each["site"] == "west", each["noise"] < 0.3, each["good"]).astype(float)
+    apart = abstain.evaluate(loss=loss, confidence=each["score"], groups={"site": each["site"]})
+    assert "groups_alike" not in [one.kind for one in apart.verdict.caveats]
 
 
 def test_groups_without_any_threshold_are_shown_with_their_status() -> None:

@@ -199,6 +199,23 @@ def test_certified_stops_are_certified(page: str) -> None:
         assert found.threshold == float(stop[0])
 
 
+def test_graded_and_clustered_losses_have_no_certificate_and_no_exact_interval() -> None:
+    """Intervals are then approximate, or there are none, and the page says so."""
+    rng = np.random.default_rng(0)
+    score = rng.random(300)
+    outputs = abstain.Outputs(loss=rng.random(300) * (1.2 - score), confidence=score)
+    data = slider(as_html_page(abstain.evaluate(outputs, metrics="augrc")))
+    assert not data["binary"]
+    (only,) = data["scores"]
+    assert not only["exact"]
+    assert only["certified"] == {}
+    band = abstain.inference.risk_band(outputs.loss, score)
+    assert only["stops"][150][4:] == pytest.approx([band.low[150], band.high[150]], rel=1e-5)
+    clustered = abstain.Outputs(loss=outputs.loss, confidence=score, clusters=np.arange(300) // 3)
+    (only,) = slider(as_html_page(abstain.evaluate(clustered, metrics="augrc")))["scores"]
+    assert only["stops"][150][4:] == [None, None]
+
+
 def test_equal_input_gives_an_identical_page(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not a byte differs: here again, and in another process with other hashes."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
@@ -292,3 +309,16 @@ def test_failures_are_named_and_shown() -> None:
     assert "&lt;yes&gt;" in listed
     uri = re.findall(r'src="data:image/png;base64,(.*?)"', listed)[0]
     assert np.array_equal(np.asarray(image.open(io.BytesIO(base64.b64decode(uri)))), images[surest])
+
+
+def test_checks_of_the_rows() -> None:
+    """Repeated identifiers, missing scores and ties are counted."""
+    outputs = abstain.Outputs(
+        loss=[0, 1, 0, 1, 0], confidence=[0.9, 0.9, np.nan, 0.2, 0.1], ids=np.array(["a", "a", "b", "c", "d"])
+    )
+    page = as_html_page(abstain.evaluate(outputs, nan_policy="reject"), outputs=outputs)
+    table = page.partition('id="checks"')[2].partition("</table>")[0]
+    found = dict(re.findall(r'<th scope="row">(.*?)</th><td.*?>(.*?)</td>', table))
+    assert found["repeated identifiers"] == "1 of 5"
+    assert found["confidence: without a score"] == "1 of 5, rejected"
+    assert "the largest tie holds 2 of 5 rows" in found["confidence: ties"]

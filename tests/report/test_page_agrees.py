@@ -178,6 +178,19 @@ def test_rows_of_rejected_and_unknown_groups_are_accounted_for(tmp_path: Path) -
         assert name == "d" or f"{limit:.3f}"[:4] in text
 
 
+def test_a_stream_has_a_status_too() -> None:
+    """No alarm, a warning by drift, and a violated guarantee."""
+    rng = np.random.default_rng(0)
+    score = rng.random(4000)
+    policy = abstain.choose_threshold(rng.random(4000) > score**0.1, score, risk=0.1, delta=0.05).policy(score="s")
+    later = rng.random(3000)
+    fine, bad = rng.random(3000) > later**0.1, rng.random(3000) < 0.4
+    for scores, wrong, tone in ((later, fine, "good"), (np.sqrt(later), 0.0 * later, "care"), (later, bad, "bad")):
+        seen = abstain.monitor(policy, np.asarray(wrong, dtype=float), scores)
+        assert tone_of(seen)[0] == tone
+    assert tone_of(seen)[1] == "Violated"
+
+
 def test_shares_are_in_per_cent_and_scores_in_one_form(tmp_path: Path) -> None:
     """No fraction beside a per cent in the tables of a page; a score of 1 is not printed as another that is below."""
     loss, score = rows()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import abstain
-from abstain._result import CAVEATS, Caveat, Severity, Status, Verdict, lines_of
+from abstain._result import CAVEATS, Better, Caveat, Severity, Status, Verdict, lines_of, percent, readable
 
 
 def rows(n: int = 2000, seed: int = 0) -> tuple[Any, Any]:
@@ -58,6 +58,18 @@ def test_a_verdict_orders_its_caveats_and_says_none_twice() -> None:
     assert Severity.VOID < Severity.GRAVE < Severity.LIMIT < Severity.NOTE
 
 
+def test_names_and_numbers_of_a_sentence() -> None:
+    """Nothing hidden comes from a file; shares have three digits, thresholds are not rounded to what they are not."""
+    text = Caveat.of("groups_unread", names=["\x1b[31mred\n"], how="--groups x").text
+    assert "\x1b" not in text
+    assert "\n" not in text
+    assert "\x1b" not in Better("\x1b[31mred", "b", "AUGRC", 0.1, 0.2).sentence
+    assert (percent(0.5113), percent(0.01), percent(1.0)) == ("51.1 %", "1 %", "100 %")
+    assert [readable(each) for each in (0.9999999, 0.25, 1.0, np.inf)] == ["0.9999999", "0.25", "1", "infinity"]
+    for value in (0.9999989867, 0.9598749999, 0.99999999999999, -3.7654329, 12.3456789, 0.1 + 0.2, -1e-9):
+        assert value - 0.01 * abs(1.0 - value) <= float(readable(value)) <= value
+
+
 def test_lines_keep_to_the_width_and_say_what_they_leave_out() -> None:
     """At most three caveats, the others are counted; a per cent sign and a p-value are never torn off."""
     outputs = abstain.datasets.load("llama3_70b_mmlu")
@@ -73,6 +85,28 @@ def test_lines_keep_to_the_width_and_say_what_they_leave_out() -> None:
 
 
 # ---------------------------------------------------------------------- evaluations
+
+
+def test_a_group_above_the_limit_takes_the_certificate_to_the_mix() -> None:
+    """A group is wrong half the time: the pooled limit holds, and that group is named with its risk."""
+    rng = np.random.default_rng(4)
+    score, far = rng.random(6000), rng.random(6000) < 0.06
+    loss = (rng.random(6000) < np.where(far, 0.4, 0.25 * (1.0 - score))).astype(float)
+    site = np.where(far, "far", np.where(rng.random(6000) < 0.5, "east", "west"))
+    outputs = abstain.Outputs(loss=loss, confidence=score, groups={"site": site})
+    verdict = abstain.evaluate(outputs, groups="site").verdict
+    assert verdict.status in (Status.MIX, Status.NOT_CERTIFIED)
+    assert verdict.sign == "care"
+    there = far & (score >= verdict.threshold)
+    above = caveat(verdict, "group_above")
+    assert above.values["groups"] == ["far"]
+    assert f"site far ({percent(float(loss[there].mean()))} of {int(there.sum())})" in above.text
+    assert "no longer holds" in above.remedy
+    assert "Do not go live at " in verdict.headline
+    assert "yet, because of far. Over all cases: at most " in verdict.headline
+    even = rng.choice(["a", "b"], 6000)
+    calm = abstain.evaluate(abstain.Outputs(loss=loss, confidence=score, groups={"site": even}), groups="site").verdict
+    assert not {"group_above", "stands_out", "groups_differ", "groups_missing"} & set(kinds(calm))
 
 
 def test_a_small_group_leaves_open_whether_the_limit_holds() -> None:
@@ -104,6 +138,17 @@ def test_a_useless_ranking_is_no_use() -> None:
     assert result.ranking == (0.5, 0.5, 0.5)  # of equal scores
 
 
+def test_a_reversed_ranking_is_doubtful() -> None:
+    """The negative of a good score is worse than chance; a good one is neither."""
+    loss, score = rows()
+    with pytest.warns(UserWarning, match="higher where"):
+        turned = abstain.evaluate(loss=loss, confidence=1.0 - score).verdict
+    assert {"reversed", "doubtful_reading"} <= set(kinds(turned))
+    assert not {"reversed", "doubtful_reading", "chance"} & set(
+        kinds(abstain.evaluate(loss=loss, confidence=score).verdict)
+    )
+
+
 def test_too_few_rows_certify_nothing() -> None:
     """Each limit of an evaluation shares one error probability; one limit chosen in advance may still pass."""
     few = abstain.evaluate(loss=[0, 1] * 10, confidence=np.arange(20.0)).verdict
@@ -117,6 +162,22 @@ def test_too_few_rows_certify_nothing() -> None:
     of_44 = np.repeat([1.0, 0.0], [20, 24])  # enough for 20 % alone, not for one of five at once
     assert abstain.evaluate(loss=of_44, confidence=np.arange(44.0)).verdict.status is Status.NOT_CERTIFIED
     assert abstain.choose_threshold(of_44, np.arange(44.0), risk=0.2, delta=0.05).verdict.status is Status.CERTIFIED
+
+
+def test_odd_scores_have_a_caveat_each() -> None:
+    """A code for missing scores, fractions and per cent in one column, every row twice; clean columns have none."""
+    loss, score = rows(1000)
+    clean = kinds(abstain.evaluate(loss=loss, confidence=score).verdict)
+    assert not {"sentinel", "mixed_units", "copied_rows"} & set(clean)
+    for code in (-999.0, -1.0):
+        with_code = np.where(np.arange(1000) % 50 == 0, code, score)
+        found = caveat(abstain.evaluate(loss=loss, confidence=with_code).verdict, "sentinel")
+        assert found.values == {"score": "confidence", "count": 20, "code": code}
+    mixed = abstain.evaluate(loss=loss, confidence=np.where(np.arange(1000) % 2, score, 100.0 * score)).verdict
+    assert "mixed_units" in kinds(mixed)
+    twice = abstain.evaluate(loss=np.tile(loss, 2), confidence=np.tile(score, 2)).verdict
+    assert "copied_rows" in kinds(twice)
+    assert (twice.status, twice.levels) == (Status.MEASURED, ())
 
 
 def _missing_scores() -> Any:

@@ -67,6 +67,27 @@ def test_printed_thresholds_accept_the_same_rows() -> None:
     assert shorter > 100
 
 
+def test_groups_without_a_threshold_share_a_caveat() -> None:
+    """Two of four attain nothing: one caveat with both names; none attain it: not certified."""
+    rng = np.random.default_rng(0)
+    score, site = rng.random(4000), np.repeat(["a", "b", "c", "d"], 1000)
+    rate = np.where(site < "c", 0.05 * (1.0 - score), 0.3)
+    verdict = abstain.choose_threshold(rng.random(4000) < rate, score, risk=0.05, delta=0.05, groups=site).verdict
+    assert (verdict.status, [each.group for each in verdict.levels]) == (Status.PARTLY, ["a", "b"])
+    assert caveat(verdict, "groups_rejected").values["names"] == ["c", "d"]
+    none = abstain.choose_threshold(rng.random(4000) < 0.3, score, risk=0.05, delta=0.05, groups=site).verdict
+    assert (none.status, none.sign, none.levels) == (Status.NOT_CERTIFIED, "no", ())
+
+
+def test_a_guarantee_about_clusters_names_its_population() -> None:
+    """What is certified of new clusters is no statement about rows."""
+    loss, score = rows(4000)
+    found = abstain.choose_threshold(loss, score, risk=0.2, delta=0.05, clusters=np.arange(4000) // 4)
+    assert found.attainable
+    assert "each cluster that has one counting once" in found.verdict.detail
+    assert found.verdict.graded
+
+
 # ---------------------------------------------------------------------- monitoring and audits
 
 
@@ -93,6 +114,31 @@ def test_monitoring_reports_violations_changes_and_drift() -> None:
     assert not {"drift", "change", "stands_out"} & set(kinds(calm))
 
 
+def test_the_first_signal_of_change_is_named_with_their_number() -> None:
+    """Rows that turn bad in the middle: where it began, not where it was last seen."""
+    rng = np.random.default_rng(0)
+    score, later = rng.random(4000), rng.random(6000)
+    policy = abstain.choose_threshold(rng.random(4000) > score**0.1, score, risk=0.1, delta=0.05).policy(score="s")
+    wrong = np.where(np.arange(6000) < 3000, rng.random(6000) > later**0.1, rng.random(6000) < 0.4)
+    seen = abstain.monitor(policy, wrong, later)
+    assert len(seen.changed_at) > 1
+    values = caveat(seen.verdict, "change").values
+    assert (values["first"], values["count"]) == (seen.changed_at[0], seen.n_changes)
+
+
+def test_an_audit_satisfies_violates_or_leaves_open() -> None:
+    """By exact intervals of few or many rows; a policy without a guarantee is measured."""
+    loss, score = rows(4000)
+    found = abstain.choose_threshold(loss, score, risk=0.1, delta=0.05)
+    for wrong, status in ((0.01, Status.SATISFIED), (0.3, Status.VIOLATED), (0.1, Status.UNDECIDED)):
+        draw = np.arange(3000) % 100 < 100 * wrong
+        verdict = abstain.audit(found, draw, np.full(3000, 2.0)).verdict
+        assert (verdict.status, verdict.limit) == (status, 0.1)
+        assert verdict.risk_interval is not None
+    empirical = abstain.choose_threshold(loss, score, coverage=0.5)
+    assert abstain.audit(empirical, loss[:500] * 0, np.full(500, 2.0)).verdict.status is Status.MEASURED
+
+
 # ---------------------------------------------------------------------- comparisons
 
 
@@ -109,6 +155,22 @@ def test_models_of_other_answers_are_not_said_to_rank_better() -> None:
     same = abstain.compare({"a": loss["a"], "b": loss["a"]}, {"a": -loss["a"], "b": scores["b"]}).verdict.comparison
     assert same is not None
     assert same.sentence.startswith("a ranks errors better than b: AUGRC ")
+
+
+def test_a_comparison_chooses_no_threshold() -> None:
+    """The best was selected on these rows; without a significant test that is said, and the set that may be best."""
+    loss, score = rows(1500)
+    rng = np.random.default_rng(1)
+    three = {"a": score, "b": score + 1e-2 * rng.random(1500), "c": rng.random(1500)}
+    verdict = abstain.compare(loss, three).verdict
+    assert (verdict.status, verdict.sign, kinds(verdict)) == (Status.COMPARED, "open", ["selected_here"])
+    better = verdict.comparison
+    assert better is not None
+    assert set(better.may_be_best) == {"a", "b"}
+    assert "is not significantly better than" in better.sentence
+    assert abstain.compare(loss, {"a": score, "b": 2.0 * score}).verdict.headline.startswith(
+        "a and b are equally good: AUGRC "
+    )
 
 
 def test_a_test_that_there_is_not_has_no_p_value() -> None:

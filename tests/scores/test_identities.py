@@ -7,7 +7,7 @@ import pytest
 from scipy import optimize, special, stats
 
 from abstain import Outputs, metrics, scores
-from abstain.scores import _fitted_logits
+from abstain.scores import _batch, _fitted_logits
 from tests.scores.toy import TEST, TRAIN, VALIDATION, WEIGHT, fitted
 
 Z, H, Y = np.asarray(TEST.logits), np.asarray(TEST.features), np.asarray(TEST.labels)
@@ -120,6 +120,28 @@ def test_knn_is_two_minus_two_cosines(k):
     close(fitted("knn", neighbours=k, dtype="float64").score(TEST), -distances, 1e-9)
     np.testing.assert_allclose(fitted("knn", neighbours=k).score(TEST), -distances, atol=5e-7)
     np.testing.assert_allclose(fitted("knn", neighbours=k, dtype="float16").score(TEST), -distances, atol=2e-3)
+
+
+def test_knn_in_blocks_is_knn_in_one(monkeypatch):
+    """The running top k over blocks of queries and bank is that of all at once, and no block is larger."""
+    sizes = []
+
+    def largest(values, k, xp, found=_batch.largest):
+        if values.shape[1] > k:  # else nothing is chosen
+            sizes.append(values.shape)
+        return found(values, k, xp)
+
+    monkeypatch.setattr(_batch, "largest", largest)
+    whole = fitted("knn", neighbours=7, dtype="float64").score(TEST)
+    guided = fitted("nnguide", neighbours=7, dtype="float64").score(TEST)
+    for block in (1, 3, 50, 399):
+        monkeypatch.setattr(_batch, "BLOCK", block)
+        monkeypatch.setattr(_batch, "QUERIES", 2 * block)
+        sizes.clear()
+        close(fitted("knn", neighbours=7, dtype="float64").score(TEST), whole)
+        close(fitted("nnguide", neighbours=7, dtype="float64").score(TEST), guided)
+        assert max(queries for queries, _ in sizes) <= 2 * block
+        assert max(rows for _, rows in sizes) <= max(block, 14)  # two sets of 7 are merged
 
 
 def test_vim_by_its_definition():

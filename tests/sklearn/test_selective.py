@@ -126,6 +126,13 @@ def test_cross_fitting_warns_about_the_certificate() -> None:
         SelectiveClassifier(risk=0.45, delta=0.05, calibration="cv").fit(X, Y)
 
 
+def test_the_scorer_is_the_metric() -> None:
+    """Up to the sign."""
+    model = LogisticRegression().fit(X, Y)
+    expected = abstain.augrc(model.predict(X) != Y, model.predict_proba(X).max(axis=1))
+    assert selective_scorer("augrc")(model, X, Y) == -expected
+
+
 @pytest.mark.parametrize("metric", ["augrc", "coverage_at_risk"])
 def test_the_scorer_looks_into_pipelines_and_searches(metric: str) -> None:
     """Rejected labels are no errors there either, and the score is that of the selective classifier."""
@@ -267,3 +274,13 @@ def test_groups_are_routed() -> None:
         search = GridSearchCV(model, {"coverage": [0.4, 0.6]}, cv=2)
         search.fit(X, Y, groups=site, sample_weight=np.ones(len(Y)))
         assert set(search.best_estimator_.threshold_.groups) == {"a", "b"}
+
+
+def test_the_scorer_weighs_rows() -> None:
+    """A weight of five is a row that is there five times."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(400, 2))
+    y = (x[:, 0] + rng.normal(size=400) > 0).astype(int)
+    model, times = LogisticRegression().fit(x, y), np.where(y == 1, 5, 1)
+    weighed = selective_scorer("augrc")(model, x, y, sample_weight=times)
+    assert weighed == pytest.approx(selective_scorer("augrc")(model, np.repeat(x, times, axis=0), np.repeat(y, times)))

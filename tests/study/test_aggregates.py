@@ -1,6 +1,7 @@
 """What a study makes of its rows, against a data frame and against choices written by hand."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -65,6 +66,23 @@ def test_chosen_settings_stand_in_their_row_and_column() -> None:
     assert [tuple(row) for row in table.rows] == [("dg res", "2", "6"), ("ce msp", "9", "—")]
 
 
+def clustered() -> Any:
+    """Return losses, two scores and the clusters that both follow."""
+    rng, who = np.random.default_rng(0), np.repeat(np.arange(40), 25)
+    wrong = ((rng.random(40)[who] < 0.2) & (rng.random(1000) < 0.8)) * 1.0
+    side = rng.normal(size=40)[who]
+    return wrong, {"a": 1 - wrong + rng.normal(size=1000) + side, "b": 1 - wrong + rng.normal(size=1000) - side}, who
+
+
+def test_a_ranking_knows_the_clusters(tmp_path: Path) -> None:
+    """Its standard error is that of the comparison with clusters."""
+    wrong, scores, who = clustered()
+    study.add_outputs(tmp_path, abstain.Outputs(loss=wrong, scores=scores, clusters=who), model="m", set="test")
+    ranked = next(iter(study.rank(tmp_path, "test", ["a", "b"], ["augrc"]).rankings.values()))
+    direct = abstain.compare(wrong, scores, "augrc", clusters=who).differences[0]
+    assert ranked.differences[0].standard_error == pytest.approx(direct.standard_error)
+
+
 def test_runs_of_two_models_are_not_paired(tmp_path: Path) -> None:
     """The numbers of the runs say nothing, so another order gives the same p-value."""
     rng = np.random.default_rng(0)
@@ -80,3 +98,17 @@ def test_runs_of_two_models_are_not_paired(tmp_path: Path) -> None:
         results = study.evaluate(tmp_path / str(k), metrics="augrc", workers=1)
         found.append(results.p_value(*results.means("augrc")))
     assert found[0] == pytest.approx(found[1])
+
+
+def test_kept_units_are_of_the_same_nan_policy(tmp_path: Path) -> None:
+    """Another rule for missing scores computes anew."""
+    rng = np.random.default_rng(0)
+    score, loss = rng.random(300), (rng.random(300) < 0.3) * 1.0
+    score[:60] = np.nan
+    study.add_outputs(tmp_path, abstain.Outputs(loss=loss, scores={"a": score}), model="m", set="test")
+    found = []
+    for policy in ("reject", "drop", "reject"):  # the second must not show what was kept of the first
+        results = study.evaluate(tmp_path, "a", "augrc", nan_policy=policy, workers=1)
+        found.append(results.means("augrc")[0].value)
+    assert found[0] == found[2] == pytest.approx(abstain.augrc(loss, score, nan_policy="reject"))
+    assert found[1] == pytest.approx(abstain.augrc(loss, score, nan_policy="drop"))

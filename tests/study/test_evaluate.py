@@ -45,6 +45,23 @@ def folder(tmp_path):
     return tmp_path
 
 
+def test_numbers_are_those_of_a_set_alone(folder):
+    """Values, errors and intervals equal ``abstain.evaluate``; scores of passes are judged on their predictions."""
+    found = study.read_study(folder)
+    results = study.evaluate(found, ["one", "temp_msp", "pass_msp"], METRICS, models=["mc"], sets=["test"])
+    alone = abstain.evaluate(
+        found.outputs("mc", "seed1", "test"), ["one", "temp_msp", "pass_msp"], METRICS,
+        fit=found.outputs("mc", "seed1", "validation"),
+    )  # fmt: skip
+    rows = {(row["score"], row["metric"]): row for row in results.rows() if row["run"] == "seed1"}
+    assert len(rows) == 9
+    for entry in alone.measurements:
+        row = rows[entry.score, entry.metric]
+        assert (row["value"], row["low"], row["high"]) == (entry.value, entry.low, entry.high)
+        assert row["standard_error"] == entry.standard_error > 0.0
+    assert rows["one", "accuracy"]["value"] != rows["pass_msp", "accuracy"]["value"]
+
+
 def test_foreign_data_beside_the_test_set(folder):
     """Kept: all test rows. Dropped: the right ones. Both as ``join_new_class`` gives, and all OOD rows fail."""
     found = study.read_study(folder)
@@ -61,6 +78,23 @@ def test_foreign_data_beside_the_test_set(folder):
     judged = abstain.scores.judged("pass_msp", found.outputs("mc", "seed0", "test"))
     right = 300 - judged.error.sum()
     assert passes.only(run="seed0").rows()[0]["value"] == pytest.approx(right / 450)
+
+
+def test_means_keep_the_two_variances_apart(folder):
+    """The part of the test set agrees with the exact one from influences of all rows; their squares add."""
+    found = study.read_study(folder)
+    mean = study.evaluate(found, ["one"], METRICS, models=["ce"], sets=["test"]).means("augrc")[0]
+    each = [found.outputs("ce", f"seed{seed}", "test") for seed in range(3)]
+    terms = np.stack([abstain.inference.influence("augrc", o.error, o.scores["one"]) / o.n for o in each])
+    exact = np.linalg.norm(terms.mean(axis=0))
+    assert mean.n_runs == 3
+    assert mean.value == pytest.approx(np.mean([abstain.augrc(o.error, o.scores["one"]) for o in each]))
+    assert mean.test_error == pytest.approx(exact, rel=0.15)
+    assert mean.test_error < np.linalg.norm(terms, axis=1).mean()
+    assert mean.standard_error == pytest.approx(np.hypot(mean.test_error, mean.training_error))
+    alone = study.evaluate(found, ["one"], METRICS, sets=["test"]).only(run="seed0", model="ce").means("augrc")[0]
+    assert alone.n_runs == 1
+    assert np.isnan(alone.training_error)
 
 
 def test_only_what_changed_is_done_again(folder):

@@ -184,6 +184,21 @@ def folder(tmp_path_factory):
     return path
 
 
+def test_columns_of_a_study(folder):
+    """Data sets x shifts; 'cor' is the mean over levels of the means over runs; validation is no column."""
+    results = study.evaluate(folder, ["one"], ["augrc", "aurc"], level=None)
+    found = results.grid("augrc")
+    titles = ["iid", "cor", "s-ncs near-ood", "ns-ncs far-ood"]
+    assert [(head.group, head.title) for head in found.heads] == [(data, name) for data in "ab" for name in titles]
+    levels = [results.means("augrc")[k].value for k in range(len(results.means("augrc")))]
+    names = [(each.model, each.set) for each in results.means("augrc")]
+    expected = np.mean([levels[names.index(("ce_a", f"corruption-{k}"))] for k in (1, 2)])
+    assert found.values["ce_a"][1] == pytest.approx(expected)
+    changes = results.grid("aurc").changes(found)
+    LatexWalker(changes.to_latex()).get_latex_nodes()
+    assert changes.to_markdown().count("\n") >= 6
+
+
 def test_tables_by_command(folder, capsys):
     """Heat and ranks from stored units, joint layouts with the FPR that was asked for in the heading."""
     models = ["--models", "ce_a,mc_a"]

@@ -58,6 +58,20 @@ def test_numbers_of_evaluate(tmp_path: Path) -> None:
     assert said == ["1 units, all done before"]
 
 
+def test_new_labels_are_a_new_unit(tmp_path: Path) -> None:
+    """A plan with one more stage and its labels give new numbers, not those that were kept."""
+    score, _, loss = pool()
+    plan = abstain.plan_labels(score, n=200, seed=0)
+    outputs = abstain.Outputs(confidence=score, unlabelled=True)
+    study.add_outputs(tmp_path, outputs, model="ce", set="pool", plan=plan, loss=some(plan, loss))
+    first = study.evaluate(tmp_path, metrics="augrc").rows()[0]
+    more = plan.extend(some(plan, loss), 200, seed=1)
+    study.add_outputs(tmp_path, outputs, model="ce", set="pool", plan=more, loss=some(more, loss))
+    second = study.evaluate(tmp_path, metrics="augrc").rows()[0]
+    assert (first["labelled"], second["labelled"]) == (200, 400)
+    assert second["standard_error"] < first["standard_error"]
+
+
 def test_comparison_of_two_models(tmp_path: Path) -> None:
     """Two models with one plan for both are ranked by compare with that plan, whatever the order of the rows."""
     score, other, loss = pool()

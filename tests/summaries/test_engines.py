@@ -68,6 +68,13 @@ def test_every_source_gives_the_same(tmp_path: Path, kind: str) -> None:
     assert same(summarize(sources[kind](), confidence="msp", loss="wrong"), Summary().update(loss, score))
 
 
+def test_labels_and_predictions_in_place_of_a_loss() -> None:
+    """The loss is whether they differ."""
+    rows = polars.DataFrame({"p": [0.9, 0.8, 0.7], "y": ["cat", "dog", "cat"], "yhat": ["cat", "cat", "cat"]})
+    found = summarize(rows, confidence="p", labels="y", predictions="yhat")
+    assert same(found, Summary().update([0, 1, 0], [0.9, 0.8, 0.7]))
+
+
 def test_errors_name_file_and_row(tmp_path: Path) -> None:
     """A bad row counted through the chunks, a column that is not there, a cut file, no file, the same file twice."""
     n = 600_000

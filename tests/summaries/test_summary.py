@@ -80,6 +80,14 @@ def test_bad_rows_are_refused_and_leave_no_trace(summary: Summary, loss: list, s
     assert same(summary, before)
 
 
+def test_the_columns_of_the_caller_stay(summary: Summary) -> None:
+    """Neither NaN nor -0.0 is replaced in the caller's arrays."""
+    score, loss = np.array([np.nan, -0.0]), np.array([-0.0, 1.0])
+    summary.update(loss, score, nan_policy="reject")
+    assert np.isnan(score[0])
+    assert np.signbit([score[1], loss[0]]).all()
+
+
 def test_what_a_summary_cannot_know_is_named(summary: Summary) -> None:
     """Metrics that need an order within bins, other estimators, and optima of losses that are not 0/1."""
     for spec in ("aurc(estimator=log)", "fpr95_error", "brier_confidence", "augrc(coverage_range=(0.2, 0.5))"):

@@ -86,6 +86,15 @@ def test_not_attainable_is_an_answer() -> None:
     assert "not attainable" in str(found)
 
 
+@pytest.mark.parametrize(("largest", "weight"), [(1.0, np.tile([0.5, 1.5], 50)), (0.5, None)])
+def test_no_error_is_no_proof_of_a_risk_of_zero(largest: float, weight: np.ndarray | None) -> None:
+    """Where no exact interval exists and nothing varies, the ends are NaN and not [0, 0], as in abstain.inference."""
+    score = np.arange(100.0)
+    found = abstain.choose_threshold(largest * (score < 30), score, coverage=0.5, sample_weight=weight)
+    assert found.risk == 0.0
+    assert np.isnan(found.risk_interval).all()
+
+
 def test_equal_losses_above_the_limit_break_the_guarantee() -> None:
     """Losses without spread refute a guarantee when there are enough of them for a bound; few of them cannot tell."""
     score = np.arange(1000.0)
@@ -202,6 +211,17 @@ def test_errors_name_the_group(options: dict[str, object], message: str) -> None
         abstain.choose_threshold(**call)  # type: ignore[arg-type]
 
 
+def test_missing_scores() -> None:
+    """An error by default; never accepted; or left out."""
+    with pytest.raises(ValueError, match=r"confidence holds NaN: confidence\[1\]"):
+        abstain.choose_threshold([0, 1, 0], [0.9, np.nan, 0.5], coverage=0.5)
+    found = abstain.choose_threshold([0, 1, 0], [0.9, np.nan, 0.5], coverage=1.0, nan_policy="reject")
+    assert not found.attainable
+    assert (found.best.threshold, found.best.coverage) == (0.5, 2 / 3)  # the nearest that there is
+    assert abstain.choose_threshold([0, 1, 0], [0.9, np.nan, 0.5], coverage=1.0, nan_policy="drop").n == 2
+    assert not abstain.choose_threshold([0], [1.0], coverage=1.0).accept([np.nan]).any()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -242,6 +262,15 @@ def test_real_losses_need_their_bound() -> None:
         abstain.choose_threshold([0.5, 2.0], [0.1, 0.2], risk=0.1, delta=0.05, max_loss=1.0)
 
 
+@pytest.mark.parametrize("power", [1, 2, 5, 12])
+def test_other_rows_on_the_same_grid_are_not_known_again(power: int) -> None:
+    """Scores of four decimals, which crowd near 1: new rows share some with the calibration rows by chance."""
+    for n in (500, 1000, 1500, 2000):
+        rng = np.random.default_rng(n)
+        (old, wrong), (new, error) = ((np.round(rng.beta(power, 1, n), 4), rng.random(n) < 0.1) for _ in range(2))
+        assert audit(abstain.choose_threshold(wrong, old, coverage=0.5), error, new).n == n
+
+
 def test_reporting_on_calibration_rows_warns() -> None:
     """In any order of the rows; other rows are silent."""
     found = abstain.choose_threshold(LOSS, SCORE, coverage=0.5)
@@ -249,6 +278,16 @@ def test_reporting_on_calibration_rows_warns() -> None:
         audit(found, LOSS[::-1], SCORE[::-1])
     seen = audit(found, [0, 1, 1, 0], [0.95, 0.85, 0.1, np.nan])
     assert (seen.n, seen.n_accepted, seen.risk, seen.satisfied) == (4, 2, 0.5, None)
+
+
+def test_reuse_is_noticed_with_groups_and_weights() -> None:
+    """A policy by group knows all its rows; weights do not hide them."""
+    site = ["a", "b"] * 3
+    by_site = abstain.choose_threshold(LOSS, SCORE, coverage=0.5, groups=site)
+    weighted = abstain.choose_threshold(LOSS, SCORE, coverage=0.5, sample_weight=[1, 2, 3, 1, 2, 3])
+    for found in (by_site, by_site.policy(score="s", group="site"), weighted):
+        with pytest.warns(ReusedCalibrationWarning):
+            audit(found, LOSS, SCORE, groups=site)
 
 
 def test_an_audit_by_group() -> None:
@@ -266,3 +305,45 @@ def test_an_audit_by_group() -> None:
     assert seen.satisfied is False
     with pytest.raises(TypeError, match="give groups="):
         audit(found, loss, score)
+
+
+def test_given_thresholds_are_the_only_ones() -> None:
+    """The certificate is one of them, and no row is spent on a pilot."""
+    rng = np.random.default_rng(1)
+    score = rng.random(3000)
+    loss = rng.random(3000) > score**0.2
+    options = {"thresholds": [0.9, 0.7, 0.5, 0.3], "risk": 0.1, "delta": 0.05}
+    for choose in (
+        thresholds.prespecified_threshold,
+        thresholds.fixed_sequence_threshold,
+        thresholds.bonferroni_threshold,
+        partial(thresholds.bonferroni_threshold, bound="hoeffding-bentkus"),
+        partial(thresholds.prespecified_threshold, bound="hoeffding-bentkus"),
+        partial(thresholds.prespecified_threshold, max_loss=1.0),
+    ):
+        assert choose(loss, score, **options).threshold == 0.5
+    with pytest.raises(ValueError, match=r"thresholds holds NaN: thresholds\[1\]"):
+        thresholds.prespecified_threshold(loss, score, [0.5, np.nan], risk=0.1, delta=0.05)
+    with pytest.raises(ValueError, match="exact for 0/1 losses without weights"):
+        thresholds.bonferroni_threshold(loss, score, sample_weight=np.ones(3000), max_weight=2.0, risk=0.1, delta=0.05)
+
+
+def test_a_risk_that_is_no_limit_asks_for_the_largest_loss_first() -> None:
+    """A limit above 1 makes sense for losses up to 10."""
+    loss, score = np.tile([0.0, 0.5, 8.0], 400), np.arange(1200)
+    with pytest.raises(ValueError, match="give max_loss="):
+        abstain.choose_threshold(loss, score, risk=2.0, delta=0.05)
+    with pytest.raises(ValueError, match="risk must be below the largest possible loss, 10"):
+        abstain.choose_threshold(loss, score, risk=10.0, delta=0.05, max_loss=10.0)
+    assert abstain.choose_threshold(loss, score, risk=4.0, delta=0.05, max_loss=10.0).guarantee().max_loss == 10.0
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.5, 0.62, 0.9])
+def test_an_audit_of_losses_in_other_units_decides_alike(rate: float) -> None:
+    """Losses, limit and largest loss times four, or a quarter."""
+    rng, decided = np.random.default_rng(3), []
+    old, sure, new, score = (rng.random(n) for n in (2000, 2000, 600, 600))
+    for unit in (0.25, 1.0, 4.0):
+        chosen = abstain.choose_threshold(0.3 * unit * old, sure, risk=0.3 * unit, delta=0.05, max_loss=unit)
+        decided.append(audit(chosen, rate * unit * new, score).satisfied)
+    assert decided == [{0.1: True, 0.5: True, 0.62: None, 0.9: False}[rate]] * 3

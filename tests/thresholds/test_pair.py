@@ -1,5 +1,6 @@
 """Two scores: chosen, certified, deployed and watched together."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,37 @@ def test_the_guarantee_names_its_population(options: dict[str, Any]) -> None:
     assert np.average(loss[accepted], weights=weight[accepted]) <= 0.1
     drawn = choose_pair(*rows(0)[:3], risk=0.1, delta=0.1, is_ood=rows(0)[3], rng=0)
     assert "of ID and OOD rows as they were drawn (15.6 % OOD)" in drawn.guarantee().statement
+
+
+def test_every_form_of_the_policy_decides_alike(tmp_path: Path) -> None:
+    """Loaded, by rows, by columns, as a Python file, in DuckDB and by apply: missing and low scores included."""
+    found = pair()
+    found.save(tmp_path / "p.json", score="c", second="o")
+    policy = abstain.load_policy(tmp_path / "p.json")
+    assert policy == found.policy(score="c", second="o")
+    _, confidence, second, _ = rows(0)
+    confidence[:3], second[2:5] = np.nan, np.nan
+    second[5] = found.second_threshold
+    frame = pl.DataFrame({"c": confidence, "o": second})
+    many = policy.decide(confidence, second=second)
+    assert np.array_equal(many.accepted, found.accept(confidence, second))
+    assert many.counts["below_second_threshold"] > 0
+    assert many.counts["missing_score"] == 5
+    assert policy.decide(frame).reason.tolist() == many.reason.tolist()
+    names: dict[str, Any] = {"__name__": "exported"}
+    exec(policy.to_python(), names)
+    assert [names["decide"](row)[1] for row in frame.to_dicts()] == many.reason.tolist()
+    assert [policy.decide(row).reason for row in frame.to_dicts()] == many.reason.tolist()
+    import duckdb
+
+    with duckdb.connect() as connection:
+        connection.register("t", frame.to_arrow())
+        got = connection.execute(f"SELECT {policy.to_sql()} FROM t").fetchall()
+    assert [value for (value,) in got] == many.accepted.tolist()
+    frame.write_csv(tmp_path / "new.csv")
+    done = apply_policy(policy, tmp_path / "new.csv", tmp_path / "out.csv")
+    assert (done.n_accepted, done.n_unscored) == (int(many.accepted.sum()), 5)
+    assert pl.read_csv(tmp_path / "out.csv")["accepted"].to_list() == many.accepted.tolist()
 
 
 def test_a_second_score_of_the_same_classes(tmp_path: Path) -> None:
@@ -129,3 +161,25 @@ def test_what_is_refused() -> None:
             choose_pair(loss, confidence, second, **(good | options))
     with pytest.raises(ValueError, match="max_loss"):
         choose_pair(0.5 * loss, confidence, second, prevalence=0.1, is_ood=ood, **good)
+
+
+def test_few_rows_certify_nothing_and_say_so() -> None:
+    """The pair rejects every row, as a policy too."""
+    loss, confidence, second, ood = rows(0, 30)
+    for more in ({}, {"is_ood": ood, "prevalence": 0.1}):
+        found = choose_pair(loss, confidence, second, risk=0.01, delta=0.05, rng=0, **more)
+        assert not found.attainable
+        assert found.guarantee() is None
+        assert "not attainable" in str(found)
+        assert not found.accept(confidence, second).any()
+        assert json.loads(found.to_json())["found"]["threshold"] == "inf"
+
+
+def test_what_is_accepted_is_what_was_certified() -> None:
+    """Rows that tie with the second threshold are accepted by both."""
+    rng = np.random.default_rng(0)
+    second, conf = rng.integers(0, 5, 6000).astype(float), rng.random(6000)  # a detector of five values
+    loss = (rng.random(6000) < np.where(second <= 2, 0.35, 0.01)) * 1.0
+    for limit in (2.0, 3.0):
+        pair = choose_pair(loss, conf, second, risk=0.05, delta=0.05, second_threshold=limit)
+        assert pair.accept(conf, second).sum() == pair.found.n_accepted

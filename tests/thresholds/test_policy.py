@@ -144,6 +144,26 @@ def test_no_json_and_no_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("make", [policy, grouped])
+def test_applying_to_a_file_is_accept(tmp_path: Path, kind: str, make) -> None:  # type: ignore[no-untyped-def]
+    """The new column is the mask; other columns are unchanged; nulls and NaN are rejected."""
+    score = [*np.random.default_rng(1).random(500).tolist(), None, float("nan")]
+    site = [["north", "south", "west"][i % 3] for i in range(502)]
+    frame = pl.DataFrame({"msp": score, "site": site, "note": ["007"] * 502})
+    source, target = tmp_path / f"new.{kind}", tmp_path / f"decided.{kind}"
+    (frame.write_csv if kind == "csv" else frame.write_parquet)(source)
+    chosen = make()
+    done = apply_policy(chosen, source, target)
+    decided = pl.read_csv(target, infer_schema=False) if kind == "csv" else pl.read_parquet(target)
+    mask = decided["accepted"].cast(pl.String).to_numpy() == "true"
+    groups = None if chosen.group is None else site
+    expected = chosen.accept([np.nan if value is None else value for value in score], groups)
+    np.testing.assert_array_equal(mask, expected)
+    assert (done.n, done.n_accepted, done.n_unscored) == (502, expected.sum(), 2)
+    assert decided["note"].to_list() == ["007"] * 502
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.parametrize(
     "column",
     [[True, False], [1e-5, 1e16], [0.5, 1.0], np.array([0.1, 1.0], dtype=np.float32), [0, 1], [np.int8(3), np.int8(4)]],

@@ -51,6 +51,13 @@ def test_priors_that_say_nothing(prior: dict[Any, float], message: str) -> None:
         prior_threshold(loss, score, ill, prior=prior, risk=0.05, delta=0.05, thresholds=GRID)
 
 
+def test_shares_that_were_estimated_are_refused() -> None:
+    """An array in place of known shares is refused with the reason."""
+    loss, score, ill = rows(50, np.random.default_rng(2))
+    with pytest.raises(TypeError, match=r"estimated from rows of the target are refused, because their error is not"):
+        prior_threshold(loss, score, ill, prior=ill, risk=0.05, delta=0.05, thresholds=GRID)  # type: ignore[arg-type]
+
+
 def test_a_share_of_unseen_rows_is_a_stricter_limit() -> None:
     """The threshold is that of the limit (r - s) / (1 - s), and says that it holds for r with the share."""
     rng = np.random.default_rng(3)

@@ -5,7 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import abstain
 from abstain.cli import run
+from abstain.monitoring import monitor
+from abstain.thresholds import audit
 
 pl = pytest.importorskip("polars")
 
@@ -15,6 +18,20 @@ def rows(n: int, seed: int, power: float = 1.0) -> tuple[np.ndarray, np.ndarray]
     rng = np.random.default_rng(seed)
     score = rng.random(n) ** power
     return score, (rng.random(n) > 0.6 + 0.4 * score).astype(float)
+
+
+def test_no_guarantee_is_no_open_question() -> None:
+    """An empirical policy is neither satisfied nor violated: the words say that nothing is guaranteed."""
+    score, loss = rows(800, 0)
+    policy = abstain.choose_threshold(loss, score, coverage=0.5).policy(score="s")
+    new, errors = rows(300, 1)
+    for seen in (monitor(policy, errors, new), audit(policy, errors, new)):
+        assert seen.headline().startswith(("this policy guarantees nothing", "this policy has no guarantee"))
+        assert "undecided" not in seen.headline()
+    assert "undecided" not in str(audit(policy, errors, new))
+    certified = abstain.choose_threshold(loss, score, risk=0.3, delta=0.05).policy(score="s")
+    assert monitor(certified, errors, new).headline().startswith("guarantee violated: ")
+    assert audit(certified, errors, new).headline().startswith("guarantee: ")
 
 
 @pytest.mark.parametrize(("power", "noted"), [(1.0, False), (0.7, True)])

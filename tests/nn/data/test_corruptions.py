@@ -216,6 +216,19 @@ def test_a_blur_wider_than_the_image_repeats_the_border():
     np.testing.assert_allclose(data.corrupt(narrow, "defocus_blur", 5), expected, atol=1e-5)
 
 
+@pytest.mark.parametrize("name", CORRUPTIONS)
+def test_corruptions_grow_with_their_level(name):
+    """Mean squared change rises from level to level; range and shape stay; the seed repeats; the input stays."""
+    pictures = mixing_set(24, size=32, kind="leaves", seed=3).float() / 255.0
+    before = pictures.clone()
+    changed = [data.corrupt(pictures, name, level, seed=1) for level in range(1, 6)]
+    sizes = [float((each - pictures).square().mean()) for each in changed]
+    assert sizes == sorted(sizes)
+    assert sizes[0] < 0.7 * sizes[-1]
+    assert all(each.shape == pictures.shape for each in changed)
+    assert torch.equal(pictures, before)
+
+
 def test_sets_of_corrupted_images_repeat():
     """The same images under each corruption, in their order, in blocks of 500 with draws of their own."""
     images = data.Images(torch.full((700, 1, 2, 2), 128, dtype=torch.uint8), torch.arange(700) % 7)

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from abstain.nn import data
+from abstain.nn.data import CLASS_NAMES, SUPER_CLASSES
 
 
 def test_levels_are_sets_of_their_own():
@@ -72,6 +73,17 @@ def test_named_super_classes(tmp_path, monkeypatch):
     assert "cat, truck" in task.splits["sub-classes"]
     with pytest.raises(ValueError, match="has no named super-classes; known: cifar10, cifar100, fashion_mnist"):
         data.task("synthetic", sub_classes=["class1"])
+
+
+def test_super_classes_of_cifar_100():
+    """Twenty of five classes each, a hundred different names; indices follow the alphabet."""
+    groups = SUPER_CLASSES["cifar100"]
+    assert [len(members) for members in groups.values()] == [5] * 20
+    assert len(CLASS_NAMES["cifar100"]) == len(set(CLASS_NAMES["cifar100"])) == 100
+    assert CLASS_NAMES["cifar100"].index("apple") == 0
+    assert CLASS_NAMES["cifar100"].index("worm") == 99
+    for data_set in SUPER_CLASSES:
+        assert {name for members in SUPER_CLASSES[data_set].values() for name in members} == set(CLASS_NAMES[data_set])
 
 
 def test_foreign_data_in_both_normalisations():

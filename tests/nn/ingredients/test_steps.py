@@ -118,6 +118,19 @@ def test_batch_norm_statistics_in_the_second_pass(freeze):
     assert torch.equal(model[1].running_mean, plain[1].running_mean) == freeze
 
 
+def test_sharpness_sends_the_same_mixed_batch_twice():
+    """A draw is made once: both passes of a step see the same mixed images."""
+    x, y = torch.rand(6, 3), torch.arange(6) % 3
+    model, seen = torch_nn.Linear(3, 3), []
+    model.register_forward_pre_hook(lambda _, given: seen.append(given[0].clone()))
+    optimizer = ingredients.FriendlySAM(torch.optim.SGD(model.parameters(), lr=0.1), model)
+    batch = ingredients.draw([ingredients.Clean(), ingredients.Mixup(alpha=1.0)], x, y, 0)
+    run(optimizer, lambda: batch.loss(model), 1)
+    assert len(seen) == 4
+    assert torch.equal(seen[0], seen[2])
+    assert torch.equal(seen[1], seen[3])
+
+
 def test_step_without_a_closure_is_refused():
     """A loss scaler calls it so."""
     w, _ = problem()

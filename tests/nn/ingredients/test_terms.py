@@ -31,6 +31,12 @@ def test_mixup_by_hand():
     assert part.loss(logits).item() == pytest.approx(expected, rel=1e-6)
 
 
+def test_shares_follow_the_beta_distribution():
+    """Kolmogorov-Smirnov over 2,000 seeds."""
+    shares = [ingredients.mixup(X[:1], Y[:1], 10.0, seed)[2] for seed in range(2000)]
+    assert stats.kstest(shares, stats.beta(10, 10).cdf).pvalue > 0.001
+
+
 def test_regmixup_in_one_pass_and_in_two():
     """One pass over 2n with the mean over 2n; two passes with the sum, of which the clean one is marked."""
     model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(192, 3))

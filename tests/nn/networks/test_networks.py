@@ -25,6 +25,16 @@ def test_published_sizes(name, parameters):
     assert networks.parameters(network) == parameters
 
 
+@pytest.mark.parametrize("depth", [20, 56, 110, 164])
+def test_depth_of_residual_networks_for_small_images(depth):
+    """As many convolutions and linear layers as the name says, without short cuts; the last stage has 64 channels."""
+    with torch.device("meta"):
+        network = networks.build(f"resnet{depth}", (3, 32, 32), 10)
+    counted = [name for name, part in network.named_modules() if isinstance(part, (torch.nn.Conv2d, torch.nn.Linear))]
+    assert len([name for name in counted if ".short." not in name]) == depth
+    assert network.n_features == 64 * (1 if depth == 20 else 4)
+
+
 def test_networks_of_the_cwsa_paper():
     """Parameters of the authors' modules, written down layer by layer."""
     for name, shape, sizes in (
@@ -99,6 +109,16 @@ def test_errors():
         except ImportError:
             with pytest.raises(ModuleNotFoundError, match=f"{library}:resnet18 needs {library}; pip install {library}"):
                 networks.build(f"{library}:resnet18", (3, 32, 32), 10)
+
+
+@pytest.mark.parametrize("name", ["timm:deit_tiny_patch16_224", "torchvision:resnet18"])
+def test_models_of_other_libraries(name):
+    """With random weights, where the library is installed: features, head, logits."""
+    pytest.importorskip(name.split(":")[0])
+    network = networks.build(name, (3, 224, 224), 10, mean=[0.5] * 3, std=[0.2] * 3).eval()
+    x = torch.rand(1, 3, 224, 224)
+    assert torch.allclose(network.head(network.features(x)), network(x))
+    assert network(x).shape == (1, 10)
 
 
 @pytest.mark.parametrize("layout", [torch.contiguous_format, pytest.param(torch.channels_last, marks=pytest.mark.slow)])

@@ -1,6 +1,9 @@
 """The loop: what goes through the network, what is kept, and that a training that was ended goes on unharmed."""
 
 import json
+import os
+import signal
+import subprocess
 import sys
 import types
 import warnings
@@ -63,6 +66,34 @@ def test_killed_and_restarted_equals_to_the_bit(name, changes, task, tiny, tmp_p
     assert all(torch.equal(one[key], other[key]) for key in one)
     outputs = [read_study(tmp_path / which).outputs(name, "seed0", "test") for which in ("whole", "ended")]
     assert outputs[0].fingerprint == outputs[1].fingerprint
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
+def test_a_process_that_is_killed_goes_on(task, tiny, tmp_path):
+    """The same with SIGKILL, in a later stage: the stages before are not trained again."""
+    script = """
+import os, signal, sys, warnings
+warnings.simplefilter("ignore")
+import lightning.pytorch as pl
+from abstain.nn import data, mc_dropout, train
+class Kill(pl.Callback):
+    def on_train_batch_end(self, trainer, module, outputs, batch, batch_idx):
+        if module.stage.objective.name == "aurc" and trainer.current_epoch == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+recipe = train.recipe("finetune_aurc", ["network.name=small", "network.width=4", "data.batch=16", "epochs=3"])
+train.fit(recipe, data.task("synthetic:n=64,size=12"), sys.argv[1], callbacks=[Kill()], enable_progress_bar=False,
+          accelerator="cpu")
+"""
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path / "ended")], capture_output=True, check=False,
+                          env=os.environ | {"OMP_NUM_THREADS": "1"}, timeout=120)  # fmt: skip
+    assert done.returncode == -signal.SIGKILL, done.stderr[-2000:]
+    recipe, said = tiny("finetune_aurc"), []
+    train.fit(recipe, task, tmp_path / "ended", say=said.append, **QUIET)
+    assert [line for line in said if "stage" in line] == ["finetune_aurc/seed0: stage tune, 3 epochs"]
+    train.fit(recipe, task, tmp_path / "whole", **QUIET)
+    one, other = (weights(tmp_path / which / "finetune_aurc" / "seed0") for which in ("whole", "ended"))
+    assert all(torch.equal(one[key], other[key]) for key in one)
 
 
 @pytest.mark.parametrize("name", ["ce", "mixup", "regmixup", "augmix", "sure", "sure_plus"])
@@ -139,6 +170,18 @@ def test_schedules_by_hand(tiny):
     assert module.rate_at(stage, 120.0) == pytest.approx(start)
     assert module.rate_at(stage, 125.3) == pytest.approx((start + 0.05) / 2)
     assert module.rate_at(stage, 199.0) == pytest.approx(0.05)
+
+
+def test_seeds_differ_and_repeat(task, tiny, tmp_path):
+    """The same seed gives the same fingerprint, another seed another one; splits stay."""
+    prints = []
+    for folder, seed in (("a", 0), ("b", 0), ("c", 1)):
+        train.fit(tiny("ce", "epochs=1"), task, tmp_path / folder, seed=seed, **QUIET)
+        outputs = read_study(tmp_path / folder).outputs("ce", f"seed{seed}", "validation")
+        prints.append((outputs.fingerprint, tuple(outputs.labels)))
+    assert prints[0] == prints[1]
+    assert prints[0][0] != prints[2][0]
+    assert prints[0][1] == prints[2][1]
 
 
 def test_odin_and_gram_columns(task, tiny, tmp_path):
