@@ -103,9 +103,16 @@ def each_once(names: list[str], header: list[str]) -> None:
 
 def bad_csv_row(path: str) -> str | None:
     """Return what is wrong with the first row that has more fields than the header."""
+    sign = separator_of(path)
     with open_text(path) as file:
-        rows = csv.reader(file, delimiter=separator_of(path))
-        width = len(next(rows, []))
+        width = len(next(csv.reader(file, delimiter=sign), []))
+    opened: Any = gzip.open if path.lower().endswith(".gz") else open
+    with opened(path, "rb") as file:  # most files have no such line, not even one with signs in quotes
+        if all(line.count(sign.encode()) < width for line in file):
+            return None
+    with open_text(path) as file:
+        rows = csv.reader(file, delimiter=sign)
+        next(rows)
         for number, row in enumerate(rows, start=1):
             if len(row) > width:
                 return f"data row {number} (line {rows.line_num}) has {len(row)} fields, the header has {width}"
@@ -191,6 +198,8 @@ class FrameColumns:
                 self._lazy = scan_parquet(path)
             elif kind == "csv":
                 sign = separator_of(path)
+                if row := bad_csv_row(path):  # which polars notices only where it reads all columns
+                    raise ValueError(f"{row}; repair it")
                 self._dialect = (sign, decimal_comma(path, sign))
                 self._lazy = rows_of_csv(path, *self._dialect, infer_schema_length=None)
             else:
@@ -317,7 +326,7 @@ class FrameColumns:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         if self._kind == "parquet":
             return f"cannot be read: {reason}; write it again"
-        row = bad_csv_row(self._path) if self._kind == "csv" else _bad_json_row(self._path)
+        row = _bad_json_row(self._path) if self._kind == "ndjson" else None
         return f"{row}; repair it" if row else f"cannot be read: {reason}; write it again as UTF-8 text"
 
 

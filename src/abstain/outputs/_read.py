@@ -140,11 +140,12 @@ def read_outputs(
         judged_by = None if task is None else TASKS[one_of(task, TASKS, "task")]
         several = judged_by is not None and judged_by.multilabel
         plan = _names.plan(opened.columns.columns, columns, groups, scores, several)
-        if cost_matrix is not None:
+        if cost_matrix is not None or task is not None:
             told = {"task": task} | {part: plan.single[part] for part in _VERDICTS if part in plan.told}
-            other = next((f"{part}={name!r}" for part, name in told.items() if name is not None), None)
-            if other is not None:
-                raise ValueError(f"cost_matrix= and {other} both say what a row costs; give one of them")
+            said = ["cost_matrix="] if cost_matrix is not None else []
+            said += [f"{part}={name!r}" for part, name in told.items() if name is not None]
+            if len(said) > 1:
+                raise ValueError(f"{said[0]} and {said[1]} both say what a row costs; give one of them")
             plan.drop(*_VERDICTS)
         if not unlabelled:
             _values.find_probabilities(plan, opened.columns)

@@ -1,0 +1,207 @@
+"""What is read of files of every kind, of frames, and of what was written; and the bundled and synthetic data."""
+
+import gzip
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+import abstain
+from tests.recorded import tried
+from tests.recorded.sources import CONF, LOGITS, NAMES, PRED, SITE, WEIGHT, WHO, N, P, Y, column, folder, outcome, read
+
+COLUMNS: dict[str, Any] = {"y": Y, "pred": PRED, "conf": CONF.round(4), "site": SITE, "who": WHO, "weight": WEIGHT}
+FRAME = pl.DataFrame(COLUMNS | {f"p_{k}": P[:, k].round(6) for k in range(3)} | {"name": NAMES[Y], "flag": Y == 1})
+OPTIONS: dict[str, Any] = {"groups": ["site", "flag"], "clusters": "who"}
+CSV = FRAME.head(12).select("y", "pred", "conf", "site").write_csv()
+
+
+def _text(name: str, text: str, **options: Any) -> Any:
+    data = text.encode()
+    Path(name).write_bytes(gzip.compress(data) if name.endswith("gz") else data)
+    return read(name, **options)
+
+
+def kinds_of_files() -> Any:
+    """Return the readings of one table in every kind of file and frame."""
+    table = FRAME.to_dict(as_series=False)
+    rows = FRAME.to_dicts()
+    with folder():
+        FRAME.write_parquet("a.parquet")
+        FRAME.write_ndjson("a.jsonl")
+        FRAME.write_csv("a.csv")
+        FRAME.write_csv("a.tsv", separator="\t")
+        FRAME.with_columns(matrix=pl.Series(P.round(6).tolist())).drop("p_0", "p_1", "p_2").write_parquet(
+            "lists.parquet"
+        )
+        FRAME.with_columns(matrix=pl.Series(P, dtype=pl.Array(pl.Float64, 3))).write_ndjson("lists.jsonl")
+        FRAME.with_columns(pl.col("y").cast(pl.Decimal(8, 2)), pl.col("site").cast(pl.Categorical)).write_parquet(
+            "odd.parquet"
+        )
+        FRAME.select(pl.struct("y", "pred", "conf").alias("data"), "site", "who", "flag").write_parquet(
+            "nested.parquet"
+        )
+        np.savez("a.npz", **COLUMNS, flag=Y == 1, logits=LOGITS, passes=np.stack([P, P[::-1]]), class_names=NAMES)
+        np.save(
+            "a.npy", np.array([*zip(Y, PRED, CONF, strict=True)], dtype=[("y", int), ("pred", "i4"), ("conf", float)])
+        )
+        np.save("plain.npy", P)
+        documents = {"rows": rows, "lists": table, "data": {"data": rows, "n": N}, "empty": [], "number": 3}
+        documents["split"] = {"columns": FRAME.columns, "data": [list(row.values()) for row in rows]}
+        documents["by row"] = {str(k): row for k, row in enumerate(rows)}
+        documents["by column"] = {
+            name: {str(k): each for k, each in enumerate(column)} for name, column in table.items()
+        }
+        documents["two"] = {"a": rows, "b": rows}
+        documents["best"] = [row | {"out": [{"label": NAMES[PRED[k]], "score": CONF[k]}]} for k, row in enumerate(rows)]
+        documents["all"] = [
+            {"y": row["name"], "out": [{"label": name, "score": P[k, j]} for j, name in enumerate(NAMES)]}
+            for k, row in enumerate(rows)
+        ]
+        documents["deep"] = [{"a": row, "b": [P[k].tolist()]} for k, row in enumerate(rows)]
+        documents["uneven"] = [{"y": 0, "logits": [1.0, 2.0]}, {"y": 1, "logits": [1.0]}]
+        documents["mixed"] = [
+            {"y": 0, "pred": 1, "conf": "0.5"},
+            {"y": 1, "conf": None, "pred": 1},
+            {"y": True, "pred": 0},
+        ]
+        for name, document in documents.items():
+            Path(f"{name}.json").write_text(json.dumps(document))
+        found = {name: read(name, **OPTIONS) for name in ("a.parquet", "a.jsonl", "a.csv", "a.tsv", "odd.parquet")}
+        found |= {name: read(name) for name in ("lists.parquet", "lists.jsonl", "a.npz", "a.npy", "plain.npy")}
+        found |= {"nested.parquet": read("nested.parquet", **OPTIONS), "no.csv": read("no.csv"), ".": read(".")}
+        found |= {name: read(f"{name}.json") for name in documents}
+    whole = FRAME.to_pandas()
+    whole["p_1"] = whole["p_1"].astype("Float64")
+    frames = {
+        "polars": FRAME,
+        "lazy": FRAME.lazy(),
+        "pandas": whole,
+        "arrow": FRAME.to_arrow(),
+        "odd": FRAME.with_columns(
+            pl.col("site").cast(pl.Categorical), pl.struct("y", "pred").alias("s"), pl.Series("q", P.tolist())
+        ),
+    }
+    found |= {name: read(frame, **OPTIONS) for name, frame in frames.items()}
+    found["labels of pandas"] = read(whole[whole["y"] > 0], **OPTIONS)
+    found["missing"] = read(FRAME.with_columns(pl.when(pl.col("y") > 0).then("conf").alias("conf")))
+    found["no rows"] = [read(FRAME.clear()), read({}), read([1, 2]), read(pa.table({"y": []}))]
+    return found
+
+
+def texts() -> Any:
+    """Return the readings of tables as text: separators, decimal commas, marks, blank lines, codes, missing words."""
+    comma = CSV.replace(".", ";").replace(",", "|").replace(";", ",").replace("|", ";")
+    ten = "\n".join(["y,pred,p", *(f"{k % 2},{k % 2},0.{k}" for k in range(1, 10))])
+    with folder():
+        return {
+            "semicolons": _text("a.csv", CSV.replace(",", ";")),
+            "decimal commas": _text("a.csv", comma),
+            "bars": _text("a.csv", CSV.replace(",", "|")),
+            "tabs": [_text(name, CSV.replace(",", "\t")) for name in ("a.csv", "a.tsv", "a.csv.gz")],
+            "commas in tsv": _text("a.tsv", CSV),
+            "quoted commas": _text("a.csv", CSV.replace("conf", '"conf, all"'), confidence="conf, all"),
+            "mark": [_text("a.csv", "\ufeff" + CSV), _text("a.csv.gz", "\ufeff" + CSV.replace("\n", "\r\n"))],
+            "blank lines": [_text("a.csv", CSV.replace("\n", "\n\n")), _text("a.csv", CSV + ",,,\n\n\n")],
+            "two names": _text("a.csv", CSV.replace("conf", "pred")),
+            "long row": _text("a.csv", CSV + "0,1,0.5,north,9\n"),
+            "one column": [
+                _text("a.csv", "y;pred\n0;1\n"),
+                _text("a.csv", "y\n0\n"),
+                _text("a.csv", "loss\n0\n1\n0\n"),
+            ],
+            "no rows": [_text("a.csv", "y,pred,conf\n"), _text("a.csv", ""), _text("a.jsonl", "\n")],
+            "codes": [
+                _text(
+                    "a.csv",
+                    "y,pred,id,group_g\n" + "".join(f"0{k % 3},{end}{k % 2},00{k},0{k % 2}\n" for k in range(9)),
+                )
+                for end in ("0", "", "x")
+            ],
+            "codes twice": _text("a.csv", "y,pred\n01,1\n1,01\n2,2\n"),
+            "names": [
+                _text("a.csv", "y,pred,p_0,p_1\n01,1,0.4,0.6\n00,0,0.7,0.3\n", class_names=names)
+                for names in (None, ["00", "01"], ["0", "1"], ["a", "b"])
+            ],
+            "floats": _text("a.csv", "y,pred,who,group_g\n1.0,1.0,1.0,2.50\n0.0,1.0,2.0,2.5\n", clusters="who"),
+            "missing": [
+                _text("a.csv", ten.replace("0.5", word)) for word in ("", "NA", "nan", "none", "-", "0,5", " 0.5 ")
+            ],
+            "missing labels": [
+                _text("a.csv", ten.replace("1,1,0.5", f"{word},1,0.5")) for word in ("", "NA", "-1", "x")
+            ],
+            "lists": [
+                _text("a.csv", "y;probs\n0;[0.2, 0.8]\n1;[0.9 0.1]\n"),
+                _text("a.csv", "y;probs\n0;[0.2, 0.8]\n1;[1]\n"),
+                _text("a.csv", 'y,probs\n0,"(0.2, 0.8)"\n1,"[1e-1,9E-1]"\n'),
+                _text("a.csv", "y,probs\n0,[1 ... 2]\n"),
+            ],
+            "lines": [
+                _text("a.jsonl", '{"y": 1, "pred": 0}\n\n{"y": 0, "pred": 0}\n'),
+                _text("a.jsonl", '{"y": 1}\n[2]\n'),
+                _text("a.jsonl", '{"y": 1, "pred": NaN}\n'),
+                _text("a.ndjson", '\ufeff{"y": 1, "pred": 0}\n'),
+                _text("a.json", '[{"y": 1}'),
+                _text("a.txt", CSV),
+                _text("a.pt", CSV),
+                _text("a.json.gz", CSV),
+            ],
+            "rows": _text("a.csv", CSV, where={"site": "north"}),
+        }
+
+
+def written_and_read() -> Any:
+    """Return what is read of written outputs, their fingerprints, and what parts of them are."""
+    base: dict[str, Any] = {"labels": Y, "sample_weight": WEIGHT, "groups": {"site": SITE}, "ids": np.arange(N)}
+    sets = {
+        "logits": base | {"logits": np.round(LOGITS, 3), "features": np.round(P, 3).astype(np.float32)},
+        "names": base | {"labels": NAMES[Y], "predictions": NAMES[PRED], "scores": {"a": np.round(CONF, 3)}},
+        "all": base | {"logits": np.round(LOGITS, 3), "head": (np.eye(3), np.zeros(3)), "class_names": NAMES},
+        "passes": {"labels": Y, "passes": np.stack([P, P[::-1]])},
+        "loss": {"loss": np.round(CONF, 2), "confidence": np.round(CONF, 3), "clusters": WHO},
+        "unlabelled": {"confidence": np.round(CONF, 3), "unlabelled": True},
+        "none of the names": {"loss": np.ones(N), "class_names": NAMES},
+    }
+    found = {}
+    with folder():
+        for name, columns in sets.items():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                outputs = abstain.Outputs(**columns)
+            more = {"unlabelled": True} if name == "unlabelled" else {}
+            back = []
+            for kind in ("npz", "parquet", "csv"):
+                done = tried(abstain.write_outputs, outputs, f"a.{kind}")
+                back.append(done if isinstance(done, str) else read(f"a.{kind}", **more))
+            parts = [outcome(outputs.select(rows)) for rows in (Y == 1, [5, -1, 5], slice(3, 40, 7))]
+            bad = [tried(outputs.select, rows) for rows in ([60], [-61], [True], [], [0.5], [[1]])]
+            given = {} if name in ("passes", "unlabelled", "loss", "none of the names") else {"p": outputs.predicted()}
+            found[name] = [back, parts, bad, given, str(outputs).split()]
+            if name != "passes":  # whose bytes rest on exp()
+                found[name].append(outputs.fingerprint)
+        log = abstain.Outputs(labels=[0, 1], logits=[[60.0, 0.0], [-3.0, 2.0]]).log_probabilities()
+        zero = abstain.Outputs(labels=[0, 1], probabilities=[[1.0, 0.0], [0.25, 0.75]]).log_probabilities()
+    return found | {"log": [log, zero]}
+
+
+def bundled_and_synthetic() -> Any:
+    """Return what the bundled data holds, and rows of the synthetic models."""
+    found: dict[str, Any] = {}
+    for name in abstain.datasets.names():
+        outputs = abstain.datasets.load(name)
+        known = outputs.labels is not None or outputs.loss is not None
+        loss = outputs.loss_per_sample() if known else np.zeros(1)
+        found[name] = [outputs.n, outputs.n_classes, loss.sum(), column(loss), sorted(outputs.scores or {})]
+        found[name] += [column(each) for each in (outputs.confidence, outputs.labels) if each is not None]
+        found[name] += [column(each) for each in ({} if outputs.groups is None else outputs.groups).values()]
+    for kind in ("calibrated", "overconfident", "underconfident", "random", "perfect"):
+        for options in ({}, {"n": 7, "rng": 3}, {"p_correct": 0.3, "correct": (0.5, 0.6), "wrong": (0.1, 0.1)}):
+            outputs = abstain.datasets.synthetic(kind, **{"n": 12, **options})
+            found[f"{kind} {len(options)}"] = [outputs.labels, outputs.predictions, outputs.confidence]
+    for bad in ({"n": 0}, {"p_correct": 1.5}, {"correct": (0.5, 0.4)}, {"wrong": (0.5, 1.4)}, {"correct": (-0.1, 1)}):
+        found[f"bad {bad}"] = tried(abstain.datasets.synthetic, "random", **bad)
+    return found
