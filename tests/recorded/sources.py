@@ -112,5 +112,7 @@ def made(**columns: Any) -> Any:
 @contextmanager
 def folder() -> Iterator[Path]:
     """Work in an empty folder, so that no path of this machine is in any message."""
-    with tempfile.TemporaryDirectory() as name, chdir(name):
-        yield Path()
+    with tempfile.TemporaryDirectory() as name:
+        (here := Path(name) / "here").mkdir()
+        with chdir(here):
+            yield Path()

@@ -171,10 +171,15 @@ def group_columns(file: Path, outputs: abstain.Outputs) -> list[str]:
 
 
 def _answers(values: Any, outputs: abstain.Outputs) -> bool:
-    """Whether a column agrees with the labels, or with what the model predicts, so that it is a prediction itself."""
+    """Whether a column says what is right: by it alone, or as it agrees with the labels or with the predictions."""
     import numpy as np
 
-    if outputs.labels is None or len(values) != outputs.n:
+    if len(values) != outputs.n:
+        return False
+    loss = outputs.loss_per_sample().tolist()
+    if len(set(zip(values.tolist(), loss, strict=True))) == len(set(values.tolist())) and len(set(loss)) > 1:
+        return True
+    if outputs.labels is None:
         return False
     names = np.array(outputs.class_names or [str(each) for each in range(outputs.n_classes or 0)])
     for each in (np.asarray(outputs.labels), outputs.predicted()):

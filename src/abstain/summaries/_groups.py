@@ -111,7 +111,7 @@ class GroupedSummary:
     def _named(self, values: list[object]) -> list[Name]:
         """Return the names of groups, which fit those that are known; refuse them otherwise."""
         names: list[Name] = group_names(values, self.groups).tolist() if values else []
-        every = {*self._parts, *names}
+        every = dict.fromkeys([*self._parts, *names])  # in the order in which they came
         if len({isinstance(each, str) for each in every}) > 1:
             word, number = (next(each for each in every if isinstance(each, str) == kind) for kind in (True, False))
             raise ValueError(f"groups={self.groups!r} are words and numbers, {word!r} and {number!r}; cast the column")
