@@ -177,8 +177,8 @@ def _answers(values: Any, outputs: abstain.Outputs) -> bool:
     if len(values) != outputs.n:
         return False
     loss = outputs.loss_per_sample().tolist()
-    if len(set(zip(values.tolist(), loss, strict=True))) == len(set(values.tolist())) and len(set(loss)) > 1:
-        return True
+    if len(set(zip(values.tolist(), loss, strict=True))) == len(set(values.tolist())) == len(set(loss)):
+        return True  # another word for each loss
     if outputs.labels is None:
         return False
     names = np.array(outputs.class_names or [str(each) for each in range(outputs.n_classes or 0)])

@@ -142,10 +142,10 @@ def read_outputs(
         plan = _names.plan(opened.columns.columns, columns, groups, scores, several)
         if cost_matrix is not None or task is not None:
             told = {"task": task} | {part: plan.single[part] for part in _VERDICTS if part in plan.told}
-            said = ["cost_matrix="] if cost_matrix is not None else []
-            said += [f"{part}={name!r}" for part, name in told.items() if name is not None]
-            if len(said) > 1:
-                raise ValueError(f"{said[0]} and {said[1]} both say what a row costs; give one of them")
+            both = ["cost_matrix="] if cost_matrix is not None else []
+            both += [f"{part}={name!r}" for part, name in told.items() if name is not None]
+            if len(both) > 1:
+                raise ValueError(f"{both[0]} and {both[1]} both say what a row costs; give one of them")
             plan.drop(*_VERDICTS)
         if not unlabelled:
             _values.find_probabilities(plan, opened.columns)
