@@ -46,7 +46,8 @@ def told(value: Any) -> Any:
     """Return a document without what depends on the day, each sentence as its numbers and names."""
     if isinstance(value, dict):
         kept = {key: each for key, each in value.items() if key not in LEFT_OUT}
-        return {key: each.split() if key == "next" and each else told(each) for key, each in kept.items()}
+        found = {key: each.split() if key == "next" and each else told(each) for key, each in kept.items()}
+        return {"said" if key == "notes" else key: each for key, each in found.items()}  # which are recorded, too
     if isinstance(value, list):
         return [told(each) for each in value]
     return said(value) if isinstance(value, str) and " " in value else value

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from abstain.summaries import GroupedSummary, JointSummary, Key, Summary, sql
+from tests.recorded import shown
 from tests.recorded.populations import rows
 from tests.recorded.sources import refused
 
@@ -51,7 +52,7 @@ def bounds_of_metrics() -> Any:
             if bits == 8:
                 found[key].append(summary.curve())
     one = Summary().update([0.0, 0.5], [0.7, 0.7])
-    found["one bin"] = [one.result(), one.curve(), one.n, str(one).split()]
+    found["one bin"] = [shown(one.result()), one.curve(), one.n, str(one).split()]
     right, wrong = (
         Summary().update([0] * 5, np.linspace(0, 1, 5)),
         Summary("real", 8).update([2] * 5, np.linspace(-9, 9, 5)),
@@ -80,7 +81,7 @@ def rows_that_are_taken() -> Any:
         for policy in ("raise", "other")
     ]
     rejected = Summary("probability", 8).update(p["loss"], holes, nan_policy="reject")
-    found["rejected"] = [rejected.result(), _bins(rejected), rejected.curve()]
+    found["rejected"] = [shown(rejected.result()), _bins(rejected), rejected.curve()]
     parts = [Summary("probability", 8).update(p["loss"][k::3], p["confidence"][k::3]) for k in range(3)]
     merged = parts[0].merge(*parts[1:])
     found["merged"] = [_bins(merged), merged.n, parts[0].n, merged.result(FEW)]
@@ -101,8 +102,8 @@ def summaries_of_groups() -> Any:
         one = GroupedSummary(name, "real", 9).update(p["loss"][:40], p["confidence"][:40], groups[:40])
         two = GroupedSummary(name, "real", 9).update(p["loss"][40:], p["confidence"][40:], groups[40:])
         both = one.merge(two)
-        found[name] = [both.result(FEW[:3]), both.n, list(both.parts), both.whole.n, str(both).split(), one.n]
-        found[f"{name} usual"] = both.result()
+        found[name] = [shown(both.result(FEW[:3])), both.n, list(both.parts), both.whole.n, str(both).split(), one.n]
+        found[f"{name} usual"] = shown(both.result())
     words = GroupedSummary("g", bits=8).update([0, 1], [0.5, 0.6], ["a", "b"])
     found["bad"] = [
         refused(words.update, [0, 1], [0.5, 0.6], each) for each in ([1, 2], ["a"], ["a", None], [np.nan, 1.0])
@@ -127,7 +128,9 @@ def summaries_of_two_scores() -> Any:
             one = JointSummary(bits=bits).update(p["loss"], id_confidence=p["confidence"], id_detector=p["other"])
             two = JointSummary(bits=bits).update(ood_confidence=q["other"] * 0.8, ood_detector=q["confidence"] - 0.2)
             both = one.merge(two)
-            results = [refused(both.result, prevalence=share) for share in (None, 0.0, 0.25, 0.9, 1.0)]
+            results = [
+                refused(lambda by: shown(both.result(prevalence=by)), share) for share in (None, 0.0, 0.25, 0.9, 1.0)
+            ]
             found[f"{seed} {bits}"] = [
                 results,
                 refused(one.result, prevalence=0.2),
