@@ -103,7 +103,8 @@ def test_columns_that_may_be_groups() -> None:
         "label": label, "p_0": 1 - p, "p_1": p, "two": rows // 100, "twenty": rows % 20, "twentyone": rows % 21,
         "one": 0 * rows, "share": (rows % 3) / 2, "user_id": rows % 4, "my_preds": rows % 4,
         "half": np.where(rows < 50, 1 - label, label), "most": np.where(rows < 48, 1 - label, label),
-        "wrong": np.where(rows % 5 == 0, "yes", "no"), "same": (p > 0.5).astype(int), "word": np.where(rows % 3, "a", "b"),
+        "wrong": np.where(rows % 5 == 0, "yes", "no"), "same": (p > 0.5).astype(int),
+        "word": np.where(rows % 3, "a", "b"),
     }  # fmt: skip
 
     def write(columns: dict[str, Any]) -> None:

@@ -128,9 +128,8 @@ def summaries_of_two_scores() -> Any:
             one = JointSummary(bits=bits).update(p["loss"], id_confidence=p["confidence"], id_detector=p["other"])
             two = JointSummary(bits=bits).update(ood_confidence=q["other"] * 0.8, ood_detector=q["confidence"] - 0.2)
             both = one.merge(two)
-            results = [
-                refused(lambda by: shown(both.result(prevalence=by)), share) for share in (None, 0.0, 0.25, 0.9, 1.0)
-            ]
+            results: list[Any] = [refused(both.result, prevalence=share) for share in (None, 0.0, 0.9, 1.0)]
+            results.append(shown(both.result(prevalence=0.25)))
             found[f"{seed} {bits}"] = [
                 results,
                 refused(one.result, prevalence=0.2),
