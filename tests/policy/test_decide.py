@@ -345,3 +345,15 @@ def test_what_a_case_cost_is_counted_per_case() -> None:
         assert asked.cost_per_case(coverage, risk) == (cost if cost is None else pytest.approx(cost))
     for other in (Objective(risk=0.1), Objective(cost_error=5.0), Objective(cost_review=2.0)):
         assert other.cost_per_case(0.8, 0.1) is None
+
+
+def test_groups_that_are_equal_as_numbers_keep_their_names() -> None:
+    """True, 1 and 1.0 are equal to Python, and name different groups in a list, as they do in a row."""
+    found = abstain.choose_threshold(
+        [0, 0, 0, 0], [0.9, 0.9, 0.2, 0.2], groups=["true", "true", "1", "1"], coverage=1.0
+    )
+    policy: Any = found.policy(score="s", group="g")
+    groups = [True, 1, 1.0, "1"]
+    many = policy.decide(np.full(4, 0.5), groups=groups)
+    assert many.reason.tolist() == [policy.decide({"s": 0.5, "g": group}).reason for group in groups]
+    assert many.reason.tolist() == ["below_threshold", "accepted", "unknown_group", "accepted"]

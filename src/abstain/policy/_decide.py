@@ -369,6 +369,8 @@ def limits_by_group(thresholds: Mapping[str, float], groups: ArrayLike) -> Float
     if hasattr(groups, "to_list"):
         groups = groups.to_list()
     values = groups if isinstance(groups, list | tuple) else np.asarray(groups).tolist()
+    if len(set(map(type, values))) > 1:  # True, 1 and 1.0 are equal, but name different groups
+        values = [_plain.group_name(value) for value in values]
     known: dict[object, float] = {}
     for value in set(values):
         name = _plain.group_name(value)

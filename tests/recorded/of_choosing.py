@@ -1,0 +1,83 @@
+"""Thresholds that ``choose_threshold`` finds, over objectives, certificates, groups, clusters, weights and losses."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+import abstain
+from tests.recorded import tried
+from tests.recorded.contents import chosen, easy, said, whole
+from tests.recorded.populations import rows
+
+LONG = ("fingerprint", "sketch", "bins")
+COLUMNS = ("loss", "confidence")
+
+
+def _found(p: dict[str, Any], *names: str, **options: Any) -> Any:
+    result = tried(abstain.choose_threshold, **chosen(p, *names), **options)
+    short = (*LONG, "verdict", "objective", "n", "level")
+    return result if isinstance(result, str) else [whole(result, *short), whole(result.reach), said(result)]
+
+
+def certificates_of_right_and_wrong() -> Any:
+    """Return certificates of 0/1 losses by rows, ties, limit and delta."""
+    found = {}
+    for n, steps, share in ((30, 0, 0.3), (120, 0, 0.3), (120, 6, 0.6), (700, 0, 0.5), (700, 12, 0.2), (2500, 0, 0.6)):
+        p = easy(n + steps, n, steps=steps, share=share)
+        for risk, delta in ((0.02, 0.05), (0.06, 0.1), (0.1, 0.05), (0.25, 0.3)):
+            found[f"{n} {steps} {risk}"] = _found(p, risk=risk, delta=delta)
+    return found
+
+
+def certificates_that_say_how_many_rows() -> Any:
+    """Return certificates that fail, of scores that are good, useless or turned."""
+    found = {}
+    for n, kind, steps in product((90, 400), ("good", "useless", "turned"), (0, 8)):
+        p = rows(n + steps, n, steps=steps)
+        score = {"good": p["confidence"], "useless": np.roll(p["confidence"], 7), "turned": 1.0 - p["confidence"]}[kind]
+        for risk in (0.01, 0.08):
+            result: Any = abstain.choose_threshold(p["loss"], score, risk=risk, delta=0.1)
+            found[f"{n} {kind} {steps} {risk}"] = [whole(result, *LONG), whole(result.verdict), said(result)]
+    return found
+
+
+def certificates_with_losses_that_are_graded() -> Any:
+    """Return certificates by betting, with and without weights, ties and a largest loss above one."""
+    found = {}
+    for n, steps, largest, weighted in product((80, 900), (0, 6), (1.0, 2.5), (False, True)):
+        p = easy(n, n, steps=steps, graded=True, share=1.0)
+        more = {"sample_weight": p["sample_weight"], "max_weight": 12.0} if weighted else {}
+        for risk, unseen in ((0.06, 0.0), (0.12, 0.0), (0.1, 0.01)):
+            options = {"risk": risk, "delta": 0.1, "max_loss": largest, "ood_share": unseen}
+            found[f"{n} {steps} {largest} {weighted} {risk}"] = _found(p, **options, **more)
+    return found
+
+
+def certificates_of_clusters() -> Any:
+    """Return certificates of clusters that count once, and of rows of clusters of at most some size."""
+    found = {}
+    for n, steps, graded, most in product((250, 1600), (0, 9), (False, True), (None, 12, 18)):
+        p = easy(n, n, steps=steps, graded=graded, share=1.0)
+        bound = {"max_loss": 1.5} if graded else {}
+        for risk in (0.13, 0.16):
+            options = {"risk": risk, "delta": 0.2, "max_cluster": most}
+            found[f"{n} {steps} {graded} {most} {risk}"] = _found(p, "clusters", **options, **bound)
+    return found
+
+
+def certificates_of_groups() -> Any:
+    """Return one threshold for each group: of all together, and each by itself."""
+    found = {}
+    p = easy(3, 2400, share=0.8)
+    for name, more in {"plain": {}, "clusters": {"clusters": p["clusters"]}, "bound": {"max_loss": 2.0}}.items():
+        for risk in (0.06, 0.1, 0.14):
+            given = {**chosen(p, "groups"), "risk": risk, "delta": 0.1, **more}
+            for kind in (abstain.choose_threshold, abstain.thresholds.separate_group_thresholds):
+                result: Any = kind(**given)
+                answered = result.about_answered()
+                each = [whole(result, *LONG), whole(result.calibration, "groups"), whole(result.reach), said(result)]
+                found[f"{name} {risk} {kind.__name__}"] = [*each, answered.guarantee()]
+    return found

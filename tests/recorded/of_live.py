@@ -1,0 +1,136 @@
+"""Live certificates over weeks: audits, weights, groups, clusters, late labels, changes, restarts, restored states."""
+
+from __future__ import annotations
+
+import tempfile
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from abstain.live import LiveCertificate, load_live, update_live
+from tests.recorded import tried
+from tests.recorded.contents import easy, said, warned, whole
+
+GRID = [0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1]
+SHORT = ("run_length", "delta", "verdict", "graded")
+
+
+def _week(seed: int, n: int = 1500, *, worse: float = 0.0, graded: bool = False) -> dict[str, Any]:
+    p, rng = easy(seed, n, graded=graded, share=0.4), np.random.default_rng(seed + 5)
+    return p | {"loss": np.where(rng.random(n) < worse, 1.0, p["loss"]), "u": rng.random(n)}
+
+
+def _weeks(
+    live: LiveCertificate, weeks: list[dict[str, Any]], *columns: str, audits: float = 1.0, times: Any = None
+) -> Any:
+    """Return what is certified after each week; answers are labelled by chance; saved and restored in between."""
+    seen, group = [], "g" if live.grouped else None
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "live.json"
+        for k, week in enumerate(weeks):
+            given = {name: week[name] for name in columns}
+            if audits < 1.0 and live.certified and any(live.certified.values()):
+                lowest = {name: one.threshold for name, one in live.result().groups.items()}
+                at = np.array([lowest[each] for each in week["groups"]]) if live.grouped else lowest[""]
+                chance = np.where(week["confidence"] >= at, audits, 1.0)
+                given |= {"label_probability": chance, "drawn": week["u"] < chance}
+            given |= {} if times is None else times[k]
+            found, caught = warned(live.update, week["confidence"], week["loss"], **given)
+            seen.append([found if isinstance(found, str) else whole(found, "history", *SHORT), caught])
+            if k % 2:
+                live.save(path)
+                live = load_live(path)
+            policy = live.policy(score="s", group=group)
+            seen.append(
+                [policy.thresholds, policy.guarantee is not None, policy.calibration.n, policy.calibration.coverage]
+            )
+    last = live.result()
+    return whole([seen, last, said(last), {name: list(each)[-1:] for name, each in live.certified.items()}])
+
+
+def weeks_that_are_labelled() -> Any:
+    """Return certificates over weeks by limit, loss, weight, audit, share of unseen rows, and change."""
+    found = {}
+    kinds: dict[str, dict[str, Any]] = {"plain": {}, "graded": {"max_loss": 1.5}, "unseen": {"ood_share": 0.01}}
+    kinds |= {"weights": {"max_weight": 14.0}, "audit": {"audit": 0.2}, "quick": {"run_length": 50.0, "audit": 0.5}}
+    for (name, options), risk, worse in product(kinds.items(), (0.05, 0.1), (0.0, 0.25)):
+        live = LiveCertificate(risk=risk, thresholds=GRID, **options)
+        columns = ("sample_weight",) if name == "weights" else ()
+        weeks = [_week(50 + k, worse=worse * (k > 2), graded=name == "graded") for k in range(5)]
+        found[f"{name} {risk} {worse}"] = _weeks(live, weeks, *columns, audits=options.get("audit", 1.0))
+    scores = LiveCertificate(risk=0.1, delta=0.2, scores=_week(9)["confidence"])
+    found["scores"] = [whole(scores.thresholds), _weeks(scores, [_week(60, 900), _week(61, 0), _week(62, 400)])]
+    return found
+
+
+def weeks_of_groups() -> Any:
+    """Return certificates of groups that share delta, have their own, and join later."""
+    found = {}
+    for each, audit, worse in product((False, True), (1.0, 0.3), (0.0, 0.3)):
+        names = ["a", "b"]
+        live = LiveCertificate(risk=0.1, thresholds=GRID, groups=names, each=each, audit=audit, reserve=0.3)
+        weeks = [_week(70 + k, worse=worse * (k > 1)) for k in range(4)]
+        for k, week in enumerate(weeks):
+            week["groups"] = np.where(week["groups"] == "c", "a" if k < 2 else "b", week["groups"])
+        first = _weeks(live, weeks, "groups", audits=audit)
+        live.add_group("c")
+        found[f"{each} {audit} {worse}"] = [first, _weeks(live, [_week(80)], "groups")]
+        live.add_group("d")
+        found[f"{each} {audit} {worse}"] += [tried(live.add_group, "c"), live.reserved, whole(live.options())]
+    return found
+
+
+def weeks_of_clusters_and_late_labels() -> Any:
+    """Return certificates of clusters, of labels that come late, and after a restart."""
+    found = {}
+    for largest, late, worse in product((None, 16), (False, True), (0.0, 0.3)):
+        options = {"max_cluster": largest, "maturity": 5.0 if late else None, "restarts": 1, "audit": 0.5}
+        live = LiveCertificate(risk=0.12, thresholds=GRID, delta=0.1, **options)
+        weeks = [_week(90 + k, worse=worse * (k > 1)) for k in range(4)]
+        times = None
+        for k, week in enumerate(weeks):
+            week["clusters"] = week["clusters"] + 10_000 * k
+        if late:
+            days = [7.0 * k + 7.0 * week["clusters"] % 7 for k, week in enumerate(weeks)]
+            times = [{"time": 20.0 * k + each % 6, "as_of": 20.0 * k + 12.0} for k, each in enumerate(days)]
+        columns = () if largest is None else ("clusters",)
+        result = _weeks(live, weeks, *columns, times=times, audits=0.5)
+        live.restart()
+        found[f"{largest} {late} {worse}"] = [result, whole(live.result()), live.certified, tried(live.restart)]
+    live = LiveCertificate(risk=0.1, thresholds=GRID, maturity=4.0)
+    week = _week(99, 300)
+    days = np.arange(300) / 30.0
+    for some in (150, 300):
+        part = slice(0 if some == 150 else 60, some)
+        seen = tried(live.update, week["confidence"][part], week["loss"][part], time=days[part])
+        found[f"waiting {some}"] = seen if isinstance(seen, str) else [whole(seen), said(seen)]
+    return whole(found)
+
+
+def many_weeks() -> Any:
+    """Return the lines of so many calls that older ones are joined, a state on disk, and rows that come again."""
+    found: dict[str, Any] = {}
+    live = LiveCertificate(risk=0.2, thresholds=GRID[::3], delta=0.2)
+    week = _week(110, 1400)
+    for k in range(140):
+        rows = slice(10 * k, 10 * k + 10)
+        live.update(week["confidence"][rows], week["loss"][rows], ids=np.arange(10 * k, 10 * k + 10))
+    found["joined"] = whole(live.result().history[:70:9])
+    for shared in (0, 1, 100):
+        ids = np.arange(1400 - shared, 1600 - shared)
+        given = {"confidence": week["confidence"][:200], "loss": week["loss"][:200], "ids": ids}
+        found[f"ids {shared}"] = type(tried(live.update, **given)).__name__
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "live.json"
+        LiveCertificate(risk=0.1, thresholds=GRID).save(path)
+        for k in range(3):
+            week = _week(120 + k, 700)
+            seen = update_live(path, week["confidence"], week["loss"])
+            found[f"file {k}"] = [whole(seen), said(seen), whole(seen.reach)]
+    chances = {"low": 0.9, "zero": 0.0, "above": 1.1, "many": 1.0}
+    for name, chance in chances.items():
+        fresh = LiveCertificate(risk=0.1, thresholds=GRID, audit=0.3)
+        found[name] = whole(tried(fresh.update, week["confidence"], week["loss"], label_probability=chance))
+    return found

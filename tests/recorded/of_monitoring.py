@@ -1,0 +1,135 @@
+"""What a monitor sees over calls: guarantees, groups, clusters, drift, changes, restored states, frames."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+import abstain
+from abstain.monitoring import Monitor, update_monitor
+from tests.recorded import tried
+from tests.recorded.calls import calls, guaranteed, later
+from tests.recorded.contents import said, warned, whole
+
+
+def calls_without_times() -> Any:
+    """Return what is seen over calls, by risk, shift of scores, kind of guarantee, and what is tested."""
+    policies = {
+        "exact": guaranteed(),
+        "bound": guaranteed(max_loss=1.5),
+        "none": guaranteed(risk=None, delta=None, coverage=0.5),
+    }
+    policies["cost"] = guaranteed(risk=None, delta=None, cost=(4.0, 0.5))
+    options: dict[str, dict[str, Any]] = {"row": {}, "since first": {"since_first": True}, "window": {"window": 150}}
+    options |= {"accepted": {"accepted_only": True, "run_length": 40.0, "delta": 0.2}}
+    found = {}
+    for (name, policy), (kind, more), (worse, lower) in product(policies.items(), options.items(),
+                                                                 ((0.0, 0.0), (0.25, 0.0), (0.06, 0.5))):  # fmt: skip
+        if (name in ("none", "cost") and kind not in ("row", "accepted")) or (name == "bound" and not worse):
+            continue
+        sizes = [1, 290, 400, 0, 50]
+        parts = [later(100 + k, n, worse=worse * (k > 1), lower=lower * (k > 1), graded=name == "bound")
+                 for k, n in enumerate(sizes)]  # fmt: skip
+        if kind == "accepted":
+            parts = [{key: each[part["confidence"] >= policy.thresholds[""]] for key, each in part.items()
+                      if len(each) == len(part["loss"])} for part in parts]  # fmt: skip
+        found[f"{name} {kind} {worse} {lower}"] = calls(policy, parts, **more)
+    return found
+
+
+def calls_by_group() -> Any:
+    """Return what is seen of a guarantee about each group, some of which have none."""
+    found = {}
+    for kind in ({}, {"risk": 0.06}, {"risk": None, "delta": None, "coverage": 0.4}):
+        policy = guaranteed("groups", **kind)
+        for worse in (0.0, 0.3):
+            parts = [later(200 + k, n) for k, n in enumerate((60, 300, 500))]
+            for part in parts[1:]:
+                hit = (part["groups"] == "b") & (np.random.default_rng(3).random(len(part["loss"])) < worse)
+                part["loss"] = np.where(hit, 1.0, part["loss"])
+            parts[2]["groups"] = np.where(np.arange(500) % 50 == 0, "new", parts[2]["groups"])
+            found[f"{kind} {worse}"] = calls(policy, parts, "groups")
+    return found
+
+
+def calls_of_clusters() -> Any:
+    """Return what is seen of clusters that count once, of rows of clusters, and of clusters that come again."""
+    found = {}
+    for most, returning, worse in product((None, 16), ("refuse", "skip"), (0.0, 0.3)):
+        policy = guaranteed("clusters", risk=0.13, delta=0.2, **({} if most is None else {"max_cluster": most}))
+        parts = [later(300 + k, n, worse=worse * (k > 0)) for k, n in enumerate((80, 300, 120))]
+        for k, part in enumerate(parts):
+            part["clusters"] = part["clusters"] + 1000 * k
+        parts[2]["clusters"][:20] = parts[1]["clusters"][:20]
+        found[f"{most} {returning} {worse}"] = calls(policy, parts, "clusters", returning=returning)
+        days = [
+            {"time": 10.0 * k + np.sort(part["clusters"] % 10) / 2.0, "as_of": 10.0 * k + 9.0}
+            for k, part in enumerate(parts)
+        ]
+        late = {"maturity": 3.0, "returning": returning}
+        found[f"{most} {returning} {worse} late"] = calls(policy, parts, "clusters", times=days, **late)
+    return found
+
+
+def drift_of_scores() -> Any:
+    """Return what drift is seen, and where first, over many rows."""
+    found = {}
+    base = guaranteed()
+    weighted = replace(base, calibration=replace(base.calibration, weighted=True))
+    edited = replace(base, calibration=replace(base.calibration, n_accepted=None))
+    for name, policy in {"plain": base, "weighted": weighted, "edited": edited}.items():
+        for lower in (0.0, 0.2, -0.3):
+            parts = [later(500 + k, n, lower=lower) for k, n in enumerate((700, 5000))]
+            for only in (False, True):
+                seen = tried(calls, policy, parts, accepted_only=only)
+                found[f"{name} {lower} {only}"] = seen if isinstance(seen, str) else seen[0][-1]
+    return found
+
+
+def many_calls() -> Any:
+    """Return the periods of so many calls that older ones are joined, and rows that were sent before."""
+    policy, found = guaranteed(), {}
+    stream = Monitor(policy)
+    part = later(600, 1400)
+    for k in range(140):
+        rows = slice(10 * k, 10 * k + 10)
+        stream.update(part["loss"][rows], part["confidence"][rows], again=True)
+    found["joined"] = [whole(stream.result().periods[:70:9]), said(stream.result())]
+    first = later(601, 400)
+    for share in (0.2, 0.5, 0.8, 1.0):
+        again = Monitor(policy)
+        again.update(first["loss"], first["confidence"])
+        fresh, kept = later(602, 300), np.arange(300) < share * 300
+        mixed = {name: np.where(kept, first[name][:300], fresh[name]) for name in ("loss", "confidence")}
+        found[f"sent {share}"] = [tried(again.update, **mixed, again=each) for each in (False, True)]
+    order = np.argsort(first["confidence"])
+    runs = np.argsort(first["loss"] + 0.0 * first["confidence"], kind="stable")
+    for name, rows in {"sorted": order, "falling": order[::-1], "runs": runs, "pairs": np.sort(order // 2 * 2)}.items():
+        again = Monitor(policy)
+        found[name] = warned(again.update, first["loss"][rows], first["confidence"][rows])[1]
+    return whole(found, "periods")
+
+
+def rows_of_a_frame() -> Any:
+    """Return what is seen of the rows of a lazy frame, and of a state on disk."""
+    found = {}
+    part = later(700, 900, worse=0.1)
+    frame = pl.DataFrame({"l": part["loss"], "s": part["confidence"], "g": part["groups"], "day": np.arange(900) // 9})
+    names = {"frame": frame.lazy(), "loss": "l", "time": "day"}
+    for name, policy in {"plain": guaranteed(), "groups": guaranteed("groups")}.items():
+        for more in ({}, {"maturity": 10.0, "as_of": 99.0}, {"window": 20.0}):
+            result = abstain.monitor(policy, **names, **more)
+            found[f"{name} {list(more)}"] = [whole(result, "periods", "verdict"), said(result)]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "state.json"
+        for k in range(3):
+            rows = slice(300 * k, 300 * k + 300)
+            seen = update_monitor(path, guaranteed(), part["loss"][rows], part["confidence"][rows])
+            found[f"state {k}"] = whole(seen, "verdict")
+    return found

@@ -1,0 +1,109 @@
+"""Thresholds without a certificate, of rows without a score, of counted rows; warnings about rows."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+import abstain
+from tests.recorded import tried
+from tests.recorded.contents import chosen, easy, said, warned, whole
+from tests.recorded.populations import rows
+
+LONG = ("fingerprint", "sketch", "bins")
+COLUMNS = ("loss", "confidence")
+
+
+def points_of_these_rows() -> Any:
+    """Return thresholds without a certificate, by objective, with ties, weights, clusters and groups."""
+    objectives: list[dict[str, Any]] = [{"risk": each} for each in (0.01, 0.05, 0.2, 1.0)]
+    objectives += [{"coverage": each} for each in (0.0, 0.31, 1.0)] + [{"capacity": each} for each in (0.2, (30, 90))]
+    objectives += [{"cost": each} for each in ((1.0, 0.05), (10.0, 1.0), (1.0, 2.0), (3.0, 0.0))]
+    kinds: dict[str, tuple[str, ...]] = {"plain": (), "weights": ("sample_weight",), "clusters": ("clusters",)}
+    kinds |= {"groups": ("groups",), "all": ("sample_weight", "clusters")}
+    found = {}
+    for (name, columns), steps, objective in product(kinds.items(), (0, 5), objectives):
+        result = abstain.choose_threshold(**chosen(rows(steps, 90, steps=steps), *columns), **objective)
+        found[f"{name} {steps} {objective}"] = whole(result, *LONG, "n", "objective", "calibration", "verdict", "level")
+    return found
+
+
+def rows_without_a_score() -> Any:
+    """Return what missing and infinite scores do."""
+    found = {}
+    p = easy(5, 200)
+    score = p["confidence"].copy()
+    score[::9], score[4::50] = np.nan, -np.inf
+    for policy, delta, column in product(("raise", "reject", "drop"), (None, 0.2), ((), ("clusters",), ("groups",))):
+        given = {**chosen(p, *column), "confidence": score, "risk": 0.15, "delta": delta, "nan_policy": policy}
+        result = tried(abstain.choose_threshold, **given)
+        found[f"{policy} {delta} {column}"] = [whole(result), said(result)]
+    nothing = {"loss": p["loss"], "confidence": np.full(200, -np.inf)}
+    for objective in ({"risk": 0.1}, {"risk": 0.1, "delta": 0.1}, {"coverage": 0.5}, {"cost": (1.0, 0.1)}):
+        found[f"nothing {objective}"] = whole(tried(abstain.choose_threshold, **nothing, **objective))
+    return found
+
+
+def rows_that_are_counted() -> Any:
+    """Return thresholds of a lazy frame, which counts rows."""
+    found = {}
+    p = easy(8, 1500, steps=40)
+    frame = pl.DataFrame({name: p[name] for name in COLUMNS}).lazy()
+    frame = frame.with_columns(w=pl.Series(np.round(p["sample_weight"], 1) + 0.1))
+    frame = frame.with_columns(g=pl.Series(p["groups"]), c=pl.Series(p["clusters"]))
+    names = {"loss": "loss", "confidence": "confidence"}
+    weighted = {"sample_weight": "w", "max_weight": 15.0, "risk": 0.3, "delta": 0.1}
+    for name, more in {
+        "plain": {"risk": 0.06, "delta": 0.1},
+        "fails": {"risk": 0.001, "delta": 0.1},
+        "bound": {"risk": 0.1, "delta": 0.1, "max_loss": 2.0},
+        "weights": weighted,
+        "groups": {"risk": 0.12, "delta": 0.1, "groups": "g"},
+        "clusters": {"risk": 0.2, "delta": 0.1, "clusters": "c", "max_cluster": 20},
+        "capacity": {"capacity": 0.3},
+        "by weight": {"coverage": 0.6, "sample_weight": "w"},
+    }.items():
+        found[name] = whole(abstain.choose_threshold(frame=frame, **names, **more))
+    return found
+
+
+def warnings_about_rows() -> Any:
+    """Return the warnings of odd columns of scores and of groups."""
+    rng = np.random.default_rng(2)
+    n = 400
+    score, wrong = rng.random(n), rng.random(n) < 0.02
+    columns = {
+        "sentinel -1": np.where(np.arange(n) < 7, -1.0, score + 1.2),
+        "sentinel 999": np.where(np.arange(n) < 3, 999.0, score),
+        "sentinel near": np.where(np.arange(n) < 3, 9.0, 8.7 * score),
+        "no sentinel": np.where(np.arange(n) < 3, 998.0, score),
+        "units": np.where(np.arange(n) < 100, 100.0 * score, score),
+        "few cents": np.where(np.arange(n) < 19, 100.0 * score, score),
+        "between": np.where(np.arange(n) < 200, 100.0 * score, np.where(np.arange(n) < 300, score, 5.0 * score)),
+        "copies": np.repeat(score[: n // 2], 2),
+        "few copies": np.concatenate([score[:19], score[: n - 19]]),
+        "ten copies": np.concatenate([score[:10], score[: n - 10]]),
+        "rounded": np.round(score, 3),
+        "single": (1.0 / (1.0 + np.exp(-8.0 * score))).astype(np.float32).astype(float),
+        "half": score.astype(np.float16).astype(float),
+        "coarse grid": np.round(score * 3000.0) / 3000.0,
+        "finer grid": np.round(score * 60000.0) / 60000.0,
+    }
+    found = {}
+    for name, column in columns.items():
+        for repeated in (False, True):
+            loss = np.repeat(wrong[: n // 2], 2) if repeated else wrong
+            found[f"{name} {repeated}"] = warned(abstain.choose_threshold, loss, column, risk=0.1, delta=0.1)[1]
+            again = np.concatenate([column, column[::2]])
+            given = np.concatenate([loss, loss[::2]])
+            found[f"{name} {repeated} again"] = warned(abstain.choose_threshold, given, again, risk=0.1, delta=0.1)[1]
+    groups = {"case": ["A", "a", "b", " b"], "blanks": [" a", "b", "c", "d"], "plain": ["a", "b", "c", "d"]}
+    for name, names in groups.items():
+        each = np.array(names)[np.arange(n) % 4]
+        found[name] = warned(abstain.choose_threshold, wrong, score, risk=0.1, delta=0.1, groups=each)[1]
+    for k, values in enumerate((np.arange(n) % 21 + 0.5, np.arange(n) % 20 + 0.5, np.arange(n) % 41 / 2.0)):
+        found[f"measured {k}"] = warned(abstain.choose_threshold, wrong, score, risk=0.1, delta=0.1, groups=values)[1]
+    return found
