@@ -99,7 +99,7 @@ bench: .venv/installed-dev
 peers: .venv/installed-dev
 	$(BIN)/python conformance/peers.py run
 	$(BIN)/python conformance/peers.py write
-	$(BIN)/python benchmarks/certificates.py --only field
+	$(BIN)/python -m benchmarks.certificates field
 
 measured: .venv/installed-dev
 	$(BIN)/python docs/measured.py $(PAGE) $(if $(DATA),--data $(DATA))

@@ -1,27 +1,14 @@
 """Tests of differences: how often what is said of ranks, claims at the margin and groups is false.
 
-    python benchmarks/differences.py [PART ...] [--full]
+    python -m benchmarks.differences [ranks margins moved few groups null unequal] [--full]
 
-Without parts all: some minutes; with --full an hour. Shares with 1.96 Monte Carlo errors. Parts:
-
-- ``ranks``, ``margins``, ``groups``: sets of ranks, claims where the difference is the margin, equal groups;
-- ``null``: a second score that is the confidence with noise;
-- ``moved``: two scores of one 0/1 loss that differ on few rows, both equal or one worse by the margin; ``clusters``:
-  whole clusters are promoted; ``graded``: rows with a loss between 0 and 1; ``models``: rows that the new model answers
-  differently; ``answers``: one score, other answers; ``large``: clusters of two rows but for promoted ones of fifty;
-  ``successes``: nearly all rows wrong, some demoted; ``power``: two that differ on most rows;
-- ``unequal_tests``, ``unequal_margins``, ``unequal_ranks``: the same in clusters of 10 rows; of 5 but for one in
-  twenty of 100; of log-normal sizes.
+``moved`` and ``few``: two scores that differ on few rows, both equal or one worse by the margin.
 """
 
-from __future__ import annotations
-
-import sys
-import warnings
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from benchmarks.harness import Form, bisected, command, percent, say
 
 import abstain
 from abstain.inference import as_metric, compare_groups, non_inferiority, paired, panel, rank_sets
@@ -36,16 +23,11 @@ RANKINGS = (
 )
 
 
-def percent(k: float, n: int) -> str:
-    """Return a share with its error."""
-    return f"{100 * k / n:.1f} +- {196 * np.sqrt(max(k / n * (1 - k / n), 0.25 / n**2) / n):.1f} %"
-
-
-def ranks(full: bool) -> None:
+def ranks(form: Form) -> None:
     """All true ranks inside their sets at once, and how large the sets are."""
     for name, n, shift in RANKINGS:
         rng, inside, size = np.random.default_rng([1, len(shift)]), 0, 0.0
-        many = (1000 if full else 60) // (5 if len(shift) == 30 else 1)
+        many = max(1, form(1000, 60) // (5 if len(shift) == 30 else 1))
         true = np.argsort(np.argsort(-shift)) + 1
         for _ in range(many):
             wrong, base = (rng.random(n) < 0.2) * 1.0, rng.normal(size=n)
@@ -55,7 +37,7 @@ def ranks(full: bool) -> None:
             inside += bool(((low <= true) & (true <= high)).all())
             size += float((high - low + 1).mean())
         sizes = f"mean size {size / many:.2f} of {len(shift)}"
-        print(f"{name}: all true ranks in their sets {percent(inside, many)}, {sizes}", flush=True)
+        say(f"{name}: all true ranks in their sets {percent(inside, many)}, {sizes}")
 
 
 def two_scores(n: int, share: float, rng: np.random.Generator) -> tuple[Any, Any, Any]:
@@ -70,15 +52,15 @@ def truth(metric: str, wrong: Any, score: Any) -> float:
     return float(as_metric(metric)(abstain.TieBlocks.from_samples(wrong, score)))
 
 
-def margins(full: bool) -> None:
+def margins(form: Form) -> None:
     """The difference is exactly the margin, so each claim is false, on either side."""
-    for share, sizes in ((0.05, (400, 800, 1000, 2000)), (0.2, (200, 400, 1000))):
+    many = form(3000, 200)
+    for share, sizes in ((0.05, (800, 1000)), (0.2, (200, 400))):
         wrong, good, bad = two_scores(4_000_000, share, np.random.default_rng(5))
         for metric in ("augrc", "aurc"):
             margin = truth(metric, wrong, bad) - truth(metric, wrong, good)
             for n in sizes:
-                rng, found, many = np.random.default_rng([2, n]), np.zeros(2), 3000 if full else 200
-                refused = 0
+                rng, found, refused = np.random.default_rng([2, n]), np.zeros(2), 0
                 for _ in range(many):
                     loss, one, other = two_scores(n, share, rng)
                     try:
@@ -87,73 +69,33 @@ def margins(full: bool) -> None:
                         refused += 1
                         continue
                     found += claim.shown, claim.low > margin
-                done = many - refused
-                print(f"{metric}, {share * n:.0f} errors expected in {n}: false {percent(found[0], done)} (not worse), "
-                      f"{percent(found[1], done)} (worse), refused {refused}", flush=True)  # fmt: skip
+                false, worse = (percent(each, many - refused) for each in found)
+                say(f"{metric}, {share * n:.0f} errors in {n}: false {false} (not worse), {worse} (worse)")
 
 
-def promoted(metric: str, error: float, share: float, margin: float) -> tuple[Any, Any, Any]:
-    """Return a score, the same with some rows promoted, worse by ``margin``, and each row's chance of an error."""
-    rng = np.random.default_rng(3)
-    base = rng.random(60_000)
-    moves = (base < 0.5) & (rng.random(base.size) < 2.0 * share)
-    other = np.where(moves, 1.0 + 0.01 * rng.random(base.size), base)
-    chance = error * (1.0 - base) ** 2 / np.mean((1.0 - base) ** 2)
-    low, high = 1e-6, 0.9
-    for _ in range(50):
-        middle = 0.5 * (low + high)
-        tried = np.where(moves, middle, chance)
-        worse = getattr(abstain, metric)(tried, other) - getattr(abstain, metric)(tried, base)
-        low, high = (middle, high) if worse < margin else (low, middle)
-    return base, other, np.where(moves, low, chance)
-
-
-def moved(full: bool) -> None:
-    """Two scores that differ on few rows: equal ones, and one that is worse by the margin."""
-    for metric, error, share, n, margin in (
-        ("augrc", 0.02, 0.05, 1500, 0.0002), ("augrc", 0.04, 0.02, 2500, 0.0002), ("augrc", 0.05, 0.05, 2000, 0.0005),
-        ("augrc", 0.1, 0.05, 500, 0.001), ("augrc", 0.1, 0.02, 1000, 0.001), ("augrc", 0.02, 0.02, 10000, 0.0001),
-        ("aurc", 0.04, 0.02, 2500, 0.0005), ("aurc", 0.05, 0.05, 2000, 0.0005), ("aurc", 0.1, 0.02, 1000, 0.001),
-    ):  # fmt: skip
-        equal, worse = (promoted(metric, error, share, each) for each in (0.0, margin))
-        found, many = np.zeros(2), 1000 if full else 100
-        for k in range(many):
-            for place, (base, other, chance) in enumerate((equal, worse)):
-                rng = np.random.default_rng([5, k])
-                rows = rng.integers(0, base.size, n)
-                loss, scores = (rng.random(n) < chance[rows]) * 1.0, {"new": other[rows], "old": base[rows]}
-                if place == 0:
-                    found[0] += abstain.compare(loss, scores, metric).differences[0].significant
-                elif loss.sum() >= 20:
-                    found[1] += non_inferiority(loss, scores, metric, margin=margin).shown
-        print(
-            f"{metric}, {error * n:.0f} errors in {n}, {100 * share:.0f} % of rows promoted: equal, yet different "
-            f"{percent(found[0], many)}; worse by the margin, yet not worse {percent(found[1], many)}",
-            flush=True,
-        )
-
-
-def groups(full: bool) -> None:
+def groups(form: Form) -> None:
     """Groups with the same risk and ranking: any difference is false; intervals hold together."""
     wrong, good, _ = two_scores(4_000_000, 0.2, np.random.default_rng(6))
+    many = form(1000, 60)
     for count, size in ((20, 50), (5, 300), (3, 1000)):
         for metric in ("risk", "augrc"):
             rng, false, together = np.random.default_rng([3, count]), 0, 0
-            many, true = 1000 if full else 60, truth(metric, wrong, good)
+            true = truth(metric, wrong, good)
             for _ in range(many):
                 loss, score, _ = two_scores(count * size, 0.2, rng)
                 found = compare_groups(loss, score, np.repeat(np.arange(count), size), metric)
                 false += any(each.significant for each in found.differences)
                 together += all(each.low <= true <= each.high for each in found.intervals.values())
-            print(f"{count} groups of {size}, {metric}: any false difference {percent(false, many)}, "
-                  f"intervals hold together {percent(together, many)}", flush=True)  # fmt: skip
+            shares = f"any false difference {percent(false, many)}, intervals hold together {percent(together, many)}"
+            say(f"{count} groups of {size}, {metric}: {shares}")
 
 
-def null(full: bool) -> None:
+def null(form: Form) -> None:
     """The second score is the confidence with noise, which adds nothing."""
+    many = form(2000, 100)
+    pure = max(1, many // 10)  # of pure noise, which is found useful far too often, fewer tell enough
     for n, spread, metric in ((150, 1.0, "ds_f1"), (150, 1.0, "ds_aurc"), (400, 1.0, "ds_f1"), (400, 0.2, "ds_f1")):
-        rng, found, many = np.random.default_rng([4, n]), np.zeros(2), 2000 if full else 100
-        pure = many // 10  # of pure noise, which is found useful far too often, fewer tell enough
+        rng, found = np.random.default_rng([4, n]), np.zeros(2)
         for done in range(many):
             inside, outside = rng.normal(size=n), rng.normal(size=n) - 1.0
             columns: Any = {
@@ -166,15 +108,22 @@ def null(full: bool) -> None:
                 if scheme == "conditional" or done < pure:
                     gain = abstain.joint.null_gain(wrong, **columns, metric=metric, scheme=scheme, rng=rng)
                     found[k] += gain.p_value <= 0.05
-        print(f"{n} + {n}, confidence + N(0, {spread}), {metric}: useful {percent(found[0], many)} (conditional), "
-              f"{percent(found[1], pure)} (permuted)", flush=True)  # fmt: skip
+        useful = f"{percent(found[0], many)} (conditional), {percent(found[1], pure)} (permuted)"
+        say(f"{n} + {n}, confidence + N(0, {spread}), {metric}: useful {useful}")
 
 
-KINDS = ("clusters", "large", "models", "answers", "graded", "successes")
+# ---------------------------------------------------------------------- two scores that differ on few rows
+
+
 #: Metric, error rate, share of rows that differ, sample size, margin.
 CELLS = (
     ("augrc", 0.02, 0.05, 1500, 0.0002), ("augrc", 0.04, 0.02, 2500, 0.0002), ("augrc", 0.1, 0.05, 500, 0.001),
     ("augrc", 0.1, 0.02, 1000, 0.001), ("aurc", 0.05, 0.05, 2000, 0.0005), ("aurc", 0.1, 0.02, 1000, 0.001),
+)  # fmt: skip
+PLAIN = (
+    ("augrc", 0.02, 0.05, 1500, 0.0002), ("augrc", 0.04, 0.02, 2500, 0.0002), ("augrc", 0.05, 0.05, 2000, 0.0005),
+    ("augrc", 0.1, 0.05, 500, 0.001), ("augrc", 0.1, 0.02, 1000, 0.001), ("augrc", 0.02, 0.02, 10000, 0.0001),
+    ("aurc", 0.04, 0.02, 2500, 0.0005), ("aurc", 0.05, 0.05, 2000, 0.0005), ("aurc", 0.1, 0.02, 1000, 0.001),
 )  # fmt: skip
 SIZE, ROWS = 60_000, 5
 
@@ -190,7 +139,12 @@ class Population(NamedTuple):
 
 
 def population(kind: str, metric: str, error: float, share: float, margin: float) -> Population:
-    """Return a population in which the new one is worse by the margin: by bisection."""
+    """Return a population in which the new one is worse by the margin.
+
+    ``plain``: some rows are promoted; ``clusters``: whole clusters are; ``large``: promoted clusters have fifty rows,
+    the others two; ``graded``: with losses between 0 and 1; ``models``: the new model answers these rows differently;
+    ``answers``: with one score; ``successes``: nearly all rows are wrong, and some are demoted.
+    """
     rng = np.random.default_rng(3)
     old = rng.random(SIZE)
     doubtful = (old < 0.5) & (rng.random(SIZE) < 2.0 * share)
@@ -199,10 +153,12 @@ def population(kind: str, metric: str, error: float, share: float, margin: float
         old = np.argsort(np.argsort(np.repeat(0.7 * level, ROWS) + 0.3 * old)) / SIZE
         doubtful = np.repeat((level < 0.5) & (rng.random(SIZE // ROWS) < 2.0 * share), ROWS)
     chance = error * (1.0 - old) ** 2 / np.mean((1.0 - old) ** 2)
-    sure = (old > 0.5) & (rng.random(SIZE) < 2.0 * share)
+    if kind != "plain":
+        sure = (old > 0.5) & (rng.random(SIZE) < 2.0 * share)
     same = kind == "answers"
     new = old if same else np.where(doubtful, 1.0 + 0.01 * rng.random(SIZE), old)
-    where, rest = (sure, np.where(doubtful, 0.0, chance)) if same else (doubtful, chance)
+    rest = np.where(doubtful, 0.0, chance) if same else chance
+    where = sure if same else doubtful
     own, weight = kind in ("models", "answers"), np.where(doubtful, 50.0, 2.0) if kind == "large" else None
     if kind == "successes":
         old, new = -old, -new
@@ -211,13 +167,11 @@ def population(kind: str, metric: str, error: float, share: float, margin: float
     def measure(rate: Any, score: Any) -> float:
         return float(getattr(abstain, metric)(wrong(rate), score, sample_weight=weight))
 
-    low, high = 1e-9, 0.95
-    for _ in range(50):
-        middle = 0.5 * (low + high)
-        tried = np.where(where, middle, rest)
-        worse = measure(tried, new) - measure(chance if own else tried, old)
-        low, high = (middle, high) if worse < margin else (low, middle)
-    found = np.where(where, low, rest)
+    def better(rate: float) -> bool:
+        tried = np.where(where, rate, rest)
+        return measure(tried, new) - measure(chance if own else tried, old) < margin
+
+    found = np.where(where, bisected(1e-9, 0.95, better), rest)
     return Population(old, new, wrong(chance if own else found), wrong(found), sure | doubtful if same else doubtful)
 
 
@@ -245,65 +199,39 @@ def sample(kind: str, of: Population, n: int, rng: np.random.Generator) -> tuple
     return {"new": (other < of.chance_new[chosen]) * 1.0, "old": loss}, scores, clusters
 
 
-def differing(kind: str, many: int) -> None:
+def moved(form: Form) -> None:
+    """Some rows are promoted."""
+    differing("plain", PLAIN, form(1000, 100))
+
+
+def few(form: Form) -> None:
+    """Clusters, models, answers or graded losses."""
+    for kind in ("clusters", "models", "answers", "graded"):
+        differing(kind, CELLS, form(400, 100))
+
+
+def differing(kind: str, cells: Any, many: int) -> None:
     """How often equal ones differ, and one that is worse by the margin is called not worse."""
-    for metric, error, share, n, margin in CELLS:
+    for metric, error, share, n, margin in cells:
         equal, worse = (population(kind, metric, error, share, each) for each in (0.0, margin))
         found, tried = np.zeros(2), 0
         for k in range(many):
-            loss, scores, clusters = sample(kind, equal, n, np.random.default_rng([5, k, 0]))
+            seeds = ([5, k], [5, k]) if kind == "plain" else ([5, k, 0], [5, k, 1])
+            loss, scores, clusters = sample(kind, equal, n, np.random.default_rng(seeds[0]))
             found[0] += abstain.compare(loss, scores, metric, clusters=clusters).differences[0].significant
-            loss, scores, clusters = sample(kind, worse, n, np.random.default_rng([5, k, 1]))
+            loss, scores, clusters = sample(kind, worse, n, np.random.default_rng(seeds[1]))
             try:
                 claim = non_inferiority(loss, scores, metric, margin=margin, clusters=clusters)
             except ValueError:  # too few errors for a claim
                 continue
             tried += 1
             found[1] += claim.shown
-        print(f"{kind}, {metric}, {error * n:.0f} errors in {n}, {100 * share:.0f} % differ: equal, yet different "
-              f"{percent(found[0], many)}; worse by the margin, yet not worse {percent(found[1], max(tried, 1))}",
-              flush=True)  # fmt: skip
+        false = f"equal, yet different {percent(found[0], many)}"
+        false += f"; worse by the margin, yet not worse {percent(found[1], tried)}"
+        say(f"{kind}, {metric}, {error * n:.0f} errors in {n}, {100 * share:.0f} % differ: {false}")
 
 
-def ordinary(kind: str, n: int, share: float, gap: float, rng: np.random.Generator) -> tuple[Any, Any, Any]:
-    """Return two scores or models that differ on most rows: by ``gap``."""
-    base, clusters = rng.normal(size=n), None
-    if kind == "models":
-        loss, scores = {}, {}
-        for name, sign in (("a", -1.0), ("b", 1.0)):
-            own = 0.8 * base + 0.6 * rng.normal(size=n) + 0.4 * gap * sign
-            loss[name] = (own > (1.64 if share < 0.1 else 0.84)) * 1.0
-            scores[name] = rng.normal(size=n) - own
-        return loss, scores, None
-    hard = rng.normal(size=n)
-    if kind == "clusters":
-        clusters = np.repeat(np.arange(n // ROWS), ROWS)
-        hard, base = (0.7 * np.repeat(rng.normal(size=n // ROWS), ROWS) + 0.7 * each for each in (hard, base))
-    wrong = hard < np.quantile(hard, share)
-    scores = {name: base + 0.8 * rng.normal(size=n) - (1.4 + sign * gap / 2) * wrong
-              for name, sign in (("a", 1.0), ("b", -1.0))}  # fmt: skip
-    return wrong * (0.1 + 0.9 * rng.random(n) if kind == "graded" else 1.0), scores, clusters
-
-
-def power(many: int) -> None:
-    """How often scores or models that differ on most rows are told apart, equal and not."""
-    for kind in ("clusters", "models", "graded", "scores"):
-        cells = [(500, 0.2, "augrc"), (1000, 0.05, "augrc"), (500, 0.2, "aurc")]
-        if kind == "scores":
-            cells += [(2500, 0.01, "augrc"), (2000, 0.02, "augrc"), (400, 0.1, "augrc")]
-            cells += [(200, 0.4, "augrc"), (200, 0.4, "aurc")]
-        for n, share, metric in cells:
-            found = np.zeros(2)
-            for k in range(many):
-                for place, gap in enumerate((0.0, 0.3)):
-                    loss, scores, clusters = ordinary(kind, n, share, gap, np.random.default_rng([9, k, place]))
-                    test = abstain.compare(loss, scores, metric, clusters=clusters).differences[0]
-                    found[place] += test.significant
-            print(f"{kind}, {metric}, {share * n:.0f} errors in {n}: equal, yet different {percent(found[0], many)}; "
-                  f"different, and found so {percent(found[1], many)}", flush=True)  # fmt: skip
-
-
-UNEQUAL = (("equal", 20), ("one in twenty", 20), ("one in twenty", 60), ("log-normal", 20), ("log-normal", 60))
+# ---------------------------------------------------------------------- clusters of unequal size
 
 
 def sizes(kind: str, clusters: int, rng: np.random.Generator) -> Any:
@@ -315,20 +243,21 @@ def sizes(kind: str, clusters: int, rng: np.random.Generator) -> Any:
     return np.where(rng.random(clusters) < 0.05, 100, 5)
 
 
-def scored(rows: Any, noise: float, rng: np.random.Generator, several: int = 2) -> tuple[Any, Any]:
-    """Return losses and scores, of which only the first is less noisy; rows of a cluster share half of everything."""
+def scored(rows: Any, noise: float, rng: np.random.Generator) -> tuple[Any, Any]:
+    """Return losses and two scores, the second noisier; rows of a cluster share half of everything."""
     n, clusters = len(rows), int(rows.max()) + 1
     hard = rng.normal(size=n) + rng.normal(size=clusters)[rows]
     loss = (-hard + rng.normal(size=clusters)[rows] + rng.normal(size=n) > 1.7) * 1.0
     return loss, {
-        chr(97 + k): hard + (0.7 + noise * (k > 0)) * rng.normal(size=n) + rng.normal(size=clusters)[rows]
-        for k in range(several)
+        name: hard + spread * rng.normal(size=n) + rng.normal(size=clusters)[rows]
+        for name, spread in (("a", 0.7), ("b", 0.7 + noise))
     }
 
 
-def unequal_tests(many: int) -> None:
+def unequal(form: Form) -> None:
     """Equal ones that differ, and different ones that are found."""
-    for kind, clusters in UNEQUAL:
+    many = form(600, 100)
+    for kind, clusters in (("one in twenty", 20), ("one in twenty", 60), ("log-normal", 20), ("log-normal", 60)):
         found = np.zeros((3, 2))
         for k in range(many):
             for place in (0, 1):
@@ -342,59 +271,10 @@ def unequal_tests(many: int) -> None:
                 loss, scores = scored(rows, 1.5 * place, rng)
                 if 0.0 < loss.sum() < len(rows):
                     found[2, place] += abstain.compare(loss, scores, clusters=rows).differences[0].significant
-        for name, (equal, apart) in zip(
-            ("risk, two models", "AUGRC, two models", "AUGRC, one loss"), found, strict=True
-        ):
-            print(f"{clusters} clusters, {kind}, {name}: equal, yet different {percent(equal, many)}; different, and "
-                  f"found so {percent(apart, many)}", flush=True)  # fmt: skip
-
-
-def unequal_margins(many: int) -> None:
-    """Claims that are false: a noisier score, worse by exactly the margin."""
-    for kind, clusters in (*UNEQUAL[1:], ("one in twenty", 200)):
-        rng = np.random.default_rng(5)
-        rows = np.repeat(np.arange(6000), sizes(kind, 6000, rng))
-        loss, scores = scored(rows, 0.3, rng)
-        margin = abstain.augrc(loss, scores["b"]) - abstain.augrc(loss, scores["a"])
-        starts = np.searchsorted(rows, np.arange(6001))
-        shown = done = 0
-        for k in range(many):
-            drawn = np.random.default_rng([k, 21]).integers(0, 6000, clusters)
-            taken = np.concatenate([np.arange(starts[g], starts[g + 1]) for g in drawn])
-            unit = np.repeat(np.arange(clusters), starts[drawn + 1] - starts[drawn])
-            new = {"b": scores["b"][taken], "a": scores["a"][taken]}
-            try:
-                claim = non_inferiority(loss[taken], new, margin=margin, clusters=unit)
-            except ValueError:  # too few errors for a claim
-                continue
-            done, shown = done + 1, shown + claim.shown
-        print(f"{clusters} clusters, {kind}: at the margin, yet not worse {percent(shown, done)} of {done}", flush=True)
-
-
-def unequal_ranks(many: int) -> None:
-    """Sets of the ranks of five exchangeable scores, of which any that is not full is false."""
-    for kind, clusters in UNEQUAL:
-        false = 0
-        for k in range(many):
-            rng = np.random.default_rng([k, 33])
-            rows = np.repeat(np.arange(clusters), sizes(kind, clusters, rng))
-            loss, scores = scored(rows, 0.0, rng, 5)
-            if 0.0 < loss.sum() < len(rows):
-                table = abstain.compare(loss, scores, clusters=rows).table
-                false += any(row["set_low"] > 1 or row["set_high"] < 5 for row in table)
-        print(f"{clusters} clusters, {kind}: a set of ranks that is not full {percent(false, many)}", flush=True)
-
-
-def main() -> None:
-    warnings.simplefilter("ignore")
-    full, many = "--full" in sys.argv, 400 if "--full" in sys.argv else 100
-    parts = {each.__name__: partial(each, full) for each in (ranks, margins, moved, groups, null)}
-    parts |= {kind: partial(differing, kind, many) for kind in KINDS} | {"power": partial(power, many)}
-    unequal = (unequal_tests, unequal_margins, unequal_ranks)
-    parts |= {each.__name__: partial(each, 600 if full else 100) for each in unequal}
-    for name in [name for name in sys.argv[1:] if name != "--full"] or parts:
-        parts[name]()
+        for name, shares in zip(("risk, two models", "AUGRC, two models", "AUGRC, one loss"), found, strict=True):
+            equal, apart = (percent(each, many) for each in shares)
+            say(f"{clusters} clusters, {kind}, {name}: equal, yet different {equal}; different, and found so {apart}")
 
 
 if __name__ == "__main__":
-    main()
+    command(__doc__, ranks, margins, moved, few, groups, null, unequal)

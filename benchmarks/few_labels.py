@@ -1,396 +1,398 @@
 """Few labels: what they cost and whether the intervals hold, on real pools of which all labels are known.
 
-    ABSTAIN_DATA=FOLDER python -m benchmarks.few_labels [FOLDER] [--full]
-                                        [--only exact,coverage,...] [--pools NAME,...] [--draws N]
+    python -m benchmarks.few_labels [PART ...] [--full] [--data FOLDER] [--file PICTURE]
 
-From the root of the repository. FOLDER holds ``outputs/`` with saved outputs of real models of ten pools and nine pairs
-of models or scores: ``mnist_test_cleanlab.npz``, ``20news_test_cleanlab.npz``, ``cifar10_test_models.npz`` and ``_b``,
-``cifar100_test_models.npz``, ``imagenet_val_msp.npz`` (10,000 random rows of 50,000), ``llm_mcqa_confidence.parquet``.
-The quick form takes about two minutes on an idle core, the full one about fifteen. ``+-`` is 1.96 Monte Carlo errors.
-
-- ``exact``: values with all labels; bias and inclusion frequencies of every design in many draws of a small pool.
-- ``coverage``: 95 % intervals of the default at four sizes, and labels needed: the squared error beside that of plain
-  evaluation of as many uniformly drawn rows, whose labels would be 1.
-- ``price``: widths beside those of plain evaluation, by how many errors are expected.
-- ``useless``: labels needed where the score says nothing.
-- ``population``: intervals about what a pool was drawn from.
-- ``adaptive``: AURC with two stages, and with the error rate stated.
-- ``wrong``: intervals where nearly all rows are wrong.
-- ``compare``: two models, two scores, planned.
-- ``judge``: judges that agree with the truth in a stated share, and a coin.
-- ``region``: certificates from a region beside the walk over labels of the whole pool; false ones where truth is known.
-- ``stop``: looks every 100 labels, until the interval is short or a question is answered.
-- ``picture``: draw docs/few-labels.png, or the file given by ``--picture``; needs no FOLDER and runs only where named.
+Parts: exact, coverage, price, useless, population, adaptive, wrong, compare, judge, region, stop; and, without FOLDER,
+confident and picture.
 """
 
-from __future__ import annotations
-
-import argparse
-import os
-import time
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmarks.few_labels_pools import (  # noqa: F401
-    Column,
-    Form,
-    _imagenet,
-    geometric,
-    pairs,
-    picture,
-    pools,
-    price,
-    ratio,
-    region,
-    share,
-    stop,
-    uniform,
-    value_of,
-)
+from benchmarks.few_labels_pools import imagenet, pairs, picture, pools
+from benchmarks.harness import DATA, Form, command, held, say
 
 import abstain
 from abstain import pool as room
 from abstain.pool import Sample, _sampling
 from abstain.pool._pair import FLOOR, contrast
+from abstain.pool._pool import guessed
 
+Rng = np.random.Generator
 SIZES = (100, 200, 400, 1000)
+METRICS = ("augrc", "aurc", "selective_risk(coverage=0.8)", "auroc_f")
+AUGRC, AURC = abstain.metrics.get("augrc"), abstain.metrics.get("aurc")
 
 
-PARTS = "exact,coverage,price,useless,population,adaptive,wrong,compare,judge,region,stop"
+def value_of(metric: Any, loss: Any, score: Any) -> float:
+    """Return plain evaluation of labelled rows."""
+    return metric.evaluate(abstain.TieBlocks.from_samples(loss, score)).value
 
 
-def exact(form: Form, data: dict[str, Any]) -> None:
+def labelled(pool: Any, loss: Any, rows: Any, chance: Any = None) -> Sample:
+    """Return labels of rows of a pool, which were drawn alike if no chances are given."""
+    n = len(rows)
+    each = np.full(n, n / pool.n) if chance is None else chance[rows]
+    return Sample(pool, rows, loss[rows], np.zeros(n, int), each, np.ones(pool.n, bool), (n,))
+
+
+def uniform(pool: Any, loss: Any, n: int, rng: Rng) -> Sample:
+    """Draw n rows alike and label them."""
+    return labelled(pool, loss, np.sort(rng.choice(pool.n, n, replace=False)))
+
+
+def holds(found: Any, truth: float, room: float = 0.0) -> bool:
+    """Return whether an interval contains the truth."""
+    return bool(found.low - room <= truth <= found.high + room)
+
+
+def ratio(few: Any, plain: Any, truth: float) -> tuple[float, str]:
+    """Return the ratio of two mean squared errors, and the same with 1.96 Monte Carlo errors, by the delta method."""
+    a, b = (np.asarray(few) - truth) ** 2, (np.asarray(plain) - truth) ** 2
+    value = a.mean() / b.mean()
+    error = value * np.std(a / a.mean() - b / b.mean()) / np.sqrt(len(a))
+    return float(value), f"x{value:.3f} +-{1.96 * error:.3f}"
+
+
+def geometric(ratios: list[float]) -> float:
+    """Return the geometric mean."""
+    return float(np.exp(np.mean(np.log(ratios))))
+
+
+def mean_and_least(cells: list[Any]) -> str:
+    """Return the mean and the least of shares, each with its name."""
+    least, name = min(cells)
+    return f"covered {100 * np.mean([cell[0] for cell in cells]):.1f} %, least {100 * least:.1f} % ({name})"
+
+
+def exact(form: Form, data: Path = DATA) -> None:
     """Values with all labels, then bias and inclusion frequencies in many draws."""
-    for name, (loss, score) in data.items():
+    for name, (loss, score) in pools(data).items():
         plan = abstain.plan_labels(score, n=len(score), seed=0)
         found = abstain.evaluate(loss=loss, confidence=score, plan=plan, metrics="all", level=None)
         plain = abstain.evaluate(loss=loss, confidence=score, metrics="all", level=None)
         expected = {entry.metric: entry.value for entry in plain.measurements}
         gaps = [abs(e.value - expected[e.metric]) for e in found.measurements if e.value == e.value]
-        print(f"  {name:18s} {len(gaps)} metrics, all rows labelled: largest difference {max(gaps):.1e}")
-    rng, draws, n = np.random.default_rng(0), form.draws(10_000, 2_000), 60
+        say(f"  {name:18s} {len(gaps)} metrics, all rows labelled: largest difference {max(gaps):.1e}")
+    rng, draws, n = np.random.default_rng(0), form(10_000, 2_000), 60
     ease = np.round(rng.random(500), 2)
     loss = (rng.random(500) < 0.6 * (1 - ease) ** 2 + 0.02).astype(float)
     judge = np.where(rng.random(500) < 0.9, loss, 1.0 - loss)
-    metric = abstain.metrics.get("augrc")
-    truth, guess = value_of(metric, loss, ease), np.linspace(0.5, 0.05, 500)
+    truth, guess = value_of(AUGRC, loss, ease), np.linspace(0.5, 0.05, 500)
     for design in ("uniform", "adaptive", "planned"):
         plan = abstain.plan_labels(ease, n=n, design=design, judge=judge if design == "planned" else None, seed=0)
         count, chance, values = np.zeros(500), np.zeros(500), np.empty((draws, 2))
         for k in range(draws):
-            even = design != "planned"
-            rows = _sampling.drawn(
-                plan.pool, plan.probability[0], np.arange(500), plan.sizes[0], np.random.default_rng(k), even=even
-            )
-            stage = np.zeros(500, int)
-            stage[rows] = 1
-            drawn = replace(plan, stage=stage)
+            drawn = replace(plan, stage=first_stage(plan, plan.sizes[0], k, design != "planned"))
             if design == "adaptive":
-                drawn = drawn.extend(np.where(stage > 0, loss, np.nan), seed=draws + k)
-                count += drawn.stage == 2
-                chance += drawn.probability[1]
-            else:
-                count += stage
-                chance += plan.probability[0]
+                drawn = drawn.extend(np.where(drawn.stage > 0, loss, np.nan), seed=draws + k)
+            count += drawn.stage == drawn.stage.max()
+            chance += drawn.probability[-1]
             sample = room.sample_of(drawn, np.where(drawn.stage > 0, loss, np.nan))
-            values[k] = metric(sample.with_guess(guess)), metric(sample.estimated)
+            values[k] = AUGRC(sample.with_guess(guess)), AUGRC(sample.estimated)
         z = (count - chance) / np.sqrt(np.maximum(chance * (1 - chance / draws), 1e-9))
         bias = (values.mean(axis=0) - truth) / (values.std(axis=0) / np.sqrt(draws))
-        fitted = (values[:, 1].mean() - truth) / values[:, 1].std()
-        said = f"bias {bias[0]:+.1f} Monte Carlo errors with a fixed guess, {bias[1]:+.1f} ({fitted:+.3f} sd) fitted"
-        print(f"  {design:9s} {draws} draws: {said}; inclusion z: sd {z.std():.2f}, largest {np.abs(z).max():.1f}")
+        said = f"bias {bias[0]:+.1f} Monte Carlo errors with a fixed guess, {bias[1]:+.1f} fitted"
+        say(f"  {design:9s} {draws} draws: {said}; inclusion z: sd {z.std():.2f}, largest {np.abs(z).max():.1f}")
 
 
-METRICS = ("augrc", "aurc", "selective_risk(coverage=0.8)", "auroc_f")
+def first_stage(plan: Any, n: int, seed: int, even: bool) -> Any:
+    """Return the stages after a new draw of the first one."""
+    rows = np.arange(plan.n)
+    drawn = _sampling.drawn(plan.pool, plan.probability[0], rows, n, np.random.default_rng(seed), even=even)
+    stage = np.zeros(plan.n, int)
+    stage[drawn] = 1
+    return stage
 
 
-def coverage(form: Form, data: dict[str, Any]) -> None:
-    """Coverage and labels needed of the default."""
-    runs, sizes = form.draws(250, 60), SIZES if form.full else (100, 400)
-    chosen = [abstain.metrics.parse(name) for name in METRICS]
-    held: dict[Any, list[Any]] = {}
+def coverage(form: Form, data: Path = DATA) -> None:
+    """Coverage and labels needed of the default at four sizes."""
+    runs, known = form(250, 60), pools(data)
+    chosen = {name: abstain.metrics.parse(name) for name in METRICS}
+    hits: dict[Any, list[Any]] = {}
     ratios: dict[str, dict[str, list[float]]] = {name: {} for name in METRICS}
-    for name, (loss, score) in data.items():
+    for name, (loss, score) in known.items():
         pool = room.Pool.of(score)
-        truth = [value_of(metric, loss, score) for metric in chosen]
-        for n in sizes:
+        for n in SIZES if form.full else (100, 400):
             if n > 0.8 * pool.n:
                 continue
             rng = np.random.default_rng(n)
-            few, plain = np.full((runs, len(chosen), 3), np.nan), np.full((runs, len(chosen)), np.nan)
-            for r in range(runs):
-                sample = uniform(pool, loss, n, rng)
-                for j, metric in enumerate(chosen):
-                    found = room.estimate(metric, sample, 0.95, "pool")
-                    few[r, j] = found.value, found.low, found.high
-                    plain[r, j] = value_of(metric, loss[sample.rows], score[sample.rows])
-            text = f"  {name:18s} n={n:5d}"
-            for j, key in enumerate(METRICS):
-                known = ~np.isnan(few[:, j, 0])
-                hit = (few[known, j, 1] <= truth[j] + 1e-12) & (truth[j] <= few[known, j, 2] + 1e-12)
-                held.setdefault((key, n), []).append((hit.mean(), name, loss.mean() * n))
-                fair = known & ~np.isnan(plain[:, j])
-                if truth[j] > 0:
-                    value, error = ratio(few[fair, j, 0], plain[fair, j], truth[j])
-                    ratios[key].setdefault(name, []).append(value)
-                    width = np.median(few[known, j, 2] - few[known, j, 1]) / truth[j]
-                    text += f" | {key.partition('(')[0]} {share(hit)} x{value:.2f}+-{error:.2f} width {width:.2f}"
-            print(text, flush=True)
-    for (key, n), cells in held.items():
-        worst = min(cells)
-        error = 196 * np.sqrt(worst[0] * (1 - worst[0]) / runs)
-        mean = 100 * np.mean([cell[0] for cell in cells])
-        print(f"  covered, mean of pools: {key:30s} n={n:5d} {mean:5.1f} %", end="")
-        print(f", least {100 * worst[0]:.1f} +-{error:.1f} % ({worst[1]}, {worst[2]:.0f} errors expected)")
+            samples = [uniform(pool, loss, n, rng) for _ in range(runs)]
+            for key, metric in chosen.items():
+                truth = value_of(metric, loss, score)
+                few = np.array([room.estimate(metric, sample, 0.95, "pool")[:3] for sample in samples])
+                plain = np.array([value_of(metric, loss[sample.rows], score[sample.rows]) for sample in samples])
+                low, high = few[~np.isnan(few[:, 0]), 1:].T
+                inside = (low <= truth + 1e-12) & (truth <= high + 1e-12)
+                hits.setdefault((key, n), []).append((inside.mean(), name))
+                fair = ~np.isnan(few[:, 0]) & ~np.isnan(plain)
+                if truth > 0:
+                    needed, said = ratio(few[fair, 0], plain[fair], truth)
+                    ratios[key].setdefault(name, []).append(needed)
+                    width = np.median(high - low) / truth
+                    say(f"  {name:18s} n={n:5d} {key}: {held(inside)}, {said}, width {width:.2f}")
+    for (key, n), cells in hits.items():
+        say(f"  {key:30s} n={n:5d} {mean_and_least(cells)}")
     for key, each in ratios.items():
         means = {name: geometric(values) for name, values in each.items()}
-        common = [value for name, value in means.items() if data[name][0].mean() >= 0.05]
-        print(f"  labels needed, {key}: " + ", ".join(f"{name} {value:.2f}" for name, value in means.items()))
-        print(f"  labels needed, {key}: largest {max(means.values()):.2f}; mean of pools with 5 % errors and more "
-              f"{np.mean(common) if common else np.nan:.2f}")  # fmt: skip
+        common = [value for name, value in means.items() if known[name][0].mean() >= 0.05]
+        say(f"  labels needed, {key}: " + ", ".join(f"{name} {value:.2f}" for name, value in means.items()))
+        say(f"  largest {max(means.values()):.2f}; mean of pools with 5 % errors and more {np.mean(common):.2f}")
 
 
-def useless(form: Form, data: dict[str, Any]) -> None:
+def price(form: Form, data: Path = DATA) -> None:
+    """Widths beside those of plain evaluation of the labelled rows, by how many errors these are expected to show."""
+    runs, bounds = form(100, 15), (0.0, 5.0, 15.0, 50.0, np.inf)
+    found: dict[Any, list[float]] = {}
+    for loss, score in pools(data).values():
+        pool = room.Pool.of(score)
+        for n in (each for each in SIZES if each <= 0.8 * pool.n):
+            rng, place = np.random.default_rng(n), int(np.searchsorted(bounds, n * loss.mean(), side="right"))
+            for metric in (AUGRC, AURC):
+                widths = []
+                for _ in range(runs):
+                    sample = uniform(pool, loss, n, rng)
+                    few = room.estimate(metric, sample, 0.95, "pool")
+                    columns = {"loss": sample.loss, "confidence": score[sample.rows]}
+                    plain = abstain.evaluate(**columns, metrics=metric.spec).measurements[0]
+                    widths.append((few.high - few.low, plain.high - plain.low))
+                narrow, wide = np.nanmedian(np.array(widths), axis=0)
+                found.setdefault((metric.spec, place), []).append(narrow / wide)
+    for (key, place), each in sorted(found.items()):
+        said = f"{bounds[place - 1]:g} to {bounds[place]:g} errors expected, {len(each)} cells of {runs} draws"
+        say(f"  {key}, {said}: width over plain x{geometric(each):.2f} ({min(each):.2f} to {max(each):.2f})")
+
+
+def useless(form: Form) -> None:
     """Labels needed for AUGRC where the score says nothing."""
-    runs, metric = form.draws(12_000, 300), abstain.metrics.get("augrc")
     for rate in (0.05, 0.25, 0.5):
         rng = np.random.default_rng(3)
         score, loss = rng.random(10_000), (rng.random(10_000) < rate).astype(float)
-        pool, truth = room.Pool.of(score), value_of(metric, loss, score)
-        few, plain = np.empty(runs), np.empty(runs)
-        for r in range(runs):
+        pool, few, plain = room.Pool.of(score), [], []
+        for _ in range(form(12_000, 300)):
             sample = uniform(pool, loss, 200, rng)
-            few[r] = metric(sample.estimated)
-            plain[r] = value_of(metric, loss[sample.rows], score[sample.rows])
-        value, error = ratio(few, plain, truth)
-        print(f"  useless score, {rate:.0%} errors, n=200: AUGRC x{value:.4f} +-{error:.4f}", flush=True)
+            few.append(AUGRC(sample.estimated))
+            plain.append(value_of(AUGRC, loss[sample.rows], score[sample.rows]))
+        say(f"  useless score, {rate:.0%} errors, n=200: AUGRC {ratio(few, plain, value_of(AUGRC, loss, score))[1]}")
 
 
-def population(form: Form, data: dict[str, Any], folder: str) -> None:
+def population(form: Form, data: Path = DATA) -> None:
     """Coverage of what a pool was drawn from, by both kinds of intervals."""
-    loss, score = _imagenet(Path(folder) / "outputs", "timm_efficientnet_b3a", 50_000)[:2]
-    metric, runs = abstain.metrics.get("augrc"), form.draws(500, 100)
-    truth = value_of(metric, loss, score)
+    loss, score, _ = imagenet(data / "outputs", "timm_efficientnet_b3a", 50_000)
+    truth = value_of(AUGRC, loss, score)
     for size in (1000, 2000, 5000):
         rng, hits = np.random.default_rng(size), {"pool": [], "population": []}
-        for _ in range(runs):
+        for _ in range(form(500, 100)):
             rows = rng.choice(len(loss), size, replace=False)
             sample = uniform(room.Pool.of(score[rows]), loss[rows], 400, rng)
             for target, hit in hits.items():
-                found = room.estimate(metric, sample, 0.95, target)
-                hit.append(found.low <= truth <= found.high)
-        said = "; ".join(f'target="{target}" {share(np.array(hit))}' for target, hit in hits.items())
-        print(f"  ImageNet, pools of {size}, 400 labels, AUGRC of all 50,000 rows covered: {said}", flush=True)
-    for top, risks, n in (
-        (0.8, (0.05, 0.4), 400),
-        (0.8, (0.1, 0.3), 1000),
-        (0.5, (0.05, 0.1), 900),
-        (0.5, (0.2,) * 2, 300),
-    ):
-        rng, hit = np.random.default_rng(n), []
-        at = abstain.metrics.parse(f"selective_risk(coverage={top})")
-        for _ in range(runs):
-            first = rng.random(1000) < top
-            wrong = (rng.random(1000) < np.where(first, *risks)).astype(float)
-            found = room.estimate(at, uniform(room.Pool.of(first * 1.0), wrong, n, rng), 0.95, "population")
-            hit.append(found.low <= risks[0] <= found.high)
-        said = f"risks {risks[0]} and {risks[1]}, {n} of 1,000 labelled: {share(np.array(hit))}"
-        print(f"  a tie ends at coverage {top}, {said}", flush=True)
+                hit.append(holds(room.estimate(AUGRC, sample, 0.95, target), truth))
+        said = "; ".join(f'target="{target}" {held(hit)}' for target, hit in hits.items())
+        say(f"  ImageNet, pools of {size}, 400 labels, AUGRC of all 50,000 rows covered: {said}")
 
 
-def adaptive(form: Form, data: dict[str, Any]) -> None:
+def adaptive(form: Form, data: Path = DATA) -> None:
     """Labels needed and coverage of AURC with two stages; with the error rate stated, from 15 % on."""
-    runs, sizes = form.draws(800, 60), (200, 400, 1000) if form.full else (400,)
-    metric = abstain.metrics.get("aurc")
-    means: dict[bool, dict[str, float]] = {False: {}, True: {}}
+    runs, known = form(800, 60), pools(data)
+    means: dict[str, dict[str, float]] = {"adaptive": {}, "error rate stated": {}}
     hits: dict[int, list[Any]] = {}
-    for name, (loss, score) in data.items():
-        truth = value_of(metric, loss, score)
-        found: dict[bool, list[float]] = {False: [], True: []}
-        for n in (each for each in sizes if each <= 0.8 * len(loss)):
+    for name, (loss, score) in known.items():
+        truth = value_of(AURC, loss, score)
+        found: dict[str, list[float]] = {kind: [] for kind in means}
+        for n in (each for each in ((200, 400, 1000) if form.full else (400,)) if each <= 0.8 * len(loss)):
             rng = np.random.default_rng(n)
-            plain = [value_of(metric, loss[r], score[r]) for r in _draws(len(loss), n, 4 * runs, rng)]
-            for known in (False, True) if loss.mean() >= 0.15 else (False,):
-                rate = float(loss.mean()) if known else None
-                plan = abstain.plan_labels(score, n=n, metric=metric, design="adaptive", error_rate=rate, seed=0)
-                few = np.array([_two_stages(plan, metric, loss, rng, not known) for _ in range(runs)])
-                hit = (few[:, 1] <= truth) & (truth <= few[:, 2])
-                square = (few[:, 0] - truth) ** 2 / np.mean((np.array(plain) - truth) ** 2)
-                error = 1.96 * square.std() / np.sqrt(runs)
-                found[known].append(float(square.mean()))
-                hits.setdefault(n, []).append((hit.mean(), name))
-                said = "error rate stated" if known else "adaptive"
-                print(f"  {name:18s} n={n:5d} AURC, {said}: x{square.mean():.2f} +-{error:.2f}, covered {share(hit)}",
-                      flush=True)  # fmt: skip
-        for known, each in found.items():
+            drawn = (rng.choice(len(loss), n, replace=False) for _ in range(4 * runs))
+            plain = np.array([value_of(AURC, loss[rows], score[rows]) for rows in drawn])
+            for kind in means if loss.mean() >= 0.15 else ("adaptive",):
+                rate = float(loss.mean()) if kind == "error rate stated" else None
+                plan = abstain.plan_labels(score, n=n, metric=AURC, design="adaptive", error_rate=rate, seed=0)
+                few = [two_stages(plan, loss, rng, rate is None) for _ in range(runs)]
+                inside = [holds(each, truth) for each in few]
+                square = (np.array([each.value for each in few]) - truth) ** 2 / np.mean((plain - truth) ** 2)
+                found[kind].append(float(square.mean()))
+                hits.setdefault(n, []).append((np.mean(inside), name))
+                said = f"x{square.mean():.2f} +-{1.96 * square.std() / np.sqrt(runs):.2f}, covered {held(inside)}"
+                say(f"  {name:18s} n={n:5d} AURC, {kind}: {said}")
+        for kind, each in found.items():
             if each:
-                means[known][name] = geometric(each)
-    for known, each in means.items():
-        said = "error rate stated" if known else "adaptive"
-        print(f"  labels needed, AURC, {said}: " + ", ".join(f"{name} {value:.2f}" for name, value in each.items()))
-        common = [value for name, value in each.items() if data[name][0].mean() >= 0.15]
-        print(f"  from 15 % errors on: mean {np.mean(common):.2f}, largest {max(common):.2f}" if common else "")
+                means[kind][name] = geometric(each)
+    for kind, each in means.items():
+        common = [value for name, value in each.items() if known[name][0].mean() >= 0.15]
+        say(f"  labels needed, AURC, {kind}: " + ", ".join(f"{name} {value:.2f}" for name, value in each.items()))
+        say(f"  from 15 % errors on: mean {np.mean(common):.2f}, largest {max(common):.2f}")
     for n, cells in hits.items():
-        print(f"  covered n={n}: mean {100 * np.mean([c[0] for c in cells]):.1f} %, least {100 * min(cells)[0]:.1f} % "
-              f"({min(cells)[1]})")  # fmt: skip
+        say(f"  n={n}: {mean_and_least(cells)}")
 
 
-def _draws(rows: int, n: int, runs: int, rng: np.random.Generator) -> Any:
-    return (rng.choice(rows, n, replace=False) for _ in range(runs))
-
-
-def _two_stages(plan: Any, metric: Any, loss: np.ndarray, rng: np.random.Generator, even: bool) -> Any:
-    """Return value and ends from one draw of both stages."""
+def two_stages(plan: Any, loss: Any, rng: Rng, even: bool) -> Any:
+    """Return the estimate of AURC from one draw of both stages."""
     seeds = rng.integers(2**31, size=2).tolist()
-    stage = np.zeros(plan.n, int)
-    rows = _sampling.drawn(
-        plan.pool, plan.probability[0], np.arange(plan.n), plan.sizes[0], np.random.default_rng(seeds[0]), even=even
-    )
-    stage[rows] = 1
-    second = replace(plan, stage=stage).extend(np.where(stage > 0, loss, np.nan), seed=seeds[1])
-    sample = room.sample_of(second, np.where(second.stage > 0, loss, np.nan))
-    return room.estimate(metric, sample, 0.95, "pool")[:3]
+    first = replace(plan, stage=first_stage(plan, plan.sizes[0], seeds[0], even))
+    second = first.extend(np.where(first.stage > 0, loss, np.nan), seed=seeds[1])
+    return room.estimate(AURC, room.sample_of(second, np.where(second.stage > 0, loss, np.nan)), 0.95, "pool")
 
 
-def wrong(form: Form, data: dict[str, Any]) -> None:
-    """Coverage where nearly all rows are wrong, by where the right ones lie; and of the draws that see few of them."""
-    runs, names = form.draws(300, 40), ("augrc", "aurc", "e_augrc", "e_aurc", "naurc", "auroc_f")
-    chosen, rng = [abstain.metrics.get(name) for name in names], np.random.default_rng(0)
-    for where, slope in (("at the top", 4.0), ("anywhere", 0.0), ("at the bottom", -4.0)):
-        for rate in (0.9, 0.97, 0.99):
-            score = rng.random(5000)
-            right = (1.0 - rate) * np.exp(slope * score) / np.exp(slope * score).mean()
-            loss = (rng.random(5000) > right).astype(float)
-            pool, truths = room.Pool.of(score), [value_of(metric, loss, score) for metric in chosen]
-            for n in (100, 400):
-                hits, few = np.full((runs, len(chosen)), np.nan), np.zeros(runs, bool)
-                for r in range(runs):
-                    sample = uniform(pool, loss, n, rng)
-                    few[r] = n - sample.errors < 5
-                    for j, (metric, truth) in enumerate(zip(chosen, truths, strict=True)):
-                        found = room.estimate(metric, sample, 0.95, "pool")
-                        if found.value == found.value:
-                            hits[r, j] = found.low - 1e-12 <= truth <= found.high + 1e-12
-                text = f"  {rate:.0%} wrong, right ones {where}, n={n}:"
-                for j, name in enumerate(names):
-                    some = f"/{100 * np.nanmean(hits[few, j]):.0f}" if np.any(hits[few, j] == hits[few, j]) else ""
-                    text += f" {name} {100 * np.nanmean(hits[:, j]):.0f}{some}"
-                print(text, flush=True)
+def wrong(form: Form) -> None:
+    """Nearly all rows are wrong and the right ones are at the top; and of these the draws that see few right rows."""
+    rng = np.random.default_rng(0)
+    for rate in (0.9, 0.97, 0.99):
+        score = rng.random(5000)
+        right = (1.0 - rate) * np.exp(4.0 * score) / np.exp(4.0 * score).mean()
+        loss = (rng.random(5000) > right).astype(float)
+        pool, truth = room.Pool.of(score), value_of(AURC, loss, score)
+        for n in (100, 400):
+            samples = [uniform(pool, loss, n, rng) for _ in range(form(300, 40))]
+            inside = np.array([holds(room.estimate(AURC, each, 0.95, "pool"), truth, 1e-12) for each in samples])
+            few = np.array([n - each.errors < 5 for each in samples])
+            say(f"  {rate:.0%} wrong, right ones at the top, n={n}: AURC {held(inside)}, few right {held(inside[few])}")
 
 
-def compare(form: Form, data: dict[str, Any], folder: str) -> None:
+def compare(form: Form, data: Path = DATA) -> None:
     """Labels needed and coverage of planned comparisons."""
-    runs, sizes = form.draws(1000, 60), (100, 200, 400) if form.full else (200,)
     totals: dict[Any, list[Any]] = {}
-    for name, (losses, scores, predictions) in pairs(folder).items():
+    for name, (losses, scores, predictions) in pairs(data).items():
         models = "two scores" if predictions is None else "two models"
-        for key in ("augrc", "aurc"):
-            metric = abstain.metrics.get(key)
+        for metric in (AUGRC, AURC):
             other = scores[1] if predictions is None else (scores[1], *predictions)
             plan = abstain.plan_labels(scores[0], n=10, compare=other, metric=metric, seed=0)
-            pair, size = plan.pair, plan.pair.sizes(metric, None)
-            order = np.argsort(plan.pool.block, kind="stable")
+            size, order = plan.pair.sizes(metric, None), np.argsort(plan.pool.block, kind="stable")
             truth = value_of(metric, losses[0], scores[0]) - value_of(metric, losses[1], scores[1])
-            for n in sizes:
-                rng, chance = np.random.default_rng(n), _sampling.mixed(size, n, FLOOR)
-                few, plain = np.empty((runs, 3)), np.empty(runs)
-                for r in range(runs):
+            for n in (100, 200, 400) if form.full else (200,):
+                rng, chance, few, plain = np.random.default_rng(n), _sampling.mixed(size, n, FLOOR), [], []
+                for _ in range(form(1000, 60)):
                     rows = _sampling.spread(order, chance, rng)
-                    one = Sample(
-                        plan.pool, rows, losses[0][rows], np.zeros(n, int), chance[rows], np.ones(plan.n, bool), (n,)
-                    )
-                    each = contrast(metric, pair, one, losses[1][rows], 0.95)
-                    few[r] = each.difference, each.low, each.high
+                    one = labelled(plan.pool, losses[0], rows, chance)
+                    few.append(contrast(metric, plan.pair, one, losses[1][rows], 0.95))
                     rows = rng.choice(plan.n, n, replace=False)
                     drawn = [value_of(metric, losses[k][rows], scores[k][rows]) for k in (0, 1)]
-                    plain[r] = drawn[0] - drawn[1]
-                hit = (few[:, 1] <= truth) & (truth <= few[:, 2])
-                value, error = ratio(few[:, 0], plain, truth)
-                totals.setdefault((models, key), []).append((value, hit.mean(), f"{name} n={n}"))
-                print(f"  {name:26s} {key:5s} n={n:4d} x{value:.2f} +-{error:.2f}, covered {share(hit)}", flush=True)
+                    plain.append(drawn[0] - drawn[1])
+                inside = [holds(each, truth) for each in few]
+                value, said = ratio([each.difference for each in few], plain, truth)
+                totals.setdefault((models, metric.spec), []).append((value, np.mean(inside), f"{name} n={n}"))
+                say(f"  {name:26s} {metric.spec:5s} n={n:4d} {said}, covered {held(inside)}")
     for (models, key), cells in totals.items():
-        worst = min(cells, key=lambda cell: cell[1])
-        print(f"  {models}, {key}: labels needed {geometric([c[0] for c in cells]):.2f} (geometric mean), covered "
-              f"{100 * np.mean([c[1] for c in cells]):.1f} %, least {100 * worst[1]:.1f} % ({worst[2]})")  # fmt: skip
+        needed = geometric([cell[0] for cell in cells])
+        covered = mean_and_least([cell[1:] for cell in cells])
+        say(f"  {models}, {key}: labels needed {needed:.2f} (geometric mean), {covered}")
 
 
-def judge(form: Form, data: dict[str, Any]) -> None:
+def judge(form: Form, data: Path = DATA) -> None:
     """Labels needed for AUGRC with judges; agreement is simulated, independent of everything (real judges are not)."""
-    runs, n, metric = form.draws(300, 80), 300, abstain.metrics.get("augrc")
-    totals: dict[Any, list[Any]] = {}
+    n, totals = 300, dict[Any, list[Any]]()
     for name in ("gpt4_hellaswag", "c100_wrn", "llama3_70b_mmlu"):
-        if name not in data:
-            continue
-        loss, score = data[name]
-        truth, rng = value_of(metric, loss, score), np.random.default_rng(5)
-        words = {"coin": rng.random(len(loss)) < 0.5, "80 %": np.where(rng.random(len(loss)) < 0.8, loss, 1 - loss),
-                 "90 %": np.where(rng.random(len(loss)) < 0.9, loss, 1 - loss)}  # fmt: skip
-        without, alone = room.Pool.of(score), {}
+        loss, score = pools(data)[name]
+        truth, rng, without = value_of(AUGRC, loss, score), np.random.default_rng(5), room.Pool.of(score)
+        words = {"coin": (rng.random(len(loss)) < 0.5) * 1.0}
+        words |= {kind: np.where(rng.random(len(loss)) < share, loss, 1 - loss)
+                  for kind, share in (("80 %", 0.8), ("90 %", 0.9))}  # fmt: skip
         for kind, word in words.items():
-            word = np.asarray(word, float)
-            alone[kind] = value_of(metric, word, score) / truth
             for design in ("uniform", "planned"):
                 plan = abstain.plan_labels(score, n=n, judge=word, design=design, seed=0)
-                few, bare, plain = np.empty((runs, 3)), np.empty(runs), np.empty(runs)
-                for r in range(runs):
-                    rows = _sampling.drawn(
-                        plan.pool,
-                        plan.probability[0],
-                        np.arange(plan.n),
-                        n,
-                        np.random.default_rng(9 * r),
-                        even=design == "uniform",
-                    )
-                    one = Sample(
-                        plan.pool, rows, loss[rows], np.zeros(n, int), plan.probability[0][rows], plan.frame, (n,)
-                    )
-                    each = room.estimate(metric, one, 0.95, "pool")
-                    few[r] = each.value, each.low, each.high
+                few, bare, plain = [], [], []
+                for r in range(form(300, 80)):
+                    rows = np.flatnonzero(first_stage(plan, n, 9 * r, design == "uniform"))
+                    one = labelled(plan.pool, loss, rows, plan.probability[0])
+                    few.append(room.estimate(AUGRC, one, 0.95, "pool"))
                     rows = rng.choice(plan.n, n, replace=False)
-                    plain[r] = value_of(metric, loss[rows], score[rows])
-                    bare[r] = metric(replace(one, pool=without).estimated)
-                hit = (few[:, 1] <= truth) & (truth <= few[:, 2])
-                value, error = ratio(few[:, 0], plain, truth)
-                cost = ratio(few[:, 0], bare, truth)
-                totals.setdefault((kind, design), []).append((value, cost[0], hit.mean()))
-                said = f"  {name:16s} judge {kind} {design:8s} x{value:.2f} +-{error:.2f}; covered {share(hit)}"
-                said += f"; beside the same labels without it x{cost[0]:.3f} +-{cost[1]:.3f}"
-                print(f"{said}; its word alone {alone[kind]:.1f} x the truth", flush=True)
+                    plain.append(value_of(AUGRC, loss[rows], score[rows]))
+                    bare.append(AUGRC(replace(one, pool=without).estimated))
+                inside, values = [holds(each, truth) for each in few], [each.value for each in few]
+                (needed, said), (beside, _) = ratio(values, plain, truth), ratio(values, bare, truth)
+                totals.setdefault((kind, design), []).append((needed, beside))
+                alone = f"its word alone {value_of(AUGRC, word, score) / truth:.1f} x the truth"
+                say(f"  {name:16s} judge {kind} {design:8s} {said}; covered {held(inside)}; {alone}")
     for (kind, design), cells in totals.items():
-        means = [geometric([cell[k] for cell in cells]) for k in (0, 1)]
-        held = [100 * cell[2] for cell in cells]
-        said = f"  judge {kind}, {design}: labels needed {means[0]:.2f}, beside no judge {means[1]:.3f}"
-        print(f"{said}, covered {np.mean(held):.1f} %, least {min(held):.1f} %")
+        needed, beside = (geometric(list(column)) for column in zip(*cells, strict=True))
+        say(f"  judge {kind}, {design}: labels needed {needed:.2f}, beside the same labels without it {beside:.3f}")
 
 
-def main() -> None:
-    """Run what was asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", nargs="?", default=os.environ.get("ABSTAIN_DATA", ""))
-    parser.add_argument("--full", action="store_true")
-    parser.add_argument("--only", default=PARTS)
-    parser.add_argument("--picture", type=Path, default=Path("docs/few-labels.png"))
-    parser.add_argument("--pools", default="")
-    parser.add_argument("--draws", type=int, help="draws of a cell, instead of those of the form")
-    given = parser.parse_args()
-    warnings.simplefilter("ignore")
-    if given.only == "picture":
-        picture(given.picture)
-        return
-    if not given.folder:
-        parser.error("give the folder of the data, or set ABSTAIN_DATA")
-    wanted = set(given.pools.split(",")) - {""}
-    data = {name: each for name, each in pools(given.folder).items() if not wanted or name in wanted}
-    for name in given.only.split(","):
-        start = time.process_time()
-        print(f"{name}:", flush=True)
-        extra = (given.folder,) if name in ("compare", "population") else ()
-        globals()[name](Form(given.full, given.draws), data, *extra)
-        print(f"  ({time.process_time() - start:.0f} s)", flush=True)
+def region(form: Form, data: Path = DATA) -> None:
+    """Certified coverage from a region, beside labels of the whole pool; then false certificates."""
+    cases = (("llama3_8b_mmlu", 0.1, 400), ("llama3_8b_mmlu", 0.1, 1000), ("c100_wrn", 0.02, 1000),
+             ("llama3_8b_mmlu", 0.2, 400))  # fmt: skip
+    for name, limit, n in cases:
+        loss, score = pools(data)[name]
+        curve, rng = abstain.risk_coverage_curve(loss, score), np.random.default_rng(7)
+        reach, said = float(curve.coverage[curve.selective_risk <= limit].max(initial=0.0)), []
+        for label, part in (("region", min(1.0, 1.1 * reach)), ("whole pool", 1.0)):
+            plan, values = abstain.plan_labels(score, n=n, region=part, seed=0), []
+            frame = np.flatnonzero(plan.frame)
+            chance = np.where(plan.frame, n / len(frame), 0.0)[None, :]
+            for _ in range(form(200, 40)):
+                stage = np.zeros(plan.n, int)
+                stage[rng.choice(frame, n, replace=False)] = 1
+                drawn = replace(plan, stage=stage, probability=chance)
+                done = room.certify_region(drawn, np.where(stage > 0, loss, np.nan), risk=limit, delta=0.05)
+                accepted = score >= done.threshold
+                values.append((done.coverage, accepted.any() and loss[accepted].mean() > limit))
+            certified, false = np.array(values, float).T
+            said.append(f"{label} certified {certified.mean():.3f} false {held(false)}")
+        say(f"  {name}, limit {limit:g} (attainable {reach:.2f}), n={n}: {'; '.join(said)}")
+    falls, rng = [], np.random.default_rng(8)
+    for _ in range(form(2000, 200)):
+        score = rng.random(4000)
+        loss = (rng.random(4000) < 0.0502).astype(float)
+        picked = rng.choice(np.argsort(-score)[:1600], 400, replace=False)
+        falls.append(abstain.choose_threshold(loss[picked], score[picked], risk=0.05, delta=0.05).attainable)
+    say(f"  false certificates in a region of .4, risk just above the limit, delta .05: {held(falls)}")
+
+
+def stop(form: Form, data: Path = DATA) -> None:
+    """Looks every 100 labels: coverage where the width stops, wrong answers where a question does."""
+    looks = 10
+    levels = [room.interim_level(k + 1, looks) for k in range(looks)]
+    for name, (loss, score) in pools(data).items():
+        pool, truth, rng, found = room.Pool.of(score), value_of(AUGRC, loss, score), np.random.default_rng(9), []
+        if pool.n < 1300 or loss.mean() < 0.03:
+            continue
+        for _ in range(form(200, 30)):
+            order, stopped, wrong, naive = rng.permutation(pool.n), None, False, False
+            for k in range(looks):
+                one = labelled(pool, loss, np.sort(order[: 100 * (k + 1)]))
+                usual = room.estimate(AUGRC, one, 0.95, "pool")
+                short = usual.high - usual.low <= 0.5 * usual.value and one.errors >= 10
+                if stopped is None and (short or k == looks - 1):
+                    stopped = holds(usual, truth)
+                naive |= not holds(usual, truth)  # the limit is the truth itself: every answer is wrong
+                wrong |= not holds(room.estimate(AUGRC, one, levels[k], "pool"), truth)
+            found.append((stopped, wrong, naive))
+        width, bound, plain = (held(column) for column in np.array(found, float).T)
+        said = f"wrong at any of {looks} looks: group bounds {bound}, plain intervals {plain}"
+        say(f"  {name:18s} stop at a half-width of 25 %: covered {width}; {said}")
+
+
+def confident(form: Form) -> None:
+    """AURC of 2,000 rows from 100 and 200 labels, where a few confident errors decide."""
+    n_rows, rng = 2000, np.random.default_rng(3)
+    u = (np.arange(n_rows) + 0.5) / n_rows
+    risks = {"30 % of the top 2 % wrong": np.where(u < 0.02, 0.3, 0.3 * u**2), "risk .3 u2": 0.3 * u**2,
+             "risk .6 u3": 0.6 * u**3, "risk .01 + .3 u3": 0.01 + 0.3 * u**3}  # fmt: skip
+    losses = {name: (rng.random(n_rows) < risk).astype(float) for name, risk in risks.items()}
+    top = rng.permutation(20)
+    losses["all errors in the top 1 %"] = np.isin(np.arange(n_rows), top[:10]) * 1.0
+    losses["six of the top 1 % wrong"] = np.maximum(losses["risk .3 u2"], np.isin(np.arange(n_rows), top[:6]))
+    pool = room.Pool.of(1.0 - u)
+    size = _sampling.levelled(AURC, pool, guessed(pool, None), np.arange(n_rows))
+    order = np.argsort(pool.block, kind="stable")
+    for n in (100, 200):
+        chance, alike = _sampling.proportional(size, n), np.full(n_rows, n / n_rows)
+        for name, loss in losses.items():
+            truth, rng, found = abstain.aurc(loss, 1.0 - u), np.random.default_rng(1), list[list[Any]]()
+            for _ in range(form(2000, 20)):
+                rows = _sampling.spread(order, chance, rng), np.sort(rng.choice(n_rows, n, replace=False))
+                each = [replace(labelled(pool, loss, mine, pi), inclusion=pi)
+                        for mine, pi in zip(rows, (chance, alike), strict=True)]  # fmt: skip
+                kinds: Any = ((each[0], "top"), (each[1], "top"), (each[1], "random"))
+                made = [room.estimate(AURC, sample, 0.95, "pool", unseen) for sample, unseen in kinds]
+                found.append([(holds(one, truth), one.high - one.low) for one in made])
+            inside, width = np.moveaxis(np.array(found, float), 2, 0)
+            wide = np.median(width, axis=0) / np.median(width[:, 2])
+            cells = ", ".join(f"{held(inside[:, k])} x{wide[k]:.2f}" for k in range(3))
+            say(f"few labels, {name}, {n}: levelled, alike, alike and random: {cells}")
 
 
 if __name__ == "__main__":
-    main()
+    parts = (exact, coverage, price, useless, population, adaptive, wrong, compare, judge, region, stop)
+    command(__doc__, *parts, also=(confident, picture))

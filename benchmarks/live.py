@@ -1,21 +1,12 @@
 """Live certificates: how often any threshold that was declared on any day exceeds the limit, and what is certified.
 
-    python benchmarks/live.py violations [--streams 2000] [--days 200] [--cell NAME] [--output FOLDER]
-    python benchmarks/live.py compare [--streams 2] [--days 60] [--cell NAME]
-    python benchmarks/live.py coverage [--data FOLDER] [--runs 100]
-    python benchmarks/live.py audits [--runs 100]
-    python benchmarks/live.py delay [--runs 100]
-    python benchmarks/live.py speed
+    python -m benchmarks.live [violations compare coverage audits delay speed] [--full] [--data FOLDER] [--days N]
 
 A policy is issued every day. A threshold counts as a violation if its true risk is *not below* the limit. Streams are
-counted side by side with the bets and the closed test of the package (``live_streams.py``); ``compare`` sends a few of
-them through the public class, too. Results of finished cells are kept in the output folder.
+counted side by side with the bets and the closed test of the package (``benchmarks.live_streams``); ``compare`` sends a
+few of them through the public class, too.
 """
 
-from __future__ import annotations
-
-import argparse
-import json
 import math
 import tempfile
 import time
@@ -24,48 +15,42 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.harness import DATA, Form, command, say
+from benchmarks.live_populations import DELTA, LIMIT, POPULATIONS, Draw, Rng, Shape
+from benchmarks.live_streams import WAYS, Streams, cell, daily
 
 import abstain
 from abstain.live import LiveCertificate
 from abstain.thresholds import _grid_bets as _bets
-from live_populations import DELTA, LIMIT, POPULATIONS, Draw, Shape
-from live_streams import WAYS, Streams, cell, daily
 
 AUDITS = (1.0, 0.2, 0.05)
+NAMES = (*POPULATIONS, *WAYS)
 
 
-def violations(names: list[str], streams: int, days: int, rows: int, output: Path) -> None:
-    """Print the share of streams with a violation for every population and share of audits."""
-    print(f"limit {LIMIT}, delta {DELTA}, {days} days of {rows} rows; violated on any day, with standard error")
-    for name in names:
+def violations(form: Form, days: int = 200, cells: tuple[str, ...] = NAMES) -> None:
+    """The share of streams with a violation for every population and share of audits."""
+    many, rows = form(2000, 100), 100
+    say(f"limit {LIMIT}, delta {DELTA}, {days} days of {rows} rows; violated on any day, with standard error")
+    for name in cells:
         for audit in AUDITS:
-            file = output / f"{name.replace(' ', '-')}-{audit}-{streams}-{days}-{rows}.json"
-            if not file.exists():
-                output.mkdir(parents=True, exist_ok=True)
-                found, _ = cell(name, audit, days, rows, (streams, 0), 20261126)
-                file.write_text(json.dumps({"violated": int(found.sum()), "streams": streams}))
-            share = json.loads(file.read_text())["violated"] / streams
-            error = math.sqrt(max(share * (1 - share), DELTA * (1 - DELTA)) / streams)
-            print(
-                f"{name:36} audits {100 * audit:3.0f} %: {100 * share:5.2f} % ({100 * error:.2f}) of {streams}",
-                flush=True,
-            )
+            share = cell(name, audit, days, rows, (many, 0), 20261126)[0].mean()
+            error = math.sqrt(max(share * (1 - share), DELTA * (1 - DELTA)) / many)
+            say(f"{name:36} audits {100 * audit:3.0f} %: {100 * share:5.2f} % ({100 * error:.2f}) of {many}")
 
 
-def compare(names: list[str], streams: int, days: int, rows: int) -> None:
-    """Count streams through the public class, too, and print on how many days both certify the same thresholds."""
-    for name in names:
-        equal = different = 0
-        for audit in AUDITS:
-            _, found = cell(name, audit, days, rows, (streams, streams), 4)
-            equal, different = equal + found.equal, different + found.different
-        print(f"{name:36} days of {streams} streams: {equal:,} equal, {different} different", flush=True)
+def compare(form: Form, days: int = 200, cells: tuple[str, ...] = NAMES) -> None:
+    """Count streams through the public class, too: on how many days both certify the same thresholds."""
+    many = form(2, 1)
+    for name in cells:
+        found = [cell(name, audit, days, 100, (many, many), 4)[1] for audit in AUDITS]
+        equal, different = sum(each.equal for each in found), sum(each.different for each in found)
+        say(f"{name:36} days of {many} streams: {equal:,} equal, {different} different")
 
 
 def resampled(score: np.ndarray, loss: np.ndarray) -> Draw:
     """Return a stream of rows that are drawn from a file with replacement."""
 
-    def draw(n: Shape, rng: np.random.Generator) -> dict[str, Any]:
+    def draw(n: Shape, rng: Rng) -> dict[str, Any]:
         at = rng.integers(0, len(score), n)
         return {"confidence": score[at], "loss": loss[at]}
 
@@ -98,22 +83,20 @@ def real(data: Path) -> dict[str, Draw]:
     return found
 
 
-def coverage(data: Path | None, runs: int) -> None:
-    """Print mean coverages of a live certificate beside certificates of one day, and of one at delta / 40."""
-    streams = {name: (POPULATIONS[name]().draw, LIMIT) for name in ("smooth", "like MMLU", "six levels")}
-    if data is not None:
+def coverage(form: Form, data: Path = DATA) -> None:
+    """Mean coverages of a live certificate beside certificates of one day, and of one at delta / 40."""
+    runs = form(60, 3)
+    streams = {name: (POPULATIONS[name].draw, LIMIT) for name in ("smooth", "like MMLU", "six levels")}
+    if data != Path():
         streams |= {name: (draw, LIMIT) for name, draw in real(data).items()}
         streams["credit, 15 %"] = streams["credit"][0], 0.15
-    print(
-        f"delta {DELTA}, limit {LIMIT}; mean coverage after n rows of a live certificate / one of that day on the same"
-    )
-    print("grid / one of that day at delta/40")
+    say(f"delta {DELTA}; mean coverage after n rows of a live certificate / one of that day / one of it at delta/40")
     short = {}
     for name, (draw, limit) in streams.items():
         rng = np.random.default_rng(7)
         everything = draw(200_000, rng)["confidence"]
         grid = _bets.grid_of(draw(2000, rng)["confidence"], None)
-        share = np.array([float((everything >= t).mean()) for t in grid] + [0.0])
+        share = shares(everything, grid)
         live = Streams(grid, runs, [DELTA], risk=limit)
         means, days = {}, []
         for k in range(1, 41):
@@ -127,14 +110,14 @@ def coverage(data: Path | None, runs: int) -> None:
                 means[500 * k] = np.mean(found, axis=1)
         short[name] = [means[n][1] - means[n][0] for n in means]
         cells = "   ".join(f"{n:,}: " + " / ".join(f"{each:.3f}" for each in means[n]) for n in means)
-        print(f"{name:12} {cells}", flush=True)
-    for words, left_out in (
-        ("with credit at 5 %", {"credit, 15 %"}),
-        ("with credit at 15 %", {"credit"}),
-        ("without credit", {"credit", "credit, 15 %"}),
-    ):
-        below = np.mean([each for name, each in short.items() if name not in left_out], axis=0)
-        print(f"below one day, in the mean over populations, {words}: " + ", ".join(f"{each:.3f}" for each in below))
+        say(f"{name:12} {cells}")
+    below = np.mean([each for name, each in short.items() if name != "credit, 15 %"], axis=0)
+    say("below one day, in the mean over populations at 5 %: " + ", ".join(f"{each:.3f}" for each in below))
+
+
+def shares(scores: np.ndarray, grid: np.ndarray) -> np.ndarray:
+    """Return the coverage of each threshold, and 0 for none."""
+    return np.array([float((scores >= t).mean()) for t in grid] + [0.0])
 
 
 def one_day(score: np.ndarray, loss: np.ndarray, grid: np.ndarray, limit: float, delta: float) -> int:
@@ -146,50 +129,45 @@ def one_day(score: np.ndarray, loss: np.ndarray, grid: np.ndarray, limit: float,
     return -1 if found > grid[0] else int(_bets.cells(grid, np.array([found]))[0])
 
 
-def audits(runs: int) -> None:
-    """Print the coverage after 20,000 rows with audits of what is answered, and how many labels were spent."""
+def audits(form: Form) -> None:
+    """The coverage after 20,000 rows with audits of what is answered, and how many labels were spent."""
+    runs = form(2000, 10)
     for name in ("smooth", "like MMLU", "six levels"):
-        population, cells, full = POPULATIONS[name](), [], np.ones(1)
+        population, cells, full = POPULATIONS[name], [], np.ones(1)
         everything = population.draw(200_000, np.random.default_rng(1))["confidence"]
         for audit in AUDITS:
             _, live = daily(population, audit, 40, 500, (runs, 0), 8)
-            share = np.array([float((everything >= t).mean()) for t in live.grid] + [0.0])
-            found = share[live.lowest[0]]
+            found = shares(everything, live.grid)[live.lowest[0]]
             full = found if audit == 1.0 else full
             part = found.mean() / full.mean()
             error = part * math.hypot(*(each.std() / each.mean() for each in (found, full))) / math.sqrt(runs)
-            cells.append(
-                f"audits {100 * audit:3.0f} %: {found.mean():.3f} ({live.labels.mean():,.0f} labels), "
-                f"{part:.3f} of full labels (standard error {error:.3f})"
-            )
-        print(f"{name:12} {'   '.join(cells)}", flush=True)
-
-
-def delay(runs: int) -> None:
-    """Print how many weeks of 3,000 rows pass until a change is signalled, and until a violation is proved."""
-    print(f"risk of all rows times a factor after 8 weeks; weeks to a signal, {LATEST} at most: median (nine tenths)")
-    for audit in AUDITS[:2]:
-        for factor in (1.0, 1.5, 2.0, 4.0):
-            found, risks = np.array([_weeks(audit, factor, seed) for seed in range(runs)]), []
-            before = found[:, 0] < 0
-            risks = found[~before, 2]
-            cells = []
-            for k, name in ((0, "change"), (1, "violation")):
-                weeks = found[~before, k]
-                late = f", {100 * (weeks > LATEST).mean():.0f} % later" if (weeks > LATEST).any() else ""
-                cells.append(f"{name} {np.median(weeks):.0f} ({np.quantile(weeks, 0.9, method='higher'):.0f}{late})")
-            print(
-                f"audits {100 * audit:3.0f} %, times {factor}: error rate of answers after it {risks.mean():.3f}; "
-                f"{'; '.join(cells)}; signalled before the change: {before.sum()} of {runs}",
-                flush=True,
-            )
+            said = f"{found.mean():.3f} ({live.labels.mean():,.0f} labels), {part:.3f} of full labels"
+            cells.append(f"audits {100 * audit:3.0f} %: {said} (standard error {error:.3f})")
+        say(f"{name:12} {'   '.join(cells)}")
 
 
 #: Weeks after a change that are counted.
 LATEST = 26
 
 
-def _weeks(audit: float, factor: float, seed: int) -> tuple[int, int, float]:
+def delay(form: Form) -> None:
+    """Weeks of 3,000 rows until a change is signalled, and until a violation is proved."""
+    runs = form(200, 3)
+    say(f"risk of all rows times a factor after 8 weeks; weeks to a signal, {LATEST} at most: median (nine tenths)")
+    for audit in AUDITS[:2]:
+        for factor in (1.0, 1.5, 2.0, 4.0):
+            found = np.array([weeks_to_both(audit, factor, seed) for seed in range(runs)])
+            before, cells = found[:, 0] < 0, []
+            for k, name in ((0, "change"), (1, "violation")):
+                weeks = found[~before, k]
+                late = f", {100 * (weeks > LATEST).mean():.0f} % later" if (weeks > LATEST).any() else ""
+                cells.append(f"{name} {np.median(weeks):.0f} ({np.quantile(weeks, 0.9, method='higher'):.0f}{late})")
+            said = f"error rate of answers after it {found[~before, 2].mean():.3f}; {'; '.join(cells)}"
+            early = f"signalled before the change: {before.sum()} of {runs}"
+            say(f"audits {100 * audit:3.0f} %, times {factor}: {said}; {early}")
+
+
+def weeks_to_both(audit: float, factor: float, seed: int) -> tuple[int, int, float]:
     """Return in which week after the change it was signalled, and a violation proved; and the error rate of then."""
     rng, live = (
         np.random.default_rng(seed),
@@ -212,20 +190,19 @@ def _weeks(audit: float, factor: float, seed: int) -> tuple[int, int, float]:
     return weeks[0], weeks[1], risk
 
 
-def speed() -> None:
-    """Print the time of a million rows and of one row after them, and the size of the file after many calls."""
+def speed(form: Form) -> None:
+    """The time of a million rows and of one row after them, and the size of the file after many calls."""
     rng = np.random.default_rng(0)
     live = LiveCertificate(risk=LIMIT, scores=rng.random(2000))
     score = rng.random(1_000_000)
     loss = (rng.random(len(score)) < 0.3 * (1 - score) ** 1.5).astype(float)
-    begin = time.perf_counter(), time.process_time()
+    begin = time.process_time()
     live.update(score, loss)
-    middle = time.perf_counter(), time.process_time()
+    middle = time.process_time()
     for k in range(200):
         live.update([0.5 + k / 1000], [0.0])
-    end = time.perf_counter(), time.process_time()
-    wall, own = (f"{middle[k] - begin[k]:.2f} s, one row after them {5 * (end[k] - middle[k]):.2f} ms" for k in (0, 1))
-    print(f"{len(live.thresholds)} thresholds; a million rows: {wall} by the clock; {own} of the processor")
+    one = 5 * (time.process_time() - middle)
+    say(f"{len(live.thresholds)} thresholds; a million rows: {middle - begin:.2f} s, one row after them {one:.2f} ms")
     for k in range(1400):
         score = rng.random(100)
         names = [f"{k}-{row}" for row in range(100)] if k >= 700 else None
@@ -233,36 +210,8 @@ def speed() -> None:
     with tempfile.TemporaryDirectory() as folder:
         live.save(Path(folder) / "live.json")
         size = (Path(folder) / "live.json").stat().st_size / 1000
-        print(f"file after 1,600 calls, half of them with names: {size:.0f} kB")
-
-
-def main() -> None:
-    """Run what was asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["violations", "compare", "coverage", "audits", "delay", "speed"])
-    parser.add_argument("--streams", type=int, default=2000)
-    parser.add_argument("--days", type=int, default=200)
-    parser.add_argument("--rows", type=int, default=100)
-    parser.add_argument("--cell", choices=[*POPULATIONS, *WAYS], action="append")
-    parser.add_argument("--output", type=Path, default=Path("live-runs"))
-    parser.add_argument("--runs", type=int, default=100)
-    parser.add_argument("--data", type=Path, help="folder of saved outputs, for coverage")
-    given = parser.parse_args()
-    print(f"abstain {abstain.__version__}")
-    names = given.cell or [*POPULATIONS, *WAYS]
-    if given.what == "coverage":
-        coverage(given.data, given.runs)
-    elif given.what == "audits":
-        audits(given.runs)
-    elif given.what == "delay":
-        delay(given.runs)
-    elif given.what == "speed":
-        speed()
-    elif given.what == "compare":
-        compare(names, given.streams, given.days, given.rows)
-    else:
-        violations(names, given.streams, given.days, given.rows, given.output)
+    say(f"file after 1,600 calls, half of them with names: {size:.0f} kB")
 
 
 if __name__ == "__main__":
-    main()
+    command(__doc__, violations, compare, coverage, audits, delay, speed)

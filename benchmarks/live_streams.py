@@ -4,18 +4,16 @@ The first few streams also go through ``LiveCertificate``, row by row the same, 
 on every day. Streams go on after a violation is proved, where a policy of the package rejects everything.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from benchmarks.live_populations import DELTA, LIMIT, POPULATIONS, TWENTY, Population, plateau
 
 from abstain.live import LiveCertificate
 from abstain.policy import drawn_rows
 from abstain.thresholds import _grid_bets as _bets
-from live_populations import DELTA, LIMIT, POPULATIONS, Population, plateau
 
 
 class Streams:
@@ -25,15 +23,9 @@ class Streams:
     """
 
     def __init__(
-        self,
-        thresholds: np.ndarray,
-        streams: int,
-        shares: list[float],
-        compared: int = 0,
-        risk: float = LIMIT,
-        audit: float = 1.0,
-        **options: Any,
-    ) -> None:
+        self, thresholds: np.ndarray, streams: int, shares: list[float], compared: int = 0, *,
+        risk: float = LIMIT, audit: float = 1.0, **options: Any,
+    ) -> None:  # fmt: skip
         self.grid = np.unique(thresholds)[::-1]
         self.largest, self.heaviest = options.get("max_loss", 1.0), options.get("max_weight", 1.0)
         self.size = options.get("max_cluster", 1)
@@ -46,10 +38,8 @@ class Streams:
         self.smallest = np.ones(self.kept)
         self.labels, self.calls = np.zeros(streams, dtype=int), 0
         self.begin()
-        self.mirrors = [
-            LiveCertificate(risk=risk, delta=DELTA, thresholds=thresholds, audit=audit, **options)
-            for _ in range(compared)
-        ]
+        options |= {"risk": risk, "delta": DELTA, "thresholds": thresholds, "audit": audit}
+        self.mirrors = [LiveCertificate(**options) for _ in range(compared)]
         self.equal = self.different = 0
 
     def begin(self) -> None:
@@ -79,18 +69,18 @@ class Streams:
         gain = rows.get("sample_weight", 1.0) / self.heaviest * (self.limit - loss / self.largest) / chance
         gain, smallest = np.where(drawn, gain, 0.0), np.broadcast_to(self.smallest[group, stream], loss.shape)
         place = (group * len(loss) + stream) * (len(self.grid) + 1) + self.cells(score)
+        cell, found = self.cells(score), np.zeros((len(_bets.WEIGHTS), *loss.shape))
         if "clusters" in rows:
             number = np.where(rows["clusters"] < 0, n + np.arange(n), rows["clusters"]) + stream * 2 * n
-            cell, found = self.cells(score), np.zeros((len(_bets.WEIGHTS), *loss.shape))
-            for chosen in np.unique(smallest):
-                mine = smallest == chosen
-                found[:, mine] = _bets.cluster_logs(
-                    gain[mine] / self.size, cell[mine], number[mine], self.limit, float(chosen)
-                )
-            self._add(place.ravel(), found.reshape(len(found), -1))
-            self._certify()
-        else:
-            self._count(place, gain, smallest)
+        for chosen in np.unique(smallest):
+            mine = smallest == chosen
+            if "clusters" in rows:
+                columns = gain[mine] / self.size, cell[mine], number[mine]
+                found[:, mine] = _bets.cluster_logs(*columns, self.limit, float(chosen))
+            else:
+                found[:, mine] = _bets.log_factors(gain[mine], self.limit, float(chosen))
+        self._add(place.ravel(), found.reshape(len(found), -1))
+        self._certify()
         if mirror:
             for s, live in enumerate(self.mirrors):
                 live.update(**self._columns(rows, drawn, chance, s), again=True)
@@ -111,15 +101,6 @@ class Streams:
         if self.last[0] is not score:
             self.last = score, _bets.cells(self.grid, score)
         return self.last[1]
-
-    def _count(self, place: np.ndarray, gain: np.ndarray, smallest: np.ndarray) -> None:
-        """Count the rows of a call, and evaluate the test at its end."""
-        logs = np.zeros((len(_bets.WEIGHTS), *gain.shape))
-        for chosen in np.unique(smallest):
-            mine = smallest == chosen
-            logs[:, mine] = _bets.log_factors(gain[mine], self.limit, float(chosen))
-        self._add(place.ravel(), logs.reshape(len(logs), -1))
-        self._certify()
 
     def _add(self, place: np.ndarray, logs: np.ndarray) -> None:
         shape = (*self.kept, len(self.grid) + 1)
@@ -177,9 +158,9 @@ class Streams:
         return np.asarray((self.certified & wrong[:, np.newaxis]).any(axis=(0, 2)))
 
 
-# ---------------------------------------------------------------------- uses: violated streams, and the streams
+# ---------------------------------------------------------------------- uses
 
-
+#: Violated streams, and all of them.
 Found = tuple[np.ndarray, Streams]
 
 
@@ -218,7 +199,7 @@ def drawn_by_policy(audit: float, days: int, rows: int, size: tuple[int, int], s
 def late_labels(audit: float, days: int, rows: int, size: tuple[int, int], seed: int) -> Found:
     """Errors are known on the day, what is right after three: rows come again until their labels are due."""
     rng = np.random.default_rng(seed)
-    live = Streams(np.linspace(1, 0, 21)[1:], size[0], [DELTA], size[1], audit=audit, maturity=3)
+    live = Streams(TWENTY, size[0], [DELTA], size[1], audit=audit, maturity=3)
     waiting: list[tuple[dict[str, Any], np.ndarray, np.ndarray]] = []
     for k in range(days):
         score = rng.random((size[0], rows))
@@ -244,7 +225,7 @@ def late_labels(audit: float, days: int, rows: int, size: tuple[int, int], seed:
 def late_change(audit: float, days: int, rows: int, size: tuple[int, int], seed: int) -> Found:
     """Half of the days right wherever it counts, then at the limit; the certificate is begun anew at the change."""
     rng = np.random.default_rng(seed)
-    live = Streams(np.linspace(1, 0, 21)[1:], size[0], [DELTA / 2], size[1], audit=audit, restarts=1)
+    live = Streams(TWENTY, size[0], [DELTA / 2], size[1], audit=audit, restarts=1)
     before = np.zeros(size[0], dtype=bool)
     for k in range(days):
         if k == days // 2:
@@ -293,4 +274,4 @@ def cell(name: str, audit: float, days: int, rows: int, size: tuple[int, int], s
     """Return which streams of a population or a use are violated, and the streams."""
     if name in WAYS:
         return WAYS[name](audit, days, rows, size, seed)
-    return daily(POPULATIONS[name](), audit, days, rows, size, seed)
+    return daily(POPULATIONS[name], audit, days, rows, size, seed)

@@ -1,25 +1,20 @@
 """Monitoring: rows until a late change is noticed, false alarms in years of daily looks, late labels, drift, time.
 
-    python benchmarks/monitoring.py [PART ...] [--quick]
+    python -m benchmarks.monitoring [PART ...] [--full]
 
-Parts: delays, detector, years, late, swings, windows, kills, ties, speed, returning, drift. Without parts all: a
-quarter of an hour; with --quick a tenth of the repetitions. ``returning``: patients who come back, each judged by its
-first call (``Monitor(returning="skip")``), with the risk at the limit for first calls or for all rows of a patient.
+Parts: delays, detector, years, late, swings, windows, kills, ties, speed, returning, drift.
 """
-
-from __future__ import annotations
 
 import os
 import signal
-import sys
 import tempfile
 import time
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.harness import Form, command, percent, say
 
 import abstain
 from abstain._typing import FloatArray
@@ -28,154 +23,117 @@ from abstain.monitoring._evidence import FIRST, POWER, SCALE, Bets, Detector, Ev
 from abstain.policy import Policy
 
 LIMIT, DELTA = 0.05, 0.05
-#: Average run length of the change detector here.
-RUN = 7300
 ALARM = -np.log(DELTA)
+#: Rows of a risk before the change.
+HISTORIES = ((0.0, 0), *((risk, rows) for risk in (0.02, 0.04, 0.05) for rows in (500, 2000, 10000)))
 
 
-def wait(rng: np.random.Generator, before: float, history: int, after: float) -> float:
-    """Return the rows of the new risk until the alarm; NaN if there was one before."""
-    evidence = Evidence(LIMIT)
-    if (evidence.update((rng.random(history) < before).astype(float)) >= ALARM).any():
-        return np.nan
+def drawn(rng: np.random.Generator, n: int, risk: Any = LIMIT) -> FloatArray:
+    """Return 0/1 losses."""
+    return (rng.random(n) < risk).astype(float)
+
+
+def alarmed(path: FloatArray) -> bool:
+    """Return whether evidence ever reaches the alarm."""
+    return bool((path >= ALARM).any())
+
+
+def wait(look: Callable[[FloatArray], Any], rng: np.random.Generator, after: float) -> float:
+    """Return the rows of a new risk until a look at 500 more of them finds something, in which it is the first."""
     waited = 0
     while True:
-        over = np.flatnonzero(evidence.update((rng.random(500) < after).astype(float)) >= ALARM)
-        if over.size:
-            return float(waited + over[0] + 1)
+        found = look(drawn(rng, 500, after))
+        if len(found):
+            return float(waited + found[0] + 1)
         waited += 500
 
 
-def delays(rng: np.random.Generator, repetitions: int = 1000) -> None:
+def delays(form: Form) -> None:
     """The risk was fine for a while, then it is above the limit."""
-    shifts = (0.075, 0.10, 0.20)
-    print(f"rows until the alarm, median / 90 %, limit {LIMIT}, {repetitions} streams (alarms before the change)")
-    print("before, rows   " + "".join(f"{f'then {after:.3g}':>20}" for after in shifts))
-    for before, history in ((0.0, 0), *((p, n) for p in (0.02, 0.04, 0.05) for n in (500, 2000, 10000))):
+    shifts, rng, many = (0.075, 0.10, 0.20), np.random.default_rng(3), form(1000, 100)
+    say(f"rows until the alarm, median / 90 %, limit {LIMIT}, {many} streams (alarms before the change)")
+    say("before, rows   " + "".join(f"{f'then {after:.3g}':>20}" for after in shifts))
+    for before, history in HISTORIES:
         cells = []
         for after in shifts:
-            found = np.array([wait(rng, before, history, after) for _ in range(repetitions)])
+            found = []
+            for _ in range(many):
+                evidence = Evidence(LIMIT)
+                early = alarmed(evidence.update(drawn(rng, history, before)))
+                look = lambda loss, update=evidence.update: np.flatnonzero(update(loss) >= ALARM)  # noqa: E731
+                found.append(np.nan if early else wait(look, rng, after))
             middle, late = np.nanquantile(found, [0.5, 0.9])
             cells.append(f"{middle:.0f} / {late:.0f} ({np.isnan(found).sum()})")
-        print(f"{f'{before:.2f}, {history}' if history else '-, 0':<15}" + "".join(f"{each:>20}" for each in cells))
+        say(f"{f'{before:.2f}, {history}' if history else '-, 0':<15}" + "".join(f"{each:>20}" for each in cells))
 
 
-def signalled(rng: np.random.Generator, before: float, history: int, after: float) -> float:
-    """Return the rows of the new risk until the detector signals, whatever it signalled before."""
-    detector, waited = Detector(LIMIT, RUN), 0
-    detector.update((rng.random(history) < before).astype(float))
-    while True:
-        signals = detector.update((rng.random(500) < after).astype(float))[1]
-        if signals:
-            return float(waited + signals[0] + 1)
-        waited += 500
-
-
-def detector(rng: np.random.Generator, repetitions: int = 1000) -> None:
-    """The change detector: rows until its signal, and between false ones."""
-    print(f"change detector, run length {RUN}: rows until the signal, median / 90 %, {repetitions} streams")
-    for before, history in ((0.0, 0), *((p, n) for p in (0.02, 0.04, 0.05) for n in (500, 2000, 10000))):
-        found = [signalled(rng, before, history, 0.10) for _ in range(repetitions)]
+def detector(form: Form) -> None:
+    """The change detector: rows until its signal, whatever it signalled before."""
+    rng, many, run = np.random.default_rng(3), form(1000, 100), 7300
+    say(f"change detector, run length {run}: rows until the signal, median / 90 %, {many} streams")
+    for before, history in HISTORIES:
+        found = []
+        for _ in range(many):
+            one = Detector(LIMIT, run)
+            one.update(drawn(rng, history, before))
+            found.append(wait(lambda loss, update=one.update: update(loss)[1], rng, 0.10))
         middle, late = np.quantile(found, [0.5, 0.9])
-        print(f"{f'{before:.2f}, {history}' if history else '-, 0':<15} {middle:.0f} / {late:.0f}")
-    cut, first = 10 * RUN, []
-    for _ in range(repetitions // 2):
-        signals = Detector(LIMIT, RUN).update((rng.random(cut) < LIMIT).astype(float))[1]
-        first.append(signals[0] + 1 if signals else cut)
-    error = 1.96 * np.std(first) / np.sqrt(len(first))
-    censored = 100 * np.mean(np.array(first) == cut)
-    mean = f"{np.mean(first):.0f} +- {error:.0f} rows to the first signal"
-    print(f"risk at the limit: {mean} ({censored:.1f} % cut at {cut})")
+        say(f"{f'{before:.2f}, {history}' if history else '-, 0':<15} {middle:.0f} / {late:.0f}")
 
 
-def stream(days: int, a_day: int, risk: float, kind: str, rng: np.random.Generator) -> tuple[FloatArray, ...]:
-    """Return days of prediction, losses, and days on which labels come."""
-    day = np.repeat(np.arange(days), a_day).astype(float)
-    wrong = (rng.random(len(day)) < risk).astype(float)
-    delay = rng.exponential(float(kind), len(day)) if kind[0].isdigit() else np.where(wrong, *EARLY[kind])
-    return day, wrong, day + delay
-
-
-#: Errors are known after so many days, and successes are.
-EARLY = {"errors after 5, successes after 30 days": (5.0, 30.0), "errors after 2, successes after 60": (2.0, 60.0)}
-
-
-def late(rng: np.random.Generator, repetitions: int = 2000) -> None:
+def late(form: Form) -> None:
     """Late labels: in the order of labelling where the delay tells nothing, else under maturity."""
+    rng, many = np.random.default_rng(3), form(2000, 200)
     for a_day in (10, 30):
-        for mean in ("7", "30", "90"):
+        day = np.repeat(np.arange(365), a_day).astype(float)
+        for mean in (7.0, 30.0, 90.0):
             alarms = 0
-            for _ in range(repetitions):
-                _, wrong, known = stream(365, a_day, LIMIT, mean, rng)
+            for _ in range(many):
+                wrong, known = drawn(rng, len(day)), day + rng.exponential(mean, len(day))
                 order = np.argsort(known, kind="stable")
-                alarms += bool((Evidence(LIMIT).update(wrong[order][known[order] <= 365]) >= ALARM).any())
-            share = percent(alarms, repetitions)
-            print(f"delay of {mean} days in the mean, {a_day} rows a day, order of labels: ever {share}", flush=True)
-    policy = certified()
-    for kind, (_, age) in EARLY.items():
+                alarms += alarmed(Evidence(LIMIT).update(wrong[order][known[order] <= 365]))
+            share = percent(alarms, many)
+            say(f"delay of {mean:g} days in the mean, {a_day} rows a day, order of labels: ever {share}")
+    for early, age in ((5.0, 30.0), (2.0, 60.0)):
         for risk in (0.02, 0.04, 0.05):
             for a_day in (10, 30):
-                found = np.zeros(2)
-                for k in range(repetitions):
-                    day, wrong, known = stream(365, a_day, risk, kind, rng)
+                day, found = np.repeat(np.arange(365), a_day).astype(float), np.zeros(2)
+                for _ in range(many):
+                    wrong = drawn(rng, len(day), risk)
+                    known = day + np.where(wrong, early, age)
                     order = np.argsort(known, kind="stable")
                     by_label = Evidence(LIMIT).update(wrong[order][known[order] <= 365])
-                    by_age = Evidence(LIMIT).update(wrong[day <= 365 - age])
-                    if k < 5:  # the same through the public function, which judges a day as one, a look every 30 days
-                        begins = np.arange(len(by_age)) % a_day == 0
-                        by_day = Evidence(LIMIT).update(wrong[day <= 365 - age], begins)[ends(begins)]
-                        assert np.isclose(np.log(watched(policy, day, wrong, known, age)), max(0.0, by_day.max()))
-                    found += bool((by_label >= ALARM).any()), bool((by_age >= ALARM).any())
-                shares = f"order of labels {percent(found[0], repetitions)}, maturity {percent(found[1], repetitions)}"
-                print(f"{kind}, risk {risk}, {a_day} rows a day: {shares}", flush=True)
+                    found += alarmed(by_label), alarmed(Evidence(LIMIT).update(wrong[day <= 365 - age]))
+                shares = f"order of labels {percent(found[0], many)}, maturity {percent(found[1], many)}"
+                said = f"errors after {early:g} days, successes after {age:g}, risk {risk}, {a_day} rows a day"
+                say(f"{said}: {shares}")
 
 
-def watched(policy: Policy, day: FloatArray, wrong: FloatArray, known: FloatArray, age: float) -> float:
-    """Return the evidence of a year that is watched under maturity, where each month's file has the last months."""
-    watch, score = Monitor(policy, maturity=age, accepted_only=True), np.linspace(0.99, 1.0, len(day))
-    for today in [*range(30, 365, 30), 365]:
-        new = (day <= today) & (day > today - age - 31)
-        loss = np.where(known[new] <= today, wrong[new], np.nan)
-        seen = watch.update(loss, score[new], time=day[new], as_of=float(today))
-    return seen.evidence
-
-
-def percent(k: float, n: int) -> str:
-    """Return a share with 1.96 Monte Carlo errors."""
-    return f"{100 * k / n:.1f} +- {196 * np.sqrt(max(k / n * (1 - k / n), 0.25 / n**2) / n):.1f} %"
-
-
-def ever(path_of: Callable[[], FloatArray], repetitions: int, step: int = 1) -> str:
+def ever(path_of: Callable[[], FloatArray], many: int, step: int = 1) -> str:
     """Return the share of streams with an alarm at any look, with 1.96 Monte Carlo errors."""
-    share = np.mean(
-        [bool((Evidence(LIMIT).update(path_of())[step - 1 :: step] >= ALARM).any()) for _ in range(repetitions)]
-    )
-    return f"{100 * share:.1f} +- {196 * np.sqrt(share * (1 - share) / repetitions):.1f} %"
+    return percent(sum(alarmed(Evidence(LIMIT).update(path_of())[step - 1 :: step]) for _ in range(many)), many)
 
 
-def years(rng: np.random.Generator, repetitions: int = 2000) -> None:
+def years(form: Form) -> None:
     """The risk is exactly the limit, and somebody looks every evening of a year, or after every row."""
+    rng, many = np.random.default_rng(3), form(2000, 200)
     for rows in (10, 30):
         for step, looks in ((rows, "every evening"), (1, "after every row")):
-            share = ever(lambda n=365 * rows: (rng.random(n) < LIMIT).astype(float), repetitions, step)  # type: ignore[misc]
-            print(f"risk at the limit, {rows} rows a day, a look {looks} of a year: ever alarmed {share}")
-    share = ever(lambda: rng.beta(0.1, 1.9, 3650), repetitions)
-    print(f"losses between 0 and 1 with mean {LIMIT}, 3,650 rows: ever alarmed {share}")
+            share = ever(lambda n=365 * rows: drawn(rng, n), many, step)  # type: ignore[misc]
+            say(f"risk at the limit, {rows} rows a day, a look {looks} of a year: ever alarmed {share}")
+    share = ever(lambda: rng.beta(0.1, 1.9, 3650), many)
+    say(f"losses between 0 and 1 with mean {LIMIT}, 3,650 rows: ever alarmed {share}")
 
 
-def swings(rng: np.random.Generator, repetitions: int = 500) -> None:
+def swings(form: Form) -> None:
     """A year of 30 rows a day whose risk is the limit on average only: above it for a part of each period."""
-    row = np.arange(365 * 30)
+    rng, many, row = np.random.default_rng(3), form(500, 50), np.arange(365 * 30)
     for period, name in ((30, "every day"), (210, "every week"), (900, "every month"), (5475, "every half year")):
         for low, high in ((0.04, 0.06), (0.02, 0.08)):
             risk = np.where(row % period < period // 2, low, high)
-            share = ever(lambda risk=risk: (rng.random(len(risk)) < risk).astype(float), repetitions)  # type: ignore[misc]
-            first = np.mean([
-                (Evidence(LIMIT, 1.0).update((rng.random(len(risk)) < risk).astype(float)) >= ALARM).any()
-                for _ in range(repetitions)
-            ])  # fmt: skip
-            mean = percent(first * repetitions, repetitions)
-            print(f"risk {low} then {high} {name}: alarmed {share}; with since_first {mean}")
+            share = ever(lambda risk=risk: drawn(rng, len(risk), risk), many)  # type: ignore[misc]
+            first = sum(alarmed(Evidence(LIMIT, 1.0).update(drawn(rng, len(risk), risk))) for _ in range(many))
+            say(f"risk {low} then {high} {name}: alarmed {share}; with since_first {percent(first, many)}")
 
 
 def windowed(risk: FloatArray, window: int, rng: np.random.Generator) -> FloatArray:
@@ -197,25 +155,20 @@ def windowed(risk: FloatArray, window: int, rng: np.random.Generator) -> FloatAr
     return alarm
 
 
-def windows(rng: np.random.Generator, repetitions: int = 4000) -> None:
+def windows(form: Form) -> None:
     """The mean risk in windows, where the risk swings around the limit; and what a window costs."""
-    day = np.arange(364)
+    rng, many, day = np.random.default_rng(3), form(4000, 400), np.arange(364)
     for low, high in ((0.04, 0.06), (0.02, 0.08)):
         for turn in (7, 30, 91):
-            place = (day + rng.integers(0, 2 * turn, (repetitions, 1))) // turn
+            place = (day + rng.integers(0, 2 * turn, (many, 1))) // turn
             risk = np.where(place % 2 == 0, low, high)
             for window in (1, 2 * turn, 4 * turn):
-                found = percent(np.isfinite(windowed(risk, window, rng)).sum(), repetitions)
-                print(f"windows of {window} days, {low:g} and {high:g} by turns of {turn}: violated {found}")
-    for window in (1, 7, 28):
-        flat, turned = np.full(364, LIMIT), np.where(day % window < window / 2, 0.08, 0.02)
-        for name, risk in (("always", flat), ("in the mean, its bad half first", turned))[: 1 + (window == 28)]:
-            found = np.isfinite(windowed(np.tile(risk, (repetitions, 1)), window, rng)).sum()
-            print(f"windows of {window} days at the limit {name}: violated {percent(found, repetitions)}")
-    rises = np.tile(np.where(np.arange(400) < 100, 0.02, 0.10), (repetitions, 1))
+                found = percent(np.isfinite(windowed(risk, window, rng)).sum(), many)
+                say(f"windows of {window} days, {low:g} and {high:g} by turns of {turn}: violated {found}")
+    rises = np.tile(np.where(np.arange(400) < 100, 0.02, 0.10), (many, 1))
     for window in (1, 7, 30, 91):
         waited = windowed(rises, window, rng) - 100.0
-        print(f"windows of {window} days: from 2 to 10 %, days to the alarm {np.quantile(waited, [0.5, 0.9])}")
+        say(f"windows of {window} days: from 2 to 10 %, days to the alarm {np.quantile(waited, [0.5, 0.9])}")
 
 
 def certified() -> Policy:
@@ -226,12 +179,13 @@ def certified() -> Policy:
     return abstain.choose_threshold(wrong, score, risk=LIMIT, delta=DELTA).policy(score="msp")
 
 
-def kills(_: np.random.Generator, repetitions: int = 50) -> None:
+def kills(form: Form) -> None:
     """A writer of the state is killed again and again."""
+    many = form(50, 50)
     with tempfile.TemporaryDirectory() as folder:
         file, said, lost, weeks, policy = Path(folder) / "state.json", Path(folder) / "said", 0, 0, certified()
         Monitor(policy).save(file)
-        for kill in range(repetitions):
+        for kill in range(many):
             child = os.fork()
             if not child:
                 mine, watch = np.random.default_rng(kill), load_monitor(file, policy)
@@ -245,52 +199,49 @@ def kills(_: np.random.Generator, repetitions: int = 50) -> None:
             written = int(said.read_text() or 0) if said.exists() else 0
             weeks = load_monitor(file, policy).calls
             lost += weeks < written
-        print(f"killed {repetitions} times while it wrote, {weeks} weeks in all: {lost} that were written are lost")
+        say(f"killed {many} times while it wrote, {weeks} weeks in all: {lost} that were written are lost")
 
 
-def speed(rng: np.random.Generator, _: int = 0) -> None:
+def speed(form: Form) -> None:
     """A million rows, and one more row."""
-    policy, score, loss = certified(), rng.random(10**6), rng.random(10**6) < 0.02
+    rng, watch = np.random.default_rng(3), Monitor(certified())
+    score, loss = rng.random(10**6), rng.random(10**6) < 0.02
     start = time.perf_counter()
-    watch = Monitor(policy)
     watch.update(loss, score)
-    print(f"1,000,000 rows with coverage and score: {time.perf_counter() - start:.2f} s")
+    say(f"1,000,000 rows with coverage and score: {time.perf_counter() - start:.2f} s")
     loss, score = rng.random(1000) < 0.02, rng.random(1000)
     start, used = time.perf_counter(), time.process_time()
     for k in range(1000):
         watch.update(loss[k : k + 1], score[k : k + 1])
     wall, used = time.perf_counter() - start, time.process_time() - used
-    print(f"one more row: {used:.3f} ms of the processor, {wall:.3f} ms on the clock")
+    say(f"one more row: {used:.3f} ms of the processor, {wall:.3f} ms on the clock")
 
 
-def ties(rng: np.random.Generator, repetitions: int = 400) -> None:
+def ties(form: Form) -> None:
     """Rows of equal time: alarms where labels came errors first, delays, and false signals of the detector."""
-    policy = certified()
+    rng, many, policy = np.random.default_rng(3), form(400, 40), certified()
     for width in (1, 7):
         alarms = 0
-        for _ in range(repetitions):
+        for _ in range(many):
             day = np.repeat(np.arange(120.0), 30)
-            wrong = (rng.random(3600) < LIMIT) * 1.0
+            wrong = drawn(rng, 3600)
             known = np.argsort(day + np.where(wrong, rng.integers(0, 6, 3600), rng.integers(25, 30, 3600)))
             when, score = day[known] // width * width, np.linspace(0.99, 1.0, 3600)
             seen = monitor(policy, wrong[known], score, time=when, maturity=30.0, as_of=160.0, accepted_only=True)
             alarms += bool(seen.violated)
-        print(f"labels errors first, times of {width} days: ever {percent(alarms, repetitions)}", flush=True)
+        say(f"labels errors first, times of {width} days: ever {percent(alarms, many)}")
     for size in (1, 30, 210):
         for history in (0, -(-2000 // size) * size):
             begins, found = np.arange(history + 5040) % size == 0, []
-            for _ in range(repetitions):
+            for _ in range(many):
                 risk = np.where(np.arange(len(begins)) < history, 0.02, 0.10)
-                path = Evidence(LIMIT).update((rng.random(len(begins)) < risk) * 1.0, begins)
+                path = Evidence(LIMIT).update(drawn(rng, len(begins), risk), begins)
                 found.append(int(np.flatnonzero((path >= ALARM) & ends(begins))[0]) + 1 - history)
             middle, late = np.quantile(found, [0.5, 0.9])
-            print(f"times of {size} rows, after {history} of 2 %: {middle:.0f} / {late:.0f} rows until the alarm")
+            say(f"times of {size} rows, after {history} of 2 %: {middle:.0f} / {late:.0f} rows until the alarm")
         begins = np.arange(30_000 // size * size) % size == 0
-        signals = sum(
-            len(Detector(LIMIT, 1000.0).update((rng.random(len(begins)) < LIMIT) * 1.0, begins)[1])
-            for _ in range(repetitions)
-        )
-        print(f"times of {size} rows: one false signal in {repetitions * len(begins) / max(1, signals):.0f} rows")
+        signals = sum(len(Detector(LIMIT, 1000.0).update(drawn(rng, len(begins)), begins)[1]) for _ in range(many))
+        say(f"times of {size} rows: one false signal in {many * len(begins) / max(1, signals):.0f} rows")
 
 
 RETURNING_LIMIT, WEEKS, NEW, AGAIN = 0.1, 52, 15, 0.15
@@ -343,27 +294,26 @@ def year(kind: str, scale: float, policy: Any, seed: int) -> tuple[bool, int, in
         names, risks, chances = (np.array(column) for column in zip(*shown, strict=True))
         sure, luck = rng.random(len(names)) < chances, rng.random(len(names))
         score = np.where(sure, least + (1.0 - least) * luck, 0.99 * least * luck)
-        seen = watch.update((rng.random(len(names)) < risks) * 1.0, score, clusters=names)
+        seen = watch.update(drawn(rng, len(names), risks), score, clusters=names)
     return bool(seen.violated), seen.returned, seen.n + seen.returned
 
 
-def returning(_: np.random.Generator, repetitions: int = 200) -> None:
+def returning(form: Form) -> None:
     """New patients a week for a year, who come again in 15 % of the later weeks with one to three rows each time."""
-    score = np.random.default_rng(0).random(3000)
+    score, many = np.random.default_rng(0).random(3000), form(200, 20)
     options: Any = {"risk": RETURNING_LIMIT, "delta": DELTA, "clusters": np.arange(3000) // 3}
     policy = abstain.choose_threshold(np.zeros(3000), score, **options).policy(score="s")
     for kind, words in KINDS.items():
-        for whole in (False, True):
+        for whole, where in ((False, "first calls"), (True, "all rows")):
             scale = factor(kind, whole)
-            years = [year(kind, scale, policy, seed) for seed in range(repetitions)]
-            broken, left, total = np.sum(years, axis=0)
-            where = "all rows" if whole else "first calls"
-            print(f"{words}; at the limit over {where}: ever called broken {percent(broken, repetitions)}, "
-                  f"left out {100 * left / total:.0f} % of rows", flush=True)  # fmt: skip
+            broken, left, total = np.sum([year(kind, scale, policy, seed) for seed in range(many)], axis=0)
+            shares = f"ever called broken {percent(broken, many)}, left out {100 * left / total:.0f} % of rows"
+            say(f"{words}; at the limit over {where}: {shares}")
 
 
-def drift(rng: np.random.Generator, repetitions: int = 1000) -> None:
-    """Calibration and stream are one population, or the scores of the stream are u^1.2 instead of u."""
+def drift(form: Form) -> None:
+    """Calibration and stream are one population."""
+    rng, many = np.random.default_rng(3), form(1000, 100)
 
     def draw(n: int, power: float = 1.0) -> tuple[Any, Any]:
         score = rng.random(n) ** power
@@ -371,30 +321,15 @@ def drift(rng: np.random.Generator, repetitions: int = 1000) -> None:
 
     for n, rows in ((1000, 5000), (4000, 5000)):
         told = []
-        for _ in range(repetitions):
+        for _ in range(many):
             policy = abstain.choose_threshold(*draw(n), risk=0.05, delta=DELTA).policy(score="s")
             seen = [monitor(policy, *draw(rows, power)) for power in (1.0, 1.2)]
             told.append([float(bool(value)) for one in seen for value in (one.coverage_drifted, one.score_drifted)])
         same_c, same_s, moved_c, moved_s = np.mean(told, axis=0)
-        print(
-            f"{n} calibration rows, {rows} new ones: false alarms of coverage {same_c:.3f}, score {same_s:.3f}; "
-            f"scores moved by up to 0.07: coverage {moved_c:.3f}, score {moved_s:.3f} noticed"
-        )
-
-
-def main() -> None:
-    warnings.simplefilter("ignore")
-    parts: dict[str, tuple[Callable[..., None], int]] = {
-        "delays": (delays, 1000), "detector": (detector, 1000), "years": (years, 2000), "late": (late, 2000),
-        "swings": (swings, 500), "windows": (windows, 4000), "kills": (kills, 50), "ties": (ties, 400),
-        "speed": (speed, 1),
-        "returning": (returning, 200), "drift": (drift, 1000),
-    }  # fmt: skip
-    names = [name for name in sys.argv[1:] if name != "--quick"]
-    for name in names or parts:
-        part, many = parts[name]
-        part(np.random.default_rng(3), max(1, many // 10) if "--quick" in sys.argv and name != "kills" else many)
+        false = f"false alarms of coverage {same_c:.3f}, score {same_s:.3f}"
+        moved = f"scores moved by up to 0.07: coverage {moved_c:.3f}, score {moved_s:.3f} noticed"
+        say(f"{n} calibration rows, {rows} new ones: {false}; {moved}")
 
 
 if __name__ == "__main__":
-    main()
+    command(__doc__, delays, detector, years, late, swings, windows, kills, ties, speed, returning, drift)

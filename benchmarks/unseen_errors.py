@@ -1,32 +1,29 @@
-"""Intervals where the decisive errors may be unseen: coverage and warnings.
+"""Intervals where the decisive errors may be unseen, and bands of clusters: coverage and warnings.
 
-    python -m benchmarks.unseen_errors [--full] [--only cells,usual,...] [--match TEXT]
+    python -m benchmarks.unseen_errors [cells attacks designs edges coverages top bands large differences] [--full]
 
-From the root of the repository; through the public API with its defaults. The quick form takes about two minutes, the
-full one ten minutes on one core. Every share comes with 1.96 Monte Carlo errors.
+Through the public API with its defaults; the truth is known everywhere.
 """
 
-from __future__ import annotations
-
-import argparse
-import time
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from benchmarks.harness import Form, command, held, percent, say
+from scipy import stats
 
 import abstain
-from tests.inference.populations import POPULATIONS
 
 AREAS = ("augrc", "aurc", "auroc_f")
-EXCESS = ("e_augrc", "e_aurc", "naugrc", "naurc", "sele")
 REAL = ("risk", "augrc", "aurc", "e_augrc", "e_aurc", "naurc", "sele", "selective_risk(threshold=0.6)")
+EXCESS = ("e_augrc", "e_aurc", "naugrc", "naurc", "sele")
 AT_COVERAGE = ("selective_risk(coverage=0.8)", "generalized_risk(coverage=0.8)", "selective_risk(coverage=0.5)")
 AT_RISK = ("coverage_at_risk(risk=0.01)", "coverage_at_risk(risk=0.05)")
 
+Rng = np.random.Generator
 Columns = dict[str, Any]
-Draw = Callable[[int, np.random.Generator], Columns]
+Draw = Callable[[int, Rng], Columns]
 
 
 # ---------------------------------------------------------------------- populations of 0/1 losses
@@ -46,7 +43,7 @@ class Population(NamedTuple):
         """Return a confidence in [0, 1]."""
         return 1.0 - (u if self.ends is None else np.searchsorted(self.ends, u) / len(self.ends))
 
-    def draw(self, n: int, rng: np.random.Generator) -> Columns:
+    def draw(self, n: int, rng: Rng) -> Columns:
         """Return n samples."""
         u = rng.random(n)
         return {"loss": (rng.random(n) < self.risk(u)).astype(float), "confidence": self.score(u)}
@@ -54,10 +51,8 @@ class Population(NamedTuple):
     def table(self, cells: int = 400_000) -> abstain.TieBlocks:
         """Return a weighted table that is the population, up to the width of a cell."""
         u = (np.arange(cells) + 0.5) / cells
-        p = self.risk(u)
-        return abstain.TieBlocks.from_samples(
-            np.repeat([1.0, 0.0], cells), np.tile(self.score(u), 2), np.r_[p, 1.0 - p], oracle=True
-        )
+        p, score = self.risk(u), np.tile(self.score(u), 2)
+        return abstain.TieBlocks.from_samples(np.repeat([1.0, 0.0], cells), score, np.r_[p, 1.0 - p], oracle=True)
 
 
 def steps(name: str, *parts: tuple[float, float], ties: bool = True) -> Population:
@@ -73,45 +68,28 @@ def two_levels(mass: float, confident: float, rest: float, ties: bool = True) ->
 
 
 CELLS = (
-    (two_levels(0.95, 0.004, 0.5), 300),
-    (two_levels(0.95, 0.004, 0.5, ties=False), 300),
-    (two_levels(0.95, 0.004, 0.5, ties=False), 1000),
-    (two_levels(0.98, 0.002, 0.5), 300),
-    (two_levels(0.98, 0.002, 0.5), 1000),
-    (two_levels(0.90, 0.005, 0.3), 300),
-    (two_levels(0.80, 0.005, 0.2), 300),
-    (two_levels(0.95, 0.010, 0.5), 300),
+    (two_levels(0.95, 0.004, 0.5), (300,)),
+    (two_levels(0.95, 0.004, 0.5, ties=False), (300, 1000)),
+    (two_levels(0.98, 0.002, 0.5), (300, 1000)),
+    (two_levels(0.90, 0.005, 0.3), (300,)),
+    (two_levels(0.80, 0.005, 0.2), (300,)),
+    (two_levels(0.95, 0.010, 0.5), (300,)),
 )
-
-#: The populations of docs/interval-coverage.md; that of real losses is among the designs.
-USUAL = tuple(
-    Population(
-        each.name,
-        lambda u, e=each: e.floor + e.slope * u**e.power,
-        None if each.levels is None else tuple(np.arange(1, each.levels + 1) / each.levels),
-    )
-    for each in POPULATIONS
-    if not each.exponential
-)
-
+FEW_AT_THE_TOP = ((0.01, 1.0), (0.2, 0.03), (0.4, 0.1), (0.6, 0.2), (0.8, 0.4), (1.0, 0.6))
+#: Chosen against the construction after it stood.
 ATTACKS = (
     (Population("overconfident top 2 %", lambda u: np.where(u < 0.02, 0.10, 0.001 + 0.3 * u**6)), (200, 500, 2000)),
     (steps("hidden middle level", (0.5, 0.0), (0.9, 0.004), (1.0, 0.4)), (200, 500)),
     (steps("errors at the very top only", (0.01, 0.3), (0.97, 0.0), (1.0, 0.5), ties=False), (300, 1000)),
-    (two_levels(0.05, 0.5, 0.996), (300, 1000)),
-    (two_levels(0.05, 0.5, 0.004), (300, 1000)),
-    (steps("one score for all, 1 % wrong", (1.0, 0.01)), (100, 500)),
+    (two_levels(0.05, 0.5, 0.996), (300,)),
+    (two_levels(0.05, 0.5, 0.004), (300,)),
     (steps("70 % at the top score, 0.3 % wrong", (0.7, 0.003), (0.9, 0.02), (1.0, 0.25)), (200, 500)),
     (Population("perfect ranking, 4 % errors", lambda u: (u > 0.96) * 1.0), (300, 1000)),
     (Population("97 % errors", lambda u: 0.94 + 0.06 * u), (400,)),
-    (
-        steps("five levels, top 1 % wrong", (0.01, 1.0), (0.2, 0.03), (0.4, 0.1), (0.6, 0.2), (0.8, 0.4), (1.0, 0.6)),
-        (300,),
-    ),
-    (Population("waves", lambda u: 0.004 + 0.02 * (np.sin(40.0 * u) > 0.95)), (500, 2000)),
+    (steps("five levels, top 1 % wrong", *FEW_AT_THE_TOP), (300,)),
 )
 
-FIVE = steps("five levels, edge at .8", (0.2, 0.03), (0.4, 0.1), (0.6, 0.2), (0.8, 0.4), (1.0, 0.6))
+FIVE = steps("five levels, edge at .8", (0.2, 0.03), *FEW_AT_THE_TOP[2:])
 HALF = Population("half of the rows at one score", lambda u: np.where(u <= 0.5, 0.05, 0.05 + 0.8 * (u - 0.5)),
                   (0.5, *np.linspace(0.5, 1.0, 101)[1:].tolist()))  # fmt: skip
 SMOOTH = Population("smooth, 10 % errors", lambda u: 0.4 * u**3)
@@ -127,41 +105,32 @@ class Design(NamedTuple):
 
     name: str
     draw: Draw
-    n: int
-    metrics: tuple[str, ...]
 
     def table(self) -> abstain.TieBlocks:
         """Return the table of one huge sample."""
         found = self.draw(4_000_000, np.random.default_rng(99))
-        return abstain.TieBlocks.from_samples(
-            found["loss"], found["confidence"], found.get("sample_weight"), oracle=True
-        )
+        columns = (found["loss"], found["confidence"], found.get("sample_weight"))
+        return abstain.TieBlocks.from_samples(*columns, oracle=True)
 
 
-def stratified(n: int, rng: np.random.Generator, strata: bool = False) -> Columns:
+def stratified(n: int, rng: Rng) -> Columns:
     """A tenth of the rows stands for nine tenths of the population, which is confident and nearly flawless."""
     first = np.arange(n) < n // 10
     loss = (rng.random(n) < np.where(first, 0.03, 0.5)).astype(float)
     weight = np.where(first, 0.9 / first.mean(), 0.1 / (1.0 - first.mean()))
-    found = {"loss": loss, "confidence": first + rng.random(n), "sample_weight": weight}
-    return found | ({"strata": first.astype(int)} if strata else {})
+    return {"loss": loss, "confidence": first + rng.random(n), "sample_weight": weight}
 
 
-def importance(n: int, rng: np.random.Generator) -> Columns:
-    """Importance weights of coefficient of variation 1 on the first cell."""
-    return CELLS[1][0].draw(n, rng) | {"sample_weight": rng.exponential(1.0, n)}
-
-
-def clustered(n: int, rng: np.random.Generator, corrupt: float = 1.0 / 60.0) -> Columns:
-    """Clusters of ten; a few are corrupt, and most of their confident rows are wrong."""
+def clustered(n: int, rng: Rng) -> Columns:
+    """Clusters of ten; one in sixty is corrupt, and most of its confident rows are wrong."""
     cluster = np.arange(n) // 10
-    bad = (rng.random(n // 10 + 1) < corrupt)[cluster]
+    bad = (rng.random(n // 10 + 1) < 1.0 / 60.0)[cluster]
     u = rng.random(n)
     loss = (rng.random(n) < np.where(u < 0.95, np.where(bad, 0.6, 0.001), 0.5)).astype(float)
     return {"loss": loss, "confidence": 1.0 - u, "clusters": cluster}
 
 
-def frail(n: int, rng: np.random.Generator) -> Columns:
+def frail(n: int, rng: Rng) -> Columns:
     """Clusters of five with their own error rates on the first cell: gamma of variance 1 around its risks."""
     cluster = np.arange(n) // 5
     u, factor = rng.random(n), rng.gamma(1.0, 1.0, n // 5 + 1)[cluster]
@@ -169,20 +138,14 @@ def frail(n: int, rng: np.random.Generator) -> Columns:
     return {"loss": loss, "confidence": 1.0 - u, "clusters": cluster}
 
 
-def verbal(n: int, rng: np.random.Generator, most: float = 1.0) -> Columns:
+def verbal(n: int, rng: Rng) -> Columns:
     """Five verbal levels up to 1, where 3 % are wrong."""
     level = rng.integers(1, 6, n)
     loss = (rng.random(n) < np.where(level == 5, 0.03, 1.0 - level / 5)).astype(float)
-    return {"loss": loss, "confidence": np.minimum(level / 5, most)}
+    return {"loss": loss, "confidence": level / 5}
 
 
-def hopeless(n: int, rng: np.random.Generator) -> Columns:
-    """Five verbal levels from 0, where 3 % are right."""
-    found = verbal(n, rng)
-    return {"loss": 1.0 - found["loss"], "confidence": 1.0 - found["confidence"]}
-
-
-def real(kind: str, n: int, rng: np.random.Generator) -> Columns:
+def real(kind: str, n: int, rng: Rng) -> Columns:
     """Real losses of mean .1 + .6 u^2."""
     u = rng.random(n)
     noise = {
@@ -194,7 +157,7 @@ def real(kind: str, n: int, rng: np.random.Generator) -> Columns:
     return {"loss": (0.1 + 0.6 * u**2) * noise, "confidence": 1.0 - u}
 
 
-def weighted(population: Population, kind: str, n: int, rng: np.random.Generator) -> Columns:
+def weighted(population: Population, kind: str, n: int, rng: Rng) -> Columns:
     """Weights that are log-normal with sd 1, rise with the rank, or are three times as large at errors."""
     found = population.draw(n, rng)
     weight = {
@@ -205,147 +168,176 @@ def weighted(population: Population, kind: str, n: int, rng: np.random.Generator
     return found | {"sample_weight": weight}
 
 
-WEIGHTS = ("log-normal weights", "weights rise", "weights go with errors")
-
-KINDS = ("exponential", "log-normal, sd 1.5", "Pareto, 2.5", "one loss in a hundred is 100 times as large")
-DESIGNS = (
-    *(Design("stratified", stratified, n, AREAS + EXCESS) for n in (100, 400)),
-    Design("stratified, strata=", partial(stratified, strata=True), 100, AREAS + EXCESS),
-    Design("importance weights", importance, 300, ("risk", *AREAS, *EXCESS)),
-    *(Design("corrupt clusters of ten", clustered, n, ("risk", *AREAS, *EXCESS)) for n in (600, 2000)),
-    *(Design("frail clusters of five", frail, n, ("risk", *AREAS, *EXCESS)) for n in (500,)),
-    *(Design("errors at a score of 1", verbal, n, ("nll_confidence", "brier_confidence")) for n in (100, 300, 2000)),
-    *(Design("errors at 1 - 1e-6", partial(verbal, most=1.0 - 1e-6), n, ("nll_confidence",)) for n in (100, 300)),
-    *(Design("successes at a score of 0", hopeless, n, ("nll_confidence", "brier_confidence")) for n in (100, 300)),
-    *(Design(kind, partial(real, kind), n, REAL) for kind in KINDS for n in (100, 300)),
-)
+# ---------------------------------------------------------------------- coverage of the default intervals
 
 
-# ---------------------------------------------------------------------- simulation and report
-
-
-class Intervals(NamedTuple):
-    """Ends and warnings of one cell: arrays of shape (repetitions,)."""
-
-    low: np.ndarray
-    high: np.ndarray
-    warned: np.ndarray
-
-    def text(self, truth: float) -> str:
-        """Return coverage in all and of the unwarned, and the shares warned and without an interval."""
-        given, warned = ~np.isnan(self.low), self.warned > 0
-        inside = (self.low <= truth + 1e-12) & (truth - 1e-12 <= self.high)
-        return (
-            f"{share(inside[given])}  unwarned {share(inside[given & ~warned])}  warned {100 * np.mean(warned):5.1f} %"
-            f"  none {100 * np.mean(~given):4.1f} %"
-        )
-
-
-def simulate(draw: Draw, n: int, metrics: Iterable[str], repetitions: int) -> dict[str, Intervals]:
-    """Return the intervals of every metric on the same samples."""
-    rng = np.random.default_rng(n)
-    bound = {spec: abstain.metrics.parse(spec) for spec in metrics}
-    found = {spec: np.full((3, repetitions), np.nan) for spec in bound}
-    for k in range(repetitions):
-        columns = draw(n, rng)
-        for spec, metric in bound.items():
-            each = abstain.confidence_interval(metric, **columns)
-            found[spec][:, k] = each.low, each.high, each.warning is not None
-    return {spec: Intervals(*rows) for spec, rows in found.items()}
-
-
-def share(inside: np.ndarray) -> str:
-    """Return a share in per cent with its Monte Carlo error."""
-    if inside.size == 0:
-        return "   -       "
-    p = float(np.mean(inside))
-    return f"{100 * p:5.1f} ±{196 * np.sqrt(max(p * (1.0 - p), 0.25 / inside.size) / inside.size):4.1f}"
-
-
-class Report:
-    """Which form of which populations is simulated and printed."""
-
-    def __init__(self, full: bool, match: str) -> None:
-        self.full, self.match = full, match
-
-    def cell(self, of: Population | Design, n: int, metrics: tuple[str, ...], full: int, quick: int) -> None:
-        """Simulate the intervals of one cell and print them."""
-        if self.match not in of.name:
-            return
-        table = of.table()
-        for spec, each in simulate(of.draw, n, metrics, full if self.full else quick).items():
-            truth = abstain.metrics.parse(spec)(table)
+def cell(of: Population | Design, sizes: Iterable[int], metrics: tuple[str, ...], many: int) -> None:
+    """Print the coverage of all intervals and of those without a warning, and the shares warned and without one."""
+    table, bound = of.table(), {spec: abstain.metrics.parse(spec) for spec in metrics}
+    for n in sizes:
+        rng, found = np.random.default_rng(n), {spec: np.full((3, many), np.nan) for spec in bound}
+        for k in range(many):
+            columns = of.draw(n, rng)
+            for spec, metric in bound.items():
+                each = abstain.confidence_interval(metric, **columns)
+                found[spec][:, k] = each.low, each.high, each.warning is not None
+        for spec, (low, high, warned) in found.items():
+            truth = bound[spec](table)
             truth = 0.0 if np.isnan(truth) else truth  # a coverage that nothing attains
-            expected = f"expected {n * table.mean_loss:6.1f}"
-            print(f"{of.name:36} n {n:5} {expected}  {spec:30} {each.text(truth)}", flush=True)
+            given = ~np.isnan(low)
+            inside = (low <= truth + 1e-12) & (truth - 1e-12 <= high)
+            shares = f"{held(inside[given])}  unwarned {held(inside[given & (warned == 0)])}"
+            shares += f"  warned {100 * warned.mean():5.1f} %  none {100 * np.mean(~given):4.1f} %"
+            say(f"{of.name:36} n {n:5} expected {n * table.mean_loss:6.1f}  {spec:30} {shares}")
 
 
-def cells(report: Report) -> None:
+def cells(form: Form) -> None:
     """The cells in which intervals failed: rare confident errors."""
-    for population, n in CELLS:
-        report.cell(population, n, AREAS + EXCESS, 1000, 150)
-    if report.full:
-        for population in dict.fromkeys(population for population, _ in CELLS):
-            for n in (100, 3000):
-                report.cell(population, n, AREAS + EXCESS, 200, 0)
+    for population, sizes in CELLS:
+        cell(population, sizes, AREAS + EXCESS, form(1000, 150))
 
 
-def usual(report: Report) -> None:
-    """The populations of docs/interval-coverage.md."""
-    for n, full, quick in ((200, 1000, 60), (1000, 500, 30)):
-        for population in USUAL:
-            report.cell(population, n, AREAS + EXCESS, full, quick)
-
-
-def attacks(report: Report) -> None:
+def attacks(form: Form) -> None:
     """Populations that were chosen against the construction after it stood."""
     for population, sizes in ATTACKS:
-        for n in sizes:
-            report.cell(population, n, AREAS + EXCESS, 500, 60)
+        cell(population, sizes, AREAS + EXCESS, form(500, 60))
 
 
-def designs(report: Report) -> None:
-    """Weights, strata, clusters, scores of exactly 0 or 1, real losses."""
-    for design in DESIGNS:
-        report.cell(design, design.n, design.metrics, 500, 40)
+def designs(form: Form) -> None:
+    """Weights, clusters, scores of exactly 0 or 1, real losses."""
+    many = form(500, 40)
+    cell(Design("stratified", stratified), (100, 400), AREAS, many)
+    cell(Design("corrupt clusters of ten", clustered), (600, 2000), AREAS, many)
+    cell(Design("frail clusters of five", frail), (500,), AREAS, many)
+    cell(Design("errors at a score of 1", verbal), (100, 300, 2000), ("nll_confidence",), many)
+    for kind, sizes in (("exponential", (100, 300)), ("log-normal, sd 1.5", (100, 300)), ("Pareto, 2.5", (100,)),
+                        ("one loss in a hundred is 100 times as large", (100,))):  # fmt: skip
+        cell(Design(kind, partial(real, kind)), sizes, REAL, many)
 
 
-def edges(report: Report) -> None:
+def edges(form: Form) -> None:
     """A fixed coverage at the end of a wide tie."""
     for population in (FIVE, HALF):
-        for n in (100, 300, 2000):
-            report.cell(population, n, AT_COVERAGE, 500, 60)
+        cell(population, (100, 300, 2000), AT_COVERAGE, form(500, 60))
 
 
-def coverages(report: Report) -> None:
+def coverages(form: Form) -> None:
     """The largest coverage at a risk, which jumps."""
     for population in (SMOOTH, EASY, OVERCONFIDENT, FIVE):
-        for n in (300, 2000):
-            report.cell(population, n, AT_RISK, 500, 60)
+        cell(population, (300, 2000), AT_RISK, form(500, 60))
     for population in (SMOOTH, EASY, OVERCONFIDENT, FIVE):
-        for kind in WEIGHTS:
+        for kind in ("log-normal weights", "weights rise", "weights go with errors"):
+            design = Design(f"{population.name}; {kind}", partial(weighted, population, kind))
+            cell(design, (300, 1000), AT_RISK, form(500, 30))
+
+
+def top(form: Form) -> None:
+    """AURC and AUGRC where confident errors are seldom seen, by where an unseen one may lie."""
+    u = (np.arange(1_000_000) + 0.5) / 1_000_000
+    risks = {"top 2 % at 10 %": np.where(u < 0.02, 0.1, 0.001 + 0.3 * u**6),
+             "top 1 % at 30 %": np.where(u < 0.01, 0.3, np.where(u < 0.97, 0.0, 0.5)),
+             ".3 u2": 0.3 * u**2, ".2 u3": 0.2 * u**3, ".01 + .3 u2": 0.01 + 0.3 * u**2}  # fmt: skip
+    for name, risk in risks.items():
+        total = np.cumsum(risk)
+        truths = {"aurc": np.mean(total / np.arange(1, len(u) + 1)), "augrc": np.mean(total / len(u))}
+        for n in (200, 500, 1000):
+            rng, found = np.random.default_rng(2), list[list[Any]]()
+            for _ in range(form(1000, 20)):
+                x = rng.random(n)
+                loss = (rng.random(n) < risk[(x * len(u)).astype(int)]).astype(float)
+                made = [(abstain.confidence_interval(metric, loss, -x, unseen=unseen), truth)
+                        for metric, truth in truths.items() for unseen in ("random", "top")]  # type: ignore[arg-type]  # fmt: skip
+                found.append([(one.low <= truth <= one.high, one.high - one.low) for one, truth in made])
+            inside, width = np.moveaxis(np.array(found, dtype=float), 2, 0)
+            for k, metric in ((0, "AURC"), (2, "AUGRC")):
+                wider = np.median((width[:, k + 1] / width[:, k])[:100])
+                shares = f"{held(inside[:, k])} random, {held(inside[:, k + 1])} top, x {wider:.2f}"
+                say(f"top, {name}, n={n}: {metric} {shares}")
+
+
+# ---------------------------------------------------------------------- bands, and differences of coverages
+
+
+def contains(loss: Any, score: Any, clusters: Any, truth: Callable[[Any], Any], draw: int) -> tuple[bool, Any]:
+    """Return whether a simultaneous band holds from a coverage of .1 on, and the band."""
+    options: dict[str, Any] = {"kind": "simultaneous", "n_draws": 300, "rng": draw}
+    band = abstain.inference.risk_band(loss, score, clusters=clusters, **options)
+    known = band.coverage >= 0.1
+    at = truth(band.threshold)[known]
+    return bool(((band.low[known] <= at) & (at <= band.high[known])).all()), band
+
+
+def bands(form: Form) -> None:
+    """Share of samples in which a band with ``clusters=`` holds."""
+    grid = (np.arange(4000) + 0.5) / 4000
+    for frailty in (True, False):
+        rate = stats.gamma(2.0, scale=0.5).ppf((np.arange(2000) + 0.5) / 2000) if frailty else np.ones(1)
+        risk = np.minimum((0.02 + 0.35 * grid**2)[:, None] * rate, 1.0).mean(axis=1)
+        mean = np.cumsum(risk) / np.arange(1, 4001)
+        truth = lambda threshold, mean=mean: np.interp(-threshold, grid + 0.5 / 4000, mean)  # noqa: E731
+        for sizes in ("equal", "log-normal", "one in twenty"):
+            for m in (60, 200):
+                rng, found = np.random.default_rng(3), []
+                for draw in range(form(400, 5)):
+                    size = np.full(m, 10)
+                    if sizes == "log-normal":
+                        size = np.clip(np.round(5.0 * np.exp(rng.normal(0.0, 1.0, m) - 0.5)), 1, 200).astype(int)
+                    elif sizes == "one in twenty":
+                        size = np.where(rng.random(m) < 0.05, 100, 5)
+                    cluster = np.repeat(np.arange(m), size)
+                    each = rng.gamma(2.0, 0.5, m)[cluster] if frailty else 1.0
+                    u = rng.random(len(cluster))
+                    loss = (rng.random(len(u)) < np.minimum((0.02 + 0.35 * u**2) * each, 1.0)).astype(float)
+                    found.append(contains(loss, -u, cluster, truth, draw)[0])
+                say(f"bands, {sizes}, error rates vary: {frailty}, {m} clusters: hold {held(found)}")
+
+
+def large(form: Form) -> None:
+    """Of all clusters 15 % have 40 rows, the others 3 rows and 5 % errors; the scores are useless, so the risk is one.
+
+    ``whole``: a large one is wrong altogether in one case of five; samples without any are those of a population with
+    much less risk.
+    """
+    many = form(2000, 5)
+    for kind, m in (("rates from Beta(1, 4)", 60), ("wrong as a whole", 50)):
+        rng, found, below, truth = np.random.default_rng(3), [], [], (6.0 * 0.2 + 2.55 * 0.05) / 8.55
+        for draw in range(many):
+            big = rng.random(m) < 0.15
+            cluster = np.repeat(np.arange(m), np.where(big, 40, 3))
+            rate = rng.beta(1, 4, m) if kind.startswith("rates") else (rng.random(m) < 0.2) * 1.0
+            loss = (rng.random(len(cluster)) < np.where(big, rate, 0.05)[cluster]) * 1.0
+            score = rng.random(len(loss))
+            holds, band = contains(loss, score, cluster, partial(np.full_like, fill_value=truth), draw)
+            found.append(holds)
+            if not rate[big].any():
+                below.append(bool(band.high[-1] < truth))
+        none = f"none wrong in {percent(len(below), many)}, below the risk in {held(below)} of these"
+        say(f"large clusters, {kind}: hold {held(found)} of {many}, risk {truth:.3f}; {none}")
+
+
+def differences(form: Form) -> None:
+    """The difference of two coverages at a risk where the risk is flat around the limit, and where it rises."""
+
+    def draw(kind: str, rows: int, rng: Rng) -> tuple[Any, dict[str, Any]]:
+        e = rng.random(rows)
+        risk = np.where(e < 0.7, 0.048, 0.25) if kind == "flat" else 0.4 * e**3
+        wider = (0.05, 0.3) if kind == "flat" else (0.0, 0.25)
+        scores = {name: -e + by * rng.normal(size=rows) for name, by in zip("ab", wider, strict=True)}
+        return (rng.random(rows) < risk).astype(float), scores
+
+    for kind in ("flat", "rises"):
+        for limit in (0.01, 0.05):
             for n in (300, 1000):
-                design = Design(f"{population.name}; {kind}", partial(weighted, population, kind), n, AT_RISK)
-                report.cell(design, n, AT_RISK, 500, 30)
-
-
-SECTIONS = (cells, usual, attacks, designs, edges, coverages)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    names = {section.__name__: section for section in SECTIONS}
-    parser.add_argument("--full", action="store_true", help="all repetitions, and more sample sizes")
-    parser.add_argument("--only", default=",".join(names), help="sections, separated by commas")
-    parser.add_argument("--match", default="", help="only populations whose name holds this text")
-    given = parser.parse_args()
-    report = Report(given.full, given.match)
-    for name in given.only.split(","):
-        start = time.perf_counter()
-        print(f"--- {name}: {names[name].__doc__}")
-        names[name](report)
-        print(f"({time.perf_counter() - start:.0f} s)")
+                rng, found = np.random.default_rng(1), []
+                loss, scores = draw(kind, 1_000_000, rng)
+                values = [abstain.coverage_at_risk(loss, each, risk=limit) for each in scores.values()]
+                truth, metric = values[0] - values[1], f"coverage_at_risk(risk={limit})"
+                for _ in range(form(500, 5)):
+                    both = abstain.compare(*draw(kind, n, rng), metric=metric, n_resamples=100, rng=0)
+                    each = both.difference("a", "b")
+                    found.append(each.low <= truth <= each.high)
+                say(f"coverage at {limit:g}, {kind}, n={n}: true {truth:.3f}, covered {held(found)}")
 
 
 if __name__ == "__main__":
-    main()
+    command(__doc__, cells, attacks, designs, edges, coverages, top, bands, large, differences)

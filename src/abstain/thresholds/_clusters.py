@@ -43,7 +43,7 @@ bet little, which is what the declaration costs: about the ratio of M to the mea
 rows, all wrong, above all scores. A sample of n clusters has none of these with probability :math:`(1 - 1/m)^n`, as
 near to 1 as one likes; whatever is then certified has a risk as near to 1 as one likes, if k is large enough next to m.
 
-Source: betting on means, Waudby-Smith & Ramdas (2024). Why not rows or cluster-robust t: benchmarks/certificates.py.
+Source: betting on means, Waudby-Smith & Ramdas (2024). Not rows or cluster-robust t: benchmarks/certificate_attacks.py.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ probability of :math:`10^{-4}` that the draw asks for more rows of a kind than t
 which violates no guarantee. n and the choice depend on the numbers of rows only, not on K.
 
 Bets with weights on all rows, at thresholds that the choosing rows had fixed, are valid, too, by the inequality of
-arithmetic and geometric means, but accepted half as much (0.31 instead of 0.60 in benchmarks/pairs.py).
+arithmetic and geometric means, but accepted half as much (0.31 instead of 0.60 in benchmarks/thresholds.py).
 """
 
 from __future__ import annotations
