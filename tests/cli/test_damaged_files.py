@@ -13,7 +13,7 @@ from tests.cli.conftest import Done
 polars = pytest.importorskip("polars")
 
 #: Mutated files per format and command: few as a rule, 2,000 in a long run.
-MANY = 2000 if settings.default is not None and settings.default.max_examples > 100 else 10
+MANY = 2000 if settings.default is not None and settings.default.max_examples > 100 else 6
 RNG = np.random.default_rng(5)
 COLUMNS = {
     "y": RNG.integers(0, 2, 80), "yhat": RNG.integers(0, 2, 80), "conf": RNG.random(80), "weight": RNG.random(80) + 0.5,

@@ -119,7 +119,9 @@ def test_gradients_of_both_orders(options):
     assert torch.autograd.gradgradcheck(lambda z: nn.CWSALoss(**options)(z, target), (logits,))
 
 
-@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize(
+    "options", [each if k > 1 else pytest.param(each, marks=pytest.mark.slow) for k, each in enumerate(OPTIONS)]
+)
 def test_compile_captures_one_graph(options):
     """The whole loss is one graph (fullgraph=True), and gives what it gives without; ties included."""
     torch.compiler.reset()

@@ -59,7 +59,7 @@ def test_the_gallery_draws_real_data(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [name if k % 4 == 0 or name == "forest" else pytest.param(name, marks=pytest.mark.slow)
+    "name", [name if k % 8 == 0 or name == "forest" else pytest.param(name, marks=pytest.mark.slow)
              for k, name in enumerate(NAMES)],
 )  # fmt: skip
 def test_equal_data_give_equal_bytes(name: str, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from abstain.policy import KEPT, REASONS, Calibration, Objective, Policy, Second
 from tests.policy.forms import in_sql, module
 from tests.policy.policies import CLASSES, KINDS, fitted, make, rows_of
 
-N = 10_000
+N = 2_000
 #: Kinds of policies that SQL can express.
 IN_SQL = ["column", "groups", "uncertainty", "declined", "positive", "msp_probabilities", "margin_probabilities"]
 
@@ -38,7 +38,7 @@ def beyond(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("name", KINDS)
 def test_the_python_file_decides_alike(name: str) -> None:
-    """On 10,000 random rows and on all calibration rows, one of which is the threshold: score and reason to the bit."""
+    """On 2,000 random rows and on all calibration rows, one of which is the threshold: score and reason to the bit."""
     policy, calibration = make(name)
     rows = calibration + rows_of(name, N, 11) + beyond(calibration)
     decide = module(policy)["decide"]

@@ -46,7 +46,8 @@ def weights(folder):
 @pytest.mark.parametrize(
     ("name", "changes"),
     [
-        ("sure_plus", []), ("sure", []), ("deep_gamblers", ["dropout=true", "warm_up=1"]), ("devries", []),
+        ("sure_plus", []), ("deep_gamblers", ["dropout=true", "warm_up=1"]),
+        pytest.param("sure", [], marks=pytest.mark.slow), pytest.param("devries", [], marks=pytest.mark.slow),
         ("ce", ["network.name=resnet18", "optimizer=adam", "main.rate=0.01"]),
     ],
 )  # fmt: skip
