@@ -15,13 +15,17 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 FOLDER = Path(__file__).parent
-MODULES = sorted(path.stem for path in FOLDER.glob("of_*.py"))
+#: Those of PyTorch are left out where it is not installed.
+MODULES = sorted(
+    path.stem for path in FOLDER.glob("of_*.py") if find_spec("torch") or not path.stem.startswith("of_nn")
+)
 #: What a result says of the machine, and its sentences.
 LEFT_OUT = ("abstain", "numpy", "python", "notes")
 

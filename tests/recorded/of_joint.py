@@ -1,0 +1,221 @@
+"""Joint metrics of ID and OOD samples: one score and two, detection, guards, and protocols with their tables."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from abstain import joint
+from tests.paths import PATHS, taken
+from tests.recorded import plain, shown, tried
+
+#: ID and OOD rows, and on how many values the scores lie (0: no ties).
+SIZES = ((1, 0, 0), (3, 1, 2), (12, 7, 3), (40, 0, 6), (70, 45, 0), (150, 90, 40))
+SHARES = (None, 0.0, 0.25, 0.5, 0.813)
+
+
+def _columns(n: int, m: int, steps: int, seed: int = 0) -> dict[str, Any]:
+    """Return the columns of a problem."""
+    rng = np.random.default_rng([45, n, m, steps, seed])
+    wrong = (rng.random(n) < 0.3).astype(float)
+    found: dict[str, Any] = {"id_loss": wrong}
+    for name, reach in (("confidence", 1.2), ("detector", 0.5)):
+        for kind, column in (
+            ("id", rng.normal(1.0 - reach * wrong)),
+            ("ood", rng.normal(-1.5 * (1.3 - reach), 1.0, m)),
+        ):
+            found[f"{kind}_{name}"] = np.round(column * steps / 6.0) if steps else column
+    return found
+
+
+def _alone(columns: dict[str, Any], name: str = "confidence") -> dict[str, Any]:
+    return {"id_score": columns[f"id_{name}"], "ood_score": columns[f"ood_{name}"]}
+
+
+def _curve(frontier: Any) -> Any:
+    """Return all that a frontier says."""
+    if frontier is None or isinstance(frontier, str):
+        return frontier
+    at = [tried(frontier.at, coverage=share) for share in (0.0, 0.31, 0.5, 1.0)]
+    areas = [tried(getattr(frontier, name), each) for name in ("aurc", "augrc") for each in ("at_least", "exact")]
+    return {**vars(frontier), "at": at, "areas": areas}
+
+
+def _few(frontier: Any) -> Any:
+    """Return what a long frontier says in few numbers."""
+    found = _curve(frontier)
+    return {
+        k: [np.sum(np.where(np.isfinite(v), v, 9.0)), np.size(v)] if np.size(v) > 9 else v for k, v in found.items()
+    }
+
+
+def one_score() -> Any:
+    """Return the metrics of one score, by their options."""
+    found = {}
+    for size, share in product(SIZES, SHARES):
+        columns = _columns(*size)
+        given = {"id_loss": columns["id_loss"], **_alone(columns), "prevalence": share}
+        row = [tried(joint.f1, **given), joint.aurc_optimum(columns["id_loss"])]
+        for over, operator in product(("id", "all"), ("at_least", "exact")):
+            options = {"coverage_of": over, "operator": operator}
+            row += [tried(each, **given, **options) for each in (joint.aurc, joint.augrc)]
+        for cost, coverage in product((0.0, 0.3, 0.5), (None, 0.2, 0.9, 1.0)):
+            row.append(tried(joint.scod_risk, **given, ood_cost=cost, coverage=coverage))
+        found[f"{size} {share}"] = row
+    return found
+
+
+def detection() -> Any:
+    """Return what tells OOD from ID samples, at several limits."""
+    found = {}
+    for size, name in product(SIZES, ("confidence", "detector")):
+        columns = _columns(*size)
+        given, loss = _alone(columns, name), columns["id_loss"]
+        row = [tried(joint.auroc, **given), tried(joint.oscr, loss, **given)]
+        row += [tried(each, **given, interpolation=rule) for each in (joint.aupr_in, joint.aupr_out)
+                for rule in ("trapezoid", "step")]  # fmt: skip
+        for share in (0.05, 0.5, 0.8, 0.95, 1.0):
+            row += [tried(joint.fpr_at_id_recall, **given, recall=share)]
+            row += [tried(joint.fpr_at_ood_recall, **given, recall=share)]
+            row += [tried(joint.ccr_at_fpr, loss, **given, fpr=share)]
+        found[f"{size} {name}"] = row
+    return found
+
+
+def two_scores() -> Any:
+    """Return F1 and areas of two scores by prevalence, operator and method, with their frontiers."""
+    found = {}
+    for size, share in product(SIZES[:5], SHARES[::2]):
+        columns = _columns(*size) | {"prevalence": share}
+        row = [tried(joint.ds_f1, **columns), tried(joint.ds_f1, **columns, method="grid", T=7)]
+        row.append(tried(joint.f1_at, thresholds=(0.3, -0.5), **columns))
+        for area, operator in product((joint.ds_aurc, joint.ds_augrc), ("at_least", "exact")):
+            made = tried(area, **columns, operator=operator)
+            row.append(made if isinstance(made, str) else [made.value, made.convention, _few(made.frontier)])
+        if size[0] == 12:
+            row.append([_curve(tried(each, **columns).frontier) for each in (joint.ds_aurc, joint.ds_augrc)])
+        for T, K in ((3, 4), (9, 5)):
+            made = tried(joint.ds_aurc, **columns, method="binned", T=T, K=K)
+            row.append(made if isinstance(made, str) else made.value)
+        found[f"{size} {share}"] = row
+    return found
+
+
+def paths_and_borders() -> Any:
+    """Return values that each path of the inner loops gives alike, the borders of blocks of pairs among the sizes."""
+    found = {}
+    for n, m, steps in ((31, 9, 0), (32, 5, 0), (33, 40, 0), (64, 70, 0), (120, 60, 9), (99, 30, 0)):
+        columns = _columns(n, m, steps, 1)
+        rows: list[Any] = []
+        for path in PATHS:
+            with taken(path):
+                row: list[Any] = []
+                for share in (None, 0.4)[n % 2 :]:
+                    given = columns | {"prevalence": share}
+                    row += [joint.ds_f1(**given).thresholds]
+                    row += [_few(each(**given).frontier) for each in (joint.ds_aurc, joint.ds_augrc)]
+                    row += [_few(each(**given, operator="exact").frontier) for each in (joint.ds_aurc, joint.ds_augrc)]
+            rows.append(plain(row))
+        found[f"{n} {m}"] = [rows[0], [each == rows[0] for each in rows[:2]]]
+    return found
+
+
+def guards() -> Any:
+    """Return null gains, transfers and intervals by their options."""
+    found: dict[str, Any] = {}
+    for size in ((60, 40, 0), (90, 50, 8), (40, 0, 5), (2, 2, 0), (260, 210, 0)):
+        columns = _columns(*size)
+        for share in (None, 0.3):
+            given = columns | {"prevalence": share, "rng": 3}
+            row: list[Any] = []
+            for metric, scheme in product(("ds_f1", "ds_aurc", "ds_augrc"), ("conditional", "permuted")):
+                gain = tried(joint.null_gain, **given, metric=metric, scheme=scheme, n_permutations=4)
+                row.append(gain if isinstance(gain, str) else [*vars(gain).values(), gain.p_value, gain.excess])
+            moved = [tried(joint.transfer, **given, share=part, n_splits=3) for part in (0.3, 0.5, 0.75)]
+            row += [[each, each if isinstance(each, str) else each.loss] for each in moved]
+            row.append(tried(joint.confidence_intervals, **given, level=0.9, n_splits=4))
+            found[f"{size} {share}"] = row
+    return found
+
+
+def evaluations() -> Any:
+    """Return whole evaluations with their tables, figures and guards."""
+    found = {}
+    for size, share in product(((1, 1, 0), (30, 30, 0), (40, 0, 6), (80, 45, 3)), (None, 0.2, 0.5)):
+        for turned in (False, True)[: 1 + (share is None)]:
+            columns = _columns(*size, 2)
+            if turned:
+                columns |= {name: -columns[name] for name in ("id_detector", "ood_detector")}
+            result = tried(joint.evaluate, **columns, prevalence=share, n_permutations=3, n_splits=3, rng=5)
+            if isinstance(result, str):
+                found[f"{size} {share}"] = result
+                continue
+            row = [shown(result), result.rows(), list(result.frontiers), result.thresholds]
+            if not turned:
+                row += [[np.sum(each) for each in result.f1_surface(6)], [np.sum(each) for each in result.pairs(5)]]
+                row += [tried(lambda each=result: each.balanced.rows()[0]), result.aurc_optimum]
+                row += [sorted(result.confidence_intervals(n_splits=2)) if size[0] > 2 else None]
+            found[f"{size} {share} {turned}"] = row
+    same = [joint.evaluate(**_columns(30, 9, 0), rng=np.random.default_rng(1), n_permutations=2, n_splits=2).seed]
+    return found | {"seed": same}
+
+
+def _run(seed: int, far: float) -> joint.ScoredRun:
+    """Return a network with three scores on three OOD sets; the last score is backward there."""
+    rng = np.random.default_rng([seed, 7])
+    wrong = rng.random(60) < 0.3
+    inside = {name: rng.normal(1.0 - wrong) for name in ("msp", "energy", "distance")}
+    sets = {}
+    for k, name in enumerate(("near1", "near2", "far1")):
+        sets[name] = {score: rng.normal(-far * k, 1.0, 30 + 5 * k) for score in ("msp", "energy")}
+        sets[name]["distance"] = rng.normal(2.0 + k, 1.0, 30 + 5 * k)
+    return joint.ScoredRun(wrong * 1.0, inside | {"msp": 1.0 / (1.0 + np.exp(-inside["msp"]))}, sets)
+
+
+def protocols() -> Any:
+    """Return protocols of several strategies and runs: records, means, tables and verdicts."""
+    groups = {"near": ["near1", "near2"], "far": ["far1"]}
+    runs = {"ce": [_run(0, 0.4), _run(1, 0.5)], "mixup": [_run(2, 0.9), _run(3, 1.5)]}
+    found: dict[str, Any] = {}
+    for name, given, share in (("all", runs, None), ("one", _run(4, 0.2), 0.3), ("runs", [_run(5, 1.0)] * 2, None)):
+        said: list[str] = []
+        result = joint.protocol(given, groups, confidence="msp", prevalence=share, progress=said.append)
+        every = [record.value for record in result.records]
+        row: list[Any] = [len(said), result.sizes, result.scores, result.strategies, every, result.verdict]
+        for metric in sorted({record.metric for record in result.records}):
+            row.append([tried(result.mean, metric, score=score, group=group)
+                        for score in ("msp", "energy", None) for group in (None, "near", "far1")])  # fmt: skip
+        for layout, options in (
+            ("single-double", {}), ("strategies", {}), ("strategies", {"metric": "aurc", "group": "far"}),
+            ("tasks", {}),
+            ("tasks", {"score": "energy", "fpr": "ood"}), ("reliability", {"fpr": "both"}), ("detection", {}),
+            ("detection", {"fpr": "id"}), ("sets", {}), ("sets", {"metric": "auroc"}),
+        ):  # fmt: skip
+            table = result.table(layout, **options)
+            row.append([[column.title for column in table.columns], table.rows, table.ranks, table.notes])
+        found[name] = row
+    return found
+
+
+def verdicts_with_gains() -> Any:
+    """Return the verdict of a protocol with gains of second thresholds."""
+    result = joint.protocol(_run(0, 0.4), {"far": ["far1"]}, confidence="msp")
+    found = []
+    for n, least in product((4, 99), (0.001, 0.03, 0.4)):
+        rows = [
+            {
+                "metric": metric,
+                "set": "far1",
+                "score": score,
+                "gain": gain,
+                "null_mean": 0.01,
+                "p": p,
+                "n_permutations": n,
+            }
+            for metric in ("ds_f1", "ds_aurc")
+            for score, gain, p in (("energy", 0.04, least), ("distance", 0.02, 0.2))
+        ]
+        found.append(joint.with_gains(result.verdict, rows))
+    return found

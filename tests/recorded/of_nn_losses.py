@@ -1,0 +1,215 @@
+"""Objectives of PyTorch with their gradients, and live metrics over batches."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import torch
+
+from abstain import nn
+from tests.recorded import tried
+
+TOLERANCE = 1e-5
+CONFIDENCES = ("msp", "neg_entropy", "softmax_margin", "neg_gini", "max_logit", "energy")
+
+
+def _logits(n: int = 7, classes: int = 3, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return logits in double precision, two rows of them tied, and labels."""
+    rng = np.random.default_rng([21, n, classes, seed])
+    values = rng.normal(0.0, 1.5, (n, classes))
+    values[1] = values[n // 2]
+    return torch.as_tensor(values, dtype=torch.float64), torch.as_tensor(rng.integers(0, classes, n))
+
+
+def _with_gradient(loss: Any, *tensors: torch.Tensor) -> Any:
+    """Return a loss of some tensors and where its gradients point, or the name of its error."""
+    given = [each.clone().requires_grad_() if each.is_floating_point() else each for each in tensors]
+    value = tried(loss, *given)
+    if isinstance(value, str) or not value.requires_grad:
+        return value
+    value.sum().backward()
+    return [value, *(each.grad for each in given if each.grad is not None)]
+
+
+def weights_of_ranks() -> Any:
+    """Return the weights of each estimator, with ties in order and exact, of one and of several rankings."""
+    found = {}
+    scores = torch.tensor([0.3, 0.9, 0.3, 0.1, 0.9, 0.7, 0.9], dtype=torch.float64)
+    for estimator, ties in product(("harmonic", "log", "plugin", "sele", "augrc"), ("order", "exact")):
+        row = [
+            tried(nn.loss_weights, each, estimator, ties=ties)
+            for each in (scores, scores[:1], torch.stack([scores, -scores]))
+        ]
+        for unit_mean, reduction in product((False, True), ("mean", "none")):
+            loss = torch.linspace(0.0, 2.0, 7, dtype=torch.float64)
+            options = {"ties": ties, "unit_mean": unit_mean, "reduction": reduction}
+            row.append(_with_gradient(lambda x, e=estimator, o=options: nn.rank_weighted_loss(x, scores, e, **o), loss))
+        found[f"{estimator} {ties}"] = row
+    return found
+
+
+def rank_losses() -> Any:
+    """Return the losses of ranks by confidence and options, with their gradients."""
+    logits, target = _logits(12, 4)
+    found = {}
+    for name in CONFIDENCES:
+        for ties, unit_mean in product(("order", "exact"), (False, True)):
+            options: dict[str, Any] = {"confidence": name, "ties": ties, "unit_mean": unit_mean}
+            losses = [nn.AURCLoss(each, **options) for each in ("harmonic", "log", "plugin")]
+            losses += [nn.SELELoss(**options), nn.AUGRCLoss(**options)]
+            found[f"{name} {ties} {unit_mean}"] = [each(logits, target) for each in losses]
+    losses = [nn.AURCLoss(), nn.AURCLoss("plugin"), nn.SELELoss(), nn.AUGRCLoss(unit_mean=True)]
+    found["gradients"] = [_with_gradient(lambda x, one=each: one(x, target), logits) for each in losses]
+    own = nn.AURCLoss(confidence=lambda z: z[..., 0], loss=lambda z, y: (z.argmax(dim=1) != y).double())
+    found["own"] = own(logits, target)
+    return found
+
+
+def bayesian_losses() -> Any:
+    """Return the expected AURC of several models, by ranking, estimator and confidence."""
+    several = torch.stack([_logits(seed=k)[0] for k in range(3)])
+    target = _logits()[1]
+    found = {}
+    for estimator, ranking, ties in product(("harmonic", "log", "sele"), ("own", "predictive"), ("order", "exact")):
+        options: Any = {"ranking": ranking, "ties": ties}
+        found[f"{estimator} {ranking} {ties}"] = [
+            _with_gradient(
+                lambda x, o=options, e=estimator, c=c: nn.bayesian_aurc_loss(x, target, e, confidence=c, **o), several
+            )[0]
+            for c in ("msp", "energy")
+        ]
+    found["gradient"] = _with_gradient(
+        lambda x: nn.bayesian_aurc_loss(x, target, "plugin", ranking="predictive"), several
+    )
+    return found
+
+
+def cwsa() -> Any:
+    """Return smooth CWSA and its loss by all options, with gradients."""
+    logits, target = _logits(9)
+    loss = torch.tensor([0.0, 1.0, 0.0, 0.5, 1.0, 0.0], dtype=torch.float64)
+    confidence = torch.tensor([0.9, 0.8, 0.55, 0.5, 0.3, 1.0], dtype=torch.float64)
+    found = {}
+    settings = product((0.0, 0.5, 0.9), (0.05, 0.4), (0.0, 1.0, 2.5), ("accepted", "all"))
+    for threshold, temperature, penalty, denominator in settings:
+        options: Any = {
+            "threshold": threshold,
+            "temperature": temperature,
+            "penalty": penalty,
+            "denominator": denominator,
+        }
+        row = [_with_gradient(lambda a, b, o=options: nn.smooth_cwsa(a, b, **o), loss, confidence)]
+        for correctness in ("soft", "hard"):
+            row.append(_with_gradient(nn.CWSALoss(**options, correctness=correctness), logits, target)[:1])
+        found[f"{threshold} {temperature} {penalty} {denominator}"] = row
+    tied = torch.zeros(3, 3, dtype=torch.float64)
+    found["tied"] = [
+        _with_gradient(nn.CWSALoss(correctness=each), tied, torch.tensor([0, 1, 2])) for each in ("soft", "hard")
+    ]
+    found["single"] = [nn.smooth_cwsa(loss.float(), confidence.float()), nn.smooth_cwsa(loss.long(), confidence)]
+    found["gradient"] = _with_gradient(nn.CWSALoss(), logits, target)
+    return found
+
+
+def correctness_ranking() -> Any:
+    """Return the loss of correctness ranking over epochs, with its memory."""
+    criterion = nn.CorrectnessRankingLoss(6)
+    found: list[Any] = []
+    for epoch in range(3):
+        for rows in (torch.tensor([0, 3, 5]), torch.tensor([1, 2]), torch.tensor([4])):
+            logits, target = _logits(6, 3, epoch)
+            found.append(_with_gradient(criterion, logits[rows], rows))
+            criterion.update(logits[rows], target[rows], rows)
+        found += [
+            criterion.right.clone(),
+            criterion.seen.clone(),
+            criterion.correctness(torch.arange(6)),
+            criterion.correctness(torch.tensor([1])),
+        ]
+    confidence = torch.tensor([0.9, 0.2, 0.5, 0.5], dtype=torch.float64)
+    for correctness in ((1.0, 0.0, 0.5, 0.5), (0.0, 1.0, 1.0, 0.2), (1.0, 1.0, 1.0, 1.0)):
+        found.append(_with_gradient(nn.crl_loss, confidence, torch.tensor(correctness, dtype=torch.float64)))
+    return found
+
+
+def learned_confidence() -> Any:
+    """Return the losses of ConfidNet, Deep Gamblers and DeVries & Taylor, with gradients, warm-up and budget."""
+    logits, target = _logits(8, 4)
+    branch = torch.linspace(-2.0, 2.5, 8, dtype=torch.float64)
+    classes = torch.clamp(target, max=2)
+    found: list[Any] = [_with_gradient(nn.confidnet_loss, branch, logits, target)]
+    found += [_with_gradient(lambda z, r=r: nn.deep_gamblers_loss(z, classes, r), logits) for r in (1.5, 2.2, 10.0)]
+    gambler = nn.DeepGamblersLoss(3.0, warm_up_epochs=2)
+    for epoch in range(4):
+        gambler.set_epoch(epoch)
+        found.append(_with_gradient(gambler, logits, classes))
+    for hinted in (None, torch.arange(8) % 2 == 0):
+        task, price = nn.devries_losses(logits, branch, target, hinted)
+        found += [task, price]
+    for budget, share in ((0.3, 0.5), (2.0, 1.0), (0.3, 0.0)):
+        criterion = nn.DeVriesLoss(budget, 0.2, share, torch.Generator().manual_seed(3))
+        found += [_with_gradient(criterion, logits, branch, target) for _ in range(2)]
+        found += [
+            criterion.weight.clone(),
+            criterion.eval()(logits, branch, target),
+            criterion.weight.clone(),
+            repr(criterion),
+        ]
+    torch.manual_seed(0)
+    head = nn.ConfidenceHead(4, (3, 2))
+    shapes = [tuple(each.shape) for each in (*head.parameters(), *nn.ConfidenceHead(5).parameters())]
+    return [*found, shapes, head(logits.float()).shape]
+
+
+def live_metrics() -> Any:
+    """Return live metrics of batches, exact and in bins, by confidence, loss, scale and weights, after each batch."""
+    found = {}
+    binary = ("augrc", "aurc", "e_aurc", "auroc_f", "risk", "coverage_at_risk(risk=0.2)")
+    for bins, confidence, loss in product((None, 256, 1000), (*CONFIDENCES, None), ("zero_one", "cross_entropy")):
+        if (bins or 0) > 256 and (confidence or "msp") != "msp":
+            continue
+        how: Any = confidence or (lambda z: z[:, 0] - z[:, 1])
+        names = binary if loss == "zero_one" else ("augrc", "aurc", "e_aurc")
+        metric = nn.SelectiveMetrics(names, bins=bins, confidence=how, loss=loss)
+        for seed in range(3):
+            metric.update(*_logits(9 + seed, 3, seed))
+        found[f"{bins} {confidence} {loss}"] = [tried(metric.compute), list(metric.reasons), metric.scale]
+    return found
+
+
+def live_tables() -> Any:
+    """Return the tables behind live metrics: confidences and losses with ties, weights, infinities and NaN."""
+    found: list[Any] = []
+    scores = torch.tensor([0.5, 0.9, 0.5, -0.0, 0.0, 1.0, 0.9], dtype=torch.float64)
+    losses = torch.tensor([1.0, 0.0, 0.5, 1.0, 0.0, 0.0, 0.0], dtype=torch.float64)
+    weights = torch.tensor([1.0, 2.0, 0.0, 0.5, 1.5, 1.0, 3.0], dtype=torch.float64)
+    for bins, scale, times in product((None, 256, 4096), ("probability", "real"), (1.0, -3.0)):
+        metric = nn.SelectiveMetrics(["augrc", "e_aurc"], bins=bins, scale=scale)
+        for rows in (slice(0, 4), slice(4, 7), slice(0, 0)):
+            metric.update(times * scores[rows], losses[rows], *([weights[rows]] if bins is None else []))
+        table = tried(metric.table)
+        found.append(
+            [
+                metric.flags.clone(),
+                table if isinstance(table, str) else [table.score, table.weight, table.loss, table.count],
+            ]
+        )
+        found.append([tried(metric.compute), tried(metric.summary)])
+        metric.reset()
+        found.append(tried(metric.compute))
+    for bad in (
+        (torch.tensor([torch.nan, 0.5]), torch.tensor([0.0, 1.0])),
+        (torch.tensor([torch.inf, -torch.inf]), torch.tensor([0.0, 1.0])),
+        (torch.tensor([0.5, 0.4]), torch.tensor([-1.0, torch.inf])),
+    ):
+        for bins in (None, 256):
+            metric = nn.SelectiveMetrics(["augrc"], bins=bins, scale="real")
+            metric.update(*bad)
+            found.append([metric.flags.clone(), tried(metric.compute)])
+    metric = nn.SelectiveMetrics(["augrc"])
+    for labels in (torch.tensor([0, 1, 5]), torch.tensor([0, -1, 2])):
+        metric.update(_logits(3)[0], labels)
+        found.append(metric.flags.clone())
+    return found

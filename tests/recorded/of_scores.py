@@ -1,0 +1,180 @@
+"""Confidence scores on NumPy and PyTorch, in both precisions, with their options; what their fits keep."""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from functools import lru_cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import abstain
+from abstain import scores
+from tests.recorded import tried
+
+#: Banks of neighbours are kept in single precision.
+TOLERANCE = 1e-6
+
+#: Options of each score that are tried, the first ones on PyTorch, too.
+OPTIONS: dict[str, tuple[dict[str, Any], ...]] = {
+    "energy": ({"temperature": 2.5},),
+    "gen": ({"gamma": 0.5, "top": 2}, {"gamma": 2.0}, {"gamma": 0.01, "top": 3}),
+    "klm": ({"shrinkage": 0.0}, {"shrinkage": 10.0}),
+    "openmax": ({"tail": 5, "alpha": 2}, {"tail": 3, "alpha": 1}),
+    "knn": ({"neighbours": 4}, {"neighbours": 1}),
+    "vim": ({"dim": 2}, {"dim": 3}),
+    "residual": ({"dim": 2}, {"dim": 3}),
+    "react": ({"quantile": 0.7}, {"quantile": 0.95}),
+    "dice": ({"sparsity": 0.5}, {"sparsity": 0.2}),
+    "ash_p": ({"percentile": 0.5}, {"percentile": 0.25}),
+    "ash_b": ({"percentile": 0.5}, {"percentile": 0.25}),
+    "ash_s": ({"percentile": 0.5}, {"percentile": 0.25}),
+    "scale": ({"percentile": 0.5}, {"percentile": 0.25}),
+    "nnguide": ({"neighbours": 3, "fraction": 0.5}, {"neighbours": 5}),
+    "fdbd": ({"normaliser": "norm"}, {"normaliser": "distance_to_mean"}),
+    "sirc_msp_res": ({"dim": 2},),
+    "sirc_neg_entropy_res": ({"dim": 2},),
+    "platt": ({"score": "energy"}, {"score": "max_logit"}),
+    "combine_logistic": ({"scores": ("msp", "energy")}, {"scores": ("msp", "gen", "neg_gini"), "ridge": 0.01}),
+    "combine_ranks": ({"scores": ("msp", "energy")}, {"scores": ("neg_gini", "logit_margin"), "ridge": 100.0}),
+    "column": ({"column": "side"},),
+}
+
+
+def _outputs(n: int, seed: int, noise: float, *, kind: str = "numpy", single: bool = False, bias: bool = True) -> Any:
+    """Return outputs of a linear model with four classes on six features, some of them 0, some rows tied."""
+    rng = np.random.default_rng([7, seed])
+    weight = np.random.default_rng(8).normal(size=(4, 6))
+    labels = rng.integers(0, 4, n)
+    features = np.maximum(1.2 * weight[labels] + noise * rng.normal(size=(n, 6)), 0.0) + np.eye(6)[0] / 10.0
+    features[: n // 5] = features[n // 5 : 2 * (n // 5)]
+    head = weight, np.array([0.1, -0.2, 0.3, 0.0]) * bias
+    logits = features @ head[0].T + head[1]
+    noisy = logits + rng.normal(0.0, 1.0, (3, n, 4))
+    passes = np.exp(noisy - noisy.max(axis=-1, keepdims=True))
+    columns: dict[str, Any] = {"logits": logits, "features": features, "passes": passes / passes.sum(-1, keepdims=True)}
+    columns |= {"confidence": logits.max(axis=1), "head": head}
+    if single:
+        columns |= {name: columns[name].astype(np.float32) for name in ("logits", "features", "passes", "confidence")}
+        columns["head"] = tuple(each.astype(np.float32) for each in head)
+    if kind == "torch":
+        import torch
+
+        columns = {k: tuple(map(torch.as_tensor, v)) if k == "head" else torch.as_tensor(v) for k, v in columns.items()}
+        labels = torch.as_tensor(labels)
+    return abstain.Outputs(labels=labels, scores={"side": rng.normal(size=n)}, **columns)
+
+
+@lru_cache
+def _parts(kind: str = "numpy", single: bool = False) -> tuple[Any, Any, Any]:
+    options: dict[str, Any] = {"kind": kind, "single": single}
+    return _outputs(60, 1, 0.5, **options), _outputs(50, 2, 1.5, **options), _outputs(15, 3, 1.0, **options)
+
+
+def _scored(name: str, options: dict[str, Any], kind: str, single: bool, test: Any = None) -> Any:
+    """Return a score of a few rows, fitted where it has to be."""
+    train, validation, rows = _parts(kind, single)
+    rows = rows if test is None else test
+    entry = scores.get(name, **options)
+    if entry.fit_name is None:
+        return entry(rows)
+    return entry(rows, entry.fit(validation if entry.fit_split == "validation" else train))
+
+
+def _values(kind: str, single: bool) -> Any:
+    found = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name in scores.names():
+            several = ({}, *OPTIONS.get(name, ()))
+            for number, options in enumerate(several if kind == "numpy" and not single else several[:2]):
+                value = tried(_scored, name, options, kind, single)
+                found[f"{name} {number}"] = value if isinstance(value, str) else np.asarray(value, dtype=np.float64)
+    return found
+
+
+def of_double_precision() -> Any:
+    """Return every score with all options."""
+    return _values("numpy", False)
+
+
+def of_extreme_logits() -> Any:
+    """Return scores of large, tied and equal logits, and of probabilities with zeros."""
+    logits = np.array([[800.0, 0.0, -800.0, 0.0], [0.0, 0.0, 0.0, 0.0], [5.0, 5.0, -2.0, 1.0], [1e-9, 0.0, 0.0, -40.0]])
+    hard = np.array([[1.0, 0.0, 0.0, 0.0], [0.5, 0.5, 0.0, 0.0], [0.25, 0.25, 0.25, 0.25], [0.7, 0.1, 0.1, 0.1]])
+    found = {}
+    columns = ({"logits": logits}, {"probabilities": hard})
+    for given in (abstain.Outputs(labels=[0, 1, 0, 0], **each) for each in columns):
+        for name in scores.available(given, _parts()[1]):
+            entry = scores.get(name)
+            found[f"{name} {given.logits is None}"] = tried(scores.compute, name, given, _parts()[1]) if entry else None
+    return found
+
+
+def of_fits() -> Any:
+    """Return what fitted scores keep, what they are called, and what a saved file gives again."""
+    train, validation, rows = _parts()
+    found: dict[str, Any] = {}
+    with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
+        warnings.simplefilter("ignore")
+        for name in scores.names():
+            entry = scores.get(name, **OPTIONS.get(name, ({},))[0])
+            found[f"{name} about"] = [entry.spec, entry.needs, entry.settings, entry.available(rows, train)]
+            if entry.fit_name is None:
+                continue
+            fitted = entry.fit(validation if entry.fit_split == "validation" else train)
+            fitted.save(Path(folder) / "file.npz")
+            again = scores.load(Path(folder) / "file.npz")
+            kept = {key: each for key, each in fitted.arrays.items() if np.asarray(each).dtype.kind in "fiu"}
+            arrays = {key: [np.shape(each), np.abs(each).sum(), np.square(each).sum()] for key, each in kept.items()}
+            found[name] = [arrays, fitted.n_fit, [each.name for each in fitted.parts], repr(fitted) == repr(again)]
+            found[name] += [bool(np.array_equal(again.score(rows), fitted.score(rows)))]
+    return found
+
+
+def of_lists_and_heads() -> Any:
+    """Return which scores there are for what outputs hold, specs, heads found again, and who judges."""
+    train, _, rows = _parts()
+    squares = np.asarray(rows.logits) ** 2
+    lean = abstain.Outputs(labels=rows.labels, probabilities=squares / squares.sum(axis=1, keepdims=True))
+    only = abstain.Outputs(labels=rows.labels, passes=rows.passes)
+    found: list[Any] = [scores.available(each, fit) for each, fit in product((rows, lean, only), (None, train))]
+    found += [tried(scores.default, each) for each in (rows, lean, only)]
+    found += [scores.parse_list("msp, gen(gamma=0.5, top=2),knn"), scores.parse("gen(gamma=0.5, top=2)").settings]
+    headless = abstain.Outputs(labels=train.labels, logits=train.logits, features=train.features)
+    found += [scores.recover_head(each).head for each in (train, headless)]
+    found += [scores.judged(name, rows).predicted() for name in ("msp", "pass_msp", "pass_vote_agreement")]
+    found += [scores.pass_predictions(rows, rule) for rule in ("mean", "votes")]
+    return found
+
+
+def of_collinear_features() -> Any:
+    """Return scores where features have fewer dimensions than columns, and where a class has a single row."""
+    found = {}
+    base = _parts()[0]
+    features = np.asarray(base.features).copy()
+    features[:, 5] = features[:, 0] + features[:, 1]
+    labels = np.where(np.arange(60) == 3, 3, np.asarray(base.labels) % 3)
+    train = abstain.Outputs(labels=labels, logits=base.logits, features=features, head=base.head)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name in (
+            "mds",
+            "rmds",
+            "knn",
+            "residual",
+            "vim",
+            "she",
+            "fdbd",
+            "react",
+            "dice",
+            "openmax",
+            "klm",
+            "temp_msp",
+        ):
+            fitted = tried(scores.get(name).fit, train)
+            found[name] = fitted if isinstance(fitted, str) else tried(fitted.score, _parts()[2])
+    return found
