@@ -149,3 +149,18 @@ def test_without_polars(path: Path) -> None:
     assert done.stdout.splitlines()[-1] == "[0, 2, 2]"
     last = done.stderr.splitlines()[-1]
     assert last.startswith(f'abstain: {other}: reading .parquet files needs polars: pip install ".[cli]"')
+
+
+def test_width_without_a_terminal(path: Path, abstain_: Callable[..., Done], monkeypatch: pytest.MonkeyPatch) -> None:
+    """120 columns unless COLUMNS says otherwise; a long note goes on in the next line; so in a process of its own."""
+    scores = ["--scores", "conf,vague", "--metrics", "augrc,coverage_at_risk(risk=0)"]
+    assert start("evaluate", path, *scores).stdout == abstain_("evaluate", path, *scores).out
+    for columns, width in ((None, 120), ("40", 40), ("x", 120)):
+        if columns is not None:
+            monkeypatch.setenv("COLUMNS", columns)
+        lines = abstain_("evaluate", path, *scores).out.splitlines()
+        assert max(len(line) for line in lines) <= width
+        assert sum("conf" in line for line in lines) >= 1
+    ties = start("evaluate", path, "--scores", "votes", "--metrics", "augrc", COLUMNS="40").stdout
+    assert max(map(len, ties.splitlines())) <= 40
+    assert "of the rows share one value of votes: no threshold separates them." in " ".join(ties.split())

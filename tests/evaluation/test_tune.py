@@ -150,3 +150,10 @@ def test_finished_scores_are_chosen_by_the_names_of_their_columns():
     assert result.value == abstain.evaluate(outputs, "mine", "augrc", level=None).value("augrc")
     with pytest.raises(abstain.UnmetNeed, match="column='gram', which is no external score"):
         abstain.tune("column", outputs, grid={"column": ["gram", "mine"]})
+
+
+def test_a_metric_and_arrays_of_values_are_taken():
+    """What compare and evaluate take, tune takes too."""
+    by_name = tune("gen", VALIDATION, metric="aurc(estimator=log)", grid={"gamma": [0.1, 0.5]})
+    given = abstain.metrics.get("aurc", estimator="log")
+    assert tune("gen", VALIDATION, metric=given, grid={"gamma": np.array([0.1, 0.5])}).value == by_name.value

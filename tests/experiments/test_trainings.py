@@ -21,6 +21,7 @@ from experiments.openood._tables import read, welch  # noqa: E402
 from experiments.training._jobs import SIZES, Setting  # noqa: E402
 from experiments.training._main import main  # noqa: E402
 from experiments.training._numbers import read as read_numbers  # noqa: E402
+from experiments.training._run import finished  # noqa: E402
 
 STUDIES = [OPENOOD, FD_SHIFTS, TABLE_1, CWSA]
 
@@ -137,3 +138,11 @@ def test_a_number_that_is_there_twice_is_refused(tmp_path):
     (tmp_path / "numbers.csv").write_text("\n".join(lines), encoding="utf-8")
     with pytest.raises(ValueError, match="cifar10, ce, 0, test errors twice"):
         read(tmp_path / "numbers.csv")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+def test_the_whole_smallest_size(study, tmp_path):
+    """All rows, both seeds."""
+    assert main(study, ["--output", str(tmp_path), "--accelerator", "cpu"]) == 0
+    assert all(finished(job, tmp_path) for job in study.jobs("smoke"))

@@ -221,3 +221,12 @@ def test_errors(call, message):
     """Wrong arguments are named with the remedy."""
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
+def test_vmap_ranks_every_slice():
+    """torch.func.vmap over an ensemble gives each member its own ranks."""
+    logits = torch.stack([batch(seed=seed)[0].detach() for seed in range(3)])
+    target = batch()[1]
+    found = torch.func.vmap(lambda z: nn.AURCLoss()(z, target))(logits)
+    torch.testing.assert_close(found, torch.stack([nn.AURCLoss()(z, target) for z in logits]))

@@ -1,6 +1,7 @@
 """Outputs are a value: what the caller does to his arrays afterwards changes nothing."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -41,3 +42,11 @@ def test_writing_to_an_array_afterwards_changes_nothing(kind: str, field: str) -
     assert outputs.fingerprint == before
     with pytest.raises(ValueError, match="read-only"):
         kept[...] = 0
+
+
+def test_outputs_share_what_nobody_can_write_to() -> None:
+    """A replaced column costs no copy of the others; the caller's own array stays writeable."""
+    given = np.random.default_rng(0).normal(size=(30, 3))
+    outputs = abstain.Outputs(labels=[0] * 30, logits=given)
+    assert given.flags.writeable
+    assert np.shares_memory(replace(outputs, sample_weight=[1.0] * 30).logits, outputs.logits)
