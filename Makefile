@@ -93,8 +93,8 @@ docs: .venv/installed-dev
 	ABSTAIN_HTML=docs/_build/html $(PYTEST) -q tests/docs/test_built.py
 
 bench: .venv/installed-dev
-	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/costs.py
-	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/start.py
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.costs
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.start
 
 peers: .venv/installed-dev
 	$(BIN)/python conformance/peers.py run

@@ -1,20 +1,15 @@
-"""Compare real models and real scores, to see which differences are real.
+"""Compare real models and real scores, to see which differences are real: docs/measured/comparisons.md.
 
-    python benchmarks/comparisons.py [FOLDER] [--figures DIR]
+    python -m benchmarks.comparisons --data FOLDER [--figures DIR]
 
-FOLDER (or ABSTAIN_DATA) holds outputs/imagenet_val_msp.npz, cifar10_test_models.npz and llm_mcqa_confidence.parquet.
-Prints the comparisons that docs/comparisons.md shows, and draws its figures into DIR.
+FOLDER holds outputs/imagenet_val_msp.npz, cifar10_test_models.npz and llm_mcqa_confidence.parquet.
 """
 
-from __future__ import annotations
-
-import argparse
-import os
-import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.harness import DATA, Form, command, say
 
 import abstain
 
@@ -58,48 +53,33 @@ def language_models(folder: Path) -> list[tuple[str, Any, dict[str, Any]]]:
     return found
 
 
-def main() -> None:
-    """Print all comparisons and draw the figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", nargs="?", default=os.environ.get("ABSTAIN_DATA"))
-    parser.add_argument("--figures", type=Path)
-    arguments = parser.parse_args()
-    if arguments.folder is None:
-        parser.error("give the data folder, or set ABSTAIN_DATA")
-    folder = Path(arguments.folder) / "outputs"
-
+def real(form: Form, data: Path = DATA, figures: str = "") -> None:
+    """Print all comparisons, and draw the figures into a folder if it is given."""
+    folder = data / "outputs"
     losses, scores = imagenet(folder)
-    start = time.process_time()
     study = abstain.ranking_study(losses, scores, ("aurc", "augrc"), n_resamples=500)
-    print(f"ImageNet, 11 models, 50,000 images ({time.process_time() - start:.0f} s with 500 resamples)\n{study}\n")
-    print("accuracy: " + ", ".join(f"{name} {1 - loss.mean():.3f}" for name, loss in losses.items()), "\n")
+    say(f"ImageNet, 11 models, 50,000 images\n{study}\n")
+    say("accuracy: " + ", ".join(f"{name} {1 - loss.mean():.3f}" for name, loss in losses.items()), "\n")
     comparison = abstain.compare(losses, scores, "augrc")
-    print(comparison, "\n")
-    if arguments.figures is not None:
-        save(study.plot().figure_, arguments.figures / "ranking-imagenet.png")
-        save(comparison.plot().figure_, arguments.figures / "compare-imagenet.png")
-
-    print(abstain.compare(*cifar10(folder), "augrc"), "\n")
-
-    print("MMLU, 6,000 questions: accuracy, AUGRC of msp and of max_logit, difference with interval, p")
+    say(comparison, "\n")
+    if figures:
+        Path(figures).mkdir(parents=True, exist_ok=True)
+        for name, shown in (("ranking", study), ("compare", comparison)):
+            shown.plot().figure_.savefig(Path(figures) / f"{name}-imagenet.png", dpi=110, bbox_inches="tight")
+    say(abstain.compare(*cifar10(folder), "augrc"), "\n")
+    say("MMLU, 6,000 questions: accuracy, AUGRC of msp and of max_logit, difference with interval, p")
     for name, loss, columns in language_models(folder):
         result = abstain.compare(loss, columns, "augrc")
         values = {row["name"]: row["estimate"] for row in result.table}
         each = result.difference("msp", "max_logit")
-        print(
+        say(
             f"{name:<22} {1 - loss.mean():9.3f} {values['msp']:10.4f} {values['max_logit']:10.4f}"
             f" {each.difference:+13.5f} [{each.low:+.5f}, {each.high:+.5f}] {each.p_value:8.4f}"
         )
-
-
-def save(figure: Any, path: Path) -> None:
-    """Write a figure."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=110, bbox_inches="tight")
 
 
 if __name__ == "__main__":
     import matplotlib
 
     matplotlib.use("Agg")
-    main()
+    command(__doc__, real)

@@ -1,20 +1,14 @@
 """What stands around the values: intervals, thresholds, scans and memory as ratios to a yardstick.
 
-    OMP_NUM_THREADS=1 python benchmarks/costs.py                     # all rows of the table
-    OMP_NUM_THREADS=1 python benchmarks/costs.py evaluate_1e6 band   # these
+    OMP_NUM_THREADS=1 python -m benchmarks.costs [ROW ...] [--rounds N]
 
 A time is the median over interleaved rounds of the job's processor time over that of its yardstick, in one run: no
-absolute time counts. The heap is warm (``warm_heap``), so that no row depends on those before it; where
-AVX-512 slows NumPy's sorts (Zen 4), argsort is three times as slow, and
-NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL AVX512_SPR" does without. A peak of
-memory is the kernel's high-water mark of a process of its own, above that of the same process with its input, over the
-bytes of the input or over a peer's peak. ``bar``: what was aimed at. ``limit``: what breaks the slow test.
+absolute time counts. Where AVX-512 slows NumPy's sorts (Zen 4), argsort is three times as slow, and
+NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL AVX512_SPR" does without. ``bar``: what was aimed at. ``limit``: what breaks
+the slow test.
 """
 
-from __future__ import annotations
-
 import argparse
-import functools
 import math
 import os
 import statistics
@@ -25,14 +19,13 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from benchmarks.harness import say
+from benchmarks.machine import PEAKS, dispatch, kernels, peak, warm_heap
 from threadpoolctl import threadpool_limits
 
 import abstain
-from machine import PEAKS, dispatch, kernels, peak, warm_heap
 
 Job = Callable[[], Any]
-
-
 METRICS = [abstain.metrics.get(name) for name in ("aurc", "augrc")]
 
 
@@ -93,21 +86,21 @@ def choice(**options: Any) -> Callable[[Any, Any], Any]:
     return lambda loss, score: abstain.choose_threshold(loss, score, risk=0.05, **options)
 
 
-def banded(loss: Any, score: Any) -> Any:
-    """The band around the drawn curve, by default."""
-    return abstain.inference.risk_band(loss, score)
+def certified_policy(n: int) -> Any:
+    """Return a policy with a guarantee."""
+    return abstain.choose_threshold(*population(n), risk=0.05, delta=0.05).policy(score="s")
 
 
 def monitored(n: int = 1_000_000) -> tuple[Job, Job]:
-    """Newly labelled rows tested against a promise, beside argsort."""
-    policy = abstain.choose_threshold(*population(n), risk=0.05, delta=0.05).policy(score="s")
+    """Newly labelled rows tested against a guarantee, beside argsort."""
+    policy = certified_policy(n)
     loss, score = population(n, seed=1)
     return lambda: abstain.monitor(policy, loss, score), lambda: np.argsort(score)
 
 
 def watched(n: int = 1_000_000, new: int = 1000) -> tuple[Job, Job]:
     """New rows after a million that a state remembers, beside as many after as many."""
-    policy = abstain.choose_threshold(*population(n), risk=0.05, delta=0.05).policy(score="s")
+    policy = certified_policy(n)
     old, young = abstain.monitoring.Monitor(policy), abstain.monitoring.Monitor(policy)
     old.update(*population(n, seed=1))
     first, second = ([population(new, seed=k) for k in range(start, start + 99)] for start in (2, 101))
@@ -161,18 +154,16 @@ def joint_columns(n: int) -> dict[str, Any]:
     return inside | {"ood_confidence": confidence[n:], "ood_detector": score[n:]}
 
 
-def joint_area(n: int = 160_000) -> tuple[Job, Job]:
-    """The exact area below pairs of thresholds, beside argsort of the confidences."""
+def jointly(job: Callable[..., Any], n: int) -> tuple[Job, Job]:
+    """Something about pairs of thresholds, beside argsort of the confidences."""
     columns = joint_columns(n)
     everything = np.append(columns["id_confidence"], columns["ood_confidence"])
-    return lambda: abstain.joint.ds_aurc(**columns), lambda: np.argsort(everything)
+    return lambda: job(**columns), lambda: np.argsort(everything)
 
 
-def joint_text(n: int = 20_000) -> tuple[Job, Job]:
-    """A joint evaluation with its text, beside argsort of the confidences."""
-    columns = joint_columns(n)
-    everything = np.append(columns["id_confidence"], columns["ood_confidence"])
-    return lambda: str(abstain.joint.evaluate(**columns)), lambda: np.argsort(everything)
+def joint_text(n: int) -> tuple[Job, Job]:
+    """A joint evaluation with its text."""
+    return jointly(lambda **columns: str(abstain.joint.evaluate(**columns)), n)
 
 
 #: Rows, and resamples of them, of a bootstrap.
@@ -232,8 +223,7 @@ def updated() -> tuple[Job, Job]:
             self.scores.append(probs.max(-1).values)
             self.errors.append((probs.argmax(-1) != targets) * 1.0)
 
-        def compute(self) -> None:
-            """Nothing is asked of it."""
+        def compute(self) -> None: ...
 
     generator = torch.Generator().manual_seed(0)
     logits = torch.randn(128, 10, generator=generator)
@@ -328,11 +318,16 @@ COSTS: dict[str, Cost] = {
         "threshold, betting", "argsort", 30, 20, 3,
         lambda: over_argsort(choice(delta=0.05, max_loss=1.0), real=True),
     ),
-    "band": Cost("risk_band", "argsort", 20, 18, 3, lambda: over_argsort(banded)),
+    "band": Cost("risk_band", "argsort", 20, 18, 3, lambda: over_argsort(abstain.inference.risk_band)),
     "monitor": Cost("monitor", "argsort", 20, 60, 3, monitored),
     "watch": Cost("Monitor.update, 1e3 rows after 1e6", "after 1e3", 1.2, 3, 9, watched),
-    "joint_area": Cost("exact DS-AURC, 160k + 160k", "argsort", 450, 900, 1, joint_area, compiled=True),
-    "joint_text": Cost("str(joint.evaluate), 20k + 20k", "argsort", 2000, 9000, 1, joint_text, compiled=True),
+    "joint_area": Cost(
+        "exact DS-AURC, 160k + 160k", "argsort", 450, 900, 1, lambda: jointly(abstain.joint.ds_aurc, 160_000),
+        compiled=True,
+    ),
+    "joint_text": Cost(
+        "str(joint.evaluate), 20k + 20k", "argsort", 2000, 9000, 1, lambda: joint_text(20_000), compiled=True
+    ),
     "joint_numpy": Cost("the same, 5k + 5k, no numba", "argsort", 10_000, 40_000, 1, lambda: joint_text(5000)),
     "bootstrap_1": Cost(
         "bootstrap, 1 score", "argsort", 3, 0.6, 5, lambda: bootstrapped(1), 1 * math.prod(RESAMPLED), compiled=True
@@ -381,7 +376,6 @@ def main() -> None:
     parser.add_argument("--rounds", type=int)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    say = functools.partial(print, flush=True)
     say(f"numpy {np.__version__}, sort dispatch {dispatch()}")
     for name in arguments.rows or [*COSTS, *PEAKS]:
         row: Any = PEAKS[name] if name in PEAKS else COSTS[name]
@@ -391,7 +385,7 @@ def main() -> None:
             say(f"{name:<15} {row.title:<38} not measured: {missing}")
             continue
         over = row.unit if name in PEAKS else f"x {row.over} ({1e3 * second:.3g} ms)"
-        each = "" if name in PEAKS or not row.units else f" ns, found {1e9 * found * second / row.units:.2f}"
+        each = f" ns, found {1e9 * found * second / row.units:.2f}" if name in COSTS and row.units else ""
         say(f"{name:<15} {row.title:<38} {found:8.3g} {over:<34} bar {row.bar:g}{each}")
 
 

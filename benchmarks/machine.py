@@ -1,13 +1,12 @@
 """What measuring needs of the machine: a warm heap, kernels or none, how NumPy sorts, and peaks of memory."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
@@ -75,34 +74,19 @@ class Peak(NamedTuple):
 #: The input in a process of its own, with its bytes; ``n`` is set before.
 ROWS = """
 import numpy as np
-from costs import population
+from benchmarks.costs import population
 loss, score = population(n)
 """
-
-
 NARROW = ROWS + "loss, score = loss == 1.0, score.astype(np.float32)\n"
-
-
-FILE = (
-    ROWS
-    + """
+FILE = f"""{ROWS}
 import os, polars
 path = os.path.join(place, "rows.parquet")
-polars.DataFrame({"loss": loss, "confidence": score}).write_parquet(path)
+polars.DataFrame({{"loss": loss, "confidence": score}}).write_parquet(path)
 """
-)
-
-
 #: A job of ``benchmarks/costs.py`` and its yardstick, both run before, since libraries keep what they have once taken.
 PAIR = "job, peer = costs.{}; job(); peer()"
-
-
 EVALUATE = "import abstain; str(abstain.evaluate(loss=loss, confidence=score))"
-
-
 SCAN = "import abstain; abstain.TieBlocks.from_frame(polars.scan_parquet(path), confidence='confidence', loss='loss')"
-
-
 DUCKDB = SCAN.replace("polars.scan_parquet(path)", "__import__('duckdb').sql(f\"from '{path}'\")")
 
 
@@ -135,7 +119,7 @@ print(1024 * used.ru_maxrss / 1e9 if status == 0 else "failed")
 MEASURE = """
 import os, sys
 sys.path.insert(0, {folder!r})
-import costs
+from benchmarks import costs
 n, place = {n}, {place!r}
 exec({setup!r})
 size = loss.nbytes + score.nbytes if "loss" in globals() else 1
@@ -162,7 +146,7 @@ print((mark("VmHWM") - before) / size)
 
 def peak(row: Peak) -> float:
     """Return how far the high-water mark rises; the C library keeps the holes that columns below 32 MB leave."""
-    folder = os.path.dirname(os.path.abspath(__file__))
+    folder = str(Path(__file__).parents[1])
     with tempfile.TemporaryDirectory() as place:
 
         def risen(job: str, setup: str = row.setup) -> float:
@@ -177,5 +161,4 @@ def peak(row: Peak) -> float:
 
 def _printed(code: str) -> float:
     """Return the last word that a process of its own prints, as a number."""
-    ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    return float(ran.stdout.split()[-1])
+    return float(subprocess.check_output([sys.executable, "-c", code], text=True).split()[-1])

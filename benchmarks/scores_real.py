@@ -1,18 +1,11 @@
 """Scores x data sets on real models: AUGRC with intervals and rank groups; and AUROC against out-of-distribution data.
 
-    ABSTAIN_DATA=folder python benchmarks/scores_real.py [--epochs 4] [--seeds 3] [--markdown docs/measured/scores.md]
+    python -m benchmarks.scores_real [--epochs 4] [--seeds 3] [--data FOLDER]
 
-Needs PyTorch and scikit-learn. ABSTAIN_DATA is a folder with ``images/fashion_mnist.npz`` (x_train, y_train, x_test,
-y_test), ``images/kmnist_test5k.npz`` and ``outputs/*.npz`` (probabilities of published models); without it, only the
-digits of scikit-learn are used. Each network has dropout before its last layer; its training data are the fit split,
-and of the held-out data one part is the validation split and the rest the test split.
+Needs PyTorch and scikit-learn. FOLDER holds ``images/`` and ``outputs/``; without it, only the digits of scikit-learn
+are used. The training data of a network are the fit split, and of the held-out data one part is the validation split.
 """
 
-from __future__ import annotations
-
-import argparse
-import os
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -20,30 +13,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.harness import DATA, Form, command, say
 
 import abstain
 from abstain import Outputs, joint, scores
 
-#: Hyper-parameters that differ from the defaults: few classes, few features.
-OPTIONS: dict[str, dict[str, Any]] = {"knn": {"neighbours": 10}, "max_logit_pnorm": {}}
 SETS = {  # published models: file, key of the probabilities
     "CIFAR-10, WRN-16-4": ("cifar10_test_models", "probs_wideresnet_16_4"),
     "CIFAR-10, LeNet-5": ("cifar10_test_models", "probs_lenet5"),
     "CIFAR-100, DenseNet": ("cifar100_test_models", "probs_densenet_bc_100"),
     "20 newsgroups": ("20news_test_cleanlab", "probs"),
 }
-
-HEAD = """# Scores on real models
-
-Made by `benchmarks/scores_real.py --epochs 4`. AUGRC × 1000, lower is better, of one training, with 95 % intervals for
-the choice of the test samples; scores of one table that share a letter do not differ significantly at 0.05 (paired
-tests, Holm). What another training would change is not in these: where the networks were trained here, *trainings* is
-the mean ± standard deviation over three of them, the first among them, on the same splits. *AUROC OOD* is
-in-distribution against out-of-distribution: digits upside down, Kuzushiji-MNIST for Fashion-MNIST. Fitted scores use
-the training split or a validation split of their own, as their pages say; hyper-parameters are the defaults, but for
-10 neighbours.
-
-"""
 
 
 def network(width: int, channels: tuple[int, ...], side: int, seed: int) -> Any:
@@ -66,8 +46,7 @@ def train(body: Any, head: Any, x: Any, y: Any, epochs: int, seed: int) -> None:
     import torch
 
     torch.manual_seed(seed)
-    parameters = [*body.parameters(), *head.parameters()]
-    optimizer = torch.optim.Adam(parameters, lr=1e-3)
+    optimizer = torch.optim.Adam([*body.parameters(), *head.parameters()], lr=1e-3)
     steps = epochs * -(-len(x) // 128)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=3e-3, total_steps=steps)
     body.train()
@@ -148,10 +127,8 @@ def published(folder: Path) -> dict[str, dict[str, Outputs]]:
         with np.load(folder / f"outputs/{file}.npz") as z:
             p, y = z[key].astype(np.float64), z["labels"]
         outputs = Outputs(labels=y, probabilities=p / p.sum(axis=1, keepdims=True))
-        order = np.random.default_rng(0).permutation(outputs.n)
-        found[name] = {
-            "validation": outputs.select(order[: outputs.n // 2]), "test": outputs.select(order[outputs.n // 2 :]),
-        }  # fmt: skip
+        first, second = np.split(np.random.default_rng(0).permutation(outputs.n), [outputs.n // 2])
+        found[name] = {"validation": outputs.select(first), "test": outputs.select(second)}
     return found
 
 
@@ -162,15 +139,13 @@ def every_score(parts: dict[str, Outputs]) -> dict[str, tuple[Any, Any]]:
     for name in scores.names():
         if name in ("confidence", "column", "platt") or name.startswith("pass_"):
             continue
-        entry = scores.get(name, **OPTIONS.get(name, {}))
+        entry = scores.get(name, **({"neighbours": 10} if name == "knn" else {}))
         if name.startswith("combine"):
             entry = entry.using(scores=("neg_log_error", "max_logit" if test.logits is not None else "gen"))
         fit = parts.get(entry.fit_split or "test")
         if fit is None or not entry.available(test, fit):
             continue
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="the temperature stopped")
-            fitted = entry.fit(fit)
+        fitted = entry.fit(fit)
         found[name] = fitted.score(test), None if ood is None else fitted.score(ood)
     return found
 
@@ -200,14 +175,10 @@ def report(
     """Return one Markdown table: AUGRC x 1000, 95 % interval, letters, spread over trainings, AUROC against OOD."""
     own = areas(loss, found)
     comparison = abstain.compare(loss, found, metric="augrc")
-    lines = [
-        f"## {name}\n",
-        f"{len(loss)} test samples, error {np.mean(loss):.4f}\n",
-        "| score | AUGRC x 1000 | 95 % interval | letters |"
-        + " trainings |" * bool(others)
-        + " AUROC OOD |" * bool(ood),
-        "|---|---|---|---|" + "---|" * (bool(others) + bool(ood)),
-    ]
+    more = " trainings |" * bool(others) + " AUROC OOD |" * bool(ood)
+    lines = [f"## {name}\n", f"{len(loss)} test samples, error {np.mean(loss):.4f}\n"]
+    lines.append("| score | AUGRC x 1000 | 95 % interval | letters |" + more)
+    lines.append("|---|---|---|---|" + "---|" * (bool(others) + bool(ood)))
     for score in sorted(own, key=own.__getitem__):
         low, high = (1000 * end for end in abstain.confidence_interval("augrc", loss, found[score])[:2])
         line = f"| {score} | {own[score]:.3f} | {low:.3f} to {high:.3f} | {comparison.letters[score]} |"
@@ -218,32 +189,22 @@ def report(
     return "\n".join(lines) + "\n"
 
 
-def main() -> None:
-    """Print, and write if asked to, one table per model."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--epochs", type=int, default=4)
-    parser.add_argument("--seeds", type=int, default=3, help="trainings of each network")
-    parser.add_argument("--markdown", type=Path)
-    options = parser.parse_args()
-    folder = os.environ.get("ABSTAIN_DATA")
-    networks: dict[str, Callable[[int], dict[str, Outputs]]] = {"Digits, CNN": partial(digits, options.epochs)}
-    if folder:
-        networks["Fashion-MNIST, CNN"] = partial(fashion, Path(folder), options.epochs)
-    texts = []
+def models(form: Form, epochs: int = 4, seeds: int = 3, data: Path = DATA) -> None:
+    """One table per model; networks are trained as often as there are seeds."""
+    networks: dict[str, Callable[[int], dict[str, Outputs]]] = {"Digits, CNN": partial(digits, epochs)}
+    if data != Path():
+        networks["Fashion-MNIST, CNN"] = partial(fashion, data, epochs)
     for name, trained in networks.items():
-        parts, *others = (trained(seed) for seed in range(options.seeds))
+        parts, *others = (trained(seed) for seed in range(seeds))
         found = every_score(parts)
         ood = {score: joint.auroc(id_score=inside, ood_score=outside) for score, (inside, outside) in found.items()}
         spread = [areas(each["test"].error, inside(every_score(each))) for each in others]
-        texts.append(report(name, parts["test"].error, inside(found), spread, ood))
+        say(report(name, parts["test"].error, inside(found), spread, ood))
         spread = [areas(*of_passes(each)) for each in others]
-        texts.append(report(f"{name}, 20 dropout passes", *of_passes(parts), spread))
-    for name, parts in (published(Path(folder)) if folder else {}).items():
-        texts.append(report(name, parts["test"].error, inside(every_score(parts)), []))
-    print("\n".join(texts))
-    if options.markdown:
-        options.markdown.write_text(HEAD + "\n".join(texts), encoding="utf-8")
+        say(report(f"{name}, 20 dropout passes", *of_passes(parts), spread))
+    for name, parts in (published(data) if data != Path() else {}).items():
+        say(report(name, parts["test"].error, inside(every_score(parts)), []))
 
 
 if __name__ == "__main__":
-    main()
+    command(__doc__, models)

@@ -1,12 +1,9 @@
 """What it costs as a process to load a policy, to print help and to evaluate 1,000 rows; what a decision takes.
 
-    python benchmarks/start.py [ROUNDS]
+    python -m benchmarks.start [--rounds 15]
 
-Processes next to ``import numpy``: processor time of all in turn; bytecode is kept from the first round, which does
-not count. Decisions: processor time, the best of several runs, so that other work on the machine counts little.
+Processes next to ``import numpy``; bytecode is kept from the first round, which does not count.
 """
-
-from __future__ import annotations
 
 import os
 import resource
@@ -14,13 +11,12 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.harness import Form, command, say, seconds
 
 import abstain
 from abstain.policy import Policy
@@ -56,43 +52,33 @@ def ratios(rounds: int = 15) -> dict[str, float]:
     return {name: statistics.median(turn[name] / turn["numpy"] for turn in found[1:]) for name in BARS}
 
 
-RNG = np.random.default_rng(0)
-
-
-def best(call: Callable[[], Any], times: int, runs: int = 7) -> float:
-    """Return the seconds of one call."""
-    found = []
-    for _ in range(runs):
-        start = time.process_time()
-        for _ in range(times):
-            call()
-        found.append((time.process_time() - start) / times)
-    return min(found)
-
-
 def policies() -> dict[str, tuple[Policy, Any]]:
     """Return policies with rows of a million."""
-    score = RNG.random(2000)
-    found = abstain.choose_threshold(RNG.random(2000) > score**0.1, score, coverage=0.7)
-    z, n = RNG.standard_normal((1_000_000, 10)), 1_000_000
+    rng, n = np.random.default_rng(0), 1_000_000
+    score = rng.random(2000)
+    found = abstain.choose_threshold(rng.random(2000) > score**0.1, score, coverage=0.7)
+    z = rng.standard_normal((n, 10))
     columns = [f"z{k}" for k in range(10)]
     return {
-        "a finished score": (found.policy(score="s"), RNG.random(n)),
+        "a finished score": (found.policy(score="s"), rng.random(n)),
         "msp of 10 logits": (found.policy(score="msp", logits=columns, temperature=1.5), z),
         "lead of 10 logits": (found.policy(score="logit_margin", logits=columns), z),
     }
 
 
-def latencies() -> None:
-    """Print what a decision takes."""
+def processes(form: Form, rounds: int = 15) -> None:
+    """Whole processes."""
+    for name, found in ratios(rounds).items():
+        say(f"{name:<30} {found:5.2f} x import numpy {'':<5} bar {BARS[name]:g}")
+
+
+def decisions(form: Form) -> None:
+    """One row, and a million rows in a call."""
     for name, (policy, rows) in policies().items():
         row = float(rows[0]) if rows.ndim == 1 else {f"z{k}": float(value) for k, value in enumerate(rows[0])}
-        one = best(partial(policy.decide, row), 3000)
-        many = best(partial(policy.decide, rows), 1, 5)
-        print(f"{name:30} one row {1e6 * one:7.2f} us   1e6 rows {many:6.3f} s")
+        one, many = seconds(partial(policy.decide, row), 7, 3000), seconds(partial(policy.decide, rows))
+        say(f"{name:30} one row {1e6 * one:7.2f} us   1e6 rows {many:6.3f} s")
 
 
 if __name__ == "__main__":
-    for name, found in ratios(*map(int, sys.argv[1:])).items():
-        print(f"{name:<30} {found:5.2f} x import numpy {'':<5} bar {BARS[name]:g}")
-    latencies()
+    command(__doc__, processes, decisions)

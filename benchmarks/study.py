@@ -1,20 +1,8 @@
 """Time and memory of a whole study, and the standard errors of means over runs.
 
-    python benchmarks/study.py costs [--passes] [--runs 5] [--sets 20]
-    python benchmarks/study.py errors [--repetitions 1000] [--rows 1000]
-
-``costs``: synthetic outputs of 10,000 rows and 10 classes with 13 scores: stored ones, or with ``--passes`` computed
-from logits and 50 passes. All default metrics with intervals. Processor time is printed next to the clock.
-
-``errors``: rows of different difficulty are drawn, and twice R runs of different skill on them; ``StudyResults.means``
-sees the first R. What the two means vary together is due to the test set, what they differ by to training: both are
-printed next to the estimates, as are the shares of intervals of 1.96 standard errors that cover the mean over all runs
-and all rows. ``+-`` is 1.96 Monte Carlo errors.
+python -m benchmarks.study [costs errors] [--full] [--runs 5] [--sets 20]
 """
 
-from __future__ import annotations
-
-import argparse
 import resource
 import tempfile
 import time
@@ -22,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.harness import Form, command, held, say
 
 import abstain
 from abstain import Outputs, study
@@ -29,49 +18,29 @@ from abstain.inference import terms_of
 from abstain.study import StudyResults
 from abstain.study._units import GROUPS, _groups
 
-N, K, PASSES = 10_000, 10, 50
-SCORES = [
-    "msp", "max_logit", "neg_entropy", "energy", "softmax_margin", "neg_gini", "logit_margin", "gen", "temp_msp",
-    "pass_msp", "pass_neg_predictive_entropy", "pass_neg_expected_entropy", "pass_neg_mutual_information",
-]  # fmt: skip
 
-
-def fill(folder: Path, runs: int, sets: int, passes: bool) -> None:
-    """Write the outputs."""
-    rng = np.random.default_rng(0)
-    for each in range(sets):
-        truth = rng.normal(size=(N, K)) * 2
-        labels = (truth + rng.gumbel(size=(N, K))).argmax(1)
-        name = ("test", "validation")[each] if each < 2 else f"corruption-{each}"
-        for run in range(runs):
-            z = truth + rng.normal(size=(N, K)) * 0.5
-            if passes:
-                noisy = z[None] + rng.standard_normal((PASSES, N, K), dtype=np.float32) * 0.7
-                p = np.exp(noisy - noisy.max(-1, keepdims=True))
-                made = Outputs(labels=labels, logits=z, passes=(p / p.sum(-1, keepdims=True)).astype(np.float32))
-            else:
-                scores = {f"s{k}": z.max(1) + rng.normal(size=N) * 0.3 * k for k in range(len(SCORES))}
+def costs(form: Form, runs: int = 5, sets: int = 20) -> None:
+    """Evaluate sets of 10,000 rows with 13 stored scores in two processes, with all default metrics and intervals."""
+    rng, n = np.random.default_rng(0), 10_000
+    with tempfile.TemporaryDirectory() as folder:
+        for each in range(sets):
+            truth = rng.normal(size=(n, 10)) * 2
+            labels = (truth + rng.gumbel(size=(n, 10))).argmax(1)
+            name = ("test", "validation")[each] if each < 2 else f"corruption-{each}"
+            for run in range(runs):
+                z = truth + rng.normal(size=(n, 10)) * 0.5
+                scores = {f"s{k}": z.max(1) + rng.normal(size=n) * 0.3 * k for k in range(13)}
                 made = Outputs(labels=labels, predictions=z.argmax(1), scores=scores)
-            study.add_outputs(folder, made, model="ce", run=f"seed{run}", set=name)
-
-
-def _processor() -> float:
-    found = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(each.ru_utime + each.ru_stime for each in found)
-
-
-def costs(options: argparse.Namespace) -> None:
-    """Fill a folder, evaluate it twice, and print what it took."""
-    with tempfile.TemporaryDirectory() as name:
-        fill(Path(name), options.runs, options.sets, options.passes)
+                study.add_outputs(Path(folder), made, model="ce", run=f"seed{run}", set=name)
         for which in ("first", "again"):
-            start, before = time.perf_counter(), _processor()
-            found = study.evaluate(name, SCORES if options.passes else None, workers=2, progress=print)
-            passed, worked = time.perf_counter() - start, _processor() - before
-            print(f"{which}: {passed:.1f} s, {worked:.1f} s of processors, {len(found.rows())} rows")
+            start = time.perf_counter()
+            found = study.evaluate(folder, workers=2)
+            say(f"{which}: {time.perf_counter() - start:.1f} s, {len(found.rows())} rows")
     most = [resource.getrusage(who).ru_maxrss / 1e3 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    print(f"memory: {most[0]:.0f} MB, and {most[1]:.0f} MB in each of 2 processes")
+    say(f"memory: {most[0]:.0f} MB, and {most[1]:.0f} MB in each of 2 processes")
 
+
+# ---------------------------------------------------------------------- errors of means over runs
 
 METRICS = ("accuracy", "augrc", "auroc_f")
 
@@ -115,20 +84,20 @@ def means(runs: list[Any], n: int, metrics: list[Any]) -> dict[str, Any]:
 
 
 def said(values: np.ndarray, truth: float) -> str:
-    """Return coverage, and the estimated variances over the true ones."""
+    """Return coverage, and the estimated variances over the true ones.
+
+    What two means over other runs vary together is due to the test set, what they differ by to training.
+    """
     one, two, test, training = values
     hit = np.abs(one - truth) <= 1.96 * np.sqrt(test + training)
-    error = 196 * np.sqrt(hit.mean() * (1 - hit.mean()) / hit.size)
     of_training, of_test = np.mean((one - two) ** 2) / 2.0, np.cov(one, two)[0, 1]
-    share = of_training / (of_training + of_test)
-    return (
-        f"covered {100 * hit.mean():.1f} +-{error:.1f} %; estimated over true variance: test set "
-        f"{test.mean() / of_test:.2f}, training {training.mean() / of_training:.2f} (training is {share:.0%} of both)"
-    )
+    share = f"training is {of_training / (of_training + of_test):.0%} of both"
+    over = f"test set {test.mean() / of_test:.2f}, training {training.mean() / of_training:.2f} ({share})"
+    return f"covered {held(hit)}; estimated over true variance: {over}"
 
 
-def errors(given: argparse.Namespace) -> None:
-    """Simulate means over runs and print."""
+def errors(form: Form, rows: int = 1000) -> None:
+    """Coverage of 1.96 standard errors for the mean over all runs and all rows."""
     metrics = [abstain.metrics.get(name) for name in METRICS]
     for spread in (0.05, 0.3):
         world = World(spread, 0)
@@ -136,30 +105,16 @@ def errors(given: argparse.Namespace) -> None:
         truth = {metric.spec: np.mean([metric(table) for table in large]) for metric in metrics}
         for size in (2, 3, 5):
             world, found = World(spread, size), {metric.spec: list[Any]() for metric in metrics}
-            for _ in range(given.repetitions):
-                rows = world.rows(given.rows)
-                each = means([world.run(rows) for _ in range(size)], given.rows, metrics)
-                tables = [abstain.TieBlocks.from_samples(*world.run(rows)) for _ in range(size)]
+            for _ in range(form(1000, 100)):
+                drawn = world.rows(rows)
+                each = means([world.run(drawn) for _ in range(size)], rows, metrics)
+                tables = [abstain.TieBlocks.from_samples(*world.run(drawn)) for _ in range(size)]
                 for metric in metrics:
                     mean, again = each[metric.spec], np.mean([metric(table) for table in tables])
                     found[metric.spec].append((mean.value, again, mean.test_error**2, mean.training_error**2))
             for name, values in found.items():
-                print(
-                    f"  spread {spread:g}, {size} runs, {name:8s} {said(np.array(values).T, truth[name])}", flush=True
-                )
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=["costs", "errors"])
-    parser.add_argument("--passes", action="store_true", help="costs: from logits and 50 passes (20 MB a set)")
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--sets", type=int, default=20)
-    parser.add_argument("--repetitions", type=int, default=1000, help="errors")
-    parser.add_argument("--rows", type=int, default=1000, help="errors")
-    options = parser.parse_args()
-    costs(options) if options.part == "costs" else errors(options)
+                say(f"  spread {spread:g}, {size} runs, {name:8s} {said(np.array(values).T, truth[name])}")
 
 
 if __name__ == "__main__":
-    main()
+    command(__doc__, costs, errors)

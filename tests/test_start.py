@@ -98,9 +98,6 @@ print([middle - start, time.process_time() - start])
 def test_commands_and_policies_start_soon() -> None:
     """As processes beside one that imports NumPy: what loads all of SciPy or the inference would be a regression."""
     pytest.importorskip("resource")
-    spec = importlib.util.spec_from_file_location("benchmarks_start", ROOT / "benchmarks/start.py")
-    assert spec is not None
-    assert spec.loader is not None
-    start = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(start)
+    from benchmarks import start
+
     assert {name: found for name, found in start.ratios(7).items() if found > 1.6 * start.BARS[name]} == {}
