@@ -106,7 +106,10 @@ def test_what_a_difference_rests_on_is_said_and_too_little_says_nothing():
     assert "no interval and no p-value: one ranks about 8 clusters higher" in found.warning
     two = np.where(np.arange(600) < 560, np.arange(600) % 2, 2 + np.arange(600) % 20)  # 2.3 clusters, all with errors
     found = abstain.compare(rng.random(600) < 0.2, {"a": rng.random(600), "b": old}, clusters=two)
-    assert found.differences[0].warning == "no interval and no p-value: it rests on about 2 clusters"
+    assert (
+        found.differences[0].warning
+        == "no interval and no p-value: it rests on about 2 clusters; give at least 6 of similar size"
+    )
     assert np.isnan([found.differences[0].p_value, *(row["low"] for row in found.table)]).all()
 
 

@@ -64,7 +64,7 @@ def test_a_simultaneous_band_is_a_pointwise_one_at_the_quantile_of_the_largest_d
     loss, score = (rng.random(n) < 0.3) * (1.0 if kind == "binary" else rng.random(n)), rng.random(n)
     score = np.round(score, 1) if kind == "clusters" else score
     given: Any = {"sample_weight": rng.random(n) + 0.5} if kind == "weighted" else {}
-    given |= {"clusters": np.arange(n) // 3} if kind == "clusters" else {}
+    given |= {"clusters": np.arange(n) // 3, "unseen": "alike"} if kind == "clusters" else {}
     band = risk_band(loss, score, kind="simultaneous", min_coverage=0.4, n_draws=100, rng=7, risk=risk, **given)
     weight, unit = given.get("sample_weight", np.ones(n)), given.get("clusters")
     points = points_of(loss, score, given.get("sample_weight"), unit, generalized)
@@ -182,20 +182,28 @@ def test_dkw_bands_cover() -> None:
 
 
 def test_the_ends_of_a_clustered_band_are_their_formula() -> None:
-    """Below, what lies further out of the scales of logarithms and of roots; above, room for a cluster with losses."""
+    """Below, what lies further out of the scales of logarithms and of roots; above, room for a cluster with losses.
+
+    With fewer than 20 clusters the upper end also has room for a share of them that is wrong as a whole.
+    """
     rng = np.random.default_rng(4)
     loss, score, cluster = rng.exponential(size=300) * (rng.random(300) < 0.2), rng.random(300), np.arange(300) // 4
-    band, points = risk_band(loss, score, clusters=cluster), points_of(loss, score, None, cluster, False)
+    loss = loss / loss.max()
+    points = points_of(loss, score, None, cluster, False)
+    whole, band = (risk_band(loss, score, clusters=cluster, unseen=each) for each in ("whole", "alike"))
     (error, df), number, unseen = spread(points), units_of(points), unseen_of(points)
-    told = np.flatnonzero((number >= 5.0) & (points.risk > 0.0) & (error > 0.0))
+    told = np.flatnonzero((number >= 5.32) & (points.risk > 0.0) & (error > 0.0))
     assert told.size > 100
     for j in told:
         shift = stats.t.ppf(0.975, df[j]) * error[j] / points.risk[j]
         low = min(points.risk[j] * np.exp(-shift), points.risk[j] * max(1.0 - 0.5 * shift, 0.0) ** 2)
         mean, variance = points.risk[j] + unseen[j], error[j] ** 2 + unseen[j] ** 2
         room = stats.gamma.ppf(0.975, mean**2 / variance, scale=variance / mean)
-        high = max(points.risk[j] * np.exp(shift), room)
+        high = min(max(points.risk[j] * np.exp(shift), room), 1.0)
         np.testing.assert_allclose([band.low[j], band.high[j]], [low, high], rtol=1e-6)
+        share = 1.0 - 0.025 ** (1.0 / number[j]) if number[j] < 20.0 else 0.0  # (1 - share)^number = 0.025
+        wanted = max(high, points.risk[j] * (1.0 - share) + share)
+        np.testing.assert_allclose([whole.low[j], whole.high[j]], [low, wanted], rtol=1e-6)
 
 
 def test_clustered_bands_cover_where_iid_ones_do_not() -> None:

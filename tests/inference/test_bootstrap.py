@@ -183,7 +183,10 @@ def test_few_resamples_and_few_clusters_are_said() -> None:
     rests = clustered.interval().rests_on
     assert (rests, rests.unit, round(rests.number)) == (clustered.rests_on, "clusters with errors", 7)
     two = bootstrap("aurc", loss, score, clusters=np.arange(90) % 2, n_resamples=100).interval()
-    assert (two.warning, np.isnan(two.low)) == ("no interval and no p-value: it rests on about 2 clusters", True)
+    assert (two.warning, np.isnan(two.low)) == (
+        "no interval and no p-value: it rests on about 2 clusters; give at least 6 of similar size",
+        True,
+    )
     single = bootstrap("aurc", loss, score, strata=np.arange(90) == 0, n_resamples=100)
     assert "the smallest stratum holds 1 sample(s)" in str(single.warning)
 

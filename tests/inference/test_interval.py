@@ -226,8 +226,8 @@ def test_metrics_without_interval_say_why():
 def test_few_clusters_and_wide_ties_warn():
     """Fewer than ten clusters, and a coverage at the edge of a wide tie, are flagged."""
     loss, score = problem()
-    clustered = abstain.confidence_interval("augrc", loss, score, clusters=np.arange(400) % 5)
-    assert "only 5 clusters" in clustered.warning
+    clustered = abstain.confidence_interval("augrc", loss, score, clusters=np.arange(400) % 6)
+    assert "only 6 clusters" in clustered.warning
     tied = abstain.confidence_interval(metrics.get("selective_risk", coverage=0.5), loss, (score > 0.5) * 1.0)
     assert "edge of a wide tie" in tied.warning
 

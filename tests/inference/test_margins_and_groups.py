@@ -49,7 +49,7 @@ def test_sets_of_ranks_and_max_t_are_their_definition(metric: str) -> None:
     chosen, steps = as_metric(metric), 0
     for seed in range(4):
         rng = np.random.default_rng(seed)
-        z, noise = rng.normal(size=400), [0.1, 0.2, 0.6, 0.8, 1.5]
+        z, noise = rng.normal(size=400), [0.1, 0.4, 0.6, 0.9, 1.5]
         wrong = (rng.random(400) < 1.0 / (1.0 + np.exp(1.5 + 2.0 * z))) * 1.0
         scores = {f"s{k}": z + sd * rng.normal(size=400) for k, sd in enumerate(noise)}
         columns = panel(wrong, scores)
@@ -138,17 +138,52 @@ def test_models_that_were_never_seen_to_differ_may_differ_in_errors() -> None:
     assert abstain.compare(wrong, scores, "risk").differences[0].high == 0.0
 
 
-def test_noise_in_a_score_does_not_show_that_no_row_differs() -> None:
-    """The room for rows that differ stays, until what is seen to differ does more than one row could."""
+@pytest.mark.parametrize("unit", [None, np.arange(400) // 4])
+def test_noise_in_a_score_does_not_show_that_no_row_differs(unit: Any) -> None:
+    """The room for rows or clusters that differ stays, until what is seen to differ does more than one row could."""
     wrong, good, _ = two_scores(400, 0.2, 5)
     noise = np.random.default_rng(3).normal(size=400)
-    equal = non_inferiority(wrong, {"new": good, "old": good}, margin=0.004)
+    equal = non_inferiority(wrong, {"new": good, "old": good}, margin=0.004, clusters=unit)
     for size, roomy in ((1e-3, True), (1.0, False)):
-        found = non_inferiority(wrong, {"new": good + size * noise, "old": good}, margin=0.004)
-        assert ("the two hardly differ" in str(found.warning)) == roomy
+        scores = {"new": good + size * noise, "old": good}
+        found = non_inferiority(wrong, scores, margin=0.004, clusters=unit)
+        each = abstain.compare(wrong, scores, clusters=unit).differences[0]
+        assert (
+            ("the two hardly differ" in str(found.warning)) == ("the two hardly differ" in str(each.warning)) == roomy
+        )
         if roomy:
             assert found.high == pytest.approx(found.difference + equal.high, rel=0.02)
             assert found.p_value == pytest.approx(0.05 ** ((0.004 - found.difference) / equal.high), rel=0.1)
+            assert each.high - each.difference == pytest.approx(equal.high * np.log(0.025) / np.log(0.05), rel=0.02)
+
+
+def test_few_rows_that_all_move_up_have_a_p_value_and_no_interval() -> None:
+    """Fewer than ten, by their effective number; of clusters there is no claim either, and rows have its limits."""
+    wrong, good, _ = two_scores(400, 0.2, 5)
+    low = np.flatnonzero(wrong == 0.0)[np.argsort(good[wrong == 0.0])]
+    for up, down, told in ((8, 0, False), (14, 0, True), (4, 4, True)):
+        new = good.copy()
+        new[low[:up]] += 100.0
+        new[low[len(low) - down :]] -= 100.0
+        scores, unit = {"new": new, "old": good}, np.arange(400)
+        each = abstain.compare(wrong, scores).differences[0]
+        assert (np.isfinite([each.low, each.high]).all(), np.isfinite(each.p_value)) == (told, True)
+        assert ("ranks about 8 rows higher and hardly any lower" in str(each.warning)) != told
+        assert np.isfinite(non_inferiority(wrong, scores, margin=0.1).high)
+        if not told:
+            with pytest.raises(ValueError, match="ranks about 8 clusters higher and hardly any lower"):
+                non_inferiority(wrong, scores, margin=0.1, clusters=unit)
+
+
+def test_fewer_than_six_clusters_say_nothing() -> None:
+    """Swaps of five have no p-value below 0.06, and the range of five values holds their median in 94 %."""
+    wrong, good, _ = two_scores(420, 0.2, 5)
+    other = np.random.default_rng(1).random(420)
+    for number in (5, 6):
+        unit = np.arange(420) % number
+        each = abstain.compare(wrong, {"a": good, "b": other}, clusters=unit).differences[0]
+        one = abstain.confidence_interval("risk", wrong, good, clusters=unit)
+        assert [np.isnan(end) for end in (each.p_value, each.low, one.low)] == [number == 5] * 3
 
 
 def test_p_is_that_of_the_transformed_statistic() -> None:

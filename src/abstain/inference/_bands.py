@@ -18,17 +18,19 @@ from abstain.curve import SLACK
 from abstain.inference._binomial import beta_quantiles, check_level
 from abstain.inference._interval import Interval
 from abstain.inference._points import Points, points_of, spread, units_of, unseen_of
-from abstain.inference._rests_on import RestsOn, joined
-from abstain.inference._spread import FEW
+from abstain.inference._rests_on import FEWEST, LEAST, RestsOn, joined
 
 __all__ = ["RiskBand", "risk_band"]
 
 Kind = Literal["pointwise", "simultaneous"]
 Method = Literal["auto", "clopper-pearson", "influence", "multiplier", "dkw"]
 Risk = Literal["selective", "generalized"]
+Unseen = Literal["whole", "alike"]
 
 #: Smallest coverage of a simultaneous band by default: below it the Gaussian process has too few errors to lean on.
 MIN_COVERAGE = 0.1
+#: What a shorter band assumes.
+ALIKE = "the band assumes that the sample lacks no cluster that is wrong as a whole"
 #: Multipliers drawn at once.
 CHUNK = 4_000_000
 
@@ -151,6 +153,7 @@ def risk_band(
     risk: Risk = "selective",
     sample_weight: ArrayLike | None = None,
     clusters: ArrayLike | None = None,
+    unseen: Unseen = "whole",
     n_draws: int = 1000,
     rng: int | np.random.Generator | None = 0,
 ) -> RiskBand:
@@ -182,6 +185,9 @@ def risk_band(
     sample_weight : array-like of shape (n_samples,), optional
     clusters : array-like of shape (n_samples,), optional
         Groups of dependent samples; their terms are summed first. One whose weights are 0 is none.
+    unseen : {"whole", "alike"}
+        What clusters that the sample lacks may be like, where fewer than 20 decide: wrong as a whole, or like those
+        with errors that were seen.
     n_draws : int
         Multiplier draws.
     rng : int, numpy.random.Generator or None
@@ -215,8 +221,10 @@ def risk_band(
     effective number of clusters less one: :math:`(\sum m)^2 / \sum m^2` of the accepted weights m. The upper end has
     room for one more cluster with losses, drawn in proportion to losses from those that were seen: where it lies
     further out, it is the quantile of a gamma distribution with that mean and variance; the lower end is that of
-    Student's t on the scale of square roots. Below five effective clusters the band says nothing; the interval
-    ``at`` a threshold, and the ``warning`` of a simultaneous band, have their number below thirty.
+    Student's t on the scale of square roots. Below 20 effective clusters the upper end has room for a share
+    of clusters that are wrong as a whole, too: of m clusters none is with the probability a if the share is
+    1 - a^(1/m). With ``unseen="alike"`` it has none. With fewer than six of similar size the band says nothing. The
+    interval ``at`` a threshold, and the ``warning`` of a simultaneous band, have their number below thirty.
 
     DKW: the generalized risk G of a 0/1 loss is the tail of a distribution (of the scores of the failures; right
     predictions at -inf), so :math:`P(\sup|\hat G - G| > \epsilon) \le 2e^{-2n\epsilon^2}` (Massart). A loss in
@@ -241,6 +249,7 @@ def risk_band(
     level, n_draws, rng = check_level(level), whole(n_draws, "n_draws", 100, usual=1000), generator(rng)
     one_of(kind, ("pointwise", "simultaneous"), "kind")
     one_of(risk, ("selective", "generalized"), "risk")
+    one_of(unseen, ("whole", "alike"), "unseen")
     allowed = ("auto", *(("clopper-pearson", "influence") if kind == "pointwise" else ("multiplier", "dkw")))
     if not isinstance(method, str) or method not in allowed:
         raise ValueError(f"method={method!r} gives no {kind} band; choose from {', '.join(allowed)}")
@@ -262,13 +271,19 @@ def risk_band(
         low, high, name = np.where(valid, low, 0.0), np.where(valid, high, points.largest), f"max-t, {name}"
     warning, number = None, units_of(points)
     if clusters is not None:
-        known = number >= FEW
+        few, known = number < FEWEST, number >= LEAST
+        if unseen == "whole":  # m clusters hold none of a share 1 - a^(1/m) of all with the probability a
+            share = 1.0 - (0.5 - 0.5 * level) ** (1.0 / number)
+            worst = points.largest * (points.coverage if points.generalized else 1.0)
+            high = np.where(few, np.maximum(high, points.risk + share * (worst - points.risk)), high)
         low, high = np.where(known, low, 0.0), np.where(known, high, points.largest)
-        fewest = float(number[known & (points.coverage >= start - SLACK)].min(initial=np.inf))
+        counts = points.coverage >= start - SLACK
+        fewest = float(number[known & counts].min(initial=np.inf))
         if not known.any():
             warning = f"the band says nothing: {number.max():.1f} clusters of equal weight would show as much"
-        elif kind == "simultaneous":
-            warning = RestsOn(fewest, "clusters").note
+        else:
+            note = RestsOn(fewest, "clusters").note if kind == "simultaneous" else None
+            warning = joined(note, ALIKE if unseen == "alike" and few[counts].any() else None)
     unit = "rows" if clusters is None else "clusters"
     columns = points.threshold, points.coverage, points.risk, low, high, number
     return RiskBand(*columns, unit, risk, kind, name, level, start, warning)

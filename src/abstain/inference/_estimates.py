@@ -19,7 +19,7 @@ from abstain.inference._confidence import of_coverage
 from abstain.inference._influence import aggregated, gradient, per_sample, refused
 from abstain.inference._interval import Interval, around, of_spread, one_sided
 from abstain.inference._resample import Sampling, resampling
-from abstain.inference._rests_on import RestsOn, joined, rests_on
+from abstain.inference._rests_on import FEWEST, RestsOn, joined, rests_on
 from abstain.inference._spread import (
     SINGLE,
     Spread,
@@ -35,13 +35,13 @@ from abstain.inference._spread import (
     warning_light,
 )
 from abstain.inference._unseen import OneMore, one_more
-from abstain.inference._unseen_pair import UnseenPairs, rises_of, unseen_pairs, without_room
+from abstain.inference._unseen_pair import DECIDING, UnseenPairs, rises_of, unseen_pairs, without_room
 from abstain.metrics import Metric
 
 Route = Literal["influence", "bootstrap"]
 
-#: Clusters that move in one direction, as far as this, below which no difference is tested.
-FEWEST_MOVED, ONE_WAY = 20.0, 0.85
+#: How far clusters move in one direction where no difference is tested, if they are few.
+ONE_WAY = 0.85
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,27 +93,32 @@ class Estimates:
         terms = np.stack([over_runs(term) for term in self.terms]).T  # one column after the other in memory
         return terms if self.times is None else terms * np.sqrt(self.times)[:, None]
 
-    def rests_on(self, i: int, j: int) -> tuple[RestsOn, str | None]:
-        """Return the fewest units that a difference rests on, and why nothing is said of it if they are too few.
+    def rests_on(self, i: int, j: int) -> tuple[RestsOn, str | None, str | None]:
+        """Return the fewest units that a difference rests on, and why there is no p-value, or no interval, if so.
 
         Where a few clusters differ, and one score ranks nearly all of them higher, the difference says that these are
         right, or wrong. A whole cluster may be wrong at once, and of m clusters without a wrong one a share of
         1 - 0.05^(1/m) may be: 14 % of 20, which can turn the difference around. Where clusters move in both directions
-        such errors speak as often for one score as for the other.
+        such errors speak as often for one score as for the other. How many rows are ranked higher in other samples
+        varies by a third or more where fewer than ten are in this one, and not alike to both sides.
         """
         least = min(self.rests[i], self.rests[j])
         moved = [each.moved(i, j) for each in self.unseen]
         unit = "rows that differ" if self.n_clusters is None else "clusters that differ"
         if np.array_equal(self.terms[i], self.terms[j]):
-            return RestsOn(0.0, unit), least.refusal
+            return RestsOn(0.0, unit), least.refusal, None
         if not moved:
-            return least, least.refusal
+            return least, least.refusal, None
         _, number, one_way = max(moved)  # of the rows, right or wrong, that move more
-        found, why = min(least, RestsOn(number, unit)), least.refusal
-        if self.n_clusters is not None and number < FEWEST_MOVED and one_way > ONE_WAY:
-            few = f"one ranks about {number:.0f} clusters higher and hardly any lower"
-            why = f"no interval and no p-value: {few}, too few to see how often such clusters are wrong"
-        return found, why
+        found, why, few = min(least, RestsOn(number, unit)), least.refusal, None
+        if self.n_clusters is not None and number < FEWEST and one_way > ONE_WAY:
+            way = f"one ranks about {number:.0f} clusters higher and hardly any lower"
+            why = f"no interval and no p-value: {way}, too few to see how often such clusters are wrong"
+        _, number, one_way = max(each.differing(i, j) for each in self.unseen)
+        if number < DECIDING and one_way > ONE_WAY and not self.hardly(i, j):
+            few = f"no interval: one ranks about {number:.0f} {unit.split()[0]} higher and hardly any lower"
+            few = f"{few}, too few to see how many others it ranks higher"
+        return found, why, few
 
     def hardly(self, i: int, j: int) -> bool:
         """Return whether two scores move less in the sample than a single row could."""

@@ -214,7 +214,8 @@ def non_inferiority(
     UnmetNeed
         A metric without an influence function.
     ValueError, TypeError
-        Not two scores; a margin that is not positive; fewer than 20 errors (or successes); too few clusters; what
+        Not two scores; a margin that is not positive; fewer than 20 errors (or successes); too few clusters, or too
+        few that differ; what
         :func:`abstain.compare` refuses.
 
     Notes
@@ -261,9 +262,9 @@ def non_inferiority(
         parts = parts._replace(test=test, df=df)
     difference = sign * float(estimates.means[0] - estimates.means[1])
     error = float(np.sqrt(parts.total))
-    rests, refusal = estimates.rests_on(0, 1)
-    if refusal is not None:
-        raise ValueError(refusal)
+    rests, refusal, narrow = estimates.rests_on(0, 1)
+    if refusal is not None or (narrow is not None and estimates.n_clusters is not None):
+        raise ValueError(refusal or narrow)
     low, high, p, skew = difference, difference, 0.0, 0.0
     if error > 0.0:
         skew, critical = float(np.sum(terms**3)) / error**3, t_quantile(2.0 * level - 1.0, parts.df)  # of its one side

@@ -15,7 +15,7 @@ from abstain.inference._columns import Panel
 from abstain.inference._estimates import Estimates, by_bootstrap, by_influence, route_of
 from abstain.inference._multiple import holm, max_t
 from abstain.inference._rank_tests import swap_test
-from abstain.inference._rests_on import EQUAL, RestsOn, effective_number, joined
+from abstain.inference._rests_on import EQUAL, HARDLY, RestsOn, effective_number, joined
 from abstain.inference._spread import (
     FEW,
     FEW_CLUSTERS,
@@ -133,7 +133,7 @@ def paired(
         estimates = by_bootstrap(metric, panel, level, n_resamples=n_resamples, rng=rng)
     pairs = pairs_of(len(panel.names))
     found = [_difference(estimates, i, j, level, panel.paired, method) for i, j in pairs.tolist()]
-    plain, swap, enough = [each for each, *_ in found], method == "permutation", math.inf
+    plain, swap, enough = [each.plain for each in found], method == "permutation", math.inf
     if method == "auto" and _few(panel, estimates, len(pairs)):
         swap, n_permutations, enough = True, min(n_permutations, SWAPS), ENOUGH
     if swap:
@@ -143,16 +143,17 @@ def paired(
             two = panel.of([panel.names[i], panel.names[j]])
             p = swap_test(metric, two, n_permutations, rng, enough=enough).p_value
             # ranks of clusters of unlike sizes are not exchangeable, though the scores are
-            doubtful = (found[k][1] or panel.sampling.clusters is not None) and not np.isnan(plain[k].p_value)
+            doubtful = (found[k].room or panel.sampling.clusters is not None) and not np.isnan(plain[k].p_value)
             plain[k] = plain[k]._replace(p_value=max(p, plain[k].p_value) if doubtful else p)
-    adjusted = _adjusted(plain, estimates, pairs, level, adjust, panel.paired, rng)
+    rows = [each.row for each in found]
+    adjusted = _adjusted(plain, rows, estimates, pairs, level, adjust, panel.paired, rng)
     if metric.tolerated is not None:
         adjusted = [
             _allowed(each, estimates, i, j, level) for each, (i, j) in zip(adjusted, pairs.tolist(), strict=True)
         ]
     if swap:
         adjusted = [_agreeing(each, level) for each in adjusted]
-    adjusted = [_assuming(each, cautious, level) for each, (*_, cautious) in zip(adjusted, found, strict=True)]
+    adjusted = [_assuming(each, one.cautious, level) for each, one in zip(adjusted, found, strict=True)]
     return Paired(estimates, tuple(adjusted), swap)
 
 
@@ -193,34 +194,43 @@ def _few(panel: Panel, estimates: Estimates, n_pairs: int) -> bool:
     return 0.0 < min(effective_number(each, unit) for each in (loss, loss.max() - loss)) < FEW_ERRORS
 
 
-def _difference(
-    estimates: Estimates, i: int, j: int, level: float, together: bool, method: str
-) -> tuple[Difference, bool, float]:
-    """Return one difference with its own interval and p-value, and whether these keep room for unseen errors.
+class _Found(NamedTuple):
+    """A difference without its ends, and what these and its p-value depend on.
 
-    Last comes the p-value with room for an error anywhere, 0 where it is the same.
+    ``room``: whether its variance has room for unseen errors; ``cautious``: p-value with room for an error anywhere, or
+    0; ``row``: what a row that the sample lacks may do, 0 where enough differ, NaN for no interval.
     """
+
+    plain: Difference
+    room: bool
+    cautious: float
+    row: float
+
+
+def _difference(estimates: Estimates, i: int, j: int, level: float, together: bool, method: str) -> _Found:
+    """Return one difference with its own p-value."""
     values, (terms, most_df) = (estimates.values[i], estimates.values[j]), estimates.pair(i, j, level)
     times, single = estimates.times, len(terms[0]) == len(terms[1]) == 1
     apart = over_runs(terms[0]) - over_runs(terms[1])  # of each sample
     parts = of_one(apart, most_df, times) if single else of_pair(values, terms, most_df, together)
     difference = float(values[0].mean() - values[1].mean())
     scale = max(estimates.sizes[i], estimates.sizes[j])
-    rests, refusal = estimates.rests_on(i, j)
+    rests, refusal, few = estimates.rests_on(i, j)
     notes: list[str | None] = []
-    room, reach, cautious = False, np.nan, 0.0
+    room, row, cautious = False, 0.0, 0.0
     large = estimates.unequal is not None and most_df < FEW
     why = "a few clusters hold most of the rows" if large else "too few samples on which the two differ"
     if parts.total <= 1e-24 * max(scale, difference**2):
         error_test = error_runs = error = 0.0
         p = 1.0 if abs(difference) <= 1e-12 * max(abs(float(values[0].mean())), 1e-300) else np.nan
         if p == 1.0:
-            difference, reach = 0.0, -math.log(0.5 - 0.5 * level) * estimates.unseen_row(i, j)
-            notes.append("the two are equal on every sample: no interval" if np.isnan(reach) else EQUAL)
+            difference, row = 0.0, estimates.unseen_row(i, j)
+            notes.append("the two are equal on every sample: no interval" if np.isnan(row) else EQUAL)
         else:
             notes.append(
                 'the difference does not vary between samples, so it has no standard error: use method="permutation"'
             )
+            row = np.nan
         error_runs = 0.0 if np.isfinite(parts.seed) else np.nan
     elif refusal is not None:
         error_test = error_runs = error = p = np.nan
@@ -242,17 +252,20 @@ def _difference(
             most_df = min(most_df, parts.df, spread_df)
         error_test, error_runs, error = (float(np.sqrt(v)) for v in (parts.test, parts.seed, parts.total))
         p = t_tails(difference / error, parts.df)
-        notes.append(rests.note)
+        if few is not None:
+            row = np.nan
+        elif estimates.hardly(i, j):
+            row, few = estimates.unseen_row(i, j), HARDLY
+        notes += few, rests.note
         if most_df < FEW:
             notes.append(f"only {most_df:.1f} degrees of freedom: {why}")
         if estimates.n_clusters is not None and estimates.n_clusters < FEW_CLUSTERS:
             notes.append(f"only {estimates.n_clusters} clusters: a rough guide")
         notes += dict.fromkeys((estimates.edges[i], estimates.edges[j]))
-    reach = t_quantile(level, parts.df) * error if error > 0.0 else reach
     names, errors = (estimates.names[i], estimates.names[j]), (error, error_test, error_runs)
-    ends = difference - reach, difference + reach
+    ends = np.nan, np.nan
     found = Difference(*names, difference, *ends, *errors, parts.df, p, p, False, joined(*notes), rests)
-    return found, room or parts.df < FEW, cautious
+    return _Found(found, room or parts.df < FEW, cautious, row)
 
 
 def _allowed(each: Difference, estimates: Estimates, i: int, j: int, level: float) -> Difference:
@@ -284,6 +297,7 @@ def _allowed(each: Difference, estimates: Estimates, i: int, j: int, level: floa
 
 def _adjusted(
     plain: list[Difference],
+    rows: list[float],
     estimates: Estimates,
     pairs: IntArray,
     level: float,
@@ -291,7 +305,7 @@ def _adjusted(
     together: bool,
     rng: np.random.Generator,
 ) -> list[Difference]:
-    """Return the differences with p-values (and, by max-t, intervals) adjusted for all pairs."""
+    """Return the differences with intervals, and p-values (and, by max-t, intervals) adjusted for all pairs."""
     p: FloatArray = np.array([1.0 if np.isnan(each.p_value) else each.p_value for each in plain])
     adjusted, single = p, 1.0 - level
     if adjust == "holm":
@@ -299,13 +313,13 @@ def _adjusted(
     elif adjust == "max-t":
         adjusted, single = max_t(p, estimates.covariance(together), pairs, level, rng)
     result = []
-    for each, value in zip(plain, adjusted.tolist(), strict=True):
+    for each, row, value in zip(plain, rows, adjusted.tolist(), strict=True):
         if np.isnan(each.p_value):
             result.append(each._replace(p_adjusted=np.nan))
             continue
-        reach = np.nan if np.isnan(each.low) else t_quantile(1.0 - single, each.df) * each.standard_error
-        if each.standard_error == 0.0:  # nothing was seen to differ: a chance falls by e with each unseen row
-            reach = each.high * math.log(0.5 * single) / math.log(0.5 * (1.0 - level))
+        reach = 0.0 if each.standard_error == 0.0 else t_quantile(1.0 - single, each.df) * each.standard_error
+        # where hardly anything differs: a chance falls by e with each unseen row
+        reach = float(np.maximum(reach, -math.log(0.5 * single) * row))
         low, high = each.difference - reach, each.difference + reach
         significant = value <= 1.0 - level + 1e-12
         result.append(each._replace(low=low, high=high, p_adjusted=value, significant=significant))

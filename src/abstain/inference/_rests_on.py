@@ -11,9 +11,14 @@ from abstain._typing import FloatArray, IntArray
 from abstain.blocks import TieBlocks
 from abstain.inference._resample import Sampling
 
-#: Below so many effective units their number is said; below so many clusters nothing else is: two of them have one
-#: degree of freedom, and the larger decides.
-SAID, LEAST = 30.0, 2.5
+#: Below so many effective units their number is said.
+SAID = 30.0
+#: Units below which it matters that some may be missing: of 20 without a wrong one, 14 % may be wrong.
+FEWEST = 20.0
+#: Clusters below which nothing is said: the range of K values holds their median with the probability 1 - 2^(1 - K),
+#: and swaps of K clusters have no p-value below 2^(1 - K). That is 0.05 here; with fewer the shape of a distribution
+#: would have to be known.
+LEAST = 5.32
 #: What is said of two that no row distinguishes, or hardly.
 EQUAL = "the two are equal on every sample: the interval has room for rows that differ and were not seen"
 HARDLY = EQUAL.replace("are equal on every sample", "hardly differ")
@@ -60,7 +65,9 @@ class RestsOn:
     @property
     def refusal(self) -> str | None:
         """Why nothing is said of so few clusters."""
-        return f"no interval and no p-value: it {self}" if self.unit == "clusters" and self.number < LEAST else None
+        if self.unit != "clusters" or self.number >= LEAST:
+            return None
+        return f"no interval and no p-value: it {self}; give at least 6 of similar size"
 
 
 def rests_on(blocks: TieBlocks, sampling: Sampling) -> RestsOn:

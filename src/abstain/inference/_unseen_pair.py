@@ -81,19 +81,22 @@ class UnseenPairs:
 
     def largest(self, i: int, j: int) -> float:
         """Return the most that one row, or cluster, which the two rank differently may do to the difference."""
+        return (
+            math.sqrt(self.most) * self._row(i, j) * (1.0 if self.size is None else float(self.size.max(initial=0.0)))
+        )
+
+    def _row(self, i: int, j: int) -> float:
         both = np.concatenate((self.rises[i], self.rises[j], [0.0] if self.alone else []))  # a model may err alone
-        rows = 1.0 if self.size is None else float(self.size.max())
-        return math.sqrt(self.most) * rows * float(np.ptp(both)) if both.size else 0.0
+        return float(np.ptp(both)) if both.size else 0.0
 
     def hardly(self, i: int, j: int) -> bool:
         """Return whether all that differs in the sample moves less than what one row could.
 
-        Then what was seen, such as rounding, says nothing of rows that really differ, as if nothing differed. Of two
-        models with other losses, and of clusters, whose sizes differ too, this is not known.
+        Then what was seen, such as rounding, says nothing of rows or clusters that really differ, as if nothing
+        differed. Of two models with other losses this is not known.
         """
         gap, times = self.rises[i] - self.rises[j], 1.0 if self.times is None else self.times
-        known = self.free is None and self.unit is None
-        return known and float(np.sum(gap * gap * times)) < self.largest(i, j) ** 2
+        return self.free is None and float(np.sum(gap * gap * times)) < self._row(i, j) ** 2
 
     def moved(self, i: int, j: int) -> tuple[float, float, float]:
         """Return how many rows, or clusters, decide where two scores under one loss differ, and how far in one way.
@@ -102,15 +105,23 @@ class UnseenPairs:
         their effective number. Last how far all goes one way: 0 if as much moves up as down, 1 if nothing moves down.
         What moves these rows alike, since one score ranks errors lower, moves no cluster against another.
         """
-        gap, times = self.rises[i] - self.rises[j], 1.0 if self.times is None else self.times
+        gap = self._apart(i, j)
         if self.unit is not None:
-            gap = gap - gap.mean() if gap.size else gap
             gap = np.bincount(self.unit, gap).astype(np.float64)
+        return _one_way(gap * gap, gap, self.times) if self.free is None else (0.0, math.inf, 0.0)
+
+    def differing(self, i: int, j: int) -> tuple[float, float, float]:
+        """Return the same of rows or clusters whatever their size, since others that differ may be larger."""
+        gap = self._apart(i, j)
         squares = gap * gap
-        whole, fourth = float(np.sum(squares * times)), float(np.sum(squares * squares * times))
-        if self.free is not None or whole == 0.0:
-            return 0.0, math.inf, 0.0
-        return whole, whole * whole / fourth, abs(float(np.sum(squares * np.sign(gap) * times))) / whole
+        if self.unit is not None:
+            rows = np.maximum(np.bincount(self.unit), 1)
+            squares, gap = (np.bincount(self.unit, each) / rows for each in (squares, gap))
+        return _one_way(squares, gap, self.times) if self.free is None else (0.0, math.inf, 0.0)
+
+    def _apart(self, i: int, j: int) -> FloatArray:
+        gap = self.rises[i] - self.rises[j]
+        return gap if self.unit is None or not gap.size else gap - gap.mean()
 
     def directed(self, i: int, j: int) -> float:
         """Return the same as far as one score ranks higher what the other ranks lower: of two models, all of it.
@@ -129,6 +140,15 @@ class UnseenPairs:
         whole, fourth = float(np.sum(squares * times)), float(np.sum(squares * squares * times))
         balance = float(np.sum(squares * np.sign(gap) * times)) ** 2 - 4.0 * fourth  # two standard deviations less
         return self.most * fourth * max(balance, 0.0) / whole**3 if whole > 0.0 else 0.0
+
+
+def _one_way(squares: FloatArray, gap: FloatArray, times: FloatArray | None) -> tuple[float, float, float]:
+    """Return the sum of squares, their effective number, and how far their sum has one sign."""
+    times = np.ones(squares.size) if times is None else times
+    whole, fourth = float(squares @ times), float((squares * squares) @ times)
+    if whole == 0.0:
+        return 0.0, math.inf, 0.0
+    return whole, whole * whole / fourth, abs(float((squares * np.sign(gap)) @ times)) / whole
 
 
 def unseen_pairs(

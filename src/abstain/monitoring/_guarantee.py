@@ -252,7 +252,8 @@ class Period:
     n, n_accepted : int
         Rows, accepted ones.
     coverage, risk, risk_low, risk_high : float
-        On these rows, with a 95 % interval of the risk for them alone: exact for 0/1 losses, else of the mean.
+        On these rows, with a 95 % interval of the risk for them alone: exact for 0/1 losses, else of the mean, from
+        0 to the largest loss at most.
     evidence : float
         Largest evidence against the guarantee after any of these rows, of any group, divided by their number.
     change : float
@@ -362,10 +363,10 @@ class Line:
             setattr(both, name, max(known, default=None))
         return both
 
-    def shown(self, n_groups: int, run_length: float) -> Period:
-        """Return the numbers of the period."""
+    def shown(self, n_groups: int, run_length: float, largest: float) -> Period:
+        """Return the numbers of the period; ``largest``: the largest loss that is possible."""
         risk = self.total / self.n_losses if self.n_losses else np.nan
-        low, high = self._interval(risk)
+        low, high = self._interval(risk, largest)
         return Period(
             self.period, self.n, self.n_accepted, self.n_accepted / self.n if self.n else np.nan, risk, low, high,
             _value(self.evidence, np.log(n_groups), 0.0), _value(self.change, np.log(run_length), 0.0), self.signals,
@@ -373,7 +374,7 @@ class Line:
             round(self.total) if self.binary and self.n_losses == self.n_accepted else None,
         )  # fmt: skip
 
-    def _interval(self, risk: float) -> tuple[float, float]:
+    def _interval(self, risk: float, largest: float) -> tuple[float, float]:
         n = self.n_losses
         if not n:
             return np.nan, np.nan
@@ -383,7 +384,7 @@ class Line:
         if n < 2 or spread <= 1e-9 * risk:  # equal losses show no spread
             return np.nan, np.nan
         width = t_quantile(LEVEL, n - 1.0) * spread / np.sqrt(n - 1.0)
-        return max(0.0, risk - width), risk + width
+        return max(0.0, risk - width), min(risk + width, largest)
 
 
 def _larger(one: float | None, other: float) -> float | None:

@@ -311,15 +311,18 @@ class Monitor:
             limit=None if guarantee is None else guarantee.risk, tested=self.rules.tested(unit),
             graded=guarantee is not None and guarantee.max_loss > 1.0,
             thresholds=dict(self.policy.thresholds), calibrated=calibrated,
-            by_group=tuple(one.shown(len(self.monitored), self.rules.run_length) for one in self.of_group.values()),
+            by_group=tuple(map(self._line, self.of_group.values())),
         )  # fmt: skip
 
     def _shown(self) -> tuple[Period, ...]:
         """Return the periods; only what may have changed since the last call is made again."""
         old = self.lines[: max(0, len(self.shown) - 1)]
         fresh = self.lines[len(old) :]
-        self.shown[len(old) :] = [one.shown(max(1, len(self.monitored)), self.rules.run_length) for one in fresh]
+        self.shown[len(old) :] = map(self._line, fresh)
         return tuple(self.shown)
+
+    def _line(self, one: Line) -> Period:
+        return one.shown(max(1, len(self.monitored)), self.rules.run_length, self.largest)
 
     # ------------------------------------------------------------------ the file
 
