@@ -46,7 +46,7 @@ def tried(call: Callable[..., Any], *values: Any, **options: Any) -> Any:
     """Return what a call gives, or the name of its error."""
     try:
         return call(*values, **options)
-    except (TypeError, ValueError, ArithmeticError, KeyError) as error:
+    except (TypeError, ValueError, ArithmeticError, KeyError, OSError) as error:
         return type(error).__name__
 
 

@@ -155,6 +155,15 @@ TRAINED: dict[str, tuple[str, ...]] = {
     "deep_gamblers": ("objective.warm_up=1", "extract.passes=2", "network.dropout=true"),
     "devries": ("extract.odin=true", "extract.gram=true"),
     "confidnet": (),
+    "mixup": (
+        "sharpness.kind=mixed",
+        "optimizer=adam",
+        "schedule=constant",
+        "main.rate=0.01",
+        "network.normalise=imagenet",
+    ),
+    "sure_fsam": ("sharpness.same_batch=false", "crl=0.5", "data.workers=0"),
+    "finetune_augrc": ("objective.unit_mean=false",),
 }
 
 

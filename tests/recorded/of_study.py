@@ -90,7 +90,7 @@ def _everything() -> tuple[Any, dict[str, Any]]:
         known = study.read_study(folder)
         more: dict[str, Any] = {
             "manifest": json.loads((folder / "study.json").read_text()),
-            "said": [re.findall(r"\d+", line)[:3] for line in said],
+            "said": [re.findall(r"\d+", line)[:3] for line in (said[0], said[-1])],
             "again": again.numbers == results.numbers,
             "models": [known.models(), [run.folder for run in known.runs_of(["ce"])], known.run("ce", "seed0").seed],
             "ranked": [

@@ -1,0 +1,164 @@
+"""Classifiers with a reject option, scorers, confusion matrices, and what conformance makes of implementations."""
+
+from __future__ import annotations
+
+import warnings
+from itertools import product
+from typing import Any
+
+import numpy as np
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+import abstain
+from abstain import conformance
+from abstain.sklearn import SelectiveClassifier, confusion_matrix_with_reject, selective_scorer
+from tests.recorded import shown, tried
+
+OBJECTIVES: tuple[dict[str, Any], ...] = (
+    {"coverage": 0.7}, {"risk": 0.2}, {"risk": 0.4, "delta": 0.1}, {"cost": (1.0, 0.2)}, {"capacity": 0.5},
+    {"risk": 0.05, "delta": 0.01}, {"metric": "cwsa"}, {},
+)  # fmt: skip
+
+
+def _rows(n: int = 160, classes: int = 3, seed: int = 0) -> tuple[Any, Any]:
+    rng = np.random.default_rng([61, n, classes, seed])
+    y = rng.integers(0, classes, n)
+    return np.column_stack([y + rng.normal(0.0, 0.8, n), rng.normal(size=n), -y + rng.normal(0.0, 1.5, n)]), y
+
+
+def _tree(depth: int = 3) -> Any:
+    return DecisionTreeClassifier(max_depth=depth, random_state=0)
+
+
+def _fitted(X: Any, y: Any, estimator: Any, groups: Any = None, **options: Any) -> Any:
+    """Return what a fitted classifier knows and says."""
+    made = SelectiveClassifier(estimator, **options).fit(X, y, groups=groups)
+    more = {} if groups is None else {"groups": groups}
+    said = [
+        made.predict(X, **more)[:20],
+        made.accept(X, **more).sum(),
+        made.score(X, y, **more),
+        made.confidence(X)[:5],
+    ]
+    return [made.threshold_, made.n_calibration_, made.classes_, *said, made.predict_proba(X).sum(axis=0)]
+
+
+def selective_classifiers() -> Any:
+    """Return classifiers by objective, score, calibration and rejected label, in groups and per class."""
+    found = {}
+    (X, y), (a, b) = _rows(), _rows(120, 2, 1)
+    groups = np.array(["east", "west"])[np.arange(160) % 2]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for number, objective in enumerate(OBJECTIVES):
+            row = [
+                tried(_fitted, X, y, _tree(), **objective),
+                tried(_fitted, X, y, _tree(), per_class=True, **objective),
+            ]
+            row += [tried(_fitted, X, y, _tree(), groups, **objective)]
+            found[f"objective {number}"] = row
+        for score, share in product(("msp", "margin", "neg_entropy", lambda p: p[:, 0], "other"), (0.25, 0.6, "cv")):
+            options: dict[str, Any] = {"confidence_score": score, "calibration": share, "coverage": 0.6, "cv": 3}
+            row = [tried(_fitted, X, y, _tree(4), random_state=2, **options), tried(_fitted, a, b, _tree(2), **options)]
+            found[f"{score if isinstance(score, str) else 'own'} {share}"] = row
+        for value, kind in ((-1, int), ("?", str), (None, int), (-1, str)):
+            found[f"{value} {kind.__name__}"] = tried(
+                _fitted, X, y.astype(kind), _tree(), coverage=0.5, reject_value=value
+            )
+        fitted = _tree().fit(X, y)
+        kinds = ((fitted, True), (FrozenEstimator(fitted), False), (fitted, False))
+        found["fitted"] = [tried(_fitted, X, y, each, coverage=0.5, prefit=prefit) for each, prefit in kinds]
+        for name, each in (("ridge", RidgeClassifier()), ("default", None)):
+            made = SelectiveClassifier(each, coverage=0.5).fit(a, b)
+            found[name] = [made.threshold_.coverage, made.accept(a).sum(), made.decision_function(a)[:3].round(6)]
+        policies = [SelectiveClassifier(_tree(), coverage=0.5).fit(X, y).policy(score="s")]
+        policies += [
+            SelectiveClassifier(_tree(), coverage=0.5, per_class=True).fit(X, y).policy(score="s", predicted="p")
+        ]
+        policies += [SelectiveClassifier(_tree(), coverage=0.5).fit(X, y, groups=groups).policy(score="s", group="g")]
+    return [found, policies]
+
+
+def scorers() -> Any:
+    """Return what scorers give of classifiers, pipelines, searches and selective classifiers."""
+    found = {}
+    X, y = _rows()
+    weight = np.linspace(0.0, 2.0, 160)
+    fitted = [_tree().fit(X, y), make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)]
+    fitted += [GridSearchCV(_tree(), {"max_depth": [1, 2]}, cv=2).fit(X, y), RidgeClassifier().fit(X, y)]
+    fitted += [SelectiveClassifier(_tree(), coverage=0.5, reject_value=-1, confidence_score="margin").fit(X, y)]
+    for metric, options in (
+        ("augrc", {}),
+        ("aurc", {}),
+        ("auroc_f", {}),
+        ("coverage_at_risk", {"risk": 0.3}),
+        ("nll", {}),
+    ):
+        for score in ("msp", "margin", "neg_entropy"):
+            scorer = tried(selective_scorer, metric, confidence_score=score, **options)
+            row = (
+                [tried(scorer, each, X, y, w) for each in fitted for w in (None, weight)]
+                if callable(scorer)
+                else scorer
+            )
+            found[f"{metric} {score}"] = row
+    return found
+
+
+def confusion_matrices() -> Any:
+    """Return confusion matrices with labels, weights and words, and what is refused."""
+    truth, said = np.array([0, 1, 2, 2, 1, 0, 2]), np.array([0, 1, 1, 2, 0, 0, 5])
+    accept = np.array([1, 1, 1, 0, 1, 0, 0])
+    found = []
+    for labels, weight in product(
+        (None, [2, 0, 1], [0, 1], [0, 0, 1, 2], [0, 1, 2, 7]), (None, np.arange(7.0), -np.ones(7), [1.0])
+    ):
+        found.append(tried(confusion_matrix_with_reject, truth, said, accept, labels=labels, sample_weight=weight))
+    words = np.array(["cat", "dog", "cat"])
+    found.append(confusion_matrix_with_reject(words, ["dog", "dog", "-"], [True, True, False]))
+    for one, other, mask in (
+        (truth, said[:3], accept),
+        (truth, said, accept[:2]),
+        (truth, said, accept * 0.5),
+        (truth, said, accept * 0),
+    ):
+        found.append(tried(confusion_matrix_with_reject, one, other, mask))
+    return found
+
+
+def _running(confidence: Any, loss: Any) -> float:
+    running = np.cumsum(loss[np.argsort(-confidence, kind="stable")])
+    return float(np.mean(running / np.arange(1, len(loss) + 1)))
+
+
+def conforming() -> Any:
+    """Return what is found of right and of faulty implementations of every metric."""
+    found = {}
+    for metric in conformance.vectors()["metrics"]:
+        function = getattr(abstain, metric, None) or getattr(abstain.joint, metric, None)
+        if callable(function):
+            found[metric] = tried(lambda m=metric, f=function: shown(conformance.check(f, m)))
+    faults = {
+        "order": (_running, "aurc", None),
+        "turned": (abstain.aurc, "aurc", "loss, uncertainty"),
+        "times n": (abstain.augrc, "augrc", "len(loss) * f(loss, confidence)"),
+        "n over": (abstain.augrc, "augrc", "len(loss) / (len(loss) + 1) * f(loss, confidence)"),
+        "halved": (abstain.auroc_f, "auroc_f", "f(loss, confidence) / 2"),
+        "less": (abstain.aurc, "aurc", "-f(loss, confidence)"),
+        "nothing": (lambda s, y: 0.3, "aurc", "confidence, loss"),
+        "pair": (lambda s, y: (1, 2), "aurc", "confidence, loss"),
+        "none": (lambda s, y: None, "auroc_f", "confidence, loss"),
+        "wrong loss": (abstain.auroc_f, "auroc_f", "correct, confidence"),
+        "hasty": (lambda s, y: float(s.max()), "certificate", "confidence, loss"),
+        "never": (lambda s, y: np.inf, "certificate", "confidence, loss"),
+    }
+    for name, (function, metric, call) in faults.items():
+        for arrays in ("numpy", "list") if name in ("order", "nothing") else ("numpy",):
+            result = conformance.check(function, metric, call=call, arrays=arrays, tolerance=1e-5)  # type: ignore[arg-type]
+            found[f"{name} {arrays}"] = [shown(result), result.findings]
+    return found
