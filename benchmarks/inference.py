@@ -19,7 +19,7 @@ import abstain
 from abstain.inference import replicates
 from abstain.inference._columns import panel
 from abstain.inference._paired import paired
-from tests.evaluation.test_compare_sizes import augrc_of_resamples, columns
+from tests.evaluation.test_compare_sizes import columns
 from tests.evaluation.test_compare_sizes import sizes as shares_of
 from tests.inference.populations import POPULATIONS, Population, allowance, exchangeable
 from tests.inference.populations import copies as versions
@@ -164,7 +164,12 @@ def wilcoxon(form: Form, scale: float = 1.0) -> None:
     rng, counts = np.random.default_rng(3), dict.fromkeys(("wilcoxon", "paired test"), 0)
     for _ in range(repetitions):
         losses, scores = exchangeable(n, rng)
-        p = abstain.inference.wilcoxon_over_resamples(augrc_of_resamples(losses[0], scores, resamples, rng))
+        counted, drawn = rng.multinomial(n, np.full(n, 1.0 / n), size=resamples).astype(float), []
+        for score in scores:  # AUGRC of resamples by sums over sorted counts: the scores have no ties
+            order = np.argsort(-score)
+            weight, lost = counted[:, order], counted[:, order] * losses[0][order]
+            drawn.append(np.sum(weight * (np.cumsum(lost, axis=1) - 0.5 * lost), axis=1) / n**2)
+        p = abstain.inference.wilcoxon_over_resamples(np.stack(drawn, axis=1))
         counts["wilcoxon"] += min(p[0, 1], p[1, 0]) < 0.05
         found = paired(abstain.metrics.get("augrc"), columns(losses, scores), rng=rng)
         counts["paired test"] += found.differences[0].significant

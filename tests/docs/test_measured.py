@@ -1,5 +1,6 @@
 """Measured pages name the commands that print them, and ``make measured`` runs these."""
 
+import importlib
 import re
 import subprocess
 import sys
@@ -41,6 +42,14 @@ def test_every_script_of_a_measured_page_is_in_its_table(tmp_path: Path) -> None
         named = set(re.findall(r"(?:benchmarks[/.]\w+)", text.replace(".py", "")))
         listed = {name for row in measured.rows(page) for name in re.findall(r"benchmarks[/.]\w+", row.full)}
         assert {name.replace("/", ".") for name in named} - {name.replace("/", ".") for name in listed} == set(), page
+
+
+def test_every_benchmark_can_be_imported() -> None:
+    """What they take of the package and of the tests is there; the one of training loads PyTorch, which takes long."""
+    names = {path.stem for path in (ROOT / "benchmarks").glob("*.py")} - {"training"}
+    assert len(names) > 20
+    for name in names:
+        importlib.import_module(f"benchmarks.{name}")
 
 
 def test_the_runner_lists_runs_and_leaves_out(capfd: pytest.CaptureFixture[str]) -> None:
