@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,9 @@ def calls(policy: Any, parts: list[dict[str, Any]], *columns: str, times: Any = 
         for k, part in enumerate(parts):
             more = {} if times is None else times[k]
             found, caught = warned(stream.update, **chosen(part, *columns), **more)
-            seen.append([found if isinstance(found, str) else whole(found, *FIXED), caught])
+            seen.append(
+                [found if isinstance(found, str) else [whole(found, *FIXED), zlib.crc32(found.tested.encode())], caught]
+            )
             if k % 2:
                 stream.save(path)
                 stream = load_monitor(path, policy)

@@ -45,4 +45,7 @@ def forms(policy: Policy, rows: list[dict[str, Any]], sql: list[dict[str, Any]] 
     each = [[tried(policy.decide, row), "none" if isinstance(plain, str) else tried(plain, row)] for row in rows]
     valid = [row for row, (one, _) in zip(rows, each, strict=True) if not isinstance(one, str)]
     frame = policy.decide(pl.DataFrame(valid, infer_schema_length=None, strict=False))
-    return [each, [frame.codes, frame.score], tried(_in_sql, policy, sql or rows)]
+    columns = policy.first.columns
+    lists = [] if isinstance(plain, str) else [tried(plain, [row.get(name) for name in columns]) for row in rows]
+    alone = plain if isinstance(plain, str) else tried(plain, 0.4)
+    return [each, [frame.codes, frame.score], tried(_in_sql, policy, sql or rows), lists, alone]

@@ -88,7 +88,7 @@ def rows_of_a_selection() -> Any:
         p = chosen(easy(7000 + n + steps, n, steps=steps))
         fresh = chosen(easy(7001 + n + steps, n, steps=steps))
         thresholds.remember_selection(**p)
-        for share in (0.0, 0.15, 0.3, 1.0):
+        for share in (0.0, 0.15, 0.2, 0.3, 1.0):
             kept = np.arange(n) < share * n
             mixed = {name: np.where(kept, p[name], fresh[name]) for name in p}
             found[f"{n} {steps} {share}"] = warned(abstain.choose_threshold, **mixed, risk=0.2, delta=0.1)[1]

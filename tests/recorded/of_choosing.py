@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 import abstain
-from tests.recorded import tried
-from tests.recorded.contents import chosen, easy, said, whole
+from tests.recorded.contents import chosen, easy, said, warned, whole
 from tests.recorded.populations import rows
 
 LONG = ("fingerprint", "sketch", "bins")
@@ -17,15 +16,24 @@ COLUMNS = ("loss", "confidence")
 
 
 def _found(p: dict[str, Any], *names: str, **options: Any) -> Any:
-    result = tried(abstain.choose_threshold, **chosen(p, *names), **options)
+    result, caught = warned(abstain.choose_threshold, **chosen(p, *names), **options)
     short = (*LONG, "verdict", "objective", "n", "level")
-    return result if isinstance(result, str) else [whole(result, *short), whole(result.reach), said(result)]
+    return result if isinstance(result, str) else [whole(result, *short), whole(result.reach), said(result), caught]
 
 
 def certificates_of_right_and_wrong() -> Any:
     """Return certificates of 0/1 losses by rows, ties, limit and delta."""
     found = {}
-    for n, steps, share in ((30, 0, 0.3), (120, 0, 0.3), (120, 6, 0.6), (700, 0, 0.5), (700, 12, 0.2), (2500, 0, 0.6)):
+    for n, steps, share in (
+        (12, 0, 0.3),
+        (30, 0, 0.3),
+        (63, 0, 0.0),
+        (94, 0, 0.1),
+        (120, 6, 0.6),
+        (700, 0, 0.5),
+        (700, 12, 0.2),
+        (2500, 0, 0.6),
+    ):
         p = easy(n + steps, n, steps=steps, share=share)
         for risk, delta in ((0.02, 0.05), (0.06, 0.1), (0.1, 0.05), (0.25, 0.3)):
             found[f"{n} {steps} {risk}"] = _found(p, risk=risk, delta=delta)
@@ -35,12 +43,17 @@ def certificates_of_right_and_wrong() -> Any:
 def certificates_that_say_how_many_rows() -> Any:
     """Return certificates that fail, of scores that are good, useless or turned."""
     found = {}
-    for n, kind, steps in product((90, 400), ("good", "useless", "turned"), (0, 8)):
+    for n, kind, steps in product((90, 400), ("good", "useless", "turned", "equal"), (0, 8)):
         p = rows(n + steps, n, steps=steps)
-        score = {"good": p["confidence"], "useless": np.roll(p["confidence"], 7), "turned": 1.0 - p["confidence"]}[kind]
+        score = {
+            "good": p["confidence"],
+            "useless": np.roll(p["confidence"], 7),
+            "turned": 1.0 - p["confidence"],
+            "equal": 0.0 * p["confidence"],
+        }[kind]
         for risk in (0.01, 0.08):
             result: Any = abstain.choose_threshold(p["loss"], score, risk=risk, delta=0.1)
-            found[f"{n} {kind} {steps} {risk}"] = [whole(result, *LONG), whole(result.verdict), said(result)]
+            found[f"{n} {kind} {steps} {risk}"] = [whole(result, *LONG), said(result)]
     return found
 
 
@@ -49,7 +62,8 @@ def certificates_with_losses_that_are_graded() -> Any:
     found = {}
     for n, steps, largest, weighted in product((80, 900), (0, 6), (1.0, 2.5), (False, True)):
         p = easy(n, n, steps=steps, graded=True, share=1.0)
-        more = {"sample_weight": p["sample_weight"], "max_weight": 12.0} if weighted else {}
+        weight = np.where(p["sample_weight"] < 0.8, 0.0, p["sample_weight"])
+        more = {"sample_weight": weight, "max_weight": 12.0} if weighted else {}
         for risk, unseen in ((0.06, 0.0), (0.12, 0.0), (0.1, 0.01)):
             options = {"risk": risk, "delta": 0.1, "max_loss": largest, "ood_share": unseen}
             found[f"{n} {steps} {largest} {weighted} {risk}"] = _found(p, **options, **more)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import pickle
 import tempfile
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
-from abstain.live import LiveCertificate, load_live, update_live
+from abstain.live import LiveCertificate, begin_live, load_live, same_options, update_live
 from tests.recorded import tried
 from tests.recorded.contents import easy, said, warned, whole
 
@@ -46,8 +49,10 @@ def _weeks(
             seen.append(
                 [policy.thresholds, policy.guarantee is not None, policy.calibration.n, policy.calibration.coverage]
             )
+        live.save(path)
+        sent = json.loads(path.read_text())["state"]["sent"]
     last = live.result()
-    return whole([seen, last, said(last), {name: list(each)[-1:] for name, each in live.certified.items()}])
+    return whole([seen, sent, last, said(last), {name: list(each)[-1:] for name, each in live.certified.items()}])
 
 
 def weeks_that_are_labelled() -> Any:
@@ -60,6 +65,8 @@ def weeks_that_are_labelled() -> Any:
         columns = ("sample_weight",) if name == "weights" else ()
         weeks = [_week(50 + k, worse=worse * (k > 2), graded=name == "graded") for k in range(5)]
         found[f"{name} {risk} {worse}"] = _weeks(live, weeks, *columns, audits=options.get("audit", 1.0))
+    first = LiveCertificate(risk=0.05, thresholds=[0.7, 0.01], delta=0.3)
+    found["only the first"] = _weeks(first, [_week(55, 600), _week(56, 600)])
     scores = LiveCertificate(risk=0.1, delta=0.2, scores=_week(9)["confidence"])
     found["scores"] = [whole(scores.thresholds), _weeks(scores, [_week(60, 900), _week(61, 0), _week(62, 400)])]
     return found
@@ -129,6 +136,18 @@ def many_weeks() -> Any:
             week = _week(120 + k, 700)
             seen = update_live(path, week["confidence"], week["loss"])
             found[f"file {k}"] = [whole(seen), said(seen), whole(seen.reach)]
+    frame = pl.DataFrame({"s": week["confidence"], "l": week["loss"], "w": week["sample_weight"]})
+    for rows in (frame, frame.lazy()):
+        held = pickle.loads(pickle.dumps(LiveCertificate(risk=0.1, thresholds=GRID, max_weight=14.0)))
+        found[type(rows).__name__] = whole(held.update("s", "l", sample_weight="w", frame=rows))
+    score = week["confidence"]
+    columns = {"fractions": score, "cents": 100.0 * score, "none": np.full(9, np.nan), "minus": score - 1.0}
+    for name, column in columns.items():
+        for others in (None, week["other"]):
+            made = tried(begin_live, column, others, {"risk": 0.1})
+            found[f"begin {name} {others is None}"] = made if isinstance(made, str) else whole(made.thresholds)
+    found["begin"] = [tried(begin_live, week["loss"], None, {}), tried(same_options, live, {"risk": 0.2, "delta": 0.2})]
+    found["begin"] += [tried(same_options, live, {"risk": 0.3})]
     chances = {"low": 0.9, "zero": 0.0, "above": 1.1, "many": 1.0}
     for name, chance in chances.items():
         fresh = LiveCertificate(risk=0.1, thresholds=GRID, audit=0.3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import tempfile
 from dataclasses import replace
 from itertools import product
@@ -108,11 +109,26 @@ def many_calls() -> Any:
         fresh, kept = later(602, 300), np.arange(300) < share * 300
         mixed = {name: np.where(kept, first[name][:300], fresh[name]) for name in ("loss", "confidence")}
         found[f"sent {share}"] = [tried(again.update, **mixed, again=each) for each in (False, True)]
+    for values, ordered in product((2, 3, 8), (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 1.0)):
+        rng = np.random.default_rng(values)
+        column = (rng.integers(0, values, 150) + 0.5) / values
+        column = np.where(np.arange(150) < ordered * 150, np.sort(column), column)
+        again, column = Monitor(policy), column + 0.0
+        again.update(np.zeros(150), column)
+        found[f"ties {values} {ordered}"] = type(tried(again.update, np.zeros(150), column)).__name__
     order = np.argsort(first["confidence"])
     runs = np.argsort(first["loss"] + 0.0 * first["confidence"], kind="stable")
     for name, rows in {"sorted": order, "falling": order[::-1], "runs": runs, "pairs": np.sort(order // 2 * 2)}.items():
         again = Monitor(policy)
         found[name] = warned(again.update, first["loss"][rows], first["confidence"][rows])[1]
+    for n, steps in ((12, 0), (13, 0), (14, 9), (20, 6), (40, 2)):  # from about a billion orders on
+        line = 0.6 + 0.39 * np.arange(n) / n
+        line = np.round(steps * line) / steps if steps else line
+        for column in (line, line[::-1], -line):
+            found[f"line {n} {steps} {column[0]}"] = warned(Monitor(policy).update, np.arange(n) % 3 == 0, column)[1]
+    for n in (1, 2, 30):
+        seen = Monitor(guaranteed(max_loss=1.5)).update(np.full(n, 0.5), np.linspace(0.9, 0.95, n))
+        found[f"equal losses {n}"] = [seen.periods[0].risk_low, seen.periods[0].risk_high]
     return whole(found, "periods")
 
 
@@ -126,6 +142,18 @@ def rows_of_a_frame() -> Any:
         for more in ({}, {"maturity": 10.0, "as_of": 99.0}, {"window": 20.0}):
             result = abstain.monitor(policy, **names, **more)
             found[f"{name} {list(more)}"] = [whole(result, "periods", "verdict"), said(result)]
+    given = {name: part[name] for name in ("loss", "confidence")}
+    for more in ({}, {"time": np.arange(900) / 9.0}, {"time": np.arange(900) / 9.0, "accepted_only": True}):
+        found[f"memory {list(more)}"] = whole(
+            tried(abstain.monitor, guaranteed(), **given, **more), "periods", "verdict"
+        )
+    names |= {"as_of": 50.0, "maturity": 3.0}
+    found["future"] = tried(abstain.monitor, guaranteed(), **names)
+    held = pickle.loads(pickle.dumps(Monitor(guaranteed("clusters", risk=0.13, delta=0.2), returning="skip")))
+    for k in range(3):
+        rows = slice(0, 300 - 100 * (k == 1))
+        seen = held.update(part["loss"][rows], part["confidence"][rows], clusters=part["clusters"][rows] + 7 * (k == 2))
+        found[f"held {k}"] = [whole(seen, "verdict"), said(seen)]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "state.json"
         for k in range(3):

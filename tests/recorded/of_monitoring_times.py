@@ -31,6 +31,13 @@ def periods_and_windows() -> Any:
         result = calls(guaranteed(), parts, times=times, **more)
         short = [[one["period"], one["n"], one["evidence"]] for one in result[1]["periods"]]
         found[f"{name} {more}"] = result if name == "numbers" else short
+    answers = [{key: each[part["confidence"] >= guaranteed().thresholds[""]] for key, each in part.items()
+                if len(each) == len(part["loss"])} for part in parts]  # fmt: skip
+    when = [
+        {"time": each[part["confidence"] >= guaranteed().thresholds[""]]}
+        for part, each in zip(parts, days, strict=True)
+    ]
+    found["answers"] = calls(guaranteed(), answers, times=when, accepted_only=True)
     by_group = [{"time": each} for each in days]
     for more in ({}, {"window": 14.0}):
         found[f"groups {more}"] = calls(guaranteed("groups"), parts, "groups", times=by_group, **more)

@@ -27,7 +27,8 @@ def points_of_these_rows() -> Any:
     found = {}
     for (name, columns), steps, objective in product(kinds.items(), (0, 5), objectives):
         result = abstain.choose_threshold(**chosen(rows(steps, 90, steps=steps), *columns), **objective)
-        found[f"{name} {steps} {objective}"] = whole(result, *LONG, "n", "objective", "calibration", "verdict", "level")
+        short = (*LONG, "n", "objective", "calibration", "verdict", "level", "procedure", "printed", "n_accepted")
+        found[f"{name} {steps} {objective}"] = [whole(result, *short), said(result)]
     return found
 
 
@@ -42,8 +43,16 @@ def rows_without_a_score() -> Any:
         result = tried(abstain.choose_threshold, **given)
         found[f"{policy} {delta} {column}"] = [whole(result), said(result)]
     nothing = {"loss": p["loss"], "confidence": np.full(200, -np.inf)}
-    for objective in ({"risk": 0.1}, {"risk": 0.1, "delta": 0.1}, {"coverage": 0.5}, {"cost": (1.0, 0.1)}):
+    certificate = {"risk": 0.1, "delta": 0.1}
+    for objective in ({"risk": 0.1}, {"coverage": 0.5}, {"cost": (1.0, 0.1)}, {"capacity": 0.0}, certificate):
         found[f"nothing {objective}"] = whole(tried(abstain.choose_threshold, **nothing, **objective))
+        given = {"loss": p["loss"], "confidence": score, "nan_policy": "reject", **objective}
+        found[f"some {objective}"] = whole(abstain.choose_threshold(**given), *LONG)
+    alone = np.where(p["clusters"] % 5 == 0, np.nan, p["confidence"])  # whole clusters without a score
+    alone[p["clusters"] > 40] = np.nan
+    for most in (None, 30):
+        given = {**chosen(p, "clusters"), "confidence": alone, "risk": 0.25, "delta": 0.3, "max_cluster": most}
+        found[f"clusters {most}"] = whole(abstain.choose_threshold(**given, nan_policy="reject"))
     return found
 
 
@@ -67,6 +76,14 @@ def rows_that_are_counted() -> Any:
         "by weight": {"coverage": 0.6, "sample_weight": "w"},
     }.items():
         found[name] = whole(abstain.choose_threshold(frame=frame, **names, **more))
+    odd: list[dict[str, Any]] = [
+        {"loss": [0.0, 1.0]},
+        {"confidence": ["confidence"]},
+        {"groups": ["g"]},
+        {"clusters": 3},
+    ]
+    for more in (*odd, {"labels": "no"}, {"confidence": "no"}, {"groups": "no"}, {"max_cluster": 3}):
+        found[str(more)] = tried(abstain.choose_threshold, frame=frame, **(names | {"risk": 0.1, "delta": 0.1} | more))
     return found
 
 
@@ -75,7 +92,26 @@ def warnings_about_rows() -> Any:
     rng = np.random.default_rng(2)
     n = 400
     score, wrong = rng.random(n), rng.random(n) < 0.02
+    few, unit = np.arange(n) < 20, np.arange(n) / (n - 1.0)
     columns = {
+        "five digits": np.round(score, 5),
+        "eight digits": np.round(score, 8),
+        "few values": score[:39].repeat(11)[:n],
+        "more values": score[:41].repeat(10)[:n],
+        "no zero": np.where(few, -1.0, unit),
+        "half a step": np.where(few, -1.0, -0.5 + 0.1 * unit),
+        "above half a step": np.where(few, -1.0, -0.4999 + 0.1 * unit),
+        "two codes": np.where(few, -1.0, np.where(np.arange(n) < 27, 99.0, 0.3 * unit)),
+        "nines": np.where(few, 99.99, unit),
+        "infinite": np.where(few, -np.inf, np.where(np.arange(n) < 30, -9.0, unit)),
+        "twenty cents": np.where(few, 100.0 * (1.0 - 0.5 * score), unit),
+        "twenty fractions": np.where(few, unit, 20.0 + 80.0 * unit),
+        "up to ten": np.where(np.arange(n) < 100, 10.0, unit),
+        "above ten": np.where(np.arange(n) < 100, 10.01 + unit, unit),
+        "above hundred": np.where(np.arange(n) < 100, 100.01, unit),
+        "one is a fraction": np.where(np.arange(n) < 100, 50.0, np.where(few[::-1], 1.0, 0.5 + score)),
+        "a third between": np.where(np.arange(n) < 60, 50.0, np.where(np.arange(n) < 80, 5.0, unit)),
+        "less between": np.where(np.arange(n) < 60, 50.0, np.where(np.arange(n) < 79, 5.0, unit)),
         "sentinel -1": np.where(np.arange(n) < 7, -1.0, score + 1.2),
         "sentinel 999": np.where(np.arange(n) < 3, 999.0, score),
         "sentinel near": np.where(np.arange(n) < 3, 9.0, 8.7 * score),

@@ -7,6 +7,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 import abstain
 from abstain.policy import Policy, compute
@@ -20,7 +21,8 @@ SCORES = {"logits": ("msp", "softmax_margin", "max_logit", "logit_margin", "neg_
 ODD: dict[str, list[list[Any]]] = {
     "logits": [[1.0, 2.0, 0.5], [0.0, -0.0, 0.0], [2.0, 2.0, -1.0], [800.0, 0.0, -800.0], [NAN, 1.0, 2.0],
                [INF, 1.0, 2.0], [-INF, 1.0, 2.0], [-690.5, 0.0, -689.5], [-5.0, -6.0, -7.0], [0.2, 0.3, 0.6],
-               [1.5, 700.0, 699.0], [1e-9, 2e-9, -1e-9], [None, 0.0, 1.0], [30.0, -3.0, 29.999999]],
+               [1.5, 700.0, 699.0], [1e-9, 2e-9, -1e-9], [None, 0.0, 1.0], [30.0, -3.0, 29.999999],
+               [0.0, 0.4, 0.6], [1.0, 0.0, 0.0]],
     "probabilities": [[0.5, 0.3, 0.2], [1.0, 0.0, 0.0], [0.0, -0.0, 1.0], [0.3333, 0.3333, 0.3334], [0.4, 0.4, 0.2],
                       [0.5009, 0.3, 0.2], [0.4991, 0.3, 0.2], [0.5002, 0.5, -0.0002], [NAN, 0.5, 0.5],
                       [INF, 0.0, 0.0], [None, 0.5, 0.5], [0.9999, 0.0001, 0.0], [1.0004, 0.0, -0.0004]],
@@ -76,6 +78,17 @@ def decisions_on_classes() -> Any:
     return whole(found)
 
 
+def decisions_on_many_classes() -> Any:
+    """Return decisions on 30 and 31 classes, of which SQL writes out the margins of 30."""
+    found = {}
+    for many, score in product((30, 31), ("msp", "softmax_margin")):
+        columns = [f"c{k}" for k in range(many)]
+        matrix = np.random.default_rng(many).dirichlet(np.full(many, 0.2), 12)
+        policy = _at(_policy({"score": score, "probabilities": columns}), 0.3)
+        found[f"{many} {score}"] = forms(policy, [dict(zip(columns, map(float, row), strict=True)) for row in matrix])
+    return whole(found)
+
+
 def decisions_on_one_probability() -> Any:
     """Return decisions by the probability of the second of two classes, and of lists in one column."""
     found = {}
@@ -84,7 +97,9 @@ def decisions_on_one_probability() -> Any:
         made = _at(_policy({"score": score, "probabilities": "p", "class_names": ["no", "yes"]}), threshold)
         pairs = [{"p": None if each is None else [1.0 - each, each]} for each in values]
         some = np.array([[each] for each in values if each is not None])
-        each = [tried(made.decide, some), [tried(made.decide, value) for value in values]]
+        listed = pl.DataFrame({"p": [row["p"] for row in pairs if row["p"] is None or row["p"][1] == row["p"][1]]})
+        each = [tried(made.decide, some), [tried(made.decide, value) for value in values], made.decide(listed).score]
+        each += [tried(made.decide, np.array(row)) for row in ([0.3], [0.3, 0.7], [[0.3, 0.7]], [[0.2, 0.3, 0.5]])]
         found[f"{score} {threshold}"] = [forms(made, [{"p": value} for value in values]), each]
         found[f"{score} {threshold} lists"] = [tried(made.decide, row) for row in pairs]
     return whole(found)
@@ -112,6 +127,7 @@ def decisions_on_a_column() -> Any:
         words = ["90%", "9/10", " 3 out of 5", "60 percent", "0.6", 0.59, "Sure", "not  SURE", "unsure", 2, 4, None, ""]
         words += [float("nan"), True, "1/0", "120%", "12,5%", "0 per cent", 1.0, 0.0, "hardly"]
         found[str(levels)] = [[tried(policy.decide, {"s": each}), tried(policy.decide, each)] for each in words]
+        found[f"{levels} all"] = [tried(policy.accept, words[:5]), tried(policy.accept, words[6:9])]
     return whole(found)
 
 
@@ -134,6 +150,8 @@ def decisions_by_group() -> Any:
             said(str(policy).partition("Created")[0]),
         ]
         found[str(options)] += [tried(policy.decide, 0.9, groups=name) for name in NAMES]
+        found[str(options)] += [vars(policy.decide(rows)), tried(policy.accept, 0.9, "a"), policy.accept(0.5, "a")]
+        found[str(options)] += [tried(bool, policy.decide(scores[:n], groups=NAMES[:n])) for n in (1, 2)]
     return whole(found)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
 
 import abstain
@@ -27,7 +28,7 @@ CERTIFIED: Any = abstain.choose_threshold(**chosen(P), risk=0.2, delta=0.1)
 EDITS: dict[str, Any] = {
     "thresholds": {"": "inf"}, "temperature": 2, "score": "", "classes": [1], "group": 3, "inputs": {},
     "guarantee": {"risk": 1}, "second": {}, "about": {"a": 1}, "reading": {"loss": ""}, "calibration": {"n": 0},
-    "objective": None,
+    "objective": None, "score ": "s",
 }  # fmt: skip
 
 
@@ -50,7 +51,13 @@ def decisions_on_two_scores() -> Any:
         policy = FOUND.policy(score="s", second=part)
         first, other = (np.array([NAN if e[k] is None else e[k] for e in values], dtype=float) for k in (0, 1))
         one, both = policy.as_one(first, other)
-        each = [policy.decide(first, second=other).codes, tried(policy.decide, first), both, one.decide(both).codes]
+        each = [
+            policy.decide(first, second=other).codes,
+            tried(policy.decide, first),
+            tried(policy.decide, 0.9),
+            both,
+            one.decide(both).codes,
+        ]
         each += [tried(policy.decide, 0.9, second=0.3), said(repr(policy.of_second()))]
         found[f"{uncertain} {limit}"] = [*forms(policy, [{"s": a, "t": b} for a, b in values]), each]
     for kind, second in product(("logits", "probabilities"), ("max_logit", "softmax_margin")):
@@ -75,7 +82,7 @@ def decisions_of_models_that_abstain() -> Any:
     found["forms"] = forms(policy, text[:14])
     found["given"] = [tried(policy.decide, 0.9, declined=each) for each in (True, False, "yes")]
     found["given many"] = policy.decide(np.array([0.9, 0.9, 0.1]), declined=np.array([True, False, True])).codes
-    found["without"] = tried(policy.decide, {"s": 0.9})
+    found["without"] = [tried(policy.decide, {"s": 0.9}), FOUND.policy(score="s").decide(pd.Series({"s": 0.9}))]
     answered = FOUND.about_answered().policy(score="s", reading={"correct": "right"})
     said_so = [{"s": 0.9, "right": word} for word in ("yes", "no", "abstained", "", None, 1, 0)]
     found["answered"] = [[tried(answered.decide, row) for row in said_so], answered.said_declined()]
@@ -120,6 +127,17 @@ def policies_that_are_saved() -> Any:
                 edited = tried(load_policy, path, edited=True)
                 kept = edited if isinstance(edited, str) else [edited.guarantee, len(edited.calibration)]
                 found[name] += [[field, tried(load_policy, path) if field == "score" else 0, kept]]
+    whole_one = {"risk": 0.1, "delta": 0.1, "max_loss": 1.0, "statement": "s"}
+    for field, value in product(("risk", "delta", "max_loss"), ("x", 0.0, -1.0, True, 1.0, None)):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "policy.json"
+            path.write_text(
+                json.dumps(content | {"format": "abstain.policy/2", "guarantee": whole_one | {field: value}})
+            )
+            edited = tried(load_policy, path, edited=True)
+            found[f"guarantee {field} {value}"] = edited if isinstance(edited, str) else "taken"
+    for text in (3, " ", "", None, "x"):
+        found[f"author {text}"] = type(tried(FOUND.policy, score="s", author=text)).__name__
     found["schema"] = sorted(schema()["properties"])
     return whole(found, "fingerprint", "bins", "sketch")
 
@@ -139,13 +157,21 @@ def policies_of_readings() -> Any:
         "scores": {"loss": wrong, "score_a": np.linspace(0.1, 0.9, n), "score_b": np.linspace(0.9, 0.3, n)},
         "binary": {"labels": [0, 1, 1, 0, 1, 0], "positive_probability": np.linspace(0.1, 0.9, n)},
         "words": {"loss": wrong, "confidence": ["90%", "80%", "10%", "50%", "0%", "99%"]},
+        "declines": {"correct": ["yes", "no", "abstained", "yes", "no", "yes"], "confidence": np.linspace(0.1, 0.9, n)},
         "patients": {"loss": wrong, "confidence": np.linspace(0.1, 0.9, n), "clusters": [1, 1, 2, 2, 3, 3]},
     }
     for (name, columns), score, temperature in product(files.items(), (None, "msp", "energy", "a"), (None, 2.0)):
         outputs = tried(abstain.read_outputs, pl.DataFrame(_listed(columns)))
-        how = outputs if isinstance(outputs, str) else tried(score_reading, outputs, score, temperature)
+        how: Any = outputs if isinstance(outputs, str) else tried(score_reading, outputs, score, temperature)
         made = how if isinstance(how, str) else [vars(how), tried(how.confidence, outputs), how.arguments()]
         found[f"{name} {score} {temperature}"] = made
+    frame = pl.DataFrame(_listed(files["probabilities"])).with_columns(said=pl.Series([True, False] * 3), w=1.0)
+    given: dict[str, dict[str, Any]] = {"costs": {"cost_matrix": ["1=2", "2=5"]}, "names": {"class_names": list("abc")}}
+    given |= {"abstaining": {"abstained": "said"}, "groups": {"groups": "said"}, "weights": {"sample_weight": "w"}}
+    given |= {"columns": {"labels": "labels", "probabilities": ["prob_0", "prob_1", "prob_2"]}}
+    for name, more in given.items():
+        outputs = tried(abstain.read_outputs, frame, **more)
+        found[name] = outputs if isinstance(outputs, str) else [vars(score_reading(outputs)), outputs.reading.given]
     return whole(found)
 
 
@@ -180,6 +206,7 @@ def files_that_are_decided() -> Any:
         "odd": (certified.policy(score="s"), odd),
         "low": (FOUND.policy(score="s"), base.with_columns(pl.col("s") * 0.01 - 5.0)),
         "high": (FOUND.policy(score="s"), base.with_columns(pl.col("s") * 100.0 + 1.0)),
+        "mostly high": (FOUND.policy(score="s"), base.with_columns(pl.col("s") * 100.0 * (pl.col("id") > 15))),
         "half": (FOUND.policy(score="s"), base.with_columns(pl.col("s") - (pl.col("id") >= 30) * 9.0)),
         "few": (FOUND.policy(score="s"), base.head(19).with_columns(pl.col("s") * 100.0 + 1.0)),
         "uncertain": (FOUND.policy(score="s", reading={"uncertainty": "s"}), odd),
@@ -202,4 +229,20 @@ def files_that_are_decided() -> Any:
             drawn = [read[each].cast(pl.Float64).to_list() for each in fresh[1:]]
             notes = [said(each) for each in done.notes]
             found[f"{name} {kind}"] = [whole(done, "notes"), notes, int(marks, 2), drawn, fresh]
+        found |= _odd_files(Path(folder), base)
     return whole(found)
+
+
+def _odd_files(folder: Path, base: pl.DataFrame) -> dict[str, Any]:
+    """Return what becomes of columns of lists, decimal commas, objects, and columns that are missing or no numbers."""
+    found: dict[str, Any] = {}
+    base.with_columns(more=pl.concat_list("s", "s")).write_parquet(folder / "lists.parquet")
+    base.with_columns(more=pl.struct("s")).rename({"s": "t"}).write_ndjson(folder / "objects.jsonl")
+    texts = {"comma": "id;s\n1;0,9\n2;0,1\n3;\n", "text": "id,s\n1,0.9\n2,high\n", "other": "id,t\n1,0.9\n"}
+    for name, text in texts.items():
+        (folder / f"{name}.csv").write_text(text)
+    for path in sorted(each for each in folder.iterdir() if each.stem in (*texts, "lists", "objects")):
+        policy = FOUND.policy(score="more.s" if path.stem == "objects" else "s")
+        for kind in ("csv", "parquet"):
+            found[f"{path.name} {kind}"] = tried(thresholds.apply_policy, policy, path, folder / f"decided.{kind}")
+    return found

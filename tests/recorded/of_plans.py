@@ -1,0 +1,107 @@
+"""Plans that compare two scores, certificates of regions, and plans in files."""
+
+from __future__ import annotations
+
+import tempfile
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import abstain
+from abstain import pool
+from tests.recorded import tried
+from tests.recorded.contents import said, warned, whole
+from tests.recorded.pools import a_pool, drawn, labelled
+
+
+def two_scores_of_a_pool() -> Any:
+    """Return plans that compare two scores, and what their labels say."""
+    found = {}
+    for steps, models, design, metric in product(
+        (0, 7), (False, True), ("planned", "uniform"), ("augrc", "risk", "sele")
+    ):
+        p = a_pool(240, steps)
+        first, other = np.zeros(240, dtype=int), p["differs"]
+        compare = (p["other"], first, other) if models else p["other"]
+        options = {"compare": compare, "metric": metric, "seed": 2, "error_rate": 0.2 if steps else None}
+        plan = tried(abstain.plan_labels, p["confidence"], 70, design=design, **options)
+        if isinstance(plan, str):
+            found[f"{steps} {models} {design} {metric}"] = plan
+            continue
+        loss = [p["loss"], np.where(p["differs"] > 0, 1.0 - p["loss"], p["loss"]) if models else p["loss"]]
+        stages = [plan, plan.extend(labelled(plan, loss[0]), 20, seed=1)]
+        seen = []
+        for one in stages:
+            known = dict(zip(("a", "b"), (labelled(one, each) for each in loss), strict=True))
+            scores = {"a": p["confidence"], "b": p["other"]}
+            result = tried(abstain.compare, known, scores, metric, plan=one, level=0.9)
+            seen.append(result if isinstance(result, str) else [whole(result.rows()), drawn(one)[2:]])
+        found[f"{steps} {models} {design} {metric}"] = seen
+    p = a_pool(40)
+    plan = abstain.plan_labels(p["confidence"], 40, compare=p["other"], design="uniform", seed=2)
+    for name, other in {"all": p["confidence"], "same": p["confidence"] + 0.0, "other": p["other"]}.items():
+        plan = abstain.plan_labels(p["confidence"], 40, compare=other, design="uniform", seed=2)
+        scores = {"a": p["confidence"], "b": other}
+        seen = abstain.compare({"a": p["loss"], "b": p["loss"]}, scores, "augrc", plan=plan)
+        found[name] = [whole(seen.rows()), whole(plan.of_second().facts)]
+    return found
+
+
+def certificates_of_regions() -> Any:
+    """Return certificates of the most confident part of a pool, and the levels of several looks."""
+    found: dict[str, Any] = {}
+    for n, steps, region, share in product((700,), (0, 9), (0.3, 0.7), (0.1, 0.5)):
+        p = a_pool(n, steps, share)
+        plan = tried(abstain.plan_labels, p["confidence"], n // 5, region=region, design="uniform", seed=4)
+        if not isinstance(plan, str):
+            for risk, delta in ((0.05, 0.1), (0.2, 0.05)):
+                seen = pool.certify_region(plan, labelled(plan, p["loss"]), risk=risk, delta=delta)
+                found[f"{n} {steps} {region} {share} {risk}"] = [whole(seen.rows()), said(seen)]
+    for analyses, level in ((1, 0.95), (2, 0.7), (4, 0.95)):
+        looks = sorted({1, (analyses + 1) // 2, analyses})
+        found[f"looks {analyses} {level}"] = [pool.interim_level(look, analyses, level=level) for look in looks]
+    return whole(found)
+
+
+def plans_that_are_saved() -> Any:
+    """Return plans from files of each kind, with names of rows in other orders and spellings."""
+    found = {}
+    p = a_pool(120)
+    p["confidence"][7] = np.nan
+    names: dict[str, Any] = {
+        "none": None,
+        "numbers": np.arange(120) + 0.0,
+        "text": [f"=row {k:03}" for k in range(120)],
+    }
+    names["padded"], names["days"] = [f"{k:03}" for k in range(120)], np.datetime64("2026-01-01") + np.arange(120)
+    with tempfile.TemporaryDirectory() as folder:
+        times = [f"2026-01-{1 + k % 28:02}T{k // 28:02}:30:00Z" for k in range(120)]
+        names |= {
+            "times": times,
+            "hours": [each.replace("Z", "+02:00") for each in times],
+            "floats": np.arange(120) + 0.5,
+        }
+        for (name, ids), kind in product(names.items(), ("json", "csv", "parquet")):
+            options = {"ids": ids, "nan_policy": "reject", "judge": p["judge"]}
+            plan: Any = abstain.plan_labels(p["confidence"], 40, seed=1, **options)
+            more = plan.extend(labelled(plan, p["loss"]), 10, seed=2)
+            more.save(Path(folder) / f"plan.{kind}")
+            again = pool.load_plan(Path(folder) / f"plan.{kind}")
+            spelt = {"numbers": np.arange(120), "padded": np.arange(120), "floats": [f"{k}.50" for k in range(120)],
+                     "times": [each.replace("T", " ")[:-4] + "+00:00" for each in times],
+                     "hours": [each[:-1] + ".000+0200" for each in times]}.get(name, ids)  # fmt: skip
+            order = np.arange(120)[::-1] if ids is not None else np.arange(120)
+            known = labelled(plan, p["loss"])
+            given = {"ids": None if spelt is None else np.asarray(spelt)[order], "nan_policy": "reject"}
+            seen = warned(abstain.evaluate, loss=known[order], confidence=p["confidence"][order], plan=plan, **given)
+            result = seen[0] if isinstance(seen[0], str) else whole(seen[0].rows()[:3])
+            found[f"{name} {kind}"] = [
+                whole(again.facts),
+                again.digest == more.digest,
+                again.rows()[:4],
+                result,
+                seen[1],
+            ]
+    return whole(found)
