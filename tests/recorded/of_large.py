@@ -1,0 +1,98 @@
+"""Samples with many rows, errors, thresholds or resamples, which are worked on in parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import abstain
+from abstain import inference
+from tests.recorded import rows_of, tried
+from tests.recorded.of_metrics import OF_SCORES
+from tests.recorded.populations import models, rows, scores_and_rows
+
+
+def metrics_of_many_rows() -> Any:
+    """Return metrics of more rows than are summed at once."""
+    p = rows(141, 140_001)
+    table = abstain.TieBlocks.from_samples(p["loss"], p["confidence"])
+    weighted = abstain.TieBlocks.from_samples(p["loss"], p["confidence"], p["sample_weight"])
+    names = [*OF_SCORES, "aurc(estimator=log)", "aurc(estimator=trapezoid)", "augrc(coverage_range=(0.2,0.6))"]
+    found = {}
+    for name in names:
+        if name not in ("generalized_risk", "selective_accuracy", "selective_risk"):
+            found[name] = [tried(abstain.metrics.parse(name), each) for each in (table, weighted)]
+    return found
+
+
+def inference_on_many_rows() -> Any:
+    """Return errors, intervals and sums of influence of more rows than are held at once."""
+    p = rows(142, 70_000)
+    found: dict[str, Any] = {}
+    for names in ((), ("sample_weight",), ("clusters",)):
+        given = {name: p[name] for name in names}
+        for metric in ("augrc", "aurc"):
+            interval = inference.confidence_interval(metric, p["loss"], p["confidence"], **given)
+            found[f"{metric} {names}"] = interval
+    terms = inference.influence("aurc", p["loss"], p["confidence"])
+    found["influence"] = [terms[::7000], float(np.abs(terms).sum())]
+    found["covariance"] = inference.covariance(terms, p["loss"])
+    return found
+
+
+def tests_with_many_errors() -> Any:
+    """Return comparisons, margins and groups where errors are many, so that nothing is swapped."""
+    scores, p = scores_and_rows(143, 900, 3)
+    loss = np.where(p["other"] < 0.3, 1.0, p["loss"])
+    found = {}
+    for metric in ("augrc", "aurc", "auroc_f", "selective_risk(coverage=0.5)"):
+        for adjust in ("holm", "max-t"):
+            found[f"{metric} {adjust}"] = rows_of(abstain.compare(loss, scores, metric, adjust=adjust))
+        two = {name: scores[name] for name in "ab"}
+        for claim in ("non-inferior", "equivalent"):
+            given = {"margin": 0.02, "claim": claim}
+            found[f"{metric} {claim}"] = rows_of(inference.non_inferiority(loss, two, metric, **given))
+        found[f"{metric} groups"] = rows_of(inference.compare_groups(loss, scores["a"], p["groups"], metric))
+        for names in (("sample_weight",), ("clusters",), ("sample_weight", "clusters")):
+            given = {name: p[name] for name in names}
+            found[f"{metric} {names}"] = rows_of(abstain.compare(loss, scores, metric, **given))
+    for runs in (0, 3, 5):
+        losses, each = models(144 + runs, 700, runs)
+        for metric in ("augrc", "risk", "auroc_f"):
+            for paired in (True, False):
+                found[f"{runs} {metric} {paired}"] = rows_of(abstain.compare(losses, each, metric, paired_runs=paired))
+    return found
+
+
+def many_resamples() -> Any:
+    """Return intervals from more resamples than are drawn at once."""
+    p = rows(145, 300)
+    found = {}
+    for metric in ("augrc", "auroc_f", "coverage_at_risk(risk=0.1)"):
+        for method in ("percentile", "bca"):
+            given: dict[str, Any] = {"method": method, "n_resamples": 1200}
+            found[f"{metric} {method}"] = tried(
+                inference.confidence_interval, metric, p["loss"], p["confidence"], **given
+            )
+    return found
+
+
+def many_thresholds() -> Any:
+    """Return bands over more thresholds than are drawn, or computed, at once."""
+    p = rows(146, 3000)
+    found = {}
+    for kind, method in (
+        ("pointwise", "auto"),
+        ("pointwise", "influence"),
+        ("simultaneous", "auto"),
+        ("simultaneous", "dkw"),
+    ):
+        for names in ((), ("clusters",)):
+            given: dict[str, Any] = {name: p[name] for name in names} | {"kind": kind, "method": method, "n_draws": 150}
+            band = tried(inference.risk_band, p["loss"], p["confidence"], **given)
+            points = [] if isinstance(band, str) else [band.at(each) for each in (0.1, 0.5, 0.9)]
+            found[f"{kind} {method} {names}"] = points or band
+    wide = rows(147, 25_000)
+    band = inference.risk_band(wide["loss"], wide["confidence"])
+    return found | {"interpolated": [band.low[::2000], band.high[::2000], len(band)]}
