@@ -172,9 +172,11 @@ def contributions() -> Any:
         p = rows(seed, 20, steps=steps, graded=graded)
         for weight in (None, p["sample_weight"]):
             for name in OF_SCORES:
-                given = {"sample_weight": weight} if weight is not None else {}
-                call = tried(abstain.contributions, name, p["loss"], p["confidence"], **given)
-                found[f"{seed} {weight is None} {name}"] = call
+                for options in [{}, *OPTIONS.get(name, [])]:
+                    metric = abstain.metrics.get(name, **options)
+                    call = tried(abstain.contributions, metric, p["loss"], p["confidence"], sample_weight=weight)
+                    if not isinstance(call, str):
+                        found[f"{seed} {weight is None} {metric.spec}"] = call
     return found
 
 
