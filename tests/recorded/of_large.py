@@ -96,3 +96,26 @@ def many_thresholds() -> Any:
     wide = rows(147, 25_000)
     band = inference.risk_band(wide["loss"], wide["confidence"])
     return found | {"interpolated": [band.low[::2000], band.high[::2000], len(band)]}
+
+
+def runs_in_every_design() -> Any:
+    """Return comparisons and rankings of several runs, of equal and of unlike numbers, by each route."""
+    losses, scores = models(149, 60, 4)
+    uneven = {"x": losses["x"], "y": losses["y"][:2]}, {"x": scores["x"], "y": scores["y"][:2]}
+    designs: tuple[dict[str, Any], ...] = (
+        {}, {"clusters": np.arange(60) // 4}, {"clusters": np.sqrt(3.0 * np.arange(60)) // 1},
+        {"strata": np.arange(60) % 3},
+        {"sample_weight": 1.0 + np.arange(60) % 2, "clusters": np.arange(60) // 5},
+    )  # fmt: skip
+    found = {}
+    for k, design in enumerate(designs):
+        for metric in ("augrc", "f1_auc", "coverage_at_risk(risk=0.3)", "auroc_f", "accuracy"):
+            given = {"n_resamples": 40, **design}
+            found[f"{k} {metric}"] = rows_of(tried(abstain.compare, losses, scores, metric, **given))
+            apart = rows_of(tried(abstain.compare, *uneven, metric, paired_runs=False, **given))
+            found[f"{k} {metric} uneven"] = apart
+        margin = tried(inference.non_inferiority, losses, scores, "augrc", margin=0.1, **design)
+        found[f"{k} margin"] = rows_of(margin)
+        one = abstain.compare(losses["x"], scores, "augrc", adjust="max-t", **design)
+        found[f"{k} one loss"] = rows_of(one)
+    return found
