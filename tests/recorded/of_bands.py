@@ -46,6 +46,11 @@ def bands() -> Any:
     for least in (0.0, 0.4, 1.0):
         given = {"kind": "simultaneous", "min_coverage": least, "n_draws": 100, "rng": 9}
         found[f"least {least}"] = _band(tried(inference.risk_band, 6.0 * p["loss"], p["confidence"], **given))
+    nothing = np.where(np.arange(40) % 5 == 2, 0.0, p["sample_weight"])
+    for units in (1, 2, 3, 8):
+        for kind in ("pointwise", "simultaneous"):
+            given = {"clusters": np.arange(40) % units, "sample_weight": nothing, "kind": kind, "n_draws": 100}
+            found[f"{units} clusters {kind}"] = _band(tried(inference.risk_band, p["loss"], p["confidence"], **given))
     found["one row"] = _band(tried(inference.risk_band, [1.0], [0.5]))
     found["large clusters"] = _band(inference.risk_band(p["loss"], p["confidence"], clusters=np.arange(40) // 9))
     return found

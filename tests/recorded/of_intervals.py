@@ -1,8 +1,7 @@
-"""Standard errors, intervals, bootstraps, replicates and covariances, with weights, strata and clusters."""
+"""Standard errors, intervals and influence, with weights, strata and clusters."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 import abstain
 from abstain import inference
 from tests.recorded import tried
-from tests.recorded.populations import rows
+from tests.recorded.populations import kinds, rows
 
 #: One or more metrics of each kind: areas, points, rankings, precisions, bins and means.
 SOME = (
@@ -27,26 +26,11 @@ SOME = (
 )  # fmt: skip
 
 
-def _kinds(seed: int, n: int, **options: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the columns of populations: plain, weighted, in clusters, in strata and combinations."""
-    p = rows(seed, n, **options)
-    columns = {"loss": p["loss"], "confidence": p["confidence"]}
-    weight, clusters, strata = p["sample_weight"], p["clusters"], p["groups"]
-    yield "plain", columns
-    yield "weights", columns | {"sample_weight": weight}
-    yield "clusters", columns | {"clusters": clusters}
-    yield "strata", columns | {"strata": strata}
-    yield "weights, clusters", columns | {"sample_weight": weight, "clusters": clusters}
-    yield "weights, strata", columns | {"sample_weight": weight, "strata": strata}
-    within = np.char.add(strata.astype(str), clusters.astype(str))
-    yield "all", columns | {"sample_weight": weight, "strata": strata, "clusters": within}
-
-
 def intervals_of_every_metric() -> Any:
     """Return the interval that each metric gets by default."""
     return {
         f"{name} {kind}": tried(inference.confidence_interval, name, **columns, n_resamples=50)
-        for kind, columns in _kinds(31, 90, steps=30)
+        for kind, columns in kinds(31, 90, steps=30)
         for name in SOME
         if kind in ("plain", "weights", "clusters", "all")
     }
@@ -55,9 +39,9 @@ def intervals_of_every_metric() -> Any:
 def intervals_by_method() -> Any:
     """Return intervals by method, level and what may be unseen."""
     found = {}
-    for kind, columns in _kinds(32, 60, steps=12):
+    for kind, columns in kinds(32, 60, steps=12):
         for name in ("augrc", "aurc", "auroc_f", "risk", "coverage_at_risk(risk=0.2)", "selective_risk(coverage=0.6)"):
-            for method in ("influence", "percentile", *(("bca",) if kind in ("plain", "all", "weights") else ())):
+            for method in ("influence", "percentile", *(("bca",) if kind in ("plain", "all") else ())):
                 given = {"method": method, "level": 0.8, "n_resamples": 1000 if method == "bca" else 60, "rng": 3}
                 found[f"{name} {kind} {method}"] = tried(inference.confidence_interval, name, **columns, **given)
             found[f"{name} {kind} top"] = tried(
@@ -102,7 +86,7 @@ def standard_errors() -> Any:
     """Return standard errors of all metrics in all designs."""
     return {
         f"{name} {kind}": tried(inference.standard_error, name, **columns)
-        for kind, columns in _kinds(34, 48, steps=9)
+        for kind, columns in kinds(34, 48, steps=9)
         for name in SOME
     }
 
@@ -116,53 +100,6 @@ def influences() -> Any:
             for name in SOME:
                 at = f"{seed} {weight is None} {name}"
                 found[at] = tried(inference.influence, name, p["loss"], p["confidence"], sample_weight=weight)
-    return found
-
-
-def covariances() -> Any:
-    """Return the covariance of three metrics in each design."""
-    found = {}
-    for kind, columns in _kinds(38, 40, steps=8):
-        weight = columns.get("sample_weight")
-        terms = [
-            inference.influence(m, columns["loss"], columns["confidence"], sample_weight=weight)
-            for m in ("risk", "augrc", "auroc_f")
-        ]
-        design = {key: each for key, each in columns.items() if key not in ("loss", "confidence")}
-        found[kind] = inference.covariance(*terms, **design)
-    return found
-
-
-def bootstraps() -> Any:
-    """Return bootstraps, by design, with what is undefined in some resamples."""
-    found = {}
-    for kind, columns in _kinds(39, 40, steps=8):
-        for name in ("augrc", "aurc", "auroc_f", "f1_auc", "fpr95_error"):
-            for backend in ("auto", "numpy"):
-                given = {"n_resamples": 20, "rng": 5, "backend": backend}
-                result = inference.bootstrap(name, **columns, **given)
-                facts = [result.estimate, result.replicates, result.method, result.df, result.warning, result.rests_on]
-                ends = [tried(result.interval, level=each) for each in (0.5, 0.9)]
-                found[f"{kind} {name} {backend}"] = [*facts, result.n_undefined, result.standard_error, ends]
-    few = (np.arange(30) == 4) * 1.0
-    for method in ("percentile", "bca"):
-        given = {"method": method, "n_resamples": 1000}
-        found[f"few {method}"] = tried(inference.confidence_interval, "auroc_f", few, np.arange(30) % 11, **given)
-    return found
-
-
-def replicates() -> Any:
-    """Return replicates of several metrics of two scores."""
-    found = {}
-    for kind, columns in _kinds(40, 30, steps=6):
-        other = rows(41, 30)["other"]
-        pair = [(columns["loss"], columns["confidence"]), (columns["loss"], other)]
-        design = {key: each for key, each in columns.items() if key not in ("loss", "confidence")}
-        for backend in ("auto", "numpy"):
-            given = {"n_resamples": 6, "rng": 2, "backend": backend}
-            found[f"{kind} {backend}"] = tried(
-                inference.replicates, ["augrc", "auroc_f", "risk"], pair, **design, **given
-            )
     return found
 
 

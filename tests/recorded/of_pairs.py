@@ -34,7 +34,7 @@ def _pairs(losses: Any, scores: Any, metric: str, **options: Any) -> list[Any]:
 def moved_in_one_direction() -> Any:
     """Return comparisons of a score with one that moves few or many rows up or down, by how many errors there are."""
     rng, found = np.random.default_rng(151), {}
-    for errors in (0, 1, 4, 12, 30, 76, 80):
+    for errors in (0, 2, 12, 30, 78):
         loss = np.isin(N, rng.permutation(80)[:errors]) * 1.0
         for number in (1, 10, 60):
             for up in (True, False):
@@ -66,7 +66,7 @@ def models_apart() -> Any:
     """Return comparisons of models whose losses differ on no, one, few and many rows, in one direction and in both."""
     rng, found = np.random.default_rng(153), {}
     loss = np.isin(N, rng.permutation(80)[:24]) * 1.0
-    for number in (0, 1, 3, 30):
+    for number in (0, 2, 30):
         for kind in ("worse", "both"):
             chosen = rng.permutation(80)[:number]
             other = np.where(np.isin(N, chosen), 1.0 if kind == "worse" else 1.0 - loss, loss)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -39,3 +40,18 @@ def models(seed: int, n: int, runs: int = 0) -> tuple[dict[str, Any], dict[str, 
     ease = rng.normal(size=n)
     losses = {name: (rng.random(shape) < 1.0 / (1.0 + np.exp(1.5 - k + ease))) * 1.0 for k, name in enumerate("xy")}
     return losses, {name: -ease + (0.3 + 0.5 * k) * rng.normal(size=shape) for k, name in enumerate("xy")}
+
+
+def kinds(seed: int, n: int, **options: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the columns of populations: plain, weighted, in clusters, in strata and combinations."""
+    p = rows(seed, n, **options)
+    columns = {"loss": p["loss"], "confidence": p["confidence"]}
+    weight, clusters, strata = p["sample_weight"], p["clusters"], p["groups"]
+    yield "plain", columns
+    yield "weights", columns | {"sample_weight": weight}
+    yield "clusters", columns | {"clusters": clusters}
+    yield "strata", columns | {"strata": strata}
+    yield "weights, clusters", columns | {"sample_weight": weight, "clusters": clusters}
+    yield "weights, strata", columns | {"sample_weight": weight, "strata": strata}
+    within = np.char.add(strata.astype(str), clusters.astype(str))
+    yield "all", columns | {"sample_weight": weight, "strata": strata, "clusters": within}

@@ -1,0 +1,80 @@
+"""Bootstraps, replicates and covariances, and designs with few units."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from abstain import inference
+from tests.recorded import tried
+from tests.recorded.populations import kinds, rows
+
+
+def bootstraps() -> Any:
+    """Return bootstraps, by design, with what is undefined in some resamples."""
+    found = {}
+    for kind, columns in kinds(39, 40, steps=8):
+        for name in ("augrc", "aurc", "auroc_f", "f1_auc", "fpr95_error"):
+            for backend in ("auto", "numpy"):
+                given = {"n_resamples": 20, "rng": 5, "backend": backend}
+                result = inference.bootstrap(name, **columns, **given)
+                facts = [result.estimate, result.replicates, result.method, result.df, result.warning, result.rests_on]
+                ends = [tried(result.interval, level=each) for each in (0.5, 0.9)]
+                found[f"{kind} {name} {backend}"] = [*facts, result.n_undefined, result.standard_error, ends]
+    few = (np.arange(30) == 4) * 1.0
+    for method in ("percentile", "bca"):
+        given = {"method": method, "n_resamples": 1000}
+        found[f"few {method}"] = tried(inference.confidence_interval, "auroc_f", few, np.arange(30) % 11, **given)
+    return found
+
+
+def replicates() -> Any:
+    """Return replicates of several metrics of two scores."""
+    found = {}
+    for kind, columns in kinds(40, 30, steps=6):
+        other = rows(41, 30)["other"]
+        pair = [(columns["loss"], columns["confidence"]), (columns["loss"], other)]
+        design = {key: each for key, each in columns.items() if key not in ("loss", "confidence")}
+        for backend in ("auto", "numpy"):
+            given = {"n_resamples": 6, "rng": 2, "backend": backend}
+            found[f"{kind} {backend}"] = tried(
+                inference.replicates, ["augrc", "auroc_f", "risk"], pair, **design, **given
+            )
+    return found
+
+
+def covariances() -> Any:
+    """Return the covariance of three metrics in each design."""
+    found = {}
+    for kind, columns in kinds(38, 40, steps=8):
+        weight = columns.get("sample_weight")
+        terms = [
+            inference.influence(m, columns["loss"], columns["confidence"], sample_weight=weight)
+            for m in ("risk", "augrc", "auroc_f")
+        ]
+        design = {key: each for key, each in columns.items() if key not in ("loss", "confidence")}
+        found[kind] = inference.covariance(*terms, **design)
+    return found
+
+
+def few_units() -> Any:
+    """Return errors and intervals of few clusters and strata, of weights of 0, and of one unit that decides."""
+    n, p = np.arange(36), rows(42, 36, steps=9)
+    nothing = np.where(n % 5 == 2, 0.0, p["sample_weight"])
+    heavy = np.where(n == 7, 30.0, 1.0)
+    designs: dict[str, dict[str, Any]] = {f"{k} clusters": {"clusters": n % k} for k in (1, 2, 3, 6, 18)}
+    designs |= {f"{k} strata": {"strata": n % k} for k in (1, 2, 12, 18)}
+    designs |= {"nothing": {"sample_weight": nothing}, "heavy": {"sample_weight": heavy}}
+    designs |= {"unequal": {"clusters": np.sqrt(n) // 1}, "one large": {"clusters": np.where(n < 25, 0, n)}}
+    designs |= {"both": {"sample_weight": nothing, "clusters": n // 3}, "shares": {"sample_weight": nothing / 50.0}}
+    designs |= {"strata, clusters": {"strata": n % 2, "clusters": n % 12}}
+    found = {}
+    for name, given in designs.items():
+        for metric in ("augrc", "aurc", "risk", "auroc_f", "coverage_at_risk(risk=0.2)"):
+            columns = {"loss": p["loss"], "confidence": p["confidence"], "n_resamples": 40, **given}
+            found[f"{metric} {name}"] = tried(inference.confidence_interval, metric, **columns)
+            for unseen in ("random", "top"):
+                clean = columns | {"loss": 0.0 * p["loss"], "unseen": unseen}
+                found[f"{metric} {name} clean {unseen}"] = tried(inference.confidence_interval, metric, **clean)
+    return found
