@@ -1,21 +1,15 @@
 """How often comparisons are false, and how often they find what is there: the populations that make them hard.
 
-    python -m benchmarks.error_rates TABLE [--store FILE] [--match TEXT] [--repetitions N]
+    python -m benchmarks.error_rates hard margins power [--store FILE] [--match TEXT] [--samples N]
 
-From the root of the repository; TABLE: ``hard`` (equal ones: any difference is false), ``margins`` (a claim of "not
-worse" is false), ``power`` (real differences, by ``compare`` and by the swap test alone). Everything goes through the
-public API, with its defaults where no method is named. Cells take turns, and counts are kept in FILE after each turn,
-so that a run can be ended and taken up again. A cell ends after N samples, or as soon as each share has a Monte Carlo
-error below 0.7 points.
+Everything goes through the public API, with its defaults where no method is named. Cells take turns, and counts are
+kept in FILE after each turn, so that a run can be ended and taken up again. A cell ends after N samples, or as soon as
+each share has a Monte Carlo error below 0.7 points.
 """
 
-from __future__ import annotations
-
-import argparse
 import json
 import re
 import time
-import warnings
 import zlib
 from collections.abc import Callable
 from functools import cache, partial
@@ -24,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from benchmarks import differences
+from benchmarks.harness import Form, command, percent, say
 
 import abstain
 from abstain.inference import non_inferiority, permutation_test
@@ -247,7 +242,7 @@ def fair(made: Any, metric: str, low: float, high: float, *settings: Any) -> Dra
     return draw
 
 
-def hard() -> Cells:
+def alike() -> Cells:
     """Equal ones: any difference is false."""
     made: Cells = {}
 
@@ -296,12 +291,6 @@ def hard() -> Cells:
     return made
 
 
-def margins() -> Cells:
-    """A noisier score, worse by exactly the margin, in clusters of unequal size: any claim is false."""
-    kinds = [(sizes, clusters) for sizes in ("one in twenty", "log-normal") for clusters in (20, 60, 200)]
-    return {f"{sizes}, {clusters} clusters": partial(at_the_margin, sizes, clusters) for sizes, clusters in kinds}
-
-
 def _named(metric: str, n: int, error: float, kind: str, apart: float) -> tuple[str, tuple[Any, ...]]:
     return f"{n} rows, {error * n:.0f} errors, {kind}: {metric.upper()}", (metric, n, error, kind, apart)
 
@@ -316,27 +305,30 @@ REAL = dict(_named(*each) for each in (
 ))  # fmt: skip
 
 
-def power() -> Cells:
-    """Real differences."""
-    return {name: partial(found, partial(noisier, *settings), metric) for name, (metric, *settings) in REAL.items()}
+def table(cells: Cells, form: Form, match: str, store: str) -> None:
+    """Print the shares of all cells whose names match."""
+    chosen = {name: cell for name, cell in cells.items() if re.search(match, name)}
+    counts = counted(chosen, Path(store) if store else None, form(2000, 2000))
+    for name in chosen:
+        say(f"{name}: {said(counts[name])}")
 
 
-TABLES = {"hard": hard, "margins": margins, "power": power}
+def hard(form: Form, match: str = "", store: str = "") -> None:
+    """Equal ones: any difference is false."""
+    table(alike(), form, match, store)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", choices=list(TABLES))
-    parser.add_argument("--store", type=Path)
-    parser.add_argument("--match", default="", help="regular expression")
-    parser.add_argument("--repetitions", type=int, default=2000)
-    parser.add_argument("--turn", type=int, default=TURN)
-    options = parser.parse_args()
-    warnings.simplefilter("ignore")
-    cells = {name: cell for name, cell in TABLES[options.table]().items() if re.search(options.match, name)}
-    counts = counted(cells, options.store, options.repetitions, options.turn)
-    for name in cells:
-        print(f"{name}: {said(counts[name])}")
+def margins(form: Form, match: str = "", store: str = "") -> None:
+    """A noisier score, worse by exactly the margin, in clusters of unequal size: any claim is false."""
+    kinds = [(sizes, clusters) for sizes in ("one in twenty", "log-normal") for clusters in (20, 60, 200)]
+    cells = {f"{sizes}, {clusters} clusters": partial(at_the_margin, sizes, clusters) for sizes, clusters in kinds}
+    table(cells, form, match, store)
+
+
+def power(form: Form, match: str = "", store: str = "") -> None:
+    """Real differences, by ``compare``, by swaps alone and by influences."""
+    cells = {name: partial(found, partial(noisier, *settings), metric) for name, (metric, *settings) in REAL.items()}
+    table(cells, form, match, store)
 
 
 def counted(cells: Cells, store: Path | None, repetitions: int, turn: int = TURN) -> dict[str, Any]:
@@ -376,10 +368,10 @@ def _done(counts: dict[str, float] | None, most: int) -> bool:
 def said(counts: dict[str, float]) -> str:
     """Return the shares with 1.96 Monte Carlo errors."""
     n = int(counts["samples"])
-    shares = [f"{what} {differences.percent(value, n)}" for what, value in counts.items()
+    shares = [f"{what} {percent(value, n)}" for what, value in counts.items()
               if what not in ("samples", "seconds")]  # fmt: skip
     return f"{', '.join(shares)} of {n}"
 
 
 if __name__ == "__main__":
-    main()
+    command(__doc__, also=(hard, margins, power))

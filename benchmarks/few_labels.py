@@ -68,7 +68,7 @@ def mean_and_least(cells: list[Any]) -> str:
 
 
 def exact(form: Form, data: Path = DATA) -> None:
-    """Values with all labels, then bias and inclusion frequencies in many draws."""
+    """Values with all labels, then bias in many draws."""
     for name, (loss, score) in pools(data).items():
         plan = abstain.plan_labels(score, n=len(score), seed=0)
         found = abstain.evaluate(loss=loss, confidence=score, plan=plan, metrics="all", level=None)
@@ -83,19 +83,16 @@ def exact(form: Form, data: Path = DATA) -> None:
     truth, guess = value_of(AUGRC, loss, ease), np.linspace(0.5, 0.05, 500)
     for design in ("uniform", "adaptive", "planned"):
         plan = abstain.plan_labels(ease, n=n, design=design, judge=judge if design == "planned" else None, seed=0)
-        count, chance, values = np.zeros(500), np.zeros(500), np.empty((draws, 2))
+        values = np.empty((draws, 2))
         for k in range(draws):
             drawn = replace(plan, stage=first_stage(plan, plan.sizes[0], k, design != "planned"))
             if design == "adaptive":
                 drawn = drawn.extend(np.where(drawn.stage > 0, loss, np.nan), seed=draws + k)
-            count += drawn.stage == drawn.stage.max()
-            chance += drawn.probability[-1]
             sample = room.sample_of(drawn, np.where(drawn.stage > 0, loss, np.nan))
             values[k] = AUGRC(sample.with_guess(guess)), AUGRC(sample.estimated)
-        z = (count - chance) / np.sqrt(np.maximum(chance * (1 - chance / draws), 1e-9))
         bias = (values.mean(axis=0) - truth) / (values.std(axis=0) / np.sqrt(draws))
         said = f"bias {bias[0]:+.1f} Monte Carlo errors with a fixed guess, {bias[1]:+.1f} fitted"
-        say(f"  {design:9s} {draws} draws: {said}; inclusion z: sd {z.std():.2f}, largest {np.abs(z).max():.1f}")
+        say(f"  {design:9s} {draws} draws: {said}")
 
 
 def first_stage(plan: Any, n: int, seed: int, even: bool) -> Any:
