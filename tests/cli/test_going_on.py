@@ -61,18 +61,21 @@ def test_foreign_rows_that_a_threshold_would_answer_are_counted() -> None:
     assert answered > 100
     bad = percent((found.risk * found.n_accepted + answered) / (found.n_accepted + answered))
     share = percent(answered / 1000)
-    assert f"! 1,000 OOD rows are not covered: {share} of them would be answered; {bad} of all" in text
-    assert "OOD rows are not covered" in Path("page.html").read_text("utf-8")
+    said = (
+        f"{share} of 1,000 OOD rows would be answered at this threshold, chosen without OOD rows; {bad} of all answers"
+    )
+    assert said in text
+    assert "would be answered at this threshold" in Path("page.html").read_text("utf-8")
     by_site = run("threshold", file, *columns, "--risk", 0.05, "--delta", 0.05, "--groups", "site", codes=(0, 1))
-    assert "! 1,000 OOD rows are not covered: " in by_site
+    assert "of 1,000 OOD rows would be answered at these thresholds" in by_site
     inside = run("threshold", file, "--labels", "label", "--probabilities", "p_*", "--where", "label=1",
                  "--risk", 0.05, "--delta", 0.05)  # fmt: skip
     assert "OOD rows" not in inside
     joint = run("joint", file, *columns, "--scores", "msp,neg_entropy")
-    assert f"! 1,000 OOD rows are not covered: {share} of them would be answered at the threshold for 5 %" in joint
-    assert f" without them ({found.printed}); {bad} of all answers are then wrong or OOD" in joint
+    assert f"! {share} of 1,000 OOD rows would be answered at the threshold for 5 % ({found.printed}), chosen" in joint
+    assert f"{bad} of all answers are then wrong or OOD" in joint
     words = typed(joint)
-    assert f"{share} of them would be answered" in run(*words)
+    assert f"{share} of 1,000 OOD rows would be answered" in run(*words)
 
 
 def test_groups_that_break_a_guarantee_lead_to_a_threshold_for_each() -> None:
@@ -132,7 +135,9 @@ def test_a_broken_guarantee_stops_and_names_how_to_start_again() -> None:
         run("threshold", file, "--labels", "label", "--probabilities", "p_*", "--risk", 0.1, "--delta", 0.05, *groups,
             "-o", policy)  # fmt: skip
         text = run("monitor", policy, later, codes=(1,))
-        assert text.startswith(f"Stop answering{' in far' * ('site' in groups)} by this policy: error rate ")
+        assert text.startswith(
+            f"Stop answering{' in far' * ('site' in groups)} by this policy{': error rate ' if 'site' not in groups else '.'}"
+        )
         assert ("first seen after " in text) is ("site" not in groups)
         assert ("first seen in " in text) is ("site" in groups)
         words = typed(text)

@@ -161,7 +161,7 @@ def test_a_violated_certificate_answers_nothing(tmp_path: Path, capsys: pytest.C
     rows.write_csv(tmp_path / "changed.csv")
     assert live(tmp_path / "changed.csv", tmp_path) == 1
     said = " ".join(capsys.readouterr().out.split())
-    assert "Stop answering by this policy: " in said
+    assert "Stop answering by this policy" in said
     assert "It is violated, with 95 % confidence, first seen after" in said
     policy = abstain.load_policy(tmp_path / "policy.json")
     assert (policy.guarantee, policy.thresholds[""]) == (None, np.inf)

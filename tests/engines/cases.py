@@ -166,10 +166,10 @@ def _check_compared(found: Any, expected: Any) -> None:
     """Check all that a comparison holds; coverage at a risk is resampled, for which rows are needed."""
     one, two = ({**each.to_dict(), "fingerprint": None} for each in (found, expected))
     binary = set(expected.asked.panel.loss[0].ravel()) <= {0.0, 1.0}
-    also = two["verdict"]["comparison"]["also"]
-    drawn = [each for each in also if each["metric"].startswith("coverage at ")]
+    details = two["verdict"]["details"]
+    drawn = [each for each in details if each.startswith("coverage at ")]
     assert len(drawn) == binary
-    two["verdict"]["comparison"]["also"] = [each for each in also if each not in drawn]
+    two["verdict"]["details"] = [each for each in details if each not in drawn]
     check_alike(one, two, expected.metric, rtol=1e-9)
 
 

@@ -86,7 +86,7 @@ def test_a_day_is_counted_from_all_rows() -> None:
     assert verdict.status.name == "PARTLY"
     assert (verdict.n, verdict.n_accepted, verdict.coverage) == (len(taken), taken.sum(), result.coverage)
     assert (verdict.limit, verdict.confidence, verdict.graded, verdict.risk) == (0.2, 0.9, True, None)
-    (level,) = verdict.levels
+    (level,) = [each for each in verdict.groups if each.threshold is not None]
     good, bad = verdict.groups
     one = result.groups["a"]
     assert level == good
@@ -150,7 +150,7 @@ def test_answers_of_a_policy_are_tested_by_the_bets(clusters: bool) -> None:
     kinds = [each.kind for each in found.verdict.caveats]
     assert kinds == ["change", "old_rows", "groups_missing"]
     assert found.verdict.caveats[1].sentence.startswith(f"Only the {rows - old:,} rows from the call of that signal on")
-    assert found.verdict.headline.startswith("Stop answering by this policy: ")
+    assert found.verdict.headline.startswith("Stop answering by this policy")
     assert f", first seen after {violated:,} labelled answers" in found.verdict.guarantee
     assert live.policy(score="msp").thresholds[""] == math.inf
     lines = found.tables()[0].rows

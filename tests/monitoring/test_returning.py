@@ -77,7 +77,7 @@ def test_a_policy_by_costs_says_what_a_case_cost(tmp_path: Path, capsys: pytest.
     assert f"a case cost {cost:.3f}" in str(audited)
     assert "cost per case" in str(seen)
     assert (seen.verdict.status, audited.verdict.status) == (Status.MEASURED, Status.MEASURED)
-    assert "nothing can be violated and no alarm will come" in seen.verdict.detail
+    assert "nothing can be violated and no alarm will come" in seen.verdict.details[0]
     assert abstain.monitor(policy, wrong, new, accepted_only=True).cost is None
     assert abstain.monitor(POLICY, wrong, new, clusters=np.arange(500)).cost is None
     policy.save(tmp_path / "policy.json")

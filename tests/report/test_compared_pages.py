@@ -73,20 +73,16 @@ def test_gains_that_so_few_permutations_cannot_test_have_no_p_value() -> None:
         {**row, "metric": "ds_aurc", "gain": 0.001, "p": 1 / 11},
     ]
     found = with_gains(Verdict(Status.COMPARED), gains)
-    first = found.comparison
-    assert first is not None
-    (second,) = first.also
-    assert (first.metric, first.p, first.significant) == ("gain in DS-F1", 1.0, False)
-    assert (second.metric, np.isnan(second.p), second.significant) == ("gain in DS-AURC", True, False)
-    assert [each.values for each in found.caveats] == [{"n": 10, "enough": 40, "gain": "gain in DS-AURC"}]
+    assert found.headline.startswith(
+        "On far, it is not shown that a second threshold on knn helps (gain in DS-F1 0.0001, "
+    )
+    assert found.headline.endswith("by chance 0.0005, p = 1.000).")
+    (second,) = found.details
+    assert second.endswith("(gain in DS-AURC 0.0010, by chance 0.0005, not tested, which takes 40 permutations).")
     tiny = with_gains(Verdict(Status.COMPARED), [{**gains[0], "gain": 0.00007025, "null_mean": -0.00001}]).headline
-    assert (
-        "it is not shown that a second threshold on knn helps (gain in DS-F1 0.0001, by chance 0.0000)." in tiny
-    )  # as many decimals as a table of metrics has
+    assert "(gain in DS-F1 0.0001, by chance 0.0000, " in tiny  # as many decimals as a table of metrics has
     many = with_gains(Verdict(Status.COMPARED), [{**each, "n_permutations": 999, "p": 0.001} for each in gains])
-    assert many.comparison is not None
-    assert many.comparison.also[0].significant
-    assert many.caveats == ()
+    assert "it is shown that a second threshold on knn helps" in many.details[0]
 
 
 def test_a_page_of_two_models_leads_with_the_better_one(folder: Path) -> None:
@@ -114,7 +110,7 @@ def test_a_page_from_few_labels_has_a_verdict(tmp_path: Path) -> None:
     few, verdict = found.provenance["few_labels"], found.verdict
     (labels,) = [each for each in verdict.caveats if each.kind == "few_labels"]
     assert labels.values == {"labelled": 300, "n": 3000, "how": "by plan (uniform)", "errors": few["errors"]}
-    assert (verdict.status, verdict.levels, verdict.n) == (Status.MEASURED, (), 3000)
+    assert (verdict.status, verdict.levels, verdict.n) == (Status.ESTIMATED, (), 3000)
     assert verdict.risk_interval is not None
     assert any("all rows of this pool, labelled or not" in note for note in found.notes())
     assert any(f"{few['plain_needs']['AUGRC']:,.0f} (AUGRC)" in note for note in found.notes())

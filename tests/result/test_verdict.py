@@ -34,8 +34,8 @@ def caveat(verdict: Verdict | None, kind: str) -> Caveat:
 
 
 def test_caveats_are_few_and_ordered_by_severity() -> None:
-    """At most about thirty kinds, the most severe first, each with named fields in a sentence that ends."""
-    assert len(CAVEATS) <= 34
+    """At most thirty kinds, the most severe first, each with named fields in a sentence that ends."""
+    assert len(CAVEATS) <= 30
     assert [each.severity for each in CAVEATS.values()] == sorted(each.severity for each in CAVEATS.values())
     for each in CAVEATS.values():
         fields = [name for text in each[1:] for _, name, _, _ in string.Formatter().parse(text) if name is not None]
@@ -55,7 +55,7 @@ def test_a_verdict_orders_its_caveats_and_says_none_twice() -> None:
     grave = found.but(above)
     assert (grave.sign, grave.caveats[0].kind) == ("care", "group_above")
     assert grave.but(instead=["group_above"]) == found
-    assert Severity.VOID < Severity.GRAVE < Severity.LIMIT < Severity.NOTE
+    assert Severity.VOID < Severity.GRAVE < Severity.LIMIT
 
 
 def test_names_and_numbers_of_a_sentence() -> None:
@@ -74,6 +74,9 @@ def test_lines_keep_to_the_width_and_say_what_they_leave_out() -> None:
     """At most three caveats, the others are counted; a per cent sign and a p-value are never torn off."""
     outputs = abstain.datasets.load("llama3_70b_mmlu")
     verdict = abstain.evaluate(outputs, ["msp", "max_logit"]).verdict
+    verdict = verdict.but(
+        *(Caveat.of("doubtful_reading", doubt=f"column {k} may be of another file") for k in range(4))
+    )
     lines = lines_of(verdict, 80)
     assert all(len(line) <= 80 for line in lines)
     assert sum(line.startswith("! ") for line in lines) == 3
@@ -106,7 +109,7 @@ def test_a_group_above_the_limit_takes_the_certificate_to_the_mix() -> None:
     assert "yet, because of far. Over all cases: at most " in verdict.headline
     even = rng.choice(["a", "b"], 6000)
     calm = abstain.evaluate(abstain.Outputs(loss=loss, confidence=score, groups={"site": even}), groups="site").verdict
-    assert not {"group_above", "stands_out", "groups_differ", "groups_missing"} & set(kinds(calm))
+    assert not {"group_above", "stands_out", "groups_missing"} & set(kinds(calm))
 
 
 def test_a_small_group_leaves_open_whether_the_limit_holds() -> None:
@@ -133,7 +136,7 @@ def test_a_useless_ranking_is_no_use() -> None:
         abstain.choose_threshold(loss, np.zeros(3000), risk=0.05, delta=0.05),
     ):
         assert (result.verdict.status, result.verdict.sign) == (Status.NO_USE, "no")
-        assert "more_rows" not in kinds(result.verdict)
+        assert not any(each.values.get("needed") for each in result.verdict.caveats)
         assert "does not help" in lines_of(result.verdict)[0]
     assert result.ranking == (0.5, 0.5, 0.5)  # of equal scores
 
@@ -211,9 +214,12 @@ def _unreadable_file() -> Any:
 @pytest.mark.parametrize(
     ("made", "kind", "values"),
     [
-        (_missing_scores, "missing_scores", {"count": 7, "score": "confidence", "outcome": "rejected"}),
-        (_answering_all_is_good_enough, "everything", {"limit": 0.1}),
-        (_abstaining_model, "model_abstains", {"share": 0.2, "n": 1000}),
+        (_missing_scores, "rows_left_out", {"what": "have no confidence and are rejected", "count": 7, "n": 1000}),
+        (
+            _abstaining_model,
+            "rows_left_out",
+            {"what": "are abstentions of the model itself; all else is about its answers", "count": 200, "n": 1000},
+        ),
         (
             _rejected_group,
             "rows_left_out",
@@ -226,6 +232,15 @@ def test_what_is_left_out_has_a_caveat(made: Any, kind: str, values: dict[str, A
     """With the numbers of its sentence; the same data without it have none."""
     assert caveat(made().verdict, kind).values == values
     assert kind not in kinds(abstain.evaluate(loss=rows()[0], confidence=rows()[1]).verdict)
+
+
+def test_a_certified_threshold_of_a_ranking_like_chance_is_named() -> None:
+    """Answering everything satisfies the limit as well: the threshold may only lose answers."""
+    found = _answering_all_is_good_enough()
+    said = caveat(found.verdict, "chance").values
+    assert found.verdict.status is Status.CERTIFIED
+    assert (said["value"], said["low"], said["high"]) == found.ranking
+    assert "chance" not in kinds(abstain.choose_threshold(*rows(4000), risk=0.1, delta=0.05).verdict)
 
 
 def test_copies_of_all_that_is_known_void_certificates() -> None:
@@ -269,17 +284,6 @@ def test_levels_are_those_of_choose_threshold() -> None:
             assert (each.threshold, each.coverage) == (alone.threshold, alone.coverage)
             assert each.found.to_dict() == alone.to_dict()
             assert each.attained or each.needed() == (None if alone.rows_needed is None else alone.rows_needed[0])
-
-
-def test_groups_differ_only_where_they_do() -> None:
-    """Of two groups at random nothing is said; a group of twice the errors is named."""
-    loss, score = rows()
-    for site, differ in (
-        (np.random.default_rng(1).choice(["north", "south"], len(loss)), False),
-        (np.where(loss > 0, "north", np.where(score > 0.2, "south", "north")), True),
-    ):
-        outputs = abstain.Outputs(loss=loss, confidence=score, groups={"site": site})
-        assert ("groups_differ" in kinds(abstain.evaluate(outputs, groups="site").verdict)) is differ
 
 
 # ---------------------------------------------------------------------- forms

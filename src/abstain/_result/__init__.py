@@ -5,7 +5,7 @@ LaTeX, JSON, CSV, data frames and flat numbers of these. :class:`Table` holds va
 """
 
 from abstain._result._base import Result
-from abstain._result._caveats import CAVEATS, Caveat, Severity, planned_rows
+from abstain._result._caveats import CAVEATS, Caveat, Severity, out_of_reach
 from abstain._result._glossary import WORDS, summary
 from abstain._result._markup import prose
 from abstain._result._plain import as_polars, json_text, plain
@@ -31,5 +31,5 @@ __all__ = [
 ]
 __all__ += ["Level", "Result", "Row", "Severity", "Status", "Table", "Verdict", "about", "among"]
 __all__ += ["arrow", "as_polars", "clean", "decimals", "fixed", "json_text", "lines_of", "number", "of_result"]
-__all__ += ["p_value", "percent", "plain", "plain_text", "planned_rows", "prose", "readable", "rich_lines", "short"]
+__all__ += ["out_of_reach", "p_value", "percent", "plain", "plain_text", "prose", "readable", "rich_lines", "short"]
 __all__ += ["summary", "width", "wrapped"]

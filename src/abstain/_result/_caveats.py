@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, NamedTuple
 
-from abstain._result._spoken import SPOKEN, about
+from abstain._result._spoken import SPOKEN, about, percent
 
 
 class Severity(IntEnum):
@@ -17,7 +17,6 @@ class Severity(IntEnum):
     VOID = 0  #: the input may be misread, so every number may be wrong
     GRAVE = 1  #: going live may do harm that the headline does not show
     LIMIT = 2  #: the verdict is narrower, or less certain, than it looks
-    NOTE = 3  #: what would make the result better
 
 
 class Kind(NamedTuple):
@@ -28,34 +27,28 @@ class Kind(NamedTuple):
     remedy: str = ""
 
 
-VOID, GRAVE, LIMIT, NOTE = Severity
+VOID, GRAVE, LIMIT = Severity
 
 #: Every kind of caveat, by name, most severe first.
 CAVEATS = {
     "doubtful_reading": Kind(VOID, "Doubtful reading: {doubt}."),
-    "sentinel": Kind(VOID, "{count:,} values of {score} are {code:g}, far from all others.",
-        "Leave a missing score empty."),
-    "mixed_units": Kind(VOID, "{fractions:,} values of {score} lie in [0, 1] and {cents:,} in [10, 100]: fractions "
-        "and per cent are mixed.", "Write all of them in one unit."),
+    "sentinel": Kind(VOID, "{count:,} values of {score} are {code:g}, far from all others.", "Leave these empty."),
+    "mixed_units": Kind(VOID, "Fractions and per cent are mixed: {fractions:,} values of {score} lie in [0, 1], "
+        "{cents:,} in [10, 100].", "Write all of them in one unit."),
     "reversed": Kind(VOID, "{score} is higher where it should be lower: AUROC {auroc:.3f}{where}.",
         "Give its negative, or name it as an uncertainty."),
     "copied_rows": Kind(VOID, "{copies}.", "Leave copies out, or name what rows belong together (clusters=)."),
     "files_left_out": Kind(VOID, "{count} files could not be evaluated and are left out."),
     "group_above": Kind(GRAVE, "More than {limit:%} of the answers are wrong in {column} {names:list}.",
         "Choose a threshold for each {column} before going live; without a group this certificate no longer holds."),
-    "ood_answered": Kind(GRAVE, "{count:,} OOD rows are not covered: {answered:%} of them would be answered{mixed}."),
-    "ood_accepted": Kind(GRAVE, "Where {score} accepts 95 % of the in-distribution rows, it accepts {share:%} of "
-        "the OOD rows of {set}{best}."),
-    "chance": Kind(GRAVE, "{score} does not rank errors significantly better than chance: AUROC {value:.3f} "
-        "[{low:.3f}, {high:.3f}]."),
-    "group_unclear": Kind(GRAVE, "The limit is not shown to hold in {column} {names:list}: measured above it, "
-        "perhaps by chance."),
-    "groups_rejected": Kind(GRAVE, "Not certified in {names:list} with these rows, so all cases there are referred "
-        "for review: {reason}."),
+    "ood_answered": Kind(GRAVE, "{answered:%} of {rows} would be answered at {where}, chosen without OOD rows{more}."),
+    "chance": Kind(GRAVE, "{score} is not shown to be better than chance: AUROC {value:.3f} [{low:.3f}, {high:.3f}]."),
+    "group_unclear": Kind(GRAVE, "Measured above the limit, perhaps by chance, in {column} {names:list}."),
+    "groups_rejected": Kind(GRAVE, "Not certified in {names:list}; all cases there are referred for review: {reason}."),
     "drift": Kind(GRAVE, "New cases differ from the calibration: {what:list}. A false signal has probability "
         "{chance:%} at most, for coverage and for scores each.{order}", "Find the cause first."),
-    "change": Kind(GRAVE, "A change was signalled after accepted row {first:,}{since}, {count:,} in all; "
-        "expect one false alarm in {run_length:,.0f} accepted rows or more."),
+    "change": Kind(GRAVE, "A change was signalled after accepted row {first:,}{since}; signals in all: {count:,}. "
+        "Expect one false signal in {run_length:,.0f} accepted rows or more."),
     "old_rows": Kind(GRAVE, "Only the {fresh:,} rows{where} from the call of that signal on still speak for new cases; "
         "the {old:,} before it may be of another population.", "Restart the certificate."),
     "groups_unread": Kind(GRAVE, "Columns that may be groups were not used: {names:list}.", "({how})"),
@@ -63,29 +56,11 @@ CAVEATS = {
     "rows_left_out": Kind(LIMIT, "{count:,} of {n:,} rows {what}."),
     "stands_out": Kind(LIMIT, "{kind} {name} is significantly worse than the others: {risk:%} [{low:%}, {high:%}] of "
         "{n:,} answers are wrong."),
-    "groups_differ": Kind(LIMIT, "Error rates of {column} differ when everything is answered: {high:%} in {a}, "
-        "{low:%} in {b}."),
-    "groups_alike": Kind(LIMIT, "No {column} is shown to be worse than the others. Highest error rate of the answers: "
-        "{risk:%} [{low:%}, {high:%}] of {n:,} in {column} {name}."),
     "uncertified": Kind(LIMIT, "Nothing is certified: {why}."),
-    "second_certificate": Kind(LIMIT, "The confidence is {both:%}, not {one:%}: a second certificate was tried, "
-        "because the first failed."),
-    "few_labels": Kind(LIMIT, "Estimated from {labelled:,} of {n:,} rows, labelled {how}, {errors} errors among "
-        "them; not certified."),
+    "few_labels": Kind(LIMIT, "Estimated from {labelled:,} of {n:,} rows, labelled {how}, with {errors:errors}."),
     "small_sample": Kind(LIMIT, "Only {what}: all numbers are uncertain."),
     "selected_here": Kind(LIMIT, "{score} was selected on these rows.", "Choose its threshold on new rows."),
-    "model_abstains": Kind(LIMIT, "The model itself abstains in {share:%} of {n:,} cases; all else is about its "
-        "answers."),
-    "missing_scores": Kind(LIMIT, "{count:,} rows have no {score} and are {outcome}."),
-    "large_tie": Kind(LIMIT, "{tie:%} of the rows share one value of {score}: no threshold separates them."),
-    "few_permutations": Kind(NOTE, "{n} permutations are too few to test the {gain}: {enough:,} would do "
-        "(--permutations)."),
-    "everything": Kind(NOTE, "Answering everything satisfies {limit:%}, too, as measured: the threshold may only lose "
-        "answers."),
-    "miscalibrated": Kind(NOTE, "{score} is {word} by {gap:points}; certificates do not depend on that."),
-    "more_rows": Kind(NOTE, "{limit:%} would take {rows}."),
-    "no_more_rows": Kind(NOTE, "More rows may not reach {limit:%}{where}: a certificate takes {enough:,} answers or "
-        "more, and at least {lowest:%} of so many are wrong here."),
+    "out_of_reach": Kind(LIMIT, "If errors lie as here, {limit:%} would take {what:list}."),
 }  # fmt: skip
 
 
@@ -129,18 +104,17 @@ class Caveat:
         return f"{self.sentence} {self.remedy}".rstrip()
 
 
-def planned_rows(
-    limit: float, needed: int | None, least: tuple[int, float] | None, n: int, tried: int = 1
-) -> list[Caveat]:
-    """Return what more rows would do for a limit that is not certified, as far as a plan says.
+def out_of_reach(limit: float, needed: int | None, least: tuple[int, float] | None, n: int, tried: int) -> list[Caveat]:
+    """Return what a limit that is not certified would take: more rows, as far as a plan says, or a better score.
 
     ``needed``: how many rows a certificate takes, at least; ``least``: how many it takes without an error, and the
     lowest risk of any threshold that accepts as many; ``tried``: limits that are certified at once.
     """
     enough, lowest = least or (0, -math.inf)
     if lowest >= limit:
-        return [Caveat.of("no_more_rows", limit=limit, enough=enough, lowest=lowest, where="")]
+        why = f"of any {enough:,} answers {percent(lowest)} or more are wrong, and fewer certify nothing"
+        return [Caveat.of("out_of_reach", limit=limit, needed=None, what=[f"a better score ({why})"])]
     if needed is None or needed <= n:
         return []
-    rows = f"{about(needed)} rows or more in all if errors lie as here{'; alone, fewer' * (tried > 1)}"
-    return [Caveat.of("more_rows", limit=limit, needed=needed, n=n, rows=rows)]
+    rows = f"{about(needed)} rows or more (now {n:,}{'; fewer if no other limit is tested' * (tried > 1)})"
+    return [Caveat.of("out_of_reach", limit=limit, needed=needed, what=[rows])]

@@ -21,7 +21,7 @@ MOST = 6
 class _Words(string.Formatter):
     """Fields in words.
 
-    ``%``: a share; ``points`` of per cent; ``rows``: a count; ``list``: names, the first six of them.
+    ``%``: a share; ``points`` of per cent; ``rows``, ``errors``: a count; ``list``: names, the first six of them.
     """
 
     def format_field(self, value: Any, format_spec: str) -> str:
@@ -30,8 +30,8 @@ class _Words(string.Formatter):
         if format_spec == "points":
             number = _digits(100.0 * value, 2)
             return f"{number} point{'s' * (number != '1')}"
-        if format_spec == "rows":
-            return f"{value:,} row{'s' * (value != 1)}"
+        if format_spec in ("rows", "errors"):
+            return f"{value:,} {format_spec[:-1]}{'s' * (value != 1)}"
         if format_spec == "list":
             return _listed(value)
         return clean(value) if isinstance(value, str) else format(value, format_spec)

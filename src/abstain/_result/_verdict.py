@@ -28,6 +28,7 @@ class Status(StrEnum):
     NOT_ATTAINABLE = "not attainable"
     NO_USE = "threshold of no use"
     MEASURED = "measured, not certified"
+    ESTIMATED = "estimated, not certified"
     COMPARED = "compared, no threshold chosen"
     SATISFIED = "satisfied"
     NO_VIOLATION = "no violation found"
@@ -35,11 +36,9 @@ class Status(StrEnum):
     UNDECIDED = "undecided"
 
 
-#: What a status says to going live where it is not "with care", before caveats; "open": nothing was asked.
-_SIGNS = {
-    Status.CERTIFIED: "yes", Status.SATISFIED: "yes", Status.NO_VIOLATION: "yes", Status.COMPARED: "open",
-    Status.NO_USE: "no", Status.VIOLATED: "no", Status.NOT_ATTAINABLE: "no",
-}  # fmt: skip
+#: Statuses that say yes to going live where no caveat is grave, and those that say no.
+_GOOD = (Status.CERTIFIED, Status.SATISFIED, Status.NO_VIOLATION)
+_BAD = (Status.NO_USE, Status.VIOLATED, Status.NOT_ATTAINABLE)
 #: Statuses whose headline states a guarantee.
 CERTIFYING = (Status.CERTIFIED, Status.MIX, Status.PARTLY)
 #: What became of the guarantee of a policy in use; "{0}" is the limit, "{1}" the confidence, "{2}" why.
@@ -90,23 +89,13 @@ class Better:
     metric : str
         As tables print it.
     value, next_value : float
-    difference, low, high : float
-        Best minus next, with its interval; NaN where it is unknown.
     p : float
         Of the paired test, adjusted for all pairs; NaN where none was made.
     significant : bool
     same_answers : bool
         Whether both are scores of the same answers; else their answers differ, too.
-    claim : str
-        What was to be shown, of a test with a margin or against chance; ``significant`` says whether it is.
     may_be_best : tuple of str
         Of three or more those that may be the best.
-    where : str
-        On which set, of a study.
-    also : tuple of Better
-        The same two by other metrics, or the best of other sets.
-    share : bool
-        Whether the values are shares of the cases.
 
     Examples
     --------
@@ -120,30 +109,10 @@ class Better:
     metric: str
     value: float
     next_value: float
-    difference: float = math.nan
-    low: float = math.nan
-    high: float = math.nan
     p: float = math.nan
     significant: bool = False
     same_answers: bool = True
-    claim: str = ""
     may_be_best: tuple[str, ...] = ()
-    where: str = ""
-    also: tuple[Better, ...] = ()
-    share: bool = False
-
-    @property
-    def values(self) -> str:
-        """Both values, the difference where it is known, and the p-value; of a claim, whether it is shown."""
-        if self.claim:
-            known = "" if math.isnan(self.value) else f" {self.value:z.4f}, by chance {self.next_value:z.4f}"
-            known += "" if math.isnan(self.p) else f", {p_value(self.p)}"
-            return f"it is {'not ' * (not self.significant)}shown that {self.claim} ({self.metric}{known})"
-        places = decimals([self.value, self.next_value])
-        one, two = (percent(x) if self.share else fixed(x, places) for x in (self.value, self.next_value))
-        ends = [f"{100.0 * x:.1f}" if self.share else f"{x:.2g}" for x in (self.difference, self.low, self.high)]
-        apart = "" if math.isnan(self.low) else " ({} [{}, {}])".format(*ends)
-        return f"{self.metric} {one} against {two}{apart}, {p_value(self.p)}"
 
     @property
     def sentence(self) -> str:
@@ -151,20 +120,14 @@ class Better:
         how = "is best as measured, before" if math.isnan(self.p) else "is not significantly better than"
         if self.significant:
             how = "ranks errors better than" if self.same_answers else "is better than"
-        said = f"{self.values}." if self.claim else f"{clean(self.best)} {how} {clean(self.next)}: {self.values}."
+        places = decimals([self.value, self.next_value])
+        values = f"{fixed(self.value, places)} against {fixed(self.next_value, places)}, {p_value(self.p)}"
         if self.value == self.next_value:
-            said = (
-                f"{clean(self.best)} and {clean(self.next)} are equally good: {self.metric} {self.value:.4g} for both."
-            )
+            how, values = "is as good as", f"{self.value:.4g} for both"
+        said = f"{clean(self.best)} {how} {clean(self.next)}: {self.metric} {values}."
         if len(self.may_be_best) > 1:
             said += SPOKEN.format(" Any of these may be the best: {0:list}.", self.may_be_best)
-        if self.where:
-            return f"On {self.where}, {said}"
-        return f"I{said[1:]}" if self.claim else said
-
-
-def _answer(coverage: float | None) -> str:
-    return "Answer all cases" if coverage == 1.0 else f"Answer {percent(coverage or 0.0)} of the cases"
+        return said
 
 
 @dataclass(frozen=True)
@@ -185,7 +148,7 @@ class Verdict:
     confidence : float or None
         With which probability all that is certified holds together.
     levels : tuple of Level
-        What is certified, smallest limit first.
+        What is certified of one threshold for all, smallest limit first.
     missed : tuple of float
         Limits that were tried and are not certified.
     measured : Level or None
@@ -196,8 +159,8 @@ class Verdict:
     next : str or None
         The command that goes on.
     reason : str
-        Why nothing is certified, or nothing can be decided.
-    detail : str
+        Why nothing is certified, or nothing can be decided; of a comparison the sentence that it shows.
+    details : tuple of str
         What was measured in addition, such as the evidence against a guarantee.
     n, n_accepted : int
         Rows, and rows that are answered.
@@ -236,7 +199,7 @@ class Verdict:
     caveats: tuple[Caveat, ...] = ()
     next: str | None = None
     reason: str = ""
-    detail: str = ""
+    details: tuple[str, ...] = ()
     n: int = 0
     n_accepted: int = 0
     full_risk: float | None = None
@@ -255,10 +218,11 @@ class Verdict:
     @property
     def sign(self) -> str:
         """What it says to going live: "yes", "care", "no", or "open" where no threshold was chosen."""
-        sign = _SIGNS.get(self.status, "care")
-        if self.status is Status.NOT_CERTIFIED and self.best is None:
+        if self.status is Status.COMPARED:
+            return "open"
+        if self.status in _BAD or (self.status is Status.NOT_CERTIFIED and self.best is None):
             return "no"
-        return "care" if sign == "yes" and self.grave else sign
+        return "yes" if self.status in _GOOD and not self.grave else "care"
 
     @property
     def grave(self) -> list[Caveat]:
@@ -275,40 +239,27 @@ class Verdict:
         """The answer in one sentence."""
         status, limit, best = self.status, self.share(self.limit), self.best
         if status is Status.COMPARED:
-            return self.comparison.sentence if self.comparison else f"{self.reason or 'No threshold is chosen'}."
+            return self.reason or "No threshold is chosen."
         if status is Status.NO_USE:
-            failed = f"Not certified at {limit}. A" if self.limit in self.missed else "A"
-            said = f"{failed} threshold on {clean(self.score) or 'this score'} does not help: its ranking is not shown "
-            return f"{said}to be better than chance."
+            failed = f"Not certified at {limit}. " * (self.limit in self.missed)
+            name = clean(self.score) or "this score"
+            return f"{failed}A threshold on {name} does not help: its ranking is not shown to be better than chance."
         if status in CERTIFYING:
-            names = [each.group for each in self.groups if each.threshold is not None]
-            partly = SPOKEN.format(", in {:list} only", names) * (status is Status.PARTLY)
-            return f"{self._answer(self.coverage, self.limit)}{partly}: {self.at_most(self.limit)}."
+            return f"{self._certified(self.coverage, self.limit)}."
         if status is Status.NOT_CERTIFIED and best is not None:
-            certified = f"{self._answer(best.coverage, best.limit)}: {self.at_most(best.limit)}{self.surely}"
-            return f"Not certified at {limit}. {certified}."
+            return f"Not certified at {limit}. {self._certified(best.coverage, best.limit)}{self.surely}."
         found = f"{self.measure} {self.share(self.risk)}"
-        if status is Status.MEASURED and self.coverage is not None:
-            answer = "Without a threshold" if self.coverage == 1.0 else _answer(self.coverage)
-            return f"{answer}: {found} as {self.known.split()[0]}, not certified."
-        found += f" in {self.n_accepted:,} answered rows" * bool(self.n_accepted)
-        found += f", limit {limit}" * (self.limit is not None)
+        if status in (Status.MEASURED, Status.ESTIMATED) and self.coverage is not None:
+            answer = "Without a threshold" if self.coverage == 1.0 else f"Answer {percent(self.coverage)} of the cases"
+            return f"{answer}: {found} as {status.value}."
         if status is Status.VIOLATED:
-            broken = [each for each in self.groups if each.violated]
-            where = SPOKEN.format(" in {:list}", [each.group for each in broken]) * bool(broken)
-            risk = broken[0].risk if len(broken) == 1 else self.risk
-            found = f"{self.measure} {self.share(risk)}, limit {limit}" if broken else found
-            above = len(broken) < 2 and risk is not None and self.limit is not None and risk > self.limit
-            return f"Stop answering{where} by this policy: {found if above else 'the guarantee is violated'}."
-        seen = found if status in _GUARANTEED and self.n_accepted else ""
-        said = "; ".join(filter(None, [seen, self.reason]))
+            groups = [each.group for each in self.groups if each.violated]
+            where = SPOKEN.format(" in {:list}", groups) * bool(groups)
+            above = not groups and self.limit is not None and (self.risk or 0.0) > self.limit
+            return f"Stop answering{where} by this policy{f': {found}, limit {limit}' * above}."
+        seen = f"{found} in {self.n_accepted:,} answered rows, limit {limit}"
+        said = "; ".join(filter(None, [seen if status in _GUARANTEED and self.n_accepted else "", self.reason]))
         return ": ".join(filter(None, [status.value.capitalize(), said])) + "."
-
-    @property
-    def known(self) -> str:
-        """How the numbers are known: measured, or estimated from few labels."""
-        few = next((each.values["labelled"] for each in self.caveats if each.kind == "few_labels"), None)
-        return "measured on these rows" if few is None else f"estimated from {few:,} labels"
 
     @property
     def guarantee(self) -> str:
@@ -319,19 +270,23 @@ class Verdict:
         whole = next((each.limit for each in self.levels if each.coverage == 1.0), None)
         if self.status is Status.NO_USE and whole is not None:
             return f"Answering all cases is certified: {self.at_most(whole)}{self.surely}."
-        compared = f"of the {self.measure}: a comparison only."
-        said = {Status.COMPARED: compared, Status.NOT_CERTIFIED: "yet."}.get(self.status)
-        return "" if self.levels else f"No guarantee {said}" if said else f"No guarantee: {self.known} only."
+        return "" if self.levels or self.status in CERTIFYING else "No guarantee."
 
     @property
     def above(self) -> list[str]:
         """Groups in which the certified limit is exceeded."""
         return [name for each in self.grave if each.kind == "group_above" for name in each.values["groups"]]
 
-    def _answer(self, coverage: float | None, limit: float | None) -> str:
-        """Return what to answer; where a group exceeds the limit, that it is too early for that."""
-        early = "Do not go live at {} yet, because of {:list}. Over all cases"
-        return SPOKEN.format(early, self.share(limit), self.above) if self.above else _answer(coverage)
+    def _certified(self, coverage: float | None, limit: float | None) -> str:
+        """Return what to answer with what guarantee; where a group exceeds the limit, that it is too early for that."""
+        answer = "Answer all cases" if coverage == 1.0 else f"Answer {percent(coverage or 0.0)} of the cases"
+        if self.above:
+            early = "Do not go live at {} yet, because of {:list}. Over all cases"
+            answer = SPOKEN.format(early, self.share(limit), self.above)
+        if self.status is Status.PARTLY:
+            names = [each.group for each in self.groups if each.threshold is not None]
+            answer += SPOKEN.format(", in {:list} only", names)
+        return f"{answer}: {self.at_most(limit)}"
 
     @property
     def surely(self) -> str:
@@ -345,7 +300,6 @@ class Verdict:
         if self.sign == "no" and not doubted:
             return ""
         begins, rest = ("This policy answers", "it refers") if doubted else ("Answer", "refer")
-        begins = "Over all cases: answer" if self.above else begins
         places = [f"≥ {each.printed} in {each.group}" for each in self.groups if each.threshold is not None]
         if not places and self.threshold is not None and math.isfinite(self.threshold):
             places = [f"≥ {self.printed}"]
@@ -385,13 +339,10 @@ class Verdict:
         """Return its fields as plain values, with headline and sign."""
         from abstain._result._plain import plain
 
-        found = {each.name: getattr(self, each.name) for each in fields(self)}
-        return {"headline": self.headline, "sign": self.sign, **plain(found)}
+        return {"headline": self.headline, "sign": self.sign, **plain(vars(self))}
 
     @property
     def subject(self) -> str:
         """What the verdict is about: rows, the risk of answering everything, the score."""
-        if not self.n:
-            return ""
         risk = "" if self.full_risk is None else f", {self.measure} {self.share(self.full_risk)}"
         return f"{self.n:,} row{'s' * (self.n != 1)}{risk}" + (f", score {clean(self.score)}" if self.score else "")

@@ -24,7 +24,10 @@ def lines_of(
 
     ``words``: how to say what names arguments of the library.
     """
-    found = [*_answers(verdict), *_compared(verdict), *(f"! {each.text}" for each in verdict.caveats[:most])]
+    found = _answers(verdict)
+    if verdict.comparison is not None and verdict.status is not Status.COMPARED:
+        found.append(verdict.comparison.sentence)
+    found += [f"  {each}" for each in verdict.details] + [f"! {each.text}" for each in verdict.caveats[:most]]
     if (hidden := len(verdict.caveats) - most) > 0:
         found.append(f"{hidden} more with --verbose")
     broken = [line for each in found for line in _broken(words(each), width)]
@@ -46,23 +49,19 @@ def markdown_of(verdict: Verdict) -> str:
 
 def _answers(verdict: Verdict) -> list[str]:
     """Return the answer: levels in columns where there are several, else headline and numbers."""
-    status, levels = verdict.status, verdict.levels
-    in_columns = len(levels) > 1 and levels[0].group is None and status is not Status.NO_USE
-    first = [verdict.headline]
-    if status is (Status.CERTIFIED if in_columns else Status.COMPARED if verdict.comparison else None):
-        first = []  # the columns, or the comparison, say it
+    status, first, in_columns = verdict.status, [verdict.headline], len(verdict.levels) > 1
+    if status is Status.NO_USE:
+        return [*first, f"  {verdict.guarantee}"] if verdict.levels and verdict.guarantee else first
+    if status is Status.CERTIFIED:  # in columns it is in each line
+        first = [] if in_columns else [f"certified: {verdict.at_most(verdict.limit)}{verdict.surely}"]
     elif status in CERTIFYING:
-        said = f"certified: {verdict.at_most(verdict.limit)}" if status is Status.CERTIFIED else verdict.headline
-        first = [f"{said.removesuffix('.')}{verdict.surely}"]
-    elif status in (Status.NOT_CERTIFIED, Status.NO_USE) and levels:
-        more = verdict.guarantee if status is Status.NO_USE else verdict.reason
-        first = [verdict.headline, *([f"  {more}"] if more else [])]
+        first = [f"{verdict.headline.removesuffix('.')}{verdict.surely}"]
+    elif verdict.best is not None and verdict.reason:
+        first.append(f"  {verdict.reason}")
     return [*first, *(_columns(verdict) if in_columns else _numbers(verdict))]
 
 
 def _numbers(verdict: Verdict) -> list[str]:
-    if verdict.status is Status.NO_USE:
-        return []
     found = [f"  {verdict.guarantee}"] if verdict.status is Status.VIOLATED else []
     if verdict.threshold is not None and math.isfinite(verdict.threshold) and verdict.coverage != 1.0:
         where = f"  answer if {clean(verdict.score) or 'score'} >= {verdict.printed}"
@@ -70,7 +69,7 @@ def _numbers(verdict: Verdict) -> list[str]:
     if verdict.risk is not None and verdict.n_accepted and verdict.status is not Status.NO_VIOLATION:
         risk = verdict.share(verdict.risk) + ("" if verdict.graded else _ends(verdict.risk_interval))
         found.append(f"  measured {verdict.measure} {risk}, {verdict.n_accepted:,} of {verdict.n:,} rows")
-    return [*found, f"  {verdict.detail}"] if verdict.detail and verdict.comparison is None else found
+    return found
 
 
 def _columns(verdict: Verdict) -> list[str]:
@@ -88,13 +87,6 @@ def _columns(verdict: Verdict) -> list[str]:
     if verdict.missed:
         missed.append(f"not certified: {', '.join(map(verdict.share, verdict.missed))}")
     return [*found, f"  {'      '.join(missed)}"] if missed else found
-
-
-def _compared(verdict: Verdict) -> list[str]:
-    if (first := verdict.comparison) is None:
-        return []
-    also = (each.values if each.where in ("", first.where) else each.sentence for each in first.also)
-    return [first.sentence, *(f"  {each}" for each in (verdict.detail, *also) if each)]
 
 
 def _ends(interval: tuple[float, float] | None) -> str:

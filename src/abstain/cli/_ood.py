@@ -78,11 +78,14 @@ def left_out(
     each = found.groups if by else {"": found}
     answered = sum(int((score[group == name] >= one.threshold).sum()) for name, one in each.items() if one.attainable)
     accepted = sum(one.n_accepted for one in each.values() if one.attainable)
-    mixed = ""
+    more = ""
     if answered and set(np.unique(loss)) <= {0.0, 1.0}:
         wrong = sum(one.risk * one.n_accepted for one in each.values() if one.attainable and one.n_accepted)
-        mixed = f"; {percent((wrong + answered) / (accepted + answered))} of all answers are then wrong or OOD"
-    return [Caveat.of("ood_answered", count=far.n, answered=answered / far.n, mixed=mixed)] if answered else []
+        more = f"; {percent((wrong + answered) / (accepted + answered))} of all answers are then wrong or OOD"
+    if not answered:
+        return []
+    where = "these thresholds" if by else "this threshold"
+    return [Caveat.of("ood_answered", answered=answered / far.n, rows=f"{far.n:,} OOD rows", where=where, more=more)]
 
 
 def beside(run: abstain.joint.ScoredRun, score: str, risk: float, delta: float) -> list[Caveat]:
@@ -103,6 +106,7 @@ def beside(run: abstain.joint.ScoredRun, score: str, risk: float, delta: float) 
     if not found.attainable or not found.n_accepted or not far.size:
         return []
     bad = (found.risk * found.n_accepted + answered) / (found.n_accepted + answered)
-    mixed = f" at the threshold for {percent(risk)} without them ({found.printed}); {percent(bad)} of all answers are "
-    mixed += "then wrong or OOD"
-    return [Caveat.of("ood_answered", count=far.size, answered=answered / far.size, mixed=mixed)]
+    where = f"the threshold for {percent(risk)} ({found.printed})"
+    more = f"; {percent(bad)} of all answers are then wrong or OOD"
+    rows = f"{far.size:,} OOD rows"
+    return [Caveat.of("ood_answered", answered=answered / far.size, rows=rows, where=where, more=more)]

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 #: Columns of a table where nobody watches.
 WIDTH = 80
 #: Notes that the verdict, or what was understood of the file, has said.
-_SAID = re.compile(r"(.*: )?(guarantee|not attainable)\b|a change was signalled|drifted:|.* of the scores are distinct")
+_SAID = re.compile(r"(.*: )?(guarantee|not attainable)\b|a change was signalled|drifted:")
 #: So many notes are printed below a table, besides one of numbers that are missing; the others with --verbose.
 NOTES = 2
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -139,25 +139,24 @@ class Comparison(Result):
         """Errors, AUROC of failures, coverage at a risk, tested when first asked for; None where rows are unknown."""
         return None if self.asked is None else self.asked.beside()
 
-    @cached_property
-    def _first_two(self) -> Beside | None:
-        """What is known of the best and the next, which is all that the verdict says: eleven models cost no more."""
-        two = [row["name"] for row in self.table[:2]]
-        return self.beside if self.asked is None or len(self.table) <= 2 else self.asked.beside(two)
-
-    def better(self, more: bool = True) -> Better | None:
-        """Return the best against the next; ``more``: also in what is known in addition to the metric."""
+    def better(self) -> Better | None:
+        """Return the best against the next."""
         best, *others = [str(row["name"]) for row in self.table]
         if not others:
             return None
         pair, first = self.difference(best, others[0]), [str(row["name"]) for row in self.table if row["set_low"] == 1]
-        found = Better(
-            best, others[0], self.label, self.table[0]["estimate"], self.table[1]["estimate"], pair.difference,
-            p=pair.p_adjusted, significant=pair.significant, same_answers=self.same_loss,
+        return Better(
+            best, others[0], self.label, self.table[0]["estimate"], self.table[1]["estimate"], p=pair.p_adjusted,
+            significant=pair.significant, same_answers=self.same_loss,
             may_be_best=tuple(first) if len(self.table) > 2 else (),
         )  # fmt: skip
-        known = self._first_two if more else None
-        return found if known is None else replace(found, also=known.better(best, others[0]))
+
+    @cached_property
+    def details(self) -> tuple[str, ...]:
+        """The best against the next in what is known in addition to the metric: eleven models cost no more."""
+        two = [str(row["name"]) for row in self.table[:2]]
+        known = self.beside if self.asked is None or len(self.table) <= 2 else self.asked.beside(two)
+        return () if known is None or len(two) < 2 else known.compared(*two)
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -167,7 +166,8 @@ class Comparison(Result):
         caveats = [] if equal else [Caveat.of("selected_here", score=first)]
         if few is not None:
             caveats += few_labels_caveat(few["labelled"], self.n, few["design"], max(few["errors"].values()))
-        return Verdict.of(Status.COMPARED, self, *caveats, score=first, comparison=better, confidence=self.level)
+        known = {"score": first, "comparison": better, "reason": "" if better is None else better.sentence}
+        return Verdict.of(Status.COMPARED, self, *caveats, confidence=self.level, **known)
 
     @property
     def _partly(self) -> bool:

@@ -7,6 +7,7 @@ tested by itself, paired, and without adjustment.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from abstain._result import Better, percent
+from abstain._result import decimals, fixed, p_value, percent
 from abstain.inference._columns import Panel
 from abstain.inference._interval import Interval
 from abstain.inference._paired import Difference, Method, Paired, paired
@@ -83,8 +84,8 @@ class Beside:
                 return each if each.a == a else each.swapped()
         return None
 
-    def better(self, a: str, b: str) -> tuple[Better, ...]:
-        """Return the two by coverage at a risk, by errors, and by the rankings of other answers."""
+    def compared(self, a: str, b: str) -> tuple[str, ...]:
+        """Return the two by coverage at a risk, by errors, and by the rankings of other answers, a line each."""
         labels = {"coverage": f"coverage at {percent(self.risk or 0.0)} risk", "errors": "error rate"}
         labels |= {} if self.same_loss else {"ranking": "AUROC of failures"}
         if self.errors is None:
@@ -94,9 +95,15 @@ class Beside:
             pair, here, there = self.difference(what, a, b), self.interval(what, a), self.interval(what, b)
             if pair is None or here is None or there is None:
                 continue
-            share = what == "coverage" or label == "error rate"
-            found.append(Better(a, b, label, here.estimate, there.estimate, pair.difference, pair.low, pair.high,
-                                pair.p_value, pair.significant, self.same_loss, share=share))  # fmt: skip
+            values, ends = (here.estimate, there.estimate), (pair.difference, pair.low, pair.high)
+            if what == "coverage" or label == "error rate":
+                one, two = (percent(each) for each in values)
+                apart = "{:.1f} [{:.1f}, {:.1f}]".format(*(100.0 * each for each in ends))
+            else:
+                one, two = (fixed(each, decimals(values)) for each in values)
+                apart = "{:.2g} [{:.2g}, {:.2g}]".format(*ends)
+            known = "" if math.isnan(pair.low) else f" ({apart})"
+            found.append(f"{label} {one} against {two}{known}, {p_value(pair.p_value)}")
         return tuple(found)
 
 

@@ -107,7 +107,7 @@ class GroupComparison(Result):
         others = [each.estimate for name, each in self.intervals.items() if name != self.worst]
         beside = f"{value}, the others {min(others):.3g} to {max(others):.3g}"
         value = beside if clear and len(others) > 1 else f"{self.worst} {value}"
-        return Verdict(Status.COMPARED, n=sum(self.sizes.values()), reason=f"{said}: {value}", confidence=self.level)
+        return Verdict(Status.COMPARED, n=sum(self.sizes.values()), reason=f"{said}: {value}.", confidence=self.level)
 
     def tables(self) -> list[Table]:
         """Return the groups, worst first, then the pairs that differ."""

@@ -39,7 +39,7 @@ import numpy as np
 
 from abstain._checks import one_of, positive
 from abstain._quantiles import t_quantile, t_tails
-from abstain._result import Better, Caveat, Column, Result, Row, Status, Table, Verdict, arrow, plain
+from abstain._result import Caveat, Column, Result, Row, Status, Table, Verdict, arrow, p_value, plain
 from abstain._typing import ArrayLike
 from abstain._version import __version__
 from abstain.inference._beside import Asked, Beside
@@ -125,14 +125,15 @@ class NonInferiority(Result):
     @cached_property
     def verdict(self) -> Verdict:
         """Whether the claim is shown; no threshold is chosen here."""
-        found = Better(
-            self.new, self.reference, self.label, math.nan, math.nan, self.difference, self.low, self.high,
-            math.nan if self._worse else self.p_value, self.shown or self._worse, claim=self._sentence,
-            also=() if self.beside is None else self.beside.better(self.new, self.reference),
+        p = "" if self._worse else f", {p_value(self.p_value)}"
+        shown = "shown" if self.shown or self._worse else "not shown"
+        worse = f"{self.label} worse by {self.difference:.4g} [{self.low:.4g}, {self.high:.4g}], below 0: better"
+        more = () if self.beside is None else self.beside.compared(self.new, self.reference)
+        return Verdict.of(
+            Status.COMPARED, self, Caveat.of("selected_here", score=self.chosen), score=self.chosen,
+            reason=f"It is {shown} that {self._sentence} ({self.label}{p}).", confidence=self.level,
+            details=(worse, *more),
         )  # fmt: skip
-        detail = f"{self.label} worse by {self.difference:.4g} [{self.low:.4g}, {self.high:.4g}], below 0: better"
-        known = {"score": self.chosen, "comparison": found, "confidence": self.level, "detail": detail}
-        return Verdict.of(Status.COMPARED, self, Caveat.of("selected_here", score=self.chosen), **known)
 
     @cached_property
     def beside(self) -> Beside | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -11,7 +10,6 @@ import numpy as np
 
 from abstain._checks import one_of
 from abstain._result import (
-    Better,
     Caveat,
     Cell,
     Column,
@@ -23,7 +21,7 @@ from abstain._result import (
     decimals,
     fixed,
     number,
-    percent,
+    p_value,
 )
 from abstain.joint._detection import BACKWARD, backward
 from abstain.metrics import get
@@ -196,24 +194,19 @@ def reversed_scores(result: ProtocolResult) -> list[tuple[str, str, float]]:
     return found
 
 
-#: A difference in the share of accepted rows that is smaller than this matters little.
-SLIGHT = 0.01
-
-
 def verdict_of(result: ProtocolResult) -> Verdict:
     """Return what one score does alone, and of which OOD set it accepts most rows."""
     first, metric = result.confidence, "fpr_at_id_recall95"
     accuracy, f1, aurc = (result.mean(name)[0] for name in ("accuracy", "f1", "aurc"))
     every = {name: result.mean(metric, group=name)[0] for names in result.groups.values() for name in names}
     worst = max(every, key=lambda name: every[name])
-    least, best = min((result.mean(metric, score=each, group=worst)[0], each) for each in result.scores)
-    other = f"; {best} accepts {percent(least)}" if every[worst] - least >= SLIGHT else ""
-    caveats = [Caveat.of("ood_accepted", score=first, share=every[worst], set=worst, best=other)]
+    where, rows = f"the threshold on {first} that accepts 95 % of the ID rows", f"the OOD rows of {worst}"
+    caveats = [Caveat.of("ood_answered", answered=every[worst], rows=rows, where=where, more="")]
     for score, name, value in reversed_scores(result):
         if score != first:
             caveats.append(Caveat.of("reversed", score=score, auroc=value, where=f", OOD rows of {name}"))
     n = result.sizes.get("ID", max(result.sizes.values(), default=0))
-    reason = f"One threshold on {first} has an F1 of {f1:.4f} and an AURC of {aurc:.4f} with OOD rows"
+    reason = f"One threshold on {first} has an F1 of {f1:.4f} and an AURC of {aurc:.4f} with OOD rows."
     return Verdict(Status.COMPARED, first, n=n, full_risk=1.0 - accuracy, caveats=tuple(caveats), reason=reason)
 
 
@@ -222,13 +215,14 @@ def with_gains(verdict: Verdict, gains: Sequence[Mapping[str, Any]]) -> Verdict:
 
     Where so few permutations were made that no p-value could be below 5 %, there is no test.
     """
-    found: list[Better] = []
+    found: list[str] = []
     for metric in dict.fromkeys(str(each["metric"]) for each in gains):
         row = max((each for each in gains if each["metric"] == metric), key=lambda each: float(each["gain"]))
         n, p = row.get("n_permutations", 0), min(1.0, len(gains) * row["p"])
-        label = f"gain in {metric.upper().replace('_', '-')}"
+        test = p_value(p)
         if len(gains) / (n + 1) >= 0.05 and p >= 0.05 and row["gain"] > row["null_mean"]:
-            verdict, p = verdict.but(Caveat.of("few_permutations", n=n, enough=20 * len(gains), gain=label)), math.nan
-        pair = Better(f"a second threshold on {row['score']}", "chance", label, row["gain"], row["null_mean"], p=p)
-        found.append(replace(pair, significant=p < 0.05, where=str(row["set"]), claim=f"{pair.best} helps"))
-    return replace(verdict, comparison=replace(found[0], also=tuple(found[1:]))) if found else verdict
+            test = f"not tested, which takes {20 * len(gains):,} permutations"
+        label, shown = metric.upper().replace("_", "-"), "shown" if p < 0.05 else "not shown"
+        known = f"gain in {label} {row['gain']:z.4f}, by chance {row['null_mean']:z.4f}, {test}"
+        found.append(f"On {row['set']}, it is {shown} that a second threshold on {row['score']} helps ({known}).")
+    return replace(verdict, reason=found[0], details=tuple(found[1:])) if found else verdict

@@ -166,13 +166,11 @@ class LiveCertification(Result):
     def verdict(self) -> Verdict:
         """What may be answered now, and whether something has changed."""
         violated = [one.violated_at for one in self.groups.values() if one.violated_at is not None]
-        levels, answered, labels = [], 0, sum(one.labels for one in self.groups.values())
+        levels, labels = [], sum(one.labels for one in self.groups.values())
         for name, one in self.groups.items():
-            answers = one.violated_at is None and one.threshold < math.inf
-            at, printed = (one.threshold, readable(one.threshold)) if answers else (None, "")
             bad = one.violated_at is not None
+            at, printed = (None, "") if bad or one.threshold == math.inf else (one.threshold, readable(one.threshold))
             levels.append(Level(self.risk, one.coverage, at, printed, name or None, one.rows, one.risk, bad))
-            answered += one.answered if answers else 0
         found = tuple(each for each in levels if each.threshold is not None)
         first = Level(self.risk, self.coverage, None) if self._grouped else levels[0]
         status, reason = Status.CERTIFIED if len(found) == len(levels) else Status.PARTLY, ""
@@ -186,8 +184,9 @@ class LiveCertification(Result):
         return Verdict(
             status, threshold=first.threshold, printed=first.printed, coverage=self.coverage if found else 0.0,
             risk=None if math.isnan(first.risk) else first.risk, limit=self.risk, confidence=1.0 - self.delta,
-            levels=found, n=sum(one.rows for one in self.groups.values()), graded=self.graded, n_accepted=answered,
-            caveats=tuple(self._caveats()), groups=tuple(levels) if self._grouped else (), reason=reason,
+            levels=() if self._grouped else found, groups=tuple(levels) if self._grouped else (),
+            n=sum(each.n for each in levels), graded=self.graded, caveats=tuple(self._caveats()), reason=reason,
+            n_accepted=sum(one.answered for one in self.groups.values() if one.violated_at is None),
         )  # fmt: skip
 
     def _caveats(self) -> Iterator[Caveat]:

@@ -180,7 +180,7 @@ class Monitoring(Result):
         return Verdict.of(
             status if self.guaranteed else Status.MEASURED, self, *self._caveats(), threshold=threshold,
             printed="" if threshold is None else readable(threshold), confidence=1.0 - self.delta, reason=reason,
-            detail=detail, groups=tuple(self._rules()) if threshold is None else (),
+            details=(detail,), groups=tuple(self._rules()) if threshold is None else (),
         )  # fmt: skip
 
     def _rules(self) -> Iterator[Level]:

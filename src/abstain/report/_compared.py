@@ -40,7 +40,15 @@ def contents(found: Any, source: Source, verdict: Verdict) -> tuple[Board, list[
 def _numbers(found: Any) -> tuple[Number, ...]:
     """Return what a comparison has in addition: the margin; of groups the first, the last, and the pairs."""
     if isinstance(found, NonInferiority):
-        return Number("Margin", f"{found.margin:g}"), Number("Rows", f"{found.n:,}")
+        difference, low, high = fixed_alike([found.difference, found.low, found.high])
+        return (
+            Number("Difference", difference, f"{low} to {high}"),
+            *(
+                [Number("p-value", _p(found.p_value))] if found.low <= found.margin else []
+            ),  # else the opposite is shown
+            Number("Margin", f"{found.margin:g}"),
+            Number("Rows", f"{found.n:,}"),
+        )
     if not isinstance(found, GroupComparison):
         return ()
     known = list(found.intervals.items())
@@ -62,17 +70,18 @@ def numbers_of(verdict: Verdict) -> tuple[Number, ...]:
     better = verdict.comparison
     if better is None:
         return ()
-    values = [better.value, better.next_value, better.difference, better.low, better.high]
-    texts = [percent(each) for each in values] if better.share else fixed_alike(values)
-    first, second, difference, low, high = ("" if math.isnan(x) else y for x, y in zip(values, texts, strict=True))
-    p = "" if math.isnan(better.p) else "< 0.001" if better.p < 0.001 else f"{better.p:.3f}"
+    first, second, difference = fixed_alike([better.value, better.next_value, better.value - better.next_value])
     found = (
         Number(f"{better.metric} of {better.best}", first),
         Number(f"{better.metric} of {better.next}", second),
-        Number("Difference", difference, f"{low} to {high}" if low else ""),
-        Number("p-value", p, "adjusted for all pairs" if better.may_be_best else ""),
+        Number("Difference", difference),
+        Number("p-value", _p(better.p), "adjusted for all pairs" if better.may_be_best else ""),
     )
     return tuple(each for each in found if each.value)
+
+
+def _p(value: float) -> str:
+    return "" if math.isnan(value) else "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def fixed_alike(values: Sequence[float]) -> list[str]:

@@ -50,9 +50,7 @@ def _aim(verdict: Verdict) -> str:
 def _status(verdict: Verdict) -> str:
     """Return the status with its confidence, where it holds, and whether there is a caveat to read first."""
     status, said = verdict.status, verdict.status.value.capitalize()
-    if status is Status.MEASURED and verdict.known.startswith("estimated"):
-        said = "Estimated, not certified"
-    if verdict.confidence is not None and verdict.levels and status in CERTIFYING:
+    if verdict.confidence is not None and status in CERTIFYING:
         said += f", {percent(verdict.confidence)} confidence"
     if status is Status.NOT_CERTIFIED and verdict.best is not None and verdict.limit is not None:
         said += f" at {verdict.share(verdict.limit)}; certified at {verdict.share(verdict.best.limit)}"
@@ -151,7 +149,7 @@ def levels(verdict: Verdict) -> Table | None:
     """Return what is certified, tried in vain, and measured only, by limit; None if nothing was tried."""
     rows: list[Row] = [
         (
-            f"{each.group}: " * (each.group is not None) + verdict.share(each.limit),
+            verdict.share(each.limit),
             "certified",
             share(each.coverage),
             each.shown,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import vector
-from abstain._result import Caveat, Column, Level, Result, Row, Status, Table, Verdict, about, percent
+from abstain._result import Caveat, Column, Level, Result, Row, Status, Table, Verdict, percent
 from abstain._typing import ArrayLike, BoolArray, Document, Options
 from abstain.policy import Calibration, Guarantee, Policy, accept_by_group, statement
 from abstain.thresholds._reach import Reach
@@ -132,15 +132,13 @@ class GroupThresholds(Result):
             level = Level(most, one.coverage, one.threshold, one.printed, name, one.n, one.risk)
             rejected = Level(most, 0.0, None, "", name, one.n, one.full_risk)
             groups.append(level if name in kept else rejected)
-        found = Verdict(
+        return Verdict(
             status, coverage=accepted / n, n=n, n_accepted=accepted, groups=tuple(groups),
             risk=sum(one.risk * one.n_accepted for one in kept.values()) / accepted if accepted else None,
+            limit=None if promised is None else promised.risk,
+            confidence=None if promised is None else 1.0 - promised.delta,
             caveats=tuple(self._caveats()), reason="in some groups only" if kept else in_no_group,
         )  # fmt: skip
-        if promised is None:
-            return found
-        levels = tuple(each for each in groups if each.threshold is not None)
-        return found.but(levels=levels, limit=promised.risk, confidence=1.0 - promised.delta)
 
     def _caveats(self) -> Iterator[Caveat]:
         """Yield which groups have no threshold, why, and what more rows would do."""
@@ -149,16 +147,10 @@ class GroupThresholds(Result):
             names = [name for name, one in lost.items() if one.reason == why]
             yield Caveat.of("groups_rejected", names=names, reason=why.partition(";")[0])
         found = [(name, one) for name, each in lost.items() for one in each.verdict.caveats]
-        more = {name: one.values for name, one in found if one.kind == "more_rows"}
+        more = {name: one.values for name, one in found if one.kind == "out_of_reach"}
         if more:
-            needed = (
-                f"{about(each['needed'])} rows or more in {name} (now {each['n']:,})" for name, each in more.items()
-            )
-            rows = f"{', '.join(needed)} if errors lie as here"
-            yield Caveat.of("more_rows", limit=next(iter(more.values()))["limit"], rows=rows)
-        for name, one in found:
-            if one.kind == "no_more_rows":
-                yield Caveat.of("no_more_rows", **{**one.values, "where": f" in {name}"})
+            what = [f"{each['what'][0]} in {name}" for name, each in more.items()]
+            yield Caveat.of("out_of_reach", **{**next(iter(more.values())), "what": what})
 
     def headline(self) -> str:
         """Return what was asked for of every group."""

@@ -21,7 +21,8 @@ from abstain._result import (
     Table,
     Verdict,
     about,
-    planned_rows,
+    out_of_reach,
+    percent,
 )
 from abstain._typing import ArrayLike, BoolArray, Document
 from abstain.curve import OperatingPoint
@@ -95,7 +96,7 @@ class Threshold(Result):
         status = Status.MEASURED if self.attainable else Status.NOT_ATTAINABLE
         caveats = [Caveat.of("groups_missing", how="see groups=")] if self.attainable else []
         if unscored := self.calibration.n_unscored:
-            caveats.append(Caveat.of("missing_scores", count=unscored, score="score", outcome="rejected"))
+            caveats.append(Caveat.of("rows_left_out", count=unscored, n=self.n, what="have no score and are rejected"))
         return Verdict.of(status, self, *caveats, reason=self.reason or "", graded=self.full_risk > 1.0)
 
     def headline(self) -> str:
@@ -291,17 +292,20 @@ class CertifiedThreshold(Threshold):
         if self.attainable:
             level = Level(limit, self.coverage, self.threshold, self.printed)
             usual = "mean loss of what is accepted is at most" in self.statement
-            alike = [Caveat.of("everything", limit=limit)] if self.useless and self.full_risk <= limit else []
-            return found.but(*alike, status=Status.CERTIFIED, levels=(level,), detail="" if usual else self.statement)
+            value, low, high = self.ranking or (math.nan, math.nan, math.nan)
+            alike = [Caveat.of("chance", score="The score", value=value, low=low, high=high)] if self.useless else []
+            details = () if usual else (self.statement,)
+            return found.but(*alike, status=Status.CERTIFIED, levels=(level,), details=details)
         levels = tuple(Level(one.risk, one.coverage, one.threshold, one.printed) for one in self.attained)
         status = Status.NO_USE if self.useless else Status.NOT_CERTIFIED
         found = found.but(status=status, levels=levels, missed=(limit,))
         if levels:  # who takes a level relies on both certificates
             both = 1.0 - errs(self.delta)["both"]
-            found = found.but(Caveat.of("second_certificate", one=1.0 - self.delta, both=both), confidence=both)
+            why = f"the confidence is {percent(both)}, because a second certificate was tried"
+            found = found.but(confidence=both, reason=f"{self.reason}; {why}")
         if self.bound == "binomial":
             needed, _ = (None if self.useless else self.rows_needed) or (None, None)
-            found = found.but(*planned_rows(limit, needed, self.least, self.n))
+            found = found.but(*out_of_reach(limit, needed, self.least, self.n, tried=1))
         if (best := found.best) is not None:  # the interval is that of no coverage at all
             found = found.but(threshold=best.threshold, printed=best.printed, coverage=best.coverage)
             found = found.but(coverage_interval=None)
