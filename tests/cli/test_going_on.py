@@ -135,9 +135,12 @@ def test_a_broken_guarantee_stops_and_names_how_to_start_again() -> None:
         run("threshold", file, "--labels", "label", "--probabilities", "p_*", "--risk", 0.1, "--delta", 0.05, *groups,
             "-o", policy)  # fmt: skip
         text = run("monitor", policy, later, codes=(1,))
-        assert text.startswith(
-            f"Stop answering{' in far' * ('site' in groups)} by this policy{': error rate ' if 'site' not in groups else '.'}"
+        stop = (
+            "Stop answering in far by this policy."
+            if "site" in groups
+            else "Stop answering by this policy: error rate "
         )
+        assert text.startswith(stop)
         assert ("first seen after " in text) is ("site" not in groups)
         assert ("first seen in " in text) is ("site" in groups)
         words = typed(text)

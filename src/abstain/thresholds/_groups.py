@@ -150,7 +150,7 @@ class GroupThresholds(Result):
         more = {name: one.values for name, one in found if one.kind == "out_of_reach"}
         if more:
             what = [f"{each['what'][0]} in {name}" for name, each in more.items()]
-            yield Caveat.of("out_of_reach", **{**next(iter(more.values())), "what": what})
+            yield Caveat.of("out_of_reach", limit=next(iter(more.values()))["limit"], needed=None, what=what)
 
     def headline(self) -> str:
         """Return what was asked for of every group."""
