@@ -83,7 +83,7 @@ def outcome(outputs: abstain.Outputs, warned: Any = ()) -> dict[str, Any]:
     if (reading := outputs.reading) is not None:
         words = {part: said(each) for part, each in reading.words.items()}
         found["reading"] = [reading.single, reading.matrix, reading.scores, reading.levels, words]
-        found["notes"] = [reading.rows.split(), [said(each) for each in reading.notes], reading.unused]
+        found["told"] = [reading.rows.split(), [said(each) for each in reading.notes], reading.unused]
     found["understood"] = {part: said(each) for part, each in outputs.understood("energy").items()}
     found["is"] = [outputs.n, outputs.n_classes, outputs.class_names, outputs.largest_loss, outputs.declines]
     return found

@@ -1,0 +1,141 @@
+"""Rows that an engine holds, or several files: counted, evaluated, compared, chosen from; and what is refused."""
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import abstain
+from tests.recorded.commands import rows, told
+from tests.recorded.sources import folder, refused
+
+FRAME = (
+    rows(40, 160)
+    .with_columns(
+        correct=1 - pl.col("wrong"), half=pl.col("wrong") / 2, entropy=1 - pl.col("conf"), prediction_vague=pl.col("y")
+    )
+    .rename({"w": "sample_weight"})
+)
+PLAIN = FRAME.select(
+    "y", "yhat", "conf", "other", "site", "who", "p_0", "p_1", "p_2", "wrong", "correct", "half", "name", "entropy"
+)
+HOLES = PLAIN.with_columns(conf=pl.when(pl.int_range(pl.len()) % 9 == 4).then(None).otherwise("conf"))
+
+
+def _evaluated(source: Any, **options: Any) -> Any:
+    metrics = {"metrics": ["augrc", "risk", "coverage_at_risk(risk=0.1)"], "level": None}
+    found = refused(abstain.evaluate, source, **(metrics | options))
+    if isinstance(found, list):
+        return found
+    return [told(found.to_dict()), [[each.n, each.n_rejected, each.largest_tie] for each in found.summaries]]
+
+
+def _lost(name: str, value: Any) -> pl.LazyFrame:
+    """Return rows of which one has another value, after those by which columns are understood."""
+    late = pl.int_range(pl.len()) == 10_070
+    many = pl.concat([PLAIN] * 63).with_columns(pl.when(late).then(pl.lit(value)).otherwise(name).alias(name))
+    return many.with_columns(pl.col(name).cast(PLAIN.schema[name])).lazy()
+
+
+def evaluations_in_a_scan() -> Any:
+    """Return evaluations of a lazy frame: losses of every kind, computed scores, groups, weights, clusters, holes."""
+    lazy, weighted = (
+        PLAIN.lazy(),
+        FRAME.select("y", "yhat", "conf", "site", "sample_weight", "vague", "prediction_vague").lazy(),
+    )
+    bare = PLAIN.select("y", "p_0", "p_1", "p_2")
+    words = PLAIN.select("name", "p_0", "p_1", "p_2", yhat=pl.Series(["ant", "bee", "cat"])[PLAIN["yhat"]])
+    options: dict[str, Any] = {
+        "plain": {},
+        "groups": {"groups": "site"},
+        "clusters": {"clusters": "who"},
+        "two": {"scores": ["conf", "other"]},
+        "loss": {"loss": "half"},
+        "correct": {"correct": "correct"},
+        "uncertainty": {"uncertainty": "entropy"},
+        "level": {"level": 0.9, "clusters": "who"},
+        "group who": {"groups": ["site", "name"]},
+        "nothing": {"confidence": "no"},
+        "names": {"labels": "name", "predictions": "yhat"},
+        "features": {"features": "p_0"},
+        "number": {"loss": "name"},
+    }
+    found = {name: _evaluated(lazy, **each) for name, each in options.items()}
+    for score in ("msp", "softmax_margin", "neg_entropy", "neg_gini", "energy"):
+        found[f"computed {score}"] = [
+            _evaluated(bare.lazy(), labels="y", scores=[score]),
+            _evaluated(lazy, scores=[score]),
+        ]
+    found["weighted"] = [_evaluated(weighted), _evaluated(weighted, scores=["vague", "conf"])]
+    found["class names"] = [
+        _evaluated(words.lazy(), labels="name", probabilities="p_*", class_names=each)
+        for each in (["ant", "bee", "cat"], ["a", "b", "c"], None)
+    ]
+    found["words"] = _evaluated(
+        words.lazy(), labels="name", predictions="yhat", probabilities="p_*", class_names=["ant", "bee", "cat"]
+    )
+    found["holes"] = [_evaluated(HOLES.lazy(), nan_policy=each) for each in ("raise", "reject", "drop")]
+    bad: list[tuple[str, Any]] = [
+        ("half", -1.0),
+        ("half", float("nan")),
+        ("half", None),
+        ("half", float("inf")),
+        ("half", 1e300),
+    ]
+    found["bad losses"] = [_evaluated(_lost(*each), loss="half") for each in bad]
+    found["bad verdicts"] = [
+        _evaluated(_lost(*each), correct="correct") for each in (("correct", 2), ("correct", None))
+    ]
+    odd = [("p_0", 0.9), ("p_1", -0.2), ("p_2", None), ("y", 7), ("y", None), ("p_0", 0.3501)]
+    found["bad probabilities"] = [
+        _evaluated(_lost(*each).select("y", "p_0", "p_1", "p_2"), scores=["msp"]) for each in odd
+    ]
+    found["lost groups"] = [
+        _evaluated(_lost("site", None), groups="site"),
+        _evaluated(_lost("who", None), clusters="who"),
+    ]
+    found["none"] = [_evaluated(lazy.filter(pl.col("conf") > 2)), _evaluated(PLAIN[:1].lazy())]
+    return found
+
+
+def engines_and_files() -> Any:
+    """Return evaluations of DuckDB and of files in parts, partitioned, empty and unlike."""
+    import duckdb
+
+    found: dict[str, Any] = {}
+    with folder():
+        for k in range(3):
+            for site in ("1", "02"):
+                Path(f"parts/day={k}/site={site}").mkdir(parents=True)
+                PLAIN.drop("site")[40 * k : 40 * k + 20 + 5 * len(site)].write_parquet(
+                    f"parts/day={k}/site={site}/a.parquet"
+                )
+        PLAIN[:70].write_parquet("one.parquet")
+        PLAIN[70:].with_columns(pl.col("who").cast(pl.Int16)).write_parquet("two.parquet")
+        PLAIN[:0].write_parquet("zero.parquet")
+        Path("other.txt").write_text("x")
+        table = duckdb.sql("SELECT * FROM 'one.parquet'")
+        for name, options in {"plain": {}, "groups": {"groups": "site"}, "two": {"scores": ["conf", "other"]}}.items():
+            found[f"duckdb {name}"] = _evaluated(table, **options)
+            found[f"files {name}"] = _evaluated("*o*.parquet", **options)
+        found["partitions"] = [
+            _evaluated("parts", groups=each) for each in (["day"], ["site"], ["day", "site"], ["no"])
+        ]
+        found["refused"] = [_evaluated(each) for each in ("none*.parquet", "o*", "*.txt", "parts/day=0", ".")]
+        found["interval"] = _evaluated(duckdb.sql("SELECT *, INTERVAL 1 DAY AS gap FROM 'one.parquet'"), groups="gap")
+        found["threshold"] = [
+            refused(abstain.choose_threshold, frame=source, loss="wrong", confidence="conf", groups=by, **objective)
+            for source in (table, PLAIN.lazy())
+            for by in (None, "site")
+            for objective in ({"coverage": 0.6}, {"risk": 0.2, "delta": 0.1}, {"cost": (5, 1)})
+        ]
+        found["compared"] = [
+            refused(abstain.compare, PLAIN.lazy(), scores=["conf", "other"], **each)
+            for each in ({}, {"clusters": "who"})
+        ]
+        found["arguments"] = [
+            refused(abstain.choose_threshold, PLAIN.lazy(), PLAIN["conf"], coverage=0.5),
+            refused(abstain.choose_threshold, [0, 1], coverage=0.5),
+            refused(abstain.choose_threshold, [0, 1], [0.1, 0.2], labels="y", coverage=0.5),
+        ]
+    return found

@@ -1,0 +1,220 @@
+"""Files of other tools, and what other tools are given."""
+
+import json
+import math
+import zipfile
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+import abstain
+from abstain.integrations import inspect, lm_eval, prometheus, tensorboard
+from tests.readers.layouts import fd_shifts, openood
+from tests.recorded import plain
+from tests.recorded.populations import rows
+from tests.recorded.sources import folder, read, refused
+
+_CHOICES: list[dict[str, Any]] = [{}, {"unscored": "drop"}, {"where": {"filter": "strict"}, "abstained": "invalid"}]
+FIXTURES = Path(__file__).parents[1] / "readers/fixtures"
+
+
+def _read(path: Path, **options: Any) -> Any:
+    Path(path.name).write_bytes(path.read_bytes())
+    return read(path.name, **options)
+
+
+def files_of_language_models() -> Any:
+    """Return the readings of files that lm-eval and Inspect wrote."""
+    found: dict[str, Any] = {}
+    with folder():
+        for path in sorted(FIXTURES.iterdir()):
+            for options in _CHOICES:
+                found[f"{path.name} {options}"] = _read(path, **options)
+    return found
+
+
+def _sample(k: int, scores: Any, **more: Any) -> dict[str, Any]:
+    return {
+        "id": k % 8,
+        "epoch": 1 + k // 8,
+        "scores": scores,
+        "metadata": {"topic": "ab"[k % 2], "deep": {"a": k}},
+        **more,
+    }
+
+
+def logs_of_inspect() -> Any:
+    """Return the readings of logs: scorers of every kind, confidence beside them, epochs, log-probabilities, errors."""
+    letters = "CIPNCC"
+    tokens = [{"choices": [{"logprobs": {"content": [{"logprob": -0.1 * k}, {"logprob": -0.4}]}}]} for k in range(12)]
+    scorers: dict[str, Any] = {
+        "letters": lambda k: {"judge": {"value": letters[k % 6]}},
+        "numbers": lambda k: {"match": {"value": k % 3 % 2}},
+        "graded": lambda k: {"f1": {"value": k / 12}},
+        "two": lambda k: {"judge": {"value": "CI"[k % 2]}, "match": {"value": "IC"[k % 2]}},
+        "beside": lambda k: {
+            "judge": {"value": "CI"[k % 2]},
+            "confidence": {"value": k / 20},
+            "length": {"value": 3 * k},
+        },
+        "inside": lambda k: {
+            "judge": {"value": "CI"[k % 2], "metadata": {"confidence": f"{5 * k} %" if k != 3 else None}}
+        },
+        "none": lambda k: {} if k % 4 else {"judge": {"value": "C"}},
+        "nothing": lambda k: {},
+        "two sure": lambda k: {
+            "judge": {"value": "CI"[k % 2]},
+            "my_certainty": {"value": k},
+            "probability": {"value": -k},
+        },
+    }
+    found: dict[str, Any] = {}
+    with folder():
+        for name, scorer in scorers.items():
+            for n in (8, 12):
+                samples = [_sample(k, scorer(k), output=tokens[k] if n == 12 else None) for k in range(n)]
+                log = {
+                    "status": "success" if n == 8 else "error",
+                    "eval": {"eval_id": "e", "task": "t"},
+                    "samples": samples,
+                }
+                Path("a.json").write_text(json.dumps(log))
+                with zipfile.ZipFile("a.eval", "w") as archive:
+                    archive.writestr("header.json", json.dumps({key: log[key] for key in ("status", "eval")}))
+                    for k, sample in enumerate(samples):
+                        archive.writestr(f"samples/{k}.json", json.dumps(sample))
+                found[f"{name} {n}"] = [
+                    read("a.json"),
+                    plain(read("a.eval")) == plain(read("a.json")),
+                    read("a.json", unscored="drop"),
+                ]
+        Path("bad.json").write_text('{"status": 1, "eval": 3, "task": 2}')
+        with zipfile.ZipFile("bad.eval", "w") as archive:
+            archive.writestr("samples/1.json", "{}")
+        frame = {"sample_id": ["a", "b"] * 3, "id": [1, 2, 3] * 2, "epoch": [1] * 3 + [2] * 3, "eval_id": ["e"] * 6}
+        frame |= {"score_judge": ["C", "I", "N"] * 2, "metadata_level": [1, 2, None] * 2, "error": [None] * 6}
+        frame |= {
+            "score_judge_metadata": ['{"confidence": 0.5}', "", '{"confidence": 0.7}'] * 2,
+            "score_judge_answer": ["x"] * 6,
+        }
+        pl.DataFrame(frame).write_csv("frame.csv")
+        pl.DataFrame(frame | {"eval_id": list("eeefff")}).write_parquet("frame.parquet")
+        more = {"eval f": {"where": {"eval": "f"}}, "all": {}}
+        found["bad"] = [read("bad.json"), read("bad.eval")]
+        found["frames"] = [read("frame.csv"), [read("frame.parquet", **each) for each in more.values()]]
+    return found
+
+
+def lines_of_lm_eval() -> Any:
+    """Return the readings of lines with choices, with text, with filters and without a verdict."""
+    base = [{"doc_id": k, "target": k % 3, "doc": {}, "acc": float(k % 3 > 0), "acc_norm": k % 2} for k in range(9)]
+    choices = [
+        each | {"filtered_resps": [[-1.0 - k % 4, False], [-2.0, True], [-0.5 * k, False]]}
+        for k, each in enumerate(base)
+    ]
+    said = [
+        each | {"filtered_resps": ["[invalid]" if k % 4 == 1 else "7"], "filter": "ab"[k % 2]}
+        for k, each in enumerate(base)
+    ]
+    plain = [{"doc_id": k, "target": 1, "filtered_resps": [f"{k}"], "bleu": k / 10} for k in range(9)]
+    sets = {
+        "choices": choices,
+        "said": said,
+        "plain": plain,
+        "few": [{**each, "filtered_resps": [["x"], ["y"]]} for each in base],
+    }
+    sets["filter"] = [{**each, "filter": "a"} for each in said]
+    found = {}
+    with folder():
+        for name, lines in sets.items():
+            Path("a.jsonl").write_text("\n".join(map(json.dumps, lines)))
+            found[name] = [
+                read("a.jsonl", **each)
+                for each in ({}, {"where": {"filter": "b"}}, {"abstained": "invalid"}, {"confidence": "bleu"})
+            ]
+    return found
+
+
+def folders_of_benchmarks() -> Any:
+    """Return the readings of what FD-Shifts and OpenOOD write, whole and in parts."""
+    found: dict[str, Any] = {}
+    for sets in (1, 2):
+        with folder():
+            fd_shifts(Path(), sets=sets)
+            raw = np.load("raw_logits.npz")["arr_0"]
+            found[f"fd-shifts {sets}"] = [
+                read("raw_logits.npz", **each) for each in ({}, {"where": {"dataset": 1}}, {"scores": "ext_mcd"})
+            ]
+            found[f"others {sets}"] = [read(name) for name in ("external_confids.npz", "raw_logits_dist.npz")]
+            for name in ("encoded_output", "raw_logits_dist", "external_confids", "external_confids_dist"):
+                values = np.load(f"{name}.npz")["arr_0"]
+                np.savez(f"{name}.npz", values[..., None])
+                found[f"{name} deeper {sets}"] = read("raw_logits.npz", where={"dataset": 0})
+                np.savez(f"{name}.npz", values[:-1])
+                found[f"{name} short {sets}"] = read("raw_logits.npz")
+                Path(f"{name}.npz").unlink()
+            found[f"alone {sets}"] = read("raw_logits.npz", where={"dataset": 0})
+            p = np.exp(raw[:, :-2]) / np.exp(raw[:, :-2]).sum(axis=1, keepdims=True)
+            np.savez("raw_output.npz", np.column_stack([p, raw[:, -2:]]))
+            np.savez("raw_output_dist.npz", np.repeat(p[:, :, None], 2, axis=2))
+            found[f"output {sets}"] = read("raw_output.npz", where={"dataset": 0})
+            np.savez("raw_logits.npz", raw[:, -3:])
+            found[f"narrow {sets}"] = read("raw_logits.npz")
+    with folder():
+        openood(Path())
+        found["openood"] = [
+            read(name, **each)
+            for name in ("cifar10.npz", "svhn.npz", "msp.pkl")
+            for each in ({}, {"part": "ood", "unlabelled": True})
+        ]
+    return found
+
+
+class _Writer:
+    """What a run of a tracking tool keeps."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, Any] = {}
+
+    def add_scalar(self, key: str, value: float, step: int) -> None:
+        self.kept[key] = [value, step]
+
+    def add_text(self, key: str, text: str, step: int) -> None:
+        self.kept[key] = [len(text) > 100, step]
+
+
+def what_other_tools_are_given() -> Any:
+    """Return metrics of answers, logged numbers of results, and the text of a monitor."""
+    given = [("C", 0.9), ("I", "70 %"[:2]), ("P", 0.8), ("N", 0.99), (0.25, 0.6), ("C", None), ("I", 0.3), ("C", 0.2)]
+    scores = [
+        SimpleNamespace(score=SimpleNamespace(value=value, metadata={"confidence": sure})) for value, sure in given
+    ]
+    bare = [SimpleNamespace(score=SimpleNamespace(value="C", metadata=None))]
+    metrics = [inspect.aurc, inspect.augrc, inspect.coverage_at_risk, inspect.answered]
+    found: dict[str, Any] = {each.__name__: [refused(each(), some) for some in (scores, [], bare)] for each in metrics}
+    found["at 0.3"] = inspect.coverage_at_risk(0.3)(scores)
+    items = [lm_eval.answered(*each) for each in ((0, 0.9), (1, 0.8), (0, 0.7), (0.5, 0.6), (1, math.nan), (None,))]
+    for name in ("aurc", "augrc", "coverage_at_risk"):
+        found[f"lm-eval {name}"] = [getattr(lm_eval, name)([each[name] for each in items]), items[0], items[-1]]
+    found["chosen"] = [lm_eval.chosen([(-1.0, False), (-2.0, True), (-0.5, False)], gold) for gold in (0, 2)]
+    p = rows(31, 200)
+    one = p["loss"], p["confidence"]
+    results = {"evaluation": abstain.evaluate(loss=p["loss"], confidence=p["confidence"], metrics=["augrc", "risk"])}
+    results["threshold"] = abstain.choose_threshold(*one, risk=0.2, delta=0.1)
+    results["none"] = abstain.choose_threshold(*one, risk=0.001, delta=0.1)
+    results["coverage"] = abstain.choose_threshold(*one, coverage=0.5)
+    for name, result in results.items():
+        writer = _Writer()
+        tensorboard.log_result(writer, result, name=name, step=3)
+        found[name] = writer.kept
+    policy = results["threshold"].policy(score="conf")
+    q = rows(32, 150)
+    for name, more in {"all": {}, "accepted": {"accepted_only": True}}.items():
+        kept = q["confidence"] >= results["threshold"].threshold if more else np.ones(150, dtype=bool)
+        seen = abstain.monitor(policy, q["loss"][kept], q["confidence"][kept], **more)
+        lines = prometheus.metrics_text(seen, 'a "b"\n').splitlines()
+        found[f"monitor {name}"] = [line.split() for line in lines if line[0] != "#" and "timestamp" not in line]
+    return found
