@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import warnings
 from pathlib import Path
@@ -88,6 +89,14 @@ def done(line: str) -> Any:
         [said(each) for each in spoken.splitlines()],
         {str(path): _of_file(path) for path in new},
     ]
+
+
+def heads_of(name: str) -> list[str]:
+    """Return sections, options and commands of a help page, in their order."""
+    with CliRunner().isolation() as (out, _, _):
+        run([*name.split(), "--help-all"])
+        printed = out.getvalue().decode()
+    return re.findall(r"^(?:[A-Z][^:\n]*:$|  (?:-\w, )?--[\w-]+|  [a-z]+(?= {2,}))", printed, re.MULTILINE)
 
 
 def all_of(*lines: str) -> dict[str, Any]:

@@ -74,6 +74,8 @@ def matrices_by_name() -> Any:
         read({"y": Y * 2 - 1, **{f"prob_{2 * k - 1}": P[:, k] for k in range(3)}}),
         read({"y": Y, **{f"class {k}": P[:, k] for k in range(3)}}),
         read({"y": Y, **{str(k): P[:, k] for k in range(3)}}),
+        read({"y": np.array(["a_1", "a_2", "b"])[Y], "a_1": P[:, 0], "a_2": P[:, 1], "b": P[:, 2]}),
+        read({"y": np.array(["P(1)", "q", "r"])[Y], "P(1)": P[:, 0], "q": P[:, 1], "r": P[:, 2]}),
         read({"y": Y, "a": P[:, 0], "b": P[:, 1], "c": P[:, 2]}, probabilities="a,b, c"),
         read({"y": Y, "a": P[:, 0], "b": P[:, 1], "c": P[:, 2]}, probabilities=["c", "b", "a"]),
         read({"y": WORDS, "a": P[:, 0], "b": P[:, 1], "c": P[:, 2]}, probabilities="[abc]", class_names=list(NAMES)),
@@ -122,6 +124,9 @@ def two_classes() -> Any:
     ]
     found += [read({"y": 2 * TWO - 1, "p_1": P1}), read({"y": TWO, "pred": said, "p": P1})]
     found += [read({"y": TWO, "pred": said, "p": P1}, positive_probability="p"), read({"y": TWO * 0 + 1, "prob_1": P1})]
+    edge = np.where(np.arange(N) % 20 == 3, 0.5, P1)
+    for pred in ((edge >= 0.5) * 1, (edge > 0.5) * 1):
+        found += [read({"y": TWO, "pred": pred, "p": edge}), read({"y": TWO, "pred": pred, "prob_1": edge})]
     found += [read({"y": TWO, "pred": said, "p": P1}, confidence="p"), read({"y": Y, "prob_1": P1})]
     found += [read({"y": TWO, "pred": other, "p": P1}, positive_probability="p")]
     found += [read({"y": TWO, "pred": other, "conf": P1}), read({"y": TWO, "pred": said, "conf": 1 - P1})]
@@ -182,6 +187,7 @@ def units_of_abstention() -> Any:
         )
         for unit in ("none", 0, "nine")
     ]
+    found += [read({"y": TWO, "probs": P}, abstain_class=2)]
     found += [read({"y": Y, "logits": np.log(four), "passes": np.stack([four, four[::-1]])}, abstain_class=3)]
     found += [
         read({"y": Y, "pred": PRED}, abstain_class=3),

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.recorded.commands import all_of, files, rows
+from tests.recorded.commands import all_of, files, heads_of, rows
 from tests.recorded.sources import folder
 
 
@@ -60,6 +60,13 @@ def studies() -> Any:
             "study select s",
             "study evaluate none",
         )
+
+
+def help_pages() -> Any:
+    """Return sections and options of the help of every command."""
+    names = "evaluate compare threshold apply audit export monitor live plan joint summarize merge study demo explain"
+    names += " conformance train metrics plots"
+    return {name: heads_of(name) for name in ["", *names.split(), "study init", "study evaluate", "study rank"]}
 
 
 def summaries() -> Any:

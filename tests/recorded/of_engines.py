@@ -121,6 +121,8 @@ def engines_and_files() -> Any:
         found["partitions"] = [
             _evaluated("parts", groups=each) for each in (["day"], ["site"], ["day", "site"], ["no"])
         ]
+        Path("bad1.parquet").write_bytes(Path("one.parquet").read_bytes()[:400])
+        found["damaged"] = [_evaluated(each) for each in ("bad*.parquet", "[bo]*.parquet")]
         found["refused"] = [_evaluated(each) for each in ("none*.parquet", "o*", "*.txt", "parts/day=0", ".")]
         found["interval"] = _evaluated(duckdb.sql("SELECT *, INTERVAL 1 DAY AS gap FROM 'one.parquet'"), groups="gap")
         found["threshold"] = [

@@ -39,9 +39,8 @@ def kinds_of_files() -> Any:
             "lists.parquet"
         )
         FRAME.with_columns(matrix=pl.Series(P, dtype=pl.Array(pl.Float64, 3))).write_ndjson("lists.jsonl")
-        FRAME.with_columns(pl.col("y").cast(pl.Decimal(8, 2)), pl.col("site").cast(pl.Categorical)).write_parquet(
-            "odd.parquet"
-        )
+        odd = FRAME.with_columns(pl.col("y").cast(pl.Decimal(8, 2)), pl.col("site").cast(pl.Categorical))
+        odd.with_columns(group_day=pl.date(2026, 11, 1 + pl.col("who"))).write_parquet("odd.parquet")
         FRAME.select(pl.struct("y", "pred", "conf").alias("data"), "site", "who", "flag").write_parquet(
             "nested.parquet"
         )
@@ -73,7 +72,12 @@ def kinds_of_files() -> Any:
             Path(f"{name}.json").write_text(json.dumps(document))
         found = {name: read(name, **OPTIONS) for name in ("a.parquet", "a.jsonl", "a.csv", "a.tsv", "odd.parquet")}
         found |= {name: read(name) for name in ("lists.parquet", "lists.jsonl", "a.npz", "a.npy", "plain.npy")}
-        found |= {"nested.parquet": read("nested.parquet", **OPTIONS), "no.csv": read("no.csv"), ".": read(".")}
+        found |= {
+            "dates": read("odd.parquet"),
+            "nested.parquet": read("nested.parquet", **OPTIONS),
+            "no.csv": read("no.csv"),
+            ".": read("."),
+        }
         found |= {name: read(f"{name}.json") for name in documents}
     whole = FRAME.to_pandas()
     whole["p_1"] = whole["p_1"].astype("Float64")
@@ -112,6 +116,8 @@ def texts() -> Any:
             "one column": [
                 _text("a.csv", "y;pred\n0;1\n"),
                 _text("a.csv", "y\n0\n"),
+                _text("a.csv", '"y;z"\n0\n'),
+                _text("a.csv", '"y;z",pred\n0,1\n'),
                 _text("a.csv", "loss\n0\n1\n0\n"),
             ],
             "no rows": [_text("a.csv", "y,pred,conf\n"), _text("a.csv", ""), _text("a.jsonl", "\n")],
@@ -160,6 +166,7 @@ def written_and_read() -> Any:
     sets = {
         "logits": base | {"logits": np.round(LOGITS, 3), "features": np.round(P, 3).astype(np.float32)},
         "names": base | {"labels": NAMES[Y], "predictions": NAMES[PRED], "scores": {"a": np.round(CONF, 3)}},
+        "order": {"labels": NAMES[Y], "predictions": NAMES[PRED], "class_names": NAMES[::-1]},
         "all": base | {"logits": np.round(LOGITS, 3), "head": (np.eye(3), np.zeros(3)), "class_names": NAMES},
         "passes": {"labels": Y, "passes": np.stack([P, P[::-1]])},
         "loss": {"loss": np.round(CONF, 2), "confidence": np.round(CONF, 3), "clusters": WHO},

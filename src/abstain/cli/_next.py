@@ -188,6 +188,6 @@ def _answers(values: Any, outputs: abstain.Outputs) -> bool:
         other = names[each]
         by_chance = sum(float(np.mean(values == name)) * float(np.mean(other == name)) for name in names)
         agreement = float(np.mean(values == other))
-        if by_chance < 1.0 and (agreement - by_chance) / (1.0 - by_chance) > _AGREES:
+        if (agreement - by_chance) / (1.0 - by_chance) > _AGREES:
             return True
     return False

@@ -26,9 +26,11 @@ POINTS = "write decimal points, or semicolons between the columns"
 def no_number(name: str, row: int, value: Any, number: int = 1) -> ValueError:
     """Return the error that a column of numbers holds something else in some rows."""
     comma = isinstance(value, str) and DECIMAL_COMMA.fullmatch(value.strip())
-    remedy = POINTS if comma else "repair these rows or choose another column"
     more = f" ({number} such)" if number > 1 else ""
-    return ValueError(f"column {name!r} must hold numbers, but data row {row + 1} holds {value!r}{more}; {remedy}")
+    return ValueError(
+        f"column {name!r} must hold numbers, but data row {row + 1} holds {value!r}{more}; "
+        f"{POINTS if comma else 'repair these rows or choose another column'}"
+    )
 
 
 def lacks_number(value: Any) -> bool:
