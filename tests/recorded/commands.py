@@ -20,6 +20,10 @@ from tests.recorded.sources import NAMES, column, said, softmax
 LEFT_OUT = {"abstain", "numpy", "python", "versions", "created", "digest", "sketch", "source", "bins"}
 
 
+#: Columns of what is right, which rows out of distribution do not have.
+TRUTH = ("y", "wrong", "name", "code")
+
+
 def rows(seed: int, n: int, *, shift: float = 0.0) -> pl.DataFrame:
     """Return predictions of three classes with two scores, groups, clusters, days and ids."""
     rng = np.random.default_rng([20261126, seed])
@@ -30,7 +34,7 @@ def rows(seed: int, n: int, *, shift: float = 0.0) -> pl.DataFrame:
     frame |= {f"p_{k}": p[:, k] for k in range(3)} | {f"logit_{k}": logits[:, k].round(4) for k in range(3)}
     frame |= {"other": (p.max(axis=1) + rng.normal(0.0, 0.2, n)).round(3), "wrong": (p.argmax(axis=1) != y).astype(int)}
     frame |= {"site": np.array(["north", "south"])[rng.integers(0, 2, n)], "who": np.sort(rng.integers(0, n // 6, n))}
-    frame |= {"day": np.arange(n) // max(1, n // 8), "w": rng.integers(1, 4, n), "name": NAMES[y]}
+    frame |= {"day": np.arange(n) // max(1, n // 8), "w": rng.integers(1, 4, n), "name": NAMES[y], "code": y}
     return pl.DataFrame(frame | {"vague": rng.random(n).round(3)})
 
 
@@ -40,7 +44,7 @@ def files() -> None:
     rows(2, 250).write_csv("b.csv")
     rows(3, 250, shift=1.2).write_csv("worse.csv")
     rows(1, 300).with_columns(conf=pl.Series(rows(1, 300, shift=0.5)["conf"])).write_csv("model.csv")
-    rows(4, 120, shift=2.2).drop("y", "wrong", "name").write_csv("ood.csv")
+    rows(4, 120, shift=2.2).drop(*TRUTH).write_csv("ood.csv")
 
 
 def told(value: Any) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.recorded.commands import all_of, files, heads_of, rows
+from tests.recorded.commands import TRUTH, all_of, files, heads_of, rows
 from tests.recorded.sources import folder
 
 
@@ -13,7 +13,7 @@ def joint() -> Any:
     """Return joint evaluations of sets, groups, runs, layouts and gains."""
     with folder():
         files()
-        rows(9, 100, shift=2.0).drop("y", "wrong", "name").write_csv("far.csv")
+        rows(9, 100, shift=2.0).drop(*TRUTH).write_csv("far.csv")
         for run in (1, 2):
             Path(f"run{run}").mkdir()
             for k, name in enumerate(("a", "ood", "far")):

@@ -137,6 +137,7 @@ def texts() -> Any:
             "missing": [
                 _text("a.csv", ten.replace("0.5", word)) for word in ("", "NA", "nan", "none", "-", "0,5", " 0.5 ")
             ],
+            "two missing": _text("a.csv", ten.replace("0.5", "-").replace("0.6", "-")),
             "missing labels": [
                 _text("a.csv", ten.replace("1,1,0.5", f"{word},1,0.5")) for word in ("", "NA", "-1", "x")
             ],

@@ -79,10 +79,16 @@ def scored_as(verdict: Verdict, how: abstain.policy.ScoreReading | abstain.polic
     return replace(verdict, score=f"minus {how.score}" if how.reading.get("uncertainty") == how.score else how.score)
 
 
+def suffix_of(file: Path | str) -> str:
+    """Return the ending of a file; a folder is one of Parquet files."""
+    return Path(file).suffix or ".parquet"
+
+
 def apply_line(policy: Path, file: Path) -> str:
     """Return the command that decides new rows; a log of another tool is read, but not written."""
-    written = ".csv" if file.suffix in (".eval", ".json") else file.suffix
-    return f"abstain apply {shlex.quote(str(policy))} {NEW}{file.suffix} -o decided{written}"
+    kind = suffix_of(file)
+    written = ".csv" if kind in (".eval", ".json") else kind
+    return f"abstain apply {shlex.quote(str(policy))} {NEW}{kind} -o decided{written}"
 
 
 def with_threshold(
@@ -100,7 +106,7 @@ def with_threshold(
         risk = min((each.limit for each in verdict.levels), default=0.2)
     failing = {"group_above", "group_unclear"} & {each.kind for each in verdict.caveats}
     by = ["--groups", *groups] if groups and (failing or verdict.status is Status.COMPARED) else []
-    rows = f"{NEW}{Path(file).suffix}" if new else file
+    rows = f"{NEW}{suffix_of(file)}" if new else file
     more = [*scored_by(score), *by, "--risk", f"{risk:g}", *GUARANTEE[2:], "-o", "policy.json"]
     return replace(verdict, next=command_line("threshold", rows, columns, more))
 

@@ -136,6 +136,7 @@ def count_together(
         return _collected([_grouped(frame, [*(name for k in range(len(scores)) for name in _of(k)), *shared])])
 
     [total] = _added(source, rows, 1, side_by_side, [scores])
+    total = total.sort(*total.columns)  # engines give them in any order, which permutations would follow
     found = _checked(rows, scores, (), total, loss, False)
     for name, score in found.scores.items():
         if number := int(found.times[np.isnan(score)].sum()):
