@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import torch
@@ -105,6 +109,44 @@ def files() -> Any:
         ):
             found[Path(str(name)).name] = _loaded(name)
         found["shift"] = _loaded(f"{folder / 'tree'}:shift")
+    return found
+
+
+class _Split:
+    """A part of a data set as a library has it."""
+
+    def __init__(self, n: int, picture: str = "Image", label: str = "ClassLabel") -> None:
+        kinds = {name: type(name, (), {"names": ["a", "b", "c"]})() for name in ("Value", picture, label)}
+        self.features = {"id": kinds["Value"], "photo": kinds[picture], "kind": kinds[label]}
+        self.columns = {
+            "photo": [Image.fromarray(_bytes(k, 8 + k, 9, 3)) for k in range(n)],
+            "kind": [k % 3 for k in range(n)],
+        }
+        self.data, self.targets, self.classes = _bytes(n, n, 6, 6, 3), self.columns["kind"], ["a", "b", "c"]
+
+    def __getitem__(self, key: Any) -> Any:
+        return (
+            self.columns[key] if isinstance(key, str) else {name: column[key] for name, column in self.columns.items()}
+        )
+
+
+def sets_of_libraries() -> Any:
+    """Return data sets as other libraries give them, and what is missing in them."""
+    found: dict[str, Any] = {}
+    hub = {
+        "all": {"train": _Split(4), "test": _Split(3)},
+        "valid": {"train": _Split(4), "valid": _Split(2), "more": _Split(1)},
+        "one": {"train": _Split(4)},
+        "no pictures": {"train": _Split(4, "Other"), "test": _Split(3)},
+        "no labels": {"train": _Split(4, "Image", "Other"), "test": _Split(3)},
+    }
+    modules = {"datasets": SimpleNamespace(load_dataset=hub.__getitem__), "torchvision": ModuleType("torchvision")}
+    vision = SimpleNamespace(Some=lambda root, train, download: _Split(5 if train else 2), __all__=["Some"])
+    modules["torchvision.datasets"] = vision
+    with patch.dict(sys.modules, modules), patch.dict(os.environ, {"ABSTAIN_DATA": "here"}):  # type: ignore[arg-type]
+        for name in hub:
+            found[name] = [_loaded(f"hf:{name}", size=size) for size in (None, 6)]
+        found["torchvision"] = [_loaded(f"torchvision:{name}") for name in ("Some", "Same")]
     return found
 
 

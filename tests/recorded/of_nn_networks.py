@@ -88,6 +88,16 @@ def steps_of_optimizers() -> Any:
 
             losses = [optimizer.step(closure) for _ in range(3)]
             state = [each.double().square().sum() for each in model.state_dict().values()]
+            single = torch.nn.Parameter(torch.tensor([1.0, -2.0]))
+            optimizer = getattr(ingredients, kind)(torch.optim.SGD([single], lr=0.1), **options)
+
+            def alone(optimizer: Any = optimizer, single: Any = single) -> Any:
+                optimizer.zero_grad()
+                loss = (single**4).sum()
+                loss.backward()
+                return loss.detach()
+
+            state += [optimizer.step(alone), optimizer.step(alone), single]
             found[f"{kind} {options} {frozen}"] = [losses, state, layers[1].running_mean, model(x)[:2]]
     return found
 

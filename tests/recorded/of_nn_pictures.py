@@ -88,7 +88,7 @@ def mixtures() -> Any:
         ingredients.AugMix(width=1, depth=1, severity=10.0, all_operations=True),
         ingredients.PixMix(pictures), ingredients.PixMix(pictures, least=1, most=6, beta=1.0, severity=9.0),
         ingredients.PixMix(pictures.float() / 255.0, least=2, most=2, beta=8.0),
-        ingredients.PixMix(4, kind="noise", seed=5),
+        ingredients.PixMix(4, kind="noise", seed=5), ingredients.PixMix(pictures, most=0),
     )):  # fmt: skip
         for seed, images in (
             (0, x),

@@ -51,6 +51,7 @@ def _outputs(n: int, seed: int, noise: float, *, kind: str = "numpy", single: bo
     labels = rng.integers(0, 4, n)
     features = np.maximum(1.2 * weight[labels] + noise * rng.normal(size=(n, 6)), 0.0) + np.eye(6)[0] / 10.0
     features[: n // 5] = features[n // 5 : 2 * (n // 5)]
+    features[-(n // 3) :] = np.round(features[-(n // 3) :])  # ties within rows
     head = weight, np.array([0.1, -0.2, 0.3, 0.0]) * bias
     logits = features @ head[0].T + head[1]
     noisy = logits + rng.normal(0.0, 1.0, (3, n, 4))
@@ -177,4 +178,11 @@ def of_collinear_features() -> Any:
         ):
             fitted = tried(scores.get(name).fit, train)
             found[name] = fitted if isinstance(fitted, str) else tried(fitted.score, _parts()[2])
+        rows = abstain.Outputs(
+            labels=[0], logits=np.zeros((1, 4)), features=[[1.0, 1.0, 2.0, 3.0, 0.0, 0.5]], head=base.head
+        )
+        for name in ("ash_p", "ash_b", "ash_s", "scale"):  # two features tie for the last place
+            found[name] = scores.get(name, percentile=0.5)(rows)
+        small = abstain.Outputs(labels=base.labels, logits=0.05 * np.asarray(base.logits))
+        found["small"] = scores.get("temp_msp").fit(small).arrays["temperature"]
     return found

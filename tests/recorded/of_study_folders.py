@@ -139,6 +139,8 @@ def files_left_out() -> Any:
         for model in "abc":
             for k, name in enumerate(("validation", "train", "test", "near")):
                 study.add_outputs(folder, _outputs(30, k, labels=name != "near", shift=k / 3.0), model=model, set=name)
+        odd = np.random.default_rng(1).dirichlet(np.ones(3), 30)  # logits that look like probabilities
+        study.add_outputs(folder, abstain.Outputs(labels=np.arange(30) % 3, logits=odd), model="b", set="odd")
         (folder / "a/seed0/test.npz").write_bytes(b"nothing")
         (folder / "b/seed0/near.npz").unlink()
         abstain.write_outputs(_outputs(29, 3), folder / "c/seed0/validation.npz")
@@ -160,6 +162,9 @@ def files_left_out() -> Any:
             {"nan_policy": "x"},
         ):
             found[json.dumps(options)] = tried(study.evaluate, folder, **options)
+        abstain.write_outputs(_outputs(30, 7), folder / "b/seed0/train.npz")  # what knn is fitted on is other data now
+        again = study.evaluate(folder, scores, "augrc", models=["b"], sets=["test"], workers=1)
+        found["refitted"] = [[row["score"], row["value"], row["standard_error"]] for row in again.rows()]
         shutil.rmtree(folder / "units")
         two = study.evaluate(folder, "msp", "augrc", models=["b", "c"], sets=["test"], workers=2)
         found["two processes"] = [[row["model"], row["value"], row["standard_error"]] for row in two.rows()]

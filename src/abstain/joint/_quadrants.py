@@ -75,8 +75,6 @@ class Sweep:
 
     def best(self, gain: FloatArray) -> tuple[float, int]:
         """Return the largest quadrant sum of the gains (per row of the sweep) and the first group that reaches it."""
-        if not self.rows.size:
-            return gain.dtype.type(0), 0
         compiled = _fast.kernel(_kernels.sweep, self.rows.size, _kernels.PAYS)
         if compiled is not None:
             size = 1 << max(0, int(self.column_threshold.size - 1).bit_length())

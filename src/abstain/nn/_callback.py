@@ -111,4 +111,3 @@ class SelectiveCheckpoint(ModelCheckpoint):
         if not trainer.sanity_checking:
             values = {self.prefix + name: value.float() for name, value in self.live.compute().items()}
             pl_module.log_dict(values, sync_dist=False, rank_zero_only=False)
-        super().on_validation_epoch_end(trainer, pl_module)
