@@ -227,7 +227,7 @@ def differing(kind: str, cells: Any, many: int) -> None:
             tried += 1
             found[1] += claim.shown
         false = f"equal, yet different {percent(found[0], many)}"
-        false += f"; worse by the margin, yet not worse {percent(found[1], tried)}"
+        false += f"; worse by the margin, yet not worse {percent(found[1], tried)} of {tried}"
         say(f"{kind}, {metric}, {error * n:.0f} errors in {n}, {100 * share:.0f} % differ: {false}")
 
 

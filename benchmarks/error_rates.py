@@ -136,25 +136,18 @@ def of_differences(kind: str, cell: tuple[Any, ...], rng: Generator) -> Sample:
     return differences.sample(kind, known(kind, cell), cell[3], rng)
 
 
-def of_models(sizes: str, clusters: int, rng: Generator) -> Sample:
-    """Two models that are equally often wrong, each with its own luck in every cluster, and useless scores."""
-    rows = np.repeat(np.arange(clusters), differences.sizes(sizes, clusters, rng))
-    return (
-        {name: (rng.random(rows.size) < rng.beta(1, 4, clusters)[rows]) * 1.0 for name in "ab"},
-        {name: rng.random(rows.size) for name in "ab"},
-        rows,
-    )
+def of_models(sizes: str, clusters: int, rng: Generator, whole: bool = False) -> Sample:
+    """Two models that are equally often wrong, and useless scores.
 
-
-def of_whole(sizes: str, clusters: int, rng: Generator) -> Sample:
-    """Two models that are equally often wrong, one of them in whole clusters, and useless scores."""
+    Each has its own luck in every cluster, or, as a ``whole``, one of them is wrong in clusters and the other in rows.
+    """
     rows = np.repeat(np.arange(clusters), differences.sizes(sizes, clusters, rng))
-    wrong = (rng.random(clusters) < 0.1)[rows], rng.random(rows.size) < 0.1
-    return (
-        {name: each * 1.0 for name, each in zip("ab", wrong, strict=True)},
-        {name: rng.random(rows.size) for name in "ab"},
-        rows,
-    )
+    if whole:
+        wrong = [(rng.random(clusters) < 0.1)[rows], rng.random(rows.size) < 0.1]
+    else:
+        wrong = [rng.random(rows.size) < rng.beta(1, 4, clusters)[rows] for _ in "ab"]
+    losses = {name: each * 1.0 for name, each in zip("ab", wrong, strict=True)}
+    return losses, {name: rng.random(rows.size) for name in "ab"}, rows
 
 
 def of_scores(sizes: str, clusters: int, rng: Generator) -> Sample:
@@ -287,7 +280,11 @@ def alike() -> Cells:
             add(f"two models, {sizes}, {clusters} clusters", partial(of_models, sizes, clusters), "risk")
     for sizes, clusters in (("equal", 20), ("one in twenty", 40), ("log-normal", 40)):
         for metric in ("risk", "augrc"):
-            add(f"whole clusters wrong, {sizes}, {clusters} clusters", partial(of_whole, sizes, clusters), metric)
+            add(
+                f"whole clusters wrong, {sizes}, {clusters} clusters",
+                partial(of_models, sizes, clusters, whole=True),
+                metric,
+            )
     return made
 
 
