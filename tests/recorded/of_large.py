@@ -8,7 +8,7 @@ import numpy as np
 
 import abstain
 from abstain import inference
-from tests.recorded import rows_of, tried
+from tests.recorded import rows_of, shown, tried
 from tests.recorded.of_metrics import OF_SCORES
 from tests.recorded.populations import models, rows, scores_and_rows
 
@@ -78,6 +78,26 @@ def many_resamples() -> Any:
     return found
 
 
+def far_apart() -> Any:
+    """Return comparisons of coverages that differ by nearly all rows, and intervals whose resamples are few."""
+    rng, n = np.random.default_rng(148), np.arange(300)
+    found = {}
+    for errors in (3, 30):
+        loss = (n < errors) * 1.0
+        scores = {"knows": 0.1 * rng.random(300) - loss, "wrong": loss + 0.1 * rng.random(300)}
+        for level in (0.8, 0.99):
+            given: dict[str, Any] = {"n_resamples": 60, "level": level}
+            result = tried(abstain.compare, loss, scores, "coverage_at_risk(risk=0.02)", **given)
+            found[f"{errors} {level}"] = rows_of(result)
+    for errors in (3, 4, 5, 6, 7):
+        for resamples in (3, 19, 39, 1000):
+            given = {"n_resamples": resamples, "method": "percentile", "level": 0.5 if resamples == 3 else 0.9}
+            at = f"{errors} errors, {resamples} resamples"
+            loss, score = (n < errors) * 1.0, (7.0 * n) % 300
+            found[at] = tried(inference.confidence_interval, "auroc_f", loss, score, **given)
+    return found
+
+
 def many_thresholds() -> Any:
     """Return bands over more thresholds than are drawn, or computed, at once."""
     p = rows(146, 3000)
@@ -118,4 +138,36 @@ def runs_in_every_design() -> Any:
         found[f"{k} margin"] = rows_of(margin)
         one = abstain.compare(losses["x"], scores, "augrc", adjust="max-t", **design)
         found[f"{k} one loss"] = rows_of(one)
+    return found
+
+
+def many_groups_and_pairs() -> Any:
+    """Return evaluations by many groups, and comparisons of more pairs than a table shows."""
+    p = rows(161, 900)
+    rng, found = np.random.default_rng(161), {}
+    for number in (7, 25, 45):
+        group = rng.integers(0, number, 900)
+        given: dict[str, Any] = {"loss": p["loss"], "confidence": p["confidence"], "groups": {"site": group}}
+        result = abstain.evaluate(**given, metrics=["augrc", "auroc_f"])
+        found[f"{number} groups"] = shown(result) if number == 25 else [result.verdict, result.notes()]
+    compared = inference.compare_groups(p["loss"], p["confidence"], rng.integers(0, 7, 900), "risk")
+    found["7 groups compared"] = shown(compared)
+    scores = {name: p["confidence"] + 0.1 * j * rng.normal(size=900) for j, name in enumerate("abcdefg")}
+    found["7 scores"] = shown(abstain.compare(p["loss"], scores, method="influence"))
+    return found
+
+
+def resamples_of_many_rows() -> Any:
+    """Return resamples of more rows than are drawn one by one, and of more than are left out one by one."""
+    found = {}
+    for n in (2500, 5001):
+        p = rows(162, n)
+        for names in ((), ("clusters",), ("sample_weight",)):
+            given: dict[str, Any] = {name: p[name] for name in names}
+            terms = inference.replicates(
+                ["augrc", "aurc", "auroc_f"], [(p["loss"], p["confidence"])] * 2, n_resamples=12, **given
+            )
+            found[f"{n} {names}"] = terms[:, 0]
+        bca = {"method": "bca", "n_resamples": 120}
+        found[f"{n} bca"] = inference.confidence_interval("augrc", p["loss"], p["confidence"], **bca)
     return found

@@ -40,6 +40,8 @@ def moved_in_one_direction() -> Any:
             for up in (True, False):
                 scores = {"new": _moved(number, up, rng), "old": SCORE}
                 found[f"{errors} {number} {up}"] = _pairs(loss, scores, "augrc")
+        large = _pairs(4.0 * loss, {"new": _moved(20, errors < 10, rng), "old": SCORE}, "augrc")
+        found[f"{errors} large losses"] = large[:2]
         for metric in ("aurc", "risk", "selective_accuracy(coverage=0.6)"):
             found[f"{errors} {metric}"] = _pairs(loss, {"new": _moved(20, True, rng), "old": SCORE}, metric)
     return found

@@ -78,3 +78,19 @@ def few_units() -> Any:
                 clean = columns | {"loss": 0.0 * p["loss"], "unseen": unseen}
                 found[f"{metric} {name} clean {unseen}"] = tried(inference.confidence_interval, metric, **clean)
     return found
+
+
+def bands_of_clusters() -> Any:
+    """Return bands of few and of many clusters, of which a few more may be wrong as a whole or alike."""
+    p = rows(43, 60, steps=6)
+    found = {}
+    for units in (4, 6, 9, 19, 30):
+        for wrong in (0, 1, 5):
+            loss = np.where(np.arange(60) % units < wrong, p["loss"], 0.0)
+            for unseen in ("whole", "alike"):
+                for kind in ("pointwise", "simultaneous"):
+                    given: dict[str, Any] = {"clusters": np.arange(60) % units, "unseen": unseen, "kind": kind}
+                    band = tried(inference.risk_band, loss, p["confidence"], n_draws=100, **given)
+                    known = [] if isinstance(band, str) else [band.low, band.high, band.rests_on, band.warning]
+                    found[f"{units} {wrong} {unseen} {kind}"] = known or band
+    return found

@@ -42,6 +42,11 @@ def frames() -> Any:
         "clusters": rows_of(abstain.evaluate(lazy, "s", FEW[:3], clusters="case", **told)),
         "compare": shown(abstain.compare("wrong", ["s", "t"], frame=lazy, method="influence")),
     }
+    few = pl.DataFrame(columns | {"wrong": p["loss"] * (np.arange(200) % 6 == 1)}).lazy()
+    for metric in ("augrc", "aurc"):
+        for told in ({}, {"sample_weight": "w"}, {"clusters": "case"}):
+            result = tried(abstain.compare, "wrong", ["s", "t"], metric, frame=few, method="influence", **told)
+            found[f"few {metric} {list(told)}"] = rows_of(result)
     named = abstain.compare("wrong", {"a": "s", "b": "t"}, "risk", frame=lazy, sample_weight="w", clusters="case")
     return found | {"named": rows_of(named)}
 
