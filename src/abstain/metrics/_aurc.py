@@ -75,8 +75,6 @@ def _attribution(blocks: TieBlocks, estimator: Estimator = "plugin", coverage_ra
 def _worst(p: float, estimator: Estimator, coverage_range: Range) -> float:
     """All errors on top: the integral of min(1, p / c) over the range."""
     low, high = coverage_range
-    if p == 0.0:
-        return 0.0
     return min(high, p) - min(low, p) + p * math.log(max(high, p) / max(low, p))
 
 
