@@ -21,6 +21,12 @@ def bands_and_reach() -> Any:
     found: dict[str, Any] = {}
     for limit, upper, coverage in product((0.01, 0.05, 0.3), (0.0, 0.0031, 0.0499, 0.2, 1.0), (0.0, 0.33, 1.0)):
         found[f"{limit} {upper} {coverage}"] = _reach(thresholds.Reach(limit, upper, coverage, answered=0.7))
+    p, outside = easy(6, 500, share=0.5), easy(7, 200)
+    columns = {"id_confidence": p["confidence"], "id_detector": p["other"], "ood_confidence": outside["confidence"]}
+    joint = abstain.joint.evaluate(p["loss"], **columns, ood_detector=0.5 * outside["other"])
+    for limits, delta in product(((0.2, 0.3), (0.6, 0.1), (2.0, 0.0)), (0.05, 0.2)):
+        reached = thresholds.Reach.of_joint(joint, limits, risk=0.15, delta=delta)
+        found[f"joint {limits} {delta}"] = _reach(reached)
     at = np.array([-1.0, 0.0, 0.31, 0.5, 0.77, 0.9, 0.999, 2.0])
     cases = [(1, 0, 0, 0.1), (2, 0, 0, 0.1), (40, 0, 0, 0.05), (900, 0, 0, 0.05), (900, 8, 0, 0.3)]
     for n, steps, graded, delta in (*cases, (900, 0, 1, 0.05), (900, 8, 1, 0.2)):

@@ -16,7 +16,7 @@ import abstain
 from abstain.monitoring import Monitor, update_monitor
 from tests.recorded import tried
 from tests.recorded.calls import calls, guaranteed, later
-from tests.recorded.contents import said, warned, whole
+from tests.recorded.contents import chosen, easy, said, warned, whole
 
 
 def calls_without_times() -> Any:
@@ -148,6 +148,14 @@ def rows_of_a_frame() -> Any:
             tried(abstain.monitor, guaranteed(), **given, **more), "periods", "verdict"
         )
     names |= {"as_of": 50.0, "maturity": 3.0}
+    matrix = {f"p{k}": part["probabilities"][:, k] for k in range(4)}
+    classes = pl.DataFrame({"l": part["loss"], "day": np.arange(900) // 9, **matrix}).lazy()
+    for score, temperature in (("msp", None), ("softmax_margin", None), ("neg_entropy", None), ("msp", 2.0)):
+        p = easy(21, 400)
+        made = abstain.choose_threshold(**chosen(p), coverage=0.5)
+        policy = made.policy(score=score, probabilities=list(matrix), temperature=temperature)
+        seen = tried(abstain.monitor, policy, frame=classes, loss="l", time="day")
+        found[f"{score} {temperature}"] = seen if isinstance(seen, str) else whole(seen, "periods", "verdict")
     found["future"] = tried(abstain.monitor, guaranteed(), **names)
     held = pickle.loads(pickle.dumps(Monitor(guaranteed("clusters", risk=0.13, delta=0.2), returning="skip")))
     for k in range(3):

@@ -46,6 +46,12 @@ def two_scores_of_a_pool() -> Any:
         scores = {"a": p["confidence"], "b": other}
         seen = abstain.compare({"a": p["loss"], "b": p["loss"]}, scores, "augrc", plan=plan)
         found[name] = [whole(seen.rows()), whole(plan.of_second().facts)]
+        with tempfile.TemporaryDirectory() as folder:
+            plan.save(Path(folder) / "plan.csv")
+            lines = (Path(folder) / "plan.csv").read_text().splitlines()
+            (Path(folder) / "turned.csv").write_text("\n".join([lines[0], *lines[:0:-1]]))
+            again = [tried(pool.load_plan, Path(folder) / f"{each}.csv") for each in ("plan", "turned")]
+            found[name] += [one if isinstance(one, str) else [one.digest[:9], one.planned] for one in again]
     return found
 
 
@@ -56,7 +62,7 @@ def certificates_of_regions() -> Any:
         p = a_pool(n, steps, share)
         plan = tried(abstain.plan_labels, p["confidence"], n // 5, region=region, design="uniform", seed=4)
         if not isinstance(plan, str):
-            for risk, delta in ((0.05, 0.1), (0.2, 0.05)):
+            for risk, delta in ((0.05, 0.1), (0.2, 0.05))[share > 0.2 :]:
                 seen = pool.certify_region(plan, labelled(plan, p["loss"]), risk=risk, delta=delta)
                 found[f"{n} {steps} {region} {share} {risk}"] = [whole(seen.rows()), said(seen)]
     for analyses, level in ((1, 0.95), (2, 0.7), (4, 0.95)):

@@ -28,7 +28,7 @@ def points_of_these_rows() -> Any:
     for (name, columns), steps, objective in product(kinds.items(), (0, 5), objectives):
         result = abstain.choose_threshold(**chosen(rows(steps, 90, steps=steps), *columns), **objective)
         short = (*LONG, "n", "objective", "calibration", "verdict", "level", "procedure", "printed", "n_accepted")
-        found[f"{name} {steps} {objective}"] = [whole(result, *short), said(result)]
+        found[f"{name} {steps} {objective}"] = [whole(result, *short), steps or said(result)]
     return found
 
 

@@ -115,6 +115,11 @@ def decisions_on_a_column() -> Any:
         arrays: Any = policy.decide(numbers)
         audited = policy.decide(numbers, ids=np.arange(len(numbers)) + 7.0, audit=0.4, seed="k")
         each = [tried(policy.decide, value) for value in COLUMN]
+        one = policy.decide(0.31, ids="a", audit=0.5, seed=2)
+        each += [policy.decide(0.31).action, policy.decide(np.float32(0.31)), one.drawn, one.label_probability]
+        each += [
+            tried(policy.decide, pl.DataFrame({"s": column})) for column in (["x", "0.9"], [0.9, None], [True, False])
+        ]
         every = [*forms(policy, rows), whole(vars(arrays)), arrays.counts, whole(vars(audited)), each]
         found[f"{reading} {threshold}"] = [
             *every,

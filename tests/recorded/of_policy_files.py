@@ -81,6 +81,7 @@ def decisions_of_models_that_abstain() -> Any:
     found["one by one"] = [tried(policy.decide, row) for row in rows]
     found["forms"] = forms(policy, text[:14])
     found["given"] = [tried(policy.decide, 0.9, declined=each) for each in (True, False, "yes")]
+    found["given rows"] = [tried(policy.decide, {"s": 0.9}, declined=each) for each in (True, False, "yes", "odd")]
     found["given many"] = policy.decide(np.array([0.9, 0.9, 0.1]), declined=np.array([True, False, True])).codes
     found["without"] = [tried(policy.decide, {"s": 0.9}), FOUND.policy(score="s").decide(pd.Series({"s": 0.9}))]
     answered = FOUND.about_answered().policy(score="s", reading={"correct": "right"})
@@ -109,6 +110,8 @@ def policies_that_are_saved() -> Any:
         for name, policy in policies.items():
             policy.save(path)
             content = json.loads(path.read_text())
+            if name == "groups":
+                grouped.save(path, score="s", group="g")
             again = load_policy(path)
             found[name] = [
                 whole(vars(policy), "sketch"),
@@ -136,8 +139,7 @@ def policies_that_are_saved() -> Any:
             )
             edited = tried(load_policy, path, edited=True)
             found[f"guarantee {field} {value}"] = edited if isinstance(edited, str) else "taken"
-    for text in (3, " ", "", None, "x"):
-        found[f"author {text}"] = type(tried(FOUND.policy, score="s", author=text)).__name__
+    found["authors"] = [type(tried(FOUND.policy, score="s", author=text)).__name__ for text in (3, " ", "", None, "x")]
     found["schema"] = sorted(schema()["properties"])
     return whole(found, "fingerprint", "bins", "sketch")
 

@@ -45,7 +45,9 @@ def estimates_of_metrics() -> Any:
             if isinstance(plan, str):
                 continue
             known = labelled(plan, p["loss"])
-            for target, unseen, level in (("pool", "top", 0.95), ("population", "random", 0.8)):
+            for target, unseen, level in (("pool", "top", 0.95), ("population", "random", 0.8))[
+                : 1 + (design == "usual")
+            ]:
                 options = {"metrics": metric, "target": target, "unseen": unseen, "level": level}
                 seen = tried(estimated, known, p["confidence"], plan, **options)
                 found[f"{steps} {share} {design} {metric} {target}"] = seen
@@ -73,10 +75,12 @@ def estimates_of_more_rows() -> Any:
         found[f"{name} random"] = result if isinstance(result, str) else [whole(result.rows()), said(result)]
     tied = a_pool(300, 1)
     mostly = np.where(np.arange(300) < 200, 0.5, tied["other"])  # most scores are one
-    plan = abstain.plan_labels(mostly, 60, seed=3)
-    for metric, share in product(("auroc_f", "augrc", "e_augrc"), (0.0, 0.5, 1.0)):
+    for n, metric, share in product((14, 60), ("auroc_f", "augrc", "e_augrc"), (0.0, 0.5, 1.0)):
+        plan = abstain.plan_labels(mostly, n, seed=3)
         loss = np.where(np.arange(300) < 200, tied["loss"], tied["loss"] * share)
-        found[f"mostly {metric} {share}"] = tried(estimated, labelled(plan, loss), mostly, plan, metrics=metric)
+        found[f"mostly {n} {metric} {share}"] = tried(estimated, labelled(plan, loss), mostly, plan, metrics=metric)
+    known = labelled(plan, tied["loss"])
+    found["no level"] = tried(estimated, known, mostly, plan, metrics="augrc", level=None)
     one = abstain.plan_labels(np.zeros(300), 60, seed=3)
     found["one"] = [drawn(one), tried(estimated, labelled(one, tied["loss"]), np.zeros(300), one, metrics="augrc")]
     plan = abstain.plan_labels(tied["confidence"], 80, seed=3)
