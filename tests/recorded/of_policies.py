@@ -7,6 +7,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
 
 import abstain
@@ -93,7 +94,7 @@ def decisions_on_one_probability() -> Any:
     """Return decisions by the probability of the second of two classes, and of lists in one column."""
     found = {}
     values = [0.2, 0.8, 0.35, 0.65, 0.5, 0.123456789012, 0.1234567890123, 1.0, 0.0, NAN, None, 1.0005, -0.0005, 0.3]
-    for score, threshold in product(("msp", "softmax_margin"), (0.65, 0.3, 0.7, 0.0)):
+    for score, threshold in product(("msp", "softmax_margin"), (0.65, 0.3, 0.7, 0.0, 0.876543210988)):
         made = _at(_policy({"score": score, "probabilities": "p", "class_names": ["no", "yes"]}), threshold)
         pairs = [{"p": None if each is None else [1.0 - each, each]} for each in values]
         some = np.array([[each] for each in values if each is not None])
@@ -144,7 +145,7 @@ def decisions_by_group() -> Any:
     found = {}
     for options in ({"coverage": 0.5}, {"risk": 0.3, "delta": 0.2}, {"cost": (3.0, 0.4)}):
         made: Any = abstain.choose_threshold(loss, p["confidence"], groups=groups, **options)
-        policy = made.policy(score="s", group="g", model="m", author="x", note="n")
+        policy = made.policy(score="s", group="g", model="m", author="x", note='n \\x """')
         rows = [{"s": 0.95 - 0.06 * k, "g": name} for k, name in enumerate(NAMES)]
         text = [{"s": row["s"], "g": None if row["g"] in (None, NAN) else str(row["g"])} for row in rows]
         scores = np.array([row["s"] for row in rows])
@@ -155,6 +156,7 @@ def decisions_by_group() -> Any:
             said(str(policy).partition("Created")[0]),
         ]
         found[str(options)] += [tried(policy.decide, 0.9, groups=name) for name in NAMES]
+        found[str(options)] += [policy.decide(pd.Series(rows[0])), tried(policy.decide, pl.DataFrame(text).lazy())]
         found[str(options)] += [vars(policy.decide(rows)), tried(policy.accept, 0.9, "a"), policy.accept(0.5, "a")]
         found[str(options)] += [tried(bool, policy.decide(scores[:n], groups=NAMES[:n])) for n in (1, 2)]
     return whole(found)
