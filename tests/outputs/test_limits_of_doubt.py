@@ -192,6 +192,9 @@ def test_names_of_classes_in_files(tmp_path: Path) -> None:
     columns = {"y_true": columns["y_pred"], "y_pred": columns["y_true"]}
     (note,) = read(tmp_path, columns)
     assert "class ' D og' is a label but never predicted, and differs from 'dog'" in note
+    columns = {"y_true": np.resize(["cat", "dog"], 20), "y_pred": np.resize(["Cat", "dog"], 20)}
+    (note,) = read(tmp_path, columns)  # "cat" is written in one way by each
+    assert "class 'cat' is a label but never predicted, and differs from 'Cat' by case or blanks alone" in note
     for rows, text in ((1, "1 row and"), (2, "2 rows and")):
         truth = np.where(np.arange(20) < rows, "Unknown", words[np.arange(20) % 2])
         (note,) = read(tmp_path, {"y_true": truth, "y_pred": words[np.arange(20) % 2]})

@@ -48,6 +48,8 @@ def other_kinds_of_files() -> Any:
         files()
         frame = rows(8, 40)
         frame.write_ndjson("new.jsonl")
+        verdict = pl.Series(["right", "wrong", "abstained"])[frame["id"] * 7 % 3]
+        frame.select("conf", verdict=verdict).write_csv("verdicts.csv")
         frame.write_csv("new.tsv", separator="\t")
         frame.write_csv("semi.csv", separator=";")
         own = {
@@ -62,6 +64,8 @@ def other_kinds_of_files() -> Any:
         kinds = ["new.jsonl", "new.tsv", "semi.csv", "new.npz", "nested.jsonl", "new.json", "long.csv"]
         ends = [f"apply g.json {name} -o d{k}.csv" for k, name in enumerate(kinds)]
         return all_of(
+            "threshold verdicts.csv --correct verdict --confidence conf --coverage 0.5 -o v.json",
+            "apply v.json verdicts.csv -o dv.csv",
             "threshold a.csv --confidence conf --risk 0.2 --delta 0.1 --groups site -o g.json",
             *ends,
             "apply g.json new.jsonl -o d.jsonl",

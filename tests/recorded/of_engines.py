@@ -74,6 +74,8 @@ def evaluations_in_a_scan() -> Any:
     found["words"] = _evaluated(
         words.lazy(), labels="name", predictions="yhat", probabilities="p_*", class_names=["ant", "bee", "cat"]
     )
+    kinds = [pl.col("yhat").cast(float), pl.col("y", "yhat").cast(str), pl.col("name").cast(pl.Categorical).alias("y")]
+    found["kinds"] = [_evaluated(PLAIN.lazy().with_columns(each)) for each in kinds]
     found["holes"] = [_evaluated(HOLES.lazy(), nan_policy=each) for each in ("raise", "reject", "drop")]
     bad: list[tuple[str, Any]] = [
         ("half", -1.0),

@@ -25,6 +25,7 @@ def columns_of_outputs() -> Any:
         made(loss=1 - CONF, confidence=CONF),
         made(loss=CONF, confidence=CONF),
         made(loss=WRONG[:49], confidence=1 - CONF[:49]),
+        made(loss=np.tile(WRONG, 400), confidence=np.tile(1 - CONF, 400)),
         made(labels=Y, logits=LOGITS),
         made(labels=Y, logits=P),
         made(labels=Y, logits=np.eye(3)[PRED]),

@@ -11,6 +11,8 @@ from tests.recorded.populations import rows
 from tests.recorded.sources import refused
 
 KEYS = [(scale, bits) for scale in ("probability", "real") for bits in (8, 11, 16)]
+#: Metrics of what a threshold accepts.
+BY = ("selective_risk", "generalized_risk", "selective_accuracy")
 FEW = ("augrc", "aurc", "risk", "coverage_at_risk(risk=0.2)", "selective_risk(coverage=0.7)")
 
 
@@ -88,8 +90,21 @@ def rows_that_are_taken() -> Any:
     found["apart"] = [
         refused(nothing.merge, other) for other in (Summary("real", 8), Summary(bits=9), JointSummary(), 3)
     ]
+    unscored = Summary("real", 8).update([0.0, 1.0], [-np.inf, -np.inf])
+    found["unscored"] = [
+        refused(unscored.bounds, each) for each in ("aurc", "coverage_at_risk(risk=0.6)", "selective_risk(threshold=0)")
+    ]
     found["none"] = [refused(nothing.result), refused(nothing.bounds, "aurc"), nothing.n, nothing.n_bins]
-    metrics = ("ece", "cwsa", "nothing", "aurc(own)", "selective_risk(coverage=0.3)", "trust", "auroc_f")
+    metrics = (
+        "ece",
+        "cwsa",
+        *(f"{name}(threshold={at})" for name in BY for at in (0.05, 0.41, 0.5, 0.77, 2, -1)),
+        "nothing",
+        "aurc(own)",
+        "selective_risk(coverage=0.3)",
+        "trust",
+        "auroc_f",
+    )
     found["metrics"] = [refused(merged.bounds, metric) for metric in metrics]
     return found
 

@@ -40,6 +40,7 @@ def verdicts_and_abstentions() -> Any:
     columns = {
         "words": _verdicts("correct", "wrong", "Partly correct", "abstained", "unparseable", "Yes", "FAILED."),
         "letters": _verdicts("C", "I", "P", "N"),
+        "two letters": _verdicts("C", "I"),
         "letters and no": _verdicts("C", "I", "no"),
         "truths": _verdicts(True, False, True),
         "numbers": _verdicts(1, 0, 0),

@@ -244,7 +244,7 @@ def _spelled(outputs: Outputs) -> Iterator[str]:
         return
     names = np.array(outputs.class_names)
     true, said = (set(names[np.unique(each)].tolist()) for each in (outputs.labels, outputs.predictions))
-    alike = {"".join(name.split()).casefold(): name for name in true & said or said}
+    alike = {"".join(name.split()).casefold(): name for name in (*sorted(said), *sorted(true & said))}
     for name in sorted(true ^ said):
         other = alike.get("".join(name.split()).casefold(), name)
         if other == name:
