@@ -113,11 +113,15 @@ def test_audits_need_their_chances(tmp_path: Path, capsys: pytest.CaptureFixture
 
 def test_an_empty_week(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A file without rows is a week without rows, after which the policy of the week before stands."""
-    assert live(week(tmp_path, 1), tmp_path, "--risk", "0.05") == 0
+    policy = str(tmp_path / "next.json")
+    assert live(week(tmp_path, 1), tmp_path, "--risk", "0.15", "-o", policy) == 0
+    capsys.readouterr()
     (tmp_path / "none.csv").write_text("conf,chance,err\n")
-    assert live(tmp_path / "none.csv", tmp_path, "-o", str(tmp_path / "next.json")) == 0
+    assert live(tmp_path / "none.csv", tmp_path, "-o", policy) == 0
     assert live(tmp_path / "none.csv", tmp_path, "--restart") == 2
-    assert "next.json is not written, and the policy of the week before stands" in capsys.readouterr().err
+    said = capsys.readouterr()
+    assert "next.json is not written, and the policy of the week before stands" in said.err
+    assert "  answer if conf >= " in said.out
     assert len(abstain.live.load_live(tmp_path / "live.json").result().history) == 2
 
 

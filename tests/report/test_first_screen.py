@@ -222,8 +222,9 @@ def test_a_violated_policy_is_named_by_its_thresholds() -> None:
     """One threshold, and one for each group: where the policy answers, though the verdict is no."""
     seen, page = made("monitor")
     assert page.lead.tone == "bad"
+    assert seen.score
     assert page.lead.rule == (
-        f"This policy answers if the score ≥ {seen.verdict.printed}; it refers the rest for review."
+        f"This policy answers if {seen.score} ≥ {seen.verdict.printed}; it refers the rest for review."
     )
     rng = np.random.default_rng(0)
     score, site = rng.random(6000), np.tile(["a", "b"], 3000)

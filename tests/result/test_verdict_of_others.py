@@ -140,6 +140,9 @@ def test_an_audit_satisfies_violates_or_leaves_open() -> None:
         verdict = abstain.audit(found, draw, np.full(3000, 2.0)).verdict
         assert (verdict.status, verdict.limit) == (status, 0.1)
         assert verdict.risk_interval is not None
+    assert abstain.audit(found.policy(score="msp"), draw, np.full(3000, 2.0)).verdict.rule.startswith(
+        "This policy answers if msp ≥"
+    )
     empirical = abstain.choose_threshold(loss, score, coverage=0.5)
     assert abstain.audit(empirical, loss[:500] * 0, np.full(500, 2.0)).verdict.status is Status.MEASURED
 

@@ -164,6 +164,10 @@ def test_too_few_clusters_are_said() -> None:
         np.zeros(5000), np.arange(5000.0), risk=0.05, delta=DELTA, clusters=np.arange(5000) % 50
     )
     assert "clusters, besides one that fixes the starts, are too few: even without an error 59" in str(found.reason)
+    more = abstain.choose_threshold(
+        np.zeros(372), np.arange(372.0), risk=0.05, delta=0.05, clusters=np.arange(372) % 124
+    )
+    assert more.reason == "124 clusters are too few, though no answer is wrong; add clusters"
     assert "5000 rows in 50 clusters" in str(abstain.choose_threshold(
         np.zeros(5000), np.arange(5000.0), coverage=0.5, clusters=np.arange(5000) % 50
     ))  # fmt: skip

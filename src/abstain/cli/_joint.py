@@ -111,7 +111,8 @@ def joint_command(
     gains = _gains(first_run, result, _enough(first_run) if n_permutations is None else n_permutations)
     if to.json_path is not None:
         _write_json(result, gains, to.json_path)
-    verdict = with_gains(result.verdict, gains).but(*beside(first_run, first, *map(float, GUARANTEE[1::2])))
+    answered = beside(first_run, first, *map(float, GUARANTEE[1::2]))
+    verdict = with_gains(result.verdict, gains).but(*answered, instead=["ood_answered"] if answered else [])
     verdict = with_threshold(verdict, id_file, columns, first)
     if not scores and (unread := unread_scores([id_file, *ood_files], inside)):
         shown = ", ".join(unread[:3]) + (f" and {len(unread) - 3} more" if len(unread) > 3 else "")

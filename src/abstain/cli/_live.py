@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +116,10 @@ def live_command(
     if state.exists() and _no_rows(file):
         if restart:
             raise click.UsageError(f"{file} has no rows: give --restart with the first rows that count after it")
-        to.show(abstain.live.update_live(state, [], []))
+        found = abstain.live.update_live(state, [], [])
+        known = abstain.load_policy(output) if output is not None and output.exists() else None
+        name = "" if known is None else known.confidence_name
+        to.show(found, replace(found.verdict, score=name))
         if output is not None:
             click.echo(f"no rows: {output} is not written, and the policy of the week before stands", err=True)
         return

@@ -15,7 +15,7 @@ from abstain._result import Caveat
 from abstain.cli._columns import ANSWERS, ROWS, reads
 from abstain.cli._group import Options, command
 from abstain.cli._input import about, column_names, read
-from abstain.cli._next import after_violation, scored_as, with_unread_groups
+from abstain.cli._next import after_violation, with_unread_groups
 from abstain.cli._output import Output, writes
 from abstain.cli._several import is_several
 
@@ -77,7 +77,7 @@ def monitor_command(
         raise click.UsageError("give FILE, the labelled rows, or --state with what was monitored so far")
     with nullcontext() if state is None or file is None else locked(state):
         seen, outputs = _seen(whole, file, state, columns, time, given, {"as_of": _present(as_of), "again": again})
-    verdict = scored_as(seen.verdict, whole)
+    verdict = seen.verdict
     if file is not None and not is_several(file):
         if outputs is not None and whole.group is None:
             verdict = with_unread_groups(verdict, file, outputs, "abstain audit")

@@ -74,7 +74,7 @@ def scored_by(score: str | None) -> list[str]:
     return ["--score" if computed else "--confidence", str(score)]
 
 
-def scored_as(verdict: Verdict, how: abstain.policy.ScoreReading | abstain.policy.Policy) -> Verdict:
+def scored_as(verdict: Verdict, how: abstain.policy.ScoreReading) -> Verdict:
     """Return the verdict with the name of the score, of an uncertainty its negative."""
     return replace(verdict, score=f"minus {how.score}" if how.reading.get("uncertainty") == how.score else how.score)
 

@@ -14,7 +14,7 @@ from abstain.cli._columns import ANSWERS, ROWS, reads
 from abstain.cli._group import Options, command
 from abstain.cli._input import about, read, understood
 from abstain.cli._monitor import model_option, one_score, second_column
-from abstain.cli._next import scored_as, with_unread_groups
+from abstain.cli._next import with_unread_groups
 from abstain.cli._output import Output, check_destinations, writes
 from abstain.cli._show import say_written
 
@@ -105,8 +105,7 @@ def audit_command(
     known, outputs, rows = _labelled(known, file, columns, names)
     with about(file):
         seen = abstain.audit(known, outputs.loss_per_sample(), level=level, **rows)
-    verdict = scored_as(seen.verdict, known)
-    to.show(seen, with_unread_groups(verdict, file, outputs))
+    to.show(seen, with_unread_groups(seen.verdict, file, outputs))
     if seen.satisfied is False:
         context.exit(1)
 

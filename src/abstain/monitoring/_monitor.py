@@ -310,7 +310,7 @@ class Monitor:
             empty=self.empty, returned=self.returned, periods=self._shown(), guaranteed=guarantee is not None,
             limit=None if guarantee is None else guarantee.risk, tested=self.rules.tested(unit),
             graded=guarantee is not None and guarantee.max_loss > 1.0,
-            thresholds=dict(self.policy.thresholds), calibrated=calibrated,
+            thresholds=dict(self.policy.thresholds), score=self.policy.confidence_name, calibrated=calibrated,
             by_group=tuple(map(self._line, self.of_group.values())),
         )  # fmt: skip
 

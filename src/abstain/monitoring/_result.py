@@ -103,6 +103,8 @@ class Monitoring(Result):
         Where coverage or score left what calibration had shown, in which direction, and whether that holds now.
     tested : str
         What the guarantee was taken to say: the risk at every row, or its mean in windows, or since the first row.
+    score : str
+        Name of the score; of an uncertainty its negative.
     graded : bool
         Whether the risk is a mean loss, and no share of wrong answers.
     violations : tuple of Violation
@@ -152,6 +154,7 @@ class Monitoring(Result):
     period: float = 7.0
     graded: bool = False
     tested: str = "the risk at every row"
+    score: str = ""
 
     def __getattr__(self, name: str) -> Any:
         """Return the field that now has another name than in version 0.2.0."""

@@ -251,6 +251,11 @@ class Policy:
         return compute(self.score, kind, matrix, self.temperature)
 
     @property
+    def confidence_name(self) -> str:
+        """What sentences call the score; of an uncertainty its negative."""
+        return f"minus {self.score}" if "uncertainty" in self.reading else self.score
+
+    @property
     def first(self) -> Score:
         """How the score is had from a row."""
         return Score(self.score, self.inputs, self.temperature, "uncertainty" in self.reading)

@@ -59,5 +59,5 @@ def _numbers(plan: LabelPlan) -> tuple[Number, ...]:
         Number("Rows to label now", f"{len(plan.rows_to_label):,}", f"of {plan.n:,}"),
         Number("Share of the pool", share(len(plan.rows_to_label) / plan.n)),
         Number("Stage", str(plan.n_stages)),
-        Number(f"Expected margin of {metrics.get(plan.metric).label}", f"± {half:.3g}", "at 95 %"),
+        Number(f"Expected half-width of {metrics.get(plan.metric).label}", f"± {half:.3g}", "at 95 %"),
     )

@@ -35,7 +35,7 @@ def lead_of(verdict: Verdict, board: Board) -> Lead:
         verdict.caveats[:CAVEATS],
         verdict.next or "",
         _aim(verdict),
-        "" if compared is None else f"{compared.sentence}{' Lower AUGRC is better.' * (compared.metric == 'AUGRC')}",
+        "" if compared is None else f"{compared.sentence} {measured_by(compared.metric, 'lower').removeprefix(' · ')}.",
     )
 
 

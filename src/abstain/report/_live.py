@@ -39,7 +39,9 @@ def contents(live: LiveCertification, source: Source, verdict: Verdict) -> tuple
     return Board(charts[0] if charts else None, _numbers(live)), [
         *drawn,
         *([] if live.reach is None else [reach_section(live.reach)]),
-        Section("result", "Groups" if list(live.groups) != [""] else "Calls", tuple(map(Grid, live.tables()))),
+        Section(
+            "result", "Groups" if list(live.groups) != [""] else "Batches of rows", tuple(map(Grid, live.tables()))
+        ),
     ]
 
 
@@ -86,7 +88,7 @@ def _over_time(live: LiveCertification) -> tuple[Chart, ...]:
     place, span = np.arange(1.0, len(lines) + 1.0), (0.5, len(lines) + 0.5)
     step = -(-len(lines) // NAMED)
     labels = tuple(line.when if k % step == 0 else "" for k, line in enumerate(lines))
-    axis = "Calls, oldest first →"
+    axis = "Batches of rows, oldest first →"
     changed = [k + 1.0 for k, line in enumerate(lines) if line.changed][:1]
     changes = tuple(Rule(each, "change", "x") for each in changed)
     coverage = np.array([line.coverage for line in lines])

@@ -43,7 +43,7 @@ class Audit(Result):
     about G groups are from intervals at 1 - (1 - level)/G, so that any is false with probability 1 - level at most.
     ``guaranteed``: whether anything is. ``reason``: why these rows cannot decide. ``cost``: per case, by the costs that
     chose the threshold, if any did. ``limit``: the certified limit of the risk. ``thresholds``: what was audited, by
-    group; of one threshold for all under the empty name.
+    group; of one threshold for all under the empty name. ``score``: of a policy.
 
     Examples
     --------
@@ -70,6 +70,7 @@ class Audit(Result):
     cost: float | None = None
     limit: float | None = None
     thresholds: Mapping[str, float] = field(default_factory=dict)
+    score: str = ""
 
     @property
     def keeps_promise(self) -> bool | None:
@@ -191,7 +192,7 @@ def audit(
         cost = threshold.objective.cost_per_case(total.coverage, total.risk)
     total = replace(
         total, guaranteed=guarantee is not None, cost=cost, limit=None if limit is None else limit[0],
-        thresholds=dict(threshold.thresholds),
+        thresholds=dict(threshold.thresholds), score=threshold.confidence_name if isinstance(threshold, Policy) else "",
     )  # fmt: skip
     if groups is None:
         return total

@@ -86,6 +86,8 @@ def search_clusters(search: Search) -> Found:
         passed = np.flatnonzero(_walks(np.exp(np.minimum(evidence, HIGHEST)), begun) >= 1.0 / delta)
         position = int(passed[-1]) if passed.size else -1
     at = float(tested[position]) if position >= 0 else np.inf
+    if not sample.loss.any():
+        short = f"{left + (not fixed)} clusters are too few, though no answer is wrong; add clusters"
     return Found(at, "fallback", "betting", None if position >= 0 else short)
 
 

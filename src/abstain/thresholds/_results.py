@@ -307,8 +307,8 @@ class CertifiedThreshold(Threshold):
             needed, _ = (None if self.useless else self.rows_needed) or (None, None)
             found = found.but(*out_of_reach(limit, needed, self.least, self.n, tried=1))
         if (best := found.best) is not None:  # the interval is that of no coverage at all
-            found = found.but(threshold=best.threshold, printed=best.printed, coverage=best.coverage)
-            found = found.but(coverage_interval=None)
+            found = found.but(Caveat.of("groups_missing", how="see groups="), threshold=best.threshold)
+            found = found.but(printed=best.printed, coverage=best.coverage, coverage_interval=None)
         return found
 
     @property
