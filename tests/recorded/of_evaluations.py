@@ -73,6 +73,10 @@ def missing_scores() -> Any:
         outputs = abstain.Outputs(loss=p["loss"], scores={"s": gaps, "t": p["other"]})
         given = {"metrics": FEW, "nan_policy": policy, "n_resamples": 20}
         found[policy] = shown(abstain.evaluate(outputs, ["s", "t"], **given))
+        units = abstain.Outputs(
+            loss=p["loss"], scores={"s": gaps}, clusters=p["clusters"], sample_weight=p["sample_weight"]
+        )
+        found[f"{policy} clusters"] = rows_of(abstain.evaluate(units, "s", **given))
         grouped = abstain.Outputs(loss=p["loss"], scores={"s": gaps}, groups={"g": p["groups"]})
         found[f"{policy} groups"] = shown(abstain.evaluate(grouped, "s", groups="g", **given))
     return found

@@ -150,6 +150,8 @@ def refusals_of_results() -> Any:
         (abstain.gate, (evaluation, "augrc"), {"against": {}, "margin": 0.1}),
         (abstain.select, ({"a": (loss, score)},), {"level": 2.0}),
         (abstain.select, ({},), {}),
+        (abstain.select, ({"a": {"validation": (loss, score), "test": (loss, score)}, "b": (loss, score)},), {}),
+        (abstain.select, ({"a": {"validation": (loss, score)}, "b": (loss, score)}, "nll"), {}),
         (abstain.select, ({"a": (loss, score), "b": (loss[:5], score[:5])},), {}),
         (evaluation.value, ("aurc",), {}),
         (evaluation.curve, ("msp",), {}),

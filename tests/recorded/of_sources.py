@@ -29,6 +29,19 @@ def certified() -> Any:
     return found
 
 
+def groups_apart() -> Any:
+    """Return evaluations of which the mix is certified, and one group errs more, much more or stands out."""
+    p, found, chance = rows(95, 2400), {}, np.random.default_rng(95).random(2400)
+    group = np.where(np.arange(2400) % 8 == 1, "few", np.where(p["groups"] == "c", "many", "most"))
+    for kind, rate in (("few", 0.02), ("few", 0.08), ("few", 0.5), ("many", 0.06), ("many", 0.12)):
+        loss = (chance < np.where(group == kind, rate, 0.01)) * 1.0
+        for level in (0.95, 0.8):
+            given: dict[str, Any] = {"loss": loss, "confidence": p["confidence"], "groups": {"site": group}}
+            result = abstain.evaluate(**given, metrics=["augrc", "risk"], level=level)
+            found[f"{kind} {rate} {level}"] = shown(result) if level == 0.95 else result.verdict
+    return found
+
+
 def frames() -> Any:
     """Return evaluations and comparisons of a lazy frame, which its engine counts."""
     p = rows(92, 200, steps=15)
@@ -82,6 +95,11 @@ def few_labels() -> Any:
                 found[f"{design} {target} {unseen}"] = (
                     shown(result) if whole and not isinstance(result, str) else rows_of(result)
                 )
+    named = 1000 + np.arange(400)
+    plan = abstain.plan_labels(p["confidence"], 60, ids=named, seed=5)
+    loss, turned = np.where(plan.stage > 0, p["loss"], np.nan), np.argsort(p["other"])
+    given = {"loss": loss[turned], "confidence": p["confidence"][turned], "ids": named[turned], "plan": plan}
+    found["by ids"] = rows_of(tried(abstain.evaluate, **given))
     some = np.where(np.arange(400) % 4 == 1, p["loss"], np.nan)
     for target in ("pool", "population"):
         given = {"loss": some, "confidence": p["confidence"], "labelled": "at random", "target": target}
