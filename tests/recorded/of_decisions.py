@@ -69,12 +69,13 @@ def selections() -> Any:
             splits[f"T={k}"] = dict(zip(("validation", "test"), parts, strict=True))
         metrics = ["augrc", "auroc_f", "risk", "coverage_at_risk(risk=0.2)"]
         result = abstain.select(splits, metrics, level=0.9)
-        found[f"{runs}"] = [shown(result), result.chosen, result.others(), result.others("risk")]
+        found[f"{runs}"] = [shown(result), result.chosen, result.others(), result.others("risk"), result.rows()]
         alone = abstain.select({name: each["validation"] for name, each in splits.items()}, metrics[:2])
         found[f"{runs} alone"] = shown(alone)
     loss, score = np.array([0, 1, 0, 0] * 10), np.sqrt(np.arange(40) + 0.3)
     tied = {"x": (loss, score), "y": (loss, 2 * score), "z": (loss, -score)}
-    return found | {"tied": shown(abstain.select(tied, "augrc"))}
+    result = abstain.select(tied, "augrc")
+    return found | {"tied": [shown(result), result.rows()]}
 
 
 def tuned_scores() -> Any:
@@ -99,7 +100,7 @@ def tuned_scores() -> Any:
             given["ood"] = None if metric == "auroc_f" else given["ood"]
             result = tried(abstain.tune, score, validation, grid=grid, **given)
             found[f"{metric} {score}"] = (
-                result if isinstance(result, str) else [shown(result), result.value, result.label]
+                result if isinstance(result, str) else [shown(result), result.value, result.label, result.rows()]
             )
     return found
 

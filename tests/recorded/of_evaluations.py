@@ -40,6 +40,11 @@ def weights_and_clusters() -> Any:
         for names in ((), ("sample_weight",), ("clusters",), ("sample_weight", "clusters")):
             given = {name: p[name] for name in ("loss", "confidence", *names)}
             found[f"{steps} {names}"] = shown(abstain.evaluate(**given, n_resamples=20))
+    for share in (1, 3, 40):
+        p = rows(84, 120)
+        copied = {name: np.concatenate([p[name], p[name][: 120 // share]]) for name in ("loss", "confidence", "labels")}
+        given = {"loss": copied["loss"], "confidence": copied["confidence"], "groups": {"label": copied["labels"]}}
+        found[f"copies {share}"] = rows_of(result := abstain.evaluate(**given, metrics=FEW[:2])), result.verdict
     p = rows(83, 60, graded=True)
     found["large"] = shown(abstain.evaluate(loss=9.0 * p["loss"], confidence=30.0 * p["confidence"]))
     return found

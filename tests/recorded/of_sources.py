@@ -55,6 +55,10 @@ def frames() -> Any:
         "clusters": rows_of(abstain.evaluate(lazy, "s", FEW[:3], clusters="case", **told)),
         "compare": shown(abstain.compare("wrong", ["s", "t"], frame=lazy, method="influence")),
     }
+    single = pl.DataFrame(columns | {"wrong": np.where(np.arange(200) == 7, 0.5, p["loss"]), "t": p["other"]}).lazy()
+    found["graded"] = rows_of(abstain.evaluate(single, "t", ["augrc"], loss="wrong", clusters="case"))
+    one = single.with_columns(w=pl.lit(1.0))
+    found["graded weights"] = shown(abstain.evaluate(one, "t", ["augrc"], loss="wrong", sample_weight="w"))
     few = pl.DataFrame(columns | {"wrong": p["loss"] * (np.arange(200) % 6 == 1)}).lazy()
     for metric in ("augrc", "aurc"):
         for told in ({}, {"sample_weight": "w"}, {"clusters": "case"}):
@@ -91,10 +95,8 @@ def few_labels() -> Any:
             for unseen in ("top", "random"):
                 given: dict[str, Any] = {"loss": loss, "confidence": p["confidence"], "plan": plan, "target": target}
                 result = tried(abstain.evaluate, **given, unseen=unseen)
-                whole = unseen == "top" or isinstance(result, str)
-                found[f"{design} {target} {unseen}"] = (
-                    shown(result) if whole and not isinstance(result, str) else rows_of(result)
-                )
+                whole = unseen == "top" and not isinstance(result, str)
+                found[f"{design} {target} {unseen}"] = shown(result) if whole else rows_of(result)
     named = 1000 + np.arange(400)
     plan = abstain.plan_labels(p["confidence"], 60, ids=named, seed=5)
     loss, turned = np.where(plan.stage > 0, p["loss"], np.nan), np.argsort(p["other"])
@@ -103,7 +105,7 @@ def few_labels() -> Any:
     some = np.where(np.arange(400) % 4 == 1, p["loss"], np.nan)
     for target in ("pool", "population"):
         given = {"loss": some, "confidence": p["confidence"], "labelled": "at random", "target": target}
-        found[f"random {target}"] = shown(abstain.evaluate(**given))
+        found[f"random {target}"] = shown(result := abstain.evaluate(**given)), result.verdict
     none = np.where(np.isnan(some), np.nan, 0.0)
     found["no error"] = shown(abstain.evaluate(loss=none, confidence=p["confidence"], labelled="at random"))
     for metric in ("augrc", "risk", "selective_risk(coverage=0.5)"):
