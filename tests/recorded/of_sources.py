@@ -68,6 +68,24 @@ def frames() -> Any:
     return found | {"named": rows_of(named)}
 
 
+def counted_rows() -> Any:
+    """Return comparisons and evaluations of many rows of few different ones, of which only counts are known."""
+    p, found = rows(96, 8000, steps=9), {}
+    columns = {"s": p["confidence"], "t": np.round(p["other"] * 6.0), "w": np.round(p["sample_weight"]) + 1.0}
+    for errors in (1, 40):
+        for graded in (False, True):
+            loss = p["loss"] * (np.arange(8000) % (120 if errors == 1 else 3) == 1)
+            wrong = np.where(loss * p["labels"] == 2.0, 0.5, loss) if graded else loss
+            frame = pl.DataFrame(columns | {"wrong": wrong, "site": p["groups"]}).lazy()
+            for metric in ("augrc", "aurc", "risk", *(() if graded else ("auroc_f",))):
+                for told in ({}, {"sample_weight": "w"}):
+                    call = tried(abstain.compare, "wrong", ["s", "t"], metric, frame=frame, method="influence", **told)
+                    found[f"{errors} {graded} {metric} {list(told)}"] = rows_of(call)
+            given: dict[str, Any] = {"groups": "site", "loss": "wrong", "metrics": ["augrc", "risk"]}
+            found[f"{errors} {graded} evaluated"] = rows_of(abstain.evaluate(frame, "s", **given))
+    return found
+
+
 def answers_that_abstain() -> Any:
     """Return the shares of answers in each state, with and without what should be abstained."""
     p = rows(93, 90)
