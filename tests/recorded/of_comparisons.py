@@ -16,7 +16,7 @@ def scores_under_one_loss() -> Any:
     scores, p = scores_and_rows(51, 90, 3)
     found = {}
     for metric in ("augrc", "auroc_f", "aurc", "e_aurc", "coverage_at_risk(risk=0.2)", "selective_risk(coverage=0.5)"):
-        for adjust in ("holm", "max-t", "none"):
+        for adjust in ("holm", "max-t", "none")[: 3 if metric == "augrc" else 2]:
             method = "influence" if adjust == "max-t" and "coverage_at_risk" not in metric else "auto"
             given = {"adjust": adjust, "n_resamples": 60, "method": method, "rng": 1}
             result = abstain.compare(p["loss"], scores, metric, **given)
