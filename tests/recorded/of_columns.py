@@ -113,6 +113,7 @@ def matrices_by_name() -> Any:
         read({"y": [f"text {k}" for k in range(N)], "pred": WORDS}),
         read({"y": [f"text {k}" for k in range(N)], "pred": WORDS, "quality": CONF}),
         read({"y": [f"text {k % 30}" for k in range(N)], "pred": WORDS}),
+        *(read({"y": [f"text {k}" for k in range(n)], "pred": WORDS[:n]}) for n in (19, 20)),
         read({"y": Y, "passes": np.stack([P, P[::-1], P])}),
         read({"y": Y, "logits": LOGITS, "features": P, "head_weight": np.eye(3), "head_bias": [0.0, 0.1, 0.2]}),
         read({"y": Y, "logits": LOGITS, "class_names": list(NAMES)}),

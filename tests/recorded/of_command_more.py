@@ -97,6 +97,7 @@ def plans_of_pairs_and_pages() -> Any:
             "joint a.csv ood.csv --confidence conf --scores other --permutations 0 --plot frontier.png",
             "joint a.csv ood.csv --confidence conf --scores other",
             "joint a.csv ood.csv --confidence conf --permutations 0",
+            "evaluate a.csv --loss wrong --confidence conf --at-random --texts name --report t.html",
             "metrics",
             "metrics --json",
             "plots --json",

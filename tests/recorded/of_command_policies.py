@@ -98,6 +98,7 @@ def live_certificates_and_few_labels() -> Any:
             "live week2.csv --state s.json --loss wrong --confidence conf",
             "live worse.csv --state g.json --loss wrong --confidence conf --risk 0.1 --delta 0.1 --groups site",
             "live b.csv --state g.json --loss wrong --confidence conf --risk 0.2",
+            "live b.csv --state h.json --loss wrong --confidence conf --risk 0.2 --grid a.csv --json",
             "plan ood.csv --confidence conf --labels 40 -o labels.csv --seed 1 --json",
             "plan ood.csv --confidence conf --halfwidth 0.1 -o half.csv --seed 1",
             "plan ood.csv --confidence conf --labels 30 --metric augrc --design uniform -o uniform.csv --seed 2",

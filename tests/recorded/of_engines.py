@@ -120,6 +120,9 @@ def engines_and_files() -> Any:
         for name, options in {"plain": {}, "groups": {"groups": "site"}, "two": {"scores": ["conf", "other"]}}.items():
             found[f"duckdb {name}"] = _evaluated(table, **options)
             found[f"files {name}"] = _evaluated("*o*.parquet", **options)
+        Path("odd/k=x=y").mkdir(parents=True)
+        PLAIN[:40].write_parquet("odd/k=x=y/a.parquet")
+        found["sign in a value"] = _evaluated("odd", groups="k")
         found["partitions"] = [
             _evaluated("parts", groups=each) for each in (["day"], ["site"], ["day", "site"], ["no"])
         ]

@@ -42,6 +42,7 @@ def columns_of_outputs() -> Any:
         made(labels=Y, logits=np.hstack([P, P])),
         made(labels=Y, logits=np.hstack([P, 1 - P])),
         made(labels=Y, logits=np.hstack([P, 0 * P])),
+        made(labels=Y, logits=np.hstack([P, np.eye(3)[PRED]])),
         made(labels=Y, logits=np.hstack([np.eye(3)[Y], np.eye(3)[PRED]])),
         made(labels=Y, logits=np.hstack([LOGITS, LOGITS[:, :1] + 2])),
         made(labels=TWO, probabilities=np.column_stack([1 - P1, P1])),

@@ -215,6 +215,6 @@ def what_other_tools_are_given() -> Any:
     for name, more in {"all": {}, "accepted": {"accepted_only": True}}.items():
         kept = q["confidence"] >= results["threshold"].threshold if more else np.ones(150, dtype=bool)
         seen = abstain.monitor(policy, q["loss"][kept], q["confidence"][kept], **more)
-        lines = prometheus.metrics_text(seen, 'a "b"\n').splitlines()
+        lines = prometheus.metrics_text(seen, 'a "b"\n\\').splitlines()
         found[f"monitor {name}"] = [line.split() for line in lines if line[0] != "#" and "timestamp" not in line]
     return found
