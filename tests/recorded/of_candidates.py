@@ -78,7 +78,7 @@ def two_scores() -> Any:
 def candidates_and_metrics() -> Any:
     """Return what is chosen among candidates, and the thresholds of the largest CWSA."""
     found: dict[str, Any] = {}
-    for n, many, graded in product((400, 1000), (1, 2, 3, 5, 6), (False, True)):
+    for n, many, graded in product((400, 1000), (2, 3, 5, 6), (False, True)):
         p = easy(n, n, graded=graded, share=0.4)
         mix = {f"s{k}": p["confidence"] * (1.0 - 0.15 * k) + 0.15 * k * p["other"] for k in range(many)}
         bound = {"max_loss": 1.5} if graded else {}
@@ -98,7 +98,7 @@ def candidates_and_metrics() -> Any:
 def plans_of_certificates() -> Any:
     """Return how many rows a certificate takes, from a pilot."""
     found = {}
-    for steps, risk, coverage in ((0, 0.3, 0.6), (8, 0.25, 0.3)):
+    for steps, risk, coverage in ((8, 0.25, 0.3),):
         p = rows(4, 40, steps=steps)
         plan = thresholds.plan_certificate(**chosen(p), risk=risk, delta=0.1, coverage=coverage, rng=3)
         found[f"{steps} {risk} {coverage}"] = whole(plan)

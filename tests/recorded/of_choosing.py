@@ -18,7 +18,7 @@ COLUMNS = ("loss", "confidence")
 def _found(p: dict[str, Any], *names: str, **options: Any) -> Any:
     result, caught = warned(abstain.choose_threshold, **chosen(p, *names), **options)
     short = (*LONG, "verdict", "objective", "n", "level")
-    return result if isinstance(result, str) else [whole(result, *short), whole(result.reach), said(result), caught]
+    return result if isinstance(result, str) else [whole(result, *short), whole(result.reach), caught]
 
 
 def certificates_of_right_and_wrong() -> Any:

@@ -26,7 +26,8 @@ def periods_and_windows() -> Any:
     """Return what is seen of numbers and dates as times, by period and window."""
     parts, days = _parts()
     found = {}
-    for name, more in product(("numbers", "dates"), ({}, {"period": 10.0}, {"window": 14.0}, {"since_first": True})):
+    kinds: list[tuple[str, dict[str, Any]]] = [("numbers", {}), ("dates", {"period": 10.0})]
+    for name, more in (*kinds, ("numbers", {"window": 14.0}), ("dates", {"since_first": True})):
         times = [{"time": each if name == "numbers" else START + each.astype(int)} for each in days]
         result = calls(guaranteed(), parts, times=times, **more)
         short = [[one["period"], one["n"], one["evidence"]] for one in result[1]["periods"]]

@@ -36,9 +36,8 @@ def plans_by_design() -> Any:
 def estimates_of_metrics() -> Any:
     """Return what few labels say of each metric, by design, ties, share of errors, target and level."""
     found = {}
-    for steps, share, design in product(
-        (0, 6), (1.0, 0.12, 0.0), ("usual", "adaptive", "planned", "levelled", "region")
-    ):
+    designs = ("usual", "adaptive", "planned", "levelled", "region")
+    for (steps, share), design in product(((0, 1.0), (6, 1.0), (0, 0.12), (6, 0.0)), designs):
         p = a_pool(steps=steps, share=share)
         for metric in {"usual": METRICS, "region": ("selective_risk(coverage=0.3)",)}.get(design, METRICS[:3]):
             plan = tried(made, p, design, 70, metric=metric if design != "usual" else "augrc")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import abstain
-from tests.recorded.contents import said, whole
+from tests.recorded.contents import whole
 from tests.recorded.populations import rows
 
 METRICS = ("augrc", "aurc", "risk", "sele", "auroc_f", "accuracy", "selective_risk(coverage=0.5)", "e_augrc",
@@ -42,7 +42,7 @@ def labelled(plan: Any, loss: Any) -> Any:
 
 def drawn(plan: Any) -> Any:
     chances = [plan.probability.sum(axis=1), (plan.probability**2).sum(axis=1), plan.probability[:, ::71]]
-    return [whole(plan.facts), plan.digest[:9], whole(plan.planned), whole(chances), said(plan), plan.leaning]
+    return [whole(plan.facts), plan.digest[:9], whole(plan.planned), whole(chances), plan.leaning]
 
 
 def estimated(known: Any, score: Any, plan: Any, **options: Any) -> Any:
