@@ -150,6 +150,14 @@ def of_models(sizes: str, clusters: int, rng: Generator, whole: bool = False) ->
     return losses, {name: rng.random(rows.size) for name in "ab"}, rows
 
 
+def of_rates(chance: float, often: float, clusters: int, rng: Generator) -> Sample:
+    """Two models that are equally often wrong in all, one of them far more often in some clusters; useless scores."""
+    rows = np.repeat(np.arange(clusters), 300 // clusters)
+    rate = np.where(rng.random(clusters) < chance, often, 0.05)[rows], chance * often + (1.0 - chance) * 0.05
+    losses = {name: (rng.random(rows.size) < each) * 1.0 for name, each in zip("ab", rate, strict=True)}
+    return losses, {name: rng.random(rows.size) for name in "ab"}, rows
+
+
 def of_scores(sizes: str, clusters: int, rng: Generator) -> Sample:
     """Two scores of one model that are alike; rows of a cluster share half of everything."""
     rows = np.repeat(np.arange(clusters), differences.sizes(sizes, clusters, rng))
@@ -285,6 +293,10 @@ def alike() -> Cells:
                 partial(of_models, sizes, clusters, whole=True),
                 metric,
             )
+    for clusters in (6, 8, 12, 20):
+        for chance, often in ((0.25, 0.8), (0.4, 0.3)):
+            draw = partial(of_rates, chance, often, clusters)
+            add(f"{clusters} clusters, {often:.0%} wrong in {chance:.0%} of them", draw, "risk")
     return made
 
 

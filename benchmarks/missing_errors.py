@@ -8,7 +8,8 @@ errors in which this score is confident, until both are equal. A sample of n row
 calls equal scores different in at least b (1 - e)^n of those of the second. Where a quarter of e is left in the first
 population, the lemma of Neyman and Pearson gives the least: a sample tells them apart only by how many such rows it
 has, so the best test calls the two different where these are few. For each pair of populations this prints (1 - e)^n,
-b, the least, and how often equal scores are called different.
+b, the least, and how often equal scores are called different. Last come samples that may lack all rows or clusters in
+which two scores differ: how often intervals and claims are wrong.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from benchmarks.error_rates import Cells, Draw, Generator, Sample
 from scipy.stats import binom
 
 import abstain
+from abstain.inference import non_inferiority
 
 
 class Pair(NamedTuple):
@@ -105,6 +107,49 @@ def mixed(
     return losses, {name: rng.random(unit.size) for name in losses}, unit
 
 
+def models(whole: float, n: int, rng: Generator, *, lacking: bool) -> Sample:
+    """Two models with equal mean losses and useless scores: of .03, and of one of them a few of 1."""
+    first = np.where(rng.random(n) < (0.0 if lacking else whole), 1.0, 0.03 * (rng.random(n) < 0.2))
+    alike = 0.03 * (rng.random(n) < (whole + (1.0 - whole) * 0.006) / 0.03)
+    return {"a": first, "b": alike}, {name: rng.random(n) for name in "ab"}, None
+
+
+def promoted(sizes: str, x: float, noise: float, rng: Generator) -> tuple[Sample, float]:
+    """So many rows or clusters are wrong, on top of one score and lowest in the other, which is else the same or noisy.
+
+    Last comes by how much that makes the first one worse.
+    """
+    size = {"rows": np.ones(400, int), "clusters of 8": np.full(40, 8)}.get(
+        sizes, np.where(rng.random(60) < 0.1, 25, 1)
+    )
+    unit, share = np.repeat(np.arange(size.size), size), x / size.size
+    up, base = (rng.random(size.size) < share)[unit], rng.random(unit.size)
+    loss = (up | (rng.random(unit.size) < 0.1)) * 1.0
+    scores = {"a": np.where(up, 2.0, 0.0) + base + noise * rng.normal(size=unit.size), "b": base - 2.0 * up}
+    return (loss, scores, None if sizes == "rows" else unit), share * (1.0 - share) * 0.9
+
+
+def few_differ(sizes: str, x: float, noise: float, rng: Generator) -> dict[str, float]:
+    """Whether the interval misses that, or there is none; and a claim at this margin."""
+    (loss, scores, unit), worse = promoted(sizes, x, noise, rng)
+    each = abstain.compare(loss, scores, clusters=unit, n_permutations=1).difference("a", "b")
+    missed = {"interval misses": each.low > worse or each.high < worse, "no interval": np.isnan(each.low)}
+    try:
+        claim = non_inferiority(loss, scores, margin=worse, clusters=unit)
+    except ValueError:
+        return {**missed, "not worse": 0.0, "no claim": 1.0}
+    return {**missed, "not worse": claim.shown, "no claim": 0.0}
+
+
+def cells_of_few() -> Cells:
+    """Rows or clusters that differ, of which a sample may lack all."""
+    kinds = [(sizes, x, noise) for sizes in ("rows", "clusters of 8", "clusters of 25 or 1") for x in (1, 2, 3, 5)
+             for noise in (0.0, 1e-3)]  # fmt: skip
+    return {
+        f"differ: {x} {sizes}, {noise:g} of noise": partial(few_differ, sizes, x, noise) for sizes, x, noise in kinds
+    }
+
+
 @cache
 def made_equal(metric: str, error: float, kind: str, apart: float) -> float:
     """Return the share of errors at the top of the first score, and lowest in the other, that makes both equal."""
@@ -148,6 +193,8 @@ def pairs() -> dict[str, Pair]:
                 made[name + ", a quarter left" * (left > 0.0)] = Pair(*draws, error * top, n, metric, left=left)
     draws = [partial(rare_whole, 0.006, 400, lacking=each) for each in (True, False)]
     made["400 rows, losses of .03, 0.6 % of 1: AUGRC"] = Pair(draws[0], draws[1], 0.006, 400, "augrc", "influence")
+    draws = [partial(models, 0.006, 400, lacking=each) for each in (True, False)]
+    made["two models, 400 rows, losses of .03, 0.6 % of one of 1: RISK"] = Pair(*draws, 0.006, 400, "risk")
     for large, sizes, whole, rows, n in (
         (1.0, (10, 10), 0.02, 0.02, 40), (0.1, (25, 1), 0.2, 0.05, 50), (1.0, (50, 50), 0.25, 0.05, 6),
     ):  # fmt: skip
@@ -169,13 +216,16 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     cells = {name: each for name, each in pairs().items() if re.search(options.match, name)}
-    asked: Cells = dict(cells)
+    few = {name: each for name, each in cells_of_few().items() if re.search(options.match, name)}
+    asked: Cells = dict(cells) | few
     counts = error_rates.counted(asked, options.store, options.repetitions)
     for name, pair in cells.items():
         n = counts[name]["samples"]
         found, false = counts[name]["found"] / n, error_rates.differences.percent(counts[name]["false"], n)
         least = f"lacking in {pair.lacking:.1%}, found {found:.1%}, so at least {pair.least(found):.1%}"
         print(f"{name}: {pair.share:.2%} of the units, {least}; false {false} of {n}")
+    for name in few:
+        print(f"{name}: {error_rates.said(counts[name])}")
 
 
 if __name__ == "__main__":

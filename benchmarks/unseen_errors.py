@@ -258,9 +258,11 @@ def top(form: Form) -> None:
 # ---------------------------------------------------------------------- bands, and differences of coverages
 
 
-def contains(loss: Any, score: Any, clusters: Any, truth: Callable[[Any], Any], draw: int) -> tuple[bool, Any]:
+def contains(
+    loss: Any, score: Any, clusters: Any, truth: Callable[[Any], Any], draw: int, unseen: str = "whole"
+) -> tuple[bool, Any]:
     """Return whether a simultaneous band holds from a coverage of .1 on, and the band."""
-    options: dict[str, Any] = {"kind": "simultaneous", "n_draws": 300, "rng": draw}
+    options: dict[str, Any] = {"kind": "simultaneous", "n_draws": 300, "rng": draw, "unseen": unseen}
     band = abstain.inference.risk_band(loss, score, clusters=clusters, **options)
     known = band.coverage >= 0.1
     at = truth(band.threshold)[known]
@@ -299,7 +301,9 @@ def large(form: Form) -> None:
     much less risk.
     """
     many = form(2000, 5)
-    for kind, m in (("rates from Beta(1, 4)", 60), ("wrong as a whole", 50)):
+    kinds = [(*kind, unseen) for kind in (("rates from Beta(1, 4)", 60), ("wrong as a whole", 50))
+             for unseen in ("whole", "alike")]  # fmt: skip
+    for kind, m, unseen in kinds:
         rng, found, below, truth = np.random.default_rng(3), [], [], (6.0 * 0.2 + 2.55 * 0.05) / 8.55
         for draw in range(many):
             big = rng.random(m) < 0.15
@@ -307,12 +311,12 @@ def large(form: Form) -> None:
             rate = rng.beta(1, 4, m) if kind.startswith("rates") else (rng.random(m) < 0.2) * 1.0
             loss = (rng.random(len(cluster)) < np.where(big, rate, 0.05)[cluster]) * 1.0
             score = rng.random(len(loss))
-            holds, band = contains(loss, score, cluster, partial(np.full_like, fill_value=truth), draw)
+            holds, band = contains(loss, score, cluster, partial(np.full_like, fill_value=truth), draw, unseen)
             found.append(holds)
             if not rate[big].any():
                 below.append(bool(band.high[-1] < truth))
         none = f"none wrong in {percent(len(below), many)}, below the risk in {held(below)} of these"
-        say(f"large clusters, {kind}: hold {held(found)} of {many}, risk {truth:.3f}; {none}")
+        say(f"large clusters, {kind}, unseen={unseen}: hold {held(found)} of {many}, risk {truth:.3f}; {none}")
 
 
 def differences(form: Form) -> None:

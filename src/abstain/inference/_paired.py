@@ -255,7 +255,7 @@ def _difference(estimates: Estimates, i: int, j: int, level: float, together: bo
         if few is not None:
             row = np.nan
         elif estimates.hardly(i, j):
-            row, few = estimates.unseen_row(i, j), HARDLY
+            row, few = estimates.unseen_row(i, j), f"{HARDLY}; the p-value has none"
         notes += few, rests.note
         if most_df < FEW:
             notes.append(f"only {most_df:.1f} degrees of freedom: {why}")

@@ -105,23 +105,25 @@ class UnseenPairs:
         their effective number. Last how far all goes one way: 0 if as much moves up as down, 1 if nothing moves down.
         What moves these rows alike, since one score ranks errors lower, moves no cluster against another.
         """
-        gap = self._apart(i, j)
+        gap = self.rises[i] - self.rises[j]
         if self.unit is not None:
+            gap = gap - gap.mean() if gap.size else gap
             gap = np.bincount(self.unit, gap).astype(np.float64)
         return _one_way(gap * gap, gap, self.times) if self.free is None else (0.0, math.inf, 0.0)
 
     def differing(self, i: int, j: int) -> tuple[float, float, float]:
-        """Return the same of rows or clusters whatever their size, since others that differ may be larger."""
-        gap = self._apart(i, j)
+        """Return the same of rows or clusters whatever their size, since others that differ may be larger.
+
+        Rows that only others are moved past are most, so that their median is that of rows which differ in nothing.
+        """
+        gap = self.rises[i] - self.rises[j]
+        if self.unit is not None and gap.size:
+            gap = gap - np.median(gap)
         squares = gap * gap
         if self.unit is not None:
             rows = np.maximum(np.bincount(self.unit), 1)
             squares, gap = (np.bincount(self.unit, each) / rows for each in (squares, gap))
         return _one_way(squares, gap, self.times) if self.free is None else (0.0, math.inf, 0.0)
-
-    def _apart(self, i: int, j: int) -> FloatArray:
-        gap = self.rises[i] - self.rises[j]
-        return gap if self.unit is None or not gap.size else gap - gap.mean()
 
     def directed(self, i: int, j: int) -> float:
         """Return the same as far as one score ranks higher what the other ranks lower: of two models, all of it.
