@@ -338,8 +338,6 @@ class Policy:
                 return part, cast(str, self.reading[part])  # type: ignore[literal-required]
         return None
 
-    # ------------------------------------------------------------------ forms
-
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the policy as JSON; infinite thresholds are written as text."""
         content = self._content()
@@ -393,11 +391,10 @@ class Policy:
 
     def exported(self, part: Score) -> Document:
         """Return how a score is had from a row, in the form of an exported policy."""
-        levels = self.levels if part == self.first else None
         return {
             "score": part.score,
             "inputs": None if part.inputs is None else dict(part.inputs),
             "temperature": part.temperature,
             "uncertainty": part.uncertainty,
-            "levels": levels,
+            "levels": self.levels if part == self.first else None,
         }
