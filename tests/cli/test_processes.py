@@ -163,4 +163,4 @@ def test_width_without_a_terminal(path: Path, abstain_: Callable[..., Done], mon
         assert sum("conf" in line for line in lines) >= 1
     ties = start("evaluate", path, "--scores", "votes", "--metrics", "augrc", COLUMNS="40").stdout
     assert max(map(len, ties.splitlines())) <= 40
-    assert "of the rows share one value of votes: no threshold separates them." in " ".join(ties.split())
+    assert "5.0 % of the scores are distinct, the largest tie holds 24 of 120 samples" in " ".join(ties.split())
