@@ -218,6 +218,8 @@ def tried(change: dict[str, Any], reached: dict[str, Any], room: Path, whole: bo
     code, text = forked(room, [f"@{room}/names.txt"], limit)
     if code == 0 and whole:
         code, text = forked(room, ["tests"], 1800.0)
+    if "ERROR: not found" in text:
+        raise RuntimeError(f"tests that are no more; record what they reach again:\n{text}")
     failed = [line for line in text.splitlines() if line.startswith(("FAILED", "ERROR"))]
     outcome = {0: "lives", -signal.SIGALRM: "too slow"}.get(code, "noticed")
     path.write_bytes(raw)
