@@ -40,7 +40,8 @@ def test_more_rows_are_no_remedy_where_no_threshold_has_the_risk() -> None:
     assert found.least == (29, pytest.approx(risks[28:].min()))
     assert found.least[1] > 0.1
     assert caveat(found.verdict, "out_of_reach").text.startswith(
-        f"If errors lie as here, 10 % would take a better score (of any 29 answers {percent(found.least[1])} or more"
+        "If errors lie as here, 10 % would take a better score (a certificate takes 29 answers; of so many at least "
+        f"{percent(found.least[1])} are wrong)"
     )
     assert not any("at least about" in line for line in found.notes())
 

@@ -112,7 +112,7 @@ def out_of_reach(limit: float, needed: int | None, least: tuple[int, float] | No
     """
     enough, lowest = least or (0, -math.inf)
     if lowest >= limit:
-        why = f"of any {enough:,} answers {percent(lowest)} or more are wrong, and fewer certify nothing"
+        why = f"a certificate takes {enough:,} answers; of so many at least {percent(lowest)} are wrong"
         return [Caveat.of("out_of_reach", limit=limit, needed=None, what=[f"a better score ({why})"])]
     if needed is None or needed <= n:
         return []
