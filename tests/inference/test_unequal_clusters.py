@@ -117,3 +117,26 @@ def test_what_keeps_no_room_says_so() -> None:
         assert any("no allowance for unseen errors" in note for note in result.notes())
     for plain in (abstain.compare(loss[0], single), inference.non_inferiority(loss[0], single, margin=0.2)):
         assert not any("no room" in note for note in plain.notes())
+
+
+def test_few_clusters_leave_room_for_some_that_are_wrong_as_a_whole() -> None:
+    """A limit is at least that of a share s with (1 - s)^10 = .025 of such clusters; one more error never lowers it."""
+    sizes = np.r_[np.full(6, 25), np.ones(54, dtype=int)]
+    rows = np.repeat(np.arange(60), sizes)  # 10.9 effective clusters, of which 10 are counted
+    score, share = np.random.default_rng(0).random(204), 1.0 - 0.025**0.1
+    for metric, worst in (("risk", 1.0), ("augrc", 0.5), ("aurc", 1.0), ("selective_risk", 1.0)):
+        chosen = abstain.metrics.get(metric, **({"coverage": 0.8} if metric == "selective_risk" else {}))
+        before = 0.0
+        for wrong in range(0 if metric == "risk" else 5, 30):
+            loss = ((rows >= 6) & (rows < 6 + wrong)) * 1.0
+            found = abstain.confidence_interval(chosen, loss, score, clusters=rows)
+            assert found.high >= max(before, found.estimate * (1.0 - share) + share * worst) - 1e-9
+            assert wrong > 10 or found.high == pytest.approx(found.estimate * (1.0 - share) + share * worst, rel=1e-3)
+            before = found.high
+            if metric == "risk":
+                accuracy = abstain.confidence_interval("accuracy", loss, score, clusters=rows)
+                assert (accuracy.low, accuracy.high) == pytest.approx((1.0 - found.high, 1.0 - found.low))
+    even = (np.arange(200) % 9 == 0) * 1.0
+    for loss, clusters in ((even, 20), (1.1 * even, 19)):  # 20 decide; losses above 1
+        found = abstain.confidence_interval("risk", loss, score[:200], clusters=np.arange(200) % clusters)
+        assert found.high < 1.0 - 0.025**0.05

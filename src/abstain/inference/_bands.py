@@ -18,7 +18,7 @@ from abstain.curve import SLACK
 from abstain.inference._binomial import beta_quantiles, check_level
 from abstain.inference._interval import Interval
 from abstain.inference._points import Points, points_of, spread, units_of, unseen_of
-from abstain.inference._rests_on import FEWEST, LEAST, RestsOn, joined
+from abstain.inference._rests_on import FEWEST, LEAST, RestsOn, joined, with_whole_clusters
 
 __all__ = ["RiskBand", "risk_band"]
 
@@ -272,10 +272,9 @@ def risk_band(
     warning, number = None, units_of(points)
     if clusters is not None:
         few, known = number < FEWEST, number >= LEAST
-        if unseen == "whole":  # m clusters hold none of a share 1 - a^(1/m) of all with the probability a
-            share = 1.0 - (0.5 - 0.5 * level) ** (1.0 / number)
-            worst = points.largest * (points.coverage if points.generalized else 1.0)
-            high = np.where(few, np.maximum(high, points.risk + share * (worst - points.risk)), high)
+        if unseen == "whole":
+            worst = points.largest * (points.coverage if points.generalized else np.ones_like(number))
+            high = np.where(few, np.maximum(high, with_whole_clusters(points.risk, worst, number, level)), high)
         low, high = np.where(known, low, 0.0), np.where(known, high, points.largest)
         counts = points.coverage >= start - SLACK
         fewest = float(number[known & counts].min(initial=np.inf))
@@ -283,7 +282,12 @@ def risk_band(
             warning = f"the band says nothing: {number.max():.1f} clusters of equal weight would show as much"
         else:
             note = RestsOn(fewest, "clusters").note if kind == "simultaneous" else None
-            warning = joined(note, ALIKE if unseen == "alike" and few[counts].any() else None)
+            most = float(number[counts].max())
+            if unseen == "alike":
+                note = joined(note, ALIKE if few[counts].any() else None)
+            elif note is not None and fewest < FEWEST <= most:
+                note += f"; where 20 or more do (here up to {most:.0f}), no room for clusters that are wrong as a whole"
+            warning = note
     unit = "rows" if clusters is None else "clusters"
     columns = points.threshold, points.coverage, points.risk, low, high, number
     return RiskBand(*columns, unit, risk, kind, name, level, start, warning)

@@ -19,7 +19,7 @@ from abstain.inference._confidence import of_coverage
 from abstain.inference._influence import aggregated, gradient, per_sample, refused
 from abstain.inference._interval import Interval, around, of_spread, one_sided
 from abstain.inference._resample import Sampling, resampling
-from abstain.inference._rests_on import FEWEST, RestsOn, joined, rests_on
+from abstain.inference._rests_on import FEWEST, RestsOn, effective_clusters, joined, rests_on
 from abstain.inference._spread import (
     SINGLE,
     Spread,
@@ -269,7 +269,17 @@ def _interval(
     light = joined(warning_light(df, None if sampling.clusters is None else terms.shape[1]), _edge(metric, row))
     rests = rests_on(row[0], sampling)
     light = joined(rests.note, light)
-    spread = Spread(metric, row[0], mean, float(np.sqrt(parts.total)), parts.df, False, light, rests)
+    spread = Spread(
+        metric,
+        row[0],
+        mean,
+        float(np.sqrt(parts.total)),
+        parts.df,
+        False,
+        light,
+        rests,
+        effective_clusters(row[0], sampling),
+    )
     return _of_runs(spread, level, "runs", more)
 
 

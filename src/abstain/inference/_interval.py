@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from abstain.inference._binomial import clopper_pearson
 from abstain.inference._columns import is_plain
 from abstain.inference._influence import counted_terms, gradient
 from abstain.inference._resample import INDEPENDENT, Sampling
-from abstain.inference._rests_on import RestsOn, joined
+from abstain.inference._rests_on import FEWEST, RestsOn, joined, with_whole_clusters
 from abstain.inference._spread import (
     SINGLE,
     Powers,
@@ -82,15 +83,32 @@ def _of_error(spread: Spread, level: float, unseen: tuple[OneMore, ...]) -> Inte
 
 def around(spread: Spread, level: float, unseen: tuple[OneMore, ...] = ()) -> Interval:
     """Return the interval by Student's t, whatever the degrees of freedom, and further where the unseen decides."""
-    metric, blocks, estimate, error, df, _, note, rests = spread
+    metric, blocks, estimate, error, df, _, note, rests, _ = spread
     if rests is not None and rests.refusal is not None:
         return no_interval(estimate, error, level, rests.refusal)._replace(rests_on=rests)
+    further = whole_clusters(spread, level)
     if spread.vanishes:
-        return without_spread(metric, blocks, estimate, level, unseen, rests)
+        found = without_spread(metric, blocks, estimate, level, unseen, rests)
+        return found._replace(low=min([found.low, *further]), high=max([found.high, *further]))
     low, high, method = ends(metric, blocks, estimate, t_quantile(level, df) * error)
-    further = [limited(metric, blocks, end) for end in worse_ends(metric, unseen, level)]
+    further += [limited(metric, blocks, end) for end in worse_ends(metric, unseen, level)]
     low = max(low - grain(metric, blocks, estimate), 0.0) if low > 0.0 else low
     return Interval(min([low, *further]), max([high, *further]), estimate, error, level, method, df, note, rests)
+
+
+def whole_clusters(spread: Spread, level: float) -> list[float]:
+    """Return the end with room for clusters that are wrong as a whole, of a mean of losses that are at most 1."""
+    metric, blocks, base = spread.metric, spread.blocks, spread.metric.base
+    linear = base.worst is not None or base.said(base.accepted_loss) is not None
+    if spread.clusters >= FEWEST * (1.0 - 1e-9) or not linear or "oracle" in base.needs:
+        return []
+    if not blocks.binary and float(np.max(to_numpy(blocks._kept.loss))) > 1.0:
+        return []
+    worst, _ = base.evaluate(replace(blocks, loss=blocks.weight, moments=None))
+    value = spread.estimate if metric.image is None else metric.image.back(spread.estimate)
+    number = np.floor(spread.clusters * (1.0 + 1e-9))  # as where no cluster is wrong
+    end = float(with_whole_clusters(np.asarray(value), np.asarray(worst), number, level))
+    return [end if metric.image is None else metric.image(end)]
 
 
 def grain(metric: Metric, blocks: TieBlocks, estimate: float) -> float:

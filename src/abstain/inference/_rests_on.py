@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +38,31 @@ def effective_number(amounts: FloatArray, unit: IntArray | None = None, times: F
         each = np.ones(len(amounts))
     total, square = float(np.abs(amounts) @ each), float(amounts**2 @ each)
     return total**2 / square if square > 0.0 else 0.0
+
+
+def with_whole_clusters(value: FloatArray, worst: FloatArray, number: FloatArray, level: float) -> FloatArray:
+    """Return a mean loss if the sample lacks clusters that are wrong as a whole; an upper limit is at least this.
+
+    Let a be what the level leaves out on one side. If a share s = 1 - a^(1/m) of all clusters is wrong as a whole, m
+    clusters hold none of them with the probability a. Such a sample is one of the other clusters, whatever these show,
+    so no limit that rests on them alone allows for the share. With it, and with scores like those of the others, the
+    mean is 1 - s times theirs plus s times the worst.
+    It grows with the mean of the others. From 20 clusters on the mean stays as it is: there the sample itself counts.
+    """
+    share = (1.0 - (0.5 - 0.5 * level) ** (1.0 / number)) * (number < FEWEST)
+    return np.asarray(value + share * (worst - value))
+
+
+def effective_clusters(blocks: TieBlocks, sampling: Sampling) -> float:
+    """Return the effective number of clusters of a table; without clusters infinity."""
+    if sampling.clusters is None:
+        return math.inf
+    samples = blocks._kept
+    weight = (
+        np.ones(samples.loss.size) if samples.sample_weight is None else np.asarray(to_numpy(samples.sample_weight))
+    )
+    times = None if samples.times is None else np.asarray(samples.times, dtype=np.float64)
+    return effective_number(weight, sampling.clusters, times)
 
 
 @dataclass(frozen=True, order=True)
