@@ -70,9 +70,10 @@ def confidence_interval(
     unseen error is as likely at one row as at another is an assumption, which no sample can test: with
     ``unseen="top"`` it may lie among the most confident rows, where it counts most.
 
-    With clusters, below 20 effective ones, the end towards the worse of a risk, its areas and accuracies has room for a
-    share of clusters that are wrong as a whole, if no loss exceeds 1: of m clusters none is with the probability a if
-    the share is 1 - a^(1/m). Their scores are taken to be like those of the others.
+    Where a few clusters hold most rows (the effective number m is below 20, and below half of the clusters), the end
+    towards the worse of a risk, its areas and accuracies has room for large clusters that are wrong as a whole, if no
+    loss exceeds 1: of m clusters none is with the probability a if a share 1 - a^(1/m) of all is. Their scores are
+    taken to be like those of the others.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ from abstain.inference._confidence import of_coverage
 from abstain.inference._influence import aggregated, gradient, per_sample, refused
 from abstain.inference._interval import Interval, around, of_spread, one_sided
 from abstain.inference._resample import Sampling, resampling
-from abstain.inference._rests_on import FEWEST, RestsOn, effective_clusters, joined, rests_on
+from abstain.inference._rests_on import FEWEST, RestsOn, joined, rests_on, unlike_clusters
 from abstain.inference._spread import (
     SINGLE,
     Spread,
@@ -278,7 +278,7 @@ def _interval(
         False,
         light,
         rests,
-        effective_clusters(row[0], sampling),
+        unlike_clusters(row[0], sampling),
     )
     return _of_runs(spread, level, "runs", more)
 

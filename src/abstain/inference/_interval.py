@@ -34,6 +34,9 @@ from abstain.metrics import Metric
 
 __all__ = ["Interval"]
 
+#: What is said of an interval whose worse end has this room.
+WHOLE = "a few clusters hold most rows: room for large ones that are wrong as a whole"
+
 
 class Interval(NamedTuple):
     """A confidence interval and how it came about.
@@ -87,9 +90,11 @@ def around(spread: Spread, level: float, unseen: tuple[OneMore, ...] = ()) -> In
     if rests is not None and rests.refusal is not None:
         return no_interval(estimate, error, level, rests.refusal)._replace(rests_on=rests)
     further = whole_clusters(spread, level)
+    note = joined(note, WHOLE if further else None)
     if spread.vanishes:
         found = without_spread(metric, blocks, estimate, level, unseen, rests)
-        return found._replace(low=min([found.low, *further]), high=max([found.high, *further]))
+        note = joined(found.warning, WHOLE if further else None)
+        return found._replace(low=min([found.low, *further]), high=max([found.high, *further]), warning=note)
     low, high, method = ends(metric, blocks, estimate, t_quantile(level, df) * error)
     further += [limited(metric, blocks, end) for end in worse_ends(metric, unseen, level)]
     low = max(low - grain(metric, blocks, estimate), 0.0) if low > 0.0 else low
@@ -97,7 +102,7 @@ def around(spread: Spread, level: float, unseen: tuple[OneMore, ...] = ()) -> In
 
 
 def whole_clusters(spread: Spread, level: float) -> list[float]:
-    """Return the end with room for clusters that are wrong as a whole, of a mean of losses that are at most 1."""
+    """Return the end with room for large clusters that are wrong as a whole, of a mean of losses of at most 1."""
     metric, blocks, base = spread.metric, spread.blocks, spread.metric.base
     linear = base.worst is not None or base.said(base.accepted_loss) is not None
     if spread.clusters >= FEWEST * (1.0 - 1e-9) or not linear or "oracle" in base.needs:

@@ -53,8 +53,11 @@ def with_whole_clusters(value: FloatArray, worst: FloatArray, number: FloatArray
     return np.asarray(value + share * (worst - value))
 
 
-def effective_clusters(blocks: TieBlocks, sampling: Sampling) -> float:
-    """Return the effective number of clusters of a table; without clusters infinity."""
+def unlike_clusters(blocks: TieBlocks, sampling: Sampling) -> float:
+    """Return the effective number of clusters where a few hold most rows, so that it is below half of them; else inf.
+
+    Among clusters of like size a wrong one that is seen stands for others. Small ones say little about large ones.
+    """
     if sampling.clusters is None:
         return math.inf
     samples = blocks._kept
@@ -62,7 +65,8 @@ def effective_clusters(blocks: TieBlocks, sampling: Sampling) -> float:
         np.ones(samples.loss.size) if samples.sample_weight is None else np.asarray(to_numpy(samples.sample_weight))
     )
     times = None if samples.times is None else np.asarray(samples.times, dtype=np.float64)
-    return effective_number(weight, sampling.clusters, times)
+    number = effective_number(weight, sampling.clusters, times)
+    return number if number < 0.5 * np.count_nonzero(np.bincount(sampling.clusters)) else math.inf
 
 
 @dataclass(frozen=True, order=True)

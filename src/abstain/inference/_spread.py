@@ -14,7 +14,7 @@ from abstain._typing import BoolArray, FloatArray
 from abstain.blocks import TieBlocks
 from abstain.curve import SLACK
 from abstain.inference._resample import Sampling
-from abstain.inference._rests_on import RestsOn, effective_clusters, joined, rests_on
+from abstain.inference._rests_on import RestsOn, joined, rests_on, unlike_clusters
 from abstain.metrics import Gradient, Metric, Relative, Tail
 
 #: Below these degrees of freedom too few informative errors remain for any of these intervals.
@@ -176,7 +176,7 @@ class Spread(NamedTuple):
     """How an estimate on a table varies, and what the reader must know of that.
 
     ``independent``: neither strata nor clusters, so that a share of errors is binomial; ``clusters``: their effective
-    number, infinite without clusters.
+    number where a few hold most rows, else infinite.
     """
 
     metric: Metric
@@ -207,7 +207,7 @@ def spread_of(
     df = informative(metric, powers, most_df)
     light = warning_light(df, None if sampling.clusters is None else int(powers.number))
     doubt = None if metric.doubt is None else metric.doubt(blocks, **metric.settings)
-    rests, clusters = rests_on(blocks, sampling), effective_clusters(blocks, sampling)
+    rests, clusters = rests_on(blocks, sampling), unlike_clusters(blocks, sampling)
     note = joined(rests.note, light, edge_of_a_tie(metric, blocks), doubt)
     return Spread(metric, blocks, estimate, math.sqrt(powers.square), df, sampling.independent, note, rests, clusters)
 
