@@ -66,7 +66,7 @@ def unlike_clusters(blocks: TieBlocks, sampling: Sampling) -> float:
     )
     times = None if samples.times is None else np.asarray(samples.times, dtype=np.float64)
     number = effective_number(weight, sampling.clusters, times)
-    return number if number < 0.5 * np.count_nonzero(np.bincount(sampling.clusters)) else math.inf
+    return number if number < 0.5 * np.count_nonzero(np.bincount(sampling.clusters, weight)) else math.inf
 
 
 @dataclass(frozen=True, order=True)
