@@ -133,7 +133,8 @@ def test_a_group_breaks_its_guarantee(tmp_path: Path, capsys: pytest.CaptureFixt
     """Exit code 1, and the group by name."""
     val, policy, new = write(tmp_path / "val.csv", 8000, 0.02), tmp_path / "policy.json", tmp_path / "new.csv"
     guarantee = ["--loss", "err", "--risk", "0.05", "--delta", "0.05", "--groups", "site", "-o", str(policy)]
-    assert run(["threshold", str(val), *guarantee]) == 0
+    assert run(["threshold", str(val), *guarantee, "--report", str(tmp_path / "page.md")]) == 0
+    assert "NEW_ROWS.csv -o decided.csv" in (tmp_path / "page.md").read_text()
     pl.read_csv(val).with_columns(err=pl.when(pl.col("site") == "a").then(1).otherwise(0)).write_csv(new)
     assert run(["monitor", str(policy), str(new), "--loss", "err"]) == 1
     assert "first seen in a after " in " ".join(capsys.readouterr().out.split())

@@ -69,6 +69,18 @@ def test_a_saved_certificate_states_the_delta_of_the_page(tmp_path: Path) -> Non
     assert entry["status"] == "Certified: error rate at most 10 %, with 95 % confidence."
 
 
+def test_a_limit_that_a_group_exceeds_is_not_saved_as_if_it_could_go_live() -> None:
+    """The button says so of that limit, as the headline does, and of no other."""
+    rng = np.random.default_rng(0)
+    score, bad = rng.random(6000), rng.random(6000) < 0.1
+    loss = (rng.random(6000) < np.where(bad, 0.4, 0.15 * (1.0 - score))).astype(float)
+    outputs = abstain.Outputs(loss=loss, scores={"s": score}, groups={"site": np.where(bad, "b", "a")})
+    found = abstain.evaluate(outputs, "s", "augrc", groups="site")
+    assert "Do not go live at 10 % yet, because of b" in found.verdict.headline
+    limits = [each["limit"] for each in slider_of(found)["scores"][0]["certified"].values()]
+    assert limits == ["10 %, not to go live yet", "20 %"]
+
+
 def test_the_slider_begins_at_a_certificate_or_at_enough_rows() -> None:
     """A chance ranking with a few lucky rows on top: not there, but where the interval of the risk ends lowest."""
     loss, score = rows()

@@ -68,7 +68,8 @@ def test_the_status_of_a_comparison_chooses_no_threshold() -> None:
     assert json.loads(Path("a.json").read_text())["result"]["shown"]
     page = Path("b.md")
     run("compare", "bad.csv", "good.csv", *read, "--margin", 0.001, "--report", page, codes=(1,))
-    assert "p (claim: not worse by the margin)" in page.read_text()
+    assert "claim: bad not worse by the margin" in page.read_text()
+    assert "claim not shown" in page.read_text()
     assert f"{good.sum()} errors, or right answers, of the one that has fewer" in page.read_text()
 
 

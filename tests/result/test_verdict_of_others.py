@@ -112,6 +112,7 @@ def test_monitoring_reports_violations_changes_and_drift() -> None:
     verdict = seen.verdict
     assert (verdict.status, verdict.sign, verdict.limit) == (Status.VIOLATED, "no", 0.1)
     assert f"first seen in b after {seen.violated_at:,} accepted rows of all groups" in verdict.guarantee
+    assert verdict.guarantee.endswith("(the alarm); no violation found in a.")
     assert verdict.headline == "Stop answering in b by this policy."
     assert caveat(verdict, "stands_out").values["name"] == "b"
     assert any("still so" in each for each in caveat(verdict, "drift").values["what"])

@@ -170,6 +170,8 @@ def threshold_command(
         found = found.about_answered() if outputs.declines else found
     verdict = with_unread_groups(scored_as(found.verdict, how), file, outputs)
     verdict = verdict.but(*left_out(file, found, outputs.loss_per_sample(), columns, by, how))
+    if output is not None and any(one.attainable for one in _each(found).values()):
+        verdict = replace(verdict, next=apply_line(output, file))
     to.write(
         found, files=[file], outputs=outputs, title=f"{f'Thresholds by {by[0]}' if by else 'Threshold'}: {file.name}",
         draw=(found, outputs.loss_per_sample(), column), loss=outputs.loss_per_sample(), confidence=column,
@@ -177,6 +179,11 @@ def threshold_command(
         cost=objective.get("cost"), verdict=verdict, **to.rows_of(file, outputs, beside),
     )  # fmt: skip
     _finish(context, file, found, how, output, to, more, verdict)
+
+
+def _each(found: Any) -> Mapping[str, Any]:
+    """Return what was found for each group, of one threshold for all under the empty name."""
+    return found.groups if isinstance(found, abstain.thresholds.GroupThresholds) else {"": found}
 
 
 def _say_words(file: Path, how: abstain.policy.ScoreReading, each: Mapping[str, Any]) -> None:
@@ -198,7 +205,7 @@ def _finish(
     if "second" in more:  # which meets OOD rows, too
         ood = ("is_ood", "ood_label")
         arguments["reading"] = {name: value for name, value in arguments["reading"].items() if name not in ood}
-    each: Mapping[str, Any] = found.groups if isinstance(found, abstain.thresholds.GroupThresholds) else {"": found}
+    each = _each(found)
     failed = [name for name, one in each.items() if not one.attainable]
     outcome = "not attainable"
     if output is not None and len(failed) == len(each):

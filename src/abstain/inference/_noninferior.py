@@ -148,12 +148,13 @@ class NonInferiority(Result):
     def tables(self) -> list[Table]:
         """Return the difference with its limits."""
         than = "not worse by" if self.claim == "non-inferior" else "within"
+        p = "< 0.0001" if self.p_value < 1e-4 else f"{self.p_value:.4f}"
         rows: list[Row] = [
             (f"{self.new} worse than {self.reference} by", self.difference),
             (f"at most ({100 * self.level:g} %, one-sided)", self.high),
             (f"at least ({100 * self.level:g} %, one-sided)", self.low),
             ("margin", self.margin),
-            (f"p (claim: {than} the margin)", "< 0.0001" if self.p_value < 1e-4 else f"{self.p_value:.4f}"),
+            (f"p (claim: {self.new} {than} the margin)", f"{p}, claim not shown" if self._worse else p),
         ]
         return [Table([Column(), Column(alike=False)], rows)]
 

@@ -171,7 +171,9 @@ class Monitoring(Result):
         reason = "no accepted row was seen" if self.violated is None else ""
         if self.violated:
             where, of_all = (f" in {violated}", " of all groups") if violated else ("", "")
-            reason = f"first seen{where} after {self.violated_at or 0:,} accepted rows{of_all}"
+            reason = f"first seen{where} after {self.violated_at or 0:,} accepted rows{of_all} (the alarm)"
+            others = [name for name, is_violated in self.groups.items() if not is_violated]
+            reason += f"; no violation found in {', '.join(others)}" * bool(others)
         detail = f"evidence against the guarantee {printed(self.evidence)}, alarm at {1.0 / self.delta:.3g}"
         if self.calibrated is not None:
             detail += f"; coverage at calibration {percent(self.calibrated)}"
@@ -320,12 +322,12 @@ def _described_drift(one: Drift) -> str:
     state = "still so" if one.now >= 1.0 else "passed since"
     if one.row is None or one.share is None or one.calibrated is None:
         return f"{one.what}{where} (at a row that the state of an older version did not save; {state})"
-    begin = f"in the first {one.row:,} rows{where}"
-    shares = f"{percent(one.share)}, at calibration {percent(one.calibrated)}; {state}"
+    share = f"{percent(one.share)} of the first {one.row:,} rows{where}"
+    calibrated = f"{percent(one.calibrated)} at calibration; {state}"
     if one.what == "coverage":
-        return f"{'more' if one.rose else 'less'} was answered {begin} ({shares})"
-    edge = "" if one.edge is None else f"at {readable(one.edge)} or more "
-    return f"scores were {'higher' if one.rose else 'lower'} {begin} ({edge}{shares})"
+        return f"{'more' if one.rose else 'fewer'} were answered ({share}, {calibrated})"
+    edge = "" if one.edge is None else f" had {readable(one.edge)} or more"
+    return f"scores were {'higher' if one.rose else 'lower'} ({share}{edge}, {calibrated})"
 
 
 def any_known(found: list[bool | None]) -> bool | None:

@@ -26,5 +26,5 @@ def contents(found: Audit, source: Source, verdict: Verdict) -> tuple[Board, lis
     rows = [(name, one.risk, *one.risk_interval) for name, one in [("all rows", found), *groups]]
     rules = () if found.limit is None else (Rule(found.limit, f"limit {percent(found.limit)}"),)
     title = f"Error rate of the answers with {percent(found.level)} intervals"
-    chart = named_intervals("audited", title, "Error rate of the answers", rows, rules=rules, shares="y")
+    chart = named_intervals("audited", title, "Error rate of the answers", rows, rules=rules, shares="y", hold=(0.0,))
     return Board(chart), _any.contents(found, source, verdict)[1]

@@ -172,12 +172,15 @@ class _Upright:
                 if np.isfinite(y):
                     kind = f"{shape}{colour}{' marked' * (k in marked)}"
                     found.append(f'<circle class="{kind}"{of} cx="{x:.1f}" cy="{y:.1f}" r="{size}"/>')
+            ruled = [float(self.y(np.array([rule.at]))[0]) for rule in self.chart.rules if rule.axis == "y"]
             tops = ys + 20.0 if each.high is None else self.y(each.high) - 8.0
             for x, y, word in zip(xs, tops, each.words, strict=False):
                 if word and np.isfinite(y) and each.high is not None:
                     found.append(centred(self.size, float(x), float(y), clean(word), "said"))
                 elif word and np.isfinite(y):
                     ahead = each.kind == "ring" or x < 0.6 * self.right
+                    crossed = [at for at in ruled if y - 14.0 < at < y + 5.0]  # by a limit: above the ring instead
+                    y, ahead = (y - 32.0, False) if crossed and each.kind == "ring" else (y, ahead)
                     where = (
                         f'x="{x + 4 if ahead else x - 4:.1f}" y="{y:.1f}" text-anchor="{"start" if ahead else "end"}"'
                     )

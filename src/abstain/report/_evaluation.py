@@ -91,6 +91,7 @@ def measured_of(evaluation: Evaluation, verdict: Verdict | None = None) -> dict[
             judged.independent,
             tuple(value for value in starts if np.isfinite(value)),
             but=but if name == best else {},
+            early=frozenset(but if name == best else ()),
             status=NO_USE if useless else UNCERTIFIED,
         )
     return found

@@ -57,7 +57,7 @@ def _status(verdict: Verdict) -> str:
     if verdict.above and status is not Status.NO_USE:
         return SPOKEN.format("{}, but not in {:list}", said, verdict.above)
     care = verdict.sign == "care" and status in (Status.CERTIFIED, Status.SATISFIED, Status.NO_VIOLATION)
-    return f"{said}; read the caveat{'s' * (len(verdict.grave) > 1)}" if care else said
+    return f"{said}; first read the note{'s' * (len(verdict.grave) > 1)} marked !" if care else said
 
 
 def measured_by(label: str, direction: str) -> str:

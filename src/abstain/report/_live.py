@@ -36,7 +36,7 @@ def contents(live: LiveCertification, source: Source, verdict: Verdict) -> tuple
         "rows come from one population."
     )
     drawn = [Section("time", "Threshold and labels", (Charts(charts[1:]), Prose((words,))))] if charts[1:] else []
-    return Board(charts[0] if charts else None, _numbers(live)), [
+    return Board(charts[0] if charts else None, _numbers(live, verdict.score)), [
         *drawn,
         *([] if live.reach is None else [reach_section(live.reach)]),
         Section(
@@ -45,7 +45,7 @@ def contents(live: LiveCertification, source: Source, verdict: Verdict) -> tuple
     ]
 
 
-def _numbers(live: LiveCertification) -> tuple[Number, ...]:
+def _numbers(live: LiveCertification, score: str) -> tuple[Number, ...]:
     """Return what is certified now, and what it cost."""
     rows, labels = (sum(getattr(one, name) for one in live.groups.values()) for name in ("rows", "labels"))
     one = live.groups.get("")
@@ -70,6 +70,7 @@ def _numbers(live: LiveCertification) -> tuple[Number, ...]:
                 Number(
                     "Threshold until the violation" if violated else "Threshold",
                     "none yet" if one.threshold == math.inf else readable(one.threshold),
+                    f"of {score}" if score and one.threshold < math.inf else "",
                 ),
             )
         ),
@@ -128,7 +129,7 @@ def _over_time(live: LiveCertification) -> tuple[Chart, ...]:
         values, alarm = np.array([line.log_evidence for line in lines]) / math.log(10.0), -math.log10(live.delta)
         values = np.minimum(values, alarm + PLENTY)
         ends = (min(-1.0, float(values.min())), max(alarm, float(values.max())) + 0.5)
-        words = "↑ Evidence against the guarantee"
+        words = "↑ Evidence against the guarantee, a betting score: 1 is none"
         drawn, rules = Series("", place, values, kind="dots"), (Rule(alarm, "violated"), *changes)
         title = "Evidence against the guarantee after each call"
         charts.insert(

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 #: Evidence is drawn on a logarithmic scale between these, and not printed with more digits above.
 LEAST, PLENTY = 1e-3, 1e6
-#: So many periods are named in the charts; names from so many letters on, such as dates, have more room.
-NAMED, LONG = 4, 8
+#: So many periods are named in the charts.
+NAMED = 6
 
 
 def about(seen: Monitoring) -> str:
@@ -53,7 +53,11 @@ def _numbers(seen: Monitoring) -> tuple[Number, ...]:
     limit += f" ({percent(1.0 - seen.delta)} confidence)" if limit and seen.guaranteed else ""
     calibrated = "" if seen.calibrated is None else f"{share(seen.calibrated)} at calibration"
     evidence = [
-        Number("Evidence against the guarantee", _size(seen.evidence), f"1: none; alarm at {1.0 / seen.delta:.3g}")
+        Number(
+            "Evidence against the guarantee",
+            _size(seen.evidence),
+            f"a betting score: 1 is none, alarm at {1.0 / seen.delta:.3g}",
+        )
     ]
     return (
         Number("Mean loss of answers" if graded else "Error rate of answers", risk, limit),
@@ -78,8 +82,7 @@ def _periods(seen: Monitoring, verdict: Verdict) -> list[Chart]:
     lines = seen.periods
     place = np.arange(1.0, len(lines) + 1.0)
     span = (0.5, len(lines) + 0.5)
-    most = NAMED if max(len(one.period) for one in lines) < LONG else NAMED - 1
-    named = np.linspace(0.0, len(lines) - 1.0, min(most, len(lines))).round()  # the first, the last, and some between
+    named = np.linspace(0.0, len(lines) - 1.0, min(NAMED, len(lines))).round()  # the first, the last, and some between
     labels = tuple(str(one.period) if k in named else "" for k, one in enumerate(lines))
     axis = "Periods, by their first day or number →"
 
@@ -92,6 +95,7 @@ def _periods(seen: Monitoring, verdict: Verdict) -> list[Chart]:
     alike = "; none is significantly worse than the others" if tested and not worse else ""
     low, high, risk, evidence = column("risk_low"), column("risk_high"), column("risk"), column("evidence")
     highest = lines[int(np.nanargmax(risk))].period if tested else ""
+    alike += "; worse: judged by rate and number of answers" if worse not in ("", highest) else ""
     marked = {worse: "worse"} if worse else {highest: f"{highest}: highest, perhaps by chance"}
     words = [marked.get(one.period, "") if tested else "" for one in lines]
     ends = np.concatenate([high, risk, [seen.limit or 0.0]])

@@ -39,8 +39,8 @@ class Measured:
     """A curve with what is known of its points: of a score on all rows, or of a group.
 
     ``exact``: whether intervals are those of counts; ``starts``: thresholds that the slider has, the first of them its
-    beginning; ``rejected``: whether a policy answers nothing here; ``but``: what limits a certified risk; ``status``:
-    what is said of a threshold that is not certified.
+    beginning; ``rejected``: whether a policy answers nothing here; ``but``: what limits a certified risk; ``early``:
+    limits that a group exceeds; ``status``: what is said of a threshold that is not certified.
     """
 
     curve: RiskCoverageCurve
@@ -50,6 +50,7 @@ class Measured:
     starts: tuple[float, ...] = ()
     rejected: bool = False
     but: Mapping[float, str] = field(default_factory=dict)
+    early: frozenset[float] = frozenset()
     status: str = UNCERTIFIED
 
     @property
@@ -135,6 +136,7 @@ def _certified(each: RiskLevel, measured: Measured) -> dict[str, str]:
     but = measured.but.get(each.risk, "")
     binary = measured.curve.blocks.binary
     limit = percent(each.risk) if binary else f"{each.risk:g}"
+    early = ", not to go live yet" * (each.risk in measured.early)
     what = f"{'error rate' if binary else 'risk'} at most {limit}"
     delta = None if guarantee is None else guarantee.delta
     together = f" (which allows for the {each.tried} limits tested)" * (each.tried > 1)
@@ -142,7 +144,7 @@ def _certified(each: RiskLevel, measured: Measured) -> dict[str, str]:
     whole = " for all cases, without a threshold" * (each.coverage == 1.0)
     return {
         "label": what,
-        "limit": limit,
+        "limit": f"{limit}{early}",
         "objective": _canonical(dict(objective)),
         "guarantee": _canonical(None if guarantee is None else dict(guarantee)),
         "note": json.dumps(f"{CERTIFIED}. {but}" if but else CERTIFIED),

@@ -289,7 +289,7 @@ class StudyResults(Result):
         if means:
             several_runs = f"{min(runs)}{f' to {max(runs)}' if len(runs) > 1 else ''}"
             error = "standard error of the mean, from the test set and, with several runs, from training"
-            notes.append(f"runs: {several_runs}; ±: {error}")
+            notes.append(f"runs of each model: {several_runs}; ±: {error}")
         notes += _of_plans(means, self.level)
         return Table([Column("Model"), *heads], rows, title=label, notes=notes)
 
