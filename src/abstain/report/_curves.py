@@ -60,16 +60,18 @@ def leading(
         words = tuple(f"≤ {percent(one.risk) if binary else f'{one.risk:g}'}" for one in kept)
         series.append(Series("", np.array(x), np.array(y), kind="ring", score=name, words=words))
     what = "Error rate of the answers" if binary else "Mean loss of the answers"
-    found = [each for one in measured.values() for each in one.attained]
-    tried = max((each.tried for each in found), default=0)
-    rings = f"; rings: {len(found)} of {tried} limits certified" if tried > 1 else "; rings: certified limits"
+    name, first = next(iter(measured.items()))
+    rings = "; rings: certified limits" * any(each.attained for each in measured.values())
+    if rings and len(first.certified) > 1 and first.certified[0].tried > 1:
+        of = f" for {short(name)}" * (len(measured) > 1)
+        rings = f"; rings: {len(first.attained)} of {len(first.certified)} limits certified{of}"
     rules = () if limit is None else (Rule(limit, f"limit {percent(limit) if binary else f'{limit:g}'}"),)
     top = scaled([each for each in series if each.score in list(measured)[:3]])[1]
     return Chart(
         "leading",
         f"{what} by coverage",
         "Coverage: share of cases that are answered →",
-        f"↑ {what}{rings if found else ''}",
+        f"↑ {what}{rings}",
         tuple(series),
         (0.0, 1.0),
         (0.0, max(top, 1.06 * (limit or 0.0))),
