@@ -83,7 +83,9 @@ def done(line: str) -> Any:
     new = [
         path
         for path in sorted(Path().rglob("*"))
-        if path.is_file() and "units" not in path.parts and old.get(path) != path.stat().st_mtime_ns
+        if path.is_file()
+        and not {"units", "__pycache__"} & set(path.parts)
+        and old.get(path) != path.stat().st_mtime_ns
     ]
     next_ = [each.split() for each in printed.splitlines() if each.strip().startswith(("next:", "abstain "))]
     return [
