@@ -54,6 +54,7 @@ def main() -> int:
         subprocess.run([*install, "--no-deps", "--editable", str(ROOT)], check=True)
         stamp.write_text(wanted)
     command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", given.jobs, "--dist", "worksteal"]
+    command.append("--ignore=tests/recorded")  # values of the newest versions
     return subprocess.run([*command, *given.tests], cwd=ROOT, env={**os.environ, "PYTHONPATH": ""}).returncode
 
 

@@ -12,6 +12,9 @@ from tests.recorded import tried
 from tests.recorded.contents import said, whole
 from tests.recorded.pools import DESIGNS, METRICS, a_pool, drawn, estimated, labelled, made
 
+#: A plan follows a fit by steps, which ends where the last digits of the processor do.
+TOLERANCE = 1e-7
+
 
 def plans_by_design() -> Any:
     """Return plans over designs, metrics, ties and levels, each extended twice."""
