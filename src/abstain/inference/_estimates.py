@@ -269,17 +269,8 @@ def _interval(
     light = joined(warning_light(df, None if sampling.clusters is None else terms.shape[1]), _edge(metric, row))
     rests = rests_on(row[0], sampling)
     light = joined(rests.note, light)
-    spread = Spread(
-        metric,
-        row[0],
-        mean,
-        float(np.sqrt(parts.total)),
-        parts.df,
-        False,
-        light,
-        rests,
-        unlike_clusters(row[0], sampling),
-    )
+    error, clusters = float(np.sqrt(parts.total)), unlike_clusters(row[0], sampling)
+    spread = Spread(metric, row[0], mean, error, parts.df, False, light, rests, clusters)
     return _of_runs(spread, level, "runs", more)
 
 

@@ -217,8 +217,7 @@ def non_inferiority(
         A metric without an influence function.
     ValueError, TypeError
         Not two scores; a margin that is not positive; fewer than 20 errors (or successes); too few clusters, or too
-        few that differ; what
-        :func:`abstain.compare` refuses.
+        few that differ; what :func:`abstain.compare` refuses.
 
     Notes
     -----
