@@ -153,14 +153,7 @@ def share_covered(population: Population, n: int, repetitions: int, at: Any = sl
     return hits / repetitions
 
 
-@pytest.mark.parametrize(
-    ("which", "n", "options"),
-    [
-        (1, 300, {}),
-        (3, 300, {"risk": "generalized"}),
-        (5, 300, {}),
-    ],
-)
+@pytest.mark.parametrize(("which", "n", "options"), [(1, 300, {}), (3, 300, {"risk": "generalized"}), (5, 300, {})])
 def test_simultaneous_bands_cover(which: int, n: int, options: dict[str, Any]) -> None:
     """All thresholds at once, at the nominal level up to 2.6 Monte Carlo errors."""
     share = share_covered(POPULATIONS[which], n, 120, kind="simultaneous", n_draws=200, **options)

@@ -15,8 +15,6 @@ from abstain.inference._influence import terms_of
 from abstain.inference._resample import Sampling
 from tests.inference.populations import POPULATIONS
 
-# ---------------------------------------------------------------------- standard errors
-
 
 def test_it_holds_with_weights_strata_and_clusters() -> None:
     """Weighted; drawn within the strata; drawn as clusters: each against its closed form."""
@@ -30,12 +28,6 @@ def test_it_holds_with_weights_strata_and_clusters() -> None:
         drawn = replicates(["aurc", "augrc"], [(loss, score)], n_resamples=2000, rng=0, **options)[:, 0]
         for name, column in zip(("aurc", "augrc"), drawn.T, strict=True):
             assert abs(np.std(column) / abstain.standard_error(name, loss, score, **options) - 1.0) < 0.08
-
-
-# ---------------------------------------------------------------------- coverage of intervals
-
-
-# ---------------------------------------------------------------------- BCa
 
 
 @pytest.mark.parametrize("clustered", [False, True])
@@ -154,9 +146,7 @@ def test_undefined_replicates_are_left_out_and_counted() -> None:
 
 def test_an_unattainable_risk_counts_as_coverage_zero() -> None:
     """A replicate that rejects everything is an outcome, not a gap."""
-    metric = abstain.metrics.parse("coverage_at_risk(risk=0.2)")
-    result = bootstrap(metric,
-                       [1, 0, 0, 0, 0, 0], [6, 5, 4, 3, 2, 1], n_resamples=200)  # fmt: skip
+    result = bootstrap("coverage_at_risk(risk=0.2)", [1, 0, 0, 0, 0, 0], [6, 5, 4, 3, 2, 1], n_resamples=200)
     assert result.n_undefined == 0
     assert (result.replicates == 0.0).any()
 

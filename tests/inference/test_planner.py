@@ -4,13 +4,7 @@ import numpy as np
 import pytest
 
 import abstain
-from abstain.inference import (
-    detectable_difference,
-    paired,
-    panel,
-    samples_for_difference,
-    samples_for_width,
-)
+from abstain.inference import detectable_difference, paired, panel, samples_for_difference, samples_for_width
 from tests.inference.populations import allowance
 from tests.tiers import repeated
 
@@ -80,10 +74,7 @@ def test_the_planned_number_of_samples_has_the_planned_width(metric):
     ("call", "message"),
     [
         (lambda: samples_for_difference(0.0, sd=1.0), "difference must be finite and not 0"),
-        (
-            lambda: samples_for_difference(1e-300, sd=0.1),
-            "difference=1e-300 is out of reach of any sample; give",
-        ),
+        (lambda: samples_for_difference(1e-300, sd=0.1), "difference=1e-300 is out of reach of any sample; give"),
         (lambda: samples_for_difference(0.1, sd=1e300), "difference=0.1 is out of reach"),
         (lambda: samples_for_difference(0.1), "either sd="),
         (lambda: samples_for_difference(0.1, sd=1.0, pilot=([0], [1], [2])), "either sd="),

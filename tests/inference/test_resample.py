@@ -1,4 +1,4 @@
-"""Counts of many rows are drawn in blocks: the multinomial distribution, by NumPy and compiled the same numbers."""
+"""Replicates equal the metric on resampled rows, on every path; the counts of a resample are multinomial."""
 
 from itertools import product
 from math import factorial
@@ -6,17 +6,115 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import chi2
 
+import abstain
+from abstain._checks import Undefined
 from abstain.inference import _resample, replicates
 from abstain.inference._resample import LANES, Sampling, resampling
-from abstain.inference._scans import _tally as kernel
-from abstain.inference._scans import tally
+from abstain.inference._scans import TINY, Column, _tally, _tied, _untied, formula, scan, tally
+from abstain.metrics import Metric, get
+from abstain.metrics import names as metric_names
+from tests.metrics._problems import FEWER, needs_counts, problems_for
+from tests.strategies import Problem, problems
+
+TABLE_METRICS = [get(name) for name in metric_names() if get(name).input == "blocks"]
+SCANNED = ("aurc", "augrc", "risk", "accuracy", "accuracy_rejection_area", "augrc_unbiased")
+SCANNED_BINARY = ("e_aurc", "naurc", "e_augrc", "naugrc", "prediction_rejection_ratio", "auroc_f")
+
+
+def by_hand(metric: Metric, problem: Any, count: np.ndarray) -> float:
+    """The metric on the arrays in which each sample is repeated as often as it was drawn."""
+    rows = np.repeat(np.arange(count.size), count)
+    drawn = problem.rows(rows)
+    if drawn.weight is not None and drawn.weight.sum() == 0.0:
+        return np.nan
+    table = abstain.TieBlocks.from_samples(drawn.loss, drawn.confidence, drawn.weight, oracle=True)
+    try:
+        return float(metric.value(table, **metric.options))
+    except Undefined:
+        return 0.0 if metric.name == "coverage_at_risk" else np.nan
+
+
+@pytest.mark.parametrize("metric", TABLE_METRICS, ids=lambda metric: metric.name)
+@FEWER
+@given(data=st.data())
+def test_replicates_equal_the_metric_on_resampled_arrays(metric: Metric, data: st.DataObject) -> None:
+    """Weights, ties, infinities, graded losses: a resample is the table under other counts."""
+    problem = data.draw(problems_for(metric, min_size=2))
+    loss = problem.loss if metric.name not in ("naurc", "naugrc") else np.round(problem.loss, 3)
+    problem = problem._replace(loss=loss)
+    found = replicates(
+        [metric], [(problem.loss, problem.confidence)], sample_weight=problem.weight, n_resamples=5, rng=3
+    )[:, 0, 0]
+    wanted = [by_hand(metric, problem, count) for count in counts(problem.loss.size, 5, 3)]
+    size = max(1.0, float(np.max(problem.loss)))
+    np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-11 * size)
+
+
+def populations() -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
+    """Untied, tied and one-score columns; 0/1, graded and sparse losses; with and without weights."""
+    rng = np.random.default_rng(5)
+    n = 203
+    score = rng.random(n)
+    wrong = (rng.random(n) > score).astype(np.float64)
+    weight = rng.gamma(1.0, size=n) * (rng.random(n) < 0.9)
+    tied = np.round(score, 1)
+    graded = rng.exponential(size=n)
+    return {
+        "untied 0/1": (wrong, score, None),
+        "untied real": (graded, score, None),
+        "untied sparse real": (graded * wrong, score, None),
+        "tied 0/1": (wrong, tied, None),
+        "tied real": (graded, tied, None),
+        "one score": (wrong, np.zeros(n), None),
+        "no error": (np.zeros(n), score, None),
+        "every error": (np.ones(n), score, None),
+        "weighted 0/1": (wrong, score, weight),
+        "weighted tied real": (graded, tied, weight * 1e-9),
+    }
+
+
+@pytest.mark.parametrize("kind", populations())
+def test_scans_equal_the_general_path_and_each_other(kind: str) -> None:
+    """NumPy's scan, the compiled lanes and the table of each replicate agree to 1e-12."""
+    loss, score, weight = populations()[kind]
+    binary = bool(np.isin(loss, (0.0, 1.0)).all())
+    names = [name for name in SCANNED + SCANNED_BINARY * binary if binary or name != "accuracy"]
+    metrics = [get(name) for name in names]
+    if weight is not None:
+        metrics = [metric for metric in metrics if not needs_counts(metric)]
+    if loss.max() > 1.0:
+        metrics = [metric for metric in metrics if "unit_loss" not in metric.needs]
+    column = Column.of(loss, score, weight, oracle=True)
+    assert all(formula(metric, column) is not None for metric in metrics)
+    numpy = replicates(metrics, [(loss, score)], sample_weight=weight, n_resamples=70, rng=1, backend="numpy")
+    tables = [column.table(count) for count in counts(loss.size, 70, 1)]
+    general = np.array([[metric(table) for metric in metrics] for table in tables])
+    np.testing.assert_allclose(numpy[:, 0], general, rtol=1e-12, atol=1e-12)
+    pytest.importorskip("numba")
+    numba = replicates(metrics, [(loss, score)], sample_weight=weight, n_resamples=70, rng=1, backend="numba")
+    np.testing.assert_allclose(numba, numpy, rtol=1e-12, atol=1e-12)
+
+
+# ---------------------------------------------------------------------- counts
+
+
+def test_clusters_within_strata() -> None:
+    """The number of clusters per stratum is fixed, whatever their sizes."""
+    clusters = np.array(["p", "p", "q", "r", "r", "r", "s", "t"])
+    strata = np.array([0, 0, 0, 1, 1, 1, 1, 1])
+    drawn = counts(clusters.size, 60, 2, strata=strata, clusters=clusters)
+    _, first = np.unique(clusters, return_index=True)
+    assert (drawn[:, first[:2]].sum(axis=1) == 2).all()
+    assert (drawn[:, first[2:]].sum(axis=1) == 3).all()
 
 
 def in_python(inside: Any, place: Any, count: Any) -> None:
     """The compiled kernel without a compiler."""
-    kernel(inside, place, count, _resample.BLOCK)
+    _tally(inside, place, count, _resample.BLOCK)
 
 
 def counts(n: int, n_resamples: int, seed: int = 0, tally: Any = None, **groups: Any) -> np.ndarray:
@@ -110,3 +208,74 @@ def test_compiled_replicates_are_those_of_numpy() -> None:
         np.testing.assert_allclose(one, other, rtol=1e-12)
     _, here = next(resampling(n).chunks(3, np.random.default_rng(1), tally))
     np.testing.assert_array_equal(here, counts(n, 3, seed=1))
+
+
+# ---------------------------------------------------------------------- the scans
+
+
+def sums_by_definition(column: Column, count: np.ndarray) -> np.ndarray:
+    """Weight, loss sum, sum_k M_k S_k / N_k and sum_k M_k (S_k - s_k / 2) of one replicate."""
+    table = column.table(count)
+    if table is None:
+        return np.zeros(4)
+    scale = 1.0 if column.weight is None else column.weight.size / column.weight.sum()
+    M, s = table.weight * scale, table.loss * scale
+    N, S = np.cumsum(M), np.cumsum(s)
+    return np.array([N[-1], S[-1], M @ (S / N), M @ (S - 0.5 * s)])
+
+
+@given(
+    problem=problems(losses=["binary", "graded", "repeated"], weights=["none", "positive", "with_zeros"], min_size=2)
+)
+def test_kernels_in_python_equal_the_definition(problem: Problem) -> None:
+    """Ties, weights, zero counts first, remainders of four: without a compiler."""
+    column = Column.of(problem.loss, problem.confidence, problem.weight, oracle=False)
+    n = column.order.size
+    _, counts = next(resampling(n).chunks(2, np.random.default_rng(0)))
+    lanes = np.zeros((n, LANES), np.uint8)
+    lanes[:, :2] = counts.T
+    wanted = np.array([sums_by_definition(column, count) for count in counts]).T
+    weight = np.ones(n) if column.even is None else column.even
+    N, S, A, G = np.full(LANES, TINY), np.zeros(LANES), np.zeros(LANES), np.zeros(LANES)
+    _tied(lanes, column.order, weight, column.loss, column.last, N, S, A, G)
+    np.testing.assert_allclose(np.array([N, S, A, G])[:, :2], wanted, rtol=1e-12, atol=1e-12 * n)
+    np.testing.assert_allclose(np.array(scan(column, counts, True)), wanted, rtol=1e-12, atol=1e-12 * n)
+    if column.starts is None and column.even is None:
+        N, S, A, G = np.full(LANES, TINY), np.zeros(LANES), np.zeros(LANES), np.zeros(LANES)
+        _untied(lanes, column.order, column.loss, N, S, A, G)
+        np.testing.assert_allclose(np.array([N, S, A, G])[:, :2], wanted, rtol=1e-12, atol=1e-12 * n)
+
+
+def test_what_is_summed_in_integers_is_exact() -> None:
+    """Totals and AUGRC sums of 0/1 losses are integers and halves: equal bit for bit."""
+    rng = np.random.default_rng(1)
+    loss, score = (rng.random(3000) < 0.2).astype(float), rng.random(3000)
+    column = Column.of(loss, score, None, oracle=False)
+    _, counts = next(resampling(3000).chunks(20, rng))
+    found = scan(column, counts, True)
+    for r, count in enumerate(counts):
+        weight, total, _, generalized = sums_by_definition(column, count)
+        assert (found.weight[r], found.loss[r], found.generalized[r]) == (weight, total, generalized)
+
+
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", ["binary", "real", "none wrong"])
+def test_replicates_scanned_together_are_those_scanned_alone(
+    tied: bool, weighted: bool, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To the bit, also of the last ones, which do not fill the lanes, and where the first draws come late."""
+    rng = np.random.default_rng(2)
+    score, weight = rng.random(300), rng.exponential(size=300) if weighted else None
+    loss = {"binary": rng.random(300) < 0.2, "real": rng.exponential(size=300), "none wrong": np.zeros(300)}[kind]
+    column = Column.of(loss, np.round(score, 2) if tied else score, weight, oracle=False)
+    _, counts = next(resampling(300).chunks(20, rng))
+    counts[3, column.order[:50]] = 0
+    found = []
+    for together in (1, 7 * 300, 1 << 14):
+        monkeypatch.setattr("abstain.inference._scans.TOGETHER", together)
+        found.append([scan(column, counts, selective) for selective in (True, False)])
+    for other in found[1:]:
+        np.testing.assert_array_equal(found[0], other)
+    assert np.isnan(found[0][1].selective).all()
+    assert not np.isnan(found[0][0]).any()

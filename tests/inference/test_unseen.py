@@ -1,4 +1,4 @@
-"""Room for errors that were not seen: the end of an interval towards the worse."""
+"""Room for errors that were not seen, and coverage of intervals by simulation; its long version is a benchmark."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import abstain
-from tests.inference.populations import allowance
+from tests.inference.populations import POPULATIONS, Population, allowance
 
 
 def two_levels(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -116,3 +116,35 @@ def test_an_unseen_error_may_be_said_to_lie_at_the_top(metric: str) -> None:
     assert found.measurements[0].high == pytest.approx(top.high)
     with pytest.raises(ValueError, match="unseen"):
         abstain.confidence_interval(metric, loss, score, unseen="bottom")
+
+
+#: Sample size -> repetitions, in every run and where slow tests run.
+QUICK = {200: 120}
+SIZES = {200: 1000, 1000: 500, 10_000: 120}
+FEW_ERRORS = POPULATIONS[2]
+
+
+def simulate(population: Population, metric: str, n: int, repetitions: int) -> tuple[float, float]:
+    """Return coverage, and the share of intervals with a warning."""
+    rng = np.random.default_rng(n)
+    truth, inside, warned = getattr(population, metric), 0, 0
+    for _ in range(repetitions):
+        found = abstain.confidence_interval(metric, *population.draw(n, rng))
+        inside += found.low <= truth <= found.high
+        warned += found.warning is not None
+    return inside / repetitions, warned / repetitions
+
+
+@pytest.mark.parametrize(
+    ("n", "repetitions"), [*QUICK.items(), *(pytest.param(*each, marks=pytest.mark.slow) for each in SIZES.items())]
+)
+@pytest.mark.parametrize("metric", ["aurc", "augrc"])
+@pytest.mark.parametrize("population", POPULATIONS, ids=lambda population: population.name)
+def test_intervals_cover(population, metric, n, repetitions):
+    """93.5 to 97 %, give or take 2.6 Monte Carlo errors; two expected errors must raise the warning light instead."""
+    share, warned = simulate(population, metric, n, repetitions)
+    if population is FEW_ERRORS and n == 200:
+        assert warned > 0.9
+    else:
+        slack = allowance(0.95, repetitions)
+        assert 0.935 - slack <= share <= 0.97 + slack

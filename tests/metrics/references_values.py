@@ -194,10 +194,7 @@ REFERENCES: dict[str, tuple[Callable[..., float], list[dict[str, Any]]]] = {
     "augrc": (rank.augrc, [{"coverage_range": r} for r in RANGES]),
     "augrc_unbiased": (rank.augrc_unbiased, [{}]),
     "sele": (rank.sele, [{}, {"factor": 2.0}]),
-    "aurc": (
-        rank.aurc,
-        ESTIMATORS + [{"estimator": e, "coverage_range": r} for e in AREAS[:3] for r in RANGES[1:]],
-    ),
+    "aurc": (rank.aurc, ESTIMATORS + [{"estimator": e, "coverage_range": r} for e in AREAS[:3] for r in RANGES[1:]]),
     "accuracy_rejection_area": (rank.accuracy_rejection_area, ESTIMATORS),
     "aurc_achievable": (rank.aurc_achievable, [{}]),
     "augrc_achievable": (rank.augrc_achievable, [{}]),
