@@ -102,6 +102,13 @@ def test_scans_equal_the_general_path_and_each_other(kind: str) -> None:
 # ---------------------------------------------------------------------- counts
 
 
+def test_chunks_are_one_stream() -> None:
+    """The counts do not depend on where a chunk ends, and each row is a bincount of n integers."""
+    rng = np.random.default_rng(8)
+    wanted = [np.bincount(rng.integers(0, 11, 11), minlength=11) for _ in range(70)]
+    np.testing.assert_array_equal(counts(11, 70, 8), wanted)
+
+
 def test_clusters_within_strata() -> None:
     """The number of clusters per stratum is fixed, whatever their sizes."""
     clusters = np.array(["p", "p", "q", "r", "r", "r", "s", "t"])

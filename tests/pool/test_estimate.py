@@ -29,6 +29,12 @@ def evaluated(plan: Any, metrics: Any = "augrc", loss: Any = LOSS, score: Any = 
     return abstain.evaluate(loss=labelled(plan, loss), confidence=score, plan=plan, metrics=metrics, **options)
 
 
+def entries(score: Any, loss: Any, n: int, metric: str, runs: int = 60, **options: Any) -> Any:
+    """Return what n labels say in so many draws of them."""
+    plans = (abstain.plan_labels(score, n=n, seed=seed, **options) for seed in range(runs))
+    return [evaluated(plan, metric, loss, score).measurements[0] for plan in plans]
+
+
 @pytest.mark.parametrize("score", [SCORE, np.zeros(N), np.round(SCORE, 1)], ids=["ties", "one", "few"])
 @pytest.mark.parametrize("stages", [1, 2])
 def test_all_rows_labelled_give_what_evaluate_gives(score: Any, stages: int) -> None:
@@ -59,22 +65,35 @@ def test_unbiased_over_all_samples(metric: str) -> None:
     assert np.mean(values) == pytest.approx(chosen.of(loss, score), abs=1e-12)
 
 
-def test_unbiased_over_all_samples_of_two_stages() -> None:
-    """So is the mean over every first and every second stage, of unequal probabilities that the first one decides."""
+@pytest.mark.parametrize("leaning", [False, True])
+@pytest.mark.parametrize("metric", ["augrc", "aurc"])
+def test_unbiased_over_all_samples_of_two_stages(metric: str, leaning: bool) -> None:
+    """So is the mean over every first and every second stage, of unequal probabilities that the first one decides.
+
+    Later stages of an adaptive plan, which leans on them, count more, by weights that are fixed before any label.
+    """
     score, loss = SCORE[:6], np.array([0.0, 1.0, 0.0, 1.0, 0.0, 1.0])
-    pool, metric = Pool.of(score), abstain.metrics.get("augrc")
-    guess = np.linspace(0.7, 0.2, 6)
-    mean = 0.0
+    pool, chosen, guess = Pool.of(score), abstain.metrics.get(metric), np.linspace(0.7, 0.2, 6)
+    mean, shares = 0.0, []
     for first in combinations(range(6), 2):
         left = [row for row in range(6) if row not in first]
-        chance = 0.1 + loss[list(first)].sum() + np.arange(4.0)
+        chance = 0.1 + loss[list(first)].sum() * np.arange(4.0) + np.arange(4.0) * (not leaning)
         chance = chance / chance.sum()
         for row, probability in zip(left, chance, strict=True):
-            rows = np.array([*first, row])
-            sample = Sample(pool, rows, loss[rows], np.array([0, 0, 1]), np.array([2 / 6, 2 / 6, probability]),
-                            np.ones(6, bool), (2, 1))  # fmt: skip
-            mean += probability / 15.0 * metric(sample.with_guess(guess))
-    assert mean == pytest.approx(metric.of(loss, score), abs=1e-12)
+            rows, stage, drawn = np.array([*first, row]), np.array([0, 0, 1]), np.array([2 / 6, 2 / 6, probability])
+            sample = Sample(pool, rows, loss[rows], stage, drawn, np.ones(6, bool), (2, 1), leaning=leaning)
+            mean += probability / 15.0 * chosen(sample.with_guess(guess))
+            shares.append(sample.shares)
+    assert mean == pytest.approx(chosen.of(loss, score), abs=1e-12)
+    assert np.ptp(shares, axis=0).max() == 0.0
+    assert (shares[0][1] > stage_weights([2, 1], 6)[1]) == leaning
+
+
+def test_an_adaptive_plan_leans_on_later_stages_unless_errors_are_frequent() -> None:
+    """It knows little before its first labels."""
+    plans = [abstain.plan_labels(SCORE, n=40, design=kind, seed=0) for kind in ("uniform", "adaptive")]
+    assert [plan.leaning for plan in plans] == [False, True]
+    assert not abstain.plan_labels(SCORE, n=40, design="adaptive", error_rate=0.3, seed=0).leaning
 
 
 def test_inclusion_probabilities_are_exact() -> None:
@@ -174,14 +193,9 @@ def test_a_judge_that_is_seldom_contradicted_may_be_wrong_unseen() -> None:
     score = rng.random(2000)
     loss = (rng.random(2000) < 0.6 * (1.0 - score) ** 2).astype(float)
     judge = np.where((rng.random(2000) < 0.02) & (loss == 0.0), 1.0, loss)
-    truth, hits, notes = abstain.augrc(loss, score), [], 0
-    for seed in range(100):
-        plan = abstain.plan_labels(score, n=150, judge=judge, seed=seed)
-        entry = evaluated(plan, loss=loss, score=score).measurements[0]
-        hits.append(entry.low <= truth <= entry.high)
-        notes += "contradict the judge" in str(entry.warning)
-    assert np.mean(hits) >= 0.94  # 88 without room for one that was not seen
-    assert 50 < notes < 100
+    found, truth = entries(score, loss, 150, "augrc", 100, judge=judge), abstain.augrc(loss, score)
+    assert np.mean([each.low <= truth <= each.high for each in found]) >= 0.94  # 88 without room for one not seen
+    assert 50 < sum("contradict the judge" in str(each.warning) for each in found) < 100
 
 
 def test_the_second_stage_goes_where_labels_help_unless_few_errors_were_seen() -> None:
@@ -231,15 +245,10 @@ def test_intervals_cover_where_errors_or_right_answers_are_rare(rate: float, met
     rng = np.random.default_rng(2)
     score, loss = rng.random(800), (rng.random(800) < rate).astype(float)
     truth = abstain.evaluate(loss=loss, confidence=score, metrics=metric, level=None).value(metric)
-    covered = []
-    for seed in range(60):
-        plan = abstain.plan_labels(score, n=100, seed=seed)
-        entry = evaluated(plan, metric, loss, score).measurements[0]
-        if entry.value == entry.value:  # without a right answer among the labels nothing is said
-            covered.append(entry.low <= truth <= entry.high)
-            assert entry.low <= entry.value <= entry.high
-    assert len(covered) > 40
-    assert np.mean(covered) >= 0.9
+    said = [each for each in entries(score, loss, 100, metric) if each.value == each.value]
+    assert len(said) > 40  # without a right answer among the labels nothing is said
+    assert all(each.low <= each.value <= each.high for each in said)
+    assert np.mean([each.low <= truth <= each.high for each in said]) >= 0.9
 
 
 def test_the_population_may_have_either_side_of_a_tie() -> None:
@@ -268,28 +277,6 @@ def test_a_tie_of_the_population_is_covered_however_many_rows_are_labelled(n: in
     assert hits >= 53
 
 
-def test_later_stages_of_an_adaptive_plan_count_more_and_remain_unbiased() -> None:
-    """The weights are fixed before any label: the mean over all first and second stages is the value of the pool."""
-    score, loss = SCORE[:6], np.array([0.0, 1.0, 0.0, 1.0, 0.0, 1.0])
-    pool, metric, guess = Pool.of(score), abstain.metrics.get("aurc"), np.linspace(0.7, 0.2, 6)
-    mean, shares = 0.0, []
-    for first in combinations(range(6), 2):
-        left = [row for row in range(6) if row not in first]
-        chance = (1.0 + loss[list(first)].sum() * np.arange(4.0)) / (4.0 + 6.0 * loss[list(first)].sum())
-        for row, probability in zip(left, chance, strict=True):
-            rows, stage = np.array([*first, row]), np.array([0, 0, 1])
-            drawn = np.array([2 / 6, 2 / 6, probability])
-            sample = Sample(pool, rows, loss[rows], stage, drawn, np.ones(6, bool), (2, 1), leaning=True)
-            mean += probability / 15.0 * metric(sample.with_guess(guess))
-            shares.append(sample.shares)
-    assert mean == pytest.approx(metric.of(loss, score), abs=1e-12)
-    assert np.ptp(shares, axis=0).max() == 0.0
-    assert shares[0][1] > stage_weights([2, 1], 6)[1]
-    plans = [abstain.plan_labels(SCORE, n=40, design=kind, seed=0) for kind in ("uniform", "adaptive")]
-    assert [plan.leaning for plan in plans] == [False, True]
-    assert not abstain.plan_labels(SCORE, n=40, design="adaptive", error_rate=0.3, seed=0).leaning
-
-
 def test_one_row_without_a_label_may_be_anything() -> None:
     """Up to three rows are left: the interval holds all that they could be, and no more."""
     score, loss = np.linspace(0.0, 1.0, 40), np.tile([1.0, 0.0, 0.0, 0.0], 10)
@@ -305,21 +292,14 @@ def test_few_rows_beside_a_wide_tie_may_rank_otherwise_than_their_labels_say() -
     score = np.where(np.arange(2000) < 1980, 0.9, 0.9 - np.linspace(0.1, 0.2, 2000))
     rng = np.random.default_rng(1)
     loss = (rng.random(2000) < np.where(score == 0.9, 0.05, 0.5)).astype(float)
-    truth, hits = abstain.auroc_f(loss, score), []
-    for seed in range(60):
-        plan = abstain.plan_labels(score, n=200, seed=seed)
-        entry = evaluated(plan, "auroc_f", loss, score).measurements[0]
-        hits.append(entry.low <= truth <= entry.high)
-    assert np.mean(hits) >= 0.95  # 77 without
+    truth, found = abstain.auroc_f(loss, score), entries(score, loss, 200, "auroc_f")
+    assert np.mean([each.low <= truth <= each.high for each in found]) >= 0.95  # 77 without
 
 
 def test_an_unseen_error_is_a_whole_row() -> None:
     """Of 50 rows 40 are labelled: one stands for a quarter of an unlabelled row, but an error for a whole one."""
     score = 1.0 - (np.arange(50) + 0.5) / 50
     loss = (np.random.default_rng(1).random(50) < 0.32 - 0.3 * score).astype(float)
-    truth, hits = abstain.generalized_risk(loss, score, coverage=0.5), []
-    for seed in range(60):
-        plan = abstain.plan_labels(score, n=40, seed=seed)
-        entry = evaluated(plan, "generalized_risk(coverage=0.5)", loss, score).measurements[0]
-        hits.append(entry.low - 1e-12 <= truth <= entry.high + 1e-12)
-    assert np.mean(hits) >= 0.93
+    truth = abstain.generalized_risk(loss, score, coverage=0.5)
+    found = entries(score, loss, 40, "generalized_risk(coverage=0.5)")
+    assert np.mean([each.low - 1e-12 <= truth <= each.high + 1e-12 for each in found]) >= 0.93

@@ -40,17 +40,6 @@ def test_the_risk_model_is_at_the_posterior_mode(share: float) -> None:
     assert fit(x, loss, weight) == pytest.approx(best, abs=1e-4)
 
 
-@pytest.mark.filterwarnings("ignore:confidence is higher where the loss is higher")
-@pytest.mark.parametrize(("first", "end"), [(True, 0.0), (False, 1.0)])
-def test_a_perfect_or_perfectly_wrong_sample_leaves_room_for_the_end(first: bool, end: float) -> None:
-    """Errors at one end of the labelled rows: the ranking of the pool may be perfect (AUROC 1), or wrong (0)."""
-    score = np.linspace(0.0, 1.0, 500)
-    loss = (score > 0.85 if first else score < 0.15).astype(float)
-    found = evaluated(abstain.plan_labels(score, n=100, seed=0), "auroc_f", loss=loss, score=score).measurements[0]
-    assert (found.low if first else found.high) == pytest.approx(end, abs=1e-9)
-    assert found.low <= found.value <= found.high
-
-
 def auroc_of_failures(right: Any, wrong: Any) -> float:
     """Return the chance that a right row has the higher score than a wrong one, a tie counting half, from counts.
 

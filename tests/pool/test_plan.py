@@ -28,94 +28,28 @@ def with_(column: Any, place: int, value: Any) -> Any:
     return changed
 
 
-REFUSED = {
-    "both sizes": (lambda: abstain.plan_labels(SCORE, n=5, halfwidth=0.1), "give exactly one of n"),
-    "no size": (lambda: abstain.plan_labels(SCORE), "give exactly one of n"),
-    "n above N": (lambda: abstain.plan_labels(SCORE, n=401), "n=401 labels, but the pool has 400 rows; n=400 labels"),
-    "n = 0": (lambda: abstain.plan_labels(SCORE, n=0), "n must be a whole number >= 1"),
-    "NaN score": (
-        lambda: abstain.plan_labels(with_(SCORE, 3, np.nan), n=5),
-        r"confidence is NaN in 1 of 400 rows \(first: row 4\); give nan_policy=\"reject\"",
-    ),
-    "duplicate ids": (
-        lambda: abstain.plan_labels(SCORE, n=5, ids=with_(IDS, 0, "case-007")),
-        r"ids occur more than once \(1 such, first: case-007\)",
-    ),
-    "short ids": (lambda: abstain.plan_labels(SCORE, n=5, ids=IDS[:9]), "ids must hold one name per row: 400 rows"),
-    "judge with gaps": (
-        lambda: abstain.plan_labels(SCORE, n=5, judge=with_(SCORE, 1, np.nan)),
-        r"judge is no number in \[0, 1\] in 1 of 400 rows \(first: row 2\)",
-    ),
-    "short judge": (lambda: abstain.plan_labels(SCORE, n=5, judge=[1.0]), "judge must hold one value per row"),
-    "planned without judge": (lambda: abstain.plan_labels(SCORE, n=5, design="planned"), "give judge="),
-    "coverage at risk": (lambda: abstain.plan_labels(SCORE, n=5, metric="coverage_at_risk"), "coverage_at_risk is no"),
-    "calibration": (lambda: abstain.plan_labels(SCORE, n=5, metric="ece"), "ece is no function of sums of losses"),
-    "whole curve": (
-        lambda: abstain.plan_labels(SCORE, n=5, metric="average_precision_error"),
-        "average_precision_error is a function of the whole curve",
-    ),
-    "probabilities": (lambda: abstain.plan_labels(SCORE, n=5, metric="brier_score"), "brier_score"),
-    "unknown design": (lambda: abstain.plan_labels(SCORE, n=5, design="clever"), "design='clever' is not known"),
-    "region too small": (lambda: abstain.plan_labels(np.zeros(9), n=5, region=0.5), "region=0.5 holds no whole tie"),
-    "region above 1": (lambda: abstain.plan_labels(SCORE, n=5, region=60), r"region must lie in \(0, 1\]"),
-    "labels without a plan": (
-        lambda: abstain.evaluate(loss=LABELS, confidence=SCORE),
-        r"340 of 400 rows have no label: if they were never labelled, say how the others were chosen: plan=",
-    ),
-    "no label at all": (
-        lambda: abstain.evaluate(loss=LABELS * np.nan, confidence=SCORE, labelled="at random"),
-        "no row has a label; abstain.plan_labels says which to label",
-    ),
-    "unlabelled planned row": (
-        lambda: evaluated(loss=with_(LABELS, PLAN.planned[0], np.nan)),
-        r"1 of 60 planned rows have no label \(first: id case-\d+\); label them",
-    ),
-    "scores changed": (
-        lambda: evaluated(confidence=with_(SCORE, 2, 0.5)),
-        r"the scores are not those of the plan: 1 of 400 changed \(first: id case-002 was 0\.\d+ and is 0.5\)",
-    ),
-    "ids changed": (
-        lambda: evaluated(ids=with_(IDS, 0, "case-new")),
-        r"the ids are not those of the plan: 1 of its 400 rows are missing and 1 are new "
-        r"\(first missing: case-000, first new: case-new\)",
-    ),
-    "ids twice in the pool": (lambda: evaluated(ids=with_(IDS, 0, "case-007")), "ids occur more than once"),
-    "no ids": (
-        lambda: evaluated(ids=None),
-        r"the plan knows its rows by ids \(such as case-000\), but the pool has none; give ids=",
-    ),
-    "other rows": (
-        lambda: abstain.evaluate(loss=LOSS[:9], confidence=SCORE[:9], plan=abstain.plan_labels(SCORE, n=5)),
-        "the plan is for 400 rows, the pool has 9",
-    ),
-    "graded losses": (lambda: evaluated(loss=LABELS * 0.5), "a plan needs 0/1 losses, but loss"),
-    "metric refused": (lambda: evaluated(metrics="coverage_at_risk"), "coverage_at_risk is no function of sums"),
-    "weights": (lambda: evaluated(sample_weight=np.ones(N)), "no plan draws labels by sample_weight yet"),
-    "clusters": (lambda: evaluated(clusters=IDS), "no plan draws labels by clusters yet"),
-    "groups": (lambda: evaluated(groups={"site": IDS}), "groups= does not go with plan= or labelled= yet"),
-    "two scores": (lambda: evaluated(scores=["a", "b"]), "a plan is for one score"),
-    "plan and at random": (lambda: evaluated(labelled="at random"), "not both"),
-    "no plan object": (lambda: abstain.evaluate(loss=LABELS, confidence=SCORE, plan="plan.csv"), "load_plan"),
-    "population without plan": (
-        lambda: abstain.evaluate(loss=LOSS, confidence=SCORE, target="population"),
-        "target='population' is for a pool with a plan",
-    ),
-    "unknown target": (lambda: evaluated(target="world"), "target='world' is not known"),
-    "nothing left": (lambda: PLAN.extend(LABELS, n=341), "n=341 labels, but 340 of the 400 rows are not labelled yet"),
-    "how many more": (lambda: PLAN.extend(LABELS), "how many rows more"),
-    "extend without labels": (
-        lambda: PLAN.extend(LABELS * np.nan, n=5),
-        "60 of 60 planned rows have no label .* or name the column that holds what was found: loss= or labels=",
-    ),
-    "a score that went missing": (
-        lambda: evaluated(confidence=with_(SCORE, 2, np.nan)),
-        r"1 of 400 changed \(first: id case-002 was 0\.\d+ and is missing\)",
-    ),
-}
-
-
 TWO = abstain.plan_labels(SCORE, n=60, compare=1.0 - SCORE, seed=0)
 SHARED = np.where(TWO.stage > 0, LOSS, np.nan)
+
+
+def planned(score: Any = SCORE, **options: Any) -> Any:
+    """Plan five labels, or as many as are given."""
+    return abstain.plan_labels(score, **{"n": 5, **options})
+
+
+def evaluated(**changed: Any) -> Any:
+    """Evaluate the pool with its plan, with something changed."""
+    return abstain.evaluate(**{"loss": LABELS, "confidence": SCORE, "ids": IDS, "plan": PLAN, **changed})
+
+
+def without_ids(**changed: Any) -> Any:
+    """Evaluate the pool with what is given alone."""
+    return abstain.evaluate(**{"loss": LABELS, "confidence": SCORE, **changed})
+
+
+def extended(loss: Any = LABELS, **options: Any) -> Any:
+    """Extend the plan."""
+    return PLAN.extend(loss, **options)
 
 
 def compared(**changed: Any) -> Any:
@@ -124,48 +58,84 @@ def compared(**changed: Any) -> Any:
     return abstain.compare(given.pop("loss"), given.pop("scores"), **given)
 
 
-REFUSED |= {
-    "compare with short predictions": (
-        lambda: abstain.plan_labels(SCORE, n=5, compare=(SCORE, IDS, IDS[:9])),
-        "needs 400 predictions of each model",
+NINE = {"loss": LOSS[:9], "confidence": SCORE[:9], "plan": planned()}
+TWICE = r"ids occur more than once \(1 such, first: case-007\)"
+GAP = r"confidence is NaN in 1 of 400 rows \(first: row 4\); give nan_policy=\"reject\""
+NEW = r"1 of its 400 rows are missing and 1 are new \(first missing: case-000, first new: case-new\)"
+FOUND = "60 of 60 planned rows have no label .* or name the column that holds what was found: loss= or labels="
+CHANGED = r"the scores are not those of the plan: 1 of 400 changed \(first: id case-002 was 0\.\d+ and is"
+REFUSED = [
+    (planned, {"halfwidth": 0.1}, "give exactly one of n"),
+    (planned, {"n": None}, "give exactly one of n"),
+    (planned, {"n": 401}, "n=401 labels, but the pool has 400 rows; n=400 labels"),
+    (planned, {"n": 0}, "n must be a whole number >= 1"),
+    (planned, {"score": with_(SCORE, 3, np.nan)}, GAP),
+    (planned, {"ids": with_(IDS, 0, "case-007")}, TWICE),
+    (planned, {"ids": IDS[:9]}, "ids must hold one name per row: 400 rows"),
+    (planned, {"judge": with_(SCORE, 1, np.nan)}, r"judge is no number in \[0, 1\] in 1 of 400 rows \(first: row 2\)"),
+    (planned, {"judge": [1.0]}, "judge must hold one value per row"),
+    (planned, {"design": "planned"}, "give judge="),
+    (planned, {"metric": "coverage_at_risk"}, "coverage_at_risk is no"),
+    (planned, {"metric": "ece"}, "ece is no function of sums of losses"),
+    (planned, {"metric": "average_precision_error"}, "average_precision_error is a function of the whole curve"),
+    (planned, {"metric": "brier_score"}, "brier_score"),
+    (planned, {"design": "clever"}, "design='clever' is not known"),
+    (planned, {"score": np.zeros(9), "region": 0.5}, "region=0.5 holds no whole tie"),
+    (planned, {"region": 60}, r"region must lie in \(0, 1\]"),
+    (
+        without_ids,
+        {},
+        "340 of 400 rows have no label: if they were never labelled, say how the others were chosen: plan=",
     ),
-    "compare with a short score": (
-        lambda: abstain.plan_labels(SCORE, n=5, compare=SCORE[:9]),
-        "400 rows, but 9 scores",
+    (
+        without_ids,
+        {"loss": LABELS * np.nan, "labelled": "at random"},
+        "no row has a label; abstain.plan_labels says which",
     ),
-    "compare and zone": (lambda: abstain.plan_labels(SCORE, n=5, compare=SCORE, region=0.5), "without region="),
-    "compare AUROC": (
-        lambda: abstain.plan_labels(SCORE, n=5, compare=SCORE, metric="auroc_f"),
-        "auroc_f is no sum over rows",
+    (without_ids, {"plan": "plan.csv"}, "load_plan"),
+    (without_ids, {"loss": LOSS, "target": "population"}, "target='population' is for a pool with a plan"),
+    (without_ids, NINE, "the plan is for 400 rows, the pool has 9"),
+    (
+        evaluated,
+        {"loss": with_(LABELS, PLAN.planned[0], np.nan)},
+        r"1 of 60 .* no label \(first: id case-\d+\); label them",
     ),
-    "compare with a width": (lambda: abstain.plan_labels(SCORE, halfwidth=0.1, compare=SCORE), "give n="),
-    "plan for one score": (lambda: compared(plan=PLAN), "the plan is for one score"),
-    "second score changed": (lambda: compared(scores={"a": SCORE, "b": SCORE}), "the scores 'b' are not those"),
-    "three scores": (lambda: compared(scores={"a": SCORE, "b": SCORE, "c": SCORE}), "a plan compares two scores"),
-    "half a label": (
-        lambda: compared(loss={"a": SHARED, "b": with_(SHARED, TWO.planned[0], np.nan)}),
-        "1 rows have a loss of one",
-    ),
-    "losses differ": (
-        lambda: compared(loss={"a": SHARED, "b": 1.0 - SHARED}),
-        "60 rows have different losses where the predictions",
-    ),
-    "other names": (lambda: compared(loss={"a": SHARED, "x": SHARED}), "use the same names"),
-    "compare with weights": (lambda: compared(sample_weight=np.ones(N)), "sample_weight= does not go with plan="),
-}
+    (evaluated, {"confidence": with_(SCORE, 2, 0.5)}, CHANGED + " 0.5"),
+    (evaluated, {"confidence": with_(SCORE, 2, np.nan)}, CHANGED + " missing"),
+    (evaluated, {"ids": with_(IDS, 0, "case-new")}, "the ids are not those of the plan: " + NEW),
+    (evaluated, {"ids": with_(IDS, 0, "case-007")}, "ids occur more than once"),
+    (evaluated, {"ids": None}, r"knows its rows by ids \(such as case-000\), but the pool has none; give ids="),
+    (evaluated, {"loss": LABELS * 0.5}, "a plan needs 0/1 losses, but loss"),
+    (evaluated, {"metrics": "coverage_at_risk"}, "coverage_at_risk is no function of sums"),
+    (evaluated, {"sample_weight": np.ones(N)}, "no plan draws labels by sample_weight yet"),
+    (evaluated, {"clusters": IDS}, "no plan draws labels by clusters yet"),
+    (evaluated, {"groups": {"site": IDS}}, "groups= does not go with plan= or labelled= yet"),
+    (evaluated, {"scores": ["a", "b"]}, "a plan is for one score"),
+    (evaluated, {"labelled": "at random"}, "not both"),
+    (evaluated, {"target": "world"}, "target='world' is not known"),
+    (extended, {"n": 341}, "n=341 labels, but 340 of the 400 rows are not labelled yet"),
+    (extended, {}, "how many rows more"),
+    (extended, {"loss": LABELS * np.nan, "n": 5}, FOUND),
+    (planned, {"compare": (SCORE, IDS, IDS[:9])}, "needs 400 predictions of each model"),
+    (planned, {"compare": SCORE[:9]}, "400 rows, but 9 scores"),
+    (planned, {"compare": SCORE, "region": 0.5}, "without region="),
+    (planned, {"compare": SCORE, "metric": "auroc_f"}, "auroc_f is no sum over rows"),
+    (planned, {"n": None, "halfwidth": 0.1, "compare": SCORE}, "give n="),
+    (compared, {"plan": PLAN}, "the plan is for one score"),
+    (compared, {"scores": {"a": SCORE, "b": SCORE}}, "the scores 'b' are not those"),
+    (compared, {"scores": {"a": SCORE, "b": SCORE, "c": SCORE}}, "a plan compares two scores"),
+    (compared, {"loss": {"a": SHARED, "b": with_(SHARED, TWO.planned[0], np.nan)}}, "1 rows have a loss of one"),
+    (compared, {"loss": {"a": SHARED, "b": 1.0 - SHARED}}, "60 rows have different losses where the predictions"),
+    (compared, {"loss": {"a": SHARED, "x": SHARED}}, "use the same names"),
+    (compared, {"sample_weight": np.ones(N)}, "sample_weight= does not go with plan="),
+]
 
 
-def evaluated(**changed: Any) -> Any:
-    """Evaluate the pool with its plan, with something changed."""
-    return abstain.evaluate(**{"loss": LABELS, "confidence": SCORE, "ids": IDS, "plan": PLAN, **changed})
-
-
-@pytest.mark.parametrize("case", REFUSED)
-def test_every_bad_input_has_its_sentence(case: str) -> None:
+@pytest.mark.parametrize(("call", "options", "sentence"), REFUSED)
+def test_every_bad_input_has_its_sentence(call: Any, options: dict[str, Any], sentence: str) -> None:
     """What cannot be done is refused with the argument, the value and the remedy."""
-    call, sentence = REFUSED[case]
     with pytest.raises((ValueError, TypeError), match=sentence):
-        call()
+        call(**options)
 
 
 def test_labels_outside_the_plan_are_not_used() -> None:
@@ -357,7 +327,6 @@ def test_one_seed_draws_independently_in_each_stage() -> None:
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_a_plan_that_a_spreadsheet_sorted(kind: str, tmp_path: Path) -> None:
     """Rows by number go back to their places; rows by name cannot, which is said with the remedy."""
-    pl = pytest.importorskip("polars")
     read, write = (pl.read_csv, "write_csv") if kind == "csv" else (pl.read_parquet, "write_parquet")
     for ids in (None, [f"doc{k}" for k in range(40)]):
         file = tmp_path / f"plan-{ids is None}.{kind}"
@@ -365,10 +334,10 @@ def test_a_plan_that_a_spreadsheet_sorted(kind: str, tmp_path: Path) -> None:
         plan.save(file)
         getattr(read(file).sort("to_label", "confidence", descending=True), write)(file)
         if ids is None:
-            assert abstain.pool.load_plan(file).digest == plan.digest
+            assert load_plan(file).digest == plan.digest
         else:
             with pytest.raises(ValueError, match=r"its rows were sorted: .* undo the sorting"):
-                abstain.pool.load_plan(file)
+                load_plan(file)
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+x", "-x", "@x", "\tx", "'=1+1", "'x", "-5"])
