@@ -1,15 +1,14 @@
 """Values that the public functions gave, recorded in files: a change of one is intended, or a fault.
 
 Whether a value is right is asked by the other tests. These ask whether it is still the same, over many more options
-than a definition by hand can follow. Every public function of a module ``of_*.py`` here is a case; what it returns is
-recorded in the JSON file of the module's name. ``python -m tests.recorded`` writes the files again; the diff shows
-what changed, and its commit says why. ``python -m tests.recorded of_policy`` writes those of some modules.
+than a definition by hand can follow. Every public function of a module ``of_*.py`` here is a case; what it returns,
+or yields as pairs of a name and a value or as values, is recorded in the JSON file of the module's name.
+``python -m tests.recorded`` writes the files again; the diff shows what changed, and its commit says why.
+``python -m tests.recorded of_policy`` writes those of some modules.
 
 What another processor gives otherwise, such as the order of ties in an unstable sort, is not compared: each module is
 computed a second time without wide instructions, and ``ANY`` stands where the two differ.
 """
-
-from __future__ import annotations
 
 import importlib
 import inspect
@@ -67,6 +66,10 @@ def tried(call: Callable[..., Any], *values: Any, **options: Any) -> Any:
 
 def plain(value: Any) -> Any:
     """Return numbers of 12 digits and words in lists and dicts; of a sentence its numbers, other tests judge it."""
+    if inspect.isgenerator(value):
+        found = list(value)
+        named = all(isinstance(each, tuple) and len(each) == 2 and isinstance(each[0], str) for each in found)
+        value = dict(found) if named else found
     if hasattr(value, "detach"):
         value = value.detach().cpu().numpy()
     if isinstance(value, np.generic | np.ndarray):
@@ -90,8 +93,10 @@ def plain(value: Any) -> Any:
     return type(value).__name__
 
 
-def shown(result: Any) -> dict[str, Any]:
-    """Return a result with its verdict, its notes and the columns and cells of its tables."""
+def shown(result: Any) -> Any:
+    """Return a result with its verdict, its notes and the columns and cells of its tables; an error's name as it is."""
+    if isinstance(result, str):
+        return result
     tables = result.tables()
     columns = [
         "/".join(f"{each.direction}{each.left:d}{each.alike:d}{each.places}{each.share:d}" for each in table.columns)

@@ -1,7 +1,5 @@
 """Calls of a monitor over parts of rows, saved and restored in between."""
 
-from __future__ import annotations
-
 import tempfile
 import zlib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The command in this process, on files of one model: its exit code, and numbers and names of all that it writes."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

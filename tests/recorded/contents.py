@@ -1,7 +1,5 @@
 """What is recorded of results: all that they hold, the numbers that they say, and the warnings on the way."""
 
-from __future__ import annotations
-
 import re
 import warnings
 import zlib

@@ -1,7 +1,5 @@
 """Decisions of a policy in all its forms."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing

@@ -1,7 +1,5 @@
 """Audits of thresholds and policies, warnings about rows that were used before, levels that are certified together."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 
@@ -30,7 +28,6 @@ def _new(seed: int, n: int, shift: float, graded: bool) -> dict[str, Any]:
 
 def audits() -> Any:
     """Return audits of thresholds by kind, level, groups and number of rows."""
-    found = {}
     for kind, options in KINDS.items():
         graded = kind == "bound"
         made: Any = abstain.choose_threshold(**chosen(easy(1, 1500, graded=graded, share=0.5)), **options)
@@ -38,13 +35,11 @@ def audits() -> Any:
             p, level = _new(n, n, shift, graded), 0.6 if shift == 0.06 else 0.95
             for each in ((), ("groups",)):
                 seen = abstain.audit(made, **chosen(p, *each), level=level)
-                found[f"{kind} {n} {shift} {each}"] = whole(seen, "verdict", "level")
-    return found
+                yield f"{kind} {n} {shift} {each}", whole(seen, "verdict", "level")
 
 
 def audits_of_groups_and_clusters() -> Any:
     """Return audits of guarantees about each group, about clusters, and about rows of clusters; of policies, too."""
-    found = {}
     p = easy(2, 2400, share=0.8)
     grouped: dict[str, Any] = {"groups": abstain.choose_threshold(**chosen(p, "groups"), risk=0.1, delta=0.1)}
     grouped["policy"] = grouped["groups"].policy(score="s", group="g")
@@ -56,17 +51,14 @@ def audits_of_groups_and_clusters() -> Any:
         q["confidence"][::11] = np.nan
         for name, one in grouped.items():
             seen = abstain.audit(one, **chosen(q, "groups"))
-            found[f"{name} {n} {shift}"] = [whole(seen), said(seen)]
-        for name, one in clustered.items():
-            for more in ((), ("groups",)):
-                seen = tried(abstain.audit, one, **chosen(q, "clusters", *more), nan_policy="drop")
-                found[f"{name} {n} {shift} {more}"] = whole(seen, "verdict")
-    return found
+            yield f"{name} {n} {shift}", [whole(seen), said(seen)]
+        for (name, one), more in product(clustered.items(), ((), ("groups",))):
+            seen = tried(abstain.audit, one, **chosen(q, "clusters", *more), nan_policy="drop")
+            yield f"{name} {n} {shift} {more}", whole(seen, "verdict")
 
 
 def rows_that_were_used_before() -> Any:
     """Return the warnings of an audit on rows of the calibration, by how many and how often scores tie."""
-    found = {}
     for n, steps in product((6, 30, 300, 900), (0, 11, 2000)):
         p = chosen(easy(n, n, steps=steps))
         made = abstain.choose_threshold(**p, coverage=0.5)
@@ -74,16 +66,14 @@ def rows_that_were_used_before() -> Any:
         for share in (0.0, 0.1, 0.25, 0.6, 1.0):
             kept = np.arange(n) < share * n
             mixed = {name: np.where(kept, p[name], fresh[name]) for name in p}
-            found[f"{n} {steps} {share}"] = warned(abstain.audit, made, **mixed)[1]
+            yield f"{n} {steps} {share}", warned(abstain.audit, made, **mixed)[1]
         half = {name: p[name][: n // 2] for name in p}
         twice = {name: np.concatenate([p[name], fresh[name], fresh[name] + 0.0]) for name in p}
-        found[f"{n} {steps} half"] = [warned(abstain.audit, made, **rows)[1] for rows in (half, twice)]
-    return found
+        yield f"{n} {steps} half", [warned(abstain.audit, made, **rows)[1] for rows in (half, twice)]
 
 
 def rows_of_a_selection() -> Any:
     """Return the warnings of a certificate on rows on which a score was selected."""
-    found = {}
     for n, steps in product((60, 400), (0, 9)):
         p = chosen(easy(7000 + n + steps, n, steps=steps))
         fresh = chosen(easy(7001 + n + steps, n, steps=steps))
@@ -91,38 +81,32 @@ def rows_of_a_selection() -> Any:
         for share in (0.0, 0.15, 0.2, 0.3, 1.0):
             kept = np.arange(n) < share * n
             mixed = {name: np.where(kept, p[name], fresh[name]) for name in p}
-            found[f"{n} {steps} {share}"] = warned(abstain.choose_threshold, **mixed, risk=0.2, delta=0.1)[1]
-    return found
+            yield f"{n} {steps} {share}", warned(abstain.choose_threshold, **mixed, risk=0.2, delta=0.1)[1]
 
 
 def levels_that_are_certified() -> Any:
     """Return certificates of several limits, and what is certified in place of a limit that failed."""
-    found = {}
     for n, steps, tried_before in product((90, 1500), (0, 7), (1, 3)):
         p = easy(n, n, steps=steps, share=0.8)
         blocks = TieBlocks.from_samples(p["loss"], p["confidence"], nan_policy="reject", keep_samples=True)
         for one in thresholds.certify_levels(blocks, (0.03, 0.08, 0.2), 0.05, tried=tried_before):
             plain = [one.attained, one.threshold, one.coverage, one.needed(), one.least(), *one.chosen()]
-            found[f"{n} {steps} {tried_before} {one.risk}"] = whole(plain, "statement")
+            yield f"{n} {steps} {tried_before} {one.risk}", whole(plain, "statement")
         made: Any = abstain.choose_threshold(**chosen(p), risk=0.03, delta=0.05)
         for one in thresholds.certified_instead(made, abstain.RiskCoverageCurve(blocks)):
-            found[f"{n} {steps} instead {one.risk:.6g}"] = [one.delta, whole(one.found, "sketch", "bins", "verdict")]
-    return found
+            yield f"{n} {steps} instead {one.risk:.6g}", [one.delta, whole(one.found, "sketch", "bins", "verdict")]
 
 
 def copies_of_rows_of_several_columns() -> Any:
     """Return what is said of copies of rows of which several columns are known."""
-    found = {}
     rng = np.random.default_rng(4)
     n = 200
     for copied in (0, 9, 10, 60, 100):
         kept = np.concatenate([np.arange(copied), np.arange(n - copied)])
         score, label = rng.random(n)[kept], rng.integers(0, 5, n)[kept]
-        loss = (label == 0).astype(float)
-        table = TieBlocks.from_samples(loss, score)
+        table = TieBlocks.from_samples((label == 0).astype(float), score)
         other = np.where(np.arange(n) < copied // 2, -1.0, rng.random((2, n))[:, kept])
         columns = {"same": [score, label], "text": [np.array(list("abcde"))[label], score], "matrix": [other.T, score]}
         for name, known in columns.items():
             text = thresholds.copied_rows([table], known)
-            found[f"{copied} {name}"] = None if text is None else said(text)
-    return found
+            yield f"{copied} {name}", None if text is None else said(text)

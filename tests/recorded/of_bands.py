@@ -1,7 +1,6 @@
 """Bands of the risk, sizes of samples and curves."""
 
-from __future__ import annotations
-
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -24,36 +23,31 @@ def _band(found: Any, risks: tuple[float, ...] = (0.0, 0.1, 0.3)) -> Any:
 
 def bands() -> Any:
     """Return bands of each kind and method, with weights, clusters, graded and large losses."""
-    found = {}
     for seed, steps, graded in ((71, 0, False), (72, 7, True)):
         p = rows(seed, 36, steps=steps, graded=graded)
         for kind, methods in (
             ("pointwise", ("auto", "clopper-pearson", "influence")),
             ("simultaneous", ("auto", "multiplier", "dkw")),
         ):
-            for method in methods:
-                for risk in ("selective", "generalized"):
-                    for names in ((), ("sample_weight",), ("clusters",)):
-                        given: dict[str, Any] = {name: p[name] for name in names}
-                        given |= {"kind": kind, "method": method, "risk": risk, "n_draws": 100, "level": 0.9}
-                        at = f"{seed} {kind} {method} {risk} {names}"
-                        found[at] = _band(tried(inference.risk_band, p["loss"], p["confidence"], **given))
-    for k in (0, 1, 36):
-        for kind in ("pointwise", "simultaneous"):
-            loss, score = (np.arange(36) < k) * 1.0, (7.0 * np.arange(36)) % 12
-            found[f"{k} {kind}"] = _band(tried(inference.risk_band, loss, score, kind=kind, n_draws=100))
+            for method, risk in product(methods, ("selective", "generalized")):
+                for names in ((), ("sample_weight",), ("clusters",)):
+                    given: dict[str, Any] = {name: p[name] for name in names}
+                    given |= {"kind": kind, "method": method, "risk": risk, "n_draws": 100, "level": 0.9}
+                    at = f"{seed} {kind} {method} {risk} {names}"
+                    yield at, _band(tried(inference.risk_band, p["loss"], p["confidence"], **given))
+    for k, kind in product((0, 1, 36), ("pointwise", "simultaneous")):
+        loss, score = (np.arange(36) < k) * 1.0, (7.0 * np.arange(36)) % 12
+        yield f"{k} {kind}", _band(tried(inference.risk_band, loss, score, kind=kind, n_draws=100))
     p = rows(73, 40, steps=8, graded=True)
     for least in (0.0, 0.4, 1.0):
         given = {"kind": "simultaneous", "min_coverage": least, "n_draws": 100, "rng": 9}
-        found[f"least {least}"] = _band(tried(inference.risk_band, 6.0 * p["loss"], p["confidence"], **given))
+        yield f"least {least}", _band(tried(inference.risk_band, 6.0 * p["loss"], p["confidence"], **given))
     nothing = np.where(np.arange(40) % 5 == 2, 0.0, p["sample_weight"])
-    for units in (1, 2, 3, 8):
-        for kind in ("pointwise", "simultaneous"):
-            given = {"clusters": np.arange(40) % units, "sample_weight": nothing, "kind": kind, "n_draws": 100}
-            found[f"{units} clusters {kind}"] = _band(tried(inference.risk_band, p["loss"], p["confidence"], **given))
-    found["one row"] = _band(tried(inference.risk_band, [1.0], [0.5]))
-    found["large clusters"] = _band(inference.risk_band(p["loss"], p["confidence"], clusters=np.arange(40) // 9))
-    return found
+    for units, kind in product((1, 2, 3, 8), ("pointwise", "simultaneous")):
+        given = {"clusters": np.arange(40) % units, "sample_weight": nothing, "kind": kind, "n_draws": 100}
+        yield f"{units} clusters {kind}", _band(tried(inference.risk_band, p["loss"], p["confidence"], **given))
+    yield "one row", _band(tried(inference.risk_band, [1.0], [0.5]))
+    yield "large clusters", _band(inference.risk_band(p["loss"], p["confidence"], clusters=np.arange(40) // 9))
 
 
 def planners() -> Any:
@@ -63,13 +57,10 @@ def planners() -> Any:
     two = (p["loss"], np.roll(p["loss"], 3)), p["confidence"], p["other"]
     weak = small["loss"], small["confidence"], small["other"]
     found: dict[str, Any] = {"sd": []}
-    for power in (0.5, 0.8, 0.95):
-        for level in (0.8, 0.99):
-            given = {"power": power, "level": level}
-            sizes = [
-                inference.samples_for_difference(d, sd=s, **given) for d, s in ((0.01, 0.2), (-0.4, 0.1), (3.0, 0.5))
-            ]
-            found["sd"].append([sizes, [inference.detectable_difference(n, sd=0.3, **given) for n in (2, 50, 10**6)]])
+    for power, level in product((0.5, 0.8, 0.95), (0.8, 0.99)):
+        given = {"power": power, "level": level}
+        sizes = [inference.samples_for_difference(d, sd=s, **given) for d, s in ((0.01, 0.2), (-0.4, 0.1), (3.0, 0.5))]
+        found["sd"].append([sizes, [inference.detectable_difference(n, sd=0.3, **given) for n in (2, 50, 10**6)]])
     for metric in ("augrc", "auroc_f", "aurc", "risk", "e_aurc", "selective_risk(coverage=0.5)", "coverage_at_risk"):
         for name, pilot in (("pair", pair), ("two", two), ("weak", weak)):
             found[f"{metric} {name}"] = [
@@ -77,10 +68,9 @@ def planners() -> Any:
                 tried(inference.samples_for_difference, 0.02, pilot=pilot, metric=metric),
                 tried(inference.detectable_difference, 500, pilot=pilot, metric=metric, power=0.9),
             ]
-        for width in (0.3, 0.1, 0.02):
-            for level in (0.8, 0.95):
-                at = f"{metric} {width} {level}"
-                found[at] = tried(inference.samples_for_width, width, pair[:2], metric, level=level)
+        for width, level in product((0.3, 0.1, 0.02), (0.8, 0.95)):
+            at = f"{metric} {width} {level}"
+            found[at] = tried(inference.samples_for_width, width, pair[:2], metric, level=level)
         alone = p["loss"], p["confidence"]
         found[f"{metric} one"] = [tried(inference.influence_sd, alone, metric)]
     clean = np.zeros(50), np.arange(50)
@@ -92,7 +82,6 @@ def planners() -> Any:
 
 def curves() -> Any:
     """Return curves with their tables, hulls and operating points."""
-    found = {}
     for seed, steps, graded in ((76, 0, False), (77, 6, False), (78, 8, True)):
         p = rows(seed, 30, steps=steps, graded=graded)
         gaps = p["confidence"].copy()
@@ -109,14 +98,12 @@ def curves() -> Any:
             asked += [{"risk": each} for each in (0.0, 0.1, 0.2, 1.0)]
             asked += [{"threshold": each} for each in (-1.0, 0.5, 0.75, 2.0)]
             at = [[tried(each.at, **point) for point in asked] for each in (curve, hull)]
-            found[f"{seed} {name}"] = [curve.table(), curve.n_accepted, hull.table(), at]
-    return found
+            yield f"{seed} {name}", [curve.table(), curve.n_accepted, hull.table(), at]
 
 
 def curves_at_the_edges() -> Any:
     """Return curves of one and two rows, without errors, of only errors and of one score."""
     n = np.arange(8.0)
-    found = []
     for loss, score in (
         ([1.0], [0.3]),
         ([0.0, 1.0], [1.0, 1.0]),
@@ -127,8 +114,7 @@ def curves_at_the_edges() -> Any:
     ):
         curve = abstain.risk_coverage_curve(loss, score)
         asked = ({"coverage": 0.5}, {"risk": 0.0}, {"risk": 0.5}, {"threshold": 0.5})
-        found.append([curve.table(), curve.hull().table(), [tried(curve.at, **each) for each in asked]])
-    return found
+        yield [curve.table(), curve.hull().table(), [tried(curve.at, **each) for each in asked]]
 
 
 def losses() -> Any:
@@ -164,12 +150,13 @@ def asserted_risks() -> Any:
 
     p = rows(80, 600)
     loss = p["loss"] * (p["confidence"] < 0.7)
-    found = {}
     for risk, delta, coverage in ((0.05, 0.05, 0.0), (0.1, 0.2, 0.3), (0.3, 0.1, 0.9), (0.001, 0.05, 0.5)):
         try:
-            found[f"{risk} {delta} {coverage}"] = testing.assert_selective_risk(
-                {"loss": loss, "confidence": p["confidence"]}, risk, delta, coverage=coverage
+            yield (
+                f"{risk} {delta} {coverage}",
+                testing.assert_selective_risk(
+                    {"loss": loss, "confidence": p["confidence"]}, risk, delta, coverage=coverage
+                ),
             )
         except AssertionError as why:
-            found[f"{risk} {delta} {coverage}"] = str(why)
-    return found
+            yield f"{risk} {delta} {coverage}", str(why)

@@ -1,7 +1,6 @@
 """Tie blocks from samples and frames, merged and weighted anew, and influence."""
 
-from __future__ import annotations
-
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -59,59 +58,49 @@ def _kinds(seed: int, n: int) -> dict[str, tuple[Any, Any, Any]]:
 
 def tables_of_samples() -> Any:
     """Return tables by what they keep, and what becomes of missing scores."""
-    found = {}
-    for name, (loss, score, weight) in _kinds(111, 11).items():
-        for policy in ("raise", "reject", "drop"):
-            for flags in ((), FLAGS, ("moments",)):
-                given: dict[str, Any] = dict.fromkeys(flags, True) | {"nan_policy": policy}
-                if policy == "raise" or "gaps" in name:
-                    table = tried(abstain.TieBlocks.from_samples, loss, score, weight, **given)
-                    found[f"{name} {policy} {flags}"] = _table(table)
-    return found
+    for (name, (loss, score, weight)), policy in product(_kinds(111, 11).items(), ("raise", "reject", "drop")):
+        for flags in ((), FLAGS, ("moments",)):
+            given: dict[str, Any] = dict.fromkeys(flags, True) | {"nan_policy": policy}
+            if policy == "raise" or "gaps" in name:
+                table = tried(abstain.TieBlocks.from_samples, loss, score, weight, **given)
+                yield f"{name} {policy} {flags}", _table(table)
 
 
 def tables_of_frames() -> Any:
     """Return tables that an engine sums or that are read, of few and of many rows."""
-    found = {}
     for n in (13, 400):
         for name, (loss, score, weight) in _kinds(121, n).items():
             columns = {"l": loss, "s": score} | ({} if weight is None else {"w": weight})
             frame = pl.DataFrame(columns)
-            for lazy in (False, True):
-                for policy in ("raise", "reject", "drop"):
-                    if policy == "raise" or "gaps" in name:
-                        given: dict[str, Any] = {"nan_policy": policy, "oracle": True, "moments": True}
-                        given |= {"sample_weight": None if weight is None else "w"}
-                        source = frame.lazy() if lazy else frame
-                        table = tried(abstain.TieBlocks.from_frame, source, confidence="s", loss="l", **given)
-                        wide = n > 100 and len(getattr(table, "score", "")) > 20
-                        found[f"{n} {name} {lazy} {policy}"] = [table.n, table.mean_loss] if wide else _table(table)
-    return found
+            for lazy, policy in product((False, True), ("raise", "reject", "drop")):
+                if policy == "raise" or "gaps" in name:
+                    given: dict[str, Any] = {"nan_policy": policy, "oracle": True, "moments": True}
+                    given |= {"sample_weight": None if weight is None else "w"}
+                    source = frame.lazy() if lazy else frame
+                    table = tried(abstain.TieBlocks.from_frame, source, confidence="s", loss="l", **given)
+                    wide = n > 100 and len(getattr(table, "score", "")) > 20
+                    yield f"{n} {name} {lazy} {policy}", [table.n, table.mean_loss] if wide else _table(table)
 
 
 def merged_and_weighted() -> Any:
     """Return tables merged of parts, and weighted anew."""
-    found = {}
     make = abstain.TieBlocks.from_samples
     for name, (loss, score, weight) in _kinds(131, 12).items():
         given: dict[str, Any] = {"nan_policy": "drop", "moments": True, "oracle": True}
         parts = [make(loss[k::3], score[k::3], None if weight is None else weight[k::3], **given) for k in range(3)]
-        found[f"{name} merged"] = _table(parts[0].merge(*parts[1:]))
-        found[f"{name} mixed"] = _table(parts[0].merge(make(loss[:5], np.arange(5.0))))
+        yield f"{name} merged", _table(parts[0].merge(*parts[1:]))
+        yield f"{name} mixed", _table(parts[0].merge(make(loss[:5], np.arange(5.0))))
         if "gaps" not in name:
             kept = make(loss, score, weight, keep_samples=True, **given)
             for k, fresh in enumerate((np.arange(12) % 3, np.linspace(0.1, 2.0, 12), np.ones(12))):
-                found[f"{name} weighted {k}"] = _table(kept.reweight(fresh))
-    return found
+                yield f"{name} weighted {k}", _table(kept.reweight(fresh))
 
 
 def influence_of_ranked_metrics() -> Any:
     """Return the influence of each row, by metric, with and without ties and weights."""
-    found = {}
     for steps in (0, 5):
         p = rows(steps, 40, steps=steps)
         for weight in (None, p["sample_weight"]):
             columns = {"loss": p["loss"], "confidence": p["confidence"], "sample_weight": weight}
             for name in ALL:
-                found[f"{name} {steps} {weight is None}"] = tried(abstain.inference.influence, name, **columns)
-    return found
+                yield f"{name} {steps} {weight is None}", tried(abstain.inference.influence, name, **columns)

@@ -1,7 +1,5 @@
 """Certified bands and their reach, thresholds of two scores, choices among candidates, plans of certificates."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 
@@ -18,24 +16,21 @@ SHORT = ("calibration", "verdict", "objective", "level", "full_risk", "best", "n
 
 def bands_and_reach() -> Any:
     """Return certified bands of the risk, and how far they reach."""
-    found: dict[str, Any] = {}
     for limit, upper, coverage in product((0.01, 0.05, 0.3), (0.0, 0.0031, 0.0499, 0.2, 1.0), (0.0, 0.33, 1.0)):
-        found[f"{limit} {upper} {coverage}"] = _reach(thresholds.Reach(limit, upper, coverage, answered=0.7))
+        yield f"{limit} {upper} {coverage}", _reach(thresholds.Reach(limit, upper, coverage, answered=0.7))
     p, outside = easy(6, 500, share=0.5), easy(7, 200)
     columns = {"id_confidence": p["confidence"], "id_detector": p["other"], "ood_confidence": outside["confidence"]}
     joint = abstain.joint.evaluate(p["loss"], **columns, ood_detector=0.5 * outside["other"])
     for limits, delta in product(((0.2, 0.3), (0.6, 0.1), (2.0, 0.0)), (0.05, 0.2)):
-        reached = thresholds.Reach.of_joint(joint, limits, risk=0.15, delta=delta)
-        found[f"joint {limits} {delta}"] = _reach(reached)
+        yield f"joint {limits} {delta}", _reach(thresholds.Reach.of_joint(joint, limits, risk=0.15, delta=delta))
     at = np.array([-1.0, 0.0, 0.31, 0.5, 0.77, 0.9, 0.999, 2.0])
     cases = [(1, 0, 0, 0.1), (2, 0, 0, 0.1), (40, 0, 0, 0.05), (900, 0, 0, 0.05), (900, 8, 0, 0.3)]
     for n, steps, graded, delta in (*cases, (900, 0, 1, 0.05), (900, 8, 1, 0.2)):
         p = easy(n, n, steps=steps, graded=bool(graded))
         band = thresholds.certified_band(**chosen(p), delta=delta, max_loss=2.0 if graded else None)
-        found[f"{n} {steps} {graded}"] = [whole(band), whole(band.upper_at(at)), whole(band.upper_at(band.threshold))]
+        yield f"{n} {steps} {graded}", [whole(band), whole(band.upper_at(at)), whole(band.upper_at(band.threshold))]
         reaches = [band.reach(each, risk=risk) for each in (0.5, 0.9, 3.0) for risk in (0.03, 0.2, 0.6)]
-        found[f"reach {n} {steps} {graded}"] = [_reach(each) for each in reaches]
-    return found
+        yield f"reach {n} {steps} {graded}", [_reach(each) for each in reaches]
 
 
 def _reach(one: Any) -> Any:
@@ -77,7 +72,6 @@ def two_scores() -> Any:
 
 def candidates_and_metrics() -> Any:
     """Return what is chosen among candidates, and the thresholds of the largest CWSA."""
-    found: dict[str, Any] = {}
     for n, many, graded in product((400, 1000), (2, 3, 5, 6), (False, True)):
         p = easy(n, n, graded=graded, share=0.4)
         mix = {f"s{k}": p["confidence"] * (1.0 - 0.15 * k) + 0.15 * k * p["other"] for k in range(many)}
@@ -85,21 +79,18 @@ def candidates_and_metrics() -> Any:
         for risk in (0.05, 0.15):
             made = abstain.choose_among(p["loss"], mix, risk=risk, delta=0.1, rng=4, **bound)
             short = [made.name, made.rule, made.seed, {name: one.threshold for name, one in made.each.items()}]
-            found[f"among {n} {many} {graded} {risk}"] = whole([*short, made.found.coverage, made.found.delta])
+            yield f"among {n} {many} {graded} {risk}", whole([*short, made.found.coverage, made.found.delta])
     for steps, metric, column in product((0, 9), ("cwsa", "cwsa_plus"), ((), ("sample_weight",), ("groups",))):
         for shift in (0.0, 0.4, 5.0):
             p = rows(steps, 120, steps=steps)
             given = chosen(p, *column) | {"confidence": p["confidence"] + shift}
             result = tried(thresholds.cwsa_threshold, **given, metric=metric)
-            found[f"{metric} {steps} {column} {shift}"] = whole(result, *SHORT)
-    return found
+            yield f"{metric} {steps} {column} {shift}", whole(result, *SHORT)
 
 
 def plans_of_certificates() -> Any:
     """Return how many rows a certificate takes, from a pilot."""
-    found = {}
     for steps, risk, coverage in ((8, 0.25, 0.3),):
         p = rows(4, 40, steps=steps)
         plan = thresholds.plan_certificate(**chosen(p), risk=risk, delta=0.1, coverage=coverage, rng=3)
-        found[f"{steps} {risk} {coverage}"] = whole(plan)
-    return found
+        yield f"{steps} {risk} {coverage}", whole(plan)

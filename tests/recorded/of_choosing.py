@@ -1,7 +1,5 @@
 """Thresholds that ``choose_threshold`` finds, over objectives, certificates, groups, clusters, weights and losses."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 
@@ -23,7 +21,6 @@ def _found(p: dict[str, Any], *names: str, **options: Any) -> Any:
 
 def certificates_of_right_and_wrong() -> Any:
     """Return certificates of 0/1 losses by rows, ties, limit and delta."""
-    found = {}
     for n, steps, share in (
         (12, 0, 0.3),
         (30, 0, 0.3),
@@ -36,13 +33,11 @@ def certificates_of_right_and_wrong() -> Any:
     ):
         p = easy(n + steps, n, steps=steps, share=share)
         for risk, delta in ((0.02, 0.05), (0.06, 0.1), (0.1, 0.05), (0.25, 0.3)):
-            found[f"{n} {steps} {risk}"] = _found(p, risk=risk, delta=delta)
-    return found
+            yield f"{n} {steps} {risk}", _found(p, risk=risk, delta=delta)
 
 
 def certificates_that_say_how_many_rows() -> Any:
     """Return certificates that fail, of scores that are good, useless or turned."""
-    found = {}
     for n, kind, steps in product((90, 400), ("good", "useless", "turned", "equal"), (0, 8)):
         p = rows(n + steps, n, steps=steps)
         score = {
@@ -53,38 +48,32 @@ def certificates_that_say_how_many_rows() -> Any:
         }[kind]
         for risk in (0.01, 0.08):
             result: Any = abstain.choose_threshold(p["loss"], score, risk=risk, delta=0.1)
-            found[f"{n} {kind} {steps} {risk}"] = [whole(result, *LONG), said(result)]
-    return found
+            yield f"{n} {kind} {steps} {risk}", [whole(result, *LONG), said(result)]
 
 
 def certificates_with_losses_that_are_graded() -> Any:
     """Return certificates by betting, with and without weights, ties and a largest loss above one."""
-    found = {}
     for n, steps, largest, weighted in product((80, 900), (0, 6), (1.0, 2.5), (False, True)):
         p = easy(n, n, steps=steps, graded=True, share=1.0)
         weight = np.where(p["sample_weight"] < 0.8, 0.0, p["sample_weight"])
         more = {"sample_weight": weight, "max_weight": 12.0} if weighted else {}
         for risk, unseen in ((0.06, 0.0), (0.12, 0.0), (0.1, 0.01)):
             options = {"risk": risk, "delta": 0.1, "max_loss": largest, "ood_share": unseen}
-            found[f"{n} {steps} {largest} {weighted} {risk}"] = _found(p, **options, **more)
-    return found
+            yield f"{n} {steps} {largest} {weighted} {risk}", _found(p, **options, **more)
 
 
 def certificates_of_clusters() -> Any:
     """Return certificates of clusters that count once, and of rows of clusters of at most some size."""
-    found = {}
     for n, steps, graded, most in product((250, 1600), (0, 9), (False, True), (None, 12, 18)):
         p = easy(n, n, steps=steps, graded=graded, share=1.0)
         bound = {"max_loss": 1.5} if graded else {}
         for risk in (0.13, 0.16):
             options = {"risk": risk, "delta": 0.2, "max_cluster": most}
-            found[f"{n} {steps} {graded} {most} {risk}"] = _found(p, "clusters", **options, **bound)
-    return found
+            yield f"{n} {steps} {graded} {most} {risk}", _found(p, "clusters", **options, **bound)
 
 
 def certificates_of_groups() -> Any:
     """Return one threshold for each group: of all together, and each by itself."""
-    found = {}
     p = easy(3, 2400, share=0.8)
     for name, more in {"plain": {}, "clusters": {"clusters": p["clusters"]}, "bound": {"max_loss": 2.0}}.items():
         for risk in (0.06, 0.1, 0.14):
@@ -93,5 +82,4 @@ def certificates_of_groups() -> Any:
                 result: Any = kind(**given)
                 answered = result.about_answered()
                 each = [whole(result, *LONG), whole(result.calibration, "groups"), whole(result.reach), said(result)]
-                found[f"{name} {risk} {kind.__name__}"] = [*each, answered.guarantee()]
-    return found
+                yield f"{name} {risk} {kind.__name__}", [*each, answered.guarantee()]

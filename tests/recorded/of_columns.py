@@ -1,7 +1,5 @@
 """What columns are taken for: by their names, by the caller's word, by their values."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -125,32 +123,37 @@ def two_classes() -> Any:
     said, names = (P1 >= 0.5).astype(int), np.array(["no", "yes"])
     other = (P1 >= 0.3).astype(int)
     pairs = (("no", "yes"), ("benign", "malignant"), ("a", "b"), ("2", "10"), ("<=50K", ">50K"), ("-1", "1"))
-    found = [read({"y": np.array(pair)[TWO], "prob_1": P1}) for pair in pairs]
-    found += [
+    yield from [read({"y": np.array(pair)[TWO], "prob_1": P1}) for pair in pairs]
+    yield from [
         read({"y": np.array(["a", "b"])[TWO], f"prob_{end}": P1}, positive_probability=f"prob_{end}")
         for end in ("a", "b", "c")
     ]
-    found += [read({"y": 2 * TWO - 1, "p_1": P1}), read({"y": TWO, "pred": said, "p": P1})]
-    found += [read({"y": TWO, "pred": said, "p": P1}, positive_probability="p"), read({"y": TWO * 0 + 1, "prob_1": P1})]
+    yield from [read({"y": 2 * TWO - 1, "p_1": P1}), read({"y": TWO, "pred": said, "p": P1})]
+    yield from [
+        read({"y": TWO, "pred": said, "p": P1}, positive_probability="p"),
+        read({"y": TWO * 0 + 1, "prob_1": P1}),
+    ]
     edge = np.where(np.arange(N) % 20 == 3, 0.5, P1)
     for pred in ((edge >= 0.5) * 1, (edge > 0.5) * 1):
-        found += [read({"y": TWO, "pred": pred, "p": edge}), read({"y": TWO, "pred": pred, "prob_1": edge})]
-    found += [read({"y": TWO, "pred": said, "p": P1}, confidence="p"), read({"y": Y, "prob_1": P1})]
-    found += [read({"y": TWO, "pred": other, "p": P1}, positive_probability="p")]
-    found += [read({"y": TWO, "pred": other, "conf": P1}), read({"y": TWO, "pred": said, "conf": 1 - P1})]
-    found += [read({"y": TWO, "pred": said, "c": P1}, confidence="c"), read({"y": TWO, "p": 3 * P1 - 1})]
-    found += [read({"y": TWO, "pred": said, "y_score": 3 * P1 - 1}), read({"y": TWO, "prob_1": 2 * P1})]
-    found += [read({"y": TWO, "pred": said, "p": P1, "e": CONF}, scores="e")]
-    found += [read({"y": names[TWO], "prob_1": P1}, class_names=list(names[::-1]))]
-    found += [read({"y": names[TWO], "prob_1": P1}, class_names=[*names, "c"])]
-    found += [read({"y": names[TWO], "pred": names[other], "prob_1": P1, "conf": CONF})]
-    found += [read({"y": TWO == 1, "pred": said == 1, "conf": CONF}), read({"y": 2 * TWO - 1, "pred": 2 * said - 1})]
-    found += [
+        yield from [read({"y": TWO, "pred": pred, "p": edge}), read({"y": TWO, "pred": pred, "prob_1": edge})]
+    yield from [read({"y": TWO, "pred": said, "p": P1}, confidence="p"), read({"y": Y, "prob_1": P1})]
+    yield read({"y": TWO, "pred": other, "p": P1}, positive_probability="p")
+    yield from [read({"y": TWO, "pred": other, "conf": P1}), read({"y": TWO, "pred": said, "conf": 1 - P1})]
+    yield from [read({"y": TWO, "pred": said, "c": P1}, confidence="c"), read({"y": TWO, "p": 3 * P1 - 1})]
+    yield from [read({"y": TWO, "pred": said, "y_score": 3 * P1 - 1}), read({"y": TWO, "prob_1": 2 * P1})]
+    yield read({"y": TWO, "pred": said, "p": P1, "e": CONF}, scores="e")
+    yield read({"y": names[TWO], "prob_1": P1}, class_names=list(names[::-1]))
+    yield read({"y": names[TWO], "prob_1": P1}, class_names=[*names, "c"])
+    yield read({"y": names[TWO], "pred": names[other], "prob_1": P1, "conf": CONF})
+    yield from [read({"y": TWO == 1, "pred": said == 1, "conf": CONF}), read({"y": 2 * TWO - 1, "pred": 2 * said - 1})]
+    yield from [
         read({"y": TWO, "pred": P1 >= 0.5, "p": P1}),
         read({"y": TWO == 1, "p_1": P1}, class_names=["true", "false"]),
     ]
-    found += [read({"y": TWO[:9], "pred": said[:9], "conf": P1[:9]}), read({"prob_0": 1 - P1, "prob_1": P1, "y": TWO})]
-    return found
+    yield from [
+        read({"y": TWO[:9], "pred": said[:9], "conf": P1[:9]}),
+        read({"prob_0": 1 - P1, "prob_1": P1, "y": TWO}),
+    ]
 
 
 def rows_that_count() -> Any:
@@ -159,26 +162,25 @@ def rows_that_count() -> Any:
     odd = np.where(np.arange(N) % 9 == 4, -1, Y)
     holes = np.where(np.arange(N)[:, None] % 7 == 3, np.nan, P)
     is_ood = np.array(["yes", "no", "no"])[Y]
-    found = [read(base, where={"site": "north"}), read(base, where={"site": "north", "who": "3"})]
-    found += [read(base, where={"site": "west"}), read(base, where={"who": 5.0}), read(base, where={"where": 1})]
-    found += [read({**base, "f": Y == 1}, where={"f": value}) for value in ("true", True, "1", 1)]
-    found += [
+    yield from [read(base, where={"site": "north"}), read(base, where={"site": "north", "who": "3"})]
+    yield from [read(base, where={"site": "west"}), read(base, where={"who": 5.0}), read(base, where={"where": 1})]
+    yield from [read({**base, "f": Y == 1}, where={"f": value}) for value in ("true", True, "1", 1)]
+    yield from [
         read({**base, "y": odd}, part=part, **more)
         for part in ("id", "ood")
         for more in ({}, {"ood_label": -1}, {"ood_label": "2"}, {"ood_label": 9})
     ]
-    found += [read({**base, "is_ood": is_ood}, part=part) for part in ("id", "ood")]
-    found += [read({**base, "is_ood": is_ood, "y": odd}, part="ood", unlabelled=True, where={"site": "south"})]
-    found += [read({**base, "is_ood": np.zeros(N)}, part="ood"), read({**base, "is_ood": np.ones(N)})]
-    found += [read({"y": Y, "probs": holes}, nan_policy=policy) for policy in ("raise", "drop", "keep")]
-    found += [read({"y": Y, "probs": holes, "site": SITE}, nan_policy="drop", where={"site": "north"})]
-    found += [read({"y": TWO, "prob_1": np.where(Y == 0, np.nan, P1)}, nan_policy="drop")]
-    found += [
+    yield from [read({**base, "is_ood": is_ood}, part=part) for part in ("id", "ood")]
+    yield read({**base, "is_ood": is_ood, "y": odd}, part="ood", unlabelled=True, where={"site": "south"})
+    yield from [read({**base, "is_ood": np.zeros(N)}, part="ood"), read({**base, "is_ood": np.ones(N)})]
+    yield from [read({"y": Y, "probs": holes}, nan_policy=policy) for policy in ("raise", "drop", "keep")]
+    yield read({"y": Y, "probs": holes, "site": SITE}, nan_policy="drop", where={"site": "north"})
+    yield read({"y": TWO, "prob_1": np.where(Y == 0, np.nan, P1)}, nan_policy="drop")
+    yield from [
         read({"y": Y[:9], "probs": holes[:9]}, nan_policy="drop"),
         read({"y": Y, "probs": P * np.nan}, nan_policy="drop"),
     ]
-    found += [read({"y": Y, "pred": PRED, "conf": np.where(Y == 0, np.nan, CONF)})]
-    return found
+    yield read({"y": Y, "pred": PRED, "conf": np.where(Y == 0, np.nan, CONF)})
 
 
 def units_of_abstention() -> Any:
@@ -187,25 +189,24 @@ def units_of_abstention() -> Any:
     four /= four.sum(axis=1, keepdims=True)
     names = ["ant", "bee", "cat", "none"]
     turned = four[:, [3, 0, 1, 2]]
-    found = [read({"y": Y, "probs": four}, abstain_class=unit) for unit in (3, "3", 2, 4, -1, "none")]
-    found += [
+    yield from [read({"y": Y, "probs": four}, abstain_class=unit) for unit in (3, "3", 2, 4, -1, "none")]
+    yield from [
         read(
             {"y": WORDS, **{f"prob_{name}": turned[:, k] for k, name in enumerate(["none", *names[:3]])}},
             abstain_class=unit,
         )
         for unit in ("none", 0, "nine")
     ]
-    found += [read({"y": TWO, "probs": P}, abstain_class=2)]
-    found += [read({"y": Y, "logits": np.log(four), "passes": np.stack([four, four[::-1]])}, abstain_class=3)]
-    found += [
+    yield read({"y": TWO, "probs": P}, abstain_class=2)
+    yield read({"y": Y, "logits": np.log(four), "passes": np.stack([four, four[::-1]])}, abstain_class=3)
+    yield from [
         read({"y": Y, "pred": PRED}, abstain_class=3),
         read({"y": TWO, "probs": np.column_stack([P1, 1 - P1])}, abstain_class=1),
     ]
-    found += [s.made(labels=Y, probabilities=four, abstention_unit=True, class_names=names)]
-    found += [s.made(labels=Y, logits=np.log(four), abstention_unit=True, head=(np.ones((4, 2)), np.arange(4.0)))]
-    found += [
+    yield s.made(labels=Y, probabilities=four, abstention_unit=True, class_names=names)
+    yield s.made(labels=Y, logits=np.log(four), abstention_unit=True, head=(np.ones((4, 2)), np.arange(4.0)))
+    yield from [
         s.made(labels=Y, probabilities=four),
         s.made(labels=Y, logits=np.log(four)),
         s.made(labels=Y, predictions=PRED, abstention_unit=True),
     ]
-    return found

@@ -1,5 +1,6 @@
 """More of the command: files of several parts and other kinds, plans of pairs, pages, studies by hand, refusals."""
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -116,16 +117,15 @@ def studies_by_hand() -> Any:
     """Return a study that is put together file by file, evaluated, ranked, selected, drawn and tabled."""
     with folder():
         lines = []
-        for k, model in enumerate(("one", "two")):
-            for run in (1, 2):
-                for j, (name, shift) in enumerate({"validation": 0.0, "test": 0.0, "far": 2.0}.items()):
-                    frame = rows(200 + j, 90, shift=shift + 0.4 * k + 0.1 * run)
-                    frame = frame.drop(*TRUTH, "yhat") if name == "far" else frame
-                    frame.write_csv(f"{model}{run}{name}.csv")
-                    role = {"validation": "validation", "test": "test", "far": "ood"}[name]
-                    more = "--unlabelled" if name == "far" else f"--setting w={k}"
-                    given = f"--model {model} --run {run} --set {name} --role {role} {more}"
-                    lines.append(f"study add s {model}{run}{name}.csv {given}")
+        for (k, model), run in product(enumerate(("one", "two")), (1, 2)):
+            for j, (name, shift) in enumerate({"validation": 0.0, "test": 0.0, "far": 2.0}.items()):
+                frame = rows(200 + j, 90, shift=shift + 0.4 * k + 0.1 * run)
+                frame = frame.drop(*TRUTH, "yhat") if name == "far" else frame
+                frame.write_csv(f"{model}{run}{name}.csv")
+                role = {"validation": "validation", "test": "test", "far": "ood"}[name]
+                more = "--unlabelled" if name == "far" else f"--setting w={k}"
+                given = f"--model {model} --run {run} --set {name} --role {role} {more}"
+                lines.append(f"study add s {model}{run}{name}.csv {given}")
         some = "--workers 1 --scores msp,energy --metrics augrc,aurc"
         return all_of(
             *lines,

@@ -1,5 +1,6 @@
 """The commands of several files: joint, study, summarize, merge; and of training."""
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -39,16 +40,15 @@ def joint() -> Any:
 def studies() -> Any:
     """Return tables of studies of saved outputs in folders."""
     with folder():
-        for k, model in enumerate(("one", "two")):
-            for run in (1, 2):
-                Path(f"s/{model}/{run}").mkdir(parents=True)
-                for j, (name, shift) in enumerate({"test": 0.0, "ood": 2.0}.items()):
-                    frame = rows(100 + 20 * k + 4 * run + j, 120, shift=shift + 0.3 * k)
-                    own = {
-                        "logits": frame.select("logit_0", "logit_1", "logit_2").to_numpy(),
-                        "labels": frame["y"].to_numpy(),
-                    }
-                    np.savez(f"s/{model}/{run}/{name}.npz", **own)
+        for (k, model), run in product(enumerate(("one", "two")), (1, 2)):
+            Path(f"s/{model}/{run}").mkdir(parents=True)
+            for j, (name, shift) in enumerate({"test": 0.0, "ood": 2.0}.items()):
+                frame = rows(100 + 20 * k + 4 * run + j, 120, shift=shift + 0.3 * k)
+                own = {
+                    "logits": frame.select("logit_0", "logit_1", "logit_2").to_numpy(),
+                    "labels": frame["y"].to_numpy(),
+                }
+                np.savez(f"s/{model}/{run}/{name}.npz", **own)
         return all_of(
             "study init s --data digits",
             "study evaluate s --workers 1 --metrics augrc,aurc --scores msp,energy",

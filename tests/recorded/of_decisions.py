@@ -1,7 +1,6 @@
 """Gates, selections and tuned scores."""
 
-from __future__ import annotations
-
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -29,13 +28,12 @@ def gates() -> Any:
         "accuracy>=0.8",
         "coverage_at_risk(risk=0.2)>=0.9",
     ]
-    found: dict[str, Any] = {}
     for unclear in ("fail", "pass"):
-        found[f"limits {unclear}"] = shown(abstain.gate(one, limits, unclear=unclear))
-    found["bare"] = shown(abstain.gate(bare, limits))
+        yield f"limits {unclear}", shown(abstain.gate(one, limits, unclear=unclear))
+    yield "bare", shown(abstain.gate(bare, limits))
     loose = abstain.evaluate(loss=p["loss"], confidence=scores["a"], metrics=FEW)
-    found["no interval"] = shown(abstain.gate(loose, limits, unclear="pass"))
-    found["one"] = shown(abstain.gate(one, "augrc<=0.1"))
+    yield "no interval", shown(abstain.gate(loose, limits, unclear="pass"))
+    yield "one", shown(abstain.gate(one, "augrc<=0.1"))
     named = {"new": scores["a"], "main": scores["b"]}
     two = ("augrc", "auroc_f")
     tests = [inference.non_inferiority(p["loss"], named, m, margin=0.05, level=0.975) for m in two]
@@ -47,20 +45,15 @@ def gates() -> Any:
         ("compared", compared),
         ("bare", bare),
     ):
-        for margin in (0.001, 0.05, 0.3):
-            for given in (one, bare):
-                call = tried(abstain.gate, given, two, against=against, margin=margin)
-                found[f"{name} {margin} {given is bare}"] = call if isinstance(call, str) else shown(call)
-    mixed = tried(abstain.gate, one, ["augrc", "accuracy>=0.7"], against=other, margin=0.02)
-    found["mixed"] = mixed if isinstance(mixed, str) else shown(mixed)
-    worse = tried(abstain.gate, other, ["augrc"], against=one, margin=0.0)
-    found["worse"] = worse if isinstance(worse, str) else shown(worse)
-    return found
+        for margin, given in product((0.001, 0.05, 0.3), (one, bare)):
+            call = tried(abstain.gate, given, two, against=against, margin=margin)
+            yield f"{name} {margin} {given is bare}", shown(call)
+    yield "mixed", shown(tried(abstain.gate, one, ["augrc", "accuracy>=0.7"], against=other, margin=0.02))
+    yield "worse", shown(tried(abstain.gate, other, ["augrc"], against=one, margin=0.0))
 
 
 def selections() -> Any:
     """Return what is selected on a validation split, with and without a test split, of runs and with ties."""
-    found = {}
     for runs in (0, 3):
         splits = {}
         for k in range(3):
@@ -69,13 +62,13 @@ def selections() -> Any:
             splits[f"T={k}"] = dict(zip(("validation", "test"), parts, strict=True))
         metrics = ["augrc", "auroc_f", "risk", "coverage_at_risk(risk=0.2)"]
         result = abstain.select(splits, metrics, level=0.9)
-        found[f"{runs}"] = [shown(result), result.chosen, result.others(), result.others("risk"), result.rows()]
+        yield f"{runs}", [shown(result), result.chosen, result.others(), result.others("risk"), result.rows()]
         alone = abstain.select({name: each["validation"] for name, each in splits.items()}, metrics[:2])
-        found[f"{runs} alone"] = shown(alone)
+        yield f"{runs} alone", shown(alone)
     loss, score = np.array([0, 1, 0, 0] * 10), np.sqrt(np.arange(40) + 0.3)
     tied = {"x": (loss, score), "y": (loss, 2 * score), "z": (loss, -score)}
     result = abstain.select(tied, "augrc")
-    return found | {"tied": [shown(result), result.rows()]}
+    yield "tied", [shown(result), result.rows()]
 
 
 def tuned_scores() -> Any:
@@ -89,7 +82,6 @@ def tuned_scores() -> Any:
         return abstain.Outputs(labels=labels, **given) if seen else abstain.Outputs(unlabelled=True, **given)
 
     train, validation, ood = outputs(90, 1.0), outputs(70, 1.5), outputs(40, 1.5, False)
-    found = {}
     for metric in ("augrc", "auroc_f", "coverage_at_risk(risk=0.3)", "auroc", "ds_f1", "ds_aurc", "joint.oscr"):
         for score, grid in (("knn", {"neighbours": [1, 5, 30, 500]}), ("temp_msp", {"temperature": [0.5, 2.0]})):
             given = {
@@ -99,10 +91,10 @@ def tuned_scores() -> Any:
             }
             given["ood"] = None if metric == "auroc_f" else given["ood"]
             result = tried(abstain.tune, score, validation, grid=grid, **given)
-            found[f"{metric} {score}"] = (
-                result if isinstance(result, str) else [shown(result), result.value, result.label, result.rows()]
+            yield (
+                f"{metric} {score}",
+                result if isinstance(result, str) else [shown(result), result.value, result.label, result.rows()],
             )
-    return found
 
 
 def reports_of_rows() -> Any:

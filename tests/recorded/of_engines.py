@@ -1,5 +1,6 @@
 """Rows that an engine holds, or several files: counted, evaluated, compared, chosen from; and what is refused."""
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -60,23 +61,32 @@ def evaluations_in_a_scan() -> Any:
         "features": {"features": "p_0"},
         "number": {"loss": "name"},
     }
-    found = {name: _evaluated(lazy, **each) for name, each in options.items()}
+    yield from ({name: _evaluated(lazy, **each) for name, each in options.items()}).items()
     for score in ("msp", "softmax_margin", "neg_entropy", "neg_gini", "energy"):
-        found[f"computed {score}"] = [
-            _evaluated(bare.lazy(), labels="y", scores=[score]),
-            _evaluated(lazy, scores=[score]),
-        ]
-    found["weighted"] = [_evaluated(weighted), _evaluated(weighted, scores=["vague", "conf"])]
-    found["class names"] = [
-        _evaluated(words.lazy(), labels="name", probabilities="p_*", class_names=each)
-        for each in (["ant", "bee", "cat"], ["a", "b", "c"], None)
-    ]
-    found["words"] = _evaluated(
-        words.lazy(), labels="name", predictions="yhat", probabilities="p_*", class_names=["ant", "bee", "cat"]
+        yield (
+            f"computed {score}",
+            [
+                _evaluated(bare.lazy(), labels="y", scores=[score]),
+                _evaluated(lazy, scores=[score]),
+            ],
+        )
+    yield "weighted", [_evaluated(weighted), _evaluated(weighted, scores=["vague", "conf"])]
+    yield (
+        "class names",
+        [
+            _evaluated(words.lazy(), labels="name", probabilities="p_*", class_names=each)
+            for each in (["ant", "bee", "cat"], ["a", "b", "c"], None)
+        ],
+    )
+    yield (
+        "words",
+        _evaluated(
+            words.lazy(), labels="name", predictions="yhat", probabilities="p_*", class_names=["ant", "bee", "cat"]
+        ),
     )
     kinds = [pl.col("yhat").cast(float), pl.col("y", "yhat").cast(str), pl.col("name").cast(pl.Categorical).alias("y")]
-    found["kinds"] = [_evaluated(PLAIN.lazy().with_columns(each)) for each in kinds]
-    found["holes"] = [_evaluated(HOLES.lazy(), nan_policy=each) for each in ("raise", "reject", "drop")]
+    yield "kinds", [_evaluated(PLAIN.lazy().with_columns(each)) for each in kinds]
+    yield "holes", [_evaluated(HOLES.lazy(), nan_policy=each) for each in ("raise", "reject", "drop")]
     bad: list[tuple[str, Any]] = [
         ("half", -1.0),
         ("half", float("nan")),
@@ -84,65 +94,70 @@ def evaluations_in_a_scan() -> Any:
         ("half", float("inf")),
         ("half", 1e300),
     ]
-    found["bad losses"] = [_evaluated(_lost(*each), loss="half") for each in bad]
-    found["bad verdicts"] = [
-        _evaluated(_lost(*each), correct="correct") for each in (("correct", 2), ("correct", None))
-    ]
+    yield "bad losses", [_evaluated(_lost(*each), loss="half") for each in bad]
+    yield "bad verdicts", [_evaluated(_lost(*each), correct="correct") for each in (("correct", 2), ("correct", None))]
     odd = [("p_0", 0.9), ("p_1", -0.2), ("p_2", None), ("y", 7), ("y", None), ("p_0", 0.3501)]
-    found["bad probabilities"] = [
-        _evaluated(_lost(*each).select("y", "p_0", "p_1", "p_2"), scores=["msp"]) for each in odd
-    ]
-    found["lost groups"] = [
-        _evaluated(_lost("site", None), groups="site"),
-        _evaluated(_lost("who", None), clusters="who"),
-    ]
-    found["none"] = [_evaluated(lazy.filter(pl.col("conf") > 2)), _evaluated(PLAIN[:1].lazy())]
-    return found
+    yield (
+        "bad probabilities",
+        [_evaluated(_lost(*each).select("y", "p_0", "p_1", "p_2"), scores=["msp"]) for each in odd],
+    )
+    yield (
+        "lost groups",
+        [
+            _evaluated(_lost("site", None), groups="site"),
+            _evaluated(_lost("who", None), clusters="who"),
+        ],
+    )
+    yield "none", [_evaluated(lazy.filter(pl.col("conf") > 2)), _evaluated(PLAIN[:1].lazy())]
 
 
 def engines_and_files() -> Any:
     """Return evaluations of DuckDB and of files in parts, partitioned, empty and unlike."""
     import duckdb
 
-    found: dict[str, Any] = {}
     with folder():
-        for k in range(3):
-            for site in ("1", "02"):
-                Path(f"parts/day={k}/site={site}").mkdir(parents=True)
-                PLAIN.drop("site")[40 * k : 40 * k + 20 + 5 * len(site)].write_parquet(
-                    f"parts/day={k}/site={site}/a.parquet"
-                )
+        for k, site in product(range(3), ("1", "02")):
+            Path(f"parts/day={k}/site={site}").mkdir(parents=True)
+            PLAIN.drop("site")[40 * k : 40 * k + 20 + 5 * len(site)].write_parquet(
+                f"parts/day={k}/site={site}/a.parquet"
+            )
         PLAIN[:70].write_parquet("one.parquet")
         PLAIN[70:].with_columns(pl.col("who").cast(pl.Int16)).write_parquet("two.parquet")
         PLAIN[:0].write_parquet("zero.parquet")
         Path("other.txt").write_text("x")
         table = duckdb.sql("SELECT * FROM 'one.parquet'")
         for name, options in {"plain": {}, "groups": {"groups": "site"}, "two": {"scores": ["conf", "other"]}}.items():
-            found[f"duckdb {name}"] = _evaluated(table, **options)
-            found[f"files {name}"] = _evaluated("*o*.parquet", **options)
+            yield f"duckdb {name}", _evaluated(table, **options)
+            yield f"files {name}", _evaluated("*o*.parquet", **options)
         Path("odd/k=x=y").mkdir(parents=True)
         PLAIN[:40].write_parquet("odd/k=x=y/a.parquet")
-        found["sign in a value"] = _evaluated("odd", groups="k")
-        found["partitions"] = [
-            _evaluated("parts", groups=each) for each in (["day"], ["site"], ["day", "site"], ["no"])
-        ]
+        yield "sign in a value", _evaluated("odd", groups="k")
+        yield "partitions", [_evaluated("parts", groups=each) for each in (["day"], ["site"], ["day", "site"], ["no"])]
         Path("bad1.parquet").write_bytes(Path("one.parquet").read_bytes()[:400])
-        found["damaged"] = [_evaluated(each) for each in ("bad*.parquet", "[bo]*.parquet")]
-        found["refused"] = [_evaluated(each) for each in ("none*.parquet", "o*", "*.txt", "parts/day=0", ".")]
-        found["interval"] = _evaluated(duckdb.sql("SELECT *, INTERVAL 1 DAY AS gap FROM 'one.parquet'"), groups="gap")
-        found["threshold"] = [
-            refused(abstain.choose_threshold, frame=source, loss="wrong", confidence="conf", groups=by, **objective)
-            for source in (table, PLAIN.lazy())
-            for by in (None, "site")
-            for objective in ({"coverage": 0.6}, {"risk": 0.2, "delta": 0.1}, {"cost": (5, 1)})
-        ]
-        found["compared"] = [
-            refused(abstain.compare, PLAIN.lazy(), scores=["conf", "other"], **each)
-            for each in ({}, {"clusters": "who"})
-        ]
-        found["arguments"] = [
-            refused(abstain.choose_threshold, PLAIN.lazy(), PLAIN["conf"], coverage=0.5),
-            refused(abstain.choose_threshold, [0, 1], coverage=0.5),
-            refused(abstain.choose_threshold, [0, 1], [0.1, 0.2], labels="y", coverage=0.5),
-        ]
-    return found
+        yield "damaged", [_evaluated(each) for each in ("bad*.parquet", "[bo]*.parquet")]
+        yield "refused", [_evaluated(each) for each in ("none*.parquet", "o*", "*.txt", "parts/day=0", ".")]
+        yield "interval", _evaluated(duckdb.sql("SELECT *, INTERVAL 1 DAY AS gap FROM 'one.parquet'"), groups="gap")
+        yield (
+            "threshold",
+            [
+                refused(abstain.choose_threshold, frame=source, loss="wrong", confidence="conf", groups=by, **objective)
+                for source in (table, PLAIN.lazy())
+                for by in (None, "site")
+                for objective in ({"coverage": 0.6}, {"risk": 0.2, "delta": 0.1}, {"cost": (5, 1)})
+            ],
+        )
+        yield (
+            "compared",
+            [
+                refused(abstain.compare, PLAIN.lazy(), scores=["conf", "other"], **each)
+                for each in ({}, {"clusters": "who"})
+            ],
+        )
+        yield (
+            "arguments",
+            [
+                refused(abstain.choose_threshold, PLAIN.lazy(), PLAIN["conf"], coverage=0.5),
+                refused(abstain.choose_threshold, [0, 1], coverage=0.5),
+                refused(abstain.choose_threshold, [0, 1], [0.1, 0.2], labels="y", coverage=0.5),
+            ],
+        )

@@ -1,7 +1,5 @@
 """Evaluations: scores, groups, weights, missing values, models, passes, answers that abstain, and few labels."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -24,35 +22,31 @@ def _outputs(seed: int, n: int, **more: Any) -> abstain.Outputs:
 def scores_and_metrics() -> Any:
     """Return evaluations of several scores, of the default metrics and of all, with and without intervals."""
     outputs = _outputs(1, 160, scores={"noise": rows(81, 160)["other"]})
-    found: dict[str, Any] = {"default": shown(abstain.evaluate(outputs))}
-    found["several"] = shown(abstain.evaluate(outputs, ["msp", "neg_entropy", "noise"], FEW, level=0.8))
-    found["all"] = abstain.evaluate(outputs, metrics="all", n_resamples=30).rows()
-    found["no level"] = shown(abstain.evaluate(outputs, "noise", FEW, level=None))
-    found["top"] = abstain.evaluate(outputs, metrics=FEW, unseen="top").rows()
-    return found
+    yield "default", shown(abstain.evaluate(outputs))
+    yield "several", shown(abstain.evaluate(outputs, ["msp", "neg_entropy", "noise"], FEW, level=0.8))
+    yield "all", abstain.evaluate(outputs, metrics="all", n_resamples=30).rows()
+    yield "no level", shown(abstain.evaluate(outputs, "noise", FEW, level=None))
+    yield "top", abstain.evaluate(outputs, metrics=FEW, unseen="top").rows()
 
 
 def weights_and_clusters() -> Any:
     """Return evaluations of weighted and clustered rows and of graded and large losses, as they are shown."""
-    found = {}
     for steps, graded in ((0, False), (9, True)):
         p = rows(82 + steps, 90, steps=steps, graded=graded)
         for names in ((), ("sample_weight",), ("clusters",), ("sample_weight", "clusters")):
             given = {name: p[name] for name in ("loss", "confidence", *names)}
-            found[f"{steps} {names}"] = shown(abstain.evaluate(**given, n_resamples=20))
+            yield f"{steps} {names}", shown(abstain.evaluate(**given, n_resamples=20))
     for share in (1, 3, 40):
         p = rows(84, 120)
         copied = {name: np.concatenate([p[name], p[name][: 120 // share]]) for name in ("loss", "confidence", "labels")}
         given = {"loss": copied["loss"], "confidence": copied["confidence"], "groups": {"label": copied["labels"]}}
-        found[f"copies {share}"] = rows_of(result := abstain.evaluate(**given, metrics=FEW[:2])), result.verdict
+        yield f"copies {share}", (rows_of(result := abstain.evaluate(**given, metrics=FEW[:2])), result.verdict)
     p = rows(83, 60, graded=True)
-    found["large"] = shown(abstain.evaluate(loss=9.0 * p["loss"], confidence=30.0 * p["confidence"]))
-    return found
+    yield "large", shown(abstain.evaluate(loss=9.0 * p["loss"], confidence=30.0 * p["confidence"]))
 
 
 def groups() -> Any:
     """Return evaluations by one and two columns of groups, with groups that differ, are small or lack failures."""
-    found = {}
     for seed in (84, 85, 86):
         p = rows(seed, 300, steps=0 if seed == 84 else 20)
         site = p["groups"].astype("U4")
@@ -62,29 +56,25 @@ def groups() -> Any:
         groups = {"site": site, "year": 2020 + np.arange(300) % 2} if seed == 84 else {"site": site}
         given = {"loss": loss, "confidence": p["confidence"], "groups": groups, "metrics": FEW, "n_resamples": 20}
         weights = {"sample_weight": p["sample_weight"]} if seed == 86 else {}
-        result = abstain.evaluate(**given, **weights)
-        found[f"{seed}"] = shown(result)
-    found["no level"] = rows_of(abstain.evaluate(**given, level=None))
-    return found
+        yield f"{seed}", shown(abstain.evaluate(**given, **weights))
+    yield "no level", rows_of(abstain.evaluate(**given, level=None))
 
 
 def missing_scores() -> Any:
     """Return evaluations of scores with NaN, of few and of no rows that have one."""
-    found = {}
     p = rows(87, 120, steps=12)
     gaps = np.where(np.arange(120) % 11 == 3, np.nan, p["confidence"])
     for policy in ("reject", "drop"):
         given = {"loss": p["loss"], "scores": ["s", "t"], "frame": None}
         outputs = abstain.Outputs(loss=p["loss"], scores={"s": gaps, "t": p["other"]})
         given = {"metrics": FEW, "nan_policy": policy, "n_resamples": 20}
-        found[policy] = shown(abstain.evaluate(outputs, ["s", "t"], **given))
+        yield policy, shown(abstain.evaluate(outputs, ["s", "t"], **given))
         units = abstain.Outputs(
             loss=p["loss"], scores={"s": gaps}, clusters=p["clusters"], sample_weight=p["sample_weight"]
         )
-        found[f"{policy} clusters"] = rows_of(abstain.evaluate(units, "s", **given))
+        yield f"{policy} clusters", rows_of(abstain.evaluate(units, "s", **given))
         grouped = abstain.Outputs(loss=p["loss"], scores={"s": gaps}, groups={"g": p["groups"]})
-        found[f"{policy} groups"] = shown(abstain.evaluate(grouped, "s", groups="g", **given))
-    return found
+        yield f"{policy} groups", shown(abstain.evaluate(grouped, "s", groups="g", **given))
 
 
 def edges() -> Any:
@@ -95,21 +85,21 @@ def edges() -> Any:
         "one score": ((n % 5 == 1) * 1.0, n * 0.0 + 0.7), "one error": ((n == 30) * 1.0, (7 * n) % 40),
         "one right": ((n != 30) * 1.0, (7 * n) % 40), "good": (1.0 * (n < 8), 0.6 + n / 100.0),
     }  # fmt: skip
-    found = {name: shown(abstain.evaluate(loss=loss, confidence=score)) for name, (loss, score) in cases.items()}
+    yield from (
+        {name: shown(abstain.evaluate(loss=loss, confidence=score)) for name, (loss, score) in cases.items()}
+    ).items()
     p = rows(88, 250)
-    found["reversed"] = shown(abstain.evaluate(loss=p["loss"], confidence=1.0 - p["confidence"], metrics=FEW))
+    yield "reversed", shown(abstain.evaluate(loss=p["loss"], confidence=1.0 - p["confidence"], metrics=FEW))
     rng = np.random.default_rng(4)
-    chance = abstain.evaluate(loss=p["loss"], confidence=np.round(rng.random(250), 1), metrics=FEW)
-    return found | {"chance": shown(chance)}
+    yield "chance", shown(abstain.evaluate(loss=p["loss"], confidence=np.round(rng.random(250), 1), metrics=FEW))
 
 
 def models_and_passes() -> Any:
     """Return evaluations of several models, and of scores that are judged by the predictions of passes."""
     one, other = _outputs(2, 80), _outputs(3, 80)
-    found = {"models": shown(abstain.evaluate({"x": one, "y": other}, metrics=FEW, n_resamples=20))}
-    rng = np.random.default_rng(5)
-    noisy = one.logits + 1.5 * rng.normal(size=(6, 80, 4))
+    yield "models", shown(abstain.evaluate({"x": one, "y": other}, metrics=FEW, n_resamples=20))
+    noisy = one.logits + 1.5 * np.random.default_rng(5).normal(size=(6, 80, 4))
     passes = np.exp(noisy) / np.exp(noisy).sum(axis=-1, keepdims=True)
     judged = abstain.Outputs(labels=one.labels, logits=one.logits, passes=passes)
     names = ["msp", "pass_msp", "pass_vote_agreement"]
-    return found | {"passes": shown(abstain.evaluate(judged, names, ["accuracy", "augrc", "nll", "brier_score"]))}
+    yield "passes", shown(abstain.evaluate(judged, names, ["accuracy", "augrc", "nll", "brier_score"]))

@@ -70,15 +70,21 @@ def kinds_of_files() -> Any:
         ]
         for name, document in documents.items():
             Path(f"{name}.json").write_text(json.dumps(document))
-        found = {name: read(name, **OPTIONS) for name in ("a.parquet", "a.jsonl", "a.csv", "a.tsv", "odd.parquet")}
-        found |= {name: read(name) for name in ("lists.parquet", "lists.jsonl", "a.npz", "a.npy", "plain.npy")}
-        found |= {
-            "dates": read("odd.parquet"),
-            "nested.parquet": read("nested.parquet", **OPTIONS),
-            "no.csv": read("no.csv"),
-            ".": read("."),
-        }
-        found |= {name: read(f"{name}.json") for name in documents}
+        yield from (
+            {name: read(name, **OPTIONS) for name in ("a.parquet", "a.jsonl", "a.csv", "a.tsv", "odd.parquet")}
+        ).items()
+        yield from (
+            {name: read(name) for name in ("lists.parquet", "lists.jsonl", "a.npz", "a.npy", "plain.npy")}
+        ).items()
+        yield from (
+            {
+                "dates": read("odd.parquet"),
+                "nested.parquet": read("nested.parquet", **OPTIONS),
+                "no.csv": read("no.csv"),
+                ".": read("."),
+            }
+        ).items()
+        yield from ({name: read(f"{name}.json") for name in documents}).items()
     whole = FRAME.to_pandas()
     whole["p_1"] = whole["p_1"].astype("Float64")
     frames = {
@@ -90,11 +96,10 @@ def kinds_of_files() -> Any:
             pl.col("site").cast(pl.Categorical), pl.struct("y", "pred").alias("s"), pl.Series("q", P.tolist())
         ),
     }
-    found |= {name: read(frame, **OPTIONS) for name, frame in frames.items()}
-    found["labels of pandas"] = read(whole[whole["y"] > 0], **OPTIONS)
-    found["missing"] = read(FRAME.with_columns(pl.when(pl.col("y") > 0).then("conf").alias("conf")))
-    found["no rows"] = [read(FRAME.clear()), read({}), read([1, 2]), read(pa.table({"y": []}))]
-    return found
+    yield from ({name: read(frame, **OPTIONS) for name, frame in frames.items()}).items()
+    yield "labels of pandas", read(whole[whole["y"] > 0], **OPTIONS)
+    yield "missing", read(FRAME.with_columns(pl.when(pl.col("y") > 0).then("conf").alias("conf")))
+    yield "no rows", [read(FRAME.clear()), read({}), read([1, 2]), read(pa.table({"y": []}))]
 
 
 def texts() -> Any:

@@ -1,7 +1,6 @@
 """Standard errors, intervals and influence, with weights, strata and clusters."""
 
-from __future__ import annotations
-
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -38,23 +37,21 @@ def intervals_of_every_metric() -> Any:
 
 def intervals_by_method() -> Any:
     """Return intervals by method, level and what may be unseen."""
-    found = {}
     for kind, columns in kinds(32, 60, steps=12):
         for name in ("augrc", "aurc", "auroc_f", "risk", "coverage_at_risk(risk=0.2)", "selective_risk(coverage=0.6)"):
             for method in ("influence", "percentile", *(("bca",) if kind in ("plain", "all") else ())):
                 given = {"method": method, "level": 0.8, "n_resamples": 1000 if method == "bca" else 60, "rng": 3}
-                found[f"{name} {kind} {method}"] = tried(inference.confidence_interval, name, **columns, **given)
-            found[f"{name} {kind} top"] = tried(
-                inference.confidence_interval, name, **columns, level=0.9, n_resamples=60, unseen="top"
+                yield f"{name} {kind} {method}", tried(inference.confidence_interval, name, **columns, **given)
+            yield (
+                f"{name} {kind} top",
+                tried(inference.confidence_interval, name, **columns, level=0.9, n_resamples=60, unseen="top"),
             )
-    return found
 
 
 def intervals_at_the_edges() -> Any:
     """Return intervals with no, one, few and only failures, of graded losses, of one and two rows."""
     n = np.arange(40.0)
     losses = {k: (n < k) * 1.0 for k in (0, 1, 3, 39, 40)}
-    found = {}
     for k, loss in losses.items():
         for name in (
             "augrc",
@@ -71,15 +68,13 @@ def intervals_at_the_edges() -> Any:
                     at = f"{k} {name} {unseen} {list(more)}"
                     given: dict[str, Any] = {"unseen": unseen, **more}
                     score = (7.0 * n) % 40.0
-                    found[at] = tried(inference.confidence_interval, name, loss, score, n_resamples=40, **given)
+                    yield at, tried(inference.confidence_interval, name, loss, score, n_resamples=40, **given)
     for size in (1, 2, 3):
-        found[f"{size} rows"] = [tried(inference.confidence_interval, m, n[:size] % 2, n[:size]) for m in SOME[:9]]
+        yield f"{size} rows", [tried(inference.confidence_interval, m, n[:size] % 2, n[:size]) for m in SOME[:9]]
     p = rows(33, 50, steps=10, graded=True)
-    for scale in (1.0, 9.0):
-        for name in SOME[:24]:
-            columns = {"loss": scale * p["loss"], "confidence": p["confidence"]}
-            found[f"graded {scale} {name}"] = tried(inference.confidence_interval, name, **columns, n_resamples=40)
-    return found
+    for scale, name in product((1.0, 9.0), SOME[:24]):
+        columns = {"loss": scale * p["loss"], "confidence": p["confidence"]}
+        yield f"graded {scale} {name}", tried(inference.confidence_interval, name, **columns, n_resamples=40)
 
 
 def standard_errors() -> Any:
@@ -93,14 +88,11 @@ def standard_errors() -> Any:
 
 def influences() -> Any:
     """Return the influence of each row on every metric, of losses of two kinds."""
-    found = {}
     for seed, steps, graded in ((35, 0, False), (36, 6, False), (37, 5, True)):
         p = rows(seed, 14, steps=steps, graded=graded)
-        for weight in (None, p["sample_weight"]):
-            for name in SOME:
-                at = f"{seed} {weight is None} {name}"
-                found[at] = tried(inference.influence, name, p["loss"], p["confidence"], sample_weight=weight)
-    return found
+        for weight, name in product((None, p["sample_weight"]), SOME):
+            at = f"{seed} {weight is None} {name}"
+            yield at, tried(inference.influence, name, p["loss"], p["confidence"], sample_weight=weight)
 
 
 def proportions() -> Any:

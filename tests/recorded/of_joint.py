@@ -1,7 +1,5 @@
 """Joint metrics of ID and OOD samples: one score and two, detection, guards, and protocols with their tables."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 
@@ -53,23 +51,19 @@ def _few(frontier: Any) -> Any:
 
 def one_score() -> Any:
     """Return the metrics of one score, by their options."""
-    found = {}
     for size, share in product(SIZES, SHARES):
         columns = _columns(*size)
         given = {"id_loss": columns["id_loss"], **_alone(columns), "prevalence": share}
         row = [tried(joint.f1, **given), joint.aurc_optimum(columns["id_loss"])]
         for over, operator in product(("id", "all"), ("at_least", "exact")):
-            options = {"coverage_of": over, "operator": operator}
-            row += [tried(each, **given, **options) for each in (joint.aurc, joint.augrc)]
+            row += [tried(each, **given, coverage_of=over, operator=operator) for each in (joint.aurc, joint.augrc)]
         for cost, coverage in product((0.0, 0.3, 0.5), (None, 0.2, 0.9, 1.0)):
             row.append(tried(joint.scod_risk, **given, ood_cost=cost, coverage=coverage))
-        found[f"{size} {share}"] = row
-    return found
+        yield f"{size} {share}", row
 
 
 def detection() -> Any:
     """Return what tells OOD from ID samples, at several limits."""
-    found = {}
     for size, name in product(SIZES, ("confidence", "detector")):
         columns = _columns(*size)
         given, loss = _alone(columns, name), columns["id_loss"]
@@ -80,13 +74,11 @@ def detection() -> Any:
             row += [tried(joint.fpr_at_id_recall, **given, recall=share)]
             row += [tried(joint.fpr_at_ood_recall, **given, recall=share)]
             row += [tried(joint.ccr_at_fpr, loss, **given, fpr=share)]
-        found[f"{size} {name}"] = row
-    return found
+        yield f"{size} {name}", row
 
 
 def two_scores() -> Any:
     """Return F1 and areas of two scores by prevalence, operator and method, with their frontiers."""
-    found = {}
     for size, share in product(SIZES[:5], SHARES[::2]):
         columns = _columns(*size) | {"prevalence": share}
         row = [tried(joint.ds_f1, **columns), tried(joint.ds_f1, **columns, method="grid", T=7)]
@@ -99,13 +91,11 @@ def two_scores() -> Any:
         for T, K in ((3, 4), (9, 5)):
             made = tried(joint.ds_aurc, **columns, method="binned", T=T, K=K)
             row.append(made if isinstance(made, str) else made.value)
-        found[f"{size} {share}"] = row
-    return found
+        yield f"{size} {share}", row
 
 
 def paths_and_borders() -> Any:
     """Return values that each path of the inner loops gives alike, the borders of blocks of pairs among the sizes."""
-    found = {}
     for n, m, steps in ((31, 9, 0), (32, 5, 0), (33, 40, 0), (64, 70, 0), (120, 60, 9), (99, 30, 0), (75, 2, 4)):
         columns = _columns(n, m, steps, 1)
         if n == 75:  # most are wrong
@@ -120,13 +110,11 @@ def paths_and_borders() -> Any:
                     row += [_few(each(**given).frontier) for each in (joint.ds_aurc, joint.ds_augrc)]
                     row += [_few(each(**given, operator="exact").frontier) for each in (joint.ds_aurc, joint.ds_augrc)]
             rows.append(plain(row))
-        found[f"{n} {m}"] = [rows[0], [each == rows[0] for each in rows[:2]]]
-    return found
+        yield f"{n} {m}", [rows[0], [each == rows[0] for each in rows[:2]]]
 
 
 def guards() -> Any:
     """Return null gains, transfers and intervals by their options."""
-    found: dict[str, Any] = {}
     for size in ((60, 40, 0), (90, 50, 8), (40, 0, 5), (2, 2, 0), (260, 210, 0)):
         columns = _columns(*size)
         for share in (None, 0.3):
@@ -138,13 +126,11 @@ def guards() -> Any:
             moved = [tried(joint.transfer, **given, share=part, n_splits=3) for part in (0.3, 0.5, 0.75)]
             row += [[each, each if isinstance(each, str) else each.loss] for each in moved]
             row.append(tried(joint.confidence_intervals, **given, level=0.9, n_splits=4))
-            found[f"{size} {share}"] = row
-    return found
+            yield f"{size} {share}", row
 
 
 def evaluations() -> Any:
     """Return whole evaluations with their tables, figures and guards."""
-    found = {}
     for size, share in product(((1, 1, 0), (30, 30, 0), (40, 0, 6), (80, 45, 3)), (None, 0.2, 0.5)):
         for turned in (False, True)[: 1 + (share is None)]:
             columns = _columns(*size, 2)
@@ -152,16 +138,16 @@ def evaluations() -> Any:
                 columns |= {name: -columns[name] for name in ("id_detector", "ood_detector")}
             result = tried(joint.evaluate, **columns, prevalence=share, n_permutations=3, n_splits=3, rng=5)
             if isinstance(result, str):
-                found[f"{size} {share}"] = result
+                yield f"{size} {share}", result
                 continue
             row = [shown(result), result.rows(), list(result.frontiers), result.thresholds]
             if not turned:
                 row += [[np.sum(each) for each in result.f1_surface(6)], [np.sum(each) for each in result.pairs(5)]]
                 row += [tried(lambda each=result: each.balanced.rows()[0]), result.aurc_optimum]
                 row += [sorted(result.confidence_intervals(n_splits=2)) if size[0] > 2 else None]
-            found[f"{size} {share} {turned}"] = row
+            yield f"{size} {share} {turned}", row
     same = [joint.evaluate(**_columns(30, 9, 0), rng=np.random.default_rng(1), n_permutations=2, n_splits=2).seed]
-    return found | {"seed": same}
+    yield "seed", same
 
 
 def _run(seed: int, far: float) -> joint.ScoredRun:
@@ -180,7 +166,6 @@ def protocols() -> Any:
     """Return protocols of several strategies and runs: records, means, tables and verdicts."""
     groups = {"near": ["near1", "near2"], "far": ["far1"]}
     runs = {"ce": [_run(0, 0.4), _run(1, 0.5)], "mixup": [_run(2, 0.9), _run(3, 1.5)]}
-    found: dict[str, Any] = {}
     for name, given, share in (("all", runs, None), ("one", _run(4, 0.2), 0.3), ("runs", [_run(5, 1.0)] * 2, None)):
         said: list[str] = []
         result = joint.protocol(given, groups, confidence="msp", prevalence=share, progress=said.append)
@@ -197,14 +182,12 @@ def protocols() -> Any:
         ):  # fmt: skip
             table = result.table(layout, **options)
             row.append([[column.title for column in table.columns], table.rows, table.ranks, table.notes])
-        found[name] = row
-    return found
+        yield name, row
 
 
 def verdicts_with_gains() -> Any:
     """Return the verdict of a protocol with gains of second thresholds."""
     result = joint.protocol(_run(0, 0.4), {"far": ["far1"]}, confidence="msp")
-    found = []
     for n, least in product((4, 99), (0.001, 0.03, 0.4)):
         rows = [
             {
@@ -219,5 +202,4 @@ def verdicts_with_gains() -> Any:
             for metric in ("ds_f1", "ds_aurc")
             for score, gain, p in (("energy", 0.04, least), ("distance", 0.02, 0.2))
         ]
-        found.append(joint.with_gains(result.verdict, rows))
-    return found
+        yield joint.with_gains(result.verdict, rows)

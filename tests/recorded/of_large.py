@@ -1,7 +1,6 @@
 """Samples with many rows, errors, thresholds or resamples, which are worked on in parts."""
 
-from __future__ import annotations
-
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -19,89 +18,75 @@ def metrics_of_many_rows() -> Any:
     table = abstain.TieBlocks.from_samples(p["loss"], p["confidence"])
     weighted = abstain.TieBlocks.from_samples(p["loss"], p["confidence"], p["sample_weight"])
     names = [*OF_SCORES, "aurc(estimator=log)", "aurc(estimator=trapezoid)", "augrc(coverage_range=(0.2,0.6))"]
-    found = {}
     for name in names:
         if name not in ("generalized_risk", "selective_accuracy", "selective_risk"):
-            found[name] = [tried(abstain.metrics.parse(name), each) for each in (table, weighted)]
-    return found
+            yield name, [tried(abstain.metrics.parse(name), each) for each in (table, weighted)]
 
 
 def inference_on_many_rows() -> Any:
     """Return errors, intervals and sums of influence of more rows than are held at once."""
     p = rows(142, 70_000)
-    found: dict[str, Any] = {}
     for names in ((), ("sample_weight",), ("clusters",)):
         given = {name: p[name] for name in names}
         for metric in ("augrc", "aurc"):
-            interval = inference.confidence_interval(metric, p["loss"], p["confidence"], **given)
-            found[f"{metric} {names}"] = interval
+            yield f"{metric} {names}", inference.confidence_interval(metric, p["loss"], p["confidence"], **given)
     terms = inference.influence("aurc", p["loss"], p["confidence"])
-    found["influence"] = [terms[::7000], float(np.abs(terms).sum())]
-    found["covariance"] = inference.covariance(terms, p["loss"])
-    return found
+    yield "influence", [terms[::7000], float(np.abs(terms).sum())]
+    yield "covariance", inference.covariance(terms, p["loss"])
 
 
 def tests_with_many_errors() -> Any:
     """Return comparisons, margins and groups where errors are many, so that nothing is swapped."""
     scores, p = scores_and_rows(143, 900, 3)
     loss = np.where(p["other"] < 0.3, 1.0, p["loss"])
-    found = {}
     for metric in ("augrc", "aurc", "auroc_f", "selective_risk(coverage=0.5)"):
         for adjust in ("holm", "max-t"):
-            found[f"{metric} {adjust}"] = rows_of(abstain.compare(loss, scores, metric, adjust=adjust))
+            yield f"{metric} {adjust}", rows_of(abstain.compare(loss, scores, metric, adjust=adjust))
         two = {name: scores[name] for name in "ab"}
         for claim in ("non-inferior", "equivalent"):
             given = {"margin": 0.02, "claim": claim}
-            found[f"{metric} {claim}"] = rows_of(inference.non_inferiority(loss, two, metric, **given))
-        found[f"{metric} groups"] = rows_of(inference.compare_groups(loss, scores["a"], p["groups"], metric))
+            yield f"{metric} {claim}", rows_of(inference.non_inferiority(loss, two, metric, **given))
+        yield f"{metric} groups", rows_of(inference.compare_groups(loss, scores["a"], p["groups"], metric))
         for names in (("sample_weight",), ("clusters",), ("sample_weight", "clusters")):
             given = {name: p[name] for name in names}
-            found[f"{metric} {names}"] = rows_of(abstain.compare(loss, scores, metric, **given))
+            yield f"{metric} {names}", rows_of(abstain.compare(loss, scores, metric, **given))
     for runs in (0, 3, 5):
         losses, each = models(144 + runs, 700, runs)
-        for metric in ("augrc", "risk", "auroc_f"):
-            for paired in (True, False):
-                found[f"{runs} {metric} {paired}"] = rows_of(abstain.compare(losses, each, metric, paired_runs=paired))
-    return found
+        for metric, paired in product(("augrc", "risk", "auroc_f"), (True, False)):
+            yield f"{runs} {metric} {paired}", rows_of(abstain.compare(losses, each, metric, paired_runs=paired))
 
 
 def many_resamples() -> Any:
     """Return intervals from more resamples than are drawn at once."""
     p = rows(145, 300)
-    found = {}
-    for metric in ("augrc", "auroc_f", "coverage_at_risk(risk=0.1)"):
-        for method in ("percentile", "bca"):
-            given: dict[str, Any] = {"method": method, "n_resamples": 1200}
-            found[f"{metric} {method}"] = tried(
-                inference.confidence_interval, metric, p["loss"], p["confidence"], **given
-            )
-    return found
+    for metric, method in product(("augrc", "auroc_f", "coverage_at_risk(risk=0.1)"), ("percentile", "bca")):
+        given: dict[str, Any] = {"method": method, "n_resamples": 1200}
+        yield (
+            f"{metric} {method}",
+            tried(inference.confidence_interval, metric, p["loss"], p["confidence"], **given),
+        )
 
 
 def far_apart() -> Any:
     """Return comparisons of coverages that differ by nearly all rows, and intervals whose resamples are few."""
     rng, n = np.random.default_rng(148), np.arange(300)
-    found = {}
     for errors in (3, 30):
         loss = (n < errors) * 1.0
         scores = {"knows": 0.1 * rng.random(300) - loss, "wrong": loss + 0.1 * rng.random(300)}
         for level in (0.8, 0.99):
             given: dict[str, Any] = {"n_resamples": 60, "level": level}
             result = tried(abstain.compare, loss, scores, "coverage_at_risk(risk=0.02)", **given)
-            found[f"{errors} {level}"] = rows_of(result)
-    for errors in (3, 4, 5, 6, 7):
-        for resamples in (3, 19, 39, 1000):
-            given = {"n_resamples": resamples, "method": "percentile", "level": 0.5 if resamples == 3 else 0.9}
-            at = f"{errors} errors, {resamples} resamples"
-            loss, score = (n < errors) * 1.0, (7.0 * n) % 300
-            found[at] = tried(inference.confidence_interval, "auroc_f", loss, score, **given)
-    return found
+            yield f"{errors} {level}", rows_of(result)
+    for errors, resamples in product((3, 4, 5, 6, 7), (3, 19, 39, 1000)):
+        given = {"n_resamples": resamples, "method": "percentile", "level": 0.5 if resamples == 3 else 0.9}
+        at = f"{errors} errors, {resamples} resamples"
+        loss, score = (n < errors) * 1.0, (7.0 * n) % 300
+        yield at, tried(inference.confidence_interval, "auroc_f", loss, score, **given)
 
 
 def many_thresholds() -> Any:
     """Return bands over more thresholds than are drawn, or computed, at once."""
     p = rows(146, 3000)
-    found = {}
     for kind, method in (
         ("pointwise", "auto"),
         ("pointwise", "influence"),
@@ -112,10 +97,10 @@ def many_thresholds() -> Any:
             given: dict[str, Any] = {name: p[name] for name in names} | {"kind": kind, "method": method, "n_draws": 150}
             band = tried(inference.risk_band, p["loss"], p["confidence"], **given)
             points = [] if isinstance(band, str) else [band.at(each) for each in (0.1, 0.5, 0.9)]
-            found[f"{kind} {method} {names}"] = points or band
+            yield f"{kind} {method} {names}", points or band
     wide = rows(147, 25_000)
     band = inference.risk_band(wide["loss"], wide["confidence"])
-    return found | {"interpolated": [band.low[::2000], band.high[::2000], len(band)]}
+    yield "interpolated", [band.low[::2000], band.high[::2000], len(band)]
 
 
 def runs_in_every_design() -> Any:
@@ -127,18 +112,13 @@ def runs_in_every_design() -> Any:
         {"strata": np.arange(60) % 3},
         {"sample_weight": 1.0 + np.arange(60) % 2, "clusters": np.arange(60) // 5},
     )  # fmt: skip
-    found = {}
     for k, design in enumerate(designs):
         for metric in ("augrc", "f1_auc", "coverage_at_risk(risk=0.3)", "auroc_f", "accuracy"):
             given = {"n_resamples": 40, **design}
-            found[f"{k} {metric}"] = rows_of(tried(abstain.compare, losses, scores, metric, **given))
-            apart = rows_of(tried(abstain.compare, *uneven, metric, paired_runs=False, **given))
-            found[f"{k} {metric} uneven"] = apart
-        margin = tried(inference.non_inferiority, losses, scores, "augrc", margin=0.1, **design)
-        found[f"{k} margin"] = rows_of(margin)
-        one = abstain.compare(losses["x"], scores, "augrc", adjust="max-t", **design)
-        found[f"{k} one loss"] = rows_of(one)
-    return found
+            yield f"{k} {metric}", rows_of(tried(abstain.compare, losses, scores, metric, **given))
+            yield f"{k} {metric} uneven", rows_of(tried(abstain.compare, *uneven, metric, paired_runs=False, **given))
+        yield f"{k} margin", rows_of(tried(inference.non_inferiority, losses, scores, "augrc", margin=0.1, **design))
+        yield f"{k} one loss", rows_of(abstain.compare(losses["x"], scores, "augrc", adjust="max-t", **design))
 
 
 def many_groups_and_pairs() -> Any:
@@ -159,7 +139,6 @@ def many_groups_and_pairs() -> Any:
 
 def resamples_of_many_rows() -> Any:
     """Return resamples of more rows than are drawn one by one, and of more than are left out one by one."""
-    found = {}
     for n in (2500, 5001):
         p = rows(162, n)
         for names in ((), ("clusters",), ("sample_weight",)):
@@ -167,7 +146,6 @@ def resamples_of_many_rows() -> Any:
             terms = inference.replicates(
                 ["augrc", "aurc", "auroc_f"], [(p["loss"], p["confidence"])] * 2, n_resamples=12, **given
             )
-            found[f"{n} {names}"] = terms[:, 0]
+            yield f"{n} {names}", terms[:, 0]
         bca = {"method": "bca", "n_resamples": 120}
-        found[f"{n} bca"] = inference.confidence_interval("augrc", p["loss"], p["confidence"], **bca)
-    return found
+        yield f"{n} bca", inference.confidence_interval("augrc", p["loss"], p["confidence"], **bca)

@@ -1,7 +1,5 @@
 """Live certificates over weeks: audits, weights, groups, clusters, late labels, changes, restarts, restored states."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import tempfile
@@ -41,7 +39,7 @@ def _weeks(
                 given |= {"label_probability": chance, "drawn": week["u"] < chance}
             given |= {} if times is None else times[k]
             found, caught = warned(live.update, week["confidence"], week["loss"], **given)
-            seen.append([found if isinstance(found, str) else whole(found, "history", *SHORT), caught])
+            seen.append([whole(found, "history", *SHORT), caught])
             if k % 2:
                 live.save(path)
                 live = load_live(path)
@@ -57,19 +55,17 @@ def _weeks(
 
 def weeks_that_are_labelled() -> Any:
     """Return certificates over weeks by limit, loss, weight, audit, share of unseen rows, and change."""
-    found = {}
     kinds: dict[str, dict[str, Any]] = {"plain": {}, "graded": {"max_loss": 1.5}, "unseen": {"ood_share": 0.01}}
     kinds |= {"weights": {"max_weight": 14.0}, "audit": {"audit": 0.2}, "quick": {"run_length": 50.0, "audit": 0.5}}
     for (name, options), risk, worse in product(kinds.items(), (0.05, 0.1), (0.0, 0.25)):
         live = LiveCertificate(risk=risk, thresholds=GRID, **options)
         columns = ("sample_weight",) if name == "weights" else ()
         weeks = [_week(50 + k, worse=worse * (k > 2), graded=name == "graded") for k in range(5)]
-        found[f"{name} {risk} {worse}"] = _weeks(live, weeks, *columns, audits=options.get("audit", 1.0))
+        yield f"{name} {risk} {worse}", _weeks(live, weeks, *columns, audits=options.get("audit", 1.0))
     first = LiveCertificate(risk=0.05, thresholds=[0.7, 0.01], delta=0.3)
-    found["only the first"] = _weeks(first, [_week(55, 600), _week(56, 600)])
+    yield "only the first", _weeks(first, [_week(55, 600), _week(56, 600)])
     scores = LiveCertificate(risk=0.1, delta=0.2, scores=_week(9)["confidence"])
-    found["scores"] = [whole(scores.thresholds), _weeks(scores, [_week(60, 900), _week(61, 0), _week(62, 400)])]
-    return found
+    yield "scores", [whole(scores.thresholds), _weeks(scores, [_week(60, 900), _week(61, 0), _week(62, 400)])]
 
 
 def weeks_of_groups() -> Any:
@@ -142,10 +138,9 @@ def many_weeks() -> Any:
         found[type(rows).__name__] = whole(held.update("s", "l", sample_weight="w", frame=rows))
     score = week["confidence"]
     columns = {"fractions": score, "cents": 100.0 * score, "none": np.full(9, np.nan), "minus": score - 1.0}
-    for name, column in columns.items():
-        for others in (None, week["other"]):
-            made = tried(begin_live, column, others, {"risk": 0.1})
-            found[f"begin {name} {others is None}"] = made if isinstance(made, str) else whole(made.thresholds)
+    for (name, column), others in product(columns.items(), (None, week["other"])):
+        made = tried(begin_live, column, others, {"risk": 0.1})
+        found[f"begin {name} {others is None}"] = made if isinstance(made, str) else whole(made.thresholds)
     found["begin"] = [tried(begin_live, week["loss"], None, {}), tried(same_options, live, {"risk": 0.2, "delta": 0.2})]
     found["begin"] += [tried(same_options, live, {"risk": 0.3})]
     chances = {"low": 0.9, "zero": 0.0, "above": 1.1, "many": 1.0}

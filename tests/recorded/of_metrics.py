@@ -1,8 +1,7 @@
 """Values of every metric, with every option, over losses, scores, weights and ties of many kinds."""
 
-from __future__ import annotations
-
 import warnings
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -109,7 +108,6 @@ def edges() -> Any:
 
 def predictions() -> Any:
     """Metrics of class probabilities, with and without weights, confidences and classes that do not occur."""
-    found = {}
     for kind, p in {
         "many": rows(18, 60),
         "few": rows(19, 5),
@@ -118,17 +116,13 @@ def predictions() -> Any:
         matrix = p["probabilities"]
         matrix = np.stack([1.0 - matrix[:, 0], matrix[:, 0]], axis=1) if kind == "two" else matrix
         for name in abstain.metrics.names("probabilities"):
-            for options in [{}, *OPTIONS.get(name, [])]:
-                for weight in (None, p["sample_weight"]):
-                    given = {"labels": p["labels"], "probabilities": matrix, "sample_weight": weight, **options}
-                    scores = (
-                        (None, p["confidence"]) if name in ("auroc_accepted_area", "oc_auc_classifier") else (None,)
-                    )
-                    for k, score in enumerate(scores):
-                        more = {} if score is None else {"confidence": score}
-                        at = f"{kind} {name} {options} {weight is None} {k}"
-                        found[at] = tried(getattr(abstain, name), **given, **more)
-    return found
+            for options, weight in product([{}, *OPTIONS.get(name, [])], (None, p["sample_weight"])):
+                given = {"labels": p["labels"], "probabilities": matrix, "sample_weight": weight, **options}
+                scores = (None, p["confidence"]) if name in ("auroc_accepted_area", "oc_auc_classifier") else (None,)
+                for k, score in enumerate(scores):
+                    more = {} if score is None else {"confidence": score}
+                    at = f"{kind} {name} {options} {weight is None} {k}"
+                    yield at, tried(getattr(abstain, name), **given, **more)
 
 
 def optima_and_weights() -> Any:
@@ -167,37 +161,28 @@ def optima_and_weights() -> Any:
 
 def contributions() -> Any:
     """What each row adds to a metric, by metric, with weights and ties."""
-    found = {}
     for seed, steps, graded in ((22, 0, False), (23, 5, False), (24, 6, True)):
         p = rows(seed, 20, steps=steps, graded=graded)
-        for weight in (None, p["sample_weight"]):
-            for name in OF_SCORES:
-                for options in [{}, *OPTIONS.get(name, [])]:
-                    metric = abstain.metrics.get(name, **options)
-                    call = tried(abstain.contributions, metric, p["loss"], p["confidence"], sample_weight=weight)
-                    if not isinstance(call, str):
-                        found[f"{seed} {weight is None} {metric.spec}"] = call
-    return found
+        for weight, name in product((None, p["sample_weight"]), OF_SCORES):
+            for options in [{}, *OPTIONS.get(name, [])]:
+                metric = abstain.metrics.get(name, **options)
+                call = tried(abstain.contributions, metric, p["loss"], p["confidence"], sample_weight=weight)
+                if not isinstance(call, str):
+                    yield f"{seed} {weight is None} {metric.spec}", call
 
 
 def reliability() -> Any:
     """Reliability curves, by bins."""
-    found = []
     for steps in (0, 5):
         p = rows(25 + steps, 50, steps=steps)
-        for binning in ("equal_width", "equal_mass"):
-            for bins in (1, 4, 15):
-                for weight in (None, p["sample_weight"]):
-                    given = {"bins": bins, "binning": binning, "sample_weight": weight}
-                    found.append(abstain.reliability_curve(p["loss"], p["confidence"], **given))
-    return found
+        for binning, bins, weight in product(("equal_width", "equal_mass"), (1, 4, 15), (None, p["sample_weight"])):
+            given = {"bins": bins, "binning": binning, "sample_weight": weight}
+            yield abstain.reliability_curve(p["loss"], p["confidence"], **given)
 
 
 def descriptions() -> Any:
     """What is known of each metric: identifier, direction, range, needs, options."""
-    found = {}
     for name in abstain.metrics.names():
         for options in [{}, *OPTIONS.get(name, [])]:
             m = abstain.metrics.get(name, **options)
-            found[m.spec] = [m.identifier, m.title, m.direction, m.range, m.needs, m.input, m.label, m.inference]
-    return found
+            yield m.spec, [m.identifier, m.title, m.direction, m.range, m.needs, m.input, m.label, m.inference]

@@ -1,7 +1,5 @@
 """What a monitor sees over calls: guarantees, groups, clusters, drift, changes, restored states, frames."""
 
-from __future__ import annotations
-
 import pickle
 import tempfile
 from dataclasses import replace
@@ -29,7 +27,6 @@ def calls_without_times() -> Any:
     policies["cost"] = guaranteed(risk=None, delta=None, cost=(4.0, 0.5))
     options: dict[str, dict[str, Any]] = {"row": {}, "since first": {"since_first": True}, "window": {"window": 150}}
     options |= {"accepted": {"accepted_only": True, "run_length": 40.0, "delta": 0.2}}
-    found = {}
     for (name, policy), (kind, more), (worse, lower) in product(policies.items(), options.items(),
                                                                  ((0.0, 0.0), (0.25, 0.0), (0.06, 0.5))):  # fmt: skip
         if (name in ("none", "cost") and kind not in ("row", "accepted")) or (name == "bound" and not worse):
@@ -40,13 +37,11 @@ def calls_without_times() -> Any:
         if kind == "accepted":
             parts = [{key: each[part["confidence"] >= policy.thresholds[""]] for key, each in part.items()
                       if len(each) == len(part["loss"])} for part in parts]  # fmt: skip
-        found[f"{name} {kind} {worse} {lower}"] = calls(policy, parts, **more)
-    return found
+        yield f"{name} {kind} {worse} {lower}", calls(policy, parts, **more)
 
 
 def calls_by_group() -> Any:
     """Return what is seen of a guarantee about each group, some of which have none."""
-    found = {}
     for kind in ({}, {"risk": 0.06}, {"risk": None, "delta": None, "coverage": 0.4}):
         policy = guaranteed("groups", **kind)
         for worse in (0.0, 0.3):
@@ -55,32 +50,28 @@ def calls_by_group() -> Any:
                 hit = (part["groups"] == "b") & (np.random.default_rng(3).random(len(part["loss"])) < worse)
                 part["loss"] = np.where(hit, 1.0, part["loss"])
             parts[2]["groups"] = np.where(np.arange(500) % 50 == 0, "new", parts[2]["groups"])
-            found[f"{kind} {worse}"] = calls(policy, parts, "groups")
-    return found
+            yield f"{kind} {worse}", calls(policy, parts, "groups")
 
 
 def calls_of_clusters() -> Any:
     """Return what is seen of clusters that count once, of rows of clusters, and of clusters that come again."""
-    found = {}
     for most, returning, worse in product((None, 16), ("refuse", "skip"), (0.0, 0.3)):
         policy = guaranteed("clusters", risk=0.13, delta=0.2, **({} if most is None else {"max_cluster": most}))
         parts = [later(300 + k, n, worse=worse * (k > 0)) for k, n in enumerate((80, 300, 120))]
         for k, part in enumerate(parts):
             part["clusters"] = part["clusters"] + 1000 * k
         parts[2]["clusters"][:20] = parts[1]["clusters"][:20]
-        found[f"{most} {returning} {worse}"] = calls(policy, parts, "clusters", returning=returning)
+        yield f"{most} {returning} {worse}", calls(policy, parts, "clusters", returning=returning)
         days = [
             {"time": 10.0 * k + np.sort(part["clusters"] % 10) / 2.0, "as_of": 10.0 * k + 9.0}
             for k, part in enumerate(parts)
         ]
         late = {"maturity": 3.0, "returning": returning}
-        found[f"{most} {returning} {worse} late"] = calls(policy, parts, "clusters", times=days, **late)
-    return found
+        yield f"{most} {returning} {worse} late", calls(policy, parts, "clusters", times=days, **late)
 
 
 def drift_of_scores() -> Any:
     """Return what drift is seen, and where first, over many rows."""
-    found = {}
     base = guaranteed()
     weighted = replace(base, calibration=replace(base.calibration, weighted=True))
     edited = replace(base, calibration=replace(base.calibration, n_accepted=None))
@@ -89,8 +80,7 @@ def drift_of_scores() -> Any:
             parts = [later(500 + k, n, lower=lower) for k, n in enumerate((700, 5000))]
             for only in (False, True):
                 seen = tried(calls, policy, parts, accepted_only=only)
-                found[f"{name} {lower} {only}"] = seen if isinstance(seen, str) else seen[0][-1]
-    return found
+                yield f"{name} {lower} {only}", seen if isinstance(seen, str) else seen[0][-1]
 
 
 def many_calls() -> Any:
@@ -110,8 +100,7 @@ def many_calls() -> Any:
         mixed = {name: np.where(kept, first[name][:300], fresh[name]) for name in ("loss", "confidence")}
         found[f"sent {share}"] = [tried(again.update, **mixed, again=each) for each in (False, True)]
     for values, ordered in product((2, 3, 8), (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 1.0)):
-        rng = np.random.default_rng(values)
-        column = (rng.integers(0, values, 150) + 0.5) / values
+        column = (np.random.default_rng(values).integers(0, values, 150) + 0.5) / values
         column = np.where(np.arange(150) < ordered * 150, np.sort(column), column)
         again, column = Monitor(policy), column + 0.0
         again.update(np.zeros(150), column)
@@ -134,38 +123,33 @@ def many_calls() -> Any:
 
 def rows_of_a_frame() -> Any:
     """Return what is seen of the rows of a lazy frame, and of a state on disk."""
-    found = {}
     part = later(700, 900, worse=0.1)
     frame = pl.DataFrame({"l": part["loss"], "s": part["confidence"], "g": part["groups"], "day": np.arange(900) // 9})
     names = {"frame": frame.lazy(), "loss": "l", "time": "day"}
     for name, policy in {"plain": guaranteed(), "groups": guaranteed("groups")}.items():
         for more in ({}, {"maturity": 10.0, "as_of": 99.0}, {"window": 20.0}):
             result = abstain.monitor(policy, **names, **more)
-            found[f"{name} {list(more)}"] = [whole(result, "periods", "verdict"), said(result)]
+            yield f"{name} {list(more)}", [whole(result, "periods", "verdict"), said(result)]
     given = {name: part[name] for name in ("loss", "confidence")}
     for more in ({}, {"time": np.arange(900) / 9.0}, {"time": np.arange(900) / 9.0, "accepted_only": True}):
-        found[f"memory {list(more)}"] = whole(
-            tried(abstain.monitor, guaranteed(), **given, **more), "periods", "verdict"
-        )
+        yield f"memory {list(more)}", whole(tried(abstain.monitor, guaranteed(), **given, **more), "periods", "verdict")
     names |= {"as_of": 50.0, "maturity": 3.0}
     matrix = {f"p{k}": part["probabilities"][:, k] for k in range(4)}
     classes = pl.DataFrame({"l": part["loss"], "day": np.arange(900) // 9, **matrix}).lazy()
     for score, temperature in (("msp", None), ("softmax_margin", None), ("neg_entropy", None), ("msp", 2.0)):
-        p = easy(21, 400)
-        made = abstain.choose_threshold(**chosen(p), coverage=0.5)
+        made = abstain.choose_threshold(**chosen(easy(21, 400)), coverage=0.5)
         policy = made.policy(score=score, probabilities=list(matrix), temperature=temperature)
         seen = tried(abstain.monitor, policy, frame=classes, loss="l", time="day")
-        found[f"{score} {temperature}"] = seen if isinstance(seen, str) else whole(seen, "periods", "verdict")
-    found["future"] = tried(abstain.monitor, guaranteed(), **names)
+        yield f"{score} {temperature}", whole(seen, "periods", "verdict")
+    yield "future", tried(abstain.monitor, guaranteed(), **names)
     held = pickle.loads(pickle.dumps(Monitor(guaranteed("clusters", risk=0.13, delta=0.2), returning="skip")))
     for k in range(3):
         rows = slice(0, 300 - 100 * (k == 1))
         seen = held.update(part["loss"][rows], part["confidence"][rows], clusters=part["clusters"][rows] + 7 * (k == 2))
-        found[f"held {k}"] = [whole(seen, "verdict"), said(seen)]
+        yield f"held {k}", [whole(seen, "verdict"), said(seen)]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "state.json"
         for k in range(3):
             rows = slice(300 * k, 300 * k + 300)
             seen = update_monitor(path, guaranteed(), part["loss"][rows], part["confidence"][rows])
-            found[f"state {k}"] = whole(seen, "verdict")
-    return found
+            yield f"state {k}", whole(seen, "verdict")

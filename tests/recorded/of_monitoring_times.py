@@ -1,7 +1,5 @@
 """What a monitor sees of rows with times: periods, windows, labels that come late, and times of many kinds."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 
@@ -25,24 +23,22 @@ def _parts() -> tuple[list[dict[str, Any]], list[Any]]:
 def periods_and_windows() -> Any:
     """Return what is seen of numbers and dates as times, by period and window."""
     parts, days = _parts()
-    found = {}
     kinds: list[tuple[str, dict[str, Any]]] = [("numbers", {}), ("dates", {"period": 10.0})]
     for name, more in (*kinds, ("numbers", {"window": 14.0}), ("dates", {"since_first": True})):
         times = [{"time": each if name == "numbers" else START + each.astype(int)} for each in days]
         result = calls(guaranteed(), parts, times=times, **more)
         short = [[one["period"], one["n"], one["evidence"]] for one in result[1]["periods"]]
-        found[f"{name} {more}"] = result if name == "numbers" else short
+        yield f"{name} {more}", result if name == "numbers" else short
     answers = [{key: each[part["confidence"] >= guaranteed().thresholds[""]] for key, each in part.items()
                 if len(each) == len(part["loss"])} for part in parts]  # fmt: skip
     when = [
         {"time": each[part["confidence"] >= guaranteed().thresholds[""]]}
         for part, each in zip(parts, days, strict=True)
     ]
-    found["answers"] = calls(guaranteed(), answers, times=when, accepted_only=True)
+    yield "answers", calls(guaranteed(), answers, times=when, accepted_only=True)
     by_group = [{"time": each} for each in days]
     for more in ({}, {"window": 14.0}):
-        found[f"groups {more}"] = calls(guaranteed("groups"), parts, "groups", times=by_group, **more)
-    return found
+        yield f"groups {more}", calls(guaranteed("groups"), parts, "groups", times=by_group, **more)
 
 
 def times_of_many_kinds() -> Any:

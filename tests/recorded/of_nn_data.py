@@ -1,13 +1,12 @@
 """Readers of images and tasks: files and folders of every kind, splits, shifts, statistics."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -56,7 +55,6 @@ def _loaded(name: Any, **options: Any) -> Any:
 
 def files() -> Any:
     """Return what is read from archives, folders and lists, with sizes given and not."""
-    found: dict[str, Any] = {}
     labels = np.array([0, 2, 1, 2, 0])
     with _folder() as folder:
         arrays = {
@@ -71,7 +69,7 @@ def files() -> Any:
         np.savez(folder / "set_test_.npz", x=_bytes(4, 3, 4, 4, 3), y=labels[:3])
         np.savez(folder / "wide.npz", x=_bytes(4, 3, 4, 4, 3).astype(float), y=labels[:3])
         for name in ("both", "one", "set_train_", "set_test_", "wide"):
-            found[name] = _loaded(folder / f"{name}.npz")
+            yield name, _loaded(folder / f"{name}.npz")
         for part, (name, sizes) in (
             ("train", ("cat", (9, 14))),
             ("train", ("dog", (11, 8))),
@@ -81,25 +79,28 @@ def files() -> Any:
             for which in range(2):
                 _picture(folder / "tree" / part / name / f"{which}.png", which, *sizes, grey=which == 1)
         for size in (None, 5, 12):
-            found[f"tree {size}"] = _loaded(folder / "tree", size=size)
+            yield f"tree {size}", _loaded(folder / "tree", size=size)
         for which, sizes in enumerate(((100, 140), (150, 101), (97, 97), (200, 300))):
             _picture(folder / "large" / "x" / f"{which}.png", which, *sizes)
         for size in (None, 65, 96, 64):
-            found[f"large {size}"] = _loaded(folder / "large", size=size)
+            yield f"large {size}", _loaded(folder / "large", size=size)
         (folder / "test.txt").write_text("large/x/0.png 3\n\ntree/train/dog/0.png -1\ntree/val/cat/1.png 0\n")
-        found["list"] = [_loaded(folder / "test.txt", size=size) for size in (7, 70)]
+        yield "list", [_loaded(folder / "test.txt", size=size) for size in (7, 70)]
         (folder / "listed").mkdir()
         for part, label in (("train", 1), ("val", 0)):
             (folder / "listed" / f"{part}.txt").write_text(f"0.png {label}\n")
         _picture(folder / "listed" / "0.png", 5, 8, 8)
-        found["lists"] = _loaded(folder / "listed")
+        yield "lists", _loaded(folder / "listed")
         lazy = data.Files([folder / "large" / "x" / f"{k}.png" for k in range(4)], 10, 20, 1)
-        found["files"] = [
-            lazy.shape,
-            lazy[torch.tensor([3, 0])].double().mean(dim=(1, 2, 3)),
-            lazy.select(torch.tensor([1])).shape,
-        ]
-        found["mask"] = lazy.select(torch.tensor([True, False, True, False])).shape
+        yield (
+            "files",
+            [
+                lazy.shape,
+                lazy[torch.tensor([3, 0])].double().mean(dim=(1, 2, 3)),
+                lazy.select(torch.tensor([1])).shape,
+            ],
+        )
+        yield "mask", lazy.select(torch.tensor([True, False, True, False])).shape
         for name in (
             "synthetic:n=9,classes=3,size=6,channels=1,seed=2",
             "synthetic:n=x",
@@ -107,9 +108,8 @@ def files() -> Any:
             "tree:shift",
             folder / "tree",
         ):
-            found[Path(str(name)).name] = _loaded(name)
-        found["shift"] = _loaded(f"{folder / 'tree'}:shift")
-    return found
+            yield Path(str(name)).name, _loaded(name)
+        yield "shift", _loaded(f"{folder / 'tree'}:shift")
 
 
 class _Split:
@@ -132,7 +132,6 @@ class _Split:
 
 def sets_of_libraries() -> Any:
     """Return data sets as other libraries give them, and what is missing in them."""
-    found: dict[str, Any] = {}
     hub = {
         "all": {"train": _Split(4), "test": _Split(3)},
         "valid": {"train": _Split(4), "valid": _Split(2), "more": _Split(1)},
@@ -145,14 +144,12 @@ def sets_of_libraries() -> Any:
     modules["torchvision.datasets"] = vision
     with patch.dict(sys.modules, modules), patch.dict(os.environ, {"ABSTAIN_DATA": "here"}):  # type: ignore[arg-type]
         for name in hub:
-            found[name] = [_loaded(f"hf:{name}", size=size) for size in (None, 6)]
-        found["torchvision"] = [_loaded(f"torchvision:{name}") for name in ("Some", "Same")]
-    return found
+            yield name, [_loaded(f"hf:{name}", size=size) for size in (None, 6)]
+        yield "torchvision", [_loaded(f"torchvision:{name}") for name in ("Some", "Same")]
 
 
 def sets_with_shifts() -> Any:
     """Return the parts of sets as WILDS and BREEDS have them."""
-    found: dict[str, Any] = {}
     with _folder() as folder:
         rows = [
             ("train", 2, "0.png"),
@@ -165,7 +162,7 @@ def sets_with_shifts() -> Any:
         for k in range(5):
             _picture(folder / "cam" / "train" / f"{k}.png", k, 8, 8)
         (folder / "cam" / "metadata.csv").write_text("\n".join(lines) + "\n")
-        found["traps"] = [_loaded(folder / "cam"), _loaded(f"{folder / 'cam'}:shift", size=6)]
+        yield "traps", [_loaded(folder / "cam"), _loaded(f"{folder / 'cam'}:shift", size=6)]
         breeds = folder / "breeds"
         edges, leaves = [("root", "b"), ("root", "top"), ("top", "mid")], []
         for node in range(3):
@@ -177,20 +174,16 @@ def sets_with_shifts() -> Any:
         (breeds / "class_hierarchy.txt").write_text("\n".join(" ".join(edge) for edge in edges) + "\n")
         (breeds / "dataset_class_info.json").write_text(json.dumps([[k, leaf, "x"] for k, leaf in enumerate(leaves)]))
         (breeds / "node_names.txt").write_text("n0\tsmall things\nn1\tlarge things\n")
-        for part in ("train", "val"):
-            for k, leaf in enumerate(leaves):
-                _picture(breeds / part / leaf / "0.png", k, 6, 6)
-        found["breeds"] = [_loaded(breeds), _loaded(f"{breeds}:shift")]
-    return found
+        for part, (k, leaf) in product(("train", "val"), enumerate(leaves)):
+            _picture(breeds / part / leaf / "0.png", k, 6, 6)
+        yield "breeds", [_loaded(breeds), _loaded(f"{breeds}:shift")]
 
 
 def tasks() -> Any:
     """Return splits, statistics and test sets of tasks by their options."""
-    found: dict[str, Any] = {}
     with _folder() as folder:
-        for name in ("class0", "class2", "class1"):
-            for k in range(3):
-                _picture(folder / "else" / "test" / name / f"{k}.png", k, 10, 12)
+        for name, k in product(("class0", "class2", "class1"), range(3)):
+            _picture(folder / "else" / "test" / name / f"{k}.png", k, 10, 12)
         more = ["synthetic:n=5,size=20,channels=1,seed=3:semantic", "synthetic:n=4,size=8,seed=9:non-semantic"]
         shares = ("first:7", "train:0.25", "test:9", "test:1.0", "test:60", "middle:3", "test:0")
         every: list[dict[str, Any]] = [{}, *({"validation": each} for each in shares)]
@@ -200,20 +193,22 @@ def tasks() -> Any:
         for number, options in enumerate(every):
             made = tried(data.task, "synthetic:n=60,size=12", **options)
             if isinstance(made, str):
-                found[f"{number}"] = made
+                yield f"{number}", made
                 continue
             sets = [
                 [each.role, each.n, each.shift, _few(each.make()[0]), each.make()[1].get("corruption", [])[::9]]
                 for each in made.sets
             ]
-            found[f"{number}"] = [
-                _few(made.train),
-                _few(made.validation),
-                sets[:5],
-                list(made.splits.values()),
-                made.statistics(),
-            ]
-    return found
+            yield (
+                f"{number}",
+                [
+                    _few(made.train),
+                    _few(made.validation),
+                    sets[:5],
+                    list(made.splits.values()),
+                    made.statistics(),
+                ],
+            )
 
 
 def held_out_classes() -> Any:
@@ -225,7 +220,6 @@ def held_out_classes() -> Any:
         made = tried(data.hold_out, train, test, groups, held)
         found.append(made if isinstance(made, str) else [_few(each) for each in made])
     constant = data.Images(torch.full((4, 1, 6, 6), 7, dtype=torch.uint8), torch.arange(4))
-    for like in (train, constant):
-        for other in (test, constant, data.synthetic(4, 2, 13, 1)[0]):
-            found += [_few(tried(data.ood, other, like, statistics)) for statistics in ("id", "own", "x")]
+    for like, other in product((train, constant), (test, constant, data.synthetic(4, 2, 13, 1)[0])):
+        found += [_few(tried(data.ood, other, like, statistics)) for statistics in ("id", "own", "x")]
     return [*found, sorted(data.known()), {name: len(each) for name, each in data.CLASS_NAMES.items()}]

@@ -1,7 +1,5 @@
 """Objectives of PyTorch with their gradients, and live metrics over batches."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 
@@ -35,7 +33,6 @@ def _with_gradient(loss: Any, *tensors: torch.Tensor) -> Any:
 
 def weights_of_ranks() -> Any:
     """Return the weights of each estimator, with ties in order and exact, of one and of several rankings."""
-    found = {}
     scores = torch.tensor([0.3, 0.9, 0.3, 0.1, 0.9, 0.7, 0.9], dtype=torch.float64)
     for estimator, ties in product(("harmonic", "log", "plugin", "sele", "augrc"), ("order", "exact")):
         row = [
@@ -46,44 +43,43 @@ def weights_of_ranks() -> Any:
             loss = torch.linspace(0.0, 2.0, 7, dtype=torch.float64)
             options = {"ties": ties, "unit_mean": unit_mean, "reduction": reduction}
             row.append(_with_gradient(lambda x, e=estimator, o=options: nn.rank_weighted_loss(x, scores, e, **o), loss))
-        found[f"{estimator} {ties}"] = row
-    return found
+        yield f"{estimator} {ties}", row
 
 
 def rank_losses() -> Any:
     """Return the losses of ranks by confidence and options, with their gradients."""
     logits, target = _logits(12, 4)
-    found = {}
-    for name in CONFIDENCES:
-        for ties, unit_mean in product(("order", "exact"), (False, True)):
-            options: dict[str, Any] = {"confidence": name, "ties": ties, "unit_mean": unit_mean}
-            losses = [nn.AURCLoss(each, **options) for each in ("harmonic", "log", "plugin")]
-            losses += [nn.SELELoss(**options), nn.AUGRCLoss(**options)]
-            found[f"{name} {ties} {unit_mean}"] = [each(logits, target) for each in losses]
+    for name, ties, unit_mean in product(CONFIDENCES, ("order", "exact"), (False, True)):
+        options: dict[str, Any] = {"confidence": name, "ties": ties, "unit_mean": unit_mean}
+        losses = [nn.AURCLoss(each, **options) for each in ("harmonic", "log", "plugin")]
+        losses += [nn.SELELoss(**options), nn.AUGRCLoss(**options)]
+        yield f"{name} {ties} {unit_mean}", [each(logits, target) for each in losses]
     losses = [nn.AURCLoss(), nn.AURCLoss("plugin"), nn.SELELoss(), nn.AUGRCLoss(unit_mean=True)]
-    found["gradients"] = [_with_gradient(lambda x, one=each: one(x, target), logits) for each in losses]
+    yield "gradients", [_with_gradient(lambda x, one=each: one(x, target), logits) for each in losses]
     own = nn.AURCLoss(confidence=lambda z: z[..., 0], loss=lambda z, y: (z.argmax(dim=1) != y).double())
-    found["own"] = own(logits, target)
-    return found
+    yield "own", own(logits, target)
 
 
 def bayesian_losses() -> Any:
     """Return the expected AURC of several models, by ranking, estimator and confidence."""
     several = torch.stack([_logits(seed=k)[0] for k in range(3)])
     target = _logits()[1]
-    found = {}
     for estimator, ranking, ties in product(("harmonic", "log", "sele"), ("own", "predictive"), ("order", "exact")):
         options: Any = {"ranking": ranking, "ties": ties}
-        found[f"{estimator} {ranking} {ties}"] = [
-            _with_gradient(
-                lambda x, o=options, e=estimator, c=c: nn.bayesian_aurc_loss(x, target, e, confidence=c, **o), several
-            )[0]
-            for c in ("msp", "energy")
-        ]
-    found["gradient"] = _with_gradient(
-        lambda x: nn.bayesian_aurc_loss(x, target, "plugin", ranking="predictive"), several
+        yield (
+            f"{estimator} {ranking} {ties}",
+            [
+                _with_gradient(
+                    lambda x, o=options, e=estimator, c=c: nn.bayesian_aurc_loss(x, target, e, confidence=c, **o),
+                    several,
+                )[0]
+                for c in ("msp", "energy")
+            ],
+        )
+    yield (
+        "gradient",
+        _with_gradient(lambda x: nn.bayesian_aurc_loss(x, target, "plugin", ranking="predictive"), several),
     )
-    return found
 
 
 def cwsa() -> Any:
@@ -91,7 +87,6 @@ def cwsa() -> Any:
     logits, target = _logits(9)
     loss = torch.tensor([0.0, 1.0, 0.0, 0.5, 1.0, 0.0], dtype=torch.float64)
     confidence = torch.tensor([0.9, 0.8, 0.55, 0.5, 0.3, 1.0], dtype=torch.float64)
-    found = {}
     settings = product((0.0, 0.5, 0.9), (0.05, 0.4), (0.0, 1.0, 2.5), ("accepted", "all"))
     for threshold, temperature, penalty, denominator in settings:
         options: Any = {
@@ -103,26 +98,25 @@ def cwsa() -> Any:
         row = [_with_gradient(lambda a, b, o=options: nn.smooth_cwsa(a, b, **o), loss, confidence)]
         for correctness in ("soft", "hard"):
             row.append(_with_gradient(nn.CWSALoss(**options, correctness=correctness), logits, target)[:1])
-        found[f"{threshold} {temperature} {penalty} {denominator}"] = row
+        yield f"{threshold} {temperature} {penalty} {denominator}", row
     tied = torch.zeros(3, 3, dtype=torch.float64)
-    found["tied"] = [
-        _with_gradient(nn.CWSALoss(correctness=each), tied, torch.tensor([0, 1, 2])) for each in ("soft", "hard")
-    ]
-    found["single"] = [nn.smooth_cwsa(loss.float(), confidence.float()), nn.smooth_cwsa(loss.long(), confidence)]
-    found["gradient"] = _with_gradient(nn.CWSALoss(), logits, target)
-    return found
+    yield (
+        "tied",
+        [_with_gradient(nn.CWSALoss(correctness=each), tied, torch.tensor([0, 1, 2])) for each in ("soft", "hard")],
+    )
+    yield "single", [nn.smooth_cwsa(loss.float(), confidence.float()), nn.smooth_cwsa(loss.long(), confidence)]
+    yield "gradient", _with_gradient(nn.CWSALoss(), logits, target)
 
 
 def correctness_ranking() -> Any:
     """Return the loss of correctness ranking over epochs, with its memory."""
     criterion = nn.CorrectnessRankingLoss(6)
-    found: list[Any] = []
     for epoch in range(3):
         for rows in (torch.tensor([0, 3, 5]), torch.tensor([1, 2]), torch.tensor([4])):
             logits, target = _logits(6, 3, epoch)
-            found.append(_with_gradient(criterion, logits[rows], rows))
+            yield _with_gradient(criterion, logits[rows], rows)
             criterion.update(logits[rows], target[rows], rows)
-        found += [
+        yield from [
             criterion.right.clone(),
             criterion.seen.clone(),
             criterion.correctness(torch.arange(6)),
@@ -130,8 +124,7 @@ def correctness_ranking() -> Any:
         ]
     confidence = torch.tensor([0.9, 0.2, 0.5, 0.5], dtype=torch.float64)
     for correctness in ((1.0, 0.0, 0.5, 0.5), (0.0, 1.0, 1.0, 0.2), (1.0, 1.0, 1.0, 1.0)):
-        found.append(_with_gradient(nn.crl_loss, confidence, torch.tensor(correctness, dtype=torch.float64)))
-    return found
+        yield _with_gradient(nn.crl_loss, confidence, torch.tensor(correctness, dtype=torch.float64))
 
 
 def learned_confidence() -> Any:
@@ -165,7 +158,6 @@ def learned_confidence() -> Any:
 
 def live_metrics() -> Any:
     """Return live metrics of batches, exact and in bins, by confidence, loss, scale and weights, after each batch."""
-    found = {}
     binary = ("augrc", "aurc", "e_aurc", "auroc_f", "risk", "coverage_at_risk(risk=0.2)")
     for bins, confidence, loss in product((None, 256, 1000), (*CONFIDENCES, None), ("zero_one", "cross_entropy")):
         if (bins or 0) > 256 and (confidence or "msp") != "msp":
@@ -175,13 +167,11 @@ def live_metrics() -> Any:
         metric = nn.SelectiveMetrics(names, bins=bins, confidence=how, loss=loss)
         for seed in range(3):
             metric.update(*_logits(9 + seed, 3, seed))
-        found[f"{bins} {confidence} {loss}"] = [tried(metric.compute), list(metric.reasons), metric.scale]
-    return found
+        yield f"{bins} {confidence} {loss}", [tried(metric.compute), list(metric.reasons), metric.scale]
 
 
 def live_tables() -> Any:
     """Return the tables behind live metrics: confidences and losses with ties, weights, infinities and NaN."""
-    found: list[Any] = []
     scores = torch.tensor([0.5, 0.9, 0.5, -0.0, 0.0, 1.0, 0.9], dtype=torch.float64)
     losses = torch.tensor([1.0, 0.0, 0.5, 1.0, 0.0, 0.0, 0.0], dtype=torch.float64)
     weights = torch.tensor([1.0, 2.0, 0.0, 0.5, 1.5, 1.0, 3.0], dtype=torch.float64)
@@ -190,15 +180,13 @@ def live_tables() -> Any:
         for rows in (slice(0, 4), slice(4, 7), slice(0, 0)):
             metric.update(times * scores[rows], losses[rows], *([weights[rows]] if bins is None else []))
         table = tried(metric.table)
-        found.append(
-            [
-                metric.flags.clone(),
-                table if isinstance(table, str) else [table.score, table.weight, table.loss, table.count],
-            ]
-        )
-        found.append([tried(metric.compute), tried(metric.summary)])
+        yield [
+            metric.flags.clone(),
+            table if isinstance(table, str) else [table.score, table.weight, table.loss, table.count],
+        ]
+        yield [tried(metric.compute), tried(metric.summary)]
         metric.reset()
-        found.append(tried(metric.compute))
+        yield tried(metric.compute)
     for bad in (
         (torch.tensor([torch.nan, 0.5]), torch.tensor([0.0, 1.0])),
         (torch.tensor([torch.inf, -torch.inf]), torch.tensor([0.0, 1.0])),
@@ -207,9 +195,8 @@ def live_tables() -> Any:
         for bins in (None, 256):
             metric = nn.SelectiveMetrics(["augrc"], bins=bins, scale="real")
             metric.update(*bad)
-            found.append([metric.flags.clone(), tried(metric.compute)])
+            yield [metric.flags.clone(), tried(metric.compute)]
     metric = nn.SelectiveMetrics(["augrc"])
     for labels in (torch.tensor([0, 1, 5]), torch.tensor([0, -1, 2])):
         metric.update(_logits(3)[0], labels)
-        found.append(metric.flags.clone())
-    return found
+        yield metric.flags.clone()

@@ -1,7 +1,5 @@
 """Networks with weights from NumPy, optimizers and averages step by step, outputs of data loaders, and recipes."""
 
-from __future__ import annotations
-
 import tempfile
 from dataclasses import asdict
 from itertools import product
@@ -40,7 +38,6 @@ def _images(n: int, channels: int, size: int) -> torch.Tensor:
 
 def bodies_of_networks() -> Any:
     """Return sizes, features and logits of the networks in small widths."""
-    found = {}
     for name, dropout in product(TRIED, (False, True)):
         for channels, size, head in ((3, 16, "linear"), (1, 10, "cosine")):
             options: dict[str, Any] = {"width": 2, "dropout": dropout, "head": head, "scale": 5.0}
@@ -54,19 +51,16 @@ def bodies_of_networks() -> Any:
                 _drawn(network).eval()
                 with torch.no_grad():
                     row += [network(_images(2, channels, size)), network.plain()(_images(2, channels, size))]
-            found[f"{name} {dropout} {size}"] = row
+            yield f"{name} {dropout} {size}", row
     for name in set(networks.names()) - set(TRIED):
-        found[name] = networks.parameters(networks.build(name, (3, 32, 32), 10, width=1, dropout=True))
+        yield name, networks.parameters(networks.build(name, (3, 32, 32), 10, width=1, dropout=True))
     large = networks.build("resnet18", (3, 64, 64), 2, width=1)
-    return found | {
-        "large": [repr(large.body[0]), repr(large.body[3])],
-        "head": repr(networks.build("small", (1, 7, 7), 2).head),
-    }
+    yield "large", [repr(large.body[0]), repr(large.body[3])]
+    yield "head", repr(networks.build("small", (1, 7, 7), 2).head)
 
 
 def steps_of_optimizers() -> Any:
     """Return parameters, statistics and losses after three steps of each sharpness-aware optimizer."""
-    found = {}
     x, y = _images(8, 1, 4).flatten(1), torch.arange(8) % 3
     for kind, options in (
         ("SAM", {"rho": 0.05}), ("SAM", {"rho": 0.5}), ("FriendlySAM", {"rho": 0.2, "sigma": 1.0, "lam": 0.6}),
@@ -98,25 +92,20 @@ def steps_of_optimizers() -> Any:
                 return loss.detach()
 
             state += [optimizer.step(alone), optimizer.step(alone), single]
-            found[f"{kind} {options} {frozen}"] = [losses, state, layers[1].running_mean, model(x)[:2]]
-    return found
+            yield f"{kind} {options} {frozen}", [losses, state, layers[1].running_mean, model(x)[:2]]
 
 
 def averages() -> Any:
     """Return averages of weights after several updates, and batch norm's statistics computed anew."""
-    found: list[Any] = []
     for make in (ingredients.SWA, lambda m: ingredients.EMA(m, 0.9), lambda m: ingredients.EMA(m, 0.05, warm_up=False)):
         model = _drawn(torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.BatchNorm1d(3)))
         average = make(model)
         for seed in range(1, 5):
             average.update(_drawn(model, seed))
-            found.append(
-                [average.updates.clone(), [each.double().sum() for each in average.model.state_dict().values()]]
-            )
+            yield [average.updates.clone(), [each.double().sum() for each in average.model.state_dict().values()]]
         batches = [(_images(n, 1, 2).flatten(1),) for n in (5, 1, 3)]
         ingredients.reestimate_batch_norm(average.model, batches)
-        found += [average.model[1].running_mean, average.model[1].running_var, average.eval()(batches[0][0])]
-    return found
+        yield from [average.model[1].running_mean, average.model[1].running_var, average.eval()(batches[0][0])]
 
 
 def extracted_outputs() -> Any:
@@ -179,7 +168,6 @@ TRAINED: dict[str, tuple[str, ...]] = {
 
 def one_epoch_of_recipes() -> Any:
     """Return what recipes leave of a set after a few steps, with what their manifest says, and their plans."""
-    found: dict[str, Any] = {}
     task = data.task(
         "synthetic:n=48,size=12", corruptions=["contrast"], ood_data=["synthetic:n=20,size=12,seed=4:semantic"]
     )
@@ -200,5 +188,4 @@ def one_epoch_of_recipes() -> Any:
                 )
         plan = tried(train.plan, recipe, task)
         row.append([plan.steps, plan.passes, plan.parameters, plan.checkpoint_bytes, plan.output_bytes])
-        found[name] = row
-    return found
+        yield name, row

@@ -1,7 +1,5 @@
 """What is done to images: corruptions, mixtures, augmentations, and the terms of a loss that they give."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 
@@ -17,8 +15,7 @@ TOLERANCE = 1e-4
 
 def _images(n: int, channels: int, size: int, seed: int = 0) -> torch.Tensor:
     """Return images with smooth and with flat parts, one of them black."""
-    rng = np.random.default_rng([31, seed])
-    values = rng.random((n, channels, size, size)) * np.linspace(0.2, 1.0, size)
+    values = np.random.default_rng([31, seed]).random((n, channels, size, size)) * np.linspace(0.2, 1.0, size)
     values[0, :, : size // 2] = 0.5
     values[-1] *= 0.0
     return torch.as_tensor(values, dtype=torch.float32)
@@ -41,47 +38,39 @@ def _few(x: Any) -> Any:
 
 def corruptions() -> Any:
     """Return every corruption at every level, in colour and in grey, and one of larger images."""
-    found = {}
     for name, level in product(CORRUPTIONS, (1, 2, 3, 4, 5)):
         row = [_few(data.corrupt(_images(3, 3, 16), name, level, seed=level))[2]]
         if level in (2, 5):
             row += [_few(data.corrupt(_images(2, 1, 9, 1), name, level, seed=7))[2]]
         if level == 4:
             row += [_few(data.corrupt(_images(2, 3, 40, 2), name, level))[2:]]
-        found[f"{name} {level}"] = row
-    return found
+        yield f"{name} {level}", row
 
 
 def corrupted_sets() -> Any:
     """Return sets under corruptions with and without a number of images for each."""
     images = data.synthetic(30, 3, 8)[1]
-    found: list[Any] = []
     for level, names, per, seed in (
         (1, ["fog", "gaussian_noise"], None, 0),
         (5, ["shot_noise", "snow"], 7, 3),
         (3, ["contrast"], 40, 1),
     ):
         made, which = data.corrupted(images, level, names, per=per, seed=seed)
-        found += [_few(made.pixels)[2][:8], made.labels, which[::5], made.name]
-    return found
+        yield from [_few(made.pixels)[2][:8], made.labels, which[::5], made.name]
 
 
 def mixing_sets() -> Any:
     """Return procedural images of each kind."""
-    found = {}
     for kind, channels, size in (("both", 3, 12), ("fractals", 1, 20), ("leaves", 3, 24), ("noise", 3, 9)):
-        found[f"{kind} {channels}"] = _few(ingredients.mixing_set(5, size=size, channels=channels, kind=kind, seed=2))
-    return found
+        yield f"{kind} {channels}", _few(ingredients.mixing_set(5, size=size, channels=channels, kind=kind, seed=2))
 
 
 def mixtures() -> Any:
     """Return mixed batches, their labels and shares, by seed and parameter."""
     x, y = _images(6, 3, 10), torch.tensor([0, 1, 2, 0, 1, 2])
-    found: dict[str, Any] = {}
-    for seed, alpha in product(range(3), (0.2, 1.0, 10.0)):
-        for mix in (ingredients.mixup, ingredients.cutmix):
-            mixed, other, share = mix(x, y, alpha, seed)
-            found[f"{mix.__name__} {seed} {alpha}"] = [_few(mixed)[2], other, share]
+    for seed, alpha, mix in product(range(3), (0.2, 1.0, 10.0), (ingredients.mixup, ingredients.cutmix)):
+        mixed, other, share = mix(x, y, alpha, seed)
+        yield f"{mix.__name__} {seed} {alpha}", [_few(mixed)[2], other, share]
     pictures = ingredients.mixing_set(6, size=14, seed=1)
     for number, term in enumerate((
         ingredients.AugMix(), ingredients.AugMix(severity=9.0, width=2, depth=3, all_operations=True),
@@ -95,9 +84,8 @@ def mixtures() -> Any:
             (1, x[:, :1] if number < 3 else x[:4]),
             (2, _images(8, 3, 14, 3) if number < 3 else x),
         ):
-            found[f"{type(term).__name__} {number} {seed}"] = _few(tried(term.mixed, images, seed))[2:]
-    found["rounds"] = [ingredients.PixMix(pictures, least=k, most=3).rounds(20, 4) for k in (0, 1, 3)]
-    return found
+            yield f"{type(term).__name__} {number} {seed}", _few(tried(term.mixed, images, seed))[2:]
+    yield "rounds", [ingredients.PixMix(pictures, least=k, most=3).rounds(20, 4) for k in (0, 1, 3)]
 
 
 def terms() -> Any:
@@ -116,18 +104,16 @@ def terms() -> Any:
         "pixmix": ingredients.PixMix(ingredients.mixing_set(4, size=9, seed=3), weight=0.25),
     }
     found = {}
-    for name, term in {**every, "all": list(every.values())}.items():
-        for seed in range(4):
-            drawn = ingredients.draw(term if name == "all" else [term], x, y, seed)
-            loss = drawn.loss(lambda images: images.flatten(1) @ weight)
-            found[f"{name} {seed}"] = [loss, drawn.passes(5), [[part.weight, part.clean] for part in drawn.parts]]
+    for (name, term), seed in product({**every, "all": list(every.values())}.items(), range(4)):
+        drawn = ingredients.draw(term if name == "all" else [term], x, y, seed)
+        loss = drawn.loss(lambda images: images.flatten(1) @ weight)
+        found[f"{name} {seed}"] = [loss, drawn.passes(5), [[part.weight, part.clean] for part in drawn.parts]]
     logits = [torch.as_tensor(np.random.default_rng(k).normal(size=(4, 3))) for k in range(3)]
     return [found, ingredients.jensen_shannon(*logits), ingredients.jensen_shannon(60.0 * logits[0], -60.0 * logits[0])]
 
 
 def synthetic_images() -> Any:
     """Return synthetic images, their selections and their batches."""
-    found: list[Any] = []
     for options in (
         {},
         {"n": 7, "classes": 2, "size": 5, "channels": 1, "seed": 3},
@@ -135,9 +121,8 @@ def synthetic_images() -> Any:
     ):
         train, test = data.synthetic(**options)
         for each in (train, test):
-            found += [_few(each.pixels)[2][:6], each.labels[:9], each.shape, each.n_classes, repr(each)]
-        found += [
+            yield from [_few(each.pixels)[2][:6], each.labels[:9], each.shape, each.n_classes, repr(each)]
+        yield from [
             [[_few(x)[2][:2], y[:2]] for x, y in train.select(torch.arange(5)).batches(2)],
             train.select([1, 0]).labels,
         ]
-    return found

@@ -1,7 +1,5 @@
 """Confidence scores of PyTorch tensors in both precisions, of the model itself, of passes, and of learned branches."""
 
-from __future__ import annotations
-
 import warnings
 from itertools import product
 from typing import Any
@@ -26,7 +24,6 @@ def _few(values: Any) -> Any:
 
 def scores_of_tensors() -> Any:
     """Return every score of tensors, fitted on NumPy's arrays where it has to be."""
-    found = {}
     train, validation, _ = of_scores._parts()
     names = ("logits", "features", "passes", "head")
     for single, name in product((False, True), scores.names()):
@@ -38,8 +35,7 @@ def scores_of_tensors() -> Any:
             warnings.simplefilter("ignore")
             entry = scores.get(name, **options)
             fitted = tried(entry.fit, validation if entry.fit_split == "validation" else train)
-            found[f"{name} {single}"] = fitted if isinstance(fitted, str) else tried(fitted.score_arrays, **columns)
-    return found
+            yield f"{name} {single}", fitted if isinstance(fitted, str) else tried(fitted.score_arrays, **columns)
 
 
 def _model(seed: int = 0, channels: int = 2) -> torch.nn.Module:
@@ -61,37 +57,34 @@ def _images(n: int, seed: int, channels: int = 2) -> torch.Tensor:
 def scores_of_the_model() -> Any:
     """Return GradNorm, ODIN and Gram scores with their options, and what the latter keeps."""
     model, x = _model(), _images(7, 0)
-    found: list[Any] = [
+    yield from [
         nn.gradnorm(model, x),
         nn.gradnorm(model, x, chunk_size=2),
         nn.gradnorm(model.double(), x.double()),
     ]
     model = _model()
-    found += [nn.gradnorm(model, x, parameters=lambda name: name.startswith("7"))]
+    yield nn.gradnorm(model, x, parameters=lambda name: name.startswith("7"))
     for temperature, epsilon, std in (
         (1000.0, 0.0014, None),
         (2.0, 0.1, None),
         (1.0, 0.05, 0.5),
         (5.0, 0.2, torch.tensor([[[0.2]], [[2.0]]])),
     ):
-        found.append(nn.odin(model, x, temperature=temperature, epsilon=epsilon, std=std))
+        yield nn.odin(model, x, temperature=temperature, epsilon=epsilon, std=std)
     batches = [(_images(9, k), torch.arange(9) % 3) for k in range(3)]
     for orders, layers in (((1, 2, 3, 4, 5), None), ((1, 3), ("2",)), ((2,), ("0", "6"))):
         kept = nn.fit_gram(model, batches[:2], batches[2:], n_classes=3, orders=orders, layers=layers)
-        found += [kept.layers, kept.orders, kept.scale, [_few(each) for each in (*kept.low, *kept.high)]]
-        found += [nn.gram_score(model, 3.0 * x - 1.0, kept), nn.gram_score(model, x, kept)]
-    return found
+        yield from [kept.layers, kept.orders, kept.scale, [_few(each) for each in (*kept.low, *kept.high)]]
+        yield from [nn.gram_score(model, 3.0 * x - 1.0, kept), nn.gram_score(model, x, kept)]
 
 
 def scores_of_passes() -> Any:
     """Return confidences of dropout and ensembles, and the masks of a seed."""
     models, x = [_model(k) for k in range(3)], _images(6, 1)
-    found: list[Any] = []
     for logits in (nn.ensemble_logits(models, x), nn.mc_dropout(models[0], x, 4, seed=3)):
-        found.append(_few(logits))
+        yield _few(logits)
         for kind in ("msp", "neg_entropy", "neg_expected_entropy", "neg_mutual_information"):
-            found.append(nn.passes_confidence(logits, kind))
-    return found
+            yield nn.passes_confidence(logits, kind)
 
 
 def reservations() -> Any:

@@ -1,7 +1,6 @@
 """Pairs of scores that hardly differ or differ in one direction, errors that were not seen, letters and ranks."""
 
-from __future__ import annotations
-
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -27,8 +26,7 @@ def _pairs(losses: Any, scores: Any, metric: str, **options: Any) -> list[Any]:
         rows_of(tried(abstain.compare, losses, scores, metric, method=method, **options))
         for method in ("auto", "influence")
     )
-    margin = rows_of(tried(inference.non_inferiority, losses, scores, metric, margin=0.03, **options))
-    return [auto, without, margin]
+    return [auto, without, rows_of(tried(inference.non_inferiority, losses, scores, metric, margin=0.03, **options))]
 
 
 def moved_in_one_direction() -> Any:
@@ -36,10 +34,9 @@ def moved_in_one_direction() -> Any:
     rng, found = np.random.default_rng(151), {}
     for errors in (0, 2, 12, 30, 78):
         loss = np.isin(N, rng.permutation(80)[:errors]) * 1.0
-        for number in (1, 10, 60):
-            for up in (True, False):
-                scores = {"new": _moved(number, up, rng), "old": SCORE}
-                found[f"{errors} {number} {up}"] = _pairs(loss, scores, "augrc")
+        for number, up in product((1, 10, 60), (True, False)):
+            scores = {"new": _moved(number, up, rng), "old": SCORE}
+            found[f"{errors} {number} {up}"] = _pairs(loss, scores, "augrc")
         large = _pairs(4.0 * loss, {"new": _moved(20, errors < 10, rng), "old": SCORE}, "augrc")
         found[f"{errors} large losses"] = large[:2]
         for metric in ("aurc", "risk", "selective_accuracy(coverage=0.6)"):
@@ -57,10 +54,9 @@ def moved_in_clusters() -> Any:
     }  # fmt: skip
     for errors in (0, 5, 40):
         loss = (errors > N) * 1.0
-        for name, given in designs.items():
-            for number, up in ((3, True), (40, False)):
-                scores = {"new": _moved(number, up, rng), "old": SCORE}
-                found[f"{errors} {name} {number}"] = _pairs(loss, scores, "augrc", **given)
+        for (name, given), (number, up) in product(designs.items(), ((3, True), (40, False))):
+            scores = {"new": _moved(number, up, rng), "old": SCORE}
+            found[f"{errors} {name} {number}"] = _pairs(loss, scores, "augrc", **given)
     return found
 
 
@@ -68,30 +64,28 @@ def models_apart() -> Any:
     """Return comparisons of models whose losses differ on no, one, few and many rows, in one direction and in both."""
     rng, found = np.random.default_rng(153), {}
     loss = np.isin(N, rng.permutation(80)[:24]) * 1.0
-    for number in (0, 2, 30):
-        for kind in ("worse", "both"):
-            chosen = rng.permutation(80)[:number]
-            other = np.where(np.isin(N, chosen), 1.0 if kind == "worse" else 1.0 - loss, loss)
-            for metric in ("augrc", "risk", "accuracy", "selective_risk(coverage=0.5)"):
-                for given in ({}, {"clusters": N // 4}):
-                    scores = {"new": SCORE, "old": _moved(5, True, rng)}
-                    at = f"{number} {kind} {metric} {list(given)}"
-                    found[at] = _pairs({"new": loss, "old": other}, scores, metric, **given)[1:]
+    for number, kind in product((0, 2, 30), ("worse", "both")):
+        chosen = rng.permutation(80)[:number]
+        other = np.where(np.isin(N, chosen), 1.0 if kind == "worse" else 1.0 - loss, loss)
+        for metric in ("augrc", "risk", "accuracy", "selective_risk(coverage=0.5)"):
+            for given in ({}, {"clusters": N // 4}):
+                scores = {"new": SCORE, "old": _moved(5, True, rng)}
+                at = f"{number} {kind} {metric} {list(given)}"
+                found[at] = _pairs({"new": loss, "old": other}, scores, metric, **given)[1:]
     return found
 
 
 def letters() -> Any:
     """Return letters of matrices of significance, and of scores of which many differ."""
     rng = np.random.default_rng(154)
-    found: dict[str, Any] = {}
     for k in (1, 2, 5, 8):
         matrix = np.triu(rng.random((k, k)) < 0.4, 1)
-        found[f"{k}"] = inference.letter_groups(matrix | matrix.T)
+        yield f"{k}", inference.letter_groups(matrix | matrix.T)
     p = rows(155, 500)
     scores = {name: p["confidence"] + 0.08 * j**2 * rng.normal(size=500) for j, name in enumerate("abcdef")}
-    for adjust in ("holm", "max-t", "none"):
-        for metric in ("augrc", "auroc_f"):
-            result = abstain.compare(p["loss"], scores, metric, adjust=adjust, method="influence")
-            found[f"{adjust} {metric}"] = rows_of(result)
+    for adjust, metric in product(("holm", "max-t", "none"), ("augrc", "auroc_f")):
+        result = abstain.compare(p["loss"], scores, metric, adjust=adjust, method="influence")
+        yield f"{adjust} {metric}", rows_of(result)
     study = abstain.ranking_study(p["loss"], scores, ("augrc",), n_resamples=100)
-    return found | {"study": study, "wilcoxon": study.wilcoxon_over_resamples()}
+    yield "study", study
+    yield "wilcoxon", study.wilcoxon_over_resamples()

@@ -1,7 +1,5 @@
 """Plans that compare two scores, certificates of regions, and plans in files."""
 
-from __future__ import annotations
-
 import tempfile
 from itertools import product
 from pathlib import Path

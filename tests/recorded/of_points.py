@@ -1,7 +1,5 @@
 """Thresholds without a certificate, of rows without a score, of counted rows; warnings about rows."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 
@@ -24,41 +22,36 @@ def points_of_these_rows() -> Any:
     objectives += [{"cost": each} for each in ((1.0, 0.05), (10.0, 1.0), (1.0, 2.0), (3.0, 0.0))]
     kinds: dict[str, tuple[str, ...]] = {"plain": (), "weights": ("sample_weight",), "clusters": ("clusters",)}
     kinds |= {"groups": ("groups",), "all": ("sample_weight", "clusters")}
-    found = {}
     for (name, columns), steps, objective in product(kinds.items(), (0, 5), objectives):
         result = abstain.choose_threshold(**chosen(rows(steps, 90, steps=steps), *columns), **objective)
         short = (*LONG, "n", "objective", "calibration", "verdict", "level", "procedure", "printed", "n_accepted")
-        found[f"{name} {steps} {objective}"] = [whole(result, *short), steps or said(result)]
-    return found
+        yield f"{name} {steps} {objective}", [whole(result, *short), steps or said(result)]
 
 
 def rows_without_a_score() -> Any:
     """Return what missing and infinite scores do."""
-    found = {}
     p = easy(5, 200)
     score = p["confidence"].copy()
     score[::9], score[4::50] = np.nan, -np.inf
     for policy, delta, column in product(("raise", "reject", "drop"), (None, 0.2), ((), ("clusters",), ("groups",))):
         given = {**chosen(p, *column), "confidence": score, "risk": 0.15, "delta": delta, "nan_policy": policy}
         result = tried(abstain.choose_threshold, **given)
-        found[f"{policy} {delta} {column}"] = [whole(result), said(result)]
+        yield f"{policy} {delta} {column}", [whole(result), said(result)]
     nothing = {"loss": p["loss"], "confidence": np.full(200, -np.inf)}
     certificate = {"risk": 0.1, "delta": 0.1}
     for objective in ({"risk": 0.1}, {"coverage": 0.5}, {"cost": (1.0, 0.1)}, {"capacity": 0.0}, certificate):
-        found[f"nothing {objective}"] = whole(tried(abstain.choose_threshold, **nothing, **objective))
+        yield f"nothing {objective}", whole(tried(abstain.choose_threshold, **nothing, **objective))
         given = {"loss": p["loss"], "confidence": score, "nan_policy": "reject", **objective}
-        found[f"some {objective}"] = whole(abstain.choose_threshold(**given), *LONG)
+        yield f"some {objective}", whole(abstain.choose_threshold(**given), *LONG)
     alone = np.where(p["clusters"] % 5 == 0, np.nan, p["confidence"])  # whole clusters without a score
     alone[p["clusters"] > 40] = np.nan
     for most in (None, 30):
         given = {**chosen(p, "clusters"), "confidence": alone, "risk": 0.25, "delta": 0.3, "max_cluster": most}
-        found[f"clusters {most}"] = whole(abstain.choose_threshold(**given, nan_policy="reject"))
-    return found
+        yield f"clusters {most}", whole(abstain.choose_threshold(**given, nan_policy="reject"))
 
 
 def rows_that_are_counted() -> Any:
     """Return thresholds of a lazy frame, which counts rows."""
-    found = {}
     p = easy(8, 1500, steps=40)
     frame = pl.DataFrame({name: p[name] for name in COLUMNS}).lazy()
     frame = frame.with_columns(w=pl.Series(np.round(p["sample_weight"], 1) + 0.1))
@@ -75,7 +68,7 @@ def rows_that_are_counted() -> Any:
         "capacity": {"capacity": 0.3},
         "by weight": {"coverage": 0.6, "sample_weight": "w"},
     }.items():
-        found[name] = whole(abstain.choose_threshold(frame=frame, **names, **more))
+        yield name, whole(abstain.choose_threshold(frame=frame, **names, **more))
     odd: list[dict[str, Any]] = [
         {"loss": [0.0, 1.0]},
         {"confidence": ["confidence"]},
@@ -83,8 +76,7 @@ def rows_that_are_counted() -> Any:
         {"clusters": 3},
     ]
     for more in (*odd, {"labels": "no"}, {"confidence": "no"}, {"groups": "no"}, {"max_cluster": 3}):
-        found[str(more)] = tried(abstain.choose_threshold, frame=frame, **(names | {"risk": 0.1, "delta": 0.1} | more))
-    return found
+        yield str(more), tried(abstain.choose_threshold, frame=frame, **(names | {"risk": 0.1, "delta": 0.1} | more))
 
 
 def warnings_about_rows() -> Any:
@@ -128,18 +120,15 @@ def warnings_about_rows() -> Any:
         "coarse grid": np.round(score * 3000.0) / 3000.0,
         "finer grid": np.round(score * 60000.0) / 60000.0,
     }
-    found = {}
-    for name, column in columns.items():
-        for repeated in (False, True):
-            loss = np.repeat(wrong[: n // 2], 2) if repeated else wrong
-            found[f"{name} {repeated}"] = warned(abstain.choose_threshold, loss, column, risk=0.1, delta=0.1)[1]
-            again = np.concatenate([column, column[::2]])
-            given = np.concatenate([loss, loss[::2]])
-            found[f"{name} {repeated} again"] = warned(abstain.choose_threshold, given, again, risk=0.1, delta=0.1)[1]
+    for (name, column), repeated in product(columns.items(), (False, True)):
+        loss = np.repeat(wrong[: n // 2], 2) if repeated else wrong
+        yield f"{name} {repeated}", warned(abstain.choose_threshold, loss, column, risk=0.1, delta=0.1)[1]
+        again = np.concatenate([column, column[::2]])
+        given = np.concatenate([loss, loss[::2]])
+        yield f"{name} {repeated} again", warned(abstain.choose_threshold, given, again, risk=0.1, delta=0.1)[1]
     groups = {"case": ["A", "a", "b", " b"], "blanks": [" a", "b", "c", "d"], "plain": ["a", "b", "c", "d"]}
     for name, names in groups.items():
         each = np.array(names)[np.arange(n) % 4]
-        found[name] = warned(abstain.choose_threshold, wrong, score, risk=0.1, delta=0.1, groups=each)[1]
+        yield name, warned(abstain.choose_threshold, wrong, score, risk=0.1, delta=0.1, groups=each)[1]
     for k, values in enumerate((np.arange(n) % 21 + 0.5, np.arange(n) % 20 + 0.5, np.arange(n) % 41 / 2.0)):
-        found[f"measured {k}"] = warned(abstain.choose_threshold, wrong, score, risk=0.1, delta=0.1, groups=values)[1]
-    return found
+        yield f"measured {k}", warned(abstain.choose_threshold, wrong, score, risk=0.1, delta=0.1, groups=values)[1]

@@ -1,7 +1,5 @@
 """Decisions of policies in every form, over a table of odd values; policies that are saved and loaded."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import product
 from typing import Any

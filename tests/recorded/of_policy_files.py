@@ -1,7 +1,5 @@
 """Policies with two scores, of models that abstain themselves, saved and loaded, read from files, applied to files."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from dataclasses import replace
@@ -47,8 +45,7 @@ def decisions_on_two_scores() -> Any:
         (0.9, -0.3),
     ]
     for uncertain, limit in product((False, True), (0.3, -0.3, -INF)):
-        part = SecondScore("t", None, None, uncertain, threshold=limit)
-        policy = FOUND.policy(score="s", second=part)
+        policy = FOUND.policy(score="s", second=SecondScore("t", None, None, uncertain, threshold=limit))
         first, other = (np.array([NAN if e[k] is None else e[k] for e in values], dtype=float) for k in (0, 1))
         one, both = policy.as_one(first, other)
         each = [

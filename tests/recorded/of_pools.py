@@ -1,7 +1,5 @@
 """Plans of labels by design, and what few labels say of metrics."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 
@@ -18,27 +16,25 @@ TOLERANCE = 1e-7
 
 def plans_by_design() -> Any:
     """Return plans over designs, metrics, ties and levels, each extended twice."""
-    found = {}
     for steps, design, metric in product((0, 6), DESIGNS, METRICS[:7]):
         p = a_pool(steps=steps)
         plan = tried(made, p, design, 60, metric=metric, level=0.9 if steps else 0.95)
         name = f"{steps} {design} {metric}"
         if isinstance(plan, str) or metric not in ("augrc", "aurc"):
-            found[name] = plan if isinstance(plan, str) else [whole(plan.facts.expected), int(plan.planned.sum())]
+            yield name, plan if isinstance(plan, str) else [whole(plan.facts.expected), int(plan.planned.sum())]
             continue
         more = tried(plan.extend, labelled(plan, p["loss"]), 25, seed=6)
         last = more if isinstance(more, str) else tried(more.extend, labelled(more, p["loss"]), 10, seed=7)
-        found[name] = [one if isinstance(one, str) else drawn(one) for one in (plan, more, last)]
+        yield name, [drawn(one) for one in (plan, more, last)]
     for width, metric in product((0.2, 0.05, 0.02, 1e-6), ("augrc", "aurc", "risk", "auroc_f")):
-        found[f"width {width} {metric}"] = int(
-            made(a_pool(900), "usual", None, halfwidth=width, metric=metric).planned.size
+        yield (
+            f"width {width} {metric}",
+            int(made(a_pool(900), "usual", None, halfwidth=width, metric=metric).planned.size),
         )
-    return found
 
 
 def estimates_of_metrics() -> Any:
     """Return what few labels say of each metric, by design, ties, share of errors, target and level."""
-    found = {}
     designs = ("usual", "adaptive", "planned", "levelled", "region")
     for (steps, share), design in product(((0, 1.0), (6, 1.0), (0, 0.12), (6, 0.0)), designs):
         p = a_pool(steps=steps, share=share)
@@ -52,13 +48,11 @@ def estimates_of_metrics() -> Any:
             ]:
                 options = {"metrics": metric, "target": target, "unseen": unseen, "level": level}
                 seen = tried(estimated, known, p["confidence"], plan, **options)
-                found[f"{steps} {share} {design} {metric} {target}"] = seen
-    return found
+                yield f"{steps} {share} {design} {metric} {target}", seen
 
 
 def estimates_of_more_rows() -> Any:
     """Return what is said where nearly all are labelled, most are wrong, the judge is right, or labels are random."""
-    found = {}
     p = a_pool(120)
     wrong = np.where(np.arange(120) % 13 == 0, 0.0, 1.0)
     top = p["confidence"] > np.quantile(p["confidence"], 0.9)
@@ -66,28 +60,23 @@ def estimates_of_more_rows() -> Any:
     for name, loss in losses.items():
         for n, metric in product((20, 117, 119, 120), ("augrc", "risk", "auroc_f", "e_aurc", "accuracy")):
             plan = abstain.plan_labels(p["confidence"], n, seed=3)
-            found[f"{name} {n} {metric}"] = tried(
-                estimated, labelled(plan, loss), p["confidence"], plan, metrics=metric
-            )
+            yield f"{name} {n} {metric}", tried(estimated, labelled(plan, loss), p["confidence"], plan, metrics=metric)
         judged = abstain.plan_labels(p["confidence"], 50, judge=np.clip(loss, 0.02, 0.98), design="planned", seed=3)
-        found[f"{name} judge"] = estimated(labelled(judged, loss), p["confidence"], judged, metrics="augrc")
+        yield f"{name} judge", estimated(labelled(judged, loss), p["confidence"], judged, metrics="augrc")
         known = np.where(np.arange(120) % 3 == 0, loss, np.nan)
         given = {"loss": known, "confidence": p["confidence"], "labelled": "at random", "metrics": ["augrc", "auroc_f"]}
         result = tried(abstain.evaluate, **given)
-        found[f"{name} random"] = result if isinstance(result, str) else [whole(result.rows()), said(result)]
+        yield f"{name} random", result if isinstance(result, str) else [whole(result.rows()), said(result)]
     tied = a_pool(300, 1)
     mostly = np.where(np.arange(300) < 200, 0.5, tied["other"])  # most scores are one
     for n, metric, share in product((14, 60), ("auroc_f", "augrc", "e_augrc"), (0.0, 0.5, 1.0)):
         plan = abstain.plan_labels(mostly, n, seed=3)
         loss = np.where(np.arange(300) < 200, tied["loss"], tied["loss"] * share)
-        found[f"mostly {n} {metric} {share}"] = tried(estimated, labelled(plan, loss), mostly, plan, metrics=metric)
+        yield f"mostly {n} {metric} {share}", tried(estimated, labelled(plan, loss), mostly, plan, metrics=metric)
     known = labelled(plan, tied["loss"])
-    found["no level"] = tried(estimated, known, mostly, plan, metrics="augrc", level=None)
+    yield "no level", tried(estimated, known, mostly, plan, metrics="augrc", level=None)
     one = abstain.plan_labels(np.zeros(300), 60, seed=3)
-    found["one"] = [drawn(one), tried(estimated, labelled(one, tied["loss"]), np.zeros(300), one, metrics="augrc")]
+    yield "one", [drawn(one), tried(estimated, labelled(one, tied["loss"]), np.zeros(300), one, metrics="augrc")]
     plan = abstain.plan_labels(tied["confidence"], 80, seed=3)
     for metric in METRICS:
-        found[f"tied {metric}"] = tried(
-            estimated, labelled(plan, tied["loss"]), tied["confidence"], plan, metrics=metric
-        )
-    return found
+        yield f"tied {metric}", tried(estimated, labelled(plan, tied["loss"]), tied["confidence"], plan, metrics=metric)

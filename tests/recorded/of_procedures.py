@@ -1,7 +1,5 @@
 """Thresholds of the other procedures, and of other risks."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 
@@ -18,7 +16,6 @@ LIMITS = ((0.02, 0.05), (0.07, 0.1), (0.2, 0.25), (0.8, 0.3))
 
 def procedures_of_right_and_wrong() -> Any:
     """Return what the exact procedures of papers certify."""
-    found = {}
     kinds = ("sgr", "fixed_sequence", "bonferroni", "prespecified")
     for (n, steps), (risk, delta), kind in product(SIZES, LIMITS, kinds):
         if (n < 3) != (risk > 0.5):
@@ -29,13 +26,11 @@ def procedures_of_right_and_wrong() -> Any:
             if (kind == "sgr") != (fixed is None) and kind in ("sgr", "prespecified"):
                 continue
             result = tried(getattr(thresholds, f"{kind}_threshold"), **p, risk=risk, delta=delta, **more)
-            found[f"{n} {steps} {risk} {kind} {np.size(fixed)}"] = whole(result, *SHORT, "attained", "statement")
-    return found
+            yield f"{n} {steps} {risk} {kind} {np.size(fixed)}", whole(result, *SHORT, "attained", "statement")
 
 
 def scores_that_are_refused() -> Any:
     """Return what the procedures make of scores that are missing or infinite."""
-    found = {}
     p = chosen(easy(5, 300))
     for odd, policy in product((np.nan, np.inf, -np.inf), ("raise", "reject", "drop")):
         score = np.where(np.arange(300) % 29 == 0, odd, p["confidence"])
@@ -46,13 +41,11 @@ def scores_that_are_refused() -> Any:
         each.append(tried(thresholds.prespecified_threshold, thresholds=[0.9, 0.5], **given))
         del given["delta"]
         each.append(tried(thresholds.conformal_threshold, **given))
-        found[f"{odd} {policy}"] = [whole(one, *SHORT) for one in each]
-    return found
+        yield f"{odd} {policy}", [whole(one, *SHORT) for one in each]
 
 
 def procedures_of_other_losses() -> Any:
     """Return what bounds of other losses, weights and clusters certify at fixed thresholds and at fixed ranks."""
-    found = {}
     at = [0.85, 0.5, 0.2]
     for n, graded, largest in product((200, 1500), (False, True), (1.0, 2.0)):
         p = easy(n, n, graded=graded)
@@ -67,13 +60,11 @@ def procedures_of_other_losses() -> Any:
             if not more:
                 options |= {"clusters": p["clusters"]}
                 each.append(tried(thresholds.prespecified_threshold, thresholds=at, **options))
-            found[f"{n} {graded} {largest} {risk} {len(more)}"] = [whole(one, *SHORT, "statement") for one in each]
-    return found
+            yield f"{n} {graded} {largest} {risk} {len(more)}", [whole(one, *SHORT, "statement") for one in each]
 
 
 def thresholds_of_other_risks() -> Any:
     """Return conditional, conformal and prior thresholds."""
-    found: dict[str, Any] = {}
     for seed, graded, steps in product((1, 2), (False, True), (0, 7)):
         p = easy(seed, 700, graded=graded, steps=steps)
         name, where, bound = f"{seed} {graded} {steps}", p["groups"] != "a", {"max_loss": 1.5} if graded else {}
@@ -81,19 +72,20 @@ def thresholds_of_other_risks() -> Any:
             given = {**chosen(p), "where": where, "what": "some rows", "risk": risk, "delta": 0.1, **bound}
             for more in ({}, {"clusters": p["clusters"]}):
                 result = tried(thresholds.conditional_threshold, **given, **more)
-                found[f"conditional {name} {risk} {len(more)}"] = [
-                    whole(result, "sketch", "fingerprint", "bins", "verdict"),
-                    said(result),
-                ]
+                yield (
+                    f"conditional {name} {risk} {len(more)}",
+                    [
+                        whole(result, "sketch", "fingerprint", "bins", "verdict"),
+                        said(result),
+                    ],
+                )
         for risk in (0.0005, bound.get("max_loss", 1.0) / 701.0, 0.02, 0.05, 0.2):
             result = thresholds.conformal_threshold(**chosen(p), risk=risk, **bound)
-            found[f"conformal {name} {risk:.6f}"] = [whole(result), said(result.reason)]
-    return found
+            yield f"conformal {name} {risk:.6f}", [whole(result), said(result.reason)]
 
 
 def thresholds_of_known_priors() -> Any:
     """Return prior thresholds over priors, grids, limits and largest losses."""
-    found = {}
     priors = ({0: 0.25, 1: 0.25, 2: 0.25, 3: 0.25}, {0: 0.7, 1: 0.1, 2: 0.2, 3: 0.0}, {0: 0.1, 1: 0.2, 2: 0.3, 3: 0.4})
     for n, (k, prior), risk, delta in product((300, 4000), enumerate(priors), (0.05, 0.1, 0.2), (0.05, 0.3)):
         p = easy(n, n, graded=n == 300)
@@ -101,5 +93,4 @@ def thresholds_of_known_priors() -> Any:
             for largest in (1.0, 1.5):
                 given = {**chosen(p, "labels"), "prior": prior, "risk": risk, "delta": delta, "max_loss": largest}
                 at = thresholds.prior_threshold(**given, **grid)
-                found[f"{n} {k} {risk} {delta} {list(grid)} {largest}"] = whole(at)
-    return found
+                yield f"{n} {k} {risk} {delta} {list(grid)} {largest}", whole(at)

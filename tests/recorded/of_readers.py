@@ -3,6 +3,7 @@
 import json
 import math
 import zipfile
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -28,12 +29,9 @@ def _read(path: Path, **options: Any) -> Any:
 
 def files_of_language_models() -> Any:
     """Return the readings of files that lm-eval and Inspect wrote."""
-    found: dict[str, Any] = {}
     with folder():
-        for path in sorted(FIXTURES.iterdir()):
-            for options in _CHOICES:
-                found[f"{path.name} {options}"] = _read(path, **options)
-    return found
+        for path, options in product(sorted(FIXTURES.iterdir()), _CHOICES):
+            yield f"{path.name} {options}", _read(path, **options)
 
 
 def _sample(k: int, scores: Any, **more: Any) -> dict[str, Any]:
@@ -71,26 +69,27 @@ def logs_of_inspect() -> Any:
             "probability": {"value": -k},
         },
     }
-    found: dict[str, Any] = {}
     with folder():
-        for name, scorer in scorers.items():
-            for n in (8, 12):
-                samples = [_sample(k, scorer(k), output=tokens[k] if n == 12 else None) for k in range(n)]
-                log = {
-                    "status": "success" if n == 8 else "error",
-                    "eval": {"eval_id": "e", "task": "t"},
-                    "samples": samples,
-                }
-                Path("a.json").write_text(json.dumps(log))
-                with zipfile.ZipFile("a.eval", "w") as archive:
-                    archive.writestr("header.json", json.dumps({key: log[key] for key in ("status", "eval")}))
-                    for k, sample in enumerate(samples):
-                        archive.writestr(f"samples/{k}.json", json.dumps(sample))
-                found[f"{name} {n}"] = [
+        for (name, scorer), n in product(scorers.items(), (8, 12)):
+            samples = [_sample(k, scorer(k), output=tokens[k] if n == 12 else None) for k in range(n)]
+            log = {
+                "status": "success" if n == 8 else "error",
+                "eval": {"eval_id": "e", "task": "t"},
+                "samples": samples,
+            }
+            Path("a.json").write_text(json.dumps(log))
+            with zipfile.ZipFile("a.eval", "w") as archive:
+                archive.writestr("header.json", json.dumps({key: log[key] for key in ("status", "eval")}))
+                for k, sample in enumerate(samples):
+                    archive.writestr(f"samples/{k}.json", json.dumps(sample))
+            yield (
+                f"{name} {n}",
+                [
                     read("a.json"),
                     plain(read("a.eval")) == plain(read("a.json")),
                     read("a.json", unscored="drop"),
-                ]
+                ],
+            )
         Path("bad.json").write_text('{"status": 1, "eval": 3, "task": 2}')
         with zipfile.ZipFile("bad.eval", "w") as archive:
             archive.writestr("samples/1.json", "{}")
@@ -103,9 +102,8 @@ def logs_of_inspect() -> Any:
         pl.DataFrame(frame).write_csv("frame.csv")
         pl.DataFrame(frame | {"eval_id": list("eeefff")}).write_parquet("frame.parquet")
         more = {"eval f": {"where": {"eval": "f"}}, "all": {}}
-        found["bad"] = [read("bad.json"), read("bad.eval")]
-        found["frames"] = [read("frame.csv"), [read("frame.parquet", **each) for each in more.values()]]
-    return found
+        yield "bad", [read("bad.json"), read("bad.eval")]
+        yield "frames", [read("frame.csv"), [read("frame.parquet", **each) for each in more.values()]]
 
 
 def lines_of_lm_eval() -> Any:
@@ -127,50 +125,53 @@ def lines_of_lm_eval() -> Any:
         "few": [{**each, "filtered_resps": [["x"], ["y"]]} for each in base],
     }
     sets["filter"] = [{**each, "filter": "a"} for each in said]
-    found = {}
     with folder():
         for name, lines in sets.items():
             Path("a.jsonl").write_text("\n".join(map(json.dumps, lines)))
-            found[name] = [
-                read("a.jsonl", **each)
-                for each in ({}, {"where": {"filter": "b"}}, {"abstained": "invalid"}, {"confidence": "bleu"})
-            ]
-    return found
+            yield (
+                name,
+                [
+                    read("a.jsonl", **each)
+                    for each in ({}, {"where": {"filter": "b"}}, {"abstained": "invalid"}, {"confidence": "bleu"})
+                ],
+            )
 
 
 def folders_of_benchmarks() -> Any:
     """Return the readings of what FD-Shifts and OpenOOD write, whole and in parts."""
-    found: dict[str, Any] = {}
     for sets in (1, 2):
         with folder():
             fd_shifts(Path(), sets=sets)
             raw = np.load("raw_logits.npz")["arr_0"]
-            found[f"fd-shifts {sets}"] = [
-                read("raw_logits.npz", **each) for each in ({}, {"where": {"dataset": 1}}, {"scores": "ext_mcd"})
-            ]
-            found[f"others {sets}"] = [read(name) for name in ("external_confids.npz", "raw_logits_dist.npz")]
+            yield (
+                f"fd-shifts {sets}",
+                [read("raw_logits.npz", **each) for each in ({}, {"where": {"dataset": 1}}, {"scores": "ext_mcd"})],
+            )
+            yield f"others {sets}", [read(name) for name in ("external_confids.npz", "raw_logits_dist.npz")]
             for name in ("encoded_output", "raw_logits_dist", "external_confids", "external_confids_dist"):
                 values = np.load(f"{name}.npz")["arr_0"]
                 np.savez(f"{name}.npz", values[..., None])
-                found[f"{name} deeper {sets}"] = read("raw_logits.npz", where={"dataset": 0})
+                yield f"{name} deeper {sets}", read("raw_logits.npz", where={"dataset": 0})
                 np.savez(f"{name}.npz", values[:-1])
-                found[f"{name} short {sets}"] = read("raw_logits.npz")
+                yield f"{name} short {sets}", read("raw_logits.npz")
                 Path(f"{name}.npz").unlink()
-            found[f"alone {sets}"] = read("raw_logits.npz", where={"dataset": 0})
+            yield f"alone {sets}", read("raw_logits.npz", where={"dataset": 0})
             p = np.exp(raw[:, :-2]) / np.exp(raw[:, :-2]).sum(axis=1, keepdims=True)
             np.savez("raw_output.npz", np.column_stack([p, raw[:, -2:]]))
             np.savez("raw_output_dist.npz", np.repeat(p[:, :, None], 2, axis=2))
-            found[f"output {sets}"] = read("raw_output.npz", where={"dataset": 0})
+            yield f"output {sets}", read("raw_output.npz", where={"dataset": 0})
             np.savez("raw_logits.npz", raw[:, -3:])
-            found[f"narrow {sets}"] = read("raw_logits.npz")
+            yield f"narrow {sets}", read("raw_logits.npz")
     with folder():
         openood(Path())
-        found["openood"] = [
-            read(name, **each)
-            for name in ("cifar10.npz", "svhn.npz", "msp.pkl")
-            for each in ({}, {"part": "ood", "unlabelled": True})
-        ]
-    return found
+        yield (
+            "openood",
+            [
+                read(name, **each)
+                for name in ("cifar10.npz", "svhn.npz", "msp.pkl")
+                for each in ({}, {"part": "ood", "unlabelled": True})
+            ],
+        )
 
 
 class _Writer:
@@ -194,12 +195,12 @@ def what_other_tools_are_given() -> Any:
     ]
     bare = [SimpleNamespace(score=SimpleNamespace(value="C", metadata=None))]
     metrics = [inspect.aurc, inspect.augrc, inspect.coverage_at_risk, inspect.answered]
-    found: dict[str, Any] = {each.__name__: [refused(each(), some) for some in (scores, [], bare)] for each in metrics}
-    found["at 0.3"] = inspect.coverage_at_risk(0.3)(scores)
+    yield from ({each.__name__: [refused(each(), some) for some in (scores, [], bare)] for each in metrics}).items()
+    yield "at 0.3", inspect.coverage_at_risk(0.3)(scores)
     items = [lm_eval.answered(*each) for each in ((0, 0.9), (1, 0.8), (0, 0.7), (0.5, 0.6), (1, math.nan), (None,))]
     for name in ("aurc", "augrc", "coverage_at_risk"):
-        found[f"lm-eval {name}"] = [getattr(lm_eval, name)([each[name] for each in items]), items[0], items[-1]]
-    found["chosen"] = [lm_eval.chosen([(-1.0, False), (-2.0, True), (-0.5, False)], gold) for gold in (0, 2)]
+        yield f"lm-eval {name}", [getattr(lm_eval, name)([each[name] for each in items]), items[0], items[-1]]
+    yield "chosen", [lm_eval.chosen([(-1.0, False), (-2.0, True), (-0.5, False)], gold) for gold in (0, 2)]
     p = rows(31, 200)
     one = p["loss"], p["confidence"]
     results = {"evaluation": abstain.evaluate(loss=p["loss"], confidence=p["confidence"], metrics=["augrc", "risk"])}
@@ -209,12 +210,11 @@ def what_other_tools_are_given() -> Any:
     for name, result in results.items():
         writer = _Writer()
         tensorboard.log_result(writer, result, name=name, step=3)
-        found[name] = writer.kept
+        yield name, writer.kept
     policy = results["threshold"].policy(score="conf")
     q = rows(32, 150)
     for name, more in {"all": {}, "accepted": {"accepted_only": True}}.items():
         kept = q["confidence"] >= results["threshold"].threshold if more else np.ones(150, dtype=bool)
         seen = abstain.monitor(policy, q["loss"][kept], q["confidence"][kept], **more)
         lines = prometheus.metrics_text(seen, 'a "b"\n\\').splitlines()
-        found[f"monitor {name}"] = [line.split() for line in lines if line[0] != "#" and "timestamp" not in line]
-    return found
+        yield f"monitor {name}", [line.split() for line in lines if line[0] != "#" and "timestamp" not in line]

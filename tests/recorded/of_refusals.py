@@ -1,7 +1,6 @@
 """What is refused: bad columns and options, with the numbers that the messages name."""
 
-from __future__ import annotations
-
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -30,12 +29,10 @@ def refusals_of_metrics() -> Any:
         "signed": {"confidence": [-90.0, 20.0, 60.0, 40.0]}, "large": {"loss": [0.0, 3.0, 0.0, 1.0]},
         "weights": {"sample_weight": [1.0, -1.0, 1.0, 1.0]}, "no weight": {"sample_weight": [0.0] * 4},
     }  # fmt: skip
-    found = {}
-    for name in ("augrc", "cwsa", "ece", "auroc_f", "coverage_at_risk"):
-        for kind, bad in columns.items():
-            found[f"{name} {kind}"] = _said(getattr(abstain, name), **{"loss": loss, "confidence": score} | bad)
+    for name, (kind, bad) in product(("augrc", "cwsa", "ece", "auroc_f", "coverage_at_risk"), columns.items()):
+        yield f"{name} {kind}", _said(getattr(abstain, name), **{"loss": loss, "confidence": score} | bad)
     for kind, bad in columns.items():
-        found[f"sweep {kind}"] = _said(abstain.cwsa_sweep, **{"loss": loss, "confidence": score} | bad)
+        yield f"sweep {kind}", _said(abstain.cwsa_sweep, **{"loss": loss, "confidence": score} | bad)
     wrong: tuple[tuple[str, dict[str, Any]], ...] = (
         ("selective_risk", {"coverage": 1.5}), ("selective_risk", {"coverage": 0.0}),
         ("selective_risk", {"threshold": np.nan}),
@@ -47,14 +44,13 @@ def refusals_of_metrics() -> Any:
         ("nll_confidence", {"clip": 0.0}), ("aurc", {"estimator": "harmonik"}), ("aumcc", {"metric": "ece"}),
     )  # fmt: skip
     for name, options in wrong:
-        found[f"{name} {options}"] = _said(getattr(abstain, name), loss, score, **options)
+        yield f"{name} {options}", _said(getattr(abstain, name), loss, score, **options)
     for spec in ("augcr", "aurc(estimator=", "aurc(estimater=log)", "coverage_at_risk(risk=5)", "risk_at_coverage", ""):
-        found[f"parse {spec}"] = _said(abstain.metrics.parse, spec)
+        yield f"parse {spec}", _said(abstain.metrics.parse, spec)
     matrix = [[0.9, 0.1], [0.3, 0.7], [0.6, 0.4]]
     for labels, bad in (([0, 1, 2], matrix), ([0, 1], matrix), ([0, 1, 0], [[0.9, 0.2]] * 3), ([-1, 0, 1], matrix)):
         for name in ("nll", "brier_score", "classwise_ece", "auroc_accepted_area"):
-            found[f"{name} {labels} {bad is matrix}"] = _said(getattr(abstain, name), labels, bad)
-    return found
+            yield f"{name} {labels} {bad is matrix}", _said(getattr(abstain, name), labels, bad)
 
 
 def refusals_of_inference() -> Any:

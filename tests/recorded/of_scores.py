@@ -1,7 +1,5 @@
 """Confidence scores on NumPy and PyTorch, in both precisions, with their options; what their fits keep."""
 
-from __future__ import annotations
-
 import tempfile
 import warnings
 from functools import lru_cache
@@ -106,13 +104,11 @@ def of_extreme_logits() -> Any:
     """Return scores of large, tied and equal logits, and of probabilities with zeros."""
     logits = np.array([[800.0, 0.0, -800.0, 0.0], [0.0, 0.0, 0.0, 0.0], [5.0, 5.0, -2.0, 1.0], [1e-9, 0.0, 0.0, -40.0]])
     hard = np.array([[1.0, 0.0, 0.0, 0.0], [0.5, 0.5, 0.0, 0.0], [0.25, 0.25, 0.25, 0.25], [0.7, 0.1, 0.1, 0.1]])
-    found = {}
     columns = ({"logits": logits}, {"probabilities": hard})
     for given in (abstain.Outputs(labels=[0, 1, 0, 0], **each) for each in columns):
         for name in scores.available(given, _parts()[1]):
             entry = scores.get(name)
-            found[f"{name} {given.logits is None}"] = tried(scores.compute, name, given, _parts()[1]) if entry else None
-    return found
+            yield f"{name} {given.logits is None}", tried(scores.compute, name, given, _parts()[1]) if entry else None
 
 
 def of_fits() -> Any:
@@ -142,19 +138,17 @@ def of_lists_and_heads() -> Any:
     squares = np.asarray(rows.logits) ** 2
     lean = abstain.Outputs(labels=rows.labels, probabilities=squares / squares.sum(axis=1, keepdims=True))
     only = abstain.Outputs(labels=rows.labels, passes=rows.passes)
-    found: list[Any] = [scores.available(each, fit) for each, fit in product((rows, lean, only), (None, train))]
-    found += [tried(scores.default, each) for each in (rows, lean, only)]
-    found += [scores.parse_list("msp, gen(gamma=0.5, top=2),knn"), scores.parse("gen(gamma=0.5, top=2)").settings]
+    yield from [scores.available(each, fit) for each, fit in product((rows, lean, only), (None, train))]
+    yield from [tried(scores.default, each) for each in (rows, lean, only)]
+    yield from [scores.parse_list("msp, gen(gamma=0.5, top=2),knn"), scores.parse("gen(gamma=0.5, top=2)").settings]
     headless = abstain.Outputs(labels=train.labels, logits=train.logits, features=train.features)
-    found += [scores.recover_head(each).head for each in (train, headless)]
-    found += [scores.judged(name, rows).predicted() for name in ("msp", "pass_msp", "pass_vote_agreement")]
-    found += [scores.pass_predictions(rows, rule) for rule in ("mean", "votes")]
-    return found
+    yield from [scores.recover_head(each).head for each in (train, headless)]
+    yield from [scores.judged(name, rows).predicted() for name in ("msp", "pass_msp", "pass_vote_agreement")]
+    yield from [scores.pass_predictions(rows, rule) for rule in ("mean", "votes")]
 
 
 def of_collinear_features() -> Any:
     """Return scores where features have fewer dimensions than columns, and where a class has a single row."""
-    found = {}
     base = _parts()[0]
     features = np.asarray(base.features).copy()
     features[:, 5] = features[:, 0] + features[:, 1]
@@ -177,12 +171,11 @@ def of_collinear_features() -> Any:
             "temp_msp",
         ):
             fitted = tried(scores.get(name).fit, train)
-            found[name] = fitted if isinstance(fitted, str) else tried(fitted.score, _parts()[2])
+            yield name, fitted if isinstance(fitted, str) else tried(fitted.score, _parts()[2])
         rows = abstain.Outputs(
             labels=[0], logits=np.zeros((1, 4)), features=[[1.0, 1.0, 2.0, 3.0, 0.0, 0.5]], head=base.head
         )
         for name in ("ash_p", "ash_b", "ash_s", "scale"):  # two features tie for the last place
-            found[name] = scores.get(name, percentile=0.5)(rows)
+            yield name, scores.get(name, percentile=0.5)(rows)
         small = abstain.Outputs(labels=base.labels, logits=0.05 * np.asarray(base.logits))
-        found["small"] = scores.get("temp_msp").fit(small).arrays["temperature"]
-    return found
+        yield "small", scores.get("temp_msp").fit(small).arrays["temperature"]

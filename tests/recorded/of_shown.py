@@ -1,7 +1,5 @@
 """Thresholds, audits, monitors, plans and live certificates as they are shown: columns, cells and sentences."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 
@@ -35,8 +33,7 @@ def thresholds_as_they_are_shown() -> Any:
             given = {**chosen(p, *column), "confidence": missing, "nan_policy": "reject", **options}
             result: Any = abstain.choose_threshold(**given)
             found[f"{name} {column}"] = [shown(result), len(result.brief()), result.rows()[:1]]
-    pair = thresholds.choose_pair(p["loss"], p["confidence"], p["other"], risk=0.1, delta=0.1, rng=1)
-    found["pair"] = shown(pair)
+    found["pair"] = shown(thresholds.choose_pair(p["loss"], p["confidence"], p["other"], risk=0.1, delta=0.1, rng=1))
     return whole(found, *SHORT)
 
 

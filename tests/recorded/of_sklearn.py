@@ -1,7 +1,5 @@
 """Classifiers with a reject option, scorers, confusion matrices, and what conformance makes of implementations."""
 
-from __future__ import annotations
-
 import warnings
 from itertools import product
 from typing import Any
@@ -86,7 +84,6 @@ def selective_classifiers() -> Any:
 
 def scorers() -> Any:
     """Return what scorers give of classifiers, pipelines, searches and selective classifiers."""
-    found = {}
     X, y = _rows()
     weight = np.linspace(0.0, 2.0, 160)
     fitted = [_tree().fit(X, y), make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)]
@@ -106,43 +103,37 @@ def scorers() -> Any:
                 if callable(scorer)
                 else scorer
             )
-            found[f"{metric} {score}"] = row
-    return found
+            yield f"{metric} {score}", row
 
 
 def confusion_matrices() -> Any:
     """Return confusion matrices with labels, weights and words, and what is refused."""
     truth, said = np.array([0, 1, 2, 2, 1, 0, 2]), np.array([0, 1, 1, 2, 0, 0, 5])
     accept = np.array([1, 1, 1, 0, 1, 0, 0])
-    found = []
     for labels, weight in product(
         (None, [2, 0, 1], [0, 1], [0, 0, 1, 2], [0, 1, 2, 7]), (None, np.arange(7.0), -np.ones(7), [1.0])
     ):
-        found.append(tried(confusion_matrix_with_reject, truth, said, accept, labels=labels, sample_weight=weight))
-    words = np.array(["cat", "dog", "cat"])
-    found.append(confusion_matrix_with_reject(words, ["dog", "dog", "-"], [True, True, False]))
+        yield tried(confusion_matrix_with_reject, truth, said, accept, labels=labels, sample_weight=weight)
+    yield confusion_matrix_with_reject(np.array(["cat", "dog", "cat"]), ["dog", "dog", "-"], [True, True, False])
     for one, other, mask in (
         (truth, said[:3], accept),
         (truth, said, accept[:2]),
         (truth, said, accept * 0.5),
         (truth, said, accept * 0),
     ):
-        found.append(tried(confusion_matrix_with_reject, one, other, mask))
-    return found
+        yield tried(confusion_matrix_with_reject, one, other, mask)
 
 
 def _running(confidence: Any, loss: Any) -> float:
-    running = np.cumsum(loss[np.argsort(-confidence, kind="stable")])
-    return float(np.mean(running / np.arange(1, len(loss) + 1)))
+    return float(np.mean(np.cumsum(loss[np.argsort(-confidence, kind="stable")]) / np.arange(1, len(loss) + 1)))
 
 
 def conforming() -> Any:
     """Return what is found of right and of faulty implementations of every metric."""
-    found = {}
     for metric in conformance.vectors()["metrics"]:
         function = getattr(abstain, metric, None) or getattr(abstain.joint, metric, None)
         if callable(function):
-            found[metric] = tried(lambda m=metric, f=function: shown(conformance.check(f, m)))
+            yield metric, tried(lambda m=metric, f=function: shown(conformance.check(f, m)))
     faults = {
         "order": (_running, "aurc", None),
         "turned": (abstain.aurc, "aurc", "loss, uncertainty"),
@@ -160,5 +151,4 @@ def conforming() -> Any:
     for name, (function, metric, call) in faults.items():
         for arrays in ("numpy", "list") if name in ("order", "nothing") else ("numpy",):
             result = conformance.check(function, metric, call=call, arrays=arrays, tolerance=1e-5)  # type: ignore[arg-type]
-            found[f"{name} {arrays}"] = [shown(result), result.findings]
-    return found
+            yield f"{name} {arrays}", [shown(result), result.findings]

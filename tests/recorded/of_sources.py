@@ -1,7 +1,6 @@
 """Evaluations with certified limits, of lazy frames, of answers that abstain, and of few labels."""
 
-from __future__ import annotations
-
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ FEW = ("accuracy", "augrc", "auroc_f", "coverage_at_risk(risk=0.2)", "selective_
 
 def certified() -> Any:
     """Return evaluations in which limits of the risk are certified, and their curves."""
-    found = {}
     for seed, share in ((89, 0.3), (90, 0.05), (91, 0.0)):
         p = rows(seed, 1500)
         loss = p["loss"] * (p["confidence"] < share + 0.4) * (p["other"] < share + 0.5)
@@ -25,8 +23,7 @@ def certified() -> Any:
         grouped = abstain.evaluate(loss=loss, confidence=p["confidence"], groups={"g": p["groups"]}, metrics=["augrc"])
         curve = result.curve("other")
         points = [curve.at(risk=0.02), curve.at(coverage=0.5), grouped.curve(group="g = b").at(coverage=0.5)]
-        found[f"{seed}"] = [shown(result), shown(grouped), points, result.flat(intervals=True), grouped.flat()]
-    return found
+        yield f"{seed}", [shown(result), shown(grouped), points, result.flat(intervals=True), grouped.flat()]
 
 
 def groups_apart() -> Any:
@@ -49,40 +46,40 @@ def frames() -> Any:
     columns |= {"w": np.round(p["sample_weight"]) + 1.0, "case": p["clusters"]}
     lazy = pl.DataFrame(columns).lazy()
     told = {"loss": "wrong", "sample_weight": "w"}
-    found = {
-        "plain": shown(abstain.evaluate(lazy, ["s", "t"], FEW[:3], loss="wrong")),
-        "weights": shown(abstain.evaluate(lazy, "s", FEW[:3], groups="site", **told)),
-        "clusters": rows_of(abstain.evaluate(lazy, "s", FEW[:3], clusters="case", **told)),
-        "compare": shown(abstain.compare("wrong", ["s", "t"], frame=lazy, method="influence")),
-    }
+    yield from (
+        {
+            "plain": shown(abstain.evaluate(lazy, ["s", "t"], FEW[:3], loss="wrong")),
+            "weights": shown(abstain.evaluate(lazy, "s", FEW[:3], groups="site", **told)),
+            "clusters": rows_of(abstain.evaluate(lazy, "s", FEW[:3], clusters="case", **told)),
+            "compare": shown(abstain.compare("wrong", ["s", "t"], frame=lazy, method="influence")),
+        }
+    ).items()
     single = pl.DataFrame(columns | {"wrong": np.where(np.arange(200) == 7, 0.5, p["loss"]), "t": p["other"]}).lazy()
-    found["graded"] = rows_of(abstain.evaluate(single, "t", ["augrc"], loss="wrong", clusters="case"))
+    yield "graded", rows_of(abstain.evaluate(single, "t", ["augrc"], loss="wrong", clusters="case"))
     one = single.with_columns(w=pl.lit(1.0))
-    found["graded weights"] = shown(abstain.evaluate(one, "t", ["augrc"], loss="wrong", sample_weight="w"))
+    yield "graded weights", shown(abstain.evaluate(one, "t", ["augrc"], loss="wrong", sample_weight="w"))
     few = pl.DataFrame(columns | {"wrong": p["loss"] * (np.arange(200) % 6 == 1)}).lazy()
-    for metric in ("augrc", "aurc"):
-        for told in ({}, {"sample_weight": "w"}, {"clusters": "case"}):
-            result = tried(abstain.compare, "wrong", ["s", "t"], metric, frame=few, method="influence", **told)
-            found[f"few {metric} {list(told)}"] = rows_of(result)
+    for metric, told in product(("augrc", "aurc"), ({}, {"sample_weight": "w"}, {"clusters": "case"})):
+        result = tried(abstain.compare, "wrong", ["s", "t"], metric, frame=few, method="influence", **told)
+        yield f"few {metric} {list(told)}", rows_of(result)
     named = abstain.compare("wrong", {"a": "s", "b": "t"}, "risk", frame=lazy, sample_weight="w", clusters="case")
-    return found | {"named": rows_of(named)}
+    yield "named", rows_of(named)
 
 
 def counted_rows() -> Any:
     """Return comparisons and evaluations of many rows of few different ones, of which only counts are known."""
     p, found = rows(96, 8000, steps=9), {}
     columns = {"s": p["confidence"], "t": np.round(p["other"] * 6.0), "w": np.round(p["sample_weight"]) + 1.0}
-    for errors in (1, 40):
-        for graded in (False, True):
-            loss = p["loss"] * (np.arange(8000) % (120 if errors == 1 else 3) == 1)
-            wrong = np.where(loss * p["labels"] == 2.0, 0.5, loss) if graded else loss
-            frame = pl.DataFrame(columns | {"wrong": wrong, "site": p["groups"]}).lazy()
-            for metric in ("augrc",) if graded else ("augrc", "aurc", "risk", "auroc_f"):
-                for told in ({}, {"sample_weight": "w"})[: 2 if metric == "augrc" else 1]:
-                    call = tried(abstain.compare, "wrong", ["s", "t"], metric, frame=frame, method="influence", **told)
-                    found[f"{errors} {graded} {metric} {list(told)}"] = rows_of(call)
-            given: dict[str, Any] = {"groups": "site", "loss": "wrong", "metrics": ["augrc", "risk"]}
-            found[f"{errors} {graded} evaluated"] = rows_of(abstain.evaluate(frame, "s", **given))
+    for errors, graded in product((1, 40), (False, True)):
+        loss = p["loss"] * (np.arange(8000) % (120 if errors == 1 else 3) == 1)
+        wrong = np.where(loss * p["labels"] == 2.0, 0.5, loss) if graded else loss
+        frame = pl.DataFrame(columns | {"wrong": wrong, "site": p["groups"]}).lazy()
+        for metric in ("augrc",) if graded else ("augrc", "aurc", "risk", "auroc_f"):
+            for told in ({}, {"sample_weight": "w"})[: 2 if metric == "augrc" else 1]:
+                call = tried(abstain.compare, "wrong", ["s", "t"], metric, frame=frame, method="influence", **told)
+                found[f"{errors} {graded} {metric} {list(told)}"] = rows_of(call)
+        given: dict[str, Any] = {"groups": "site", "loss": "wrong", "metrics": ["augrc", "risk"]}
+        found[f"{errors} {graded} evaluated"] = rows_of(abstain.evaluate(frame, "s", **given))
     return found
 
 
@@ -92,44 +89,39 @@ def answers_that_abstain() -> Any:
     correct = p["loss"] == 0.0
     told = {"correct": correct, "abstained": p["other"] < 0.3, "quality": p["confidence"]}
     should = {"should_abstain": p["labels"] == 1}
-    found = {}
     for name, more in (("plain", {}), ("should", should), ("weights", should | {"sample_weight": p["sample_weight"]})):
         given: dict[str, Any] = {"correct": "correct", "abstained": "abstained", "confidence": "quality"}
         given |= {key: key for key in more}
         for level in (0.95, None):
             call = tried(abstain.evaluate, pl.DataFrame(told | more), level=level, metrics=FEW[:3], **given)
-            found[f"{name} {level}"] = call if isinstance(call, str) else shown(call)
-    return found
+            yield f"{name} {level}", shown(call)
 
 
 def few_labels() -> Any:
     """Return evaluations and comparisons from plans of each design, of labels at random, about pool and population."""
     p = rows(94, 400)
-    found = {}
     for design in ("uniform", "levelled", "adaptive"):
         plan = abstain.plan_labels(p["confidence"], 80, design=design, seed=3)
         loss = np.where(plan.stage > 0, p["loss"], np.nan)
-        for target in ("pool", "population"):
-            for unseen in ("top", "random"):
-                given: dict[str, Any] = {"loss": loss, "confidence": p["confidence"], "plan": plan, "target": target}
-                result = tried(abstain.evaluate, **given, unseen=unseen)
-                whole = unseen == "top" and not isinstance(result, str)
-                found[f"{design} {target} {unseen}"] = shown(result) if whole else rows_of(result)
+        for target, unseen in product(("pool", "population"), ("top", "random")):
+            given: dict[str, Any] = {"loss": loss, "confidence": p["confidence"], "plan": plan, "target": target}
+            result = tried(abstain.evaluate, **given, unseen=unseen)
+            whole = unseen == "top" and not isinstance(result, str)
+            yield f"{design} {target} {unseen}", shown(result) if whole else rows_of(result)
     named = 1000 + np.arange(400)
     plan = abstain.plan_labels(p["confidence"], 60, ids=named, seed=5)
     loss, turned = np.where(plan.stage > 0, p["loss"], np.nan), np.argsort(p["other"])
     given = {"loss": loss[turned], "confidence": p["confidence"][turned], "ids": named[turned], "plan": plan}
-    found["by ids"] = rows_of(tried(abstain.evaluate, **given))
+    yield "by ids", rows_of(tried(abstain.evaluate, **given))
     some = np.where(np.arange(400) % 4 == 1, p["loss"], np.nan)
     for target in ("pool", "population"):
         given = {"loss": some, "confidence": p["confidence"], "labelled": "at random", "target": target}
-        found[f"random {target}"] = shown(result := abstain.evaluate(**given)), result.verdict
+        yield f"random {target}", (shown(result := abstain.evaluate(**given)), result.verdict)
     none = np.where(np.isnan(some), np.nan, 0.0)
-    found["no error"] = shown(abstain.evaluate(loss=none, confidence=p["confidence"], labelled="at random"))
+    yield "no error", shown(abstain.evaluate(loss=none, confidence=p["confidence"], labelled="at random"))
     for metric in ("augrc", "risk", "selective_risk(coverage=0.5)"):
         plan = abstain.plan_labels(p["confidence"], 100, compare=p["other"], metric=metric, seed=2)
         loss = np.where(plan.stage > 0, p["loss"], np.nan)
         pair = {"a": p["confidence"], "b": p["other"]}
         result = tried(abstain.compare, loss, pair, metric, plan=plan)
-        found[f"compare {metric}"] = result if isinstance(result, str) else shown(result)
-    return found
+        yield f"compare {metric}", shown(result)

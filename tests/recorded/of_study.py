@@ -1,7 +1,5 @@
 """Studies: folders of outputs, means over runs, tests of pairs, tables, choices, rankings and protocols."""
 
-from __future__ import annotations
-
 import json
 import re
 import tempfile
@@ -9,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -64,19 +62,17 @@ MODELS = {"dg-reward=3": 1.0, "dg-reward=6": 1.3, "ce": 0.9}
 def _made(folder: Path) -> None:
     """Write a study of three models; runs and skill differ."""
     for m, (model, factor) in enumerate(MODELS.items()):
-        for run in range(3 - m):
-            for s, (name, n, skill, options) in enumerate(SETS):
-                if model == "ce" and name.startswith("fog"):
-                    continue
-                out = _outputs(n, 100 * m + 10 * run + s, skill * factor, same=s, labels=skill > 0.0)
-                objective = {"network": "tiny", "objective": "sele" if m else "ce"}
-                study.add_outputs(
-                    folder, out, model=model, run=f"seed{run}", set=name, data="toy", settings=objective, **options
-                )
-    for seed, skill in ((4, 2.0), (5, 1.0)):
-        for name in ("validation", "test"):
-            out = _outputs(50, seed, skill, same=seed)
-            study.add_outputs(folder, out, model="dg-reward=6", run=f"seed{seed}", set=name, data="other")
+        for run, (s, (name, n, skill, options)) in product(range(3 - m), enumerate(SETS)):
+            if model == "ce" and name.startswith("fog"):
+                continue
+            out = _outputs(n, 100 * m + 10 * run + s, skill * factor, same=s, labels=skill > 0.0)
+            objective = {"network": "tiny", "objective": "sele" if m else "ce"}
+            study.add_outputs(
+                folder, out, model=model, run=f"seed{run}", set=name, data="toy", settings=objective, **options
+            )
+    for (seed, skill), name in product(((4, 2.0), (5, 1.0)), ("validation", "test")):
+        out = _outputs(50, seed, skill, same=seed)
+        study.add_outputs(folder, out, model="dg-reward=6", run=f"seed{seed}", set=name, data="other")
 
 
 @lru_cache
@@ -149,19 +145,15 @@ def means_over_runs() -> Any:
 def tests_of_pairs() -> Any:
     """Return whether two means rest on the same rows, and p-values, in both orders."""
     results, _ = _everything()
-    found = []
-    for metric in ("augrc", "accuracy"):
-        for name in ("validation", "test", "sub", "near-a"):
-            means = [each for each in results.means(metric) if each.set == name and each.id_failures != "drop"]
-            for a, b in combinations(means, 2):
-                found.append([results.same_rows(a, b), results.p_value(a, b), results.p_value(b, a)])
-    return found
+    for metric, name in product(("augrc", "accuracy"), ("validation", "test", "sub", "near-a")):
+        means = [each for each in results.means(metric) if each.set == name and each.id_failures != "drop"]
+        for a, b in combinations(means, 2):
+            yield [results.same_rows(a, b), results.p_value(a, b), results.p_value(b, a)]
 
 
 def tables() -> Any:
     """Return the tables, grids, layouts and verdicts of parts of the results."""
     results, _ = _everything()
-    found: dict[str, Any] = {}
     parts = {
         "all": results,
         "one score": results.only(score="msp"),
@@ -176,24 +168,22 @@ def tables() -> Any:
             for made in (tried(part.table, metric), tried(part.grid, metric)):
                 row.append(made if isinstance(made, str) else made.to_text(400).split())
             row += [tried(each, part, metric or "augrc") for each in (study.levels, study.by_objective)]
-        found[name] = row
-    return found
+        yield name, row
 
 
 def selections() -> Any:
     """Return what each metric chooses among settings, its table, its results, and settings of scores."""
     results, more = _everything()
-    found: list[Any] = []
     for families in (None, {"dg-reward=3": "x", "dg-reward=6": "x", "ce": "y"}):
         chosen = study.select_settings(results, ["augrc", "accuracy"], families=families)
-        found += [chosen.choices, [table.rows for table in chosen.tables()], chosen.rows(), chosen.notes()]
-        found += [chosen.table(None, "reward").rows, chosen.table("accuracy").rows, chosen.of("accuracy")]
+        yield from [chosen.choices, [table.rows for table in chosen.tables()], chosen.rows(), chosen.notes()]
+        yield from [chosen.table(None, "reward").rows, chosen.table("accuracy").rows, chosen.of("accuracy")]
         part = chosen.results("augrc")
-        found += [
+        yield from [
             [(row["model"], row["run"], row["set"], row["value"]) for row in part.numbers][::7],
             np.nansum(part.sums),
         ]
-    return found + [[each.choices, each.rows(), each.notes()] for each in more["chosen"]]
+    yield from [[each.choices, each.rows(), each.notes()] for each in more["chosen"]]
 
 
 def of_the_folder() -> Any:

@@ -1,13 +1,12 @@
 """Folders of studies: names of files, pools with plans, damaged and missing files, passes, scores that need fits."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -62,21 +61,21 @@ def _outputs(
 
 def roles_of_names() -> Any:
     """Return roles and shifts that names of sets say, with and without labels, given and replaced."""
-    found: dict[str, Any] = {}
     with _folder() as folder:
-        for name in NAMES:
-            for labels in (True, False):
-                out = _outputs(5, 0, labels=labels)
-                found[f"{name} {labels}"] = tried(
-                    study.add_outputs, folder, out, model="m", run=f"r{labels:d}7", set=name
-                )
+        for name, labels in product(NAMES, (True, False)):
+            out = _outputs(5, 0, labels=labels)
+            yield (
+                f"{name} {labels}",
+                tried(study.add_outputs, folder, out, model="m", run=f"r{labels:d}7", set=name),
+            )
         made = _outputs(6, 1)
         for options in ADDED:
-            found[json.dumps(options)] = tried(study.add_outputs, folder, made, **{"model": "n", "set": "s", **options})
+            yield json.dumps(options), tried(study.add_outputs, folder, made, **{"model": "n", "set": "s", **options})
         runs = study.read_study(folder).runs
-        found["runs"] = [
-            [run.folder, run.seed, run.data, run.settings, len(run.sets), run.sets[-1].files] for run in runs
-        ]
+        yield (
+            "runs",
+            [[run.folder, run.seed, run.data, run.settings, len(run.sets), run.sets[-1].files] for run in runs],
+        )
         text = (folder / "study.json").read_text()
         for old, new in (
             ('"role": "ood"', '"role": "foreign"'),
@@ -86,26 +85,27 @@ def roles_of_names() -> Any:
         ):
             (folder / "study.json").write_text(text.replace(old, new))
             read = tried(study.read_study, folder / "study.json")
-            found[old] = read if isinstance(read, str) else [each.role for each in read.runs[1].sets]
+            yield old, read if isinstance(read, str) else [each.role for each in read.runs[1].sets]
         (folder / "study.json").write_text(text)
         known = study.read_study(folder)
-        found["wrong"] = [
-            tried(known.outputs, *each) for each in (("m", "r17", "none"), ("m", "r9", "val"), ("k", "r17", "val"))
-        ]
-        found["n"] = [known.outputs("m", "r17", "val").n, known.outputs("m", "r07", "ood").labels is None]
-        found["twice"] = tried(
-            study.Run, "m", "r", "d", 0, (study.SavedSet("a", "test", 1), study.SavedSet("a", "test", 2))
+        yield (
+            "wrong",
+            [tried(known.outputs, *each) for each in (("m", "r17", "none"), ("m", "r9", "val"), ("k", "r17", "val"))],
         )
-        found["names"] = [
-            tried(study.Run, *each, "d", 0, ()) for each in (("a/b", "c"), ("a", "c d"), ("", "c"), ("a", "-c"))
-        ]
-        found["missing"] = tried(study.add_run, folder, study.Run("q", "r", "d", 0, (study.SavedSet("a", "test", 1),)))
-    return found
+        yield "n", [known.outputs("m", "r17", "val").n, known.outputs("m", "r07", "ood").labels is None]
+        yield (
+            "twice",
+            tried(study.Run, "m", "r", "d", 0, (study.SavedSet("a", "test", 1), study.SavedSet("a", "test", 2))),
+        )
+        yield (
+            "names",
+            [tried(study.Run, *each, "d", 0, ()) for each in (("a/b", "c"), ("a", "c d"), ("", "c"), ("a", "-c"))],
+        )
+        yield "missing", tried(study.add_run, folder, study.Run("q", "r", "d", 0, (study.SavedSet("a", "test", 1),)))
 
 
 def folders_as_studies() -> Any:
     """Return what is made of folders with one to four levels, and of files of several formats."""
-    found: dict[str, Any] = {}
     with _folder() as folder:
         source, score = folder / "source", np.linspace(0.1, 0.9, 8)
         for place in ("a/seed3/test", "a/seed3/val", "b/test", "iid", "a/b/c/deep"):
@@ -114,31 +114,34 @@ def folders_as_studies() -> Any:
         lines = ["correct,confidence", *(f"{k % 3 > 0:d},{each}" for k, each in enumerate(score))]
         (source / "b" / "shifted.csv").write_text("\n".join(lines) + "\n")
         (source / "b" / "notes.txt").write_text("nothing")
-        found["copied"] = [[run, each] for run, each in study.init_study(folder / "made", source, data="toy")]
-        found["read"] = [
-            [run.folder, run.seed, run.data, [each.name for each in run.sets]]
-            for run in study.read_study(folder / "made").runs
-        ]
-        found["again"] = tried(study.init_study, folder / "made", source)
-        found["in place"] = [[run, each] for run, each in study.init_study(source)]
+        yield "copied", [[run, each] for run, each in study.init_study(folder / "made", source, data="toy")]
+        yield (
+            "read",
+            [
+                [run.folder, run.seed, run.data, [each.name for each in run.sets]]
+                for run in study.read_study(folder / "made").runs
+            ],
+        )
+        yield "again", tried(study.init_study, folder / "made", source)
+        yield "in place", [[run, each] for run, each in study.init_study(source)]
         (folder / "empty").mkdir()
-        found["empty"] = tried(study.init_study, folder / "empty")
+        yield "empty", tried(study.init_study, folder / "empty")
         results = study.evaluate(folder / "made", metrics=["augrc", "nll"], workers=1)
-        found["results"] = [
-            [row["model"], row["set"], row["score"], row["metric"], row["value"], row["reason"] is None]
-            for row in results.rows()
-        ]
-        found["said"] = [len(results.said), results.failures, results.notes()]
-    return found
+        yield (
+            "results",
+            [
+                [row["model"], row["set"], row["score"], row["metric"], row["value"], row["reason"] is None]
+                for row in results.rows()
+            ],
+        )
+        yield "said", [len(results.said), results.failures, results.notes()]
 
 
 def files_left_out() -> Any:
     """Return results where files are damaged, gone, or of other sizes than the manifest says."""
-    found: dict[str, Any] = {}
     with _folder() as folder:
-        for model in "abc":
-            for k, name in enumerate(("validation", "train", "test", "near")):
-                study.add_outputs(folder, _outputs(30, k, labels=name != "near", shift=k / 3.0), model=model, set=name)
+        for model, (k, name) in product("abc", enumerate(("validation", "train", "test", "near"))):
+            study.add_outputs(folder, _outputs(30, k, labels=name != "near", shift=k / 3.0), model=model, set=name)
         odd = np.random.default_rng(1).dirichlet(np.ones(3), 30)  # logits that look like probabilities
         study.add_outputs(folder, abstain.Outputs(labels=np.arange(30) % 3, logits=odd), model="b", set="odd")
         (folder / "a/seed0/test.npz").write_bytes(b"nothing")
@@ -147,10 +150,10 @@ def files_left_out() -> Any:
         scores = ["msp", "knn(neighbours=3)", "vim(dim=2)", "temp_msp", "pass_msp"]
         for mode in ("keep", "drop", "both"):
             results = study.evaluate(folder, scores, ["augrc", "accuracy"], id_failures=mode, workers=1)
-            found[mode] = [[f.file for f in results.failures], len(results.said), [
+            yield mode, [[f.file for f in results.failures], len(results.said), [
                 [row["model"], row["set"], row["id_failures"], row["score"], row["metric"], row["value"], row["n"]]
                 for row in results.rows()]]  # fmt: skip
-            found[f"{mode} shown"] = [results.verdict, results.headline()]
+            yield f"{mode} shown", [results.verdict, results.headline()]
         for options in (
             {"models": ["d"]},
             {"sets": ["x"]},
@@ -161,18 +164,20 @@ def files_left_out() -> Any:
             {"id_failures": "x"},
             {"nan_policy": "x"},
         ):
-            found[json.dumps(options)] = tried(study.evaluate, folder, **options)
+            yield json.dumps(options), tried(study.evaluate, folder, **options)
         abstain.write_outputs(_outputs(30, 7), folder / "b/seed0/train.npz")  # what knn is fitted on is other data now
         again = study.evaluate(folder, scores, "augrc", models=["b"], sets=["test"], workers=1)
-        found["refitted"] = [[row["score"], row["value"], row["standard_error"]] for row in again.rows()]
+        yield "refitted", [[row["score"], row["value"], row["standard_error"]] for row in again.rows()]
         shutil.rmtree(folder / "units")
         two = study.evaluate(folder, "msp", "augrc", models=["b", "c"], sets=["test"], workers=2)
-        found["two processes"] = [[row["model"], row["value"], row["standard_error"]] for row in two.rows()]
-        found["default"] = [
-            [row["score"], row["metric"]]
-            for row in study.evaluate(folder, models=["b"], sets=["test"], workers=1).rows()
-        ]
-    return found
+        yield "two processes", [[row["model"], row["value"], row["standard_error"]] for row in two.rows()]
+        yield (
+            "default",
+            [
+                [row["score"], row["metric"]]
+                for row in study.evaluate(folder, models=["b"], sets=["test"], workers=1).rows()
+            ],
+        )
 
 
 def pools_with_plans() -> Any:
@@ -180,7 +185,6 @@ def pools_with_plans() -> Any:
     rng = np.random.default_rng(9)
     score, other = rng.random(400), rng.random(400)
     loss = (rng.random(400) > score**0.4) * 1.0
-    found: dict[str, Any] = {}
     with _folder() as folder:
         for number, (options, seeds) in enumerate((({"n": 80}, (0, 1)), ({"n": 120}, (2,)))):
             for seed in seeds:
@@ -189,13 +193,16 @@ def pools_with_plans() -> Any:
                 some = np.where(plan.stage > 0, loss, np.nan)
                 study.add_outputs(folder, out, model=f"m{number}", run=f"r{seed}", set="pool", plan=plan, loss=some)
         results = study.evaluate(folder, metrics=["augrc", "risk", "ece"], workers=1)
-        found["rows"] = [
-            [row[name] for name in ("run", "score", "metric", "value", "low", "high", "n", "labelled")]
-            for row in results.rows()
-        ]
-        found["means"] = results.means()
-        found["shown"] = shown(results)
-        found["pair"] = [tried(results.p_value, *results.means("augrc")[:2]), tried(study.rank, folder, "pool", "sure")]
+        yield (
+            "rows",
+            [
+                [row[name] for name in ("run", "score", "metric", "value", "low", "high", "n", "labelled")]
+                for row in results.rows()
+            ],
+        )
+        yield "means", results.means()
+        yield "shown", shown(results)
+        yield "pair", [tried(results.p_value, *results.means("augrc")[:2]), tried(study.rank, folder, "pool", "sure")]
         a, b = np.zeros(400, dtype=int), (rng.random(400) < 0.1).astype(int)
         plan = abstain.plan_labels(score, n=100, compare=(other, a, b), seed=0)
         for model, column, losses in (("one", score, loss), ("two", other, np.where(a == b, loss, 1.0 - loss))):
@@ -203,17 +210,15 @@ def pools_with_plans() -> Any:
             study.add_outputs(
                 folder / "pair", out, model=model, set="pool", plan=plan, loss=np.where(plan.stage > 0, losses, np.nan)
             )
-        found["ranked"] = tried(study.rank, folder / "pair", "pool", "sure", ["augrc", "aurc"], level=0.9)
+        yield "ranked", tried(study.rank, folder / "pair", "pool", "sure", ["augrc", "aurc"], level=0.9)
         for bad in ({"loss": loss[:9]}, {"loss": None}, {"role": "ood"}, {"plan": None}):
             given = {"plan": plan, "loss": np.where(plan.stage > 0, loss, np.nan), **bad}
-            found[str(list(bad))] = tried(study.add_outputs, folder, out, model="x", set="pool", **given)
-    return found
+            yield str(list(bad)), tried(study.add_outputs, folder, out, model="x", set="pool", **given)
 
 
 def passes_and_new_classes() -> Any:
     """Return metrics over passes, and test and OOD data as one set."""
     rng = np.random.default_rng(4)
-    found: list[Any] = []
     made = _outputs(40, 0, passes=rng.dirichlet(np.ones(3), (5, 40)), sample_weight=rng.random(40))
     for metric, score in (
         ("aurc", "msp"),
@@ -224,9 +229,9 @@ def passes_and_new_classes() -> Any:
         ("aurc", "knn"),
     ):
         over = tried(study.over_passes, made, metric, score)
-        found.append(over if isinstance(over, str) else [shown(over), over.mean, over.deviation, over.rows()])
+        yield over if isinstance(over, str) else [shown(over), over.mean, over.deviation, over.rows()]
     single = study.over_passes(_outputs(9, 1, passes=rng.dirichlet(np.ones(3), (1, 9))), "risk")
-    found.append([single.deviation, single.of_mean])
+    yield [single.deviation, single.of_mean]
     for mode in ("keep", "drop", "x"):
         joined = tried(
             study.join_new_class,
@@ -234,9 +239,8 @@ def passes_and_new_classes() -> Any:
             _outputs(5, 3, labels=False, scores={"s": np.ones(5)}),
             mode,
         )
-        found.append(
+        yield (
             joined
             if isinstance(joined, str)
             else [joined.loss, joined.scores, np.sum(joined.logits), joined.groups, joined.predicted()]
         )
-    return found

@@ -1,7 +1,5 @@
 """Tables of papers from a study: levels of corruptions, and networks by objective, of values made up for them."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

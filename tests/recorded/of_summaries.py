@@ -32,15 +32,14 @@ def keys_of_scores() -> Any:
         [np.inf, 2.0**33, 2.0**32, 2.0**31, 3.0, 1.0, 2.0**-32, 2.0**-33, 0.0, -(2.0**-33), -0.5, -(2.0**33)]
     )
     real = np.append(real, -np.inf)
-    found: dict[str, Any] = {
-        f"{scale}/{bits}": Key(scale, bits).of(scores if scale[0] == "p" else real) for scale, bits in KEYS
-    }
-    found["sizes"] = [[Key(scale, bits).bins, Key(scale, bits).steps, Key(scale, bits).orders] for scale, bits in KEYS]
-    found["bad"] = [refused(Key, *each) for each in (("real", 7), ("real", 21), ("other", 16), ("real", 8.5))]
-    found["named"] = [refused(Key.named, name) for name in ("real/9", "real", "other/9", "probability/x")]
+    yield from (
+        {f"{scale}/{bits}": Key(scale, bits).of(scores if scale[0] == "p" else real) for scale, bits in KEYS}
+    ).items()
+    yield "sizes", [[Key(scale, bits).bins, Key(scale, bits).steps, Key(scale, bits).orders] for scale, bits in KEYS]
+    yield "bad", [refused(Key, *each) for each in (("real", 7), ("real", 21), ("other", 16), ("real", 8.5))]
+    yield "named", [refused(Key.named, name) for name in ("real/9", "real", "other/9", "probability/x")]
     texts = [sql(Key(scale, bits), confidence='a"b', loss="l", groups=by) for scale, bits in KEYS for by in (None, "g")]
-    found["sql"] = [hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts]
-    return found
+    yield "sql", [hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts]
 
 
 def bounds_of_metrics() -> Any:
@@ -76,25 +75,30 @@ def rows_that_are_taken() -> Any:
         ([np.inf], [0.5]),
         ([], []),
     ]
-    found: dict[str, Any] = {"bad": [refused(lambda *each: Summary().update(*each).n, *each) for each in bad]}
-    found["policies"] = [
-        refused(Summary(scale).update, p["loss"], holes, nan_policy=policy)
-        for scale in ("probability", "real")
-        for policy in ("raise", "other")
-    ]
+    yield "bad", [refused(lambda *each: Summary().update(*each).n, *each) for each in bad]
+    yield (
+        "policies",
+        [
+            refused(Summary(scale).update, p["loss"], holes, nan_policy=policy)
+            for scale in ("probability", "real")
+            for policy in ("raise", "other")
+        ],
+    )
     rejected = Summary("probability", 8).update(p["loss"], holes, nan_policy="reject")
-    found["rejected"] = [shown(rejected.result()), _bins(rejected), rejected.curve()]
+    yield "rejected", [shown(rejected.result()), _bins(rejected), rejected.curve()]
     parts = [Summary("probability", 8).update(p["loss"][k::3], p["confidence"][k::3]) for k in range(3)]
     merged = parts[0].merge(*parts[1:])
-    found["merged"] = [_bins(merged), merged.n, parts[0].n, merged.result(FEW)]
-    found["apart"] = [
-        refused(nothing.merge, other) for other in (Summary("real", 8), Summary(bits=9), JointSummary(), 3)
-    ]
+    yield "merged", [_bins(merged), merged.n, parts[0].n, merged.result(FEW)]
+    yield "apart", [refused(nothing.merge, other) for other in (Summary("real", 8), Summary(bits=9), JointSummary(), 3)]
     unscored = Summary("real", 8).update([0.0, 1.0], [-np.inf, -np.inf])
-    found["unscored"] = [
-        refused(unscored.bounds, each) for each in ("aurc", "coverage_at_risk(risk=0.6)", "selective_risk(threshold=0)")
-    ]
-    found["none"] = [refused(nothing.result), refused(nothing.bounds, "aurc"), nothing.n, nothing.n_bins]
+    yield (
+        "unscored",
+        [
+            refused(unscored.bounds, each)
+            for each in ("aurc", "coverage_at_risk(risk=0.6)", "selective_risk(threshold=0)")
+        ],
+    )
+    yield "none", [refused(nothing.result), refused(nothing.bounds, "aurc"), nothing.n, nothing.n_bins]
     metrics = (
         "ece",
         "cwsa",
@@ -105,8 +109,7 @@ def rows_that_are_taken() -> Any:
         "trust",
         "auroc_f",
     )
-    found["metrics"] = [refused(merged.bounds, metric) for metric in metrics]
-    return found
+    yield "metrics", [refused(merged.bounds, metric) for metric in metrics]
 
 
 def summaries_of_groups() -> Any:
@@ -115,8 +118,7 @@ def summaries_of_groups() -> Any:
     found: dict[str, Any] = {}
     for name, groups in {"words": p["groups"], "numbers": p["labels"], "truths": p["labels"] > 1}.items():
         one = GroupedSummary(name, "real", 9).update(p["loss"][:40], p["confidence"][:40], groups[:40])
-        two = GroupedSummary(name, "real", 9).update(p["loss"][40:], p["confidence"][40:], groups[40:])
-        both = one.merge(two)
+        both = one.merge(GroupedSummary(name, "real", 9).update(p["loss"][40:], p["confidence"][40:], groups[40:]))
         found[name] = [shown(both.result(FEW[:3])), both.n, list(both.parts), both.whole.n, str(both).split(), one.n]
         found[f"{name} usual"] = shown(both.result())
     words = GroupedSummary("g", bits=8).update([0, 1], [0.5, 0.6], ["a", "b"])

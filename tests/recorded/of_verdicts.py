@@ -1,7 +1,5 @@
 """What is right and wrong: verdicts, qualities, abstentions, costs, other tasks, confidence in words."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -54,42 +52,59 @@ def verdicts_and_abstentions() -> Any:
         "errors": _verdicts("right", "wrong", "error", "not graded"),
     }
     more = {"sample_weight": WEIGHT, "clusters": WHO, "group_site": SITE, "y": WORDS, "pred": SAID}
-    found = {
-        name: [read({**holes, "verdict": column, **more}, unscored=kind) for kind in (None, "wrong", "drop")]
-        for name, column in columns.items()
-    }
-    found["declined"] = [
-        read({**sure, "verdict": columns["numbers"], "refused": each, "unanswerable": should})
-        for each in (_verdicts("yes", "no", "no"), _verdicts(1, 0), _verdicts("I don't know.", "Paris", "no answer"))
-        for should in (_verdicts(0, 0, 1), _verdicts("t", "f", "n", None))
-    ]
-    found["qualities"] = [
-        read({**holes, "quality": each, **more}, unscored=kind)
-        for kind in (None, "wrong", "drop")
-        for each in (CONF, _verdicts(0.25, 1.0, None), _verdicts(0.0, 1.0), 2 * CONF, CONF - 0.5)
-    ]
-    found["losses"] = [
-        read({**holes, "loss": each, "refused": gone}, unscored=kind)
-        for kind in (None, "wrong", "drop")
-        for each in (_verdicts(0.0, 2.0, None), WRONG, _verdicts(0, -1))
-        for gone in (None, TWO)
-    ]
+    yield from (
+        {
+            name: [read({**holes, "verdict": column, **more}, unscored=kind) for kind in (None, "wrong", "drop")]
+            for name, column in columns.items()
+        }
+    ).items()
+    yield (
+        "declined",
+        [
+            read({**sure, "verdict": columns["numbers"], "refused": each, "unanswerable": should})
+            for each in (
+                _verdicts("yes", "no", "no"),
+                _verdicts(1, 0),
+                _verdicts("I don't know.", "Paris", "no answer"),
+            )
+            for should in (_verdicts(0, 0, 1), _verdicts("t", "f", "n", None))
+        ],
+    )
+    yield (
+        "qualities",
+        [
+            read({**holes, "quality": each, **more}, unscored=kind)
+            for kind in (None, "wrong", "drop")
+            for each in (CONF, _verdicts(0.25, 1.0, None), _verdicts(0.0, 1.0), 2 * CONF, CONF - 0.5)
+        ],
+    )
+    yield (
+        "losses",
+        [
+            read({**holes, "loss": each, "refused": gone}, unscored=kind)
+            for kind in (None, "wrong", "drop")
+            for each in (_verdicts(0.0, 2.0, None), WRONG, _verdicts(0, -1))
+            for gone in (None, TWO)
+        ],
+    )
     texts = np.where(CYCLE % 6 == 1, "I do not know", SAID)
-    found["answers"] = [
-        read({"y": WORDS, "pred": texts, "conf": CONF}),
-        read({"y": WORDS, "pred": SAID, "conf": CONF, "refused": TWO}),
-        read({"y": WORDS, "pred": SAID, "conf": CONF, "should_abstain": TWO, "refused": TWO == 0}),
-        read({"y": np.where(CYCLE % 6 == 2, "idk", WORDS), "pred": np.where(CYCLE % 6 < 2, "idk", SAID)}),
-        read({"y": WORDS, "pred": np.full(N, "refused")}),
-        read({"y": Y, "pred": PRED, "conf": CONF, "refused": _verdicts(1, 0, 2)}),
-        read({"correct": columns["numbers"], "conf": CONF, "answer": texts}),
-        read({"correct": columns["numbers"], "conf": CONF, "answer": texts}, abstained="answer"),
-        read({"correct": columns["numbers"], "conf": CONF, "response": SAID}),
-        read({"correct": columns["numbers"], "quality": CONF, "conf": CONF}),
-        read({"y": Y, "probs": P, "refused": TWO, "passes": np.stack([P, P[::-1]]), "features": LOGITS}),
-        read({"correct": columns["numbers"], "refused": np.ones(N)}),
-    ]
-    return found
+    yield (
+        "answers",
+        [
+            read({"y": WORDS, "pred": texts, "conf": CONF}),
+            read({"y": WORDS, "pred": SAID, "conf": CONF, "refused": TWO}),
+            read({"y": WORDS, "pred": SAID, "conf": CONF, "should_abstain": TWO, "refused": TWO == 0}),
+            read({"y": np.where(CYCLE % 6 == 2, "idk", WORDS), "pred": np.where(CYCLE % 6 < 2, "idk", SAID)}),
+            read({"y": WORDS, "pred": np.full(N, "refused")}),
+            read({"y": Y, "pred": PRED, "conf": CONF, "refused": _verdicts(1, 0, 2)}),
+            read({"correct": columns["numbers"], "conf": CONF, "answer": texts}),
+            read({"correct": columns["numbers"], "conf": CONF, "answer": texts}, abstained="answer"),
+            read({"correct": columns["numbers"], "conf": CONF, "response": SAID}),
+            read({"correct": columns["numbers"], "quality": CONF, "conf": CONF}),
+            read({"y": Y, "probs": P, "refused": TWO, "passes": np.stack([P, P[::-1]]), "features": LOGITS}),
+            read({"correct": columns["numbers"], "refused": np.ones(N)}),
+        ],
+    )
 
 
 def confidence_in_words() -> Any:
@@ -152,19 +167,21 @@ def costs() -> Any:
         files |= {"twice.csv": table.replace("bee,3", "ant,3"), "odd.csv": table.replace("4\n", "4,9\n")}
         for name, text in files.items():
             Path(name).write_text(text, encoding="utf-8-sig")
-        found = [read(columns, cost_matrix=each) for each in given]
-        found += [read({"y": Y, "probs": P}, cost_matrix=each) for each in ("0=5,1=2,2=1", "0=5", "0=5,1=2,2=1,3=1")]
-        found += [read({"y": Y, "pred": PRED, "loss": WRONG}, cost_matrix="0=5,1=2,2=1")]
-        found += [read({"y": Y, "pred": PRED, "loss": WRONG}, cost_matrix="0=5,1=2,2=1", loss="loss")]
-        found += [read({"y": Y, "probs": P, "passes": np.stack([P, P])}, cost_matrix="0=5,1=2,2=1")]
-        found += [read({"y": Y, "probs": P, "score_x": CONF, "prediction_x": PRED}, cost_matrix="0=5,1=2,2=1")]
-        found += [read({"conf": CONF}, cost_matrix="0=5", unlabelled=True), read({"correct": WRONG}, cost_matrix="0=5")]
+        yield from [read(columns, cost_matrix=each) for each in given]
+        yield from [read({"y": Y, "probs": P}, cost_matrix=each) for each in ("0=5,1=2,2=1", "0=5", "0=5,1=2,2=1,3=1")]
+        yield read({"y": Y, "pred": PRED, "loss": WRONG}, cost_matrix="0=5,1=2,2=1")
+        yield read({"y": Y, "pred": PRED, "loss": WRONG}, cost_matrix="0=5,1=2,2=1", loss="loss")
+        yield read({"y": Y, "probs": P, "passes": np.stack([P, P])}, cost_matrix="0=5,1=2,2=1")
+        yield read({"y": Y, "probs": P, "score_x": CONF, "prediction_x": PRED}, cost_matrix="0=5,1=2,2=1")
+        yield from [
+            read({"conf": CONF}, cost_matrix="0=5", unlabelled=True),
+            read({"correct": WRONG}, cost_matrix="0=5"),
+        ]
         colons = np.array(["a", "a:b", "b"])
-        found += [
+        yield from [
             read({"y": colons[Y], "pred": colons[PRED]}, cost_matrix=each)
             for each in ("a=1,b=2,a:b=3,a:b:b=4,a:a:b=5", "a=1,a:b=2,b:a=3,b=1", "a:b:a:b=1")
         ]
-    return found
 
 
 def tasks() -> Any:
@@ -174,9 +191,9 @@ def tasks() -> Any:
     chances = {f"p_{name}": P[:, 2 - k] * 0.9 + 0.05 for k, name in enumerate(NAMES[::-1])}
     other = {f"q{k}": P[:, k] for k in range(3)}
     truth = np.stack(list(several.values()), axis=1)
-    found = [read(measured, task=task) for task in ("regression", "regression-absolute", "other", "multilabel")]
+    yield from [read(measured, task=task) for task in ("regression", "regression-absolute", "other", "multilabel")]
     for task in ("multilabel", "multilabel-exact"):
-        found += [
+        yield from [
             read(several | chances, labels="y_*", predictions="p_*", task=task),
             read(several | chances, labels="y_*", probabilities="p_*", task=task),
             read(several | chances | {"conf": CONF}, labels="y_*", predictions="p_*", confidence="conf", task=task),
@@ -190,6 +207,8 @@ def tasks() -> Any:
             read({"y": truth}, task=task),
             read(several | {"pred": PRED}, labels="y_*", task=task),
         ]
-    found += [read(several | chances, labels="y_*", predictions="p_*"), read(several | chances)]
-    found += [read(measured, task="regression", cost_matrix="1=2"), read(measured | {"loss": CONF}, task="regression")]
-    return found
+    yield from [read(several | chances, labels="y_*", predictions="p_*"), read(several | chances)]
+    yield from [
+        read(measured, task="regression", cost_matrix="1=2"),
+        read(measured | {"loss": CONF}, task="regression"),
+    ]

@@ -1,7 +1,5 @@
 """Pools of rows, plans of labels for them, and what these labels say."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

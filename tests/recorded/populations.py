@@ -1,7 +1,5 @@
 """Populations whose values are recorded: losses, scores, weights, groups and clusters, with and without ties."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Sources that are read, and what is recorded of a reading: its columns, and the numbers and names in its sentences."""
 
-from __future__ import annotations
-
 import re
 import tempfile
 import warnings
