@@ -18,11 +18,11 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -44,19 +44,19 @@ MODULES = sorted(
 LEFT_OUT = ("abstain", "numpy", "python", "notes")
 
 
-def cases(module: str) -> dict[str, Callable[[], Any]]:
+def cases(module):
     """Return the functions of a module whose values are recorded."""
     found = importlib.import_module(f"tests.recorded.{module}")
     own = inspect.getmembers(found, inspect.isfunction)
     return {name: each for name, each in own if each.__module__ == found.__name__ and not name.startswith("_")}
 
 
-def tolerance(module: str) -> float:
+def tolerance(module):
     """Return how far a value of the module may lie from what was recorded, relative to it."""
     return float(getattr(importlib.import_module(f"tests.recorded.{module}"), "TOLERANCE", 1e-9))
 
 
-def tried(call: Callable[..., Any], *values: Any, **options: Any) -> Any:
+def tried(call, *values, **options):
     """Return what a call gives, or the name of its error."""
     try:
         return call(*values, **options)
@@ -64,7 +64,7 @@ def tried(call: Callable[..., Any], *values: Any, **options: Any) -> Any:
         return type(error).__name__
 
 
-def plain(value: Any) -> Any:
+def plain(value):
     """Return numbers of 12 digits and words in lists and dicts; of a sentence its numbers, other tests judge it."""
     if inspect.isgenerator(value):
         found = list(value)
@@ -93,7 +93,7 @@ def plain(value: Any) -> Any:
     return type(value).__name__
 
 
-def shown(result: Any) -> Any:
+def shown(result):
     """Return a result with its verdict, its notes and the columns and cells of its tables; an error's name as it is."""
     if isinstance(result, str):
         return result
@@ -108,12 +108,12 @@ def shown(result: Any) -> Any:
     return {"result": result, "sentences": sentences, "columns": columns, "settings": settings, "cells": cells}
 
 
-def rows_of(result: Any) -> Any:
+def rows_of(result):
     """Return the rows of a result and the number of its notes; an error's name as it is."""
     return result if isinstance(result, str) else [result.rows(), len(result.notes())]
 
 
-def apart(old: Any, new: Any, within: float, at: str = "") -> list[str]:
+def apart(old, new, within, at=""):
     """Return where two values differ, and by what."""
     if old == ANY:
         return []
@@ -133,17 +133,18 @@ def apart(old: Any, new: Any, within: float, at: str = "") -> list[str]:
     return [] if same else [f"{at}: {old} -> {new}"]
 
 
-def recorded(module: str) -> dict[str, Any]:
+@cache
+def recorded(module):
     """Return what is recorded of a module."""
     return dict(json.loads((FOLDER / f"{module}.json").read_text()))
 
 
-def values(module: str) -> dict[str, Any]:
+def values(module):
     """Return what the cases of a module give, as a JSON file holds it."""
     return dict(json.loads(json.dumps({name: plain(call()) for name, call in cases(module).items()})))
 
 
-def elsewhere(module: str) -> dict[str, Any]:
+def elsewhere(module):
     """Return the same from a process without the wide instructions of newer processors."""
     code = f"import json; from tests import recorded; print(json.dumps(recorded.values({module!r})))"
     command = [sys.executable, "-W", "ignore", "-c", code]
@@ -151,7 +152,7 @@ def elsewhere(module: str) -> dict[str, Any]:
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
-def common(one: Any, other: Any, within: float) -> Any:
+def common(one, other, within):
     """Return what is the same in two values, and ``ANY`` where they differ."""
     if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
         return {key: common(each, other[key], within) for key, each in one.items()}
@@ -160,7 +161,7 @@ def common(one: Any, other: Any, within: float) -> Any:
     return ANY if apart(one, other, within) else one
 
 
-def record(module: str) -> int:
+def record(module):
     """Write the values of a module, a line for each case, and return how many characters these take."""
     found = common(values(module), elsewhere(module), tolerance(module))
     lines = [f"{json.dumps(name)}: {json.dumps(each)}" for name, each in found.items()]

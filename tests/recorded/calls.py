@@ -3,7 +3,6 @@
 import tempfile
 import zlib
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -15,20 +14,20 @@ FIXED = ("thresholds", "delta", "run_length", "limit", "guaranteed", "graded", "
 FIXED += ("periods", "verdict", "score_drifted", "coverage_drifted", "drift_undecided", "empty", "cost", "time_unit")
 
 
-def guaranteed(*columns: str, **options: Any) -> Any:
+def guaranteed(*columns, **options):
     p = easy(21, 2400, share=0.5, graded="max_loss" in options)
-    found: Any = abstain.choose_threshold(**chosen(p, *columns), **({"risk": 0.1, "delta": 0.1} | options))
+    found = abstain.choose_threshold(**chosen(p, *columns), **({"risk": 0.1, "delta": 0.1} | options))
     return found.policy(score="s", **({"group": "g"} if "groups" in columns else {}))
 
 
-def later(seed: int, n: int, *, worse: float = 0.0, lower: float = 0.0, graded: bool = False) -> dict[str, Any]:
+def later(seed, n, *, worse=0.0, lower=0.0, graded=False):
     """Return new rows, of which more are wrong, or whose scores are lower."""
     p, rng = easy(seed, n, share=0.5, graded=graded), np.random.default_rng(seed + 1)
     extra = rng.random(n) < worse
     return p | {"loss": np.where(extra, 1.0, p["loss"]), "confidence": p["confidence"] * (1.0 - lower)}
 
 
-def calls(policy: Any, parts: list[dict[str, Any]], *columns: str, times: Any = None, **options: Any) -> Any:
+def calls(policy, parts, *columns, times=None, **options):
     """Return what is seen after each part, the monitor being saved and restored after every second one."""
     stream, seen = Monitor(policy, **options), []
     with tempfile.TemporaryDirectory() as folder:

@@ -5,7 +5,6 @@ import re
 import shlex
 import warnings
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -22,7 +21,7 @@ LEFT_OUT = {"abstain", "numpy", "python", "versions", "created", "digest", "sket
 TRUTH = ("y", "wrong", "name", "code")
 
 
-def rows(seed: int, n: int, *, shift: float = 0.0) -> pl.DataFrame:
+def rows(seed, n, *, shift=0.0):
     """Return predictions of three classes with two scores, groups, clusters, days and ids."""
     rng = np.random.default_rng([20261126, seed])
     y = rng.integers(0, 3, n)
@@ -36,7 +35,7 @@ def rows(seed: int, n: int, *, shift: float = 0.0) -> pl.DataFrame:
     return pl.DataFrame(frame | {"vague": rng.random(n).round(3)})
 
 
-def files() -> None:
+def files():
     """Write rows to choose from, other ones of the same model and of a worse one, and rows out of distribution."""
     rows(1, 300).write_csv("a.csv")
     rows(2, 250).write_csv("b.csv")
@@ -45,7 +44,7 @@ def files() -> None:
     rows(4, 120, shift=2.2).drop(*TRUTH).write_csv("ood.csv")
 
 
-def told(value: Any) -> Any:
+def told(value):
     """Return a document without what depends on the day, each sentence as its numbers and names."""
     if isinstance(value, dict):
         kept = {key: each for key, each in value.items() if key not in LEFT_OUT}
@@ -56,7 +55,7 @@ def told(value: Any) -> Any:
     return said(value) if isinstance(value, str) and " " in value else value
 
 
-def _of_file(path: Path) -> Any:
+def _of_file(path):
     if path.suffix == ".json":
         return told(json.loads(path.read_text()))
     if path.suffix in (".csv", ".parquet"):
@@ -67,7 +66,7 @@ def _of_file(path: Path) -> Any:
     return path.suffix
 
 
-def done(line: str) -> Any:
+def done(line):
     """Return what a command leaves behind: exit code, document or printed numbers, what it says, new files."""
     old = {path: path.stat().st_mtime_ns for path in Path().rglob("*")}
     with warnings.catch_warnings(), CliRunner().isolation() as (out, err, _):
@@ -95,7 +94,7 @@ def done(line: str) -> Any:
     ]
 
 
-def heads_of(name: str) -> list[str]:
+def heads_of(name):
     """Return sections, options and commands of a help page, in their order."""
     with CliRunner().isolation() as (out, _, _):
         run([*name.split(), "--help-all"])
@@ -103,6 +102,6 @@ def heads_of(name: str) -> list[str]:
     return re.findall(r"^(?:[A-Z][^:\n]*:$|  (?:-\w, )?--[\w-]+|  [a-z]+(?= {2,}))", printed, re.MULTILINE)
 
 
-def all_of(*lines: str) -> dict[str, Any]:
+def all_of(*lines):
     """Return what each of some commands leaves behind, one after the other in one folder."""
     return {line: done(line) for line in lines}

@@ -3,8 +3,6 @@
 import re
 import warnings
 import zlib
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -17,12 +15,12 @@ PASSING = ("versions", "created", "abstain")
 LONG = 40
 
 
-def whole(value: Any, *without: str) -> Any:
+def whole(value, *without):
     """Return what a result holds, with numbers of 10 digits, but for some fields."""
     return _short(plain(value), {*PASSING, *without})
 
 
-def _short(value: Any, without: set[str]) -> Any:
+def _short(value, without):
     if isinstance(value, dict):
         return {key: _short(each, without) for key, each in value.items() if key not in without}
     if isinstance(value, list):
@@ -32,12 +30,12 @@ def _short(value: Any, without: set[str]) -> Any:
     return zlib.crc32(value.encode()) if isinstance(value, str) and len(value) > LONG and "|" not in value else value
 
 
-def said(result: Any) -> str:
+def said(result):
     """Return the numbers in the text of a result, and its answers, in their order."""
     return "|".join(re.findall(r"-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?|\byes\b|\bno\b|!|\binf\b", str(result)))
 
 
-def warned(call: Callable[..., Any], *values: Any, **options: Any) -> Any:
+def warned(call, *values, **options):
     """Return what a call gives, or its error, and which warnings it makes, with their numbers."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -45,7 +43,7 @@ def warned(call: Callable[..., Any], *values: Any, **options: Any) -> Any:
     return found, [[each.category.__name__, re.findall(r"\d+(?:\.\d+)?", str(each.message))] for each in caught]
 
 
-def easy(seed: int, n: int, *, steps: int = 0, share: float = 0.3, graded: bool = False) -> dict[str, Any]:
+def easy(seed, n, *, steps=0, share=0.3, graded=False):
     """Return rows of which few are wrong, as a model that may be certified has them."""
     found, rng = rows(seed, n, steps=steps, graded=graded), np.random.default_rng(seed)
     kept = rng.random(n) < share
@@ -54,6 +52,6 @@ def easy(seed: int, n: int, *, steps: int = 0, share: float = 0.3, graded: bool 
     return found | {"loss": found["loss"] * kept}
 
 
-def chosen(p: dict[str, Any], *names: str) -> dict[str, Any]:
+def chosen(p, *names):
     """Return losses and scores, with some more columns."""
     return {name: p[name] for name in ("loss", "confidence", *names)}

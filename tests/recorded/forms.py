@@ -1,32 +1,29 @@
 """Decisions of a policy in all its forms."""
 
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from functools import cache
-from typing import Any
 
 import duckdb
 import polars as pl
 
-from abstain.policy import Policy
 from tests.recorded import tried
 
 INF, NAN = float("inf"), float("nan")
 
 
 @cache
-def _database() -> Any:
+def _database():
     return duckdb.connect()
 
 
-def _exported(policy: Policy) -> Callable[..., Any]:
-    names: dict[str, Any] = {"__name__": "exported"}
+def _exported(policy):
+    names = {"__name__": "exported"}
     exec(compile(policy.to_python(), "exported.py", "exec"), names)
     return lambda row: list(names["decide"](row))
 
 
-def _in_sql(policy: Policy, rows: list[dict[str, Any]]) -> Any:
+def _in_sql(policy, rows):
     """Return what DuckDB and SQLite make of rows."""
     _database().register("rows_", pl.DataFrame(rows, infer_schema_length=None, strict=False).to_arrow())
     one = _database().execute(f"SELECT {policy.to_sql('duckdb')} FROM rows_").fetchall()
@@ -37,7 +34,7 @@ def _in_sql(policy: Policy, rows: list[dict[str, Any]]) -> Any:
     return [[value for (value,) in each] for each in (one, two)]
 
 
-def forms(policy: Policy, rows: list[dict[str, Any]], sql: list[dict[str, Any]] | None = None) -> Any:
+def forms(policy, rows, sql=None):
     """Return the decisions on each row in Python, in the exported file and in a frame, and those of SQL."""
     plain = tried(_exported, policy)
     each = [[tried(policy.decide, row), "none" if isinstance(plain, str) else tried(plain, row)] for row in rows]

@@ -1,7 +1,6 @@
 """Audits of thresholds and policies, warnings about rows that were used before, levels that are certified together."""
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from abstain.blocks import TieBlocks
 from tests.recorded import tried
 from tests.recorded.contents import chosen, easy, said, warned, whole
 
-KINDS: dict[str, dict[str, Any]] = {
+KINDS = {
     "exact": {"risk": 0.08, "delta": 0.1},
     "bound": {"risk": 0.1, "delta": 0.1, "max_loss": 1.5},
     "cost": {"cost": (5.0, 0.5)},
@@ -19,18 +18,18 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 
 
-def _new(seed: int, n: int, shift: float, graded: bool) -> dict[str, Any]:
+def _new(seed, n, shift, graded):
     """Return rows to audit, of which more are wrong by a shift."""
     p = easy(seed, n, graded=graded, share=0.5)
     worse = np.random.default_rng(seed + 9).random(n) < shift
     return p | {"loss": np.where(worse, 1.0, p["loss"])}
 
 
-def audits() -> Any:
+def audits():
     """Return audits of thresholds by kind, level, groups and number of rows."""
     for kind, options in KINDS.items():
         graded = kind == "bound"
-        made: Any = abstain.choose_threshold(**chosen(easy(1, 1500, graded=graded, share=0.5)), **options)
+        made = abstain.choose_threshold(**chosen(easy(1, 1500, graded=graded, share=0.5)), **options)
         for n, shift in product((1, 25, 800), (0.0, 0.06, 0.4)):
             p, level = _new(n, n, shift, graded), 0.6 if shift == 0.06 else 0.95
             for each in ((), ("groups",)):
@@ -38,10 +37,10 @@ def audits() -> Any:
                 yield f"{kind} {n} {shift} {each}", whole(seen, "verdict", "level")
 
 
-def audits_of_groups_and_clusters() -> Any:
+def audits_of_groups_and_clusters():
     """Return audits of guarantees about each group, about clusters, and about rows of clusters; of policies, too."""
     p = easy(2, 2400, share=0.8)
-    grouped: dict[str, Any] = {"groups": abstain.choose_threshold(**chosen(p, "groups"), risk=0.1, delta=0.1)}
+    grouped = {"groups": abstain.choose_threshold(**chosen(p, "groups"), risk=0.1, delta=0.1)}
     grouped["policy"] = grouped["groups"].policy(score="s", group="g")
     rows = chosen(p, "clusters")
     clustered = {"clusters": abstain.choose_threshold(**rows, risk=0.16, delta=0.2)}
@@ -57,7 +56,7 @@ def audits_of_groups_and_clusters() -> Any:
             yield f"{name} {n} {shift} {more}", whole(seen, "verdict")
 
 
-def rows_that_were_used_before() -> Any:
+def rows_that_were_used_before():
     """Return the warnings of an audit on rows of the calibration, by how many and how often scores tie."""
     for n, steps in product((6, 30, 300, 900), (0, 11, 2000)):
         p = chosen(easy(n, n, steps=steps))
@@ -72,7 +71,7 @@ def rows_that_were_used_before() -> Any:
         yield f"{n} {steps} half", [warned(abstain.audit, made, **rows)[1] for rows in (half, twice)]
 
 
-def rows_of_a_selection() -> Any:
+def rows_of_a_selection():
     """Return the warnings of a certificate on rows on which a score was selected."""
     for n, steps in product((60, 400), (0, 9)):
         p = chosen(easy(7000 + n + steps, n, steps=steps))
@@ -84,7 +83,7 @@ def rows_of_a_selection() -> Any:
             yield f"{n} {steps} {share}", warned(abstain.choose_threshold, **mixed, risk=0.2, delta=0.1)[1]
 
 
-def levels_that_are_certified() -> Any:
+def levels_that_are_certified():
     """Return certificates of several limits, and what is certified in place of a limit that failed."""
     for n, steps, tried_before in product((90, 1500), (0, 7), (1, 3)):
         p = easy(n, n, steps=steps, share=0.8)
@@ -92,12 +91,12 @@ def levels_that_are_certified() -> Any:
         for one in thresholds.certify_levels(blocks, (0.03, 0.08, 0.2), 0.05, tried=tried_before):
             plain = [one.attained, one.threshold, one.coverage, one.needed(), one.least(), *one.chosen()]
             yield f"{n} {steps} {tried_before} {one.risk}", whole(plain, "statement")
-        made: Any = abstain.choose_threshold(**chosen(p), risk=0.03, delta=0.05)
+        made = abstain.choose_threshold(**chosen(p), risk=0.03, delta=0.05)
         for one in thresholds.certified_instead(made, abstain.RiskCoverageCurve(blocks)):
             yield f"{n} {steps} instead {one.risk:.6g}", [one.delta, whole(one.found, "sketch", "bins", "verdict")]
 
 
-def copies_of_rows_of_several_columns() -> Any:
+def copies_of_rows_of_several_columns():
     """Return what is said of copies of rows of which several columns are known."""
     rng = np.random.default_rng(4)
     n = 200

@@ -1,7 +1,6 @@
 """Bands of the risk, sizes of samples and curves."""
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from tests.recorded import tried
 from tests.recorded.populations import rows
 
 
-def _band(found: Any, risks: tuple[float, ...] = (0.0, 0.1, 0.3)) -> Any:
+def _band(found, risks=(0.0, 0.1, 0.3)):
     """Return a band with its readings along and across."""
     if isinstance(found, str):
         return found
@@ -21,7 +20,7 @@ def _band(found: Any, risks: tuple[float, ...] = (0.0, 0.1, 0.3)) -> Any:
     return [found.table(), facts, along, across, len(found)]
 
 
-def bands() -> Any:
+def bands():
     """Return bands of each kind and method, with weights, clusters, graded and large losses."""
     for seed, steps, graded in ((71, 0, False), (72, 7, True)):
         p = rows(seed, 36, steps=steps, graded=graded)
@@ -31,7 +30,7 @@ def bands() -> Any:
         ):
             for method, risk in product(methods, ("selective", "generalized")):
                 for names in ((), ("sample_weight",), ("clusters",)):
-                    given: dict[str, Any] = {name: p[name] for name in names}
+                    given = {name: p[name] for name in names}
                     given |= {"kind": kind, "method": method, "risk": risk, "n_draws": 100, "level": 0.9}
                     at = f"{seed} {kind} {method} {risk} {names}"
                     yield at, _band(tried(inference.risk_band, p["loss"], p["confidence"], **given))
@@ -50,13 +49,13 @@ def bands() -> Any:
     yield "large clusters", _band(inference.risk_band(p["loss"], p["confidence"], clusters=np.arange(40) // 9))
 
 
-def planners() -> Any:
+def planners():
     """Return sizes of samples and what they detect, from standard deviations and from pilots."""
     p, small = rows(74, 160), rows(75, 30)
     pair = p["loss"], p["confidence"], p["other"]
     two = (p["loss"], np.roll(p["loss"], 3)), p["confidence"], p["other"]
     weak = small["loss"], small["confidence"], small["other"]
-    found: dict[str, Any] = {"sd": []}
+    found = {"sd": []}
     for power, level in product((0.5, 0.8, 0.95), (0.8, 0.99)):
         given = {"power": power, "level": level}
         sizes = [inference.samples_for_difference(d, sd=s, **given) for d, s in ((0.01, 0.2), (-0.4, 0.1), (3.0, 0.5))]
@@ -80,7 +79,7 @@ def planners() -> Any:
     return found
 
 
-def curves() -> Any:
+def curves():
     """Return curves with their tables, hulls and operating points."""
     for seed, steps, graded in ((76, 0, False), (77, 6, False), (78, 8, True)):
         p = rows(seed, 30, steps=steps, graded=graded)
@@ -101,7 +100,7 @@ def curves() -> Any:
             yield f"{seed} {name}", [curve.table(), curve.n_accepted, hull.table(), at]
 
 
-def curves_at_the_edges() -> Any:
+def curves_at_the_edges():
     """Return curves of one and two rows, without errors, of only errors and of one score."""
     n = np.arange(8.0)
     for loss, score in (
@@ -117,7 +116,7 @@ def curves_at_the_edges() -> Any:
         yield [curve.table(), curve.hull().table(), [tried(curve.at, **each) for each in asked]]
 
 
-def losses() -> Any:
+def losses():
     """Return losses of predictions, with options and what is clipped."""
     p = rows(79, 12)
     labels, matrix, guess = p["labels"], p["probabilities"], p["probabilities"].argmax(axis=1)
@@ -144,7 +143,7 @@ def losses() -> Any:
     }
 
 
-def asserted_risks() -> Any:
+def asserted_risks():
     """Return the certified thresholds of a test of a selective risk, and its refusals."""
     from abstain import testing
 

@@ -1,7 +1,6 @@
 """Tie blocks from samples and frames, merged and weighted anew, and influence."""
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,7 +13,7 @@ ALL = ("aurc", "augrc", "auroc_f", "risk", "e_aurc", "naurc", "coverage_at_risk"
 FLAGS = ("keep_samples", "oracle", "moments")
 
 
-def _table(found: Any) -> Any:
+def _table(found):
     """Return everything that a table holds."""
     if isinstance(found, str):
         return found
@@ -37,7 +36,7 @@ def _table(found: Any) -> Any:
     ]
 
 
-def _kinds(seed: int, n: int) -> dict[str, tuple[Any, Any, Any]]:
+def _kinds(seed, n):
     """Return columns with and without ties, graded losses, weights, zero weights and missing scores."""
     plain, tied, graded = rows(seed, n), rows(seed + 1, n, steps=4), rows(seed + 2, n, steps=5, graded=True)
     weight = np.where(np.arange(n) % 5 == 2, 0.0, np.round(graded["sample_weight"], 1))
@@ -56,17 +55,17 @@ def _kinds(seed: int, n: int) -> dict[str, tuple[Any, Any, Any]]:
     }
 
 
-def tables_of_samples() -> Any:
+def tables_of_samples():
     """Return tables by what they keep, and what becomes of missing scores."""
     for (name, (loss, score, weight)), policy in product(_kinds(111, 11).items(), ("raise", "reject", "drop")):
         for flags in ((), FLAGS, ("moments",)):
-            given: dict[str, Any] = dict.fromkeys(flags, True) | {"nan_policy": policy}
+            given = dict.fromkeys(flags, True) | {"nan_policy": policy}
             if policy == "raise" or "gaps" in name:
                 table = tried(abstain.TieBlocks.from_samples, loss, score, weight, **given)
                 yield f"{name} {policy} {flags}", _table(table)
 
 
-def tables_of_frames() -> Any:
+def tables_of_frames():
     """Return tables that an engine sums or that are read, of few and of many rows."""
     for n in (13, 400):
         for name, (loss, score, weight) in _kinds(121, n).items():
@@ -74,7 +73,7 @@ def tables_of_frames() -> Any:
             frame = pl.DataFrame(columns)
             for lazy, policy in product((False, True), ("raise", "reject", "drop")):
                 if policy == "raise" or "gaps" in name:
-                    given: dict[str, Any] = {"nan_policy": policy, "oracle": True, "moments": True}
+                    given = {"nan_policy": policy, "oracle": True, "moments": True}
                     given |= {"sample_weight": None if weight is None else "w"}
                     source = frame.lazy() if lazy else frame
                     table = tried(abstain.TieBlocks.from_frame, source, confidence="s", loss="l", **given)
@@ -82,11 +81,11 @@ def tables_of_frames() -> Any:
                     yield f"{n} {name} {lazy} {policy}", [table.n, table.mean_loss] if wide else _table(table)
 
 
-def merged_and_weighted() -> Any:
+def merged_and_weighted():
     """Return tables merged of parts, and weighted anew."""
     make = abstain.TieBlocks.from_samples
     for name, (loss, score, weight) in _kinds(131, 12).items():
-        given: dict[str, Any] = {"nan_policy": "drop", "moments": True, "oracle": True}
+        given = {"nan_policy": "drop", "moments": True, "oracle": True}
         parts = [make(loss[k::3], score[k::3], None if weight is None else weight[k::3], **given) for k in range(3)]
         yield f"{name} merged", _table(parts[0].merge(*parts[1:]))
         yield f"{name} mixed", _table(parts[0].merge(make(loss[:5], np.arange(5.0))))
@@ -96,7 +95,7 @@ def merged_and_weighted() -> Any:
                 yield f"{name} weighted {k}", _table(kept.reweight(fresh))
 
 
-def influence_of_ranked_metrics() -> Any:
+def influence_of_ranked_metrics():
     """Return the influence of each row, by metric, with and without ties and weights."""
     for steps in (0, 5):
         p = rows(steps, 40, steps=steps)

@@ -1,7 +1,6 @@
 """Certified bands and their reach, thresholds of two scores, choices among candidates, plans of certificates."""
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from tests.recorded.populations import rows
 SHORT = ("calibration", "verdict", "objective", "level", "full_risk", "best", "n", "risk_limit", "delta")
 
 
-def bands_and_reach() -> Any:
+def bands_and_reach():
     """Return certified bands of the risk, and how far they reach."""
     for limit, upper, coverage in product((0.01, 0.05, 0.3), (0.0, 0.0031, 0.0499, 0.2, 1.0), (0.0, 0.33, 1.0)):
         yield f"{limit} {upper} {coverage}", _reach(thresholds.Reach(limit, upper, coverage, answered=0.7))
@@ -33,13 +32,13 @@ def bands_and_reach() -> Any:
         yield f"reach {n} {steps} {graded}", [_reach(each) for each in reaches]
 
 
-def _reach(one: Any) -> Any:
+def _reach(one):
     numbers = [one.slack, one.ood_share, one.ood_cases(), one.ood_cases(0.4), one.ood_cases(0.0), one.density_ratio]
     numbers += [one.chi_square, one.total_variation, one.subgroup(0.5), one.smallest_subgroup, one.with_ood(0.1)]
     return whole([*vars(one).values(), *numbers, said(one.sentence)])
 
 
-def two_scores() -> Any:
+def two_scores():
     """Return pairs of thresholds, by what is known of rows out of distribution."""
     found = {}
     for seed, n, graded in ((1, 600, False), (2, 2500, False), (3, 2500, True)):
@@ -70,7 +69,7 @@ def two_scores() -> Any:
     return found
 
 
-def candidates_and_metrics() -> Any:
+def candidates_and_metrics():
     """Return what is chosen among candidates, and the thresholds of the largest CWSA."""
     for n, many, graded in product((400, 1000), (2, 3, 5, 6), (False, True)):
         p = easy(n, n, graded=graded, share=0.4)
@@ -88,7 +87,7 @@ def candidates_and_metrics() -> Any:
             yield f"{metric} {steps} {column} {shift}", whole(result, *SHORT)
 
 
-def plans_of_certificates() -> Any:
+def plans_of_certificates():
     """Return how many rows a certificate takes, from a pilot."""
     for steps, risk, coverage in ((8, 0.25, 0.3),):
         p = rows(4, 40, steps=steps)

@@ -1,7 +1,6 @@
 """Thresholds that ``choose_threshold`` finds, over objectives, certificates, groups, clusters, weights and losses."""
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -13,13 +12,13 @@ LONG = ("fingerprint", "sketch", "bins")
 COLUMNS = ("loss", "confidence")
 
 
-def _found(p: dict[str, Any], *names: str, **options: Any) -> Any:
+def _found(p, *names, **options):
     result, caught = warned(abstain.choose_threshold, **chosen(p, *names), **options)
     short = (*LONG, "verdict", "objective", "n", "level")
     return result if isinstance(result, str) else [whole(result, *short), whole(result.reach), caught]
 
 
-def certificates_of_right_and_wrong() -> Any:
+def certificates_of_right_and_wrong():
     """Return certificates of 0/1 losses by rows, ties, limit and delta."""
     for n, steps, share in (
         (12, 0, 0.3),
@@ -36,7 +35,7 @@ def certificates_of_right_and_wrong() -> Any:
             yield f"{n} {steps} {risk}", _found(p, risk=risk, delta=delta)
 
 
-def certificates_that_say_how_many_rows() -> Any:
+def certificates_that_say_how_many_rows():
     """Return certificates that fail, of scores that are good, useless or turned."""
     for n, kind, steps in product((90, 400), ("good", "useless", "turned", "equal"), (0, 8)):
         p = rows(n + steps, n, steps=steps)
@@ -47,11 +46,11 @@ def certificates_that_say_how_many_rows() -> Any:
             "equal": 0.0 * p["confidence"],
         }[kind]
         for risk in (0.01, 0.08):
-            result: Any = abstain.choose_threshold(p["loss"], score, risk=risk, delta=0.1)
+            result = abstain.choose_threshold(p["loss"], score, risk=risk, delta=0.1)
             yield f"{n} {kind} {steps} {risk}", [whole(result, *LONG), said(result)]
 
 
-def certificates_with_losses_that_are_graded() -> Any:
+def certificates_with_losses_that_are_graded():
     """Return certificates by betting, with and without weights, ties and a largest loss above one."""
     for n, steps, largest, weighted in product((80, 900), (0, 6), (1.0, 2.5), (False, True)):
         p = easy(n, n, steps=steps, graded=True, share=1.0)
@@ -62,7 +61,7 @@ def certificates_with_losses_that_are_graded() -> Any:
             yield f"{n} {steps} {largest} {weighted} {risk}", _found(p, **options, **more)
 
 
-def certificates_of_clusters() -> Any:
+def certificates_of_clusters():
     """Return certificates of clusters that count once, and of rows of clusters of at most some size."""
     for n, steps, graded, most in product((250, 1600), (0, 9), (False, True), (None, 12, 18)):
         p = easy(n, n, steps=steps, graded=graded, share=1.0)
@@ -72,14 +71,14 @@ def certificates_of_clusters() -> Any:
             yield f"{n} {steps} {graded} {most} {risk}", _found(p, "clusters", **options, **bound)
 
 
-def certificates_of_groups() -> Any:
+def certificates_of_groups():
     """Return one threshold for each group: of all together, and each by itself."""
     p = easy(3, 2400, share=0.8)
     for name, more in {"plain": {}, "clusters": {"clusters": p["clusters"]}, "bound": {"max_loss": 2.0}}.items():
         for risk in (0.06, 0.1, 0.14):
             given = {**chosen(p, "groups"), "risk": risk, "delta": 0.1, **more}
             for kind in (abstain.choose_threshold, abstain.thresholds.separate_group_thresholds):
-                result: Any = kind(**given)
+                result = kind(**given)
                 answered = result.about_answered()
                 each = [whole(result, *LONG), whole(result.calibration, "groups"), whole(result.reach), said(result)]
                 yield f"{name} {risk} {kind.__name__}", [*each, answered.guarantee()]

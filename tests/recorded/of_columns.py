@@ -1,7 +1,5 @@
 """What columns are taken for: by their names, by the caller's word, by their values."""
 
-from typing import Any
-
 import numpy as np
 
 from tests.recorded import sources as s
@@ -12,7 +10,7 @@ WORDS = NAMES[Y]
 TRUTH = {"y": Y, "pred": PRED}
 
 
-def names_of_single_columns() -> Any:
+def names_of_single_columns():
     """Return the readings of sources whose names say everything, or too much."""
     base = {"y": Y, "pred": PRED, "conf": CONF}
     return [
@@ -56,7 +54,7 @@ def names_of_single_columns() -> Any:
     ]
 
 
-def matrices_by_name() -> Any:
+def matrices_by_name():
     """Return the readings of matrices and of columns for each class."""
     ten = np.column_stack([P / 2, P / 4, P / 4, P[:, :2] * 0])
     shuffled = {f"logit_{k}": ten[:, k] for k in (10, 9, 0, 3, 2, 1, 8, 7, 6, 5, 4)}
@@ -118,7 +116,7 @@ def matrices_by_name() -> Any:
     ]
 
 
-def two_classes() -> Any:
+def two_classes():
     """Return the readings of a probability of the second of two classes."""
     said, names = (P1 >= 0.5).astype(int), np.array(["no", "yes"])
     other = (P1 >= 0.3).astype(int)
@@ -156,7 +154,7 @@ def two_classes() -> Any:
     ]
 
 
-def rows_that_count() -> Any:
+def rows_that_count():
     """Return the readings of some rows: of one value, in and out of distribution, complete ones."""
     base = {"y": Y, "pred": PRED, "conf": CONF, "site": SITE, "who": WHO}
     odd = np.where(np.arange(N) % 9 == 4, -1, Y)
@@ -183,7 +181,7 @@ def rows_that_count() -> Any:
     yield read({"y": Y, "pred": PRED, "conf": np.where(Y == 0, np.nan, CONF)})
 
 
-def units_of_abstention() -> Any:
+def units_of_abstention():
     """Return the readings of a class that means no answer."""
     four = np.column_stack([0.8 * P, 0.2 - 0.1 * CONF])
     four /= four.sum(axis=1, keepdims=True)

@@ -1,14 +1,12 @@
 """The commands evaluate and compare."""
 
-from typing import Any
-
 import polars as pl
 
 from tests.recorded.commands import all_of, files, rows
 from tests.recorded.sources import folder
 
 
-def evaluate_with_many_options() -> Any:
+def evaluate_with_many_options():
     """Return documents of evaluations: columns, scores, groups, weights, clusters, levels, resamples, gates."""
     with folder():
         files()
@@ -45,7 +43,7 @@ def evaluate_with_many_options() -> Any:
         )
 
 
-def evaluate_as_people_read_it() -> Any:
+def evaluate_as_people_read_it():
     """Return the numbers and next steps that are printed for one file, its groups, abstentions, without a score."""
     with folder():
         files()
@@ -72,7 +70,7 @@ def evaluate_as_people_read_it() -> Any:
         )
 
 
-def comparisons() -> Any:
+def comparisons():
     """Return documents of comparisons of scores and of models, with margins, groups, methods and costs."""
     with folder():
         files()

@@ -2,7 +2,6 @@
 
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,7 +17,7 @@ def area(loss, confidence):
 """
 
 
-def several_files() -> Any:
+def several_files():
     """Return policies and comparisons of rows in several Parquet files, and what is refused of these."""
     with folder():
         Path("parts").mkdir()
@@ -43,7 +42,7 @@ def several_files() -> Any:
         )
 
 
-def other_kinds_of_files() -> Any:
+def other_kinds_of_files():
     """Return decisions on files of other kinds, and audits of them."""
     with folder():
         files()
@@ -76,7 +75,7 @@ def other_kinds_of_files() -> Any:
         )
 
 
-def plans_of_pairs_and_pages() -> Any:
+def plans_of_pairs_and_pages():
     """Return plans for two models, reports, demo, gates of files that are not paired, other metrics, training."""
     with folder():
         files()
@@ -113,7 +112,7 @@ def plans_of_pairs_and_pages() -> Any:
         )
 
 
-def studies_by_hand() -> Any:
+def studies_by_hand():
     """Return a study that is put together file by file, evaluated, ranked, selected, drawn and tabled."""
     with folder():
         lines = []

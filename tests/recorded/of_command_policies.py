@@ -1,14 +1,12 @@
 """The commands that choose, apply, judge and watch a policy, and certify live."""
 
-from typing import Any
-
 import polars as pl
 
 from tests.recorded.commands import all_of, files, rows
 from tests.recorded.sources import folder
 
 
-def thresholds() -> Any:
+def thresholds():
     """Return policies and documents of every objective, by groups, of two scores, of computed scores and words."""
     with folder():
         files()
@@ -46,7 +44,7 @@ def thresholds() -> Any:
         )
 
 
-def policies_at_work() -> Any:
+def policies_at_work():
     """Return decisions, audits, forms and monitoring of policies."""
     with folder():
         files()
@@ -86,7 +84,7 @@ def policies_at_work() -> Any:
         )
 
 
-def live_certificates_and_few_labels() -> Any:
+def live_certificates_and_few_labels():
     """Return what is counted live, plans of labels, and what a few labels say."""
     with folder():
         files()

@@ -2,7 +2,6 @@
 
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from tests.recorded.commands import TRUTH, all_of, files, heads_of, rows
 from tests.recorded.sources import folder
 
 
-def joint() -> Any:
+def joint():
     """Return joint evaluations of sets, groups, runs, layouts and gains."""
     with folder():
         files()
@@ -37,7 +36,7 @@ def joint() -> Any:
         )
 
 
-def studies() -> Any:
+def studies():
     """Return tables of studies of saved outputs in folders."""
     with folder():
         for (k, model), run in product(enumerate(("one", "two")), (1, 2)):
@@ -62,14 +61,14 @@ def studies() -> Any:
         )
 
 
-def help_pages() -> Any:
+def help_pages():
     """Return sections and options of the help of every command."""
     names = "evaluate compare threshold apply audit export monitor live plan joint summarize merge study demo explain"
     names += " conformance train metrics plots"
     return {name: heads_of(name) for name in ["", *names.split(), "study init", "study evaluate", "study rank"]}
 
 
-def summaries() -> Any:
+def summaries():
     """Return what summaries of files say, by groups, of two scores, merged, and as SQL."""
     with folder():
         files()

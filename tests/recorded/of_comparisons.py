@@ -1,7 +1,6 @@
 """Comparisons of scores and models: adjustments, methods, designs, runs and edges."""
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from tests.recorded import rows_of, shown, tried
 from tests.recorded.populations import models, scores_and_rows
 
 
-def scores_under_one_loss() -> Any:
+def scores_under_one_loss():
     """Return comparisons by metric and adjustment, as they are shown."""
     scores, p = scores_and_rows(51, 90, 3)
     for metric in ("augrc", "auroc_f", "aurc", "e_aurc", "coverage_at_risk(risk=0.2)", "selective_risk(coverage=0.5)"):
@@ -20,7 +19,7 @@ def scores_under_one_loss() -> Any:
             yield f"{metric} {adjust}", shown(result) if adjust == "holm" else result.rows()
 
 
-def designs() -> Any:
+def designs():
     """Return comparisons with weights, clusters and strata, by each method."""
     scores, p = scores_and_rows(52, 50, 2, steps=20)
     for metric in ("augrc", "auroc_f", "selective_accuracy(coverage=0.6)"):
@@ -32,7 +31,7 @@ def designs() -> Any:
                 yield f"{metric} {method} {names}", rows_of(result)
 
 
-def models_and_runs() -> Any:
+def models_and_runs():
     """Return comparisons of models with losses of their own, of one run and of several, paired and not."""
     for runs in (0, 2, 4):
         losses, scores = models(53 + runs, 120, runs)
@@ -48,7 +47,7 @@ def models_and_runs() -> Any:
     yield "uneven runs", shown(abstain.compare(*uneven, "augrc", paired_runs=False))
 
 
-def edges() -> Any:
+def edges():
     """Return comparisons with the same ranking, no or few errors, only errors, one error apart, and graded losses."""
     n = np.arange(60)
     scores = {"a": (7.0 * n) % 60, "b": (11.0 * n) % 60, "same": 2.0 * ((7.0 * n) % 60)}

@@ -1,7 +1,6 @@
 """Gates, selections and tuned scores."""
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from tests.recorded.populations import models, scores_and_rows
 FEW = ("accuracy", "augrc", "auroc_f", "coverage_at_risk(risk=0.2)")
 
 
-def gates() -> Any:
+def gates():
     """Return gates on values and on limits, with what is unclear, and against another model in each form."""
     scores, p = scores_and_rows(101, 250, 2)
     one, other = (
@@ -52,7 +51,7 @@ def gates() -> Any:
     yield "worse", shown(tried(abstain.gate, other, ["augrc"], against=one, margin=0.0))
 
 
-def selections() -> Any:
+def selections():
     """Return what is selected on a validation split, with and without a test split, of runs and with ties."""
     for runs in (0, 3):
         splits = {}
@@ -71,11 +70,11 @@ def selections() -> Any:
     yield "tied", [shown(result), result.rows()]
 
 
-def tuned_scores() -> Any:
+def tuned_scores():
     """Return scores that are tuned with and without fits and OOD data."""
     rng = np.random.default_rng(103)
 
-    def outputs(n: int, noise: float, seen: bool = True) -> abstain.Outputs:
+    def outputs(n, noise, seen=True):
         labels = rng.integers(0, 3, n)
         features = 2.0 * np.eye(3, 5)[labels] * seen + noise * rng.normal(size=(n, 5))
         given = {"features": features, "logits": features[:, :3]}
@@ -97,7 +96,7 @@ def tuned_scores() -> Any:
             )
 
 
-def reports_of_rows() -> Any:
+def reports_of_rows():
     """Return an evaluation, a comparison and a ranking as flat numbers and as files of values."""
     scores, p = scores_and_rows(104, 130, 3)
     evaluation = abstain.evaluate(loss=p["loss"], confidence=scores["a"], groups={"g": p["groups"]}, metrics=FEW)

@@ -2,7 +2,6 @@
 
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -23,7 +22,7 @@ PLAIN = FRAME.select(
 HOLES = PLAIN.with_columns(conf=pl.when(pl.int_range(pl.len()) % 9 == 4).then(None).otherwise("conf"))
 
 
-def _evaluated(source: Any, **options: Any) -> Any:
+def _evaluated(source, **options):
     metrics = {"metrics": ["augrc", "risk", "coverage_at_risk(risk=0.1)"], "level": None}
     found = refused(abstain.evaluate, source, **(metrics | options))
     if isinstance(found, list):
@@ -31,14 +30,14 @@ def _evaluated(source: Any, **options: Any) -> Any:
     return [told(found.to_dict()), [[each.n, each.n_rejected, each.largest_tie] for each in found.summaries]]
 
 
-def _lost(name: str, value: Any) -> pl.LazyFrame:
+def _lost(name, value):
     """Return rows of which one has another value, after those by which columns are understood."""
     late = pl.int_range(pl.len()) == 10_070
     many = pl.concat([PLAIN] * 63).with_columns(pl.when(late).then(pl.lit(value)).otherwise(name).alias(name))
     return many.with_columns(pl.col(name).cast(PLAIN.schema[name])).lazy()
 
 
-def evaluations_in_a_scan() -> Any:
+def evaluations_in_a_scan():
     """Return evaluations of a lazy frame: losses of every kind, computed scores, groups, weights, clusters, holes."""
     lazy, weighted = (
         PLAIN.lazy(),
@@ -46,7 +45,7 @@ def evaluations_in_a_scan() -> Any:
     )
     bare = PLAIN.select("y", "p_0", "p_1", "p_2")
     words = PLAIN.select("name", "p_0", "p_1", "p_2", yhat=pl.Series(["ant", "bee", "cat"])[PLAIN["yhat"]])
-    options: dict[str, Any] = {
+    options = {
         "plain": {},
         "groups": {"groups": "site"},
         "clusters": {"clusters": "who"},
@@ -65,10 +64,7 @@ def evaluations_in_a_scan() -> Any:
     for score in ("msp", "softmax_margin", "neg_entropy", "neg_gini", "energy"):
         yield (
             f"computed {score}",
-            [
-                _evaluated(bare.lazy(), labels="y", scores=[score]),
-                _evaluated(lazy, scores=[score]),
-            ],
+            [_evaluated(bare.lazy(), labels="y", scores=[score]), _evaluated(lazy, scores=[score])],
         )
     yield "weighted", [_evaluated(weighted), _evaluated(weighted, scores=["vague", "conf"])]
     yield (
@@ -87,13 +83,7 @@ def evaluations_in_a_scan() -> Any:
     kinds = [pl.col("yhat").cast(float), pl.col("y", "yhat").cast(str), pl.col("name").cast(pl.Categorical).alias("y")]
     yield "kinds", [_evaluated(PLAIN.lazy().with_columns(each)) for each in kinds]
     yield "holes", [_evaluated(HOLES.lazy(), nan_policy=each) for each in ("raise", "reject", "drop")]
-    bad: list[tuple[str, Any]] = [
-        ("half", -1.0),
-        ("half", float("nan")),
-        ("half", None),
-        ("half", float("inf")),
-        ("half", 1e300),
-    ]
+    bad = [("half", -1.0), ("half", float("nan")), ("half", None), ("half", float("inf")), ("half", 1e300)]
     yield "bad losses", [_evaluated(_lost(*each), loss="half") for each in bad]
     yield "bad verdicts", [_evaluated(_lost(*each), correct="correct") for each in (("correct", 2), ("correct", None))]
     odd = [("p_0", 0.9), ("p_1", -0.2), ("p_2", None), ("y", 7), ("y", None), ("p_0", 0.3501)]
@@ -103,15 +93,12 @@ def evaluations_in_a_scan() -> Any:
     )
     yield (
         "lost groups",
-        [
-            _evaluated(_lost("site", None), groups="site"),
-            _evaluated(_lost("who", None), clusters="who"),
-        ],
+        [_evaluated(_lost("site", None), groups="site"), _evaluated(_lost("who", None), clusters="who")],
     )
     yield "none", [_evaluated(lazy.filter(pl.col("conf") > 2)), _evaluated(PLAIN[:1].lazy())]
 
 
-def engines_and_files() -> Any:
+def engines_and_files():
     """Return evaluations of DuckDB and of files in parts, partitioned, empty and unlike."""
     import duckdb
 

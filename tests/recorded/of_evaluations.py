@@ -1,7 +1,5 @@
 """Evaluations: scores, groups, weights, missing values, models, passes, answers that abstain, and few labels."""
 
-from typing import Any
-
 import numpy as np
 
 import abstain
@@ -11,7 +9,7 @@ from tests.recorded.populations import rows
 FEW = ("accuracy", "augrc", "auroc_f", "coverage_at_risk(risk=0.2)", "selective_risk(coverage=0.5)")
 
 
-def _outputs(seed: int, n: int, **more: Any) -> abstain.Outputs:
+def _outputs(seed, n, **more):
     """Return outputs of a classifier of four classes."""
     rng = np.random.default_rng([11, seed])
     labels = rng.integers(0, 4, n)
@@ -19,7 +17,7 @@ def _outputs(seed: int, n: int, **more: Any) -> abstain.Outputs:
     return abstain.Outputs(labels=labels, logits=logits, **more)
 
 
-def scores_and_metrics() -> Any:
+def scores_and_metrics():
     """Return evaluations of several scores, of the default metrics and of all, with and without intervals."""
     outputs = _outputs(1, 160, scores={"noise": rows(81, 160)["other"]})
     yield "default", shown(abstain.evaluate(outputs))
@@ -29,7 +27,7 @@ def scores_and_metrics() -> Any:
     yield "top", abstain.evaluate(outputs, metrics=FEW, unseen="top").rows()
 
 
-def weights_and_clusters() -> Any:
+def weights_and_clusters():
     """Return evaluations of weighted and clustered rows and of graded and large losses, as they are shown."""
     for steps, graded in ((0, False), (9, True)):
         p = rows(82 + steps, 90, steps=steps, graded=graded)
@@ -45,7 +43,7 @@ def weights_and_clusters() -> Any:
     yield "large", shown(abstain.evaluate(loss=9.0 * p["loss"], confidence=30.0 * p["confidence"]))
 
 
-def groups() -> Any:
+def groups():
     """Return evaluations by one and two columns of groups, with groups that differ, are small or lack failures."""
     for seed in (84, 85, 86):
         p = rows(seed, 300, steps=0 if seed == 84 else 20)
@@ -60,7 +58,7 @@ def groups() -> Any:
     yield "no level", rows_of(abstain.evaluate(**given, level=None))
 
 
-def missing_scores() -> Any:
+def missing_scores():
     """Return evaluations of scores with NaN, of few and of no rows that have one."""
     p = rows(87, 120, steps=12)
     gaps = np.where(np.arange(120) % 11 == 3, np.nan, p["confidence"])
@@ -77,7 +75,7 @@ def missing_scores() -> Any:
         yield f"{policy} groups", shown(abstain.evaluate(grouped, "s", groups="g", **given))
 
 
-def edges() -> Any:
+def edges():
     """Return evaluations of one, two and few rows, of none wrong and all wrong, of one score and a reversed one."""
     n = np.arange(40)
     cases = {
@@ -94,7 +92,7 @@ def edges() -> Any:
     yield "chance", shown(abstain.evaluate(loss=p["loss"], confidence=np.round(rng.random(250), 1), metrics=FEW))
 
 
-def models_and_passes() -> Any:
+def models_and_passes():
     """Return evaluations of several models, and of scores that are judged by the predictions of passes."""
     one, other = _outputs(2, 80), _outputs(3, 80)
     yield "models", shown(abstain.evaluate({"x": one, "y": other}, metrics=FEW, n_resamples=20))

@@ -4,7 +4,6 @@ import gzip
 import json
 import warnings
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,19 +13,19 @@ import abstain
 from tests.recorded import tried
 from tests.recorded.sources import CONF, LOGITS, NAMES, PRED, SITE, WEIGHT, WHO, N, P, Y, column, folder, outcome, read
 
-COLUMNS: dict[str, Any] = {"y": Y, "pred": PRED, "conf": CONF.round(4), "site": SITE, "who": WHO, "weight": WEIGHT}
+COLUMNS = {"y": Y, "pred": PRED, "conf": CONF.round(4), "site": SITE, "who": WHO, "weight": WEIGHT}
 FRAME = pl.DataFrame(COLUMNS | {f"p_{k}": P[:, k].round(6) for k in range(3)} | {"name": NAMES[Y], "flag": Y == 1})
-OPTIONS: dict[str, Any] = {"groups": ["site", "flag"], "clusters": "who"}
+OPTIONS = {"groups": ["site", "flag"], "clusters": "who"}
 CSV = FRAME.head(12).select("y", "pred", "conf", "site").write_csv()
 
 
-def _text(name: str, text: str, **options: Any) -> Any:
+def _text(name, text, **options):
     data = text.encode()
     Path(name).write_bytes(gzip.compress(data) if name.endswith("gz") else data)
     return read(name, **options)
 
 
-def kinds_of_files() -> Any:
+def kinds_of_files():
     """Return the readings of one table in every kind of file and frame."""
     table = FRAME.to_dict(as_series=False)
     rows = FRAME.to_dicts()
@@ -102,7 +101,7 @@ def kinds_of_files() -> Any:
     yield "no rows", [read(FRAME.clear()), read({}), read([1, 2]), read(pa.table({"y": []}))]
 
 
-def texts() -> Any:
+def texts():
     """Return the readings of tables as text: separators, decimal commas, marks, blank lines, codes, missing words."""
     comma = CSV.replace(".", ";").replace(",", "|").replace(";", ",").replace("|", ";")
     ten = "\n".join(["y,pred,p", *(f"{k % 2},{k % 2},0.{k}" for k in range(1, 10))])
@@ -166,9 +165,9 @@ def texts() -> Any:
         }
 
 
-def written_and_read() -> Any:
+def written_and_read():
     """Return what is read of written outputs, their fingerprints, and what parts of them are."""
-    base: dict[str, Any] = {"labels": Y, "sample_weight": WEIGHT, "groups": {"site": SITE}, "ids": np.arange(N)}
+    base = {"labels": Y, "sample_weight": WEIGHT, "groups": {"site": SITE}, "ids": np.arange(N)}
     sets = {
         "logits": base | {"logits": np.round(LOGITS, 3), "features": np.round(P, 3).astype(np.float32)},
         "names": base | {"labels": NAMES[Y], "predictions": NAMES[PRED], "scores": {"a": np.round(CONF, 3)}},
@@ -201,9 +200,9 @@ def written_and_read() -> Any:
     return found | {"log": [log, zero]}
 
 
-def bundled_and_synthetic() -> Any:
+def bundled_and_synthetic():
     """Return what the bundled data holds, and rows of the synthetic models."""
-    found: dict[str, Any] = {}
+    found = {}
     for name in abstain.datasets.names():
         outputs = abstain.datasets.load(name)
         known = outputs.labels is not None or outputs.loss is not None

@@ -1,7 +1,6 @@
 """Standard errors, intervals and influence, with weights, strata and clusters."""
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -25,7 +24,7 @@ SOME = (
 )  # fmt: skip
 
 
-def intervals_of_every_metric() -> Any:
+def intervals_of_every_metric():
     """Return the interval that each metric gets by default."""
     return {
         f"{name} {kind}": tried(inference.confidence_interval, name, **columns, n_resamples=50)
@@ -35,7 +34,7 @@ def intervals_of_every_metric() -> Any:
     }
 
 
-def intervals_by_method() -> Any:
+def intervals_by_method():
     """Return intervals by method, level and what may be unseen."""
     for kind, columns in kinds(32, 60, steps=12):
         for name in ("augrc", "aurc", "auroc_f", "risk", "coverage_at_risk(risk=0.2)", "selective_risk(coverage=0.6)"):
@@ -48,7 +47,7 @@ def intervals_by_method() -> Any:
             )
 
 
-def intervals_at_the_edges() -> Any:
+def intervals_at_the_edges():
     """Return intervals with no, one, few and only failures, of graded losses, of one and two rows."""
     n = np.arange(40.0)
     losses = {k: (n < k) * 1.0 for k in (0, 1, 3, 39, 40)}
@@ -66,7 +65,7 @@ def intervals_at_the_edges() -> Any:
             for unseen in ("random", "top"):
                 for more in ({}, {"clusters": n // 4}, {"sample_weight": 1.0 + n % 3}):
                     at = f"{k} {name} {unseen} {list(more)}"
-                    given: dict[str, Any] = {"unseen": unseen, **more}
+                    given = {"unseen": unseen, **more}
                     score = (7.0 * n) % 40.0
                     yield at, tried(inference.confidence_interval, name, loss, score, n_resamples=40, **given)
     for size in (1, 2, 3):
@@ -77,7 +76,7 @@ def intervals_at_the_edges() -> Any:
         yield f"graded {scale} {name}", tried(inference.confidence_interval, name, **columns, n_resamples=40)
 
 
-def standard_errors() -> Any:
+def standard_errors():
     """Return standard errors of all metrics in all designs."""
     return {
         f"{name} {kind}": tried(inference.standard_error, name, **columns)
@@ -86,7 +85,7 @@ def standard_errors() -> Any:
     }
 
 
-def influences() -> Any:
+def influences():
     """Return the influence of each row on every metric, of losses of two kinds."""
     for seed, steps, graded in ((35, 0, False), (36, 6, False), (37, 5, True)):
         p = rows(seed, 14, steps=steps, graded=graded)
@@ -95,7 +94,7 @@ def influences() -> Any:
             yield at, tried(inference.influence, name, p["loss"], p["confidence"], sample_weight=weight)
 
 
-def proportions() -> Any:
+def proportions():
     """Return exact intervals of proportions, adjusted p-values and rank correlations."""
     return {
         "clopper_pearson": [

@@ -1,7 +1,6 @@
 """Joint metrics of ID and OOD samples: one score and two, detection, guards, and protocols with their tables."""
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -14,11 +13,11 @@ SIZES = ((1, 0, 0), (3, 1, 2), (12, 7, 3), (40, 0, 6), (70, 45, 0), (150, 90, 40
 SHARES = (None, 0.0, 0.25, 0.5, 0.8123456789)
 
 
-def _columns(n: int, m: int, steps: int, seed: int = 0) -> dict[str, Any]:
+def _columns(n, m, steps, seed=0):
     """Return the columns of a problem."""
     rng = np.random.default_rng([45, n, m, steps, seed])
     wrong = (rng.random(n) < 0.3).astype(float)
-    found: dict[str, Any] = {"id_loss": wrong}
+    found = {"id_loss": wrong}
     for name, reach in (("confidence", 1.2), ("detector", 0.5)):
         for kind, column in (
             ("id", rng.normal(1.0 - reach * wrong)),
@@ -28,11 +27,11 @@ def _columns(n: int, m: int, steps: int, seed: int = 0) -> dict[str, Any]:
     return found
 
 
-def _alone(columns: dict[str, Any], name: str = "confidence") -> dict[str, Any]:
+def _alone(columns, name="confidence"):
     return {"id_score": columns[f"id_{name}"], "ood_score": columns[f"ood_{name}"]}
 
 
-def _curve(frontier: Any) -> Any:
+def _curve(frontier):
     """Return all that a frontier says."""
     if frontier is None or isinstance(frontier, str):
         return frontier
@@ -41,7 +40,7 @@ def _curve(frontier: Any) -> Any:
     return {**vars(frontier), "at": at, "areas": areas}
 
 
-def _few(frontier: Any) -> Any:
+def _few(frontier):
     """Return what a long frontier says in few numbers."""
     found = _curve(frontier)
     return {
@@ -49,7 +48,7 @@ def _few(frontier: Any) -> Any:
     }
 
 
-def one_score() -> Any:
+def one_score():
     """Return the metrics of one score, by their options."""
     for size, share in product(SIZES, SHARES):
         columns = _columns(*size)
@@ -62,7 +61,7 @@ def one_score() -> Any:
         yield f"{size} {share}", row
 
 
-def detection() -> Any:
+def detection():
     """Return what tells OOD from ID samples, at several limits."""
     for size, name in product(SIZES, ("confidence", "detector")):
         columns = _columns(*size)
@@ -77,7 +76,7 @@ def detection() -> Any:
         yield f"{size} {name}", row
 
 
-def two_scores() -> Any:
+def two_scores():
     """Return F1 and areas of two scores by prevalence, operator and method, with their frontiers."""
     for size, share in product(SIZES[:5], SHARES[::2]):
         columns = _columns(*size) | {"prevalence": share}
@@ -94,16 +93,16 @@ def two_scores() -> Any:
         yield f"{size} {share}", row
 
 
-def paths_and_borders() -> Any:
+def paths_and_borders():
     """Return values that each path of the inner loops gives alike, the borders of blocks of pairs among the sizes."""
     for n, m, steps in ((31, 9, 0), (32, 5, 0), (33, 40, 0), (64, 70, 0), (120, 60, 9), (99, 30, 0), (75, 2, 4)):
         columns = _columns(n, m, steps, 1)
         if n == 75:  # most are wrong
             columns["id_loss"] = 1.0 - columns["id_loss"]
-        rows: list[Any] = []
+        rows = []
         for path in PATHS:
             with taken(path):
-                row: list[Any] = []
+                row = []
                 for share in (None, 0.4)[n % 2 :]:
                     given = columns | {"prevalence": share}
                     row += [joint.ds_f1(**given).thresholds]
@@ -113,13 +112,13 @@ def paths_and_borders() -> Any:
         yield f"{n} {m}", [rows[0], [each == rows[0] for each in rows[:2]]]
 
 
-def guards() -> Any:
+def guards():
     """Return null gains, transfers and intervals by their options."""
     for size in ((60, 40, 0), (90, 50, 8), (40, 0, 5), (2, 2, 0), (260, 210, 0)):
         columns = _columns(*size)
         for share in (None, 0.3):
             given = columns | {"prevalence": share, "rng": 3}
-            row: list[Any] = []
+            row = []
             for metric, scheme in product(("ds_f1", "ds_aurc", "ds_augrc"), ("conditional", "permuted")):
                 gain = tried(joint.null_gain, **given, metric=metric, scheme=scheme, n_permutations=4)
                 row.append(gain if isinstance(gain, str) else [*vars(gain).values(), gain.p_value, gain.excess])
@@ -129,7 +128,7 @@ def guards() -> Any:
             yield f"{size} {share}", row
 
 
-def evaluations() -> Any:
+def evaluations():
     """Return whole evaluations with their tables, figures and guards."""
     for size, share in product(((1, 1, 0), (30, 30, 0), (40, 0, 6), (80, 45, 3)), (None, 0.2, 0.5)):
         for turned in (False, True)[: 1 + (share is None)]:
@@ -150,7 +149,7 @@ def evaluations() -> Any:
     yield "seed", same
 
 
-def _run(seed: int, far: float) -> joint.ScoredRun:
+def _run(seed, far):
     """Return a network with three scores on three OOD sets; the last score is backward there."""
     rng = np.random.default_rng([seed, 7])
     wrong = rng.random(60) < 0.3
@@ -162,15 +161,15 @@ def _run(seed: int, far: float) -> joint.ScoredRun:
     return joint.ScoredRun(wrong * 1.0, inside | {"msp": 1.0 / (1.0 + np.exp(-inside["msp"]))}, sets)
 
 
-def protocols() -> Any:
+def protocols():
     """Return protocols of several strategies and runs: records, means, tables and verdicts."""
     groups = {"near": ["near1", "near2"], "far": ["far1"]}
     runs = {"ce": [_run(0, 0.4), _run(1, 0.5)], "mixup": [_run(2, 0.9), _run(3, 1.5)]}
     for name, given, share in (("all", runs, None), ("one", _run(4, 0.2), 0.3), ("runs", [_run(5, 1.0)] * 2, None)):
-        said: list[str] = []
+        said = []
         result = joint.protocol(given, groups, confidence="msp", prevalence=share, progress=said.append)
         every = [record.value for record in result.records]
-        row: list[Any] = [len(said), result.sizes, result.scores, result.strategies, every, result.verdict]
+        row = [len(said), result.sizes, result.scores, result.strategies, every, result.verdict]
         for metric in sorted({record.metric for record in result.records}):
             row.append([tried(result.mean, metric, score=score, group=group)
                         for score in ("msp", "energy", None) for group in (None, "near", "far1")])  # fmt: skip
@@ -185,7 +184,7 @@ def protocols() -> Any:
         yield name, row
 
 
-def verdicts_with_gains() -> Any:
+def verdicts_with_gains():
     """Return the verdict of a protocol with gains of second thresholds."""
     result = joint.protocol(_run(0, 0.4), {"far": ["far1"]}, confidence="msp")
     for n, least in product((4, 99), (0.001, 0.03, 0.4)):

@@ -1,7 +1,6 @@
 """Samples with many rows, errors, thresholds or resamples, which are worked on in parts."""
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from tests.recorded.of_metrics import OF_SCORES
 from tests.recorded.populations import models, rows, scores_and_rows
 
 
-def metrics_of_many_rows() -> Any:
+def metrics_of_many_rows():
     """Return metrics of more rows than are summed at once."""
     p = rows(141, 140_001)
     table = abstain.TieBlocks.from_samples(p["loss"], p["confidence"])
@@ -23,7 +22,7 @@ def metrics_of_many_rows() -> Any:
             yield name, [tried(abstain.metrics.parse(name), each) for each in (table, weighted)]
 
 
-def inference_on_many_rows() -> Any:
+def inference_on_many_rows():
     """Return errors, intervals and sums of influence of more rows than are held at once."""
     p = rows(142, 70_000)
     for names in ((), ("sample_weight",), ("clusters",)):
@@ -35,7 +34,7 @@ def inference_on_many_rows() -> Any:
     yield "covariance", inference.covariance(terms, p["loss"])
 
 
-def tests_with_many_errors() -> Any:
+def tests_with_many_errors():
     """Return comparisons, margins and groups where errors are many, so that nothing is swapped."""
     scores, p = scores_and_rows(143, 900, 3)
     loss = np.where(p["other"] < 0.3, 1.0, p["loss"])
@@ -56,25 +55,22 @@ def tests_with_many_errors() -> Any:
             yield f"{runs} {metric} {paired}", rows_of(abstain.compare(losses, each, metric, paired_runs=paired))
 
 
-def many_resamples() -> Any:
+def many_resamples():
     """Return intervals from more resamples than are drawn at once."""
     p = rows(145, 300)
     for metric, method in product(("augrc", "auroc_f", "coverage_at_risk(risk=0.1)"), ("percentile", "bca")):
-        given: dict[str, Any] = {"method": method, "n_resamples": 1200}
-        yield (
-            f"{metric} {method}",
-            tried(inference.confidence_interval, metric, p["loss"], p["confidence"], **given),
-        )
+        given = {"method": method, "n_resamples": 1200}
+        yield (f"{metric} {method}", tried(inference.confidence_interval, metric, p["loss"], p["confidence"], **given))
 
 
-def far_apart() -> Any:
+def far_apart():
     """Return comparisons of coverages that differ by nearly all rows, and intervals whose resamples are few."""
     rng, n = np.random.default_rng(148), np.arange(300)
     for errors in (3, 30):
         loss = (n < errors) * 1.0
         scores = {"knows": 0.1 * rng.random(300) - loss, "wrong": loss + 0.1 * rng.random(300)}
         for level in (0.8, 0.99):
-            given: dict[str, Any] = {"n_resamples": 60, "level": level}
+            given = {"n_resamples": 60, "level": level}
             result = tried(abstain.compare, loss, scores, "coverage_at_risk(risk=0.02)", **given)
             yield f"{errors} {level}", rows_of(result)
     for errors, resamples in product((3, 4, 5, 6, 7), (3, 19, 39, 1000)):
@@ -84,7 +80,7 @@ def far_apart() -> Any:
         yield at, tried(inference.confidence_interval, "auroc_f", loss, score, **given)
 
 
-def many_thresholds() -> Any:
+def many_thresholds():
     """Return bands over more thresholds than are drawn, or computed, at once."""
     p = rows(146, 3000)
     for kind, method in (
@@ -94,7 +90,7 @@ def many_thresholds() -> Any:
         ("simultaneous", "dkw"),
     ):
         for names in ((), ("clusters",)):
-            given: dict[str, Any] = {name: p[name] for name in names} | {"kind": kind, "method": method, "n_draws": 150}
+            given = {name: p[name] for name in names} | {"kind": kind, "method": method, "n_draws": 150}
             band = tried(inference.risk_band, p["loss"], p["confidence"], **given)
             points = [] if isinstance(band, str) else [band.at(each) for each in (0.1, 0.5, 0.9)]
             yield f"{kind} {method} {names}", points or band
@@ -103,11 +99,11 @@ def many_thresholds() -> Any:
     yield "interpolated", [band.low[::2000], band.high[::2000], len(band)]
 
 
-def runs_in_every_design() -> Any:
+def runs_in_every_design():
     """Return comparisons and rankings of several runs, of equal and of unlike numbers, by each route."""
     losses, scores = models(149, 60, 4)
     uneven = {"x": losses["x"], "y": losses["y"][:2]}, {"x": scores["x"], "y": scores["y"][:2]}
-    designs: tuple[dict[str, Any], ...] = (
+    designs = (
         {}, {"clusters": np.arange(60) // 4}, {"clusters": np.sqrt(3.0 * np.arange(60)) // 1},
         {"strata": np.arange(60) % 3},
         {"sample_weight": 1.0 + np.arange(60) % 2, "clusters": np.arange(60) // 5},
@@ -121,13 +117,12 @@ def runs_in_every_design() -> Any:
         yield f"{k} one loss", rows_of(abstain.compare(losses["x"], scores, "augrc", adjust="max-t", **design))
 
 
-def many_groups_and_pairs() -> Any:
+def many_groups_and_pairs():
     """Return evaluations by many groups, and comparisons of more pairs than a table shows."""
     p = rows(161, 900)
     rng, found = np.random.default_rng(161), {}
     for number in (7, 25, 45):
-        group = rng.integers(0, number, 900)
-        given: dict[str, Any] = {"loss": p["loss"], "confidence": p["confidence"], "groups": {"site": group}}
+        given = {"loss": p["loss"], "confidence": p["confidence"], "groups": {"site": rng.integers(0, number, 900)}}
         result = abstain.evaluate(**given, metrics=["augrc", "auroc_f"])
         found[f"{number} groups"] = shown(result) if number == 25 else [result.verdict, result.notes()]
     compared = inference.compare_groups(p["loss"], p["confidence"], rng.integers(0, 7, 900), "risk")
@@ -137,12 +132,12 @@ def many_groups_and_pairs() -> Any:
     return found
 
 
-def resamples_of_many_rows() -> Any:
+def resamples_of_many_rows():
     """Return resamples of more rows than are drawn one by one, and of more than are left out one by one."""
     for n in (2500, 5001):
         p = rows(162, n)
         for names in ((), ("clusters",), ("sample_weight",)):
-            given: dict[str, Any] = {name: p[name] for name in names}
+            given = {name: p[name] for name in names}
             terms = inference.replicates(
                 ["augrc", "aurc", "auroc_f"], [(p["loss"], p["confidence"])] * 2, n_resamples=12, **given
             )

@@ -5,7 +5,6 @@ import pickle
 import tempfile
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,14 +17,12 @@ GRID = [0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1]
 SHORT = ("run_length", "delta", "verdict", "graded")
 
 
-def _week(seed: int, n: int = 1500, *, worse: float = 0.0, graded: bool = False) -> dict[str, Any]:
+def _week(seed, n=1500, *, worse=0.0, graded=False):
     p, rng = easy(seed, n, graded=graded, share=0.4), np.random.default_rng(seed + 5)
     return p | {"loss": np.where(rng.random(n) < worse, 1.0, p["loss"]), "u": rng.random(n)}
 
 
-def _weeks(
-    live: LiveCertificate, weeks: list[dict[str, Any]], *columns: str, audits: float = 1.0, times: Any = None
-) -> Any:
+def _weeks(live, weeks, *columns, audits=1.0, times=None):
     """Return what is certified after each week; answers are labelled by chance; saved and restored in between."""
     seen, group = [], "g" if live.grouped else None
     with tempfile.TemporaryDirectory() as folder:
@@ -53,9 +50,9 @@ def _weeks(
     return whole([seen, sent, last, said(last), {name: list(each)[-1:] for name, each in live.certified.items()}])
 
 
-def weeks_that_are_labelled() -> Any:
+def weeks_that_are_labelled():
     """Return certificates over weeks by limit, loss, weight, audit, share of unseen rows, and change."""
-    kinds: dict[str, dict[str, Any]] = {"plain": {}, "graded": {"max_loss": 1.5}, "unseen": {"ood_share": 0.01}}
+    kinds = {"plain": {}, "graded": {"max_loss": 1.5}, "unseen": {"ood_share": 0.01}}
     kinds |= {"weights": {"max_weight": 14.0}, "audit": {"audit": 0.2}, "quick": {"run_length": 50.0, "audit": 0.5}}
     for (name, options), risk, worse in product(kinds.items(), (0.05, 0.1), (0.0, 0.25)):
         live = LiveCertificate(risk=risk, thresholds=GRID, **options)
@@ -68,7 +65,7 @@ def weeks_that_are_labelled() -> Any:
     yield "scores", [whole(scores.thresholds), _weeks(scores, [_week(60, 900), _week(61, 0), _week(62, 400)])]
 
 
-def weeks_of_groups() -> Any:
+def weeks_of_groups():
     """Return certificates of groups that share delta, have their own, and join later."""
     found = {}
     for each, audit, worse in product((False, True), (1.0, 0.3), (0.0, 0.3)):
@@ -85,7 +82,7 @@ def weeks_of_groups() -> Any:
     return found
 
 
-def weeks_of_clusters_and_late_labels() -> Any:
+def weeks_of_clusters_and_late_labels():
     """Return certificates of clusters, of labels that come late, and after a restart."""
     found = {}
     for largest, late, worse in product((None, 16), (False, True), (0.0, 0.3)):
@@ -112,9 +109,9 @@ def weeks_of_clusters_and_late_labels() -> Any:
     return whole(found)
 
 
-def many_weeks() -> Any:
+def many_weeks():
     """Return the lines of so many calls that older ones are joined, a state on disk, and rows that come again."""
-    found: dict[str, Any] = {}
+    found = {}
     live = LiveCertificate(risk=0.2, thresholds=GRID[::3], delta=0.2)
     week = _week(110, 1400)
     for k in range(140):

@@ -2,7 +2,6 @@
 
 import warnings
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from tests.recorded.populations import rows
 #: Estimators that are not the default.
 OTHERS = ("interpolated", "trapezoid", "harmonic", "log")
 #: Options that are not the default.
-OPTIONS: dict[str, list[dict[str, Any]]] = {
+OPTIONS = {
     "accuracy_rejection_area": [{"estimator": each} for each in OTHERS],
     "aurc": [
         *({"estimator": each} for each in OTHERS),
@@ -47,9 +46,9 @@ OPTIMA = (abstain.augrc_optimal, abstain.aurc_optimal)
 OF_SCORES = [name for name in abstain.metrics.names("blocks") if name not in ("accuracy", "risk")]
 
 
-def _all(**columns: Any) -> dict[str, Any]:
+def _all(**columns):
     """Return every metric of scores, with every option; an error by its name."""
-    found: dict[str, Any] = {}
+    found = {}
     rest = {key: each for key, each in columns.items() if key in ("loss", "sample_weight")}
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
@@ -61,28 +60,28 @@ def _all(**columns: Any) -> dict[str, Any]:
     return found | {"warned": [str(each.message) for each in warned]}
 
 
-def _of(p: dict[str, Any], *names: str) -> dict[str, Any]:
+def _of(p, *names):
     """Return all metrics of columns of a population."""
     return _all(**{name: p[name] for name in ("loss", "confidence", *names)})
 
 
-def rows_without_ties() -> Any:
+def rows_without_ties():
     """Distinct scores, with and without weights."""
     return [_of(rows(11, 37)), _of(rows(12, 50), "sample_weight")]
 
 
-def rows_with_ties() -> Any:
+def rows_with_ties():
     """Scores on few values, with and without weights."""
     return [_of(rows(13, 60, steps=7)), _of(rows(14, 45, steps=4), "sample_weight")]
 
 
-def graded_losses() -> Any:
+def graded_losses():
     """Losses of 0, 1/3, 2/3 and 1, and losses above 1."""
     p = rows(15, 50, steps=9, graded=True)
     return [_of(rows(16, 41, graded=True)), _of(p, "sample_weight"), _of(p | {"loss": p["loss"] * 7.0})]
 
 
-def missing_scores() -> Any:
+def missing_scores():
     """A NaN among the scores, whose row is rejected or left out."""
     p = rows(17, 40, steps=8)
     p["confidence"][[3, 11, 24]] = np.nan
@@ -90,7 +89,7 @@ def missing_scores() -> Any:
     return [_all(**chosen, nan_policy=policy) for policy in ("reject", "drop")]
 
 
-def edges() -> Any:
+def edges():
     """No failure, only failures, one row, two rows, one score for all, scores of 0 and 1, weights of 0."""
     n = np.arange(6.0)
     score = np.array([0.0, 0.5, 0.5, 1.0, 1.0, 0.9])
@@ -106,7 +105,7 @@ def edges() -> Any:
     ]
 
 
-def predictions() -> Any:
+def predictions():
     """Metrics of class probabilities, with and without weights, confidences and classes that do not occur."""
     for kind, p in {
         "many": rows(18, 60),
@@ -125,7 +124,7 @@ def predictions() -> Any:
                     yield at, tried(getattr(abstain, name), **given, **more)
 
 
-def optima_and_weights() -> Any:
+def optima_and_weights():
     """Values of the best score, of ranks and of classes."""
     p = rows(21, 40)
     losses = (p["loss"], p["loss"] / 3.0, [0.0, 0.0], [1.0, 1.0], [0.5])
@@ -159,7 +158,7 @@ def optima_and_weights() -> Any:
     }
 
 
-def contributions() -> Any:
+def contributions():
     """What each row adds to a metric, by metric, with weights and ties."""
     for seed, steps, graded in ((22, 0, False), (23, 5, False), (24, 6, True)):
         p = rows(seed, 20, steps=steps, graded=graded)
@@ -171,7 +170,7 @@ def contributions() -> Any:
                     yield f"{seed} {weight is None} {metric.spec}", call
 
 
-def reliability() -> Any:
+def reliability():
     """Reliability curves, by bins."""
     for steps in (0, 5):
         p = rows(25 + steps, 50, steps=steps)
@@ -180,7 +179,7 @@ def reliability() -> Any:
             yield abstain.reliability_curve(p["loss"], p["confidence"], **given)
 
 
-def descriptions() -> Any:
+def descriptions():
     """What is known of each metric: identifier, direction, range, needs, options."""
     for name in abstain.metrics.names():
         for options in [{}, *OPTIONS.get(name, [])]:

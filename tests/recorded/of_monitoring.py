@@ -5,7 +5,6 @@ import tempfile
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,7 +16,7 @@ from tests.recorded.calls import calls, guaranteed, later
 from tests.recorded.contents import chosen, easy, said, warned, whole
 
 
-def calls_without_times() -> Any:
+def calls_without_times():
     """Return what is seen over calls, by risk, shift of scores, kind of guarantee, and what is tested."""
     policies = {
         "exact": guaranteed(),
@@ -25,7 +24,7 @@ def calls_without_times() -> Any:
         "none": guaranteed(risk=None, delta=None, coverage=0.5),
     }
     policies["cost"] = guaranteed(risk=None, delta=None, cost=(4.0, 0.5))
-    options: dict[str, dict[str, Any]] = {"row": {}, "since first": {"since_first": True}, "window": {"window": 150}}
+    options = {"row": {}, "since first": {"since_first": True}, "window": {"window": 150}}
     options |= {"accepted": {"accepted_only": True, "run_length": 40.0, "delta": 0.2}}
     for (name, policy), (kind, more), (worse, lower) in product(policies.items(), options.items(),
                                                                  ((0.0, 0.0), (0.25, 0.0), (0.06, 0.5))):  # fmt: skip
@@ -40,7 +39,7 @@ def calls_without_times() -> Any:
         yield f"{name} {kind} {worse} {lower}", calls(policy, parts, **more)
 
 
-def calls_by_group() -> Any:
+def calls_by_group():
     """Return what is seen of a guarantee about each group, some of which have none."""
     for kind in ({}, {"risk": 0.06}, {"risk": None, "delta": None, "coverage": 0.4}):
         policy = guaranteed("groups", **kind)
@@ -53,7 +52,7 @@ def calls_by_group() -> Any:
             yield f"{kind} {worse}", calls(policy, parts, "groups")
 
 
-def calls_of_clusters() -> Any:
+def calls_of_clusters():
     """Return what is seen of clusters that count once, of rows of clusters, and of clusters that come again."""
     for most, returning, worse in product((None, 16), ("refuse", "skip"), (0.0, 0.3)):
         policy = guaranteed("clusters", risk=0.13, delta=0.2, **({} if most is None else {"max_cluster": most}))
@@ -70,7 +69,7 @@ def calls_of_clusters() -> Any:
         yield f"{most} {returning} {worse} late", calls(policy, parts, "clusters", times=days, **late)
 
 
-def drift_of_scores() -> Any:
+def drift_of_scores():
     """Return what drift is seen, and where first, over many rows."""
     base = guaranteed()
     weighted = replace(base, calibration=replace(base.calibration, weighted=True))
@@ -83,7 +82,7 @@ def drift_of_scores() -> Any:
                 yield f"{name} {lower} {only}", seen if isinstance(seen, str) else seen[0][-1]
 
 
-def many_calls() -> Any:
+def many_calls():
     """Return the periods of so many calls that older ones are joined, and rows that were sent before."""
     policy, found = guaranteed(), {}
     stream = Monitor(policy)
@@ -121,7 +120,7 @@ def many_calls() -> Any:
     return whole(found, "periods")
 
 
-def rows_of_a_frame() -> Any:
+def rows_of_a_frame():
     """Return what is seen of the rows of a lazy frame, and of a state on disk."""
     part = later(700, 900, worse=0.1)
     frame = pl.DataFrame({"l": part["loss"], "s": part["confidence"], "g": part["groups"], "day": np.arange(900) // 9})

@@ -1,7 +1,6 @@
 """What a monitor sees of rows with times: periods, windows, labels that come late, and times of many kinds."""
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -13,17 +12,17 @@ from tests.recorded.contents import whole
 START = np.datetime64("2026-01-05")
 
 
-def _parts() -> tuple[list[dict[str, Any]], list[Any]]:
+def _parts():
     """Return rows of four calls, with days that tie."""
     parts = [later(400 + k, n, worse=0.25 * (k > 1)) for k, n in enumerate((60, 200, 180, 90))]
     days = [np.floor(30.0 * k + 30.0 * np.linspace(0.0, 0.99, len(part["loss"]))) for k, part in enumerate(parts)]
     return parts, days
 
 
-def periods_and_windows() -> Any:
+def periods_and_windows():
     """Return what is seen of numbers and dates as times, by period and window."""
     parts, days = _parts()
-    kinds: list[tuple[str, dict[str, Any]]] = [("numbers", {}), ("dates", {"period": 10.0})]
+    kinds = [("numbers", {}), ("dates", {"period": 10.0})]
     for name, more in (*kinds, ("numbers", {"window": 14.0}), ("dates", {"since_first": True})):
         times = [{"time": each if name == "numbers" else START + each.astype(int)} for each in days]
         result = calls(guaranteed(), parts, times=times, **more)
@@ -41,12 +40,12 @@ def periods_and_windows() -> Any:
         yield f"groups {more}", calls(guaranteed("groups"), parts, "groups", times=by_group, **more)
 
 
-def times_of_many_kinds() -> Any:
+def times_of_many_kinds():
     """Return the periods of times that are written in other ways."""
     parts, days = _parts()
     dates = [START + each.astype(int) for each in days]
     text = [[str(day) for day in each] for each in dates]
-    kinds: dict[str, Any] = {"hours": [each * 24.0 for each in days], "text": text, "dates": dates}
+    kinds = {"hours": [each * 24.0 for each in days], "text": text, "dates": dates}
     kinds["whole"] = [np.char.replace(each, "-", "").astype(float) for each in text]
     seconds = [(each - np.datetime64(0, "D")).astype(float) * 86400.0 for each in dates]
     for k, unit in enumerate(("seconds", "milliseconds", "microseconds", "nanoseconds")):
@@ -75,7 +74,7 @@ def times_of_many_kinds() -> Any:
     return whole(found)
 
 
-def labels_that_come_late() -> Any:
+def labels_that_come_late():
     """Return what is seen at an age of rows, where some have no label, or come again with all others."""
     parts, days = _parts()
     bare = [part | {"loss": np.where(np.arange(len(part["loss"])) % 9 == 0, np.nan, part["loss"])} for part in parts]

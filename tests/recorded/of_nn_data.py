@@ -4,12 +4,10 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
-from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -23,23 +21,23 @@ TOLERANCE = 1e-4
 
 
 @contextmanager
-def _folder() -> Iterator[Path]:
+def _folder():
     with tempfile.TemporaryDirectory() as name:
         yield Path(name)
 
 
-def _bytes(seed: int, *shape: int) -> Any:
+def _bytes(seed, *shape):
     """Return smooth images in bytes."""
     rng = np.random.default_rng([71, seed])
     return (255.0 * rng.random(shape) * np.linspace(0.3, 1.0, shape[-2])[:, None]).astype(np.uint8)
 
 
-def _picture(path: Path, seed: int, height: int, width: int, grey: bool = False) -> None:
+def _picture(path, seed, height, width, grey=False):
     path.parent.mkdir(parents=True, exist_ok=True)
     Image.fromarray(_bytes(seed, height, width, 3)[..., 0] if grey else _bytes(seed, height, width, 3)).save(path)
 
 
-def _few(images: Any) -> Any:
+def _few(images):
     """Return a set in few numbers: weighted sums of the first images, labels, names, shape."""
     if images is None or isinstance(images, str):
         return images
@@ -48,12 +46,12 @@ def _few(images: Any) -> Any:
     return [len(images), images.shape, sums, images.labels[:12], images.class_names, images.name, images.n_classes]
 
 
-def _loaded(name: Any, **options: Any) -> Any:
+def _loaded(name, **options):
     found = tried(data.load, str(name), **options)
     return found if isinstance(found, str) else [_few(each) for each in found]
 
 
-def files() -> Any:
+def files():
     """Return what is read from archives, folders and lists, with sizes given and not."""
     labels = np.array([0, 2, 1, 2, 0])
     with _folder() as folder:
@@ -94,11 +92,7 @@ def files() -> Any:
         lazy = data.Files([folder / "large" / "x" / f"{k}.png" for k in range(4)], 10, 20, 1)
         yield (
             "files",
-            [
-                lazy.shape,
-                lazy[torch.tensor([3, 0])].double().mean(dim=(1, 2, 3)),
-                lazy.select(torch.tensor([1])).shape,
-            ],
+            [lazy.shape, lazy[torch.tensor([3, 0])].double().mean(dim=(1, 2, 3)), lazy.select(torch.tensor([1])).shape],
         )
         yield "mask", lazy.select(torch.tensor([True, False, True, False])).shape
         for name in (
@@ -115,7 +109,7 @@ def files() -> Any:
 class _Split:
     """A part of a data set as a library has it."""
 
-    def __init__(self, n: int, picture: str = "Image", label: str = "ClassLabel") -> None:
+    def __init__(self, n, picture="Image", label="ClassLabel"):
         kinds = {name: type(name, (), {"names": ["a", "b", "c"]})() for name in ("Value", picture, label)}
         self.features = {"id": kinds["Value"], "photo": kinds[picture], "kind": kinds[label]}
         self.columns = {
@@ -124,13 +118,13 @@ class _Split:
         }
         self.data, self.targets, self.classes = _bytes(n, n, 6, 6, 3), self.columns["kind"], ["a", "b", "c"]
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key):
         return (
             self.columns[key] if isinstance(key, str) else {name: column[key] for name, column in self.columns.items()}
         )
 
 
-def sets_of_libraries() -> Any:
+def sets_of_libraries():
     """Return data sets as other libraries give them, and what is missing in them."""
     hub = {
         "all": {"train": _Split(4), "test": _Split(3)},
@@ -142,13 +136,13 @@ def sets_of_libraries() -> Any:
     modules = {"datasets": SimpleNamespace(load_dataset=hub.__getitem__), "torchvision": ModuleType("torchvision")}
     vision = SimpleNamespace(Some=lambda root, train, download: _Split(5 if train else 2), __all__=["Some"])
     modules["torchvision.datasets"] = vision
-    with patch.dict(sys.modules, modules), patch.dict(os.environ, {"ABSTAIN_DATA": "here"}):  # type: ignore[arg-type]
+    with patch.dict(sys.modules, modules), patch.dict(os.environ, {"ABSTAIN_DATA": "here"}):
         for name in hub:
             yield name, [_loaded(f"hf:{name}", size=size) for size in (None, 6)]
         yield "torchvision", [_loaded(f"torchvision:{name}") for name in ("Some", "Same")]
 
 
-def sets_with_shifts() -> Any:
+def sets_with_shifts():
     """Return the parts of sets as WILDS and BREEDS have them."""
     with _folder() as folder:
         rows = [
@@ -179,14 +173,14 @@ def sets_with_shifts() -> Any:
         yield "breeds", [_loaded(breeds), _loaded(f"{breeds}:shift")]
 
 
-def tasks() -> Any:
+def tasks():
     """Return splits, statistics and test sets of tasks by their options."""
     with _folder() as folder:
         for name, k in product(("class0", "class2", "class1"), range(3)):
             _picture(folder / "else" / "test" / name / f"{k}.png", k, 10, 12)
         more = ["synthetic:n=5,size=20,channels=1,seed=3:semantic", "synthetic:n=4,size=8,seed=9:non-semantic"]
         shares = ("first:7", "train:0.25", "test:9", "test:1.0", "test:60", "middle:3", "test:0")
-        every: list[dict[str, Any]] = [{}, *({"validation": each} for each in shares)]
+        every = [{}, *({"validation": each} for each in shares)]
         every += [{"corruptions": ["fog", "contrast"]}, {"corruptions": ["x"]}, {"ood_data": more}]
         every += [{"ood_data": more[1:], "statistics": "own"}, {"statistics": "none", "ood_data": ["synthetic"]}]
         every += [{"shifted_data": [str(folder / "else")]}, {"sub_classes": ["class1"]}]
@@ -201,21 +195,15 @@ def tasks() -> Any:
             ]
             yield (
                 f"{number}",
-                [
-                    _few(made.train),
-                    _few(made.validation),
-                    sets[:5],
-                    list(made.splits.values()),
-                    made.statistics(),
-                ],
+                [_few(made.train), _few(made.validation), sets[:5], list(made.splits.values()), made.statistics()],
             )
 
 
-def held_out_classes() -> Any:
+def held_out_classes():
     """Return what is left to learn, and the shift of classes that are held out."""
     train, test = data.synthetic(30, 5, 6)
     groups = {"low": ["class0", "class3"], "high": ["class4", "class1"]}
-    found: list[Any] = []
+    found = []
     for held in (["class3"], ["class1", "class0"], ["class0", "class3"], ["class2"], [], ["nothing"]):
         made = tried(data.hold_out, train, test, groups, held)
         found.append(made if isinstance(made, str) else [_few(each) for each in made])

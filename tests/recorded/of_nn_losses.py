@@ -1,7 +1,6 @@
 """Objectives of PyTorch with their gradients, and live metrics over batches."""
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 import torch
@@ -13,7 +12,7 @@ TOLERANCE = 1e-5
 CONFIDENCES = ("msp", "neg_entropy", "softmax_margin", "neg_gini", "max_logit", "energy")
 
 
-def _logits(n: int = 7, classes: int = 3, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
+def _logits(n=7, classes=3, seed=0):
     """Return logits in double precision, two rows of them tied, and labels."""
     rng = np.random.default_rng([21, n, classes, seed])
     values = rng.normal(0.0, 1.5, (n, classes))
@@ -21,7 +20,7 @@ def _logits(n: int = 7, classes: int = 3, seed: int = 0) -> tuple[torch.Tensor, 
     return torch.as_tensor(values, dtype=torch.float64), torch.as_tensor(rng.integers(0, classes, n))
 
 
-def _with_gradient(loss: Any, *tensors: torch.Tensor) -> Any:
+def _with_gradient(loss, *tensors):
     """Return a loss of some tensors and where its gradients point, or the name of its error."""
     given = [each.clone().requires_grad_() if each.is_floating_point() else each for each in tensors]
     value = tried(loss, *given)
@@ -31,7 +30,7 @@ def _with_gradient(loss: Any, *tensors: torch.Tensor) -> Any:
     return [value, *(each.grad for each in given if each.grad is not None)]
 
 
-def weights_of_ranks() -> Any:
+def weights_of_ranks():
     """Return the weights of each estimator, with ties in order and exact, of one and of several rankings."""
     scores = torch.tensor([0.3, 0.9, 0.3, 0.1, 0.9, 0.7, 0.9], dtype=torch.float64)
     for estimator, ties in product(("harmonic", "log", "plugin", "sele", "augrc"), ("order", "exact")):
@@ -46,11 +45,11 @@ def weights_of_ranks() -> Any:
         yield f"{estimator} {ties}", row
 
 
-def rank_losses() -> Any:
+def rank_losses():
     """Return the losses of ranks by confidence and options, with their gradients."""
     logits, target = _logits(12, 4)
     for name, ties, unit_mean in product(CONFIDENCES, ("order", "exact"), (False, True)):
-        options: dict[str, Any] = {"confidence": name, "ties": ties, "unit_mean": unit_mean}
+        options = {"confidence": name, "ties": ties, "unit_mean": unit_mean}
         losses = [nn.AURCLoss(each, **options) for each in ("harmonic", "log", "plugin")]
         losses += [nn.SELELoss(**options), nn.AUGRCLoss(**options)]
         yield f"{name} {ties} {unit_mean}", [each(logits, target) for each in losses]
@@ -60,12 +59,12 @@ def rank_losses() -> Any:
     yield "own", own(logits, target)
 
 
-def bayesian_losses() -> Any:
+def bayesian_losses():
     """Return the expected AURC of several models, by ranking, estimator and confidence."""
     several = torch.stack([_logits(seed=k)[0] for k in range(3)])
     target = _logits()[1]
     for estimator, ranking, ties in product(("harmonic", "log", "sele"), ("own", "predictive"), ("order", "exact")):
-        options: Any = {"ranking": ranking, "ties": ties}
+        options = {"ranking": ranking, "ties": ties}
         yield (
             f"{estimator} {ranking} {ties}",
             [
@@ -82,19 +81,14 @@ def bayesian_losses() -> Any:
     )
 
 
-def cwsa() -> Any:
+def cwsa():
     """Return smooth CWSA and its loss by all options, with gradients."""
     logits, target = _logits(9)
     loss = torch.tensor([0.0, 1.0, 0.0, 0.5, 1.0, 0.0], dtype=torch.float64)
     confidence = torch.tensor([0.9, 0.8, 0.55, 0.5, 0.3, 1.0], dtype=torch.float64)
     settings = product((0.0, 0.5, 0.9), (0.05, 0.4), (0.0, 1.0, 2.5), ("accepted", "all"))
     for threshold, temperature, penalty, denominator in settings:
-        options: Any = {
-            "threshold": threshold,
-            "temperature": temperature,
-            "penalty": penalty,
-            "denominator": denominator,
-        }
+        options = {"threshold": threshold, "temperature": temperature, "penalty": penalty, "denominator": denominator}
         row = [_with_gradient(lambda a, b, o=options: nn.smooth_cwsa(a, b, **o), loss, confidence)]
         for correctness in ("soft", "hard"):
             row.append(_with_gradient(nn.CWSALoss(**options, correctness=correctness), logits, target)[:1])
@@ -108,7 +102,7 @@ def cwsa() -> Any:
     yield "gradient", _with_gradient(nn.CWSALoss(), logits, target)
 
 
-def correctness_ranking() -> Any:
+def correctness_ranking():
     """Return the loss of correctness ranking over epochs, with its memory."""
     criterion = nn.CorrectnessRankingLoss(6)
     for epoch in range(3):
@@ -127,12 +121,12 @@ def correctness_ranking() -> Any:
         yield _with_gradient(nn.crl_loss, confidence, torch.tensor(correctness, dtype=torch.float64))
 
 
-def learned_confidence() -> Any:
+def learned_confidence():
     """Return the losses of ConfidNet, Deep Gamblers and DeVries & Taylor, with gradients, warm-up and budget."""
     logits, target = _logits(8, 4)
     branch = torch.linspace(-2.0, 2.5, 8, dtype=torch.float64)
     classes = torch.clamp(target, max=2)
-    found: list[Any] = [_with_gradient(nn.confidnet_loss, branch, logits, target)]
+    found = [_with_gradient(nn.confidnet_loss, branch, logits, target)]
     found += [_with_gradient(lambda z, r=r: nn.deep_gamblers_loss(z, classes, r), logits) for r in (1.5, 2.2, 10.0)]
     gambler = nn.DeepGamblersLoss(3.0, warm_up_epochs=2)
     for epoch in range(4):
@@ -156,13 +150,13 @@ def learned_confidence() -> Any:
     return [*found, shapes, head(logits.float()).shape]
 
 
-def live_metrics() -> Any:
+def live_metrics():
     """Return live metrics of batches, exact and in bins, by confidence, loss, scale and weights, after each batch."""
     binary = ("augrc", "aurc", "e_aurc", "auroc_f", "risk", "coverage_at_risk(risk=0.2)")
     for bins, confidence, loss in product((None, 256, 1000), (*CONFIDENCES, None), ("zero_one", "cross_entropy")):
         if (bins or 0) > 256 and (confidence or "msp") != "msp":
             continue
-        how: Any = confidence or (lambda z: z[:, 0] - z[:, 1])
+        how = confidence or (lambda z: z[:, 0] - z[:, 1])
         names = binary if loss == "zero_one" else ("augrc", "aurc", "e_aurc")
         metric = nn.SelectiveMetrics(names, bins=bins, confidence=how, loss=loss)
         for seed in range(3):
@@ -170,7 +164,7 @@ def live_metrics() -> Any:
         yield f"{bins} {confidence} {loss}", [tried(metric.compute), list(metric.reasons), metric.scale]
 
 
-def live_tables() -> Any:
+def live_tables():
     """Return the tables behind live metrics: confidences and losses with ties, weights, infinities and NaN."""
     scores = torch.tensor([0.5, 0.9, 0.5, -0.0, 0.0, 1.0, 0.9], dtype=torch.float64)
     losses = torch.tensor([1.0, 0.0, 0.5, 1.0, 0.0, 0.0, 0.0], dtype=torch.float64)

@@ -4,7 +4,6 @@ import tempfile
 from dataclasses import asdict
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -19,7 +18,7 @@ TRIED = ("small", "svhn_net", "cwsa_mnist", "cwsa_cifar10", "vgg11bn", "vgg13bn"
 TRIED += ("wideresnet28x10",)
 
 
-def _drawn(model: torch.nn.Module, seed: int = 0) -> torch.nn.Module:
+def _drawn(model, seed=0):
     """Give every parameter and statistic a value of its own."""
     rng = np.random.default_rng([51, seed])
     for name, value in model.state_dict().items():
@@ -32,21 +31,21 @@ def _drawn(model: torch.nn.Module, seed: int = 0) -> torch.nn.Module:
     return model
 
 
-def _images(n: int, channels: int, size: int) -> torch.Tensor:
+def _images(n, channels, size):
     return torch.as_tensor(np.random.default_rng([52, n, size]).random((n, channels, size, size)), dtype=torch.float32)
 
 
-def bodies_of_networks() -> Any:
+def bodies_of_networks():
     """Return sizes, features and logits of the networks in small widths."""
     for name, dropout in product(TRIED, (False, True)):
         for channels, size, head in ((3, 16, "linear"), (1, 10, "cosine")):
-            options: dict[str, Any] = {"width": 2, "dropout": dropout, "head": head, "scale": 5.0}
+            options = {"width": 2, "dropout": dropout, "head": head, "scale": 5.0}
             network = networks.build(
                 name, (channels, size, size), 3, **options, mean=[0.4] * channels, std=[0.3] * channels
             )
             drops = [each.p for each in network.modules() if isinstance(each, torch.nn.Dropout)]
             norms = sum(isinstance(each, torch.nn.BatchNorm2d) for each in network.modules())
-            row: list[Any] = [networks.parameters(network), network.n_features, len(drops), sum(drops), norms]
+            row = [networks.parameters(network), network.n_features, len(drops), sum(drops), norms]
             if not dropout:
                 _drawn(network).eval()
                 with torch.no_grad():
@@ -59,7 +58,7 @@ def bodies_of_networks() -> Any:
     yield "head", repr(networks.build("small", (1, 7, 7), 2).head)
 
 
-def steps_of_optimizers() -> Any:
+def steps_of_optimizers():
     """Return parameters, statistics and losses after three steps of each sharpness-aware optimizer."""
     x, y = _images(8, 1, 4).flatten(1), torch.arange(8) % 3
     for kind, options in (
@@ -74,7 +73,7 @@ def steps_of_optimizers() -> Any:
             optimizer = getattr(ingredients, kind)(base, model if frozen else None, **options)
             losses = []
 
-            def closure(model: Any = model, optimizer: Any = optimizer) -> Any:
+            def closure(model=model, optimizer=optimizer):
                 optimizer.zero_grad()
                 loss = torch.nn.functional.cross_entropy(model(x), y)
                 loss.backward()
@@ -85,7 +84,7 @@ def steps_of_optimizers() -> Any:
             single = torch.nn.Parameter(torch.tensor([1.0, -2.0]))
             optimizer = getattr(ingredients, kind)(torch.optim.SGD([single], lr=0.1), **options)
 
-            def alone(optimizer: Any = optimizer, single: Any = single) -> Any:
+            def alone(optimizer=optimizer, single=single):
                 optimizer.zero_grad()
                 loss = (single**4).sum()
                 loss.backward()
@@ -95,7 +94,7 @@ def steps_of_optimizers() -> Any:
             yield f"{kind} {options} {frozen}", [losses, state, layers[1].running_mean, model(x)[:2]]
 
 
-def averages() -> Any:
+def averages():
     """Return averages of weights after several updates, and batch norm's statistics computed anew."""
     for make in (ingredients.SWA, lambda m: ingredients.EMA(m, 0.9), lambda m: ingredients.EMA(m, 0.05, warm_up=False)):
         model = _drawn(torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.BatchNorm1d(3)))
@@ -108,9 +107,9 @@ def averages() -> Any:
         yield from [average.model[1].running_mean, average.model[1].running_var, average.eval()(batches[0][0])]
 
 
-def extracted_outputs() -> Any:
+def extracted_outputs():
     """Return outputs of loaders with and without labels, features, passes and biases, from files and parts."""
-    found: list[Any] = []
+    found = []
     layers = [torch.nn.Linear(6, 5), torch.nn.ReLU(), torch.nn.Dropout(0.4), torch.nn.Linear(5, 3)]
     for bias, labelled, features in product((True, False), (True, False), (True, False)):
         layers[-1] = torch.nn.Linear(5, 3, bias=bias)
@@ -135,7 +134,7 @@ def extracted_outputs() -> Any:
     return [*found, adapted.n_features, adapted(_images(2, 3, 2)), adapted.features(_images(2, 3, 2))]
 
 
-def settings_of_recipes() -> Any:
+def settings_of_recipes():
     """Return the settings of all recipes and the passes of their stages."""
     found = {}
     for name in train.names():
@@ -147,7 +146,7 @@ def settings_of_recipes() -> Any:
 
 
 #: Recipes that meet each part of the training once, with what is changed of them.
-TRAINED: dict[str, tuple[str, ...]] = {
+TRAINED = {
     "ce": ("crop=2", "flip=true", "cutout=4", "keep=best"),
     "sure": ("average.anneal=2", "epochs=3"),
     "sure_plus": ("pixmix.pictures=8",),
@@ -166,7 +165,7 @@ TRAINED: dict[str, tuple[str, ...]] = {
 }
 
 
-def one_epoch_of_recipes() -> Any:
+def one_epoch_of_recipes():
     """Return what recipes leave of a set after a few steps, with what their manifest says, and their plans."""
     task = data.task(
         "synthetic:n=48,size=12", corruptions=["contrast"], ood_data=["synthetic:n=20,size=12,seed=4:semantic"]
@@ -176,11 +175,11 @@ def one_epoch_of_recipes() -> Any:
         base += ["average.start=1"] * (train.recipe(name).stage["main"].average.kind == "swa")
         recipe = train.recipe(name, [*base, *changes])
         with tempfile.TemporaryDirectory() as folder:
-            said: list[str] = []
+            said = []
             run = train.fit(recipe, task, folder, seed=1, say=said.append, enable_progress_bar=False, accelerator="cpu")
             out = {each.name: study.read_study(folder).outputs(run.model, run.name, each.name) for each in run.sets}
             files = sorted(str(each.relative_to(folder)) for each in Path(folder).rglob("*") if each.is_file())
-        row: list[Any] = [run.folder, run.scores, run.splits, run.notes, list(run.sets), files, len(said)]
+        row = [run.folder, run.scores, run.splits, run.notes, list(run.sets), files, len(said)]
         for each in ("validation", "ood-synthetic-n=20-size=12-seed=4", "corruption-2"):
             if each in out:
                 row.append(

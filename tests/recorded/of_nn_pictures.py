@@ -1,7 +1,6 @@
 """What is done to images: corruptions, mixtures, augmentations, and the terms of a loss that they give."""
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 import torch
@@ -13,7 +12,7 @@ from tests.recorded import tried
 TOLERANCE = 1e-4
 
 
-def _images(n: int, channels: int, size: int, seed: int = 0) -> torch.Tensor:
+def _images(n, channels, size, seed=0):
     """Return images with smooth and with flat parts, one of them black."""
     values = np.random.default_rng([31, seed]).random((n, channels, size, size)) * np.linspace(0.2, 1.0, size)
     values[0, :, : size // 2] = 0.5
@@ -21,7 +20,7 @@ def _images(n: int, channels: int, size: int, seed: int = 0) -> torch.Tensor:
     return torch.as_tensor(values, dtype=torch.float32)
 
 
-def _few(x: Any) -> Any:
+def _few(x):
     """Return of every image a sum with weights that differ, and its extremes."""
     if isinstance(x, str):
         return x
@@ -36,7 +35,7 @@ def _few(x: Any) -> Any:
     ]
 
 
-def corruptions() -> Any:
+def corruptions():
     """Return every corruption at every level, in colour and in grey, and one of larger images."""
     for name, level in product(CORRUPTIONS, (1, 2, 3, 4, 5)):
         row = [_few(data.corrupt(_images(3, 3, 16), name, level, seed=level))[2]]
@@ -47,7 +46,7 @@ def corruptions() -> Any:
         yield f"{name} {level}", row
 
 
-def corrupted_sets() -> Any:
+def corrupted_sets():
     """Return sets under corruptions with and without a number of images for each."""
     images = data.synthetic(30, 3, 8)[1]
     for level, names, per, seed in (
@@ -59,13 +58,13 @@ def corrupted_sets() -> Any:
         yield from [_few(made.pixels)[2][:8], made.labels, which[::5], made.name]
 
 
-def mixing_sets() -> Any:
+def mixing_sets():
     """Return procedural images of each kind."""
     for kind, channels, size in (("both", 3, 12), ("fractals", 1, 20), ("leaves", 3, 24), ("noise", 3, 9)):
         yield f"{kind} {channels}", _few(ingredients.mixing_set(5, size=size, channels=channels, kind=kind, seed=2))
 
 
-def mixtures() -> Any:
+def mixtures():
     """Return mixed batches, their labels and shares, by seed and parameter."""
     x, y = _images(6, 3, 10), torch.tensor([0, 1, 2, 0, 1, 2])
     for seed, alpha, mix in product(range(3), (0.2, 1.0, 10.0), (ingredients.mixup, ingredients.cutmix)):
@@ -88,11 +87,11 @@ def mixtures() -> Any:
     yield "rounds", [ingredients.PixMix(pictures, least=k, most=3).rounds(20, 4) for k in (0, 1, 3)]
 
 
-def terms() -> Any:
+def terms():
     """Return the losses of all terms of a batch with a linear network, and how many passes they take."""
     x, y = _images(5, 3, 8), torch.tensor([0, 1, 2, 2, 1])
     weight = torch.as_tensor(np.random.default_rng(2).normal(0.0, 0.1, (192, 3)), dtype=torch.float32)
-    every: dict[str, Any] = {
+    every = {
         "clean": ingredients.Clean(weight=0.5),
         "mixup": ingredients.Mixup(1.0, weight=2.0),
         "regmixup": ingredients.RegMixup(10.0, 0.7),
@@ -112,7 +111,7 @@ def terms() -> Any:
     return [found, ingredients.jensen_shannon(*logits), ingredients.jensen_shannon(60.0 * logits[0], -60.0 * logits[0])]
 
 
-def synthetic_images() -> Any:
+def synthetic_images():
     """Return synthetic images, their selections and their batches."""
     for options in (
         {},

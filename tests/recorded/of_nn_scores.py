@@ -2,7 +2,6 @@
 
 import warnings
 from itertools import product
-from typing import Any
 
 import numpy as np
 import torch
@@ -13,7 +12,7 @@ from tests.recorded import of_scores, tried
 TOLERANCE = 1e-4
 
 
-def _few(values: Any) -> Any:
+def _few(values):
     """Return a tensor in few numbers: its size, its sum with weights that differ, and its extremes."""
     if isinstance(values, str):
         return values
@@ -22,7 +21,7 @@ def _few(values: Any) -> Any:
     return [tuple(values.shape), str(values.dtype), float((flat * weight).sum()), float(flat.min()), float(flat.max())]
 
 
-def scores_of_tensors() -> Any:
+def scores_of_tensors():
     """Return every score of tensors, fitted on NumPy's arrays where it has to be."""
     train, validation, _ = of_scores._parts()
     names = ("logits", "features", "passes", "head")
@@ -38,7 +37,7 @@ def scores_of_tensors() -> Any:
             yield f"{name} {single}", fitted if isinstance(fitted, str) else tried(fitted.score_arrays, **columns)
 
 
-def _model(seed: int = 0, channels: int = 2) -> torch.nn.Module:
+def _model(seed=0, channels=2):
     """Return a small network with convolutions, dropout and batch norm, its weights drawn by NumPy."""
     layers = [torch.nn.Conv2d(channels, 4, 3, padding=1), torch.nn.BatchNorm2d(4), torch.nn.ReLU(), torch.nn.Flatten()]
     model = torch.nn.Sequential(
@@ -50,18 +49,14 @@ def _model(seed: int = 0, channels: int = 2) -> torch.nn.Module:
     return model
 
 
-def _images(n: int, seed: int, channels: int = 2) -> torch.Tensor:
+def _images(n, seed, channels=2):
     return torch.as_tensor(np.random.default_rng([4, seed]).random((n, channels, 4, 4)), dtype=torch.float32)
 
 
-def scores_of_the_model() -> Any:
+def scores_of_the_model():
     """Return GradNorm, ODIN and Gram scores with their options, and what the latter keeps."""
     model, x = _model(), _images(7, 0)
-    yield from [
-        nn.gradnorm(model, x),
-        nn.gradnorm(model, x, chunk_size=2),
-        nn.gradnorm(model.double(), x.double()),
-    ]
+    yield from [nn.gradnorm(model, x), nn.gradnorm(model, x, chunk_size=2), nn.gradnorm(model.double(), x.double())]
     model = _model()
     yield nn.gradnorm(model, x, parameters=lambda name: name.startswith("7"))
     for temperature, epsilon, std in (
@@ -78,7 +73,7 @@ def scores_of_the_model() -> Any:
         yield from [nn.gram_score(model, 3.0 * x - 1.0, kept), nn.gram_score(model, x, kept)]
 
 
-def scores_of_passes() -> Any:
+def scores_of_passes():
     """Return confidences of dropout and ensembles, and the masks of a seed."""
     models, x = [_model(k) for k in range(3)], _images(6, 1)
     for logits in (nn.ensemble_logits(models, x), nn.mc_dropout(models[0], x, 4, seed=3)):
@@ -87,7 +82,7 @@ def scores_of_passes() -> Any:
             yield nn.passes_confidence(logits, kind)
 
 
-def reservations() -> Any:
+def reservations():
     """Return the confidence of a reservation, of plain, large and half-precise logits."""
     logits = torch.as_tensor(np.random.default_rng(5).normal(0.0, 3.0, (6, 4)))
     return [

@@ -1,7 +1,5 @@
 """What Outputs makes of columns that are right, doubtful and wrong."""
 
-from typing import Any
-
 import numpy as np
 
 from tests.recorded.sources import CONF, LOGITS, NAMES, P1, PRED, SITE, TWO, WEIGHT, WHO, WRONG, N, P, Y, made
@@ -10,9 +8,9 @@ WORDS, SAID = NAMES[Y], NAMES[PRED]
 CYCLE = np.arange(N)
 
 
-def columns_of_outputs() -> Any:
+def columns_of_outputs():
     """Return what Outputs makes of columns that are right, doubtful and wrong."""
-    base: dict[str, Any] = {"labels": Y, "predictions": PRED}
+    base = {"labels": Y, "predictions": PRED}
     many = np.tile(CYCLE, 3)
     low = P.argmin(axis=1)
     return [

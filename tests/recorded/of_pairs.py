@@ -1,7 +1,6 @@
 """Pairs of scores that hardly differ or differ in one direction, errors that were not seen, letters and ranks."""
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -14,13 +13,13 @@ N = np.arange(80)
 SCORE = np.sqrt((7.0 * N) % 80)
 
 
-def _moved(number: int, up: bool, rng: np.random.Generator) -> Any:
+def _moved(number, up, rng):
     """Return the score with so many rows moved in one direction."""
     chosen = rng.permutation(80)[:number]
     return SCORE + np.where(np.isin(N, chosen), 3.0 if up else -3.0, 0.0)
 
 
-def _pairs(losses: Any, scores: Any, metric: str, **options: Any) -> list[Any]:
+def _pairs(losses, scores, metric, **options):
     """Return what is compared by swaps and without, and with a margin."""
     auto, without = (
         rows_of(tried(abstain.compare, losses, scores, metric, method=method, **options))
@@ -29,7 +28,7 @@ def _pairs(losses: Any, scores: Any, metric: str, **options: Any) -> list[Any]:
     return [auto, without, rows_of(tried(inference.non_inferiority, losses, scores, metric, margin=0.03, **options))]
 
 
-def moved_in_one_direction() -> Any:
+def moved_in_one_direction():
     """Return comparisons of a score with one that moves few or many rows up or down, by how many errors there are."""
     rng, found = np.random.default_rng(151), {}
     for errors in (0, 2, 12, 30, 78):
@@ -44,10 +43,10 @@ def moved_in_one_direction() -> Any:
     return found
 
 
-def moved_in_clusters() -> Any:
+def moved_in_clusters():
     """Return the same in clusters of equal and of unequal size, with weights and strata."""
     rng, found = np.random.default_rng(152), {}
-    designs: dict[str, dict[str, Any]] = {
+    designs = {
         "fours": {"clusters": N // 4}, "unequal": {"clusters": np.sqrt(4.0 * N) // 1}, "few": {"clusters": N // 16},
         "weights": {"sample_weight": 1.0 + N % 3}, "strata": {"strata": N % 2},
         "both": {"clusters": N // 4, "sample_weight": np.where(N % 7 == 3, 0.0, 1.0 + N % 2)},
@@ -60,7 +59,7 @@ def moved_in_clusters() -> Any:
     return found
 
 
-def models_apart() -> Any:
+def models_apart():
     """Return comparisons of models whose losses differ on no, one, few and many rows, in one direction and in both."""
     rng, found = np.random.default_rng(153), {}
     loss = np.isin(N, rng.permutation(80)[:24]) * 1.0
@@ -75,7 +74,7 @@ def models_apart() -> Any:
     return found
 
 
-def letters() -> Any:
+def letters():
     """Return letters of matrices of significance, and of scores of which many differ."""
     rng = np.random.default_rng(154)
     for k in (1, 2, 5, 8):

@@ -3,7 +3,6 @@
 import tempfile
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from tests.recorded.contents import said, warned, whole
 from tests.recorded.pools import a_pool, drawn, labelled
 
 
-def two_scores_of_a_pool() -> Any:
+def two_scores_of_a_pool():
     """Return plans that compare two scores, and what their labels say."""
     found = {}
     for steps, models, design, metric in product(
@@ -53,9 +52,9 @@ def two_scores_of_a_pool() -> Any:
     return found
 
 
-def certificates_of_regions() -> Any:
+def certificates_of_regions():
     """Return certificates of the most confident part of a pool, and the levels of several looks."""
-    found: dict[str, Any] = {}
+    found = {}
     for n, steps, region, share in product((700,), (0, 9), (0.3, 0.7), (0.1, 0.5)):
         p = a_pool(n, steps, share)
         plan = tried(abstain.plan_labels, p["confidence"], n // 5, region=region, design="uniform", seed=4)
@@ -69,16 +68,12 @@ def certificates_of_regions() -> Any:
     return whole(found)
 
 
-def plans_that_are_saved() -> Any:
+def plans_that_are_saved():
     """Return plans from files of each kind, with names of rows in other orders and spellings."""
     found = {}
     p = a_pool(120)
     p["confidence"][7] = np.nan
-    names: dict[str, Any] = {
-        "none": None,
-        "numbers": np.arange(120) + 0.0,
-        "text": [f"=row {k:03}" for k in range(120)],
-    }
+    names = {"none": None, "numbers": np.arange(120) + 0.0, "text": [f"=row {k:03}" for k in range(120)]}
     names["padded"], names["days"] = [f"{k:03}" for k in range(120)], np.datetime64("2026-01-01") + np.arange(120)
     with tempfile.TemporaryDirectory() as folder:
         times = [f"2026-01-{1 + k % 28:02}T{k // 28:02}:30:00Z" for k in range(120)]
@@ -88,8 +83,7 @@ def plans_that_are_saved() -> Any:
             "floats": np.arange(120) + 0.5,
         }
         for (name, ids), kind in product(names.items(), ("json", "csv", "parquet")):
-            options = {"ids": ids, "nan_policy": "reject", "judge": p["judge"]}
-            plan: Any = abstain.plan_labels(p["confidence"], 40, seed=1, **options)
+            plan = abstain.plan_labels(p["confidence"], 40, seed=1, ids=ids, nan_policy="reject", judge=p["judge"])
             more = plan.extend(labelled(plan, p["loss"]), 10, seed=2)
             more.save(Path(folder) / f"plan.{kind}")
             again = pool.load_plan(Path(folder) / f"plan.{kind}")

@@ -1,7 +1,6 @@
 """Thresholds without a certificate, of rows without a score, of counted rows; warnings about rows."""
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -15,12 +14,12 @@ LONG = ("fingerprint", "sketch", "bins")
 COLUMNS = ("loss", "confidence")
 
 
-def points_of_these_rows() -> Any:
+def points_of_these_rows():
     """Return thresholds without a certificate, by objective, with ties, weights, clusters and groups."""
-    objectives: list[dict[str, Any]] = [{"risk": each} for each in (0.01, 0.05, 0.2, 1.0)]
+    objectives = [{"risk": each} for each in (0.01, 0.05, 0.2, 1.0)]
     objectives += [{"coverage": each} for each in (0.0, 0.31, 1.0)] + [{"capacity": each} for each in (0.2, (30, 90))]
     objectives += [{"cost": each} for each in ((1.0, 0.05), (10.0, 1.0), (1.0, 2.0), (3.0, 0.0))]
-    kinds: dict[str, tuple[str, ...]] = {"plain": (), "weights": ("sample_weight",), "clusters": ("clusters",)}
+    kinds = {"plain": (), "weights": ("sample_weight",), "clusters": ("clusters",)}
     kinds |= {"groups": ("groups",), "all": ("sample_weight", "clusters")}
     for (name, columns), steps, objective in product(kinds.items(), (0, 5), objectives):
         result = abstain.choose_threshold(**chosen(rows(steps, 90, steps=steps), *columns), **objective)
@@ -28,7 +27,7 @@ def points_of_these_rows() -> Any:
         yield f"{name} {steps} {objective}", [whole(result, *short), steps or said(result)]
 
 
-def rows_without_a_score() -> Any:
+def rows_without_a_score():
     """Return what missing and infinite scores do."""
     p = easy(5, 200)
     score = p["confidence"].copy()
@@ -50,7 +49,7 @@ def rows_without_a_score() -> Any:
         yield f"clusters {most}", whole(abstain.choose_threshold(**given, nan_policy="reject"))
 
 
-def rows_that_are_counted() -> Any:
+def rows_that_are_counted():
     """Return thresholds of a lazy frame, which counts rows."""
     p = easy(8, 1500, steps=40)
     frame = pl.DataFrame({name: p[name] for name in COLUMNS}).lazy()
@@ -69,17 +68,12 @@ def rows_that_are_counted() -> Any:
         "by weight": {"coverage": 0.6, "sample_weight": "w"},
     }.items():
         yield name, whole(abstain.choose_threshold(frame=frame, **names, **more))
-    odd: list[dict[str, Any]] = [
-        {"loss": [0.0, 1.0]},
-        {"confidence": ["confidence"]},
-        {"groups": ["g"]},
-        {"clusters": 3},
-    ]
+    odd = [{"loss": [0.0, 1.0]}, {"confidence": ["confidence"]}, {"groups": ["g"]}, {"clusters": 3}]
     for more in (*odd, {"labels": "no"}, {"confidence": "no"}, {"groups": "no"}, {"max_cluster": 3}):
         yield str(more), tried(abstain.choose_threshold, frame=frame, **(names | {"risk": 0.1, "delta": 0.1} | more))
 
 
-def warnings_about_rows() -> Any:
+def warnings_about_rows():
     """Return the warnings of odd columns of scores and of groups."""
     rng = np.random.default_rng(2)
     n = 400

@@ -2,14 +2,13 @@
 
 from dataclasses import replace
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
 
 import abstain
-from abstain.policy import Policy, compute
+from abstain.policy import compute
 from tests.recorded import tried
 from tests.recorded.contents import chosen, easy, said, whole
 from tests.recorded.forms import INF, NAN, forms
@@ -17,7 +16,7 @@ from tests.recorded.forms import INF, NAN, forms
 SCORES = {"logits": ("msp", "softmax_margin", "max_logit", "logit_margin", "neg_entropy", "energy"),
           "probabilities": ("msp", "softmax_margin", "neg_entropy", "gini")}  # fmt: skip
 #: Rows of classes that are odd: ties, signed zeros, sums near one, missing and infinite values, logits far apart.
-ODD: dict[str, list[list[Any]]] = {
+ODD = {
     "logits": [[1.0, 2.0, 0.5], [0.0, -0.0, 0.0], [2.0, 2.0, -1.0], [800.0, 0.0, -800.0], [NAN, 1.0, 2.0],
                [INF, 1.0, 2.0], [-INF, 1.0, 2.0], [-690.5, 0.0, -689.5], [-5.0, -6.0, -7.0], [0.2, 0.3, 0.6],
                [1.5, 700.0, 699.0], [1e-9, 2e-9, -1e-9], [None, 0.0, 1.0], [30.0, -3.0, 29.999999],
@@ -30,18 +29,16 @@ COLUMN = [0.9, 0.5, 0.31, 0.3, 0.0, -0.0, -1.0, NAN, INF, -INF, None, 0.7]
 NAMES = ["a", "b", "c", "True", True, None, "d", 1, 1.0, NAN, "TRUE", "a"]
 
 
-def _policy(columns: dict[str, Any], **options: Any) -> Policy:
-    p = chosen(easy(1, 300, share=0.5))
-    found: Any = abstain.choose_threshold(**p, coverage=0.6)
-    return found.policy(**columns, **options)
+def _policy(columns, **options):
+    return abstain.choose_threshold(**chosen(easy(1, 300, share=0.5)), coverage=0.6).policy(**columns, **options)
 
 
-def _at(policy: Policy, threshold: float) -> Policy:
+def _at(policy, threshold):
     """Return the policy with another threshold."""
     return replace(policy, thresholds=dict.fromkeys(policy.thresholds, threshold))
 
 
-def scores_that_a_policy_computes() -> Any:
+def scores_that_a_policy_computes():
     """Return the scores of odd rows, together and one by one, by temperature; a single number is of two classes."""
     found = {}
     for kind, scores in SCORES.items():
@@ -60,7 +57,7 @@ def scores_that_a_policy_computes() -> Any:
     return whole(found)
 
 
-def decisions_on_classes() -> Any:
+def decisions_on_classes():
     """Return decisions by scores that are computed, in all forms and at several thresholds."""
     found = {}
     columns = ["x", "y", "z"]
@@ -77,7 +74,7 @@ def decisions_on_classes() -> Any:
     return whole(found)
 
 
-def decisions_on_many_classes() -> Any:
+def decisions_on_many_classes():
     """Return decisions on 30 and 31 classes, of which SQL writes out the margins of 30."""
     found = {}
     for many, score in product((30, 31), ("msp", "softmax_margin")):
@@ -88,7 +85,7 @@ def decisions_on_many_classes() -> Any:
     return whole(found)
 
 
-def decisions_on_one_probability() -> Any:
+def decisions_on_one_probability():
     """Return decisions by the probability of the second of two classes, and of lists in one column."""
     found = {}
     values = [0.2, 0.8, 0.35, 0.65, 0.5, 0.123456789012, 0.1234567890123, 1.0, 0.0, NAN, None, 1.0005, -0.0005, 0.3]
@@ -104,14 +101,14 @@ def decisions_on_one_probability() -> Any:
     return whole(found)
 
 
-def decisions_on_a_column() -> Any:
+def decisions_on_a_column():
     """Return decisions on a column of scores, or of uncertainties, with thresholds that accept none or all."""
     found = {}
     rows = [{"s": value} for value in COLUMN]
     numbers = np.array([NAN if value is None else value for value in COLUMN])
     for reading, threshold in product(({}, {"uncertainty": "s"}), (0.3, 0.0, -0.3, INF, -INF)):
         policy = _at(_policy({"score": "s", "reading": reading}), threshold)
-        arrays: Any = policy.decide(numbers)
+        arrays = policy.decide(numbers)
         audited = policy.decide(numbers, ids=np.arange(len(numbers)) + 7.0, audit=0.4, seed="k")
         each = [tried(policy.decide, value) for value in COLUMN]
         one = policy.decide(0.31, ids="a", audit=0.5, seed=2)
@@ -135,14 +132,14 @@ def decisions_on_a_column() -> Any:
     return whole(found)
 
 
-def decisions_by_group() -> Any:
+def decisions_by_group():
     """Return decisions with a threshold for each group, some of which have none or are unknown."""
     p = easy(4, 400, share=0.5)
     groups = np.array(["a", "b", "true", "1"])[np.arange(400) % 4]
     loss = np.where(groups == "b", 1.0, p["loss"])
     found = {}
     for options in ({"coverage": 0.5}, {"risk": 0.3, "delta": 0.2}, {"cost": (3.0, 0.4)}):
-        made: Any = abstain.choose_threshold(loss, p["confidence"], groups=groups, **options)
+        made = abstain.choose_threshold(loss, p["confidence"], groups=groups, **options)
         policy = made.policy(score="s", group="g", model="m", author="x", note='n \\x """')
         rows = [{"s": 0.95 - 0.06 * k, "g": name} for k, name in enumerate(NAMES)]
         text = [{"s": row["s"], "g": None if row["g"] in (None, NAN) else str(row["g"])} for row in rows]
@@ -160,6 +157,6 @@ def decisions_by_group() -> Any:
     return whole(found)
 
 
-def _text_of(names: list[Any]) -> list[str]:
+def _text_of(names):
     """Return names as text; those that are missing are called so."""
     return ["none" if name is None or name != name else str(name) for name in names]

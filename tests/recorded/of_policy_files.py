@@ -5,7 +5,6 @@ import tempfile
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,18 +18,18 @@ from tests.recorded.contents import chosen, easy, said, whole
 from tests.recorded.forms import INF, NAN, forms
 
 P = easy(1, 300, share=0.5)
-FOUND: Any = abstain.choose_threshold(**chosen(P), coverage=0.6)
-CERTIFIED: Any = abstain.choose_threshold(**chosen(P), risk=0.2, delta=0.1)
+FOUND = abstain.choose_threshold(**chosen(P), coverage=0.6)
+CERTIFIED = abstain.choose_threshold(**chosen(P), risk=0.2, delta=0.1)
 
 #: Fields of a saved policy, and what somebody wrote there.
-EDITS: dict[str, Any] = {
+EDITS = {
     "thresholds": {"": "inf"}, "temperature": 2, "score": "", "classes": [1], "group": 3, "inputs": {},
     "guarantee": {"risk": 1}, "second": {}, "about": {"a": 1}, "reading": {"loss": ""}, "calibration": {"n": 0},
     "objective": None, "score ": "s",
 }  # fmt: skip
 
 
-def decisions_on_two_scores() -> Any:
+def decisions_on_two_scores():
     """Return decisions where a second score must reach a threshold, too, as a column or computed."""
     found = {}
     values = [
@@ -68,7 +67,7 @@ def decisions_on_two_scores() -> Any:
     return whole(found)
 
 
-def decisions_of_models_that_abstain() -> Any:
+def decisions_of_models_that_abstain():
     """Return decisions where a column says that the model itself abstained."""
     found = {}
     words = [True, False, "yes", "No", "1", "0.0", " T ", "", None, NAN, 1, 0, 1.0, 0.0, "maybe", "y"]
@@ -87,11 +86,11 @@ def decisions_of_models_that_abstain() -> Any:
     return whole(found)
 
 
-def policies_that_are_saved() -> Any:
+def policies_that_are_saved():
     """Return policies that are saved, loaded, edited, checked, and exported."""
     found = {}
-    grouped: Any = abstain.choose_threshold(**chosen(P, "groups"), risk=0.2, delta=0.1)
-    clustered: Any = abstain.choose_threshold(**chosen(P, "clusters"), risk=0.3, delta=0.2, max_cluster=14)
+    grouped = abstain.choose_threshold(**chosen(P, "groups"), risk=0.2, delta=0.1)
+    clustered = abstain.choose_threshold(**chosen(P, "clusters"), risk=0.3, delta=0.2, max_cluster=14)
     about = {"model": "m-1", "author": "x", "note": "of June"}
     policies = {
         "plain": FOUND.policy(score="s"),
@@ -117,10 +116,10 @@ def policies_that_are_saved() -> Any:
                 said(str(policy).partition("Created")[0]),
                 policy.row_policy,
             ]
-            checks: list[dict[str, Any]] = [{"model": "m-1"}, {"class_names": ["0", "1"]}, {"class_names": [1, 0]}]
+            checks = [{"model": "m-1"}, {"class_names": ["0", "1"]}, {"class_names": [1, 0]}]
             checks += [{"columns": ["s", "g"]}, {"columns": ["b", "a"]}, {"temperature": 1.5}, {"temperature": 1.0}]
             found[name] += [[type(tried(policy.check, **each)).__name__ for each in checks]]
-            given: list[dict[str, Any]] = [{}, {"loss": "l"}, {"labels": "y", "groups": None}, {"correct": "right"}]
+            given = [{}, {"loss": "l"}, {"labels": "y", "groups": None}, {"correct": "right"}]
             found[name] += [tried(policy.columns, **each) for each in given]
             for field, value in EDITS.items():
                 path.write_text(json.dumps(content | {field: value}))
@@ -141,13 +140,13 @@ def policies_that_are_saved() -> Any:
     return whole(found, "fingerprint", "bins", "sketch")
 
 
-def policies_of_readings() -> Any:
+def policies_of_readings():
     """Return how the score of a file is read, with what a policy keeps of it."""
     found = {}
     n, labels, p = 6, [0, 1, 2, 0, 1, 2], easy(2, 6)["probabilities"][:, :3]
     p = p / p.sum(axis=1, keepdims=True)
     wrong = [0.0, 1.0, 0.0, 0.0, 1.0, 0.0]
-    files: dict[str, dict[str, Any]] = {
+    files = {
         "probabilities": {"labels": labels, "probabilities": p},
         "logits": {"labels": labels, "logits": np.log(p) * 2.0},
         "both": {"labels": labels, "logits": np.log(p), "probabilities": p, "confidence": p.max(axis=1)},
@@ -161,11 +160,11 @@ def policies_of_readings() -> Any:
     }
     for (name, columns), score, temperature in product(files.items(), (None, "msp", "energy", "a"), (None, 2.0)):
         outputs = tried(abstain.read_outputs, pl.DataFrame(_listed(columns)))
-        how: Any = outputs if isinstance(outputs, str) else tried(score_reading, outputs, score, temperature)
+        how = outputs if isinstance(outputs, str) else tried(score_reading, outputs, score, temperature)
         made = how if isinstance(how, str) else [vars(how), tried(how.confidence, outputs), how.arguments()]
         found[f"{name} {score} {temperature}"] = made
     frame = pl.DataFrame(_listed(files["probabilities"])).with_columns(said=pl.Series([True, False] * 3), w=1.0)
-    given: dict[str, dict[str, Any]] = {"costs": {"cost_matrix": ["1=2", "2=5"]}, "names": {"class_names": list("abc")}}
+    given = {"costs": {"cost_matrix": ["1=2", "2=5"]}, "names": {"class_names": list("abc")}}
     given |= {"abstaining": {"abstained": "said"}, "groups": {"groups": "said"}, "weights": {"sample_weight": "w"}}
     given |= {"columns": {"labels": "labels", "probabilities": ["prob_0", "prob_1", "prob_2"]}}
     for name, more in given.items():
@@ -174,7 +173,7 @@ def policies_of_readings() -> Any:
     return whole(found)
 
 
-def _listed(columns: dict[str, Any]) -> dict[str, Any]:
+def _listed(columns):
     """Return columns for a frame; those of classes are one by one."""
     found = {}
     for name, values in columns.items():
@@ -186,21 +185,21 @@ def _listed(columns: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def files_that_are_decided() -> Any:
+def files_that_are_decided():
     """Return files that a policy decided, their counts and what is said of them."""
     found = {}
     q = easy(9, 60, share=0.5)
     base = pl.DataFrame({"id": np.arange(60), "s": q["confidence"], "g": q["groups"]})
     odd = base.with_columns(pl.when(pl.col("id") % 7 == 0).then(None).otherwise(pl.col("s")).alias("s"))
-    grouped: Any = abstain.choose_threshold(P["loss"], P["confidence"], groups=P["groups"], coverage=0.5)
-    certified: Any = abstain.choose_threshold(**chosen(P), risk=0.2, delta=0.1)
+    grouped = abstain.choose_threshold(P["loss"], P["confidence"], groups=P["groups"], coverage=0.5)
+    certified = abstain.choose_threshold(**chosen(P), risk=0.2, delta=0.1)
     abstaining = FOUND.policy(score="s", reading={"abstained": "said"})
     two = replace(FOUND.policy(score="s"), second=SecondScore("t", None, None, True, threshold=-0.6))
     words = FOUND.policy(score="s", reading={"confidence_levels": ["%"]})
     matrix = pl.DataFrame({"id": np.arange(60), **{f"p{k}": q["probabilities"][:, k] for k in range(4)}})
     computed = FOUND.policy(score="softmax_margin", probabilities=["p0", "p1", "p2", "p3"])
     logits = FOUND.policy(score="energy", logits=["p0", "p1", "p2", "p3"], temperature=2.0)
-    tasks: dict[str, tuple[Any, pl.DataFrame]] = {
+    tasks = {
         "plain": (FOUND.policy(score="s"), base),
         "odd": (certified.policy(score="s"), odd),
         "low": (FOUND.policy(score="s"), base.with_columns(pl.col("s") * 0.01 - 5.0)),
@@ -232,9 +231,9 @@ def files_that_are_decided() -> Any:
     return whole(found)
 
 
-def _odd_files(folder: Path, base: pl.DataFrame) -> dict[str, Any]:
+def _odd_files(folder, base):
     """Return what becomes of columns of lists, decimal commas, objects, and columns that are missing or no numbers."""
-    found: dict[str, Any] = {}
+    found = {}
     base.with_columns(more=pl.concat_list("s", "s")).write_parquet(folder / "lists.parquet")
     base.with_columns(more=pl.struct("s")).rename({"s": "t"}).write_ndjson(folder / "objects.jsonl")
     texts = {"comma": "id;s\n1;0,9\n2;0,1\n3;\n", "text": "id,s\n1,0.9\n2,high\n", "other": "id,t\n1,0.9\n"}

@@ -1,7 +1,6 @@
 """Plans of labels by design, and what few labels say of metrics."""
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from tests.recorded.pools import DESIGNS, METRICS, a_pool, drawn, estimated, lab
 TOLERANCE = 1e-7
 
 
-def plans_by_design() -> Any:
+def plans_by_design():
     """Return plans over designs, metrics, ties and levels, each extended twice."""
     for steps, design, metric in product((0, 6), DESIGNS, METRICS[:7]):
         p = a_pool(steps=steps)
@@ -33,7 +32,7 @@ def plans_by_design() -> Any:
         )
 
 
-def estimates_of_metrics() -> Any:
+def estimates_of_metrics():
     """Return what few labels say of each metric, by design, ties, share of errors, target and level."""
     designs = ("usual", "adaptive", "planned", "levelled", "region")
     for (steps, share), design in product(((0, 1.0), (6, 1.0), (0, 0.12), (6, 0.0)), designs):
@@ -51,7 +50,7 @@ def estimates_of_metrics() -> Any:
                 yield f"{steps} {share} {design} {metric} {target}", seen
 
 
-def estimates_of_more_rows() -> Any:
+def estimates_of_more_rows():
     """Return what is said where nearly all are labelled, most are wrong, the judge is right, or labels are random."""
     p = a_pool(120)
     wrong = np.where(np.arange(120) % 13 == 0, 0.0, 1.0)

@@ -1,7 +1,6 @@
 """Thresholds of the other procedures, and of other risks."""
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ SIZES = ((1, 0), (2, 0), (60, 0), (500, 0), (500, 9), (1800, 0), (1800, 30))
 LIMITS = ((0.02, 0.05), (0.07, 0.1), (0.2, 0.25), (0.8, 0.3))
 
 
-def procedures_of_right_and_wrong() -> Any:
+def procedures_of_right_and_wrong():
     """Return what the exact procedures of papers certify."""
     kinds = ("sgr", "fixed_sequence", "bonferroni", "prespecified")
     for (n, steps), (risk, delta), kind in product(SIZES, LIMITS, kinds):
@@ -29,7 +28,7 @@ def procedures_of_right_and_wrong() -> Any:
             yield f"{n} {steps} {risk} {kind} {np.size(fixed)}", whole(result, *SHORT, "attained", "statement")
 
 
-def scores_that_are_refused() -> Any:
+def scores_that_are_refused():
     """Return what the procedures make of scores that are missing or infinite."""
     p = chosen(easy(5, 300))
     for odd, policy in product((np.nan, np.inf, -np.inf), ("raise", "reject", "drop")):
@@ -44,7 +43,7 @@ def scores_that_are_refused() -> Any:
         yield f"{odd} {policy}", [whole(one, *SHORT) for one in each]
 
 
-def procedures_of_other_losses() -> Any:
+def procedures_of_other_losses():
     """Return what bounds of other losses, weights and clusters certify at fixed thresholds and at fixed ranks."""
     at = [0.85, 0.5, 0.2]
     for n, graded, largest in product((200, 1500), (False, True), (1.0, 2.0)):
@@ -63,7 +62,7 @@ def procedures_of_other_losses() -> Any:
             yield f"{n} {graded} {largest} {risk} {len(more)}", [whole(one, *SHORT, "statement") for one in each]
 
 
-def thresholds_of_other_risks() -> Any:
+def thresholds_of_other_risks():
     """Return conditional, conformal and prior thresholds."""
     for seed, graded, steps in product((1, 2), (False, True), (0, 7)):
         p = easy(seed, 700, graded=graded, steps=steps)
@@ -74,17 +73,14 @@ def thresholds_of_other_risks() -> Any:
                 result = tried(thresholds.conditional_threshold, **given, **more)
                 yield (
                     f"conditional {name} {risk} {len(more)}",
-                    [
-                        whole(result, "sketch", "fingerprint", "bins", "verdict"),
-                        said(result),
-                    ],
+                    [whole(result, "sketch", "fingerprint", "bins", "verdict"), said(result)],
                 )
         for risk in (0.0005, bound.get("max_loss", 1.0) / 701.0, 0.02, 0.05, 0.2):
             result = thresholds.conformal_threshold(**chosen(p), risk=risk, **bound)
             yield f"conformal {name} {risk:.6f}", [whole(result), said(result.reason)]
 
 
-def thresholds_of_known_priors() -> Any:
+def thresholds_of_known_priors():
     """Return prior thresholds over priors, grids, limits and largest losses."""
     priors = ({0: 0.25, 1: 0.25, 2: 0.25, 3: 0.25}, {0: 0.7, 1: 0.1, 2: 0.2, 3: 0.0}, {0: 0.1, 1: 0.2, 2: 0.3, 3: 0.4})
     for n, (k, prior), risk, delta in product((300, 4000), enumerate(priors), (0.05, 0.1, 0.2), (0.05, 0.3)):

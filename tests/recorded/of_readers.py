@@ -6,7 +6,6 @@ import zipfile
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,23 +17,23 @@ from tests.recorded import plain
 from tests.recorded.populations import rows
 from tests.recorded.sources import folder, read, refused
 
-_CHOICES: list[dict[str, Any]] = [{}, {"unscored": "drop"}, {"where": {"filter": "strict"}, "abstained": "invalid"}]
+_CHOICES = [{}, {"unscored": "drop"}, {"where": {"filter": "strict"}, "abstained": "invalid"}]
 FIXTURES = Path(__file__).parents[1] / "readers/fixtures"
 
 
-def _read(path: Path, **options: Any) -> Any:
+def _read(path, **options):
     Path(path.name).write_bytes(path.read_bytes())
     return read(path.name, **options)
 
 
-def files_of_language_models() -> Any:
+def files_of_language_models():
     """Return the readings of files that lm-eval and Inspect wrote."""
     with folder():
         for path, options in product(sorted(FIXTURES.iterdir()), _CHOICES):
             yield f"{path.name} {options}", _read(path, **options)
 
 
-def _sample(k: int, scores: Any, **more: Any) -> dict[str, Any]:
+def _sample(k, scores, **more):
     return {
         "id": k % 8,
         "epoch": 1 + k // 8,
@@ -44,11 +43,11 @@ def _sample(k: int, scores: Any, **more: Any) -> dict[str, Any]:
     }
 
 
-def logs_of_inspect() -> Any:
+def logs_of_inspect():
     """Return the readings of logs: scorers of every kind, confidence beside them, epochs, log-probabilities, errors."""
     letters = "CIPNCC"
     tokens = [{"choices": [{"logprobs": {"content": [{"logprob": -0.1 * k}, {"logprob": -0.4}]}}]} for k in range(12)]
-    scorers: dict[str, Any] = {
+    scorers = {
         "letters": lambda k: {"judge": {"value": letters[k % 6]}},
         "numbers": lambda k: {"match": {"value": k % 3 % 2}},
         "graded": lambda k: {"f1": {"value": k / 12}},
@@ -84,11 +83,7 @@ def logs_of_inspect() -> Any:
                     archive.writestr(f"samples/{k}.json", json.dumps(sample))
             yield (
                 f"{name} {n}",
-                [
-                    read("a.json"),
-                    plain(read("a.eval")) == plain(read("a.json")),
-                    read("a.json", unscored="drop"),
-                ],
+                [read("a.json"), plain(read("a.eval")) == plain(read("a.json")), read("a.json", unscored="drop")],
             )
         Path("bad.json").write_text('{"status": 1, "eval": 3, "task": 2}')
         with zipfile.ZipFile("bad.eval", "w") as archive:
@@ -106,7 +101,7 @@ def logs_of_inspect() -> Any:
         yield "frames", [read("frame.csv"), [read("frame.parquet", **each) for each in more.values()]]
 
 
-def lines_of_lm_eval() -> Any:
+def lines_of_lm_eval():
     """Return the readings of lines with choices, with text, with filters and without a verdict."""
     base = [{"doc_id": k, "target": k % 3, "doc": {}, "acc": float(k % 3 > 0), "acc_norm": k % 2} for k in range(9)]
     choices = [
@@ -137,7 +132,7 @@ def lines_of_lm_eval() -> Any:
             )
 
 
-def folders_of_benchmarks() -> Any:
+def folders_of_benchmarks():
     """Return the readings of what FD-Shifts and OpenOOD write, whole and in parts."""
     for sets in (1, 2):
         with folder():
@@ -177,17 +172,17 @@ def folders_of_benchmarks() -> Any:
 class _Writer:
     """What a run of a tracking tool keeps."""
 
-    def __init__(self) -> None:
-        self.kept: dict[str, Any] = {}
+    def __init__(self):
+        self.kept = {}
 
-    def add_scalar(self, key: str, value: float, step: int) -> None:
+    def add_scalar(self, key, value, step):
         self.kept[key] = [value, step]
 
-    def add_text(self, key: str, text: str, step: int) -> None:
+    def add_text(self, key, text, step):
         self.kept[key] = [len(text) > 100, step]
 
 
-def what_other_tools_are_given() -> Any:
+def what_other_tools_are_given():
     """Return metrics of answers, logged numbers of results, and the text of a monitor."""
     given = [("C", 0.9), ("I", "70 %"[:2]), ("P", 0.8), ("N", 0.99), (0.25, 0.6), ("C", None), ("I", 0.3), ("C", 0.2)]
     scores = [

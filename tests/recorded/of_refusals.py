@@ -1,7 +1,6 @@
 """What is refused: bad columns and options, with the numbers that the messages name."""
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -9,7 +8,7 @@ import abstain
 from abstain import inference
 
 
-def _said(call: Any, *values: Any, **options: Any) -> Any:
+def _said(call, *values, **options):
     """Return what a call gives, or the name and the message of its error."""
     try:
         return call(*values, **options)
@@ -17,10 +16,10 @@ def _said(call: Any, *values: Any, **options: Any) -> Any:
         return [type(error).__name__, str(error)]
 
 
-def refusals_of_metrics() -> Any:
+def refusals_of_metrics():
     """Return what is refused of columns and options, and the numbers that the message names."""
     loss, score = [0.0, 1.0, 0.0, 1.0], [0.9, 0.2, 0.6, 0.4]
-    columns: dict[str, dict[str, Any]] = {
+    columns = {
         "negative": {"loss": [0.0, -1.0, 0.0, 1.0]}, "nan": {"loss": [0.0, np.nan, 0.0, 1.0]},
         "huge": {"loss": [1e300] * 4},
         "short": {"loss": [0.0, 1.0]}, "matrix": {"loss": [[0.0, 1.0]] * 4}, "text": {"loss": ["a"] * 4},
@@ -33,7 +32,7 @@ def refusals_of_metrics() -> Any:
         yield f"{name} {kind}", _said(getattr(abstain, name), **{"loss": loss, "confidence": score} | bad)
     for kind, bad in columns.items():
         yield f"sweep {kind}", _said(abstain.cwsa_sweep, **{"loss": loss, "confidence": score} | bad)
-    wrong: tuple[tuple[str, dict[str, Any]], ...] = (
+    wrong = (
         ("selective_risk", {"coverage": 1.5}), ("selective_risk", {"coverage": 0.0}),
         ("selective_risk", {"threshold": np.nan}),
         ("coverage_at_risk", {"risk": -0.1}), ("coverage_at_risk", {"risk": 1.5}), ("fpr95_error", {"recall": 0.0}),
@@ -53,11 +52,11 @@ def refusals_of_metrics() -> Any:
             yield f"{name} {labels} {bad is matrix}", _said(getattr(abstain, name), labels, bad)
 
 
-def refusals_of_inference() -> Any:
+def refusals_of_inference():
     """Return what functions of errors, tests and sizes refuse."""
     loss, score = np.arange(30) % 3 // 2 * 1.0, np.sqrt((7.0 * np.arange(30)) % 30)
     two = {"a": score, "b": score[::-1]}
-    wrong: tuple[tuple[Any, tuple[Any, ...], dict[str, Any]], ...] = (
+    wrong = (
         (inference.confidence_interval, ("augrc", loss, score), {"level": 1.0}),
         (inference.confidence_interval, ("augrc", loss, score), {"level": 95}),
         (inference.confidence_interval, ("augrc", loss, score), {"n_resamples": 1, "method": "percentile"}),
@@ -113,13 +112,13 @@ def refusals_of_inference() -> Any:
     return [_said(call, *values, **options) for call, values, options in wrong]
 
 
-def refusals_of_results() -> Any:
+def refusals_of_results():
     """Return what evaluations, gates, selections and curves refuse."""
     loss, score = np.arange(30) % 3 // 2 * 1.0, np.sqrt((7.0 * np.arange(30)) % 30)
     evaluation = abstain.evaluate(loss=loss, confidence=score, metrics=["augrc", "risk"])
     curve = abstain.risk_coverage_curve(loss, score)
     outputs = abstain.Outputs(loss=loss, confidence=score)
-    wrong: tuple[tuple[Any, tuple[Any, ...], dict[str, Any]], ...] = (
+    wrong = (
         (abstain.evaluate, (outputs,), {"level": 95}),
         (abstain.evaluate, (outputs,), {"n_resamples": 1}),
         (abstain.evaluate, (outputs,), {"nan_policy": "ignore"}),

@@ -1,7 +1,6 @@
 """Bootstraps, replicates and covariances, and designs with few units."""
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from tests.recorded import tried
 from tests.recorded.populations import kinds, rows
 
 
-def bootstraps() -> Any:
+def bootstraps():
     """Return bootstraps, by design, with what is undefined in some resamples."""
     for kind, columns in kinds(39, 40, steps=8):
         for name, backend in product(("augrc", "aurc", "auroc_f", "f1_auc", "fpr95_error"), ("auto", "numpy")):
@@ -25,7 +24,7 @@ def bootstraps() -> Any:
         yield f"few {method}", tried(inference.confidence_interval, "auroc_f", few, np.arange(30) % 11, **given)
 
 
-def replicates() -> Any:
+def replicates():
     """Return replicates of several metrics of two scores."""
     for kind, columns in kinds(40, 30, steps=6):
         other = rows(41, 30)["other"]
@@ -39,7 +38,7 @@ def replicates() -> Any:
             )
 
 
-def covariances() -> Any:
+def covariances():
     """Return the covariance of three metrics in each design."""
     for kind, columns in kinds(38, 40, steps=8):
         weight = columns.get("sample_weight")
@@ -51,12 +50,12 @@ def covariances() -> Any:
         yield kind, inference.covariance(*terms, **design)
 
 
-def few_units() -> Any:
+def few_units():
     """Return errors and intervals of few clusters and strata, of weights of 0, and of one unit that decides."""
     n, p = np.arange(36), rows(42, 36, steps=9)
     nothing = np.where(n % 5 == 2, 0.0, p["sample_weight"])
     heavy = np.where(n == 7, 30.0, 1.0)
-    designs: dict[str, dict[str, Any]] = {f"{k} clusters": {"clusters": n % k} for k in (1, 2, 3, 6, 18)}
+    designs = {f"{k} clusters": {"clusters": n % k} for k in (1, 2, 3, 6, 18)}
     designs |= {f"{k} strata": {"strata": n % k} for k in (1, 2, 12, 18)}
     designs |= {"nothing": {"sample_weight": nothing}, "heavy": {"sample_weight": heavy}}
     designs |= {"unequal": {"clusters": np.sqrt(n) // 1}, "one large": {"clusters": np.where(n < 25, 0, n)}}
@@ -71,13 +70,13 @@ def few_units() -> Any:
                 yield f"{metric} {name} clean {unseen}", tried(inference.confidence_interval, metric, **clean)
 
 
-def bands_of_clusters() -> Any:
+def bands_of_clusters():
     """Return bands of few and of many clusters, of which a few more may be wrong as a whole or alike."""
     p = rows(43, 60, steps=6)
     for units, wrong in product((4, 6, 9, 19, 30), (0, 1, 5)):
         loss = np.where(np.arange(60) % units < wrong, p["loss"], 0.0)
         for unseen, kind in product(("whole", "alike"), ("pointwise", "simultaneous")):
-            given: dict[str, Any] = {"clusters": np.arange(60) % units, "unseen": unseen, "kind": kind}
+            given = {"clusters": np.arange(60) % units, "unseen": unseen, "kind": kind}
             band = tried(inference.risk_band, loss, p["confidence"], n_draws=100, **given)
             known = [] if isinstance(band, str) else [band.low, band.high, band.rests_on, band.warning]
             yield f"{units} {wrong} {unseen} {kind}", known or band

@@ -5,7 +5,6 @@ import warnings
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from tests.recorded import tried
 TOLERANCE = 1e-6
 
 #: Options of each score that are tried, the first ones on PyTorch, too.
-OPTIONS: dict[str, tuple[dict[str, Any], ...]] = {
+OPTIONS = {
     "energy": ({"temperature": 2.5},),
     "gen": ({"gamma": 0.5, "top": 2}, {"gamma": 2.0}, {"gamma": 0.01, "top": 3}),
     "klm": ({"shrinkage": 0.0}, {"shrinkage": 10.0}),
@@ -42,7 +41,7 @@ OPTIONS: dict[str, tuple[dict[str, Any], ...]] = {
 }
 
 
-def _outputs(n: int, seed: int, noise: float, *, kind: str = "numpy", single: bool = False, bias: bool = True) -> Any:
+def _outputs(n, seed, noise, *, kind="numpy", single=False, bias=True):
     """Return outputs of a linear model with four classes on six features, some of them 0, some rows tied."""
     rng = np.random.default_rng([7, seed])
     weight = np.random.default_rng(8).normal(size=(4, 6))
@@ -54,7 +53,7 @@ def _outputs(n: int, seed: int, noise: float, *, kind: str = "numpy", single: bo
     logits = features @ head[0].T + head[1]
     noisy = logits + rng.normal(0.0, 1.0, (3, n, 4))
     passes = np.exp(noisy - noisy.max(axis=-1, keepdims=True))
-    columns: dict[str, Any] = {"logits": logits, "features": features, "passes": passes / passes.sum(-1, keepdims=True)}
+    columns = {"logits": logits, "features": features, "passes": passes / passes.sum(-1, keepdims=True)}
     columns |= {"confidence": logits.max(axis=1), "head": head}
     if single:
         columns |= {name: columns[name].astype(np.float32) for name in ("logits", "features", "passes", "confidence")}
@@ -68,12 +67,12 @@ def _outputs(n: int, seed: int, noise: float, *, kind: str = "numpy", single: bo
 
 
 @lru_cache
-def _parts(kind: str = "numpy", single: bool = False) -> tuple[Any, Any, Any]:
-    options: dict[str, Any] = {"kind": kind, "single": single}
+def _parts(kind="numpy", single=False):
+    options = {"kind": kind, "single": single}
     return _outputs(60, 1, 0.5, **options), _outputs(50, 2, 1.5, **options), _outputs(15, 3, 1.0, **options)
 
 
-def _scored(name: str, options: dict[str, Any], kind: str, single: bool, test: Any = None) -> Any:
+def _scored(name, options, kind, single, test=None):
     """Return a score of a few rows, fitted where it has to be."""
     train, validation, rows = _parts(kind, single)
     rows = rows if test is None else test
@@ -83,7 +82,7 @@ def _scored(name: str, options: dict[str, Any], kind: str, single: bool, test: A
     return entry(rows, entry.fit(validation if entry.fit_split == "validation" else train))
 
 
-def _values(kind: str, single: bool) -> Any:
+def _values(kind, single):
     found = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -95,12 +94,12 @@ def _values(kind: str, single: bool) -> Any:
     return found
 
 
-def of_double_precision() -> Any:
+def of_double_precision():
     """Return every score with all options."""
     return _values("numpy", False)
 
 
-def of_extreme_logits() -> Any:
+def of_extreme_logits():
     """Return scores of large, tied and equal logits, and of probabilities with zeros."""
     logits = np.array([[800.0, 0.0, -800.0, 0.0], [0.0, 0.0, 0.0, 0.0], [5.0, 5.0, -2.0, 1.0], [1e-9, 0.0, 0.0, -40.0]])
     hard = np.array([[1.0, 0.0, 0.0, 0.0], [0.5, 0.5, 0.0, 0.0], [0.25, 0.25, 0.25, 0.25], [0.7, 0.1, 0.1, 0.1]])
@@ -111,10 +110,10 @@ def of_extreme_logits() -> Any:
             yield f"{name} {given.logits is None}", tried(scores.compute, name, given, _parts()[1]) if entry else None
 
 
-def of_fits() -> Any:
+def of_fits():
     """Return what fitted scores keep, what they are called, and what a saved file gives again."""
     train, validation, rows = _parts()
-    found: dict[str, Any] = {}
+    found = {}
     with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
         warnings.simplefilter("ignore")
         for name in scores.names():
@@ -132,7 +131,7 @@ def of_fits() -> Any:
     return found
 
 
-def of_lists_and_heads() -> Any:
+def of_lists_and_heads():
     """Return which scores there are for what outputs hold, specs, heads found again, and who judges."""
     train, _, rows = _parts()
     squares = np.asarray(rows.logits) ** 2
@@ -147,7 +146,7 @@ def of_lists_and_heads() -> Any:
     yield from [scores.pass_predictions(rows, rule) for rule in ("mean", "votes")]
 
 
-def of_collinear_features() -> Any:
+def of_collinear_features():
     """Return scores where features have fewer dimensions than columns, and where a class has a single row."""
     base = _parts()[0]
     features = np.asarray(base.features).copy()

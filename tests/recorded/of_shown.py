@@ -1,7 +1,6 @@
 """Thresholds, audits, monitors, plans and live certificates as they are shown: columns, cells and sentences."""
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from tests.recorded.contents import chosen, easy, whole
 SHORT = ("result", "fingerprint", "sketch", "bins")
 
 
-def thresholds_as_they_are_shown() -> Any:
+def thresholds_as_they_are_shown():
     """Return certificates that hold and fail, by rows and groups, points of these rows, and pairs of scores."""
     found = {}
     p = easy(3, 900, share=0.7)
@@ -31,13 +30,13 @@ def thresholds_as_they_are_shown() -> Any:
     }.items():
         for column in ((), ("groups",), ("clusters",)):
             given = {**chosen(p, *column), "confidence": missing, "nan_policy": "reject", **options}
-            result: Any = abstain.choose_threshold(**given)
+            result = abstain.choose_threshold(**given)
             found[f"{name} {column}"] = [shown(result), len(result.brief()), result.rows()[:1]]
     found["pair"] = shown(thresholds.choose_pair(p["loss"], p["confidence"], p["other"], risk=0.1, delta=0.1, rng=1))
     return whole(found, *SHORT)
 
 
-def audits_as_they_are_shown() -> Any:
+def audits_as_they_are_shown():
     """Return audits by kind, groups and shift."""
     found = {}
     p = easy(2, 2400, share=0.8)
@@ -51,7 +50,7 @@ def audits_as_they_are_shown() -> Any:
     return whole(found, *SHORT)
 
 
-def monitors_as_they_are_shown() -> Any:
+def monitors_as_they_are_shown():
     """Return monitors by groups, times and change."""
     found = {}
     for columns, worse, timed in product(((), ("groups",)), (0.0, 0.3), (False, True)):
@@ -70,7 +69,7 @@ def monitors_as_they_are_shown() -> Any:
     return whole(found, *SHORT, "periods")
 
 
-def plans_and_live_certificates_as_they_are_shown() -> Any:
+def plans_and_live_certificates_as_they_are_shown():
     """Return plans of labels, certificates of regions, and live certificates."""
     found = {}
     p = easy(5, 400, share=0.5)
@@ -82,7 +81,7 @@ def plans_and_live_certificates_as_they_are_shown() -> Any:
         "point": {"n": 60, "metric": "selective_risk(coverage=0.4)"},
         "two": {"n": 60, "compare": p["other"]},
     }.items():
-        plan: Any = abstain.plan_labels(p["confidence"], seed=1, **options)
+        plan = abstain.plan_labels(p["confidence"], seed=1, **options)
         known = np.where(plan.stage > 0, p["loss"], np.nan)
         stages = [plan] if name == "two" else [plan, plan.extend(known, 10, seed=2)]
         found[name] = [[shown(one), one.rows()[:2]] for one in stages]
@@ -92,7 +91,7 @@ def plans_and_live_certificates_as_they_are_shown() -> Any:
         live = LiveCertificate(risk=0.1, thresholds=[0.9, 0.6, 0.3], groups=groups, maturity=2.0, run_length=100.0)
         for k in range(3):
             week = later(40 + k, 900, worse=worse * (k > 1))
-            more: dict[str, Any] = {} if groups is None else {"groups": week["groups"]}
+            more = {} if groups is None else {"groups": week["groups"]}
             more |= {"time": 10.0 * k + np.arange(900) / 200.0, "as_of": 10.0 * k + (5.0 if k == 2 else 9.0)}
             result = live.update(week["confidence"], week["loss"], **more)
             live.policy(score="s", group=None if groups is None else "g")

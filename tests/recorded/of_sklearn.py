@@ -2,7 +2,6 @@
 
 import warnings
 from itertools import product
-from typing import Any
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
@@ -17,23 +16,23 @@ from abstain import conformance
 from abstain.sklearn import SelectiveClassifier, confusion_matrix_with_reject, selective_scorer
 from tests.recorded import shown, tried
 
-OBJECTIVES: tuple[dict[str, Any], ...] = (
+OBJECTIVES = (
     {"coverage": 0.7}, {"risk": 0.2}, {"risk": 0.4, "delta": 0.1}, {"cost": (1.0, 0.2)}, {"capacity": 0.5},
     {"risk": 0.05, "delta": 0.01}, {"metric": "cwsa"}, {},
 )  # fmt: skip
 
 
-def _rows(n: int = 160, classes: int = 3, seed: int = 0) -> tuple[Any, Any]:
+def _rows(n=160, classes=3, seed=0):
     rng = np.random.default_rng([61, n, classes, seed])
     y = rng.integers(0, classes, n)
     return np.column_stack([y + rng.normal(0.0, 0.8, n), rng.normal(size=n), -y + rng.normal(0.0, 1.5, n)]), y
 
 
-def _tree(depth: int = 3) -> Any:
+def _tree(depth=3):
     return DecisionTreeClassifier(max_depth=depth, random_state=0)
 
 
-def _fitted(X: Any, y: Any, estimator: Any, groups: Any = None, **options: Any) -> Any:
+def _fitted(X, y, estimator, groups=None, **options):
     """Return what a fitted classifier knows and says."""
     made = SelectiveClassifier(estimator, **options).fit(X, y, groups=groups)
     more = {} if groups is None else {"groups": groups}
@@ -46,7 +45,7 @@ def _fitted(X: Any, y: Any, estimator: Any, groups: Any = None, **options: Any) 
     return [made.threshold_, made.n_calibration_, made.classes_, *said, made.predict_proba(X).sum(axis=0)]
 
 
-def selective_classifiers() -> Any:
+def selective_classifiers():
     """Return classifiers by objective, score, calibration and rejected label, in groups and per class."""
     found = {}
     (X, y), (a, b) = _rows(), _rows(120, 2, 1)
@@ -61,7 +60,7 @@ def selective_classifiers() -> Any:
             row += [tried(_fitted, X, y, _tree(), groups, **objective)]
             found[f"objective {number}"] = row
         for score, share in product(("msp", "margin", "neg_entropy", lambda p: p[:, 0], "other"), (0.25, 0.6, "cv")):
-            options: dict[str, Any] = {"confidence_score": score, "calibration": share, "coverage": 0.6, "cv": 3}
+            options = {"confidence_score": score, "calibration": share, "coverage": 0.6, "cv": 3}
             row = [tried(_fitted, X, y, _tree(4), random_state=2, **options), tried(_fitted, a, b, _tree(2), **options)]
             found[f"{score if isinstance(score, str) else 'own'} {share}"] = row
         for value, kind in ((-1, int), ("?", str), (None, int), (-1, str)):
@@ -82,7 +81,7 @@ def selective_classifiers() -> Any:
     return [found, policies]
 
 
-def scorers() -> Any:
+def scorers():
     """Return what scorers give of classifiers, pipelines, searches and selective classifiers."""
     X, y = _rows()
     weight = np.linspace(0.0, 2.0, 160)
@@ -106,7 +105,7 @@ def scorers() -> Any:
             yield f"{metric} {score}", row
 
 
-def confusion_matrices() -> Any:
+def confusion_matrices():
     """Return confusion matrices with labels, weights and words, and what is refused."""
     truth, said = np.array([0, 1, 2, 2, 1, 0, 2]), np.array([0, 1, 1, 2, 0, 0, 5])
     accept = np.array([1, 1, 1, 0, 1, 0, 0])
@@ -124,11 +123,11 @@ def confusion_matrices() -> Any:
         yield tried(confusion_matrix_with_reject, one, other, mask)
 
 
-def _running(confidence: Any, loss: Any) -> float:
+def _running(confidence, loss):
     return float(np.mean(np.cumsum(loss[np.argsort(-confidence, kind="stable")]) / np.arange(1, len(loss) + 1)))
 
 
-def conforming() -> Any:
+def conforming():
     """Return what is found of right and of faulty implementations of every metric."""
     for metric in conformance.vectors()["metrics"]:
         function = getattr(abstain, metric, None) or getattr(abstain.joint, metric, None)
@@ -150,5 +149,5 @@ def conforming() -> Any:
     }
     for name, (function, metric, call) in faults.items():
         for arrays in ("numpy", "list") if name in ("order", "nothing") else ("numpy",):
-            result = conformance.check(function, metric, call=call, arrays=arrays, tolerance=1e-5)  # type: ignore[arg-type]
+            result = conformance.check(function, metric, call=call, arrays=arrays, tolerance=1e-5)
             yield f"{name} {arrays}", [shown(result), result.findings]

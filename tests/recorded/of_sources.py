@@ -1,7 +1,6 @@
 """Evaluations with certified limits, of lazy frames, of answers that abstain, and of few labels."""
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,7 +12,7 @@ from tests.recorded.populations import rows
 FEW = ("accuracy", "augrc", "auroc_f", "coverage_at_risk(risk=0.2)", "selective_risk(coverage=0.5)")
 
 
-def certified() -> Any:
+def certified():
     """Return evaluations in which limits of the risk are certified, and their curves."""
     for seed, share in ((89, 0.3), (90, 0.05), (91, 0.0)):
         p = rows(seed, 1500)
@@ -26,20 +25,20 @@ def certified() -> Any:
         yield f"{seed}", [shown(result), shown(grouped), points, result.flat(intervals=True), grouped.flat()]
 
 
-def groups_apart() -> Any:
+def groups_apart():
     """Return evaluations of which the mix is certified, and one group errs more, much more or stands out."""
     p, found, chance = rows(95, 2400), {}, np.random.default_rng(95).random(2400)
     group = np.where(np.arange(2400) % 8 == 1, "few", np.where(p["groups"] == "c", "many", "most"))
     for kind, rate in (("few", 0.02), ("few", 0.08), ("few", 0.5), ("many", 0.06), ("many", 0.12)):
         loss = (chance < np.where(group == kind, rate, 0.01)) * 1.0
         for level in (0.95, 0.8):
-            given: dict[str, Any] = {"loss": loss, "confidence": p["confidence"], "groups": {"site": group}}
+            given = {"loss": loss, "confidence": p["confidence"], "groups": {"site": group}}
             result = abstain.evaluate(**given, metrics=["augrc", "risk"], level=level)
             found[f"{kind} {rate} {level}"] = shown(result) if level == 0.95 else result.verdict
     return found
 
 
-def frames() -> Any:
+def frames():
     """Return evaluations and comparisons of a lazy frame, which its engine counts."""
     p = rows(92, 200, steps=15)
     columns = {"wrong": p["loss"], "s": p["confidence"], "t": np.round(p["other"], 1), "site": p["groups"]}
@@ -66,7 +65,7 @@ def frames() -> Any:
     yield "named", rows_of(named)
 
 
-def counted_rows() -> Any:
+def counted_rows():
     """Return comparisons and evaluations of many rows of few different ones, of which only counts are known."""
     p, found = rows(96, 8000, steps=9), {}
     columns = {"s": p["confidence"], "t": np.round(p["other"] * 6.0), "w": np.round(p["sample_weight"]) + 1.0}
@@ -78,33 +77,33 @@ def counted_rows() -> Any:
             for told in ({}, {"sample_weight": "w"})[: 2 if metric == "augrc" else 1]:
                 call = tried(abstain.compare, "wrong", ["s", "t"], metric, frame=frame, method="influence", **told)
                 found[f"{errors} {graded} {metric} {list(told)}"] = rows_of(call)
-        given: dict[str, Any] = {"groups": "site", "loss": "wrong", "metrics": ["augrc", "risk"]}
+        given = {"groups": "site", "loss": "wrong", "metrics": ["augrc", "risk"]}
         found[f"{errors} {graded} evaluated"] = rows_of(abstain.evaluate(frame, "s", **given))
     return found
 
 
-def answers_that_abstain() -> Any:
+def answers_that_abstain():
     """Return the shares of answers in each state, with and without what should be abstained."""
     p = rows(93, 90)
     correct = p["loss"] == 0.0
     told = {"correct": correct, "abstained": p["other"] < 0.3, "quality": p["confidence"]}
     should = {"should_abstain": p["labels"] == 1}
     for name, more in (("plain", {}), ("should", should), ("weights", should | {"sample_weight": p["sample_weight"]})):
-        given: dict[str, Any] = {"correct": "correct", "abstained": "abstained", "confidence": "quality"}
+        given = {"correct": "correct", "abstained": "abstained", "confidence": "quality"}
         given |= {key: key for key in more}
         for level in (0.95, None):
             call = tried(abstain.evaluate, pl.DataFrame(told | more), level=level, metrics=FEW[:3], **given)
             yield f"{name} {level}", shown(call)
 
 
-def few_labels() -> Any:
+def few_labels():
     """Return evaluations and comparisons from plans of each design, of labels at random, about pool and population."""
     p = rows(94, 400)
     for design in ("uniform", "levelled", "adaptive"):
         plan = abstain.plan_labels(p["confidence"], 80, design=design, seed=3)
         loss = np.where(plan.stage > 0, p["loss"], np.nan)
         for target, unseen in product(("pool", "population"), ("top", "random")):
-            given: dict[str, Any] = {"loss": loss, "confidence": p["confidence"], "plan": plan, "target": target}
+            given = {"loss": loss, "confidence": p["confidence"], "plan": plan, "target": target}
             result = tried(abstain.evaluate, **given, unseen=unseen)
             whole = unseen == "top" and not isinstance(result, str)
             yield f"{design} {target} {unseen}", shown(result) if whole else rows_of(result)

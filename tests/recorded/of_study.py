@@ -3,13 +3,11 @@
 import json
 import re
 import tempfile
-from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations, product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -21,26 +19,24 @@ METRICS = ["augrc", "aurc", "accuracy", "auroc_f", "ece"]
 
 
 @contextmanager
-def _folder() -> Iterator[Path]:
+def _folder():
     with tempfile.TemporaryDirectory() as name:
         yield Path(name)
 
 
-def _outputs(
-    n: int, seed: int, skill: float, *, same: int = 1, labels: bool = True, passes: int = 0
-) -> abstain.Outputs:
+def _outputs(n, seed, skill, *, same=1, labels=True, passes=0):
     """Return outputs of three classes; the labels are those of the set, the logits those of the run."""
     rng, shared = np.random.default_rng([11, seed]), np.random.default_rng([12, same, n])
     truth = shared.integers(0, 3, n)
     logits = shared.normal(size=(n, 3)) + rng.normal(0.0, 0.5, (n, 3)) + skill * np.eye(3)[truth] * labels
-    given: dict[str, Any] = {"labels": truth} if labels else {"unlabelled": True}
+    given = {"labels": truth} if labels else {"unlabelled": True}
     if passes:
         given["passes"] = _softmax(logits + rng.normal(0.0, 0.7, (passes, n, 3)))
     scores = {"sure": logits.max(axis=1) + rng.normal(size=n)}
     return abstain.Outputs(**given, logits=logits, scores=scores, ids=np.array([f"r{k}" for k in range(n)]))
 
 
-def _softmax(logits: Any) -> Any:
+def _softmax(logits):
     """Return probabilities."""
     weight = np.exp(logits - logits.max(axis=-1, keepdims=True))
     return weight / weight.sum(axis=-1, keepdims=True)
@@ -59,7 +55,7 @@ SETS = (
 MODELS = {"dg-reward=3": 1.0, "dg-reward=6": 1.3, "ce": 0.9}
 
 
-def _made(folder: Path) -> None:
+def _made(folder):
     """Write a study of three models; runs and skill differ."""
     for m, (model, factor) in enumerate(MODELS.items()):
         for run, (s, (name, n, skill, options)) in product(range(3 - m), enumerate(SETS)):
@@ -76,15 +72,15 @@ def _made(folder: Path) -> None:
 
 
 @lru_cache
-def _everything() -> tuple[Any, dict[str, Any]]:
+def _everything():
     """Return the results, and what else the folder gives."""
     with _folder() as folder:
         _made(folder)
-        said: list[str] = []
+        said = []
         results = study.evaluate(folder, ["msp", "sure"], METRICS, id_failures="both", workers=1, progress=said.append)
         again = study.evaluate(folder, ["msp", "sure"], METRICS, id_failures="both", workers=1, progress=said.append)
         known = study.read_study(folder)
-        more: dict[str, Any] = {
+        more = {
             "manifest": json.loads((folder / "study.json").read_text()),
             "said": [re.findall(r"\d+", line)[:3] for line in (said[0], said[-1])],
             "again": again.numbers == results.numbers,
@@ -109,12 +105,12 @@ def _everything() -> tuple[Any, dict[str, Any]]:
         for level, policy in ((None, "raise"), (0.5, "drop")):
             found = study.evaluate(
                 folder, "sure", "augrc", models=["ce"], sets=["test"], level=level, nan_policy=policy, workers=1
-            )  # type: ignore[arg-type]
+            )
             more[f"level {level}"] = found.rows()
     return results, more
 
 
-def evaluated_numbers() -> Any:
+def evaluated_numbers():
     """Return some of the numbers, and their influences."""
     results, more = _everything()
     rows = (
@@ -132,7 +128,7 @@ def evaluated_numbers() -> Any:
     ]
 
 
-def means_over_runs() -> Any:
+def means_over_runs():
     """Return all means, those of one metric, and their standard errors."""
     results, _ = _everything()
     nothing = replace(results, numbers=())
@@ -142,7 +138,7 @@ def means_over_runs() -> Any:
     return [means, len(results.means("AUGRC")), tried(results.means, "nothing"), results.values("set"), empty]
 
 
-def tests_of_pairs() -> Any:
+def tests_of_pairs():
     """Return whether two means rest on the same rows, and p-values, in both orders."""
     results, _ = _everything()
     for metric, name in product(("augrc", "accuracy"), ("validation", "test", "sub", "near-a")):
@@ -151,7 +147,7 @@ def tests_of_pairs() -> Any:
             yield [results.same_rows(a, b), results.p_value(a, b), results.p_value(b, a)]
 
 
-def tables() -> Any:
+def tables():
     """Return the tables, grids, layouts and verdicts of parts of the results."""
     results, _ = _everything()
     parts = {
@@ -163,7 +159,7 @@ def tables() -> Any:
         "keep": results.only(id_failures=["", "keep"], data="toy"),
     }
     for name, part in parts.items():
-        row: list[Any] = [part.headline(), part.notes(), part.verdict if part.numbers else None]
+        row = [part.headline(), part.notes(), part.verdict if part.numbers else None]
         for metric in (None, "accuracy"):
             for made in (tried(part.table, metric), tried(part.grid, metric)):
                 row.append(made if isinstance(made, str) else made.to_text(400).split())
@@ -171,7 +167,7 @@ def tables() -> Any:
         yield name, row
 
 
-def selections() -> Any:
+def selections():
     """Return what each metric chooses among settings, its table, its results, and settings of scores."""
     results, more = _everything()
     for families in (None, {"dg-reward=3": "x", "dg-reward=6": "x", "ce": "y"}):
@@ -186,7 +182,7 @@ def selections() -> Any:
     yield from [[each.choices, each.rows(), each.notes()] for each in more["chosen"]]
 
 
-def of_the_folder() -> Any:
+def of_the_folder():
     """Return the manifest, what was said, rankings and protocols."""
     _, more = _everything()
     ranked = [[each, len(each.notes())] for each in more["ranked"]]

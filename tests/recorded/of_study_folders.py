@@ -4,11 +4,9 @@ import json
 import shutil
 import tempfile
 import warnings
-from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -33,41 +31,36 @@ NAMES = (
 )
 NAMES += ("far_b", "ood", "foreign", "shifted", "holdout", "calibration", "idx", "subclass-1", "newclass", "eval.id")
 #: What is said of a set that is added.
-ADDED: tuple[dict[str, Any], ...] = (
+ADDED = (
     {"role": "shift"}, {"shift": {"kind": "x"}}, {"role": "nothing"}, {"data": "d", "seed": 9}, {"settings": {"a": 1}},
     {"set": "a b"}, {"model": ""}, {"run": "last"}, {"run": "run12"}, {"role": "foreign", "set": "old"},
 )  # fmt: skip
 
 
 @contextmanager
-def _folder() -> Iterator[Path]:
+def _folder():
     with tempfile.TemporaryDirectory() as name, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield Path(name)
 
 
-def _outputs(
-    n: int, seed: int, *, labels: bool = True, ids: Any = None, shift: float = 0.0, **more: Any
-) -> abstain.Outputs:
+def _outputs(n, seed, *, labels=True, ids=None, shift=0.0, **more):
     rng = np.random.default_rng([81, n, seed])
     truth = np.random.default_rng([82, n]).integers(0, 3, n)
     features = rng.normal(size=(n, 4)) + 1.5 * np.eye(3, 4)[truth] + shift
     logits = features[:, :3] * 1.5
-    given: dict[str, Any] = {"labels": truth} if labels else {"unlabelled": True}
+    given = {"labels": truth} if labels else {"unlabelled": True}
     return abstain.Outputs(
         **given, logits=logits, features=features, head=(1.5 * np.eye(3, 4), np.zeros(3)), ids=ids, **more
     )
 
 
-def roles_of_names() -> Any:
+def roles_of_names():
     """Return roles and shifts that names of sets say, with and without labels, given and replaced."""
     with _folder() as folder:
         for name, labels in product(NAMES, (True, False)):
             out = _outputs(5, 0, labels=labels)
-            yield (
-                f"{name} {labels}",
-                tried(study.add_outputs, folder, out, model="m", run=f"r{labels:d}7", set=name),
-            )
+            yield (f"{name} {labels}", tried(study.add_outputs, folder, out, model="m", run=f"r{labels:d}7", set=name))
         made = _outputs(6, 1)
         for options in ADDED:
             yield json.dumps(options), tried(study.add_outputs, folder, made, **{"model": "n", "set": "s", **options})
@@ -104,7 +97,7 @@ def roles_of_names() -> Any:
         yield "missing", tried(study.add_run, folder, study.Run("q", "r", "d", 0, (study.SavedSet("a", "test", 1),)))
 
 
-def folders_as_studies() -> Any:
+def folders_as_studies():
     """Return what is made of folders with one to four levels, and of files of several formats."""
     with _folder() as folder:
         source, score = folder / "source", np.linspace(0.1, 0.9, 8)
@@ -137,7 +130,7 @@ def folders_as_studies() -> Any:
         yield "said", [len(results.said), results.failures, results.notes()]
 
 
-def files_left_out() -> Any:
+def files_left_out():
     """Return results where files are damaged, gone, or of other sizes than the manifest says."""
     with _folder() as folder:
         for model, (k, name) in product("abc", enumerate(("validation", "train", "test", "near"))):
@@ -180,7 +173,7 @@ def files_left_out() -> Any:
         )
 
 
-def pools_with_plans() -> Any:
+def pools_with_plans():
     """Return numbers, means, tables and rankings of pools of which a plan labelled some rows."""
     rng = np.random.default_rng(9)
     score, other = rng.random(400), rng.random(400)
@@ -216,7 +209,7 @@ def pools_with_plans() -> Any:
             yield str(list(bad)), tried(study.add_outputs, folder, out, model="x", set="pool", **given)
 
 
-def passes_and_new_classes() -> Any:
+def passes_and_new_classes():
     """Return metrics over passes, and test and OOD data as one set."""
     rng = np.random.default_rng(4)
     made = _outputs(40, 0, passes=rng.dirichlet(np.ones(3), (5, 40)), sample_weight=rng.random(40))

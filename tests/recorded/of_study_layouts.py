@@ -2,18 +2,17 @@
 
 import json
 from dataclasses import replace
-from typing import Any
 
 from abstain import study
 from tests.recorded import of_study, tried
 
 
-def layouts() -> Any:
+def layouts():
     """Return grids of levels and objectives, with values made up for them."""
     results, _ = of_study._everything()
     base = results.only(set="test", score="msp", metric="aurc")
     numbers = []
-    settings: tuple[Any, ...] = (
+    settings = (
         {"network": "a", "objective": "sele"},
         {
             "network": {"name": "b", "width": 4, "head": "cosine"},
@@ -41,7 +40,7 @@ def layouts() -> Any:
             numbers.append({**row, "value": 0.1 + 0.03 * k + 0.01 * run, "standard_error": 0.02})
     made = replace(base, numbers=tuple(numbers), sums=(), samples={})
     plain = replace(made, numbers=tuple(row for row in numbers if row["model"] in ("m0", "m3")))
-    found: list[Any] = [study.by_objective(each) for each in (made, plain)]
+    found = [study.by_objective(each) for each in (made, plain)]
     found += [tried(study.by_objective, made, score="sure"), study.by_objective(made).table(across=True).rows]
     leveled = []
     for k, level in enumerate((None, 1, 2, "heavy", 10)):

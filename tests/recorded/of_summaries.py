@@ -1,7 +1,6 @@
 """Summaries of rows: their bins, bounds and curves, merged, grouped, of two scores, from files and engines."""
 
 import hashlib
-from typing import Any
 
 import numpy as np
 
@@ -16,16 +15,16 @@ BY = ("selective_risk", "generalized_risk", "selective_accuracy")
 FEW = ("augrc", "aurc", "risk", "coverage_at_risk(risk=0.2)", "selective_risk(coverage=0.7)")
 
 
-def _bins(summary: Any) -> Any:
+def _bins(summary):
     return {name: column.sum() if len(column) > 40 else column for name, column in summary.columns().items()}
 
 
-def _filled(seed: int, scale: Any, bits: int, **options: Any) -> tuple[Summary, dict[str, Any]]:
+def _filled(seed, scale, bits, **options):
     p = rows(seed, 60, **options)
     return Summary(scale, bits).update(p["loss"], p["confidence"]), p
 
 
-def keys_of_scores() -> Any:
+def keys_of_scores():
     """Return the bins of scores at the ends, on the edges and between them."""
     scores = np.array([1.0, 1 - 2.0**-53, 1 - 2.0**-30, 0.99999, 0.96875, 0.75, 0.5, 0.4999, 0.25, 1e-9, 0.0, -np.inf])
     real = np.array(
@@ -42,7 +41,7 @@ def keys_of_scores() -> Any:
     yield "sql", [hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts]
 
 
-def bounds_of_metrics() -> Any:
+def bounds_of_metrics():
     """Return results, curves and bins, with ties and without, of 0/1 and graded losses, on both scales."""
     found = {}
     for seed, options in enumerate(({}, {"steps": 6}, {"graded": True}, {"steps": 4, "graded": True})):
@@ -62,7 +61,7 @@ def bounds_of_metrics() -> Any:
     return found
 
 
-def rows_that_are_taken() -> Any:
+def rows_that_are_taken():
     """Return what is left of bad columns, of NaN, of parts that are merged and of none."""
     p, nothing = rows(5, 40), Summary("real", 9)
     holes = np.where(np.arange(40) % 7 == 2, np.nan, p["confidence"])
@@ -112,10 +111,10 @@ def rows_that_are_taken() -> Any:
     yield "metrics", [refused(merged.bounds, metric) for metric in metrics]
 
 
-def summaries_of_groups() -> Any:
+def summaries_of_groups():
     """Return grouped summaries by words and numbers, merged, and what is refused."""
     p = rows(6, 60, steps=7)
-    found: dict[str, Any] = {}
+    found = {}
     for name, groups in {"words": p["groups"], "numbers": p["labels"], "truths": p["labels"] > 1}.items():
         one = GroupedSummary(name, "real", 9).update(p["loss"][:40], p["confidence"][:40], groups[:40])
         both = one.merge(GroupedSummary(name, "real", 9).update(p["loss"][40:], p["confidence"][40:], groups[40:]))
@@ -136,27 +135,22 @@ def summaries_of_groups() -> Any:
     return found
 
 
-def summaries_of_two_scores() -> Any:
+def summaries_of_two_scores():
     """Return joint summaries, merged and weighted, and what is refused."""
-    found: dict[str, Any] = {}
+    found = {}
     for seed, steps in ((7, 0), (8, 5)):
         p, q = rows(seed, 50, steps=steps), rows(seed + 10, 30, steps=steps)
         for bits in (8, 10):
             one = JointSummary(bits=bits).update(p["loss"], id_confidence=p["confidence"], id_detector=p["other"])
             two = JointSummary(bits=bits).update(ood_confidence=q["other"] * 0.8, ood_detector=q["confidence"] - 0.2)
             both = one.merge(two)
-            results: list[Any] = [refused(both.result, prevalence=share) for share in (None, 0.0, 0.9, 1.0)]
+            results = [refused(both.result, prevalence=share) for share in (None, 0.0, 0.9, 1.0)]
             results.append(shown(both.result(prevalence=0.25)))
-            found[f"{seed} {bits}"] = [
-                results,
-                refused(one.result, prevalence=0.2),
-                one.result(),
-                refused(two.result),
-            ]
+            found[f"{seed} {bits}"] = [results, refused(one.result, prevalence=0.2), one.result(), refused(two.result)]
             found[f"{seed} {bits}"] += [both.n_id, both.n_ood, both.n, both.n_cells, str(both).split(), _bins(both)]
             found[f"{seed} {bits}"] += [refused(both.bounds, name) for name in ("ds_f1", "ds_aurc", "ds_augrc", "ds_x")]
     empty = JointSummary("real", "probability", 9)
-    bad: list[dict[str, Any]] = [
+    bad = [
         {"id_loss": [0.5], "id_confidence": [0.5], "id_detector": [0.5]},
         {"id_loss": [1, 0], "id_confidence": [0.5], "id_detector": [0.5]},
         {"id_loss": [1], "id_confidence": [0.5], "id_detector": [1.5]},

@@ -1,7 +1,6 @@
 """Summaries of files, patterns, frames and engines, and of what was saved."""
 
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -11,11 +10,11 @@ from tests.recorded.populations import rows
 from tests.recorded.sources import folder, refused
 
 
-def _bins(summary: Any) -> Any:
+def _bins(summary):
     return {name: column.sum() if len(column) > 40 else column for name, column in summary.columns().items()}
 
 
-def summaries_of_sources() -> Any:
+def summaries_of_sources():
     """Return summaries of files, patterns, frames and engines, and of what was saved."""
     import duckdb
 
@@ -24,26 +23,21 @@ def summaries_of_sources() -> Any:
     frame = frame.with_columns(z=pl.Series((p["labels"] + p["loss"].astype(int)) % 4), w=pl.col("e") > 0)
     holes = frame.with_columns(c=pl.when(pl.int_range(pl.len()) % 9 == 4).then(None).otherwise("c"))
     lost = frame.with_columns(g=pl.when(pl.int_range(pl.len()) % 9 == 4).then(None).otherwise("g"))
-    told: dict[str, Any] = {"confidence": "c", "loss": "e", "bits": 8}
-    by: dict[str, Any] = {"groups": "g"}
+    told = {"confidence": "c", "loss": "e", "bits": 8}
+    by = {"groups": "g"}
     with folder():
         for name, part in {"a": frame[:25], "b": frame[25:], "holes": holes, "lost": lost}.items():
             part.write_parquet(f"{name}.parquet")
             part.write_csv(f"{name}.csv")
         frame.write_csv("all.tsv", separator="\t")
         Path("damaged.parquet").write_bytes(Path("a.parquet").read_bytes()[:300])
-        sources: dict[str, Any] = {
-            "pattern": "[ab].parquet",
-            "list": ["a.csv", "b.parquet"],
-            "tsv": "all.tsv",
-            "lazy": frame.lazy(),
-        }
+        sources = {"pattern": "[ab].parquet", "list": ["a.csv", "b.parquet"], "tsv": "all.tsv", "lazy": frame.lazy()}
         sources |= {
             "pandas": frame.to_pandas(),
             "duckdb": duckdb.sql("SELECT * FROM 'a.parquet'"),
             "arrow": frame.to_arrow(),
         }
-        found: dict[str, Any] = {}
+        found = {}
         for name, source in sources.items():
             found[name] = [_bins(summarize(source, **told)), summarize(source, **told, **by).result(["augrc", "aurc"])]
         bad = {
@@ -58,14 +52,7 @@ def summaries_of_sources() -> Any:
             found[name] = [
                 refused(lambda **each: summarize(**each).n, source=source, **told, **more) for more in ({}, by)
             ]
-        other: list[dict[str, Any]] = [
-            {"loss": "w"},
-            {"loss": "g"},
-            {"loss": "x"},
-            {"labels": "y", "predictions": "z"},
-            {"labels": "y"},
-            {},
-        ]
+        other = [{"loss": "w"}, {"loss": "g"}, {"loss": "x"}, {"labels": "y", "predictions": "z"}, {"labels": "y"}, {}]
         found["columns"] = [
             refused(lambda **each: _bins(summarize("[ab].parquet", **each)), confidence="c", bits=8, **each)
             for each in other
@@ -83,7 +70,7 @@ def summaries_of_sources() -> Any:
         kept = {"whole": whole, "parts": parts, "two": two}
         for name, summary in kept.items():
             summary.save(f"{name}.parquet")
-            back: Any = read_summary(f"{name}.parquet")
+            back = read_summary(f"{name}.parquet")
             found[f"saved {name}"] = [back.n, back.result(), tried(summary.save, "a.csv")]
             table = back.frame()
             n = next(each for each in ("n", "n_right") if each in table.columns)

@@ -1,7 +1,6 @@
 """Margins, groups, rankings and permutations."""
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from tests.recorded import rows_of, shown, tried
 from tests.recorded.populations import models, rows, scores_and_rows
 
 
-def margins() -> Any:
+def margins():
     """Return tests of non-inferiority and equivalence, by margin, design and runs."""
     scores, p = scores_and_rows(55, 200, 2)
     for metric, margin in product(("augrc", "auroc_f", "aurc", "selective_risk(coverage=0.5)"), (0.003, 0.05)):
@@ -35,7 +34,7 @@ def margins() -> Any:
         yield f"one apart {metric}", rows_of(inference.non_inferiority(one, same, metric, margin=0.01))
 
 
-def groups() -> Any:
+def groups():
     """Return comparisons of groups, as they are shown."""
     for seed in (57, 58):
         p = rows(seed, 240, steps=0 if seed == 57 else 15)
@@ -60,7 +59,7 @@ def groups() -> Any:
         yield f"{k} {metric}", shown(result)
 
 
-def rankings() -> Any:
+def rankings():
     """Return ranking studies with letters, agreement and ranks of resamples."""
     for steps, names in ((0, ()), (12, ("sample_weight",)), (12, ("clusters",)), (0, ("strata",))):
         scores, p = scores_and_rows(59 + steps, 60, 3, steps=steps)
@@ -82,7 +81,7 @@ def rankings() -> Any:
         yield f"models {runs}", [shown(result), result.kendall(), result.wilcoxon_over_resamples("augrc")]
 
 
-def permutations() -> Any:
+def permutations():
     """Return permutation tests: all swaps and random ones, ranks and raw scores, clusters and weights."""
     for n in (6, 10, 40):
         scores, p = scores_and_rows(61 + n, n, 2, steps=5 if n == 10 else 0)

@@ -1,37 +1,20 @@
 """What is right and wrong: verdicts, qualities, abstentions, costs, other tasks, confidence in words."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from tests.recorded.sources import (
-    CONF,
-    LOGITS,
-    NAMES,
-    P1,
-    PRED,
-    SITE,
-    TWO,
-    WEIGHT,
-    WHO,
-    WRONG,
-    N,
-    P,
-    Y,
-    folder,
-    read,
-)
+from tests.recorded.sources import CONF, LOGITS, NAMES, P1, PRED, SITE, TWO, WEIGHT, WHO, WRONG, N, P, Y, folder, read
 
 WORDS, SAID = NAMES[Y], NAMES[PRED]
 CYCLE = np.arange(N)
 
 
-def _verdicts(*words: Any) -> Any:
+def _verdicts(*words):
     return np.array(words, dtype=object)[(CYCLE * 7 + Y) % len(words)]
 
 
-def verdicts_and_abstentions() -> Any:
+def verdicts_and_abstentions():
     """Return the readings of verdicts in many words, of missing ones, and of answers that are none."""
     sure = {"conf": CONF}
     holes = sure | {"conf": np.where(CYCLE % 5 == 2, np.nan, CONF), "score_x": np.where(CYCLE % 4 == 2, np.nan, CONF)}
@@ -107,7 +90,7 @@ def verdicts_and_abstentions() -> Any:
     )
 
 
-def confidence_in_words() -> Any:
+def confidence_in_words():
     """Return the readings of confidence in words, per cent, shares and numbers as text."""
     kinds = {
         "low to high": _verdicts("low", "High", " very  high", "medium", None),
@@ -126,17 +109,17 @@ def confidence_in_words() -> Any:
         "two scales": _verdicts("low", "likely"),
         "own": _verdicts("so so", "sure", "meh"),
     }
-    told: list[Any] = [None, ["%"], ["meh|so so", "sure"], ["low", "medium|moderate", "high", "very high"]]
+    told = [None, ["%"], ["meh|so so", "sure"], ["low", "medium|moderate", "high", "very high"]]
     return {
         name: [read({"correct": 1 - WRONG, "conf": column}, confidence_levels=levels) for levels in told]
         for name, column in kinds.items()
     }
 
 
-def costs() -> Any:
+def costs():
     """Return the readings of costs as text, as dicts and as tables."""
     columns = {"y": WORDS, "pred": SAID, "conf": CONF}
-    given: list[Any] = [
+    given = [
         "ant=5,bee=2,cat=1",
         "ant=5,bee=2",
         "ant=5,bee=2,cat=1,ant:cat=7,cat:cat=0.5",
@@ -184,7 +167,7 @@ def costs() -> Any:
         ]
 
 
-def tasks() -> Any:
+def tasks():
     """Return the readings of measured numbers and of several labels in a row."""
     measured = {"y": 10 * CONF, "pred": 10 * P1, "std": 1 - CONF, "conf": CONF}
     several = {f"y_{name}": (LOGITS[:, k] > 0).astype(int) for k, name in enumerate(NAMES)}

@@ -1,12 +1,9 @@
 """Populations whose values are recorded: losses, scores, weights, groups and clusters, with and without ties."""
 
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 
 
-def rows(seed: int, n: int, *, steps: int = 0, graded: bool = False) -> dict[str, Any]:
+def rows(seed, n, *, steps=0, graded=False):
     """Return columns of n rows; ``steps``: scores lie on so many values; ``graded``: losses are not only 0 and 1."""
     rng = np.random.default_rng([20261126, seed])
     ease = rng.random(n)
@@ -25,13 +22,13 @@ def rows(seed: int, n: int, *, steps: int = 0, graded: bool = False) -> dict[str
     }
 
 
-def scores_and_rows(seed: int, n: int, k: int = 3, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def scores_and_rows(seed, n, k=3, **options):
     """Return k scores of a population, the later the noisier, and its other columns."""
     p, rng = rows(seed, n, **options), np.random.default_rng(seed)
     return {name: p["confidence"] + 0.25 * j * rng.normal(size=n) for j, name in enumerate("abcdef"[:k])}, p
 
 
-def models(seed: int, n: int, runs: int = 0) -> tuple[dict[str, Any], dict[str, Any]]:
+def models(seed, n, runs=0):
     """Return losses and scores of two models by name, of several runs."""
     rng = np.random.default_rng([7, seed])
     shape = (runs, n) if runs else (n,)
@@ -40,7 +37,7 @@ def models(seed: int, n: int, runs: int = 0) -> tuple[dict[str, Any], dict[str, 
     return losses, {name: -ease + (0.3 + 0.5 * k) * rng.normal(size=shape) for k, name in enumerate("xy")}
 
 
-def kinds(seed: int, n: int, **options: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+def kinds(seed, n, **options):
     """Yield the columns of populations: plain, weighted, in clusters, in strata and combinations."""
     p = rows(seed, n, **options)
     columns = {"loss": p["loss"], "confidence": p["confidence"]}

@@ -3,10 +3,8 @@
 import re
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +15,7 @@ N = 60
 NAMES = np.array(["ant", "bee", "cat"])
 
 
-def softmax(values: Any) -> Any:
+def softmax(values):
     """Return probabilities of classes."""
     shifted = np.exp(values - values.max(axis=-1, keepdims=True))
     return shifted / shifted.sum(axis=-1, keepdims=True)
@@ -37,12 +35,12 @@ WHO = np.sort(RNG.integers(0, 15, N))
 WEIGHT = RNG.integers(1, 5, N) / 2.0
 
 
-def said(text: object) -> list[str]:
+def said(text):
     """Return the numbers and the quoted names of a sentence; what it says of them is judged by other tests."""
     return re.findall(r"`[^`]*`|'[^']*'|(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]?\d+)?", str(text))
 
 
-def refused(call: Callable[..., Any], *values: Any, **options: Any) -> Any:
+def refused(call, *values, **options):
     """Return what a call gives; of an error its kind, and the numbers and names in its message."""
     try:
         return call(*values, **options)
@@ -50,7 +48,7 @@ def refused(call: Callable[..., Any], *values: Any, **options: Any) -> Any:
         return [type(error).__name__, *said(error)]
 
 
-def column(values: Any) -> Any:
+def column(values):
     """Return a short column as it is; of a long one its length, extremes and two sums."""
     array = np.asarray(values)
     if array.dtype.kind not in "biuf":
@@ -62,9 +60,9 @@ def column(values: Any) -> Any:
     return [*array.shape, known.min(), known.max(), known.sum(), (known * np.cos(np.arange(len(known)))).sum()]
 
 
-def outcome(outputs: abstain.Outputs, warned: Any = ()) -> dict[str, Any]:
+def outcome(outputs, warned=()):
     """Return everything that can be told of outputs."""
-    found: dict[str, Any] = {"doubts": [said(each.message) for each in warned]}
+    found = {"doubts": [said(each.message) for each in warned]}
     for name in ("labels", "predictions", "confidence", "loss", "logits", "probabilities", "passes", "features"):
         if (value := getattr(outputs, name)) is not None:
             found[name] = column(value)
@@ -87,7 +85,7 @@ def outcome(outputs: abstain.Outputs, warned: Any = ()) -> dict[str, Any]:
     return found
 
 
-def read(source: Any, **options: Any) -> Any:
+def read(source, **options):
     """Return what is read of a source, with the doubts about it; of an error its kind, numbers and names."""
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
@@ -97,7 +95,7 @@ def read(source: Any, **options: Any) -> Any:
             return [type(error).__name__, *said(error)]
 
 
-def made(**columns: Any) -> Any:
+def made(**columns):
     """Return what ``Outputs`` makes of columns, as ``read`` does of a source."""
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
@@ -108,7 +106,7 @@ def made(**columns: Any) -> Any:
 
 
 @contextmanager
-def folder() -> Iterator[Path]:
+def folder():
     """Work in an empty folder, so that no path of this machine is in any message."""
     with tempfile.TemporaryDirectory() as name:
         (here := Path(name) / "here").mkdir()

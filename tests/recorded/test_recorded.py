@@ -11,7 +11,7 @@ from tests import recorded
     ("module", "case"), [(each, name) for each in recorded.MODULES for name in recorded.cases(each)]
 )
 @pytest.mark.filterwarnings("ignore")
-def test_values_are_as_recorded(module: str, case: str) -> None:
+def test_values_are_as_recorded(module, case):
     """A value that changed is a fault, or the change is intended: then ``python -m tests.recorded`` and say why."""
     now = json.loads(json.dumps(recorded.plain(recorded.cases(module)[case]())))
     differ = recorded.apart(recorded.recorded(module)[case], now, recorded.tolerance(module))
