@@ -283,3 +283,10 @@ def test_another_training_lies_there(task, tiny, tmp_path):
         train.fit(tiny("ce", "main.rate=0.2"), task, tmp_path, **QUIET)
     train.fit(tiny("ce", "main.rate=0.2"), task, tmp_path, overwrite=True, **QUIET)
     assert json.loads((tmp_path / "study.json").read_text())["runs"][0]["settings"]["stage"]["main"]["rate"] == 0.2
+
+
+def test_sharpness_refuses_a_scaled_loss(tiny, task, tmp_path):
+    """Two gradients per step cannot be scaled as float16 needs: said before anything is trained."""
+    with pytest.raises(ValueError, match=r"precision='16-mixed' scales the loss, .* set precision='bf16-mixed'"):
+        train.fit(tiny("sure"), task, tmp_path, precision="16-mixed", **QUIET)
+    assert not list(tmp_path.iterdir())

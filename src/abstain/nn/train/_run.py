@@ -133,7 +133,7 @@ def fit(
     say = say or (lambda line: None)
     model, name = model or recipe.name, f"seed{seed}"
     folder = Path(study) / model / name
-    _check_epochs(recipe)
+    _check_stages(recipe, str(trainer.get("precision")))
     settings: Document = json.loads(json.dumps(asdict(recipe)))
     if start is not None and Path(start).is_file():
         settings["start"] = hashlib.sha256(Path(start).read_bytes()).hexdigest()
@@ -146,7 +146,7 @@ def fit(
         _begin(learner, Path(start))
     _claim(checkpoints, _identity(settings, task, seed), overwrite)
     stages = list(enumerate(recipe.stage.items()))
-    first = True
+    first, place = True, _device(trainer)
     for number, (stage_name, stage) in stages[int(start is not None and len(stages) > 1) :]:
         kept = checkpoints / f"{stage_name}.pt"
         if kept.exists():
@@ -159,11 +159,13 @@ def fit(
         terms = terms_of(stage, task.train.shape, cache or os.environ.get("ABSTAIN_CACHE"))
         module = StageModule(learner, stage, task, recipe.data, terms, (seed, number))
         first = _fit_stage(module, checkpoints / stage_name, trainer)
+        learner.to(place)
         if first:
             settle(learner, module)
             _save(learner, kept)
     if not first:  # another process of a distributed training: the first one finishes alone
         return Run(model, name, task.name, seed, ())
+    learner.to(place)
     judged_on, sets = _write_outputs(learner, recipe, task, folder, seed, lambda line: say(f"{model}/{name}: {line}"))
     notes = [line for line in (recipe.found, _taken(recipe)) if line]
     versions = {"abstain": __version__, "python": sys.version.split()[0]}
@@ -187,8 +189,13 @@ def fit(
     return run
 
 
-def _check_epochs(recipe: Recipe) -> None:
+def _check_stages(recipe: Recipe, precision: str) -> None:
     for name, stage in recipe.stage.items():
+        if stage.sharpness.kind != "none" and precision in ("16", "16-mixed"):
+            raise ValueError(
+                f"precision={precision!r} scales the loss, which stage.{name}.sharpness.kind={stage.sharpness.kind!r} "
+                "with its two gradients per step cannot do; set precision='bf16-mixed'"
+            )
         if stage.epochs < 1:
             raise ValueError(f"stage.{name}.epochs must be at least 1, got {stage.epochs!r}")
         if stage.average.kind == "swa" and stage.average.start >= stage.epochs:
@@ -246,9 +253,17 @@ def _claim(checkpoints: Path, identity: str, overwrite: bool) -> None:
     write_text(key, identity)
 
 
+def _device(options: Options) -> torch.device:
+    """Return the GPU on which Lightning trains: it leaves the network on the processor, where outputs take long."""
+    chosen = {key: options[key] for key in ("accelerator", "devices", "strategy") if key in options}
+    with _quiet():
+        place = pl.Trainer(logger=False, enable_checkpointing=False, **chosen).strategy.root_device
+    return place if place.type == "cuda" else torch.device("cpu")
+
+
 def _save(learner: Learner, path: Path) -> None:
     stream = io.BytesIO()  # PyTorch hides the reason of a file that cannot be written
-    torch.save(learner.state_dict(), stream)
+    torch.save({key: value.cpu() for key, value in learner.state_dict().items()}, stream)
     write_file(path, lambda file: file.write(stream.getbuffer()))
 
 
