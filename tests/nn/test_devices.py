@@ -10,7 +10,6 @@ from torch import nn as tnn
 from abstain import nn
 from abstain._checks import to_numpy
 from abstain.nn import data, train
-from abstain.nn.train._run import learner_of
 
 pytest.importorskip("torchmetrics")
 
@@ -112,10 +111,9 @@ def test_outputs_are_computed_where_the_network_was_trained(tmp_path):
     """Lightning leaves a network on the processor, where outputs of many images would take long."""
     pytest.importorskip("lightning.pytorch")
     recipe = train.recipe("ce", ["network.name=small", "epochs=1", "average.kind=swa", "average.start=0"])
-    task = data.task("synthetic:n=64,size=12")
-    network, places = learner_of(recipe, task, 0).network, set()
-    network.register_forward_hook(lambda module, images, logits: places.add(logits.device.type))
-    network.head.register_forward_hook(lambda module, features, logits: places.add(logits.device.type))
-    run = train.fit(recipe, task, tmp_path, network=network, enable_progress_bar=False, accelerator="gpu", devices=1)
+    task, places = data.task("synthetic:n=64,size=12"), set()
+    seen = tnn.modules.module.register_module_forward_hook(lambda module, given, out: places.add(given[0].device.type))
+    with seen:
+        run = train.fit(recipe, task, tmp_path, enable_progress_bar=False, accelerator="gpu", devices=1)
     assert places == {"cuda"}
     assert not any(each.is_cuda for each in torch.load(tmp_path / run.folder / "weights.pt").values())
