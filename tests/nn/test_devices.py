@@ -112,8 +112,12 @@ def test_outputs_are_computed_where_the_network_was_trained(tmp_path):
     pytest.importorskip("lightning.pytorch")
     recipe = train.recipe("ce", ["network.name=small", "epochs=1", "average.kind=swa", "average.start=0"])
     task, places = data.task("synthetic:n=64,size=12"), set()
-    seen = tnn.modules.module.register_module_forward_hook(lambda module, given, out: places.add(given[0].device.type))
-    with seen:
+
+    def place(module, given, out):
+        if isinstance(module, tnn.Conv2d):
+            places.add(out.device.type)
+
+    with tnn.modules.module.register_module_forward_hook(place):
         run = train.fit(recipe, task, tmp_path, enable_progress_bar=False, accelerator="gpu", devices=1)
     assert places == {"cuda"}
     assert not any(each.is_cuda for each in torch.load(tmp_path / run.folder / "weights.pt").values())
