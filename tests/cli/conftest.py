@@ -1,6 +1,7 @@
 """A small set of predictions as a file of every kind, and the command in this process."""
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,6 +40,16 @@ class Done(NamedTuple):
     err: str
 
     @property
+    def text(self) -> str:
+        """What was printed, in one line."""
+        return " ".join(self.out.split())
+
+    @property
+    def said(self) -> str:
+        """What standard error was told, in one line."""
+        return " ".join(self.err.split())
+
+    @property
     def json(self) -> Any:
         """What was printed, as strict JSON."""
         return json.loads(self.out, parse_constant=lambda constant: pytest.fail(f"{constant} is no JSON"))
@@ -49,8 +60,12 @@ class Done(NamedTuple):
         return float(next(row["value"] for row in rows if score in (None, row["score"])))
 
 
+Run = Callable[..., Done]
+Do = Callable[..., Done]
+
+
 @pytest.fixture
-def abstain_(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Done]:
+def abstain_(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     """Return the command, run in a folder of its own."""
     from click.testing import CliRunner
 
@@ -66,6 +81,24 @@ def abstain_(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., D
             return Done(code, out.getvalue().decode(), err.getvalue().decode())
 
     return call
+
+
+@pytest.fixture
+def do(abstain_: Run) -> Do:
+    """Return a function that runs a line as it is typed, which must end with the exit code that is given."""
+
+    def call(line: str, code: int = 0) -> Done:
+        done = abstain_(*shlex.split(line))
+        assert done.code == code, done
+        return done
+
+    return call
+
+
+def csv(path: str | Path, **columns: Any) -> Path:
+    """Write columns as a CSV file."""
+    polars.DataFrame(columns).write_csv(path)
+    return Path(path)
 
 
 @pytest.fixture

@@ -5,23 +5,18 @@ import shlex
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
-pytest.importorskip("polars")
-pytest.importorskip("click")
+from tests.cli.conftest import Do, Run, csv
 
-from click.testing import CliRunner, Result
-
-import abstain.cli
-from abstain.cli import command
-
-OWN = ("--labels", "truth", "--predictions", "guess")
+OWN = "known.csv --labels truth --predictions guess"
+USUAL = "joint known2.csv unknown2.csv"
 
 
 @pytest.fixture(autouse=True)
-def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _files(do: Do) -> None:
     """Known rows and OOD ones with finished scores: under names of their own, and under usual ones."""
-    monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     n, far = 900, 400
     wrong = rng.random(n) < 0.08
@@ -29,105 +24,98 @@ def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     guess = np.where(wrong, (truth + 1) % 5, truth)
     sure = np.clip(0.9 - 0.3 * wrong + 0.1 * rng.normal(size=n), 0.01, 0.99)
     near, site = rng.normal(2.0, 1.0, n), rng.choice(["north", "south"], n)
-    known = [f"{t},{g},{s:.4f},{k:.4f},{p}" for t, g, s, k, p in zip(truth, guess, sure, near, site, strict=True)]
-    ood = zip(rng.integers(0, 5, far), rng.uniform(0.3, 0.95, far), rng.normal(0.0, 1.0, far), strict=True)
-    unknown = [f"{g},{s:.4f},{k:.4f}" for g, s, k in ood]
-    for suffix, names in (("", "truth,guess,sureness,nearness"), ("2", "labels,predictions,confidence,nearness")):
-        Path(f"known{suffix}.csv").write_text("\n".join([f"{names},site", *known]) + "\n")
-        Path(f"unknown{suffix}.csv").write_text("\n".join([names.partition(",")[2], *unknown]) + "\n")
-
-
-def run(*arguments: str, codes: tuple[int, ...] = (0,)) -> Result:
-    """Run a command that must end so."""
-    result = CliRunner().invoke(command, arguments)
-    assert result.exit_code in codes, result.output
-    return result
+    known = {"truth": truth, "guess": guess, "sureness": sure, "nearness": near, "site": site}
+    csv(
+        "unknown.csv",
+        guess=rng.integers(0, 5, far),
+        sureness=rng.uniform(0.3, 0.95, far),
+        nearness=rng.normal(size=far),
+    )
+    csv("known.csv", **known)
+    usual = {"truth": "labels", "guess": "predictions", "sureness": "confidence"}
+    for name in ("known", "unknown"):
+        pl.read_csv(f"{name}.csv").rename(usual, strict=False).write_csv(f"{name}2.csv")
 
 
 @pytest.mark.parametrize(
     "call",
     [
-        ("joint", "known2.csv", "unknown2.csv", "--permutations", "0"),
-        ("joint", "known2.csv", "unknown2.csv", "--confidence", "nearness", "--permutations", "0"),
-        ("joint", "known.csv", "unknown.csv", *OWN, "--confidence", "sureness", "--scores", "nearness"),
-        ("evaluate", "known.csv", *OWN, "--confidence", "sureness"),
-        ("evaluate", "known2.csv", "--scores", "confidence,nearness"),
-        ("compare", "known.csv", *OWN, "--scores", "sureness,nearness"),
-        ("compare", "known2.csv", "--scores", "confidence,nearness"),
-        ("threshold", "known.csv", *OWN, "--confidence", "sureness", "--risk", "0.02", "--delta", "0.05"),
-        ("threshold", "known2.csv", "--risk", "0.01", "--delta", "0.05"),
+        f"{USUAL} --permutations 0",
+        f"{USUAL} --confidence nearness --permutations 0",
+        "joint known.csv unknown.csv --labels truth --predictions guess --confidence sureness --scores nearness",
+        f"evaluate {OWN} --confidence sureness",
+        "evaluate known2.csv --scores confidence,nearness",
+        f"compare {OWN} --scores sureness,nearness",
+        "compare known2.csv --scores confidence,nearness",
+        f"threshold {OWN} --confidence sureness --risk 0.02 --delta 0.05",
+        "threshold known2.csv --risk 0.01 --delta 0.05",
     ],
 )
-def test_every_command_that_a_verdict_names_runs(call: tuple[str, ...]) -> None:
+def test_every_command_that_a_verdict_names_runs(abstain_: Run, call: str) -> None:
     """As it is printed, but for what stands for new rows and for a column of groups."""
-    lines = run(*call, codes=(0, 1)).stdout.replace("\n  ", " ").splitlines()
+    done = abstain_(*call.split())
+    assert done.code in (0, 1), done
+    lines = done.out.replace("\n  ", " ").splitlines()
     named = [line.removeprefix("next: abstain ") for line in lines if line.startswith("next: abstain ")]
-    assert len(named) == 1 or call[0] in ("threshold", "evaluate")
-    for each in named:
-        run(*(call[1] if word == "NEW_ROWS.csv" else word for word in shlex.split(each)), codes=(0, 1))
+    assert len(named) == 1 or call.startswith(("threshold", "evaluate"))
+    for line in named:
+        words = shlex.split(line.replace("NEW_ROWS.csv", call.split()[1]))
+        assert abstain_(*words).code in (0, 1), line
 
 
-def test_the_default_of_permutations_can_tell() -> None:
+def test_the_default_of_permutations_can_tell(do: Do) -> None:
     """So many that a p-value below 5 % can come, adjusted; and no gain is a negative nothing."""
-    text = " ".join(run("joint", "known2.csv", "unknown2.csv", "--scores", "nearness").stdout.split())
+    text = do(f"{USUAL} --scores nearness").text
     assert re.search(
-        r"On unknown2, it is shown that a second threshold on nearness helps \(gain in DS-F1 0\.\d+, by ", text
+        r"On unknown2, it is shown that a second threshold on nearness helps \(gain in DS-F1 0\.\d+, ", text
     )
     assert "not tested" not in text
     assert " -0 " not in text
-    few = run("joint", "known2.csv", "unknown2.csv", "--scores", "nearness", "--permutations", "10").stdout
-    assert re.search(r"not tested, which takes \d+ permutations", " ".join(few.split()))
+    few = do(f"{USUAL} --scores nearness --permutations 10").text
+    assert re.search(r"not tested, which takes \d+ permutations", few)
 
 
-def test_a_score_that_all_files_hold_is_named_where_it_is_not_evaluated() -> None:
+def test_a_score_that_all_files_hold_is_named_where_it_is_not_evaluated(do: Do) -> None:
     """Beside the table and in the sentence that asks for another score; not where scores were chosen."""
-    shown = run("joint", "known2.csv", "unknown2.csv")
-    assert "not evaluated, though all files hold it: nearness (--scores NAME, high = known)" in shown.stderr
-    chosen = run("joint", "known2.csv", "unknown2.csv", "--scores", "nearness", "--permutations", "0")
-    assert "not evaluated" not in chosen.output
+    told = do(USUAL).err
+    assert "not evaluated, though all files hold it: nearness (--scores NAME, high = known)" in told
+    chosen = do(f"{USUAL} --scores nearness --permutations 0")
+    assert "not evaluated" not in chosen.out + chosen.err
 
 
-def test_a_detector_the_wrong_way_round_comes_first() -> None:
+def test_a_detector_the_wrong_way_round_comes_first(do: Do) -> None:
     """A distance is named before anything is said of it; as nearness it is not."""
-    for name in ("known2.csv", "unknown2.csv"):
-        lines = Path(name).read_text().replace("nearness", "distance").splitlines()
-        place = lines[0].split(",").index("distance")
-        rows = [line.split(",") for line in lines[1:]]
-        flipped = [[*row[:place], f"{-float(row[place]):.4f}", *row[place + 1 :]] for row in rows]
-        Path(f"far_{name}").write_text("\n".join([lines[0], *map(",".join, flipped)]) + "\n")
-    said = "! distance is higher where it should be lower: AUROC 0.0"
-    text = run("joint", "far_known2.csv", "far_unknown2.csv", "--scores", "distance").stdout
-    assert text[text.index("! ") :].startswith(said)
-    turned = " ".join(run("joint", "far_known2.csv", "far_unknown2.csv", "--uncertainty", "distance").stdout.split())
+    for name in ("known2", "unknown2"):
+        turned = pl.read_csv(f"{name}.csv").with_columns(-pl.col("nearness")).rename({"nearness": "distance"})
+        turned.write_csv(f"far_{name}.csv")
+    far = "joint far_known2.csv far_unknown2.csv"
+    text = do(f"{far} --scores distance").out
+    assert text[text.index("! ") :].startswith("! distance is higher where it should be lower: AUROC 0.0")
+    turned = do(f"{far} --uncertainty distance").text
     assert "next: abstain threshold far_known2.csv --uncertainty distance --risk" in turned
-    assert "higher where" not in turned + run("joint", "known2.csv", "unknown2.csv", "--scores", "nearness").stdout
+    assert "higher where" not in turned + do(f"{USUAL} --scores nearness").text
 
 
-def test_files_of_own_names_are_told_how_to_be_read(capsys: pytest.CaptureFixture[str]) -> None:
+def test_files_of_own_names_are_told_how_to_be_read(do: Do) -> None:
     """``study init`` names ``study add``, having no options of columns; ``plan`` asks for no label; both list them."""
     Path("runs/a/seed0").mkdir(parents=True)
     Path("runs/a/seed0/test.csv").write_text(Path("known.csv").read_text())
-    assert abstain.cli.run(["study", "init", "study", "--from", "runs"]) == 2
-    said = capsys.readouterr().err
+    said = do("study init study --from runs", 2).err
     assert "columns: truth, guess, sureness, nearness, site; or add this file with 'abstain study add'" in said
-    added = ["study", "add", "study", "known.csv", "--model", "a", "--set", "test", *OWN, "--confidence", "sureness"]
-    assert abstain.cli.run(added) == 0
-    Path("pool.csv").write_text(Path("unknown.csv").read_text())
-    assert abstain.cli.run(["plan", "pool.csv", "--labels", "50", "-o", "plan.csv"]) == 2
-    said = capsys.readouterr().err
+    do(f"study add study {OWN} --confidence sureness --model a --set test")
+    plan = "plan unknown.csv --labels 50 -o plan.csv"
+    said = do(plan, 2).err
     assert "no column is recognised as a confidence or a prediction; give --confidence, --uncertainty," in said
     assert "columns: guess, sureness, nearness" in said
-    assert abstain.cli.run(["plan", "pool.csv", "--confidence", "sureness", "--labels", "50", "-o", "plan.csv"]) == 0
+    do(f"{plan} --confidence sureness")
 
 
-def test_a_column_that_nobody_named_stands_in_no_way(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_column_that_nobody_named_stands_in_no_way(do: Do) -> None:
     """Where scores were named and right answers are known, ``p`` may be what it likes; named itself it is asked for."""
     rng = np.random.default_rng(0)
-    gold, right, scores = rng.choice(["x", "y"], 300), rng.random(300) < 0.7, rng.random((300, 3)).round(4)
-    rows = [f"{g},{int(r)},{a},{b},{p}" for g, r, (a, b, p) in zip(gold, right, scores, strict=True)]
-    Path("llm.csv").write_text("\n".join(["gold,verdict,first,least,p", *rows]) + "\n")
+    right, (first, least, p) = (rng.random(300) < 0.7).astype(int), rng.random((3, 300))
+    csv("llm.csv", gold=rng.choice(["x", "y"], 300), verdict=right, first=first, least=least, p=p)
     for call in ("compare", "evaluate"):
-        assert abstain.cli.run([call, "llm.csv", "--correct", "verdict", "--scores", "first,least"]) == 0
-        shown = capsys.readouterr()
-        assert "not used: `p`" in " ".join((shown.out + shown.err).split())
-    assert abstain.cli.run(["evaluate", "llm.csv", "--correct", "verdict"]) == 2
+        done = do(f"{call} llm.csv --correct verdict --scores first,least")
+        assert "not used: `p`" in f"{done.text} {done.said}"
+    do("evaluate llm.csv --correct verdict", 2)

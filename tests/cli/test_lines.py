@@ -2,7 +2,6 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ import pytest
 import abstain
 from abstain.cli import run
 from abstain.study import add_outputs
+from tests.cli.conftest import csv
 
 CHURN = "--labels churn --positive-probability churn_probability"
 
@@ -42,28 +42,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         share = 1.0 / (1.0 + np.exp(0.3 - 2.2 * latent))
         churn, given = rng.random(5000) < share, np.clip(share + rng.normal(0.0, 0.03, 5000), 0.001, 0.999)
         region, month = rng.choice(["north", "south", "east", "west"], 5000), rng.integers(1, 7, 5000)
-        lines = [
-            f"C{k:06d},{region[k]},2026-{month[k]:02d},{int(churn[k])},{int(given[k] > 0.5)},{given[k]:.5f}"
-            for k in range(5000)
-        ]
-        head = "customer_id,region,month,churn,churn_pred,churn_probability"
-        (where / f"{name}.csv").write_text("\n".join([head, *lines]) + "\n")
+        columns = {"customer_id": [f"C{k:06d}" for k in range(5000)], "region": region}
+        columns |= {"month": [f"2026-{k:02d}" for k in month], "churn": churn * 1, "churn_pred": (given > 0.5) * 1}
+        csv(where / f"{name}.csv", **columns, churn_probability=given.round(5))
     outputs = abstain.datasets.load("llama3_70b_mmlu")
-    wrong = outputs.loss_per_sample()
-    scores: Any = outputs.scores
-    rows = zip(wrong, scores["msp"], scores["max_logit"], strict=True)
-    (where / "llama.csv").write_text(
-        "\n".join(["wrong,msp,max_logit", *(f"{int(a)},{float(b)!r},{float(c)!r}" for a, b, c in rows)])
-    )
+    csv(where / "llama.csv", wrong=outputs.loss_per_sample().astype(int), **outputs.scores)
     for name, n, low in (("known", 900, 0.5), ("unknown", 400, 0.3)):
         sure, near = rng.uniform(low, 1.0, n), rng.normal(2.0 if name == "known" else 0.0, 1.0, n)
         answer = rng.integers(0, 5, n)
         truth = np.where(rng.random(n) < 1.0 - sure, (answer + 1) % 5, answer)
-        columns = [f"{a},{s:.4f},{d:.4f}" for a, s, d in zip(answer, sure, near, strict=True)]
-        if name == "known":
-            columns = [f"{row},{t}" for row, t in zip(columns, truth, strict=True)]
-        head = "predictions,confidence,nearness" + ",labels" * (name == "known")
-        (where / f"{name}.csv").write_text("\n".join([head, *columns]) + "\n")
+        labels = {"labels": truth} if name == "known" else {}
+        csv(where / f"{name}.csv", predictions=answer, confidence=sure, nearness=near, **labels)
     labels = rng.integers(0, 5, 1000)
     for model, size in (("large", 3.0), ("small", 1.0)):
         logits = rng.normal(size=(1000, 5))
@@ -116,13 +105,8 @@ def test_help_shows_at_most_twenty_options_and_says_where_the_others_are(capsys:
         every = capsys.readouterr().out
         shown = re.findall(r"^  (?:-\w, )?(--[\w-]+)", short, re.MULTILINE)
         assert len(shown) <= 20, name
-        listed = [
-            opt
-            for param in each.params
-            if not getattr(param, "hidden", False)
-            for opt in param.opts
-            if opt.startswith("--")
-        ]
+        params = [param for param in each.params if not getattr(param, "hidden", False)]
+        listed = [opt for param in params for opt in param.opts if opt.startswith("--")]
         assert [opt for opt in listed if opt not in every] == []
         assert ("--help-all" in short.rpartition("more options")[2]) is (len(shown) <= len(listed))
 
@@ -134,9 +118,7 @@ def test_options_stand_under_their_headings(capsys: pytest.CaptureFixture[str]) 
     places = [text.index(f"\n{each}:") for each in ("Input", "What to compute", "Output")]
     assert places == sorted(places)
     parts = [text[a:b] for a, b in zip(places, [*places[1:], len(text)], strict=True)]
-    for part, options in zip(
-        parts, (["labels", "groups", "nan-policy"], ["metrics", "level"], ["json", "help"]), strict=True
-    ):
+    for k, options in enumerate((["labels", "groups", "nan-policy"], ["metrics", "level"], ["json", "help"])):
         for option in options:
-            assert f"--{option}" in part
-            assert sum(f"  --{option} " in each or f", --{option} " in each for each in parts) == 1
+            found = [f"  --{option} " in part or f", --{option} " in part for part in parts]
+            assert found == [place == k for place in range(3)]

@@ -1,56 +1,39 @@
 """Sentences of the commands are true of what was given and asked for."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import abstain
-from tests.cli.conftest import Done
-
-Run = Callable[..., Done]
+from tests.cli.conftest import Do, Run, csv
 
 
-def _plain(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _rows(path: Path, loss: list[float], confidence: list[float]) -> Path:
-    pairs = zip(loss, confidence, strict=True)
-    path.write_text("\n".join(["loss,confidence", *[f"{a:g},{b:g}" for a, b in pairs]]))
-    return path
-
-
-def test_what_answering_everything_keeps_is_said_to_be_available(abstain_: Run, tmp_path: Path) -> None:
+def test_what_answering_everything_keeps_is_said_to_be_available(do: Do) -> None:
     """A score the wrong way round, at a limit within which everything may be answered: how, not a larger risk."""
     loss = [float(k % 5 == 0 and k > 300) for k in range(1000)]
-    path = _rows(tmp_path / "wrong.csv", loss, [k / 1000 for k in range(1000)])
-    done = abstain_("threshold", path, "--risk", "0.19", "--delta", "0.05")
-    said = _plain(done.out)
-    assert done.code == 1
+    csv("wrong.csv", loss=loss, confidence=np.arange(1000) / 1000)
+    said = do("threshold wrong.csv --risk 0.19 --delta 0.05", 1).text
     assert "Answering all cases is certified: at most 17" in said
     assert "give a larger risk" not in said
 
 
-def test_all_that_has_a_score_is_no_threshold(abstain_: Run, tmp_path: Path) -> None:
+def test_all_that_has_a_score_is_no_threshold(do: Do) -> None:
     """Where only answering everything is certified, at a larger risk, no threshold is named."""
-    path = _rows(tmp_path / "some.csv", [0] * 30 + [1] + [0] * 9 + ([1] + [0] * 9) * 96, [0.9] * 30 + [0.5] * 970)
-    said = _plain(abstain_("threshold", path, "--risk", "0.08", "--delta", "0.05").out)
+    csv("some.csv", loss=[0] * 30 + ([1] + [0] * 9) * 97, confidence=[0.9] * 30 + [0.5] * 970)
+    said = do("threshold some.csv --risk 0.08 --delta 0.05", 1).text
     assert "score on" not in said
     assert "Not certified at 8 %. Answer all cases: at most 12.4 % of the answers are wrong" in said
     assert "a second certificate" in said
 
 
-def test_a_time_is_no_group(abstain_: Run, tmp_path: Path) -> None:
+def test_a_time_is_no_group(do: Do) -> None:
     """What a file was read as does not call the column of --time groups, but uses it."""
-    path = _rows(tmp_path / "rows.csv", [0, 1] * 30, [k / 60 for k in range(60)])
-    assert abstain_("threshold", path, "--risk", "0.9", "--delta", "0.1", "-o", tmp_path / "p.json").code == 0
-    lines = path.read_text().splitlines()[:40]
-    days = ["day", *[f"2026-06-{1 + k // 2:02d}" for k in range(39)]]
-    path.write_text("\n".join(f"{line},{day}" for line, day in zip(lines, days, strict=True)))
-    done = abstain_("monitor", tmp_path / "p.json", path, "--time", "day")
-    assert done.code == 0
+    csv("rows.csv", loss=[0, 1] * 30, confidence=np.arange(60) / 60)
+    do("threshold rows.csv --risk 0.9 --delta 0.1 -o p.json")
+    days = [f"2026-06-{1 + k // 2:02d}" for k in range(40)]
+    csv("rows.csv", loss=[0, 1] * 20, confidence=np.arange(40) / 60, day=days)
+    done = do("monitor p.json rows.csv --time day")
     assert "2026-06-15" in done.out
     assert "loss `loss`" in done.err
     assert "groups" not in done.err

@@ -7,155 +7,128 @@ import numpy as np
 import polars as pl
 import pytest
 
-from abstain.cli import run
+from tests.cli.conftest import Do, csv
+
+CHOOSE = "threshold val.csv --loss err --confidence msp"
+CERTIFY = f"{CHOOSE} --risk 0.05 --delta 0.05 -o policy.json"
+APPLY = "apply policy.json val.csv -o out.parquet"
+MONITOR = "monitor policy.json {} --loss err"
 
 
-def write(path: Path, n: int, error: float, seed: int = 0) -> Path:
+def write(name: str, n: int, error: float, seed: int = 0) -> pl.DataFrame:
     """Write a file of scores and errors."""
     rng = np.random.default_rng(seed)
     score = rng.random(n)
     wrong = (rng.random(n) < 2 * error * (1 - score)).astype(int)
-    site = np.where(np.arange(n) % 2, "a", "b")
-    pl.DataFrame({"msp": score, "err": wrong, "site": site}).write_csv(path)
-    return path
+    return pl.read_csv(csv(name, msp=score, err=wrong, site=np.where(np.arange(n) % 2, "a", "b")))
 
 
-def test_from_calibration_to_monitoring(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_from_calibration_to_monitoring(do: Do) -> None:
     """Choose, apply, monitor: 0 while the guarantee holds, 1 when it is broken."""
-    policy, decided = tmp_path / "policy.json", tmp_path / "decided.csv"
-    val, new = write(tmp_path / "val.csv", 3000, 0.05), write(tmp_path / "new.csv", 1000, 0.05, 1)
-    chosen = ["threshold", str(val), "--loss", "err", "--confidence", "msp", "--risk", "0.05", "--delta", "0.05"]
-    assert run([*chosen, "-o", str(policy)]) == 0
-    assert capsys.readouterr().out.startswith("certified: at most 5 % of the answers are wrong, with 95 %")
-    assert run(["monitor", str(policy), str(val), "--loss", "err"]) == 0
-    assert capsys.readouterr().err.startswith("note: these are the rows on which the threshold was chosen")
-    assert run(["apply", str(policy), str(new), "-o", str(decided)]) == 0
-    assert "1000 rows:" in capsys.readouterr().out
-    assert pl.read_csv(decided)["accepted"].dtype == pl.Boolean
-    assert run(["monitor", str(policy), str(new), "--loss", "err"]) == 0
-    assert capsys.readouterr().out.startswith("No violation found: ")
-    bad = write(tmp_path / "bad.csv", 2000, 0.25, 2)
-    assert run(["monitor", str(policy), str(bad), "--loss", "err", "--json"]) == 1
-    assert json.loads(capsys.readouterr().out)["violated"] is True
+    write("val.csv", 3000, 0.05)
+    write("new.csv", 1000, 0.05, 1)
+    write("bad.csv", 2000, 0.25, 2)
+    assert do(CERTIFY).out.startswith("certified: at most 5 % of the answers are wrong, with 95 %")
+    told = do(MONITOR.format("val.csv")).err
+    assert told.startswith("note: these are the rows on which the threshold was chosen")
+    assert "1000 rows:" in do("apply policy.json new.csv -o decided.csv").out
+    assert pl.read_csv("decided.csv")["accepted"].dtype == pl.Boolean
+    assert do(MONITOR.format("new.csv")).out.startswith("No violation found: ")
+    assert do(MONITOR.format("bad.csv --json"), 1).json["violated"] is True
 
 
-def test_not_attainable_is_exit_code_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_not_attainable_is_exit_code_1(do: Do) -> None:
     """A reason on stdout, no policy file."""
-    few, policy = write(tmp_path / "few.csv", 40, 0.01), tmp_path / "policy.json"
-    options = ["--loss", "err", "--confidence", "msp", "--risk", "0.05", "--delta", "0.05", "-o", str(policy)]
-    assert run(["threshold", str(few), *options]) == 1
-    assert "too few" in capsys.readouterr().out
-    assert not policy.exists()
+    write("val.csv", 40, 0.01)
+    assert "too few" in do(CERTIFY, 1).out
+    assert not Path("policy.json").exists()
 
 
-def test_the_policy_never_replaces_its_calibration_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_policy_never_replaces_its_calibration_rows(do: Do) -> None:
     """Refused before anything is read, and the file stays as it is."""
-    rows = write(tmp_path / "val.csv", 100, 0.1)
-    before = rows.read_bytes()
-    assert run(["threshold", str(rows), "--loss", "err", "--confidence", "msp", "--risk", "0.5", "-o", str(rows)]) == 2
-    assert "is an input and would be replaced; give --output another name" in capsys.readouterr().err
-    assert rows.read_bytes() == before
+    write("val.csv", 100, 0.1)
+    before = Path("val.csv").read_bytes()
+    said = do(f"{CHOOSE} --risk 0.5 -o val.csv", 2).err
+    assert "is an input and would be replaced; give --output another name" in said
+    assert Path("val.csv").read_bytes() == before
 
 
-def test_groups(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_groups(do: Do) -> None:
     """One threshold for each site, applied by the column of that name."""
-    val, policy = write(tmp_path / "val.csv", 2000, 0.05), tmp_path / "policy.json"
-    chosen = ["threshold", str(val), "--loss", "err", "--confidence", "msp", "--coverage", "0.5", "--groups", "site"]
-    assert run([*chosen, "-o", str(policy)]) == 0
-    assert run(["apply", str(policy), str(val), "-o", str(tmp_path / "out.parquet")]) == 0
-    assert abs(pl.read_parquet(tmp_path / "out.parquet")["accepted"].mean() - 0.5) < 0.01
-    said = " ".join(capsys.readouterr().err.split())
-    assert f"{val}: confidence `msp` · loss `err` (0 to 1) · groups `site` " in said
+    write("val.csv", 2000, 0.05)
+    said = do(f"{CHOOSE} --coverage 0.5 --groups site -o policy.json").said
+    assert "val.csv: confidence `msp` · loss `err` (0 to 1) · groups `site`" in said
+    said = do(APPLY).said
     assert "accepted if 'msp' reaches the threshold of its 'site'; nothing is guaranteed" in said
+    assert abs(pl.read_parquet("out.parquet")["accepted"].mean() - 0.5) < 0.01
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [("score", "column 'msp' of the policy is missing"), ("edit", "was edited after it was saved")],
-)
-def test_bad_input_is_one_line_and_exit_code_2(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], change: str, message: str
-) -> None:
+def test_a_policy_that_does_not_fit_is_one_line(do: Do) -> None:
     """A new file without the score column; a policy edited by hand."""
-    val, policy = write(tmp_path / "val.csv", 500, 0.05), tmp_path / "policy.json"
-    assert run(["threshold", str(val), "--loss", "err", "--coverage", "0.5", "-o", str(policy)]) == 0
-    if change == "edit":
-        policy.write_text(policy.read_text().replace('"score": "msp"', '"score": "err"'))
-    else:
-        val.write_text(val.read_text().replace("msp", "other", 1))
-    capsys.readouterr()
-    assert run(["apply", str(policy), str(val), "-o", str(tmp_path / "out.csv")]) == 2
-    shown = capsys.readouterr().err
-    assert message in shown
-    assert shown.count("\n") == 1
+    write("val.csv", 500, 0.05)
+    policy = Path("policy.json")
+    do("threshold val.csv --loss err --coverage 0.5 -o policy.json")
+    Path("new.csv").write_text(Path("val.csv").read_text().replace("msp", "other", 1))
+    missing = do("apply policy.json new.csv -o out.csv", 2).err
+    policy.write_text(policy.read_text().replace('"score": "msp"', '"score": "err"'))
+    edited = do("apply policy.json val.csv -o out.csv", 2).err
+    assert "column 'msp' of the policy is missing" in missing
+    assert "was edited after it was saved" in edited
+    assert (missing + edited).count("\n") == 2
 
 
-def test_a_temperature_from_calibration_to_monitoring(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_temperature_from_calibration_to_monitoring(do: Do) -> None:
     """The policy remembers the columns of the logits and the temperature; decisions follow softmax(z/T)."""
     rng = np.random.default_rng(3)
     z = rng.normal(0, 2, (3000, 3))
     label = (z + rng.gumbel(0, 1, (3000, 3))).argmax(axis=1)
-    frame = pl.DataFrame({"y": label, **{f"z_{k}": z[:, k] for k in range(3)}, "z_note": ["x"] * 3000})
-    val, policy, decided = tmp_path / "val.csv", tmp_path / "policy.json", tmp_path / "decided.parquet"
-    frame.write_csv(val)
-    logits = ["--labels", "y", "--logits", "z_[0-9]"]
-    chosen = ["threshold", str(val), *logits, "--temperature", "2.5", "--coverage", "0.5", "-o", str(policy)]
-    assert run(chosen) == 0
-    saved = json.loads(policy.read_text())
+    csv("val.csv", y=label, **{f"z_{k}": z[:, k] for k in range(3)}, z_note=["x"] * 3000)
+    chosen = "threshold val.csv --labels y --logits z_[0-9] --temperature 2.5 --coverage 0.5"
+    do(f"{chosen} -o policy.json")
+    saved = json.loads(Path("policy.json").read_text())
     assert (saved["score"], saved["temperature"], saved["inputs"]) == ("msp", 2.5, {"logits": ["z_0", "z_1", "z_2"]})
-    assert run(["apply", str(policy), str(val), "-o", str(decided)]) == 0
+    do(APPLY)
     p = np.exp(z / 2.5) / np.exp(z / 2.5).sum(axis=1, keepdims=True)
-    order = np.argsort(-p.max(axis=1))
-    accepted = pl.read_parquet(decided)["accepted"].to_numpy()
-    assert accepted[order][:1499].all()
-    assert not accepted[order][1501:].any()
-    assert run(["monitor", str(policy), str(val), "--labels", "y"]) == 0
-    assert "1,500 of 3,000 rows" in capsys.readouterr().out
-    finished = tmp_path / "finished.csv"
-    pl.DataFrame({"msp": [0.5]}).write_csv(finished)
-    assert run(["apply", str(policy), str(finished), "-o", str(decided)]) == 2
-    assert "computed from z_0, z_1, z_2 with temperature 2.5" in capsys.readouterr().err
-    assert run([*chosen[:-2], "--score", "nonsense"]) == 2
-    assert "'nonsense' is not known" in capsys.readouterr().err
+    accepted = pl.read_parquet("out.parquet")["accepted"].to_numpy()[np.argsort(-p.max(axis=1))]
+    assert accepted[:1499].all()
+    assert not accepted[1501:].any()
+    assert "1,500 of 3,000 rows" in do("monitor policy.json val.csv --labels y").out
+    csv("finished.csv", msp=[0.5])
+    said = do("apply policy.json finished.csv -o out.parquet", 2).err
+    assert "computed from z_0, z_1, z_2 with temperature 2.5" in said
+    assert "'nonsense' is not known" in do(f"{chosen} --score nonsense", 2).err
 
 
-def test_a_finished_column_has_no_temperature(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_finished_column_has_no_temperature(do: Do) -> None:
     """One line that says what to do."""
-    val = write(tmp_path / "val.csv", 100, 0.05)
-    options = ["threshold", str(val), "--loss", "err", "--coverage", "0.5", "--temperature", "2"]
-    assert run(options) == 2
-    assert "a finished column cannot be scaled; give --logits or --probabilities" in capsys.readouterr().err
-    assert run([*options, "--confidence", "msp"]) == 2
-    assert "leave --confidence out" in capsys.readouterr().err
+    write("val.csv", 100, 0.05)
+    options = "threshold val.csv --loss err --coverage 0.5 --temperature 2"
+    assert "a finished column cannot be scaled; give --logits or --probabilities" in do(options, 2).err
+    assert "leave --confidence out" in do(f"{options} --confidence msp", 2).err
 
 
-def test_a_group_breaks_its_guarantee(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_group_breaks_its_guarantee(do: Do) -> None:
     """Exit code 1, and the group by name."""
-    val, policy, new = write(tmp_path / "val.csv", 8000, 0.02), tmp_path / "policy.json", tmp_path / "new.csv"
-    guarantee = ["--loss", "err", "--risk", "0.05", "--delta", "0.05", "--groups", "site", "-o", str(policy)]
-    assert run(["threshold", str(val), *guarantee, "--report", str(tmp_path / "page.md")]) == 0
-    assert "NEW_ROWS.csv -o decided.csv" in (tmp_path / "page.md").read_text()
-    pl.read_csv(val).with_columns(err=pl.when(pl.col("site") == "a").then(1).otherwise(0)).write_csv(new)
-    assert run(["monitor", str(policy), str(new), "--loss", "err"]) == 1
-    assert "first seen in a after " in " ".join(capsys.readouterr().out.split())
-    assert run(["monitor", str(policy), str(val), "--loss", "err", "--accepted-only"]) == 0
-    told = capsys.readouterr().out
+    rows = write("val.csv", 8000, 0.02)
+    do(f"{CERTIFY} --groups site --report page.md")
+    assert "NEW_ROWS.csv -o decided.csv" in Path("page.md").read_text()
+    rows.with_columns(err=(pl.col("site") == "a").cast(int)).write_csv("new.csv")
+    assert "first seen in a after " in do(MONITOR.format("new.csv"), 1).text
+    told = do(MONITOR.format("val.csv --accepted-only")).out
     assert "coverage drifted: undecided" in told
     assert ", coverage " not in told
 
 
-def test_one_group_of_two_attains(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_group_of_two_attains(do: Do) -> None:
     """Its policy is written and rejects the other's rows; exit code 1 says that something is missing."""
-    val, policy, decided = write(tmp_path / "val.csv", 3000, 0.02), tmp_path / "policy.json", tmp_path / "out.parquet"
-    frame = pl.read_csv(val).with_columns(err=pl.when(pl.col("site") == "a").then(1).otherwise(pl.col("err")))
-    frame.with_columns(msp=pl.when(pl.int_range(pl.len()) < 10).then(None).otherwise("msp")).write_csv(val)
-    options = ["--loss", "err", "--risk", "0.05", "--delta", "0.05", "--groups", "site", "-o", str(policy)]
-    assert run(["threshold", str(val), *options]) == 1
-    shown = capsys.readouterr()
+    rows = write("val.csv", 3000, 0.02)
+    rows = rows.with_columns(err=pl.when(pl.col("site") == "a").then(1).otherwise("err"))
+    rows.with_columns(msp=pl.when(pl.int_range(pl.len()) < 10).then(None).otherwise("msp")).write_csv("val.csv")
+    shown = do(f"{CERTIFY} --groups site", 1)
     assert "not attainable for a: their rows are rejected" in shown.err
     assert "of 1500 rows (5 of the 1500 without a score)" in shown.out
-    assert run(["apply", str(policy), str(val), "-o", str(decided)]) == 0
-    found = pl.read_parquet(decided).filter(pl.col("accepted"))
+    do(APPLY)
+    found = pl.read_parquet("out.parquet").filter("accepted")
     assert found.height > 500
     assert set(found["site"]) == {"b"}
 
@@ -168,119 +141,91 @@ def test_one_group_of_two_attains(tmp_path: Path, capsys: pytest.CaptureFixture[
         ("case,msp\n1,.9\n2,.99,7\n", "data row 2 (line 3) has 3 fields, the header has 2; repair the file"),
     ],
 )
-def test_rows_that_cannot_be_told_apart_are_not_decided(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, message: str
-) -> None:
+def test_rows_that_cannot_be_told_apart_are_not_decided(do: Do, text: str, message: str) -> None:
     """The file, the column or the row, and the remedy; no decided file appears."""
-    rows, policy, new = write(tmp_path / "val.csv", 100, 0.1), str(tmp_path / "p.json"), tmp_path / "new.csv"
-    run(["threshold", str(rows), "--loss", "err", "--confidence", "msp", "--risk", "0.5", "-o", policy])
-    new.write_text(text)
-    capsys.readouterr()
-    assert run(["apply", policy, str(new), "-o", str(tmp_path / "out.csv")]) == 2
-    assert capsys.readouterr().err == f"abstain: {new}: {message}\n"
-    assert not (tmp_path / "out.csv").exists()
+    write("val.csv", 100, 0.1)
+    do(f"{CHOOSE} --risk 0.5 -o policy.json")
+    Path("new.csv").write_text(text)
+    assert do("apply policy.json new.csv -o out.csv", 2).err == f"abstain: new.csv: {message}\n"
+    assert not Path("out.csv").exists()
 
 
-def test_groups_of_a_csv_keep_their_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_groups_of_a_csv_keep_their_text(do: Do) -> None:
     """Codes 01 and 1 are two groups: each has its own threshold, and apply and monitor find it again."""
     rng = np.random.default_rng(0)
-    path, policy, decided = tmp_path / "val.csv", tmp_path / "policy.json", tmp_path / "decided.csv"
     codes = ["01", "1", "007"]
-    rows = [f"{codes[i % 3]},{score},{int(rng.random() < 0.2)}" for i, score in enumerate(rng.random(600))]
-    path.write_text("\n".join(["site,conf,err", *rows]))
-    options = "--loss err --confidence conf --coverage 0.5 --groups site"
-    calibration = ["threshold", str(path), *options.split()]
-    assert run([*calibration, "-o", str(policy)]) == 0
-    assert run(["apply", str(policy), str(path), "-o", str(decided)]) == 0
-    assert "600 rows: 300 accepted" in capsys.readouterr().out
-    share = pl.read_csv(decided, schema_overrides={"site": pl.String}).group_by("site").agg(pl.col("accepted").mean())
+    csv("val.csv", site=codes * 200, msp=rng.random(600), err=(rng.random(600) < 0.2).astype(int))
+    do(f"{CHOOSE} --coverage 0.5 --groups site -o policy.json")
+    assert "600 rows: 300 accepted" in do("apply policy.json val.csv -o out.csv").out
+    share = pl.read_csv("out.csv", schema_overrides={"site": pl.String}).group_by("site").agg(pl.col("accepted").mean())
     assert dict(share.iter_rows()) == dict.fromkeys(codes, 0.5)
-    assert run(["monitor", str(policy), str(path), "--loss", "err", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["n_accepted"] == 300
+    assert do(MONITOR.format("val.csv --json")).json["n_accepted"] == 300
 
 
-@pytest.mark.parametrize("objective", [[], ["--delta", "0.05"], ["--risk", "0.1", "--capacity", "0.2"]])
-def test_one_objective(tmp_path: Path, capsys: pytest.CaptureFixture[str], objective: list[str]) -> None:
+@pytest.mark.parametrize("objective", ["", "--delta 0.05", "--risk 0.1 --capacity 0.2"])
+def test_one_objective(do: Do, objective: str) -> None:
     """The options are named, before the file is read."""
-    assert run(["threshold", str(tmp_path / "none.csv"), *objective]) == 2
-    assert "give exactly one of --risk, --coverage, --capacity, --cost, --review-cost." in capsys.readouterr().err
+    said = do(f"threshold none.csv {objective}", 2).err
+    assert "give exactly one of --risk, --coverage, --capacity, --cost, --review-cost." in said
 
 
-def test_a_cluster_column_is_used(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_cluster_column_is_used(do: Do) -> None:
     """Named or recognised: the guarantee is about new clusters, and monitoring needs them; repeated ids are said."""
     rng = np.random.default_rng(0)
     m, k = 200, 5
     error = ((rng.random((m, 1)) < 0.02) & (rng.random((m, k)) < 0.9)).ravel().astype(int)
-    frame = pl.DataFrame({"error": error, "conf": rng.random(m * k), "patient": np.repeat(np.arange(m), k)})
-    file, policy = tmp_path / "val.csv", tmp_path / "policy.json"
-    frame.write_csv(file)
-    options = [str(file), "--loss", "error", "--confidence", "conf", "--risk", "0.1", "--delta", "0.05"]
-    assert run(["threshold", *options, "--clusters", "patient", "-o", str(policy)]) == 0
-    shown = capsys.readouterr().out
-    assert "an accepted row of a new cluster" in " ".join(shown.split())
-    assert json.loads(policy.read_text())["calibration"]["n_clusters"] == 200
-    frame.rename({"patient": "cluster"}).write_csv(file)
-    assert run(["threshold", *options]) == 0
-    assert "an accepted row of a new cluster" in " ".join(capsys.readouterr().out.split())
-    assert run(["monitor", str(policy), str(file), "--loss", "error"]) == 2
-    assert "'patient' is not in the file; known: cluster, conf, error; give --clusters" in capsys.readouterr().err
-    assert run(["monitor", str(policy), str(file), "--loss", "error", "--clusters", "cluster"]) == 0
-    assert "rows of a cluster depend on each other" in " ".join(capsys.readouterr().out.split())
-    frame.rename({"patient": "id"}).write_csv(file)
-    assert run(["monitor", str(policy), str(file), "--loss", "error"]) == 2
-    assert "'patient' is not in the file" in capsys.readouterr().err
-    assert run(["threshold", *options]) == 0
-    assert "1000 rows have 200 ids" in capsys.readouterr().err
+    rows = {"err": error, "msp": rng.random(m * k)}
+    patient = np.repeat(np.arange(m), k)
+    csv("val.csv", **rows, patient=patient)
+    choose, monitor = f"{CHOOSE} --risk 0.1 --delta 0.05", MONITOR.format("val.csv")
+    assert "an accepted row of a new cluster" in do(f"{choose} --clusters patient -o policy.json").text
+    assert json.loads(Path("policy.json").read_text())["calibration"]["n_clusters"] == 200
+    csv("val.csv", **rows, cluster=patient)
+    assert "an accepted row of a new cluster" in do(choose).text
+    assert "'patient' is not in the file; known: cluster, err, msp; give --clusters" in do(monitor, 2).err
+    assert "rows of a cluster depend on each other" in do(f"{monitor} --clusters cluster").text
+    csv("val.csv", **rows, id=patient)
+    assert "'patient' is not in the file" in do(monitor, 2).err
+    assert "1000 rows have 200 ids" in do(choose).err
 
 
-def test_monitoring_by_new_rows_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_monitoring_by_new_rows_only(do: Do) -> None:
     """Weeks into a state: a week that comes twice is refused, the state says what was seen, and keeps its options."""
-    policy, state = str(tmp_path / "policy.json"), str(tmp_path / "watch.json")
-    val = write(tmp_path / "val.csv", 3000, 0.05)
-    chosen = ["threshold", str(val), "--loss", "err", "--confidence", "msp", "--risk", "0.05", "--delta", "0.05"]
-    assert run([*chosen, "-o", policy]) == 0
-    weeks = [str(write(tmp_path / f"{k}.csv", 400, 0.3 if k > 2 else 0.03, k)) for k in range(1, 4)]
-    watch = ["monitor", policy, "--loss", "err", "--state", state]
-    assert run(["monitor", policy, "--state", state]) == 2
-    assert "give FILE" in capsys.readouterr().err
-    assert run([*watch, weeks[0], "--run-length", "500"]) == 0
-    assert run([*watch, weeks[1], "--run-length", "500"]) == 0  # the same command every week
-    before = Path(state).read_bytes()
-    capsys.readouterr()
-    assert run([*watch, weeks[1]]) == 2
-    assert "sent before" in (said := capsys.readouterr().err)
+    write("val.csv", 3000, 0.05)
+    do(CERTIFY)
+    for k in range(1, 4):
+        write(f"{k}.csv", 400, 0.3 if k > 2 else 0.03, k)
+    watch = MONITOR.format("--state watch.json")
+    assert "give FILE" in do("monitor policy.json --state watch.json", 2).err
+    do(f"{watch} 1.csv --run-length 500")
+    do(f"{watch} 2.csv --run-length 500")  # the same command every week
+    before = Path("watch.json").read_bytes()
+    said = do(f"{watch} 2.csv", 2).err
+    assert "sent before" in said
     assert "--again" in said
-    assert run([*watch, weeks[2], "--run-length", "600"]) == 2
-    assert "leave --run-length out" in capsys.readouterr().err
-    assert Path(state).read_bytes() == before
-    assert run([*watch, weeks[2]]) == 1
-    capsys.readouterr()
-    assert run(["monitor", policy, "--state", state, "--json"]) == 1
-    found = json.loads(capsys.readouterr().out)
+    assert "leave --run-length out" in do(f"{watch} 3.csv --run-length 600", 2).err
+    assert Path("watch.json").read_bytes() == before
+    do(f"{watch} 3.csv", 1)
+    found = do("monitor policy.json --state watch.json --json", 1).json
     assert (found["n"], len(found["periods"])) == (1200, 3)
-    (tmp_path / "none.csv").write_text("msp,err,site\n")
-    assert run([*watch, str(tmp_path / "none.csv")]) == 1  # still broken
-    assert "1 call brought no rows" in capsys.readouterr().out
+    Path("none.csv").write_text("msp,err,site\n")
+    assert "1 call brought no rows" in do(f"{watch} none.csv", 1).out  # still broken
 
 
-def test_monitoring_under_maturity(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("missing", [130, 30])
+def test_monitoring_under_maturity(do: Do, missing: int) -> None:
     """Rows of the last days wait, with or without a label; a mature row without one is refused, or an error."""
-    policy, file = str(tmp_path / "policy.json"), tmp_path / "new.csv"
-    val = write(tmp_path / "val.csv", 3000, 0.05)
-    chosen = ["threshold", str(val), "--loss", "err", "--confidence", "msp", "--risk", "0.05", "--delta", "0.05"]
-    assert run([*chosen, "-o", policy]) == 0
+    write("val.csv", 3000, 0.05)
+    do(CERTIFY)
     days = [f"2026-03-{1 + k // 20:02d}" for k in range(200)]
-    for missing in (130, 30):
-        labels = [None if k >= 180 or k == missing else 0 for k in range(200)]
-        pl.DataFrame({"msp": np.linspace(0.95, 0.99, 200)[::-1], "err": labels, "day": days}).write_csv(file)
-        ages = ["monitor", policy, str(file), "--loss", "err", "--time", "day", "--maturity", "5"]
-        capsys.readouterr()
-        assert run(ages) == (0 if missing == 130 else 2)
-        said = capsys.readouterr()
-        if missing == 130:
-            assert "in 100 answered rows" in said.out
-            assert "100 rows are too young" in said.out
-        else:
-            assert "an accepted row without a label although it is older than" in said.err
-            assert run([*ages, "--unlabelled", "error", "--as-of", "2026-03-10"]) == 0
-            assert "error rate 1 % in 100 answered rows" in capsys.readouterr().out
+    labels = [None if k >= 180 or k == missing else 0 for k in range(200)]
+    csv("new.csv", msp=np.linspace(0.99, 0.95, 200), err=labels, day=days)
+    ages = MONITOR.format("new.csv --time day --maturity 5")
+    if missing == 130:
+        said = do(ages).out
+        assert "in 100 answered rows" in said
+        assert "100 rows are too young" in said
+    else:
+        assert "an accepted row without a label although it is older than" in do(ages, 2).err
+        said = do(f"{ages} --unlabelled error --as-of 2026-03-10").out
+        assert "error rate 1 % in 100 answered rows" in said
