@@ -3,7 +3,9 @@
 import importlib
 import os
 import random
+import shlex
 import sys
+from pathlib import Path
 from typing import Any
 
 # Workers share the cores: one thread each, as said before NumPy and PyTorch start theirs.
@@ -12,6 +14,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
+
+from tests.command import Do, Done, Run
 
 # ci: the same examples on every run, so that a red run can be repeated; long: many times as many (.ci/run --all);
 # thorough: by hand, random and very long.
@@ -54,3 +58,34 @@ def nothing_selected() -> None:
 def xp(request: pytest.FixtureRequest) -> Any:
     """Return an array library: NumPy, the strict reference of the Array API standard, or PyTorch."""
     return importlib.import_module(request.param)
+
+
+@pytest.fixture
+def abstain_(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+    """Return the command, run in a folder of its own."""
+    pytest.importorskip("rich")
+    testing = pytest.importorskip("click.testing")
+    from abstain.cli import run
+
+    monkeypatch.chdir(tmp_path)
+    for name in ("COLUMNS", "FORCE_COLOR", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+
+    def call(*arguments: object) -> Done:
+        with testing.CliRunner().isolation() as (out, err, _):
+            code = run([str(argument) for argument in arguments])
+            return Done(code, out.getvalue().decode(), err.getvalue().decode())
+
+    return call
+
+
+@pytest.fixture
+def do(abstain_: Run) -> Do:
+    """Return a function that runs a line as it is typed, which must end with the exit code that is given."""
+
+    def call(line: str, code: int = 0) -> Done:
+        done = abstain_(*shlex.split(line))
+        assert done.code == code, done
+        return done
+
+    return call

@@ -1,15 +1,15 @@
 """Bad input: one clear line on stderr that names the file, the column and the remedy; never a traceback."""
 
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from abstain.cli import as_options
-from tests.cli.conftest import COLUMNS, Done
+from tests.cli.conftest import COLUMNS
+from tests.command import Do, Done, Run
 
-Run = Callable[..., Done]
 Files = dict[str, Path]
 
 
@@ -25,21 +25,18 @@ def refused(done: Done, *parts: str) -> None:
         assert part in done.err
 
 
-def test_no_such_file(abstain_: Run, files: Files) -> None:
-    """The nearest name in the folder is offered."""
-    refused(abstain_("evaluate", "pred.csv"), "pred.csv: no such file; did you mean 'preds.csv'?")
-    refused(abstain_("evaluate", "other/x.npz"), "other/x.npz: no such file; check the path")
-
-
-def test_folder(abstain_: Run, tmp_path: Path) -> None:
-    """A folder is no file."""
-    refused(abstain_("evaluate", tmp_path), f"{tmp_path}: is a folder")
-
-
-def test_no_rows(abstain_: Run, tmp_path: Path) -> None:
-    """A header alone is no data."""
-    (tmp_path / "a.csv").write_text("y,yhat,conf\n")
-    refused(abstain_("evaluate", "a.csv"), "a.csv: has no rows; at least one sample is needed")
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("pred.csv", "pred.csv: no such file; did you mean 'preds.csv'?"),
+        ("other/x.npz", "other/x.npz: no such file; check the path"),
+        ("empty", "empty: is a folder"),
+    ],
+)
+def test_no_file(abstain_: Run, files: Files, path: str, message: str) -> None:
+    """The nearest name in the folder is offered; a folder is no file."""
+    Path("empty").mkdir()
+    refused(abstain_("evaluate", path), message)
 
 
 @pytest.mark.parametrize(
@@ -92,49 +89,40 @@ def test_wrong_metrics_fail_before_the_file_is_read(abstain_: Run, files: Files,
         refused(abstain_("evaluate", "not-there.csv", "--metrics", metrics), part)
 
 
-def test_nothing_to_tell_right_from_wrong(abstain_: Run, tmp_path: Path) -> None:
-    """The message names the options that would help, and no argument of the library."""
-    (tmp_path / "a.csv").write_text("yhat,conf\n0,0.5\n")
-    refused(
-        abstain_("evaluate", "a.csv"),
-        "a.csv: no column is recognised as label or loss; give --labels, --correct or --loss;",
-    )
-    (tmp_path / "b.csv").write_text("y,conf\n0,0.5\n")
-    done = abstain_("evaluate", "b.csv")
-    refused(
-        done,
-        "b.csv: nothing predicts a class; give --logits, --probabilities, --predictions, "
-        "--positive-probability or --loss;",
-    )
-    (tmp_path / "c.csv").write_text("y,yhat\n0,0\n")
-    (tmp_path / "d.csv").write_text("y, guess, sure\n0, 0, 0.5\n")
-    refused(abstain_("evaluate", "d.csv"), "d.csv: nothing predicts a class; ", "columns: y, ' guess', ' sure'")
-    (tmp_path / "e.csv").write_text("y,yhat,conf\n0,0,0.5\n")
-    done = abstain_("evaluate", "e.csv", "--groups", "y")
-    refused(done, "e.csv: column 'y' is taken as a group, none is left as label or loss; give --labels 'y' too;")
-    assert abstain_("evaluate", "e.csv", "--groups", "y", "--labels", "y").code == 0
-    refused(abstain_("evaluate", "c.csv"), "c.csv: these outputs have no confidence")
+NOT_PREDICTED = "nothing predicts a class; give --logits, --probabilities, --predictions, --positive-probability or"
+JSON = '{"y": 0, "yhat": 0, "conf": 0.5}\n'
 
 
-def test_bad_rows(abstain_: Run, tmp_path: Path) -> None:
-    """Rows are counted as an editor shows the data, from 1."""
-    (tmp_path / "a.csv").write_text("y,yhat,conf\n0,0,0.9\n1,1,high\n")
-    refused(
-        abstain_("evaluate", "a.csv"),
-        "a.csv: column 'conf' mixes numbers ('0.9', data row 1) and words ('high', data row 2)",
-    )
-    (tmp_path / "b.csv").write_text("y,yhat,conf\n0,0,0.9\n1,1,0.8,7\n")
-    refused(abstain_("evaluate", "b.csv"), "b.csv: data row 2 (line 3) has 4 fields, the header has 3")
-    (tmp_path / "c.csv").write_text("loss,conf\n0,0.9\n-1,0.8\n")
-    refused(abstain_("evaluate", "c.csv"), "c.csv: loss is negative", "[data row 2]")
-    (tmp_path / "d.csv").write_text("y,yhat,conf\n0,0,0.9\n1,1,0.8\n1,0,\n")
-    refused(abstain_("evaluate", "d.csv"), "d.csv: ", "confidence", "--nan-policy", "[data row 3]")
-    (tmp_path / "e.jsonl").write_text('{"y": 0, "yhat": 0, "conf": 0.5}\n{"y": 0,\n')
-    refused(abstain_("evaluate", "e.jsonl"), "e.jsonl: line 2 is no JSON object")
-    (tmp_path / "f.jsonl").write_text('{"y": 0, "yhat": 0, "conf": 0.5}\n{"y": 0, "yhat": 0, "conf": NaN}\n')
-    refused(abstain_("evaluate", "f.jsonl"), "f.jsonl: line 2 holds NaN, which is no JSON: write null for a missing")
-    (tmp_path / "g.csv").write_text("y,yhat,conf\n0,0,0.9\n", encoding="utf-16")
-    refused(abstain_("evaluate", "g.csv"), "g.csv: is no UTF-8 text (UTF-16?); write it again as UTF-8")
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("y,yhat,conf\n", ["has no rows; at least one sample is needed"]),
+        ("yhat,conf\n0,0.5\n", ["no column is recognised as label or loss; give --labels, --correct or --loss;"]),
+        ("y,conf\n0,0.5\n", [f"{NOT_PREDICTED} --loss;"]),
+        ("y, guess, sure\n0, 0, 0.5\n", [NOT_PREDICTED, "columns: y, ' guess', ' sure'"]),
+        ("y,yhat\n0,0\n", ["these outputs have no confidence"]),
+        ("y,yhat,conf\n0,0,0.9\n1,1,high\n", ["column 'conf' mixes numbers ('0.9', data row 1) and words ('high', "]),
+        ("y,yhat,conf\n0,0,0.9\n1,1,0.8,7\n", ["data row 2 (line 3) has 4 fields, the header has 3"]),
+        ("loss,conf\n0,0.9\n-1,0.8\n", ["loss is negative", "[data row 2]"]),
+        ("y,yhat,conf\n0,0,0.9\n1,1,0.8\n1,0,\n", ["confidence", "--nan-policy", "[data row 3]"]),
+        (JSON + '{"y": 0,\n', ["line 2 is no JSON object"]),
+        (JSON + JSON.replace("0.5", "NaN"), ["line 2 holds NaN, which is no JSON: write null for a missing"]),
+        ("y,yhat,conf\n0,0,0.9\n".encode("utf-16"), ["is no UTF-8 text (UTF-16?); write it again as UTF-8"]),
+    ],
+)
+def test_bad_files(abstain_: Run, text: Any, parts: list[str]) -> None:
+    """Options that would help are named, and no argument of the library; rows count from 1, as editors show them."""
+    path = Path("a.csv" if text[0] != "{" else "a.jsonl")
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    refused(abstain_("evaluate", path), f"{path}: ", *parts)
+
+
+def test_a_label_that_is_taken_as_a_group(do: Do) -> None:
+    """One column may be both, if it is named twice."""
+    Path("a.csv").write_text("y,yhat,conf\n0,0,0.5\n")
+    said = do("evaluate a.csv --groups y", 2)
+    refused(said, "a.csv: column 'y' is taken as a group, none is left as label or loss; give --labels 'y' too;")
+    do("evaluate a.csv --groups y --labels y")
 
 
 @pytest.mark.parametrize(

@@ -1,108 +1,96 @@
 """Every command and option: its numbers are those of the library, results on stdout, messages on stderr."""
 
-import csv
-import io
 import json
-from collections.abc import Callable
+from csv import DictReader
 from pathlib import Path
 
 import numpy as np
+import polars
 import pytest
 
 import abstain
 from abstain._result import number
-from tests.cli.conftest import COLUMNS, LOGITS, PROBABILITIES, Done
+from tests.cli.conftest import COLUMNS, LOGITS, PROBABILITIES
+from tests.command import Do, Run, csv
 
-Run = Callable[..., Done]
 Files = dict[str, Path]
 LOSS = (COLUMNS["y"] != COLUMNS["yhat"]).astype(float)
 
 
-def test_named_columns(abstain_: Run, tmp_path: Path) -> None:
+def test_named_columns(do: Do) -> None:
     """Each option names its column, whatever else the file holds."""
-    import polars
-
-    path = tmp_path / "odd.parquet"
     names = {"y": "A", "yhat": "B", "conf": "C", "w": "D", "case": "E", "site": "F"}
-    polars.DataFrame({names[key]: COLUMNS[key] for key in names}).write_parquet(path)
+    polars.DataFrame({names[key]: COLUMNS[key] for key in names}).write_parquet("odd.parquet")
     options = "--labels A --predictions B --confidence C --sample-weight D --ids E --clusters F"
-    done = abstain_("evaluate", path, *options.split(), "--metrics", "augrc", "--json", "-")
-    assert (done.code, done.err.count("\n"), ": labels `" in done.err) == (0, 1, True)
+    done = do(f"evaluate odd.parquet {options} --metrics augrc --json -")
+    assert (done.err.count("\n"), ": labels `" in done.err) == (1, True)
     assert done.value("augrc") == abstain.augrc(LOSS, COLUMNS["conf"], sample_weight=COLUMNS["w"])
     assert done.json["provenance"]["weighted"] is True
 
 
-def test_losses_probabilities_and_logits_by_name(abstain_: Run, files: Files, tmp_path: Path) -> None:
+def test_losses_probabilities_and_logits_by_name(do: Do, files: Files) -> None:
     """--loss takes the place of the 0/1 loss; --probabilities and --logits take patterns."""
-    np.savez(tmp_path / "a.npz", loss_of_mine=LOSS * 0.5, conf=COLUMNS["conf"])
-    done = abstain_("evaluate", "a.npz", "--loss", "loss_of_mine", "--metrics", "augrc", "--json", "-")
+    np.savez("a.npz", loss_of_mine=LOSS * 0.5, conf=COLUMNS["conf"])
+    done = do("evaluate a.npz --loss loss_of_mine --metrics augrc --json -")
     assert done.value("augrc") == abstain.augrc(LOSS * 0.5, COLUMNS["conf"])
-    options = "--probabilities p_* --scores neg_entropy --metrics augrc --json -"
-    done = abstain_("evaluate", files["csv"], *options.split())
+    done = do("evaluate preds.csv --probabilities p_* --scores neg_entropy --metrics augrc --json -")
     entropy = abstain.scores.compute("neg_entropy", abstain.Outputs(labels=COLUMNS["y"], probabilities=PROBABILITIES))
     assert done.value("augrc") == pytest.approx(abstain.augrc(LOSS, entropy), rel=1e-9)
-    done = abstain_("evaluate", files["npz"], "--logits", "logits", "--scores", "max_logit", "--json", "-")
+    done = do("evaluate preds.npz --logits logits --scores max_logit --json -")
     assert done.value("augrc") == abstain.augrc(LOSS, LOGITS.max(axis=1))
 
 
-def test_class_names_for_text_labels(abstain_: Run, tmp_path: Path) -> None:
+def test_class_names_for_text_labels(do: Do) -> None:
     """Labels that are text need the order of the columns; the message for their lack names the option."""
-    import polars
-
     words = np.array(["ant", "bee", "cat"])[COLUMNS["y"]]
-    columns = {"y": words, **{f"q{k}": PROBABILITIES[:, k] for k in range(3)}}
-    polars.DataFrame(columns).write_csv(tmp_path / "text.csv")
-    missing = abstain_("evaluate", "text.csv", "--probabilities", "q*")
-    assert missing.code == 2
-    assert "--class-names" in missing.err
-    done = abstain_("evaluate", "text.csv", "--probabilities", "q*", "--class-names", "ant,bee,cat", "--json", "-")
+    csv("text.csv", y=words, **{f"q{k}": PROBABILITIES[:, k] for k in range(3)})
+    assert "--class-names" in do("evaluate text.csv --probabilities q*", 2).err
+    done = do("evaluate text.csv --probabilities q* --class-names ant,bee,cat --json -")
     assert done.value("accuracy") == 1 - LOSS.mean()
 
 
-def test_of_several_models_in_one_file_one_is_chosen(abstain_: Run, tmp_path: Path) -> None:
+def test_of_several_models_in_one_file_one_is_chosen(do: Do) -> None:
     """By its probabilities, or by prediction and confidence, which need none; features by their name."""
     wrong = PROBABILITIES[:, ::-1]
     arrays = {"y": COLUMNS["y"], "probs_a": PROBABILITIES, "probs_b": wrong, "feature_a": LOGITS, "feature_b": -LOGITS}
-    np.savez(tmp_path / "a.npz", **arrays, pred_c=COLUMNS["yhat"], conf_c=COLUMNS["vague"])
-    done = abstain_("evaluate", "a.npz", "--features", "feature_a", "--metrics", "augrc")
-    assert "probabilities could be 'probs_a' or 'probs_b'; give --probabilities <one of them>" in done.err
-    done = abstain_("evaluate", "a.npz", "--probabilities", "probs_b", "--metrics", "augrc")
-    assert "features could be 'feature_a' or 'feature_b'; give --features <one of them>" in done.err
-    named = ["--predictions", "pred_c", "--confidence", "conf_c"]
-    done = abstain_("evaluate", "a.npz", *named, "--metrics", "augrc", "--json", "-")
+    np.savez("a.npz", **arrays, pred_c=COLUMNS["yhat"], conf_c=COLUMNS["vague"])
+    evaluate = "evaluate a.npz --metrics augrc --json -"
+    said = do(f"{evaluate} --features feature_a", 2).err
+    assert "probabilities could be 'probs_a' or 'probs_b'; give --probabilities <one of them>" in said
+    said = do(f"{evaluate} --probabilities probs_b", 2).err
+    assert "features could be 'feature_a' or 'feature_b'; give --features <one of them>" in said
+    done = do(f"{evaluate} --predictions pred_c --confidence conf_c")
     assert done.value("augrc") == abstain.augrc(LOSS, COLUMNS["vague"])
-    chosen = "--probabilities probs_a --features feature_a --scores knn(neighbours=3) --fit a.npz"
-    done = abstain_("evaluate", "a.npz", *chosen.split(), "--metrics", "augrc", "--json", "-")
+    done = do(f"{evaluate} --probabilities probs_a --features feature_a --scores 'knn(neighbours=3)' --fit a.npz")
     outputs = abstain.Outputs(labels=COLUMNS["y"], probabilities=PROBABILITIES, features=LOGITS)
     assert done.value("augrc") == abstain.augrc(LOSS, abstain.scores.compute("knn(neighbours=3)", outputs, outputs))
 
 
-def test_scores_are_columns_first(abstain_: Run, tmp_path: Path) -> None:
+def test_scores_are_columns_first(do: Do) -> None:
     """A column that is called like a computed score is meant; patterns find several; the order is kept."""
-    np.savez(tmp_path / "a.npz", y=COLUMNS["y"], logits=LOGITS, msp=COLUMNS["vague"], score_votes=COLUMNS["votes"])
-    done = abstain_("evaluate", "a.npz", "--scores", "votes, energy ,msp", "--metrics", "augrc", "--json", "-")
+    np.savez("a.npz", y=COLUMNS["y"], logits=LOGITS, msp=COLUMNS["vague"], score_votes=COLUMNS["votes"])
+    done = do("evaluate a.npz --scores 'votes, energy ,msp' --metrics augrc --json -")
     assert [row["score"] for row in done.json["scores"]] == ["votes", "energy", "msp"]
     assert done.value("augrc", "msp") == abstain.augrc(LOSS, COLUMNS["vague"])
     assert done.value("augrc", "votes") == abstain.augrc(LOSS, COLUMNS["votes"])
-    done = abstain_("evaluate", "a.npz", "--scores", "m?p,score_*", "--metrics", "augrc", "--json", "-")
+    done = do("evaluate a.npz --scores m?p,score_* --metrics augrc --json -")
     assert [row["score"] for row in done.json["scores"]] == ["msp", "score_votes"]
 
 
-def test_groups(abstain_: Run, files: Files) -> None:
+def test_groups(do: Do, files: Files) -> None:
     """--groups takes several columns, text and numbers."""
-    done = abstain_("evaluate", files["parquet"], "--groups", "site,age", "--metrics", "augrc", "--json", "-")
+    done = do("evaluate preds.parquet --groups site,age --metrics augrc --json -")
     south = COLUMNS["site"] == "south"
     assert done.value("augrc", group="site = south") == abstain.augrc(LOSS[south], COLUMNS["conf"][south])
     assert done.value("augrc", group="age = 31") > 0
-    printed = abstain_("evaluate", files["parquet"], "--groups", "site", "--metrics", "augrc").out
-    assert f"site = south  {south.sum()}  " in printed
+    assert f"site = south  {south.sum()}  " in do("evaluate preds.parquet --groups site --metrics augrc").out
 
 
 @pytest.mark.parametrize("policy", ["reject", "drop"])
-def test_missing_scores(abstain_: Run, tmp_path: Path, policy: str) -> None:
+def test_missing_scores(do: Do, policy: str) -> None:
     """An empty cell in the confidence is what --nan-policy says."""
-    (tmp_path / "a.csv").write_text("y,yhat,conf\n0,0,0.9\n1,0,\n1,1,0.5\n0,1,0.4\n")
-    done = abstain_("evaluate", "a.csv", "--metrics", "augrc", "--nan-policy", policy, "--json", "-")
+    Path("a.csv").write_text("y,yhat,conf\n0,0,0.9\n1,0,\n1,1,0.5\n0,1,0.4\n")
+    done = do(f"evaluate a.csv --metrics augrc --nan-policy {policy} --json -")
     assert done.value("augrc") == abstain.augrc([0, 1, 0, 1], [0.9, np.nan, 0.5, 0.4], nan_policy=policy)
     assert f"confidence: 1 sample without a score was {policy.replace('drop', 'dropp')}ed" in done.json["notes"]
 
@@ -112,38 +100,37 @@ def test_missing_scores(abstain_: Run, tmp_path: Path, policy: str) -> None:
     ["0,0,0.9\n", "0,0,0.9\n1,1,0.8\n", "0,1,0.9\n1,0,0.8\n", "0,0,0.5\n1,0,0.5\n1,1,0.5\n"],
     ids=["one row", "all right", "all wrong", "constant score"],
 )
-def test_small_files(abstain_: Run, tmp_path: Path, text: str) -> None:
+def test_small_files(do: Do, text: str) -> None:
     """The extremes give a table, a page and strict JSON."""
-    (tmp_path / "a.csv").write_text("y,yhat,conf\n" + text)
-    done = abstain_("evaluate", "a.csv", "--json", "-", "--report", "r.html", "--plot", "p.svg")
-    assert (done.code, done.err.splitlines()[:-1]) == (0, ["wrote r.html", "wrote p.svg"])
+    Path("a.csv").write_text("y,yhat,conf\n" + text)
+    done = do("evaluate a.csv --json - --report r.html --plot p.svg")
+    assert done.err.splitlines()[:-1] == ["wrote r.html", "wrote p.svg"]
     assert done.json["provenance"]["n"] == text.count("\n")
-    assert abstain_("evaluate", "a.csv").code == 0
+    do("evaluate a.csv")
 
 
 # ---------------------------------------------------------------------- files
 
 
-def test_results_in_files(abstain_: Run, files: Files, tmp_path: Path) -> None:
+def test_results_in_files(do: Do, files: Files, tmp_path: Path) -> None:
     """Everything that is asked for is written and announced on stderr; the table is still printed."""
-    wanted = {"--report": "r.html", "--plot": "p.png", "--json": "r.json", "--csv": "r.csv"}
-    done = abstain_("evaluate", files["csv"], *[word for pair in wanted.items() for word in pair])
-    assert (done.code, done.err.splitlines()[:-1]) == (0, [f"wrote {name}" for name in wanted.values()])
+    wanted = ["r.html", "p.png", "r.json", "r.csv"]
+    done = do("evaluate preds.csv --report r.html --plot p.png --json r.json --csv r.csv")
+    assert done.err.splitlines()[:-1] == [f"wrote {name}" for name in wanted]
     assert "AUGRC" in done.out
     assert "Evaluation: preds.csv" in (tmp_path / "r.html").read_text("utf-8")
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
     augrc = abstain.augrc(LOSS, COLUMNS["conf"])
     assert json.loads((tmp_path / "r.json").read_text("utf-8"))["measurements"][1]["value"] == augrc
-    rows = list(csv.DictReader((tmp_path / "r.csv").read_text("utf-8").splitlines()))
+    rows = list(DictReader((tmp_path / "r.csv").read_text("utf-8").splitlines()))
     assert float(rows[1]["value"]) == augrc
-    expected = {path.name for path in files.values()} | set(wanted.values())
+    expected = {path.name for path in files.values()} | set(wanted)
     assert {path.name for path in tmp_path.iterdir()} == expected
 
 
-def test_csv_on_stdout(abstain_: Run, files: Files) -> None:
+def test_csv_on_stdout(do: Do, files: Files) -> None:
     """'-' prints the lines instead of the table."""
-    done = abstain_("evaluate", files["csv"], "--csv", "-", "--metrics", "augrc")
-    rows = list(csv.DictReader(io.StringIO(done.out)))
+    rows = list(DictReader(do("evaluate preds.csv --csv - --metrics augrc").out.splitlines()))
     assert [float(row["value"]) for row in rows] == [abstain.augrc(LOSS, COLUMNS["conf"])]
 
 
@@ -176,10 +163,9 @@ def test_a_failure_keeps_the_old_file(
 # ---------------------------------------------------------------------- other commands
 
 
-def test_demo(abstain_: Run, tmp_path: Path) -> None:
+def test_demo(do: Do) -> None:
     """The bundled outputs: the story in the first lines, the table, and four files."""
-    done = abstain_("demo", "--output", "new/demo")
-    assert done.code == 0
+    done = do("demo --output new/demo")
     assert done.out.startswith("Llama 3 70B on MMLU: 6,000 rows, error rate 24.7 %, score msp\n")
     assert "bplaut/llm-calibration-and-correctness-prediction" in done.err
     outputs = abstain.datasets.load("llama3_70b_mmlu")
@@ -187,13 +173,11 @@ def test_demo(abstain_: Run, tmp_path: Path) -> None:
         assert number(abstain.augrc(outputs.loss, outputs.scores[name])) in done.out
     assert "open new/demo/report.html in a browser" in done.err
     for line in (each.strip() for each in done.err.splitlines() if each.startswith("  abstain ")):
-        assert abstain_(line.split()[1], "--help").code == 0
-    written = sorted(path.name for path in (tmp_path / "new" / "demo").iterdir())
+        do(f"{line.split()[1]} --help")
+    written = sorted(path.name for path in Path("new/demo").iterdir())
     assert written == ["report.html", "result.csv", "result.json", "risk-coverage.png"]
-    assert "Llama 3 70B on MMLU" in (tmp_path / "new" / "demo" / "report.html").read_text("utf-8")
-    again = abstain_("demo", "--output", "new/demo", "--metrics", "augrc")
-    assert again.code == 0
-    assert "AURC" not in again.out
+    assert "Llama 3 70B on MMLU" in Path("new/demo/report.html").read_text("utf-8")
+    assert "AURC" not in do("demo --output new/demo --metrics augrc").out
 
 
 def test_lists(abstain_: Run) -> None:
@@ -223,25 +207,18 @@ def test_version(abstain_: Run) -> None:
     assert abstain_("--version").out == f"abstain {abstain.__version__}\n"
 
 
-@pytest.mark.parametrize("command", ["evaluate", "compare", "threshold", "monitor"])
-def test_probabilities_given_as_logits_are_noted(abstain_: Run, files: Files, command: str) -> None:
+def test_probabilities_given_as_logits_are_noted(do: Do, files: Files) -> None:
     """One line on stderr in the words of the command; the output itself stays clean."""
-    threshold = ["threshold", "preds.csv", "--logits", "p_*", "--score", "msp", "--coverage", "0.5", "--json"]
-    arguments = {
-        "evaluate": ["evaluate", "preds.csv", "--logits", "p_*", "--json", "-"],
-        "compare": ["compare", "preds.csv", "--logits", "p_*", "--scores", "msp,max_logit", "--json", "-"],
-        "threshold": threshold,
-        "monitor": ["monitor", "policy.json", "other.csv", "--json"],
-    }
-    if command == "monitor":
-        import polars
-
-        abstain_(*threshold, "-o", "policy.json")
-        polars.read_csv(files["csv"]).head(90).write_csv("other.csv")
-    done = abstain_(*arguments[command])
-    assert done.code == 0
-    assert done.json
-    assert done.err.count("logits look like probabilities") == 1
-    file = "other.csv" if command == "monitor" else "preds.csv"
-    assert done.err.startswith(f"note: {file}: logits look like probabilities")
-    assert "--probabilities" in done.err
+    polars.read_csv("preds.csv").head(90).write_csv("other.csv")
+    for command in (
+        "evaluate preds.csv --logits p_* --json -",
+        "compare preds.csv --logits p_* --scores msp,max_logit --json -",
+        "threshold preds.csv --logits p_* --score msp --coverage 0.5 --json -o policy.json",
+        "monitor policy.json other.csv --json",
+    ):
+        done = do(command)
+        assert done.json
+        assert done.err.count("logits look like probabilities") == 1
+        file = "other.csv" if "monitor" in command else "preds.csv"
+        assert any(line.startswith(f"note: {file}: logits look like") for line in done.err.splitlines())
+        assert "--probabilities" in done.err

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tests.cli.conftest import Do, Run, csv
+from tests.command import Do, Run, csv
 
 OWN = "known.csv --labels truth --predictions guess"
 USUAL = "joint known2.csv unknown2.csv"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import abstain
-from tests.cli.conftest import Do, csv
+from tests.command import Do, csv
 from tests.evaluation.test_judged import OUTPUTS
 
 pytestmark = pytest.mark.usefixtures("models")

@@ -9,7 +9,7 @@ import pytest
 
 import abstain
 from abstain import losses
-from tests.cli.conftest import Do, csv
+from tests.command import Do, csv
 
 COSTS = np.array([[0.0, 1.0, 4.0], [20.0, 0.0, 2.0], [3.0, 5.0, 0.5]])
 NAMES = ["well", "ill", "un:clear"]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from tests.cli.conftest import Done
+from tests.command import Run
 
 polars = pytest.importorskip("polars")
 
@@ -64,7 +64,7 @@ def mutated(content: bytes, lots: random.Random) -> bytes:
 
 
 @pytest.fixture
-def places(abstain_: Callable[..., Done], tmp_path: Path) -> Callable[[str], dict[str, Path]]:
+def places(abstain_: Run, tmp_path: Path) -> Callable[[str], dict[str, Path]]:
     """Return the intact file, a policy that guarantees a risk, and where decisions go, by format."""
 
     def made(suffix: str) -> dict[str, Path]:
@@ -84,7 +84,7 @@ def places(abstain_: Callable[..., Done], tmp_path: Path) -> Callable[[str], dic
 def test_a_damaged_file_is_one_line_or_a_result(
     suffix: str,
     command: tuple[str, ...],
-    abstain_: Callable[..., Done],
+    abstain_: Run,
     places: Callable[[str], dict[str, Path]],
     tmp_path: Path,
 ) -> None:

@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -14,7 +13,7 @@ import pytest
 
 from abstain._files import write_file
 from abstain.cli import command
-from tests.cli.conftest import Done
+from tests.command import Run
 
 
 @pytest.mark.parametrize(
@@ -29,7 +28,7 @@ from tests.cli.conftest import Done
     ],
 )
 def test_every_error_has_its_code_and_one_line(
-    error: BaseException, code: int, words: str, abstain_: Callable[..., Done], monkeypatch: pytest.MonkeyPatch
+    error: BaseException, code: int, words: str, abstain_: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A bug never looks like a violated guarantee, and nothing shows a traceback unless it is asked for."""
 
@@ -104,7 +103,7 @@ def test_a_full_disk_names_the_file() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
-def test_paths_that_are_no_files(abstain_: Callable[..., Done], tmp_path: Path) -> None:
+def test_paths_that_are_no_files(abstain_: Run, tmp_path: Path) -> None:
     """A link to nothing and a pipe say what they are; neither hangs."""
     (tmp_path / "loop.npz").symlink_to("nowhere.npz")
     os.mkfifo(tmp_path / "pipe.npz")
@@ -116,7 +115,7 @@ def test_paths_that_are_no_files(abstain_: Callable[..., Done], tmp_path: Path) 
         assert (done.code, words in done.err) == (2, True), done.err
 
 
-def test_a_policy_nested_without_end_is_the_users(abstain_: Callable[..., Done], tmp_path: Path) -> None:
+def test_a_policy_nested_without_end_is_the_users(abstain_: Run, tmp_path: Path) -> None:
     """A hundred thousand brackets: one line, and not the code of a violated guarantee."""
     (tmp_path / "policy.json").write_text("[" * 100_000)
     np.savez(tmp_path / "a.npz", loss=[0, 1], confidence=[0.9, 0.8])

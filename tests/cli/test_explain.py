@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.cli.conftest import Do, Run
+from tests.command import Do, Run
 from tests.result.results import RESULTS
 
 #: Headings that stand for themselves, and names of the examples' own rows.

@@ -10,7 +10,7 @@ import pytest
 
 import abstain
 from abstain.inference import non_inferiority
-from tests.cli.conftest import Do, Done, csv
+from tests.command import Do, Done, csv
 
 N = 2000
 RNG = np.random.default_rng(0)

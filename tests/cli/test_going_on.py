@@ -11,7 +11,7 @@ import pytest
 
 import abstain
 from abstain._result import percent
-from tests.cli.conftest import Do, csv
+from tests.command import Do, csv
 
 COLUMNS = "rows.csv --labels label --probabilities p_*"
 

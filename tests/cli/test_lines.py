@@ -9,7 +9,7 @@ import pytest
 import abstain
 from abstain.cli import run
 from abstain.study import add_outputs
-from tests.cli.conftest import csv
+from tests.command import csv
 
 CHURN = "--labels churn --positive-probability churn_probability"
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import abstain
-from tests.cli.conftest import Do, csv
+from tests.command import Do, csv
 
 LIVE = "live {}.csv --loss err --confidence conf --state live.json -o policy.json"
 

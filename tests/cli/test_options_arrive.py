@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import abstain
-from tests.cli.conftest import Do, csv
+from tests.command import Do, csv
 
 
 def test_a_margin_knows_the_clusters(do: Do) -> None:

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import abstain
-from tests.cli.conftest import Do, csv
+from tests.command import Do, csv
 
 
 @pytest.fixture(autouse=True)

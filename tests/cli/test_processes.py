@@ -3,13 +3,13 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.cli.conftest import COLUMNS, Done
+from tests.cli.conftest import COLUMNS
+from tests.command import Run
 
 COMMAND = [sys.executable, "-m", "abstain"]
 
@@ -93,7 +93,7 @@ def test_a_full_disk(path: Path) -> None:
     assert done.stderr.count("\n") == 1
 
 
-def test_colours(path: Path, abstain_: Callable[..., Done], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_colours(path: Path, abstain_: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """None without a terminal; FORCE_COLOR asks for them, and NO_COLOR has the last word."""
     command = "evaluate", path, "--scores", "conf,vague"
     assert "\x1b" not in abstain_(*command).out
@@ -151,7 +151,7 @@ def test_without_polars(path: Path) -> None:
     assert last.startswith(f'abstain: {other}: reading .parquet files needs polars: pip install ".[cli]"')
 
 
-def test_width_without_a_terminal(path: Path, abstain_: Callable[..., Done], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_width_without_a_terminal(path: Path, abstain_: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """120 columns unless COLUMNS says otherwise; a long note goes on in the next line; so in a process of its own."""
     scores = ["--scores", "conf,vague", "--metrics", "augrc,coverage_at_risk(risk=0)"]
     assert start("evaluate", path, *scores).stdout == abstain_("evaluate", path, *scores).out

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import abstain
-from tests.cli.conftest import Do, Run, csv
+from tests.command import Do, Run, csv
 
 
 def test_what_answering_everything_keeps_is_said_to_be_available(do: Do) -> None:

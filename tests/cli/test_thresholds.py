@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tests.cli.conftest import Do, csv
+from tests.command import Do, csv
 
 CHOOSE = "threshold val.csv --loss err --confidence msp"
 CERTIFY = f"{CHOOSE} --risk 0.05 --delta 0.05 -o policy.json"

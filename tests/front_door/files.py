@@ -256,8 +256,3 @@ def ood(folder: Path) -> dict[str, File]:
 
 
 MAKERS: tuple[Callable[[Path], dict[str, File]], ...] = (binary, several, shapes, ood)
-
-
-def everything(folder: Path) -> dict[str, File]:
-    """Return all files by name."""
-    return {name: file for maker in MAKERS for name, file in maker(folder).items()}

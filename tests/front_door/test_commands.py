@@ -4,55 +4,42 @@ import json
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 import abstain
-from abstain.cli import run
+from tests.command import Do
 from tests.front_door.files import DATE, FIXTURES, model, write
+from tests.readers.layouts import fd_shifts
 
-pytest.importorskip("polars")
 pytest.importorskip("sklearn")
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Work in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def test_the_probability_of_class_1_is_no_confidence(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_probability_of_class_1_is_no_confidence(do: Do) -> None:
     """Refused with exit code 2 by every command; the remedy chooses a policy that accepts the rows that are right."""
     for name, seed in (("val", 0), ("prod", 1)):
         two = model(seed)["2"]
-        write("csv", folder / name, y_true=two["y"], y_pred=two["pred"], score=two["p"][:, 1])
-    goal = ["--coverage", "0.5", "-o", "policy.json"]
-    for command in (["evaluate", "val.csv"], ["threshold", "val.csv", *goal], ["compare", "val.csv", "prod.csv"]):
-        assert run(command) == 2
-        assert "give --positive-probability 'score', or --confidence 'score'" in capsys.readouterr().err
-    assert not (folder / "policy.json").exists()
-    remedy = ["--positive-probability", "score"]
-    assert run(["evaluate", "val.csv", *remedy]) == 0
-    assert "p = `score`, of class 1" in capsys.readouterr().err
-    assert run(["threshold", "val.csv", *remedy, *goal]) == 0
-    assert "the largest of 1 - p and p" in capsys.readouterr().err
-    assert run(["apply", "policy.json", "prod.csv", "-o", "decided.csv"]) == 0
-    import polars as pl
-
-    rows = pl.read_csv(folder / "decided.csv")
+        write("csv", Path(name), y_true=two["y"], y_pred=two["pred"], score=two["p"][:, 1])
+    threshold = "threshold val.csv --coverage 0.5 -o policy.json"
+    for command in ("evaluate val.csv", threshold, "compare val.csv prod.csv"):
+        assert "give --positive-probability 'score', or --confidence 'score'" in do(command, 2).err
+    assert not Path("policy.json").exists()
+    assert "p = `score`, of class 1" in do("evaluate val.csv --positive-probability score").err
+    assert "the largest of 1 - p and p" in do(f"{threshold} --positive-probability score").err
+    do("apply policy.json prod.csv -o decided.csv")
+    rows = pl.read_csv("decided.csv")
     wrong = (rows["y_true"] != rows["y_pred"]).to_numpy()
     accepted = rows["accepted"].to_numpy()
     assert 0.3 < accepted.mean() < 0.7
     assert wrong[accepted].mean() < wrong[~accepted].mean()
-    assert run(["monitor", "policy.json", "prod.csv"]) == 0
+    do("monitor policy.json prod.csv")
 
 
-def test_one_command_from_a_log_to_a_table(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_command_from_a_log_to_a_table(do: Do) -> None:
     """The four states of Inspect's fixture add up to its samples, and are those of the log."""
     log = json.loads((FIXTURES / "inspect.json").read_text())["samples"]
     values = [(each["scores"].get("judge") or {}).get("value") for each in log]
-    assert run(["evaluate", str(FIXTURES / "inspect.json"), "--metrics", "augrc", "--json", "-"]) == 0
-    found = json.loads(capsys.readouterr().out)["provenance"]["answers"]
+    found = do(f"evaluate {FIXTURES}/inspect.json --metrics augrc --json -").json["provenance"]["answers"]
     assert sum(found["counts"].values()) == found["n"] == len(log)
     assert found["counts"] == {
         "correct": values.count("C"), "wrong": values.count("I") + values.count("P"),
@@ -68,33 +55,31 @@ def test_one_command_from_a_log_to_a_table(folder: Path, capsys: pytest.CaptureF
 
 
 @pytest.mark.parametrize("name", ["inspect.json", "inspect_samples.parquet", f"samples_sums_{DATE}.jsonl"])
-def test_one_command_from_a_log_to_a_policy(folder: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_command_from_a_log_to_a_policy(do: Do, name: str) -> None:
     """A certified "answer if"; no risk is guaranteed below the errors there are, so the limit is generous."""
-    arguments = ["threshold", str(FIXTURES / name), "--risk", "0.95", "--delta", "0.1", "-o", "policy.json"]
-    assert run(arguments) == 0, capsys.readouterr().err
-    policy = abstain.load_policy(folder / "policy.json")
+    do(f"threshold {FIXTURES / name} --risk 0.95 --delta 0.1 -o policy.json")
+    policy = abstain.load_policy("policy.json")
     assert policy.score == "confidence"
     assert policy.guarantee is not None
 
 
-def test_unscored_answers_are_counted_as_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unscored_answers_are_counted_as_told(do: Do) -> None:
     """Wrong by default where the grader says that there is no verdict; missing verdicts need the caller's word."""
     lines = ["verdict,confidence", "correct,.9", "wrong,.4", "unparseable,.8", "abstained,", "correct,.7"]
-    (folder / "graded.csv").write_text("\n".join(lines) + "\n")
+    Path("graded.csv").write_text("\n".join(lines) + "\n")
     outputs = abstain.read_outputs("graded.csv")
     assert outputs.loss_per_sample().tolist() == [0, 1, 1, 0]
     dropped = abstain.read_outputs("graded.csv", unscored="drop")
     assert dropped.loss_per_sample().tolist() == [0, 1, 0]
     assert outputs.states is not None
     assert outputs.states.counts == {"correct": 2, "wrong": 1, "abstained": 1, "unscored": 1}
-    (folder / "missing.csv").write_text("correct,conf\n1,.9\n,.8\n0,.2\n")
-    assert run(["evaluate", "missing.csv"]) == 2
-    assert "give --unscored 'wrong' to count them as wrong, or --unscored 'drop'" in capsys.readouterr().err
-    assert run(["evaluate", "missing.csv", "--unscored", "drop", "--metrics", "augrc"]) == 0
-    assert "1 unscored" in " ".join(capsys.readouterr().out.replace("unscored", "1 unscored").split())
+    Path("missing.csv").write_text("correct,conf\n1,.9\n,.8\n0,.2\n")
+    said = do("evaluate missing.csv", 2).err
+    assert "give --unscored 'wrong' to count them as wrong, or --unscored 'drop'" in said
+    assert "unscored 1 " in do("evaluate missing.csv --unscored drop --metrics augrc").text
 
 
-def test_a_file_with_both_kinds_of_rows(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_with_both_kinds_of_rows(do: Do) -> None:
     """One file with is_ood serves evaluate and joint; the label -1 alone serves joint, or evaluate when told."""
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 3, 150)
@@ -103,37 +88,32 @@ def test_a_file_with_both_kinds_of_rows(folder: Path, capsys: pytest.CaptureFixt
     outside = np.arange(150) >= 100
     np.savez("both.npz", labels=np.where(outside, -1, labels), logits=logits, is_ood=outside)
     np.savez("minus.npz", labels=np.where(outside, -1, labels), logits=logits)
-    tables = []
     for name in ("both.npz", "minus.npz"):
-        assert run(["joint", name, "--scores", "energy", "--permutations", "0", "--json", "-"]) == 0
-        tables.append(json.loads(capsys.readouterr().out)["sizes"])
-    assert list(tables[0].values()) == list(tables[1].values()) or tables[0]["ID"] == tables[1]["ID"] == 100
+        sizes = do(f"joint {name} --scores energy --permutations 0 --json -").json["sizes"]
+        assert sorted(sizes.values()) == [50, 100]
     assert abstain.read_outputs("both.npz").n == 100
-    assert run(["evaluate", "minus.npz"]) == 2
-    assert "if these are out of distribution give --ood-label -1" in capsys.readouterr().err
-    assert run(["evaluate", "minus.npz", "--ood-label", "-1", "--metrics", "augrc"]) == 0
+    assert "if these are out of distribution give --ood-label -1" in do("evaluate minus.npz", 2).err
+    do("evaluate minus.npz --ood-label -1 --metrics augrc")
 
 
 @pytest.mark.parametrize(
     "form", ["npz", "jsonl", "json", "tsv", "csv.gz", "semicolons", "words", "per cent", "eval", "OpenOOD", "npy"]
 )
-def test_what_is_read_is_decided(folder: Path, form: str) -> None:
+def test_what_is_read_is_decided(tmp_path: Path, form: str) -> None:
     """A policy chosen on a file of any form decides that file as the threshold does."""
-    import polars as pl
-
     three = model()["3"]
     sure = three["p"].max(1)
     columns = {"label": three["y"], "pred": three["pred"], "conf": sure}
-    path = folder / f"a.{form}"
+    path = tmp_path / f"a.{form}"
     if form in ("words", "per cent"):
         said = np.array(["low", "medium", "high"])[np.digitize(sure, [0.5, 0.8])]
         columns["conf"] = said if form == "words" else [f"{100 * each:.6f} %" for each in sure]
-        path = write("csv", folder / "a", **columns)
+        path = write("csv", tmp_path / "a", **columns)
     elif form == "semicolons":
-        path = write("csv", folder / "a", **columns)
+        path = write("csv", tmp_path / "a", **columns)
         path.write_text(path.read_text().replace(",", ";").replace(".", ","))
     elif form == "OpenOOD":
-        path = folder / "a.npz"
+        path = tmp_path / "a.npz"
         np.savez(path, pred=three["pred"], conf=sure, label=three["y"])
     elif form == "npy":
         rows = list(zip(*columns.values(), strict=True))
@@ -142,38 +122,33 @@ def test_what_is_read_is_decided(folder: Path, form: str) -> None:
         pytest.importorskip("zstandard")
         path = FIXTURES / "inspect.eval"
     else:
-        path = write(form, folder / "a", **columns)
+        path = write(form, tmp_path / "a", **columns)
     outputs = abstain.read_outputs(path)
     assert outputs.reading is not None
     found = abstain.choose_threshold(outputs.loss_per_sample(), outputs.confidence, coverage=0.4, nan_policy="reject")
     policy = found.policy(score=outputs.reading.single["confidence"])
-    done = abstain.apply_policy(policy, path, folder / "decided.jsonl")
-    rows = pl.read_ndjson(folder / "decided.jsonl")
+    done = abstain.apply_policy(policy, path, tmp_path / "decided.jsonl")
+    rows = pl.read_ndjson(tmp_path / "decided.jsonl")
     assert done.n == rows.height
     expected = int((np.nan_to_num(outputs.confidence, nan=-np.inf) >= found.threshold).sum())
     extra = 0 if form != "eval" else done.n - outputs.n  # questions without an answer are rows of a log
     assert expected <= done.n_accepted == rows["accepted"].sum() <= expected + extra
     if form == "semicolons":
-        abstain.apply_policy(policy, path, folder / "decided.csv")
-        assert abstain.read_outputs(folder / "decided.csv").confidence.tolist() == outputs.confidence.tolist()
+        abstain.apply_policy(policy, path, tmp_path / "decided.csv")
+        assert abstain.read_outputs(tmp_path / "decided.csv").confidence.tolist() == outputs.confidence.tolist()
 
 
-def test_data_sets_of_fd_shifts_go_into_joint(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_data_sets_of_fd_shifts_go_into_joint(do: Do) -> None:
     """One file of several data sets gives what a file for each gives; without the ID rows it is refused."""
-    from tests.readers.layouts import fd_shifts
-
-    made = fd_shifts(folder, sets=3)
-    options = ["--scores", "msp,energy", "--permutations", "0", "--json", "-"]
-    chosen = ["--where", "dataset=0", "--ood", "dataset=1", "--ood", "dataset=2", "--near", "1"]
-    assert run(["joint", "raw_logits.npz", *chosen, *options]) == 0
-    together = json.loads(capsys.readouterr().out)["records"]
+    made = fd_shifts(Path(), sets=3)
+    options = "--near 1 --scores msp,energy --permutations 0 --json -"
+    chosen = "raw_logits.npz --where dataset=0 --ood dataset=1 --ood dataset=2"
+    together = do(f"joint {chosen} {options}").json["records"]
     for k in range(3):
         rows = made["dataset"] == k
         labels = {"labels": made["labels"][rows]} if k == 0 else {}
         np.savez(f"{k}.npz", logits=made["logits"][rows], **labels)
-    assert run(["joint", "0.npz", "1.npz", "2.npz", "--near", "1", *options]) == 0
-    apart = json.loads(capsys.readouterr().out)["records"]
+    apart = do(f"joint 0.npz 1.npz 2.npz {options}").json["records"]
     assert [each["value"] for each in together] == pytest.approx([each["value"] for each in apart])
     assert [each["set"] for each in together] == [each["set"] for each in apart]
-    assert run(["joint", "raw_logits.npz", "--ood", "dataset=1"]) == 2
-    assert "--ood needs --where, which chooses the ID rows" in capsys.readouterr().err
+    assert "--ood needs --where, which chooses the ID rows" in do("joint raw_logits.npz --ood dataset=1", 2).err

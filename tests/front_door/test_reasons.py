@@ -7,35 +7,29 @@ import numpy as np
 import pytest
 
 import abstain
-from abstain.cli import run
+from tests.command import Do, csv
 
 
-def test_a_missing_interval_has_a_reason_with_its_remedy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_interval_has_a_reason_with_its_remedy(do: Do) -> None:
     """In clusters coverage at a risk takes a bootstrap: the note says so, and the option it names brings it."""
     rng = np.random.default_rng(0)
     scores = rng.random(300).round(4)
-    lines = [f"{int(rng.random() > score)},{score},{k // 3}" for k, score in enumerate(scores)]
-    (tmp_path / "a.csv").write_text("\n".join(["loss,confidence,patient", *lines]))
-    asked = ["evaluate", str(tmp_path / "a.csv"), "--clusters", "patient", "--metrics", "coverage_at_risk(risk=0.3)"]
-    assert run(asked) == 0
-    said = " ".join("".join(capsys.readouterr()).split())
+    csv("a.csv", loss=(rng.random(300) > scores) * 1, confidence=scores, patient=np.arange(300) // 3)
+    asked = "evaluate a.csv --clusters patient --metrics 'coverage_at_risk(risk=0.3)'"
+    said = do(asked).all
     assert "no interval of Coverage at risk 30 % of confidence: it takes a bootstrap; give --resamples (500" in said
-    assert run([*asked, "--resamples", "50"]) == 0
-    assert "no interval" not in "".join(capsys.readouterr())
+    assert "no interval" not in do(f"{asked} --resamples 50").all
 
 
-def test_a_threshold_on_words_names_the_word(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_threshold_on_words_names_the_word(do: Do) -> None:
     """The output says from which word on answers are given; the policy has all words in order."""
     rng, words = np.random.default_rng(1), {"low": 0.5, "medium": 0.7, "high": 0.95, "very high": 0.99}
     said = rng.choice(list(words), 900)
-    lines = [f"{int(rng.random() < words[word])},{word}" for word in said]
-    file, policy = tmp_path / "answers.csv", tmp_path / "policy.json"
-    file.write_text("\n".join(["is_correct,stated_confidence", *lines]))
-    assert run(["threshold", str(file), "--risk", "0.1", "--delta", "0.05", "-o", str(policy)]) == 0
-    assert "4 is the word 'high': accepted from it on" in " ".join(capsys.readouterr().err.split())
-    assert json.loads(policy.read_text())["reading"]["confidence_levels"][3:] == ["high", "very high"]
-    assert run(["evaluate", str(file), "--verbose"]) == 0
-    noted = " ".join("".join(capsys.readouterr()).split())
+    csv("answers.csv", is_correct=[int(rng.random() < words[word]) for word in said], stated_confidence=said)
+    told = do("threshold answers.csv --risk 0.1 --delta 0.05 -o policy.json").said
+    assert "4 is the word 'high': accepted from it on" in told
+    assert json.loads(Path("policy.json").read_text())["reading"]["confidence_levels"][3:] == ["high", "very high"]
+    noted = do("evaluate answers.csv --verbose").all
     assert "they span [2, 5]; pass a probability" in noted
     assert "per cent" not in noted
 

@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 
 import abstain
-from abstain import read_outputs
-from abstain.cli import run
+from abstain import read_outputs, study
 from abstain.thresholds import apply_policy
-
-pl = pytest.importorskip("polars")
+from tests.command import Do, csv
 
 
 @pytest.fixture
@@ -35,12 +33,11 @@ def test_several_labels_in_columns_of_a_csv(folder: Path, order: list[int]) -> N
     """One column per label, found by a pattern or named, paired with the predictions of the same name in any order."""
     y, p = tags()
     names = ["toxic", "spam", "nsfw"]
-    columns = {f"y_{name}": y[:, k] for k, name in enumerate(names)}
-    columns |= {f"p_{names[k]}": p[:, k] for k in order}
-    pl.DataFrame(columns).write_csv("tags.csv")
+    labels = {f"y_{name}": y[:, k] for k, name in enumerate(names)}
+    csv("tags.csv", **labels, **{f"p_{names[k]}": p[:, k] for k in order})
     expected = ((p >= 0.5) != y).mean(axis=1)
-    for labels in ("y_*", "y_toxic,y_spam,y_nsfw", ["y_toxic", "y_spam", "y_nsfw"]):
-        found = read_outputs("tags.csv", task="multilabel", labels=labels, predictions="p_*")
+    for told in ("y_*", "y_toxic,y_spam,y_nsfw", list(labels)):
+        found = read_outputs("tags.csv", task="multilabel", labels=told, predictions="p_*")
         assert np.array_equal(found.loss_per_sample(), expected)
         assert np.allclose(found.confidence, np.maximum(p, 1 - p).mean(axis=1))
     exact = read_outputs("tags.csv", task="multilabel-exact", labels="y_*", probabilities="p_*")
@@ -50,7 +47,7 @@ def test_several_labels_in_columns_of_a_csv(folder: Path, order: list[int]) -> N
 def test_several_labels_that_are_called_otherwise_are_paired_aloud(folder: Path) -> None:
     """Names that do not agree pair in their order, aloud; no predictions, and words in lists, are refused."""
     y, p = tags()
-    pl.DataFrame({"a": y[:, 0], "b": y[:, 1], "x": p[:, 0], "z": p[:, 1]}).write_csv("tags.csv")
+    csv("tags.csv", a=y[:, 0], b=y[:, 1], x=p[:, 0], z=p[:, 1])
     found = read_outputs("tags.csv", task="multilabel", labels="a,b", predictions="x,z")
     assert found.reading is not None
     assert "labels and predictions are paired in their order: `a` with `x`, `b` with `z`" in found.reading.notes
@@ -83,31 +80,26 @@ def test_a_score_that_cannot_be_computed_names_file_column_and_row(folder: Path)
     found = abstain.choose_threshold(y, np.linspace(0.5, 1, 40), coverage=0.5)
     policy = found.policy(score="msp", probabilities="pd")
     (folder / "new.csv").write_text("pd\n0.4\n35.5\n")
-    with pytest.raises(ValueError) as raised:
+    with pytest.raises(ValueError, match=r"^new.csv: column pd: probabilities is outside \[0, 1\]") as raised:
         apply_policy(policy, "new.csv", "out.csv")
     message = str(raised.value)
-    assert message.startswith("new.csv: column pd: probabilities is outside [0, 1]")
     assert "[data row 2]" in message
-    assert "expression" not in message
-    assert "python_udf" not in message
+    assert not [word for word in ("expression", "python_udf") if word in message]
     assert not (folder / "out.csv").exists()
 
 
-def test_rows_of_unknown_groups_are_counted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rows_of_unknown_groups_are_counted(do: Do) -> None:
     """A group that was not calibrated, or none, is rejected, and the line says of how many rows."""
     groups = ["a", "b"] * 10
     found = abstain.choose_threshold([0, 1] * 10, np.linspace(0, 1, 20), coverage=0.5, groups=groups)
     found.save("policy.json", score="confidence", group="site")
-    (folder / "new.csv").write_text("site,confidence\na,0.99\nc,0.99\n,0.99\nb,\n")
-    assert run(["apply", "policy.json", "new.csv", "-o", "out.csv"]) == 0
+    Path("new.csv").write_text("site,confidence\na,0.99\nc,0.99\n,0.99\nb,\n")
     line = "4 rows: 1 accepted (0.25), 1 without a score, 2 of no group that has a threshold"
-    assert line in capsys.readouterr().out
+    assert line in do("apply policy.json new.csv -o out.csv").out
 
 
 def test_names_of_sets_that_say_no_role(folder: Path) -> None:
     """Taken as test sets with a warning that names them; names that say one are taken at their word in silence."""
-    from abstain import study
-
     outputs = abstain.datasets.synthetic("calibrated", 50, 0)
     for name in ("test", "shifted_noise", "march"):
         (folder / "outputs" / "net").mkdir(parents=True, exist_ok=True)
@@ -121,38 +113,33 @@ def test_names_of_sets_that_say_no_role(folder: Path) -> None:
         study.init_study("quiet", "outputs")
 
 
-def test_few_labels_refuse_tasks_by_name(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_few_labels_refuse_tasks_by_name(do: Do) -> None:
     """Losses are 0 or 1 there: the option is none of 'plan', and Python says what to write instead."""
-    pl.DataFrame({"y": [1.5, 2.5], "y_hat": [1.4, 2.0], "confidence": [0.5, 0.4]}).write_csv("reg.csv")
-    assert run(["plan", "reg.csv", "--task", "regression", "--labels", "1", "-o", "p.csv"]) == 2
-    said = capsys.readouterr().err
+    csv("reg.csv", y=[1.5, 2.5], y_hat=[1.4, 2.0], confidence=[0.5, 0.4])
+    said = do("plan reg.csv --task regression --labels 1 -o p.csv", 2).err
     assert "No such option" in said  # click 8.1 writes it with a colon, later ones with quotation marks
     assert "--task" in said
     with pytest.raises(ValueError, match="task='regression' cannot be estimated from few labels"):
         abstain.evaluate("reg.csv", labels="y", task="regression", labelled="at random")
 
 
-def test_graded_qualities_are_not_called_wrong(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_graded_qualities_are_not_called_wrong(do: Do) -> None:
     """An overlap of .9 is not perfect; verdicts stay correct and wrong."""
     assert "1 perfect · 2 not perfect" in str(read_outputs({"quality": [1, 0.9, 0.4], "confidence": [3, 2, 1]}).states)
     assert "1 correct · 1 wrong" in str(read_outputs({"correct": [1, 0], "confidence": [3, 2]}).states)
-    pl.DataFrame({"iou": [1.0, 0.9, 0.4], "confidence": [0.5, 0.4, 0.2]}).write_csv("det.csv")
-    assert run(["evaluate", "det.csv", "--quality", "iou"]) == 0
-    assert "not perfect" in capsys.readouterr().out
+    csv("det.csv", iou=[1.0, 0.9, 0.4], confidence=[0.5, 0.4, 0.2])
+    assert "not perfect" in do("evaluate det.csv --quality iou").out
 
 
 def test_classes_that_differ_by_case_alone() -> None:
     """Said where one of them is never predicted, or no label; not where both are both."""
-    columns = {
-        "label": ["Cat", "dog", "cat"] * 20,
-        "prediction": ["cat", "dog", "cat"] * 20,
-        "confidence": [1, 2, 3] * 20,
-    }
+    other, same = ["cat", "dog", "cat"] * 20, ["Cat", "dog", "cat"] * 20
+    columns = {"label": same, "prediction": other, "confidence": [1, 2, 3] * 20}
     with pytest.warns(UserWarning, match="class 'Cat' is a label but never predicted, and differs from 'cat' by case"):
         read_outputs(columns)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        read_outputs(columns | {"prediction": ["Cat", "dog", "cat"] * 20})
+        read_outputs(columns | {"prediction": same})
 
 
 def test_passes_alone_name_the_score_that_works() -> None:
