@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,7 @@ def rows(seed: int, n: int = 400, *, ties: bool = True, graded: bool = False, we
     frame = pl.DataFrame({"confidence": score, "loss": loss, "site": rng.choice(["north", "south", "west"], n),
                           "other": rng.normal(size=n).round(1)})  # fmt: skip
     if missing:
-        frame = frame.with_columns(
-            confidence=pl.when(pl.Series(rng.random(n) < 0.1)).then(None).otherwise("confidence")
-        )
+        frame = frame.with_columns(confidence=pl.when(pl.Series(rng.random(n) >= 0.1)).then("confidence"))
     if weighted:
         frame = frame.with_columns(weight=pl.Series(rng.integers(0, 4, n) / 2))
     return frame.with_columns(cluster=pl.Series(rng.integers(0, n // 8, n))) if clustered else frame
@@ -52,6 +51,15 @@ def parts(frame: pl.DataFrame, number: int, seed: int = 0) -> list[pl.DataFrame]
         inner[0] = inner[1]
     ends = [0, *inner.tolist(), len(frame)]
     return [frame[start:end] for start, end in pairwise(ends)]
+
+
+def written(frame: pl.DataFrame, number: int = 4) -> tuple[str, str]:
+    """Write rows into files of parts and into one with all; return the pattern and the file, from this folder."""
+    for k, each in enumerate(parts(frame, number)):
+        each.write_parquet(f"part-{k}.parquet")
+    Path("one").mkdir()
+    frame.write_parquet("one/whole.parquet")
+    return "part-*.parquet", "one/whole.parquet"
 
 
 def evaluated(source: Any, **options: Any) -> abstain.Evaluation:
@@ -111,19 +119,15 @@ def check_threshold(engine: Engine, kind: str, number: int, objectives: Iterable
             told["max_weight"] = 1.5
         for groups in (None, "site"):
             by = None if groups is None else frame[groups]
-            found = _said(lambda by=groups, told=told: abstain.choose_threshold(frame=lazy, groups=by, **told))
-            expected = _said(
-                lambda by=by, told=told: abstain.choose_threshold(
-                    frame["loss"], frame["confidence"], groups=by, **given, **told
-                )
-            )
+            found = _said(frame=lazy, groups=groups, **told)
+            expected = _said(frame["loss"], frame["confidence"], groups=by, **given, **told)
             check_alike(found, expected, f"{kind}, {name}, {groups}")
 
 
-def _said(make: Callable[[], Any]) -> Any:
-    """Return all that a result holds, or what was refused; a score is called otherwise there."""
+def _said(*columns: Any, **told: Any) -> Any:
+    """Return all that a threshold holds, or what was refused; a score is called otherwise there."""
     try:
-        return make().to_dict()
+        return abstain.choose_threshold(*columns, **told).to_dict()
     except ValueError as error:
         return str(error).replace("score 'confidence': ", "")
 

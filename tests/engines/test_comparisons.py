@@ -1,6 +1,5 @@
 """``compare`` on rows that an engine or many files hold: that of the rows in memory, from counts of equal rows."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,8 +8,8 @@ import pytest
 
 import abstain
 from abstain import UnmetNeed
-from abstain.cli import run
-from tests.engines.cases import KINDS, check_comparison, parts, rows
+from tests.command import Do
+from tests.engines.cases import KINDS, check_comparison, rows, written
 from tests.engines.test_here import ENGINES, in_turn
 
 
@@ -87,20 +86,14 @@ def test_a_frame_in_the_place_of_the_loss_says_where_it_belongs() -> None:
         abstain.compare([0, 1], {"a": [1, 0], "b": [0, 1]}, labels="y")
 
 
-def test_the_command_takes_a_pattern(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_takes_a_pattern(do: Do) -> None:
     """It prints the table and the first sentence of one file with all rows; points at a risk are of rows in memory."""
-    frame = rows(4, n=2000)
-    for k, each in enumerate(parts(frame, 4)):
-        each.write_parquet(tmp_path / f"part-{k}.parquet")
-    (tmp_path / "one").mkdir()
-    frame.write_parquet(tmp_path / "one" / "whole.parquet")
     printed = []
-    for file in (tmp_path / "part-*.parquet", tmp_path / "one" / "whole.parquet"):
-        assert run(["compare", str(file), "--loss", "loss", "--scores", "confidence,other"]) == 0
-        verdict, _, table = capsys.readouterr().out.partition("\n\n")
+    for file in written(rows(4, n=2000)):
+        verdict, _, table = do(f"compare {file} --loss loss --scores confidence,other").out.partition("\n\n")
         printed.append((verdict.splitlines()[0], table))
     assert printed[0][0].startswith("confidence ranks errors better than other: AUGRC ")
     assert "confidence - other" in printed[0][1]
     assert printed[0] == printed[1]
-    assert run(["compare", str(tmp_path / "part-*.parquet"), "--scores", "confidence,other", "--margin", "0.1"]) == 2
-    assert "--margin needs rows in memory, and counts come back of these" in capsys.readouterr().err
+    said = do("compare part-*.parquet --scores confidence,other --margin 0.1", 2).err
+    assert "--margin needs rows in memory, and counts come back of these" in said

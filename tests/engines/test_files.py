@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 import abstain
-from abstain.cli import run
-from tests.engines.cases import check_same, evaluated, parts, rows
+from tests.command import Do
+from tests.engines.cases import check_same, evaluated, parts, rows, written
 
 
 @pytest.fixture
@@ -68,15 +68,11 @@ def test_other_files_and_empty_patterns_are_refused(folder: Path) -> None:
         abstain.evaluate(folder / "*.parq")
 
 
-def test_the_command_takes_a_pattern(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_takes_a_pattern(do: Do) -> None:
     """It prints the same numbers as for one file, and passes a gate."""
-    whole = folder / "whole" / "all.parquet"
-    whole.parent.mkdir()
-    rows(4).write_parquet(whole)
     printed = []
-    for file in (str(folder / "*.parquet"), str(whole)):
-        assert run(["evaluate", file, "--groups", "site", "--gate", "augrc<=0.9"]) == 0
-        subject, verdict, numbers = capsys.readouterr().out.split("\n\n", 2)
+    for file in written(rows(4)):
+        subject, verdict, numbers = do(f"evaluate {file} --groups site --gate augrc<=0.9").out.split("\n\n", 2)
         verdict = verdict.partition("\nnext: ")[0]  # the command names the file
         printed.append(("".join(subject.split()).partition(".parquet:")[2], verdict, numbers))
     assert printed[0] == printed[1]
@@ -84,17 +80,16 @@ def test_the_command_takes_a_pattern(folder: Path, capsys: pytest.CaptureFixture
     assert printed[0][0].startswith("400rows,")
 
 
-def test_the_command_takes_an_empty_first_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_takes_an_empty_first_part(do: Do) -> None:
     """As engines write them; the table is that of the rows."""
     frame = rows(3, n=800)
     tables = []
     for name, empty in (("with", [frame[:0]]), ("without", [])):
-        (tmp_path / name).mkdir()
+        Path(name).mkdir()
         for k, each in enumerate([*empty, frame]):
-            each.write_parquet(tmp_path / name / f"part-{k}.parquet")
-        pattern = str(tmp_path / name / "part-*.parquet")
-        assert run(["evaluate", pattern, "--loss", "loss", "--confidence", "confidence"]) == 0
-        subject, _, rest = capsys.readouterr().out.partition("\n\n")
+            each.write_parquet(f"{name}/part-{k}.parquet")
+        done = do(f"evaluate {name}/part-*.parquet --loss loss --confidence confidence")
+        subject, _, rest = done.out.partition("\n\n")
         tables.append((subject.partition("rows, ")[2], re.sub(r"next: .*?\n\n", "", rest, flags=re.DOTALL)))
     assert all(tables[0])
     assert tables[0] == tables[1]

@@ -71,9 +71,8 @@ def test_loss_and_scores_come_from_probability_columns(engine: str) -> None:
 def test_late_bad_probabilities_are_counted(engine: str, late: dict[str, Any], problem: str) -> None:
     """Also where the loss is a column of its own, and probabilities only give the score."""
     good: dict[str, Any] = {"label": 0, "p_0": 0.4, "p_1": 0.6}
-    frame = pl.DataFrame(
-        [good] * 10_500 + [good | late], schema={"label": pl.Int64, "p_0": pl.Float64, "p_1": pl.Float64}
-    )
+    kinds = {"label": pl.Int64, "p_0": pl.Float64, "p_1": pl.Float64}
+    frame = pl.DataFrame([good] * 10_500 + [good | late], schema=kinds)
     with pytest.raises(ValueError, match=problem):
         abstain.evaluate(ENGINES[engine]([frame]))
     if "label" not in late:
@@ -85,9 +84,8 @@ def test_late_bad_probabilities_are_counted(engine: str, late: dict[str, Any], p
 @pytest.mark.parametrize("policy", ["raise", "reject", "drop"])
 def test_a_missing_score_means_what_the_policy_says(engine: str, policy: Any) -> None:
     """Null and NaN are one thing: refused with their number, ranked last, or left out."""
-    frame = pl.DataFrame(
-        {"confidence": [0.1, None, float("nan"), 0.4, 0.9], "correct": [True, False, True, True, False]}
-    )
+    score = [0.1, None, float("nan"), 0.4, 0.9]
+    frame = pl.DataFrame({"confidence": score, "correct": [True, False, True, True, False]})
     told: dict[str, Any] = {"scores": None, "groups": None, "metrics": "default", "nan_policy": policy}
     if policy == "raise":
         with pytest.raises(ValueError, match="'confidence': it is null or NaN in 2 rows; pass nan_policy="):

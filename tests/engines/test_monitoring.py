@@ -9,15 +9,12 @@ import pytest
 
 import abstain
 from abstain import UnmetNeed
-from abstain.cli import run
-from tests.engines.cases import check_alike, check_watched, labelled, parts, policy
+from tests.command import Do
+from tests.engines.cases import check_alike, check_watched, labelled, policy, written
 from tests.engines.test_here import ENGINES
 
 
-@pytest.mark.parametrize(
-    ("time", "groups", "later"),
-    [("day", True, 0.1), ("number", False, 0.5)],
-)
+@pytest.mark.parametrize(("time", "groups", "later"), [("day", True, 0.1), ("number", False, 0.5)])
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_engine_gives_what_the_rows_in_memory_show(
     engine: str, time: str, groups: bool, later: float, monkeypatch: pytest.MonkeyPatch
@@ -77,23 +74,15 @@ def test_too_many_rows_of_one_time_are_refused(monkeypatch: pytest.MonkeyPatch) 
         abstain.monitor(policy(), frame=labelled().lazy(), loss="loss", time="day")
 
 
-def test_the_command_takes_a_pattern(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_takes_a_pattern(do: Do) -> None:
     """It prints what one file with all rows shows, but for unread columns that may be groups, and keeps a state."""
-    frame = labelled().fill_null(0.0)
-    for k, each in enumerate(parts(frame, 3)):
-        each.write_parquet(tmp_path / f"part-{k}.parquet")
-    (tmp_path / "one").mkdir()
-    frame.write_parquet(tmp_path / "one" / "whole.parquet")
-    policy().save(tmp_path / "policy.json")
+    policy().save("policy.json")
     printed = []
-    for k, file in enumerate((tmp_path / "part-*.parquet", tmp_path / "one" / "whole.parquet")):
-        state = tmp_path / f"watch-{k}.json"
-        told = ["--loss", "loss", "--time", "day", "--state", str(state)]
-        assert run(["monitor", str(tmp_path / "policy.json"), str(file), *told]) == 0
-        verdict, _, rest = capsys.readouterr().out.partition("\n\n")
+    for k, file in enumerate(written(labelled().fill_null(0.0), 3)):
+        done = do(f"monitor policy.json {file} --loss loss --time day --state watch-{k}.json")
+        verdict, _, rest = done.out.partition("\n\n")
         assert rest
         printed.append((verdict.splitlines()[0], rest))
-        assert state.exists()
+        assert Path(f"watch-{k}.json").exists()
     assert printed[0] == printed[1]
-    assert run(["monitor", str(tmp_path / "policy.json"), str(tmp_path / "part-*.parquet"), "--loss", "loss"]) == 2
-    assert "give --time, when each label came" in capsys.readouterr().err
+    assert "give --time, when each label came" in do("monitor policy.json part-*.parquet --loss loss", 2).err

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import abstain
-from abstain.cli import run
 from abstain.summaries import summarize
+from tests.command import Do
 from tests.engines.cases import rows
 from tests.engines.test_here import ENGINES
 
@@ -88,18 +88,14 @@ def test_a_row_of_a_frame_is_named_by_its_time(engine: str, policy: abstain.poli
         abstain.monitor(policy, frame["loss"], frame["confidence"], time=frame["day"])
 
 
-def test_a_wrong_time_column_is_the_fault_of_its_option(
-    policy: abstain.policy.Policy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_wrong_time_column_is_the_fault_of_its_option(policy: abstain.policy.Policy, do: Do) -> None:
     """A file and a pattern name the same option; a group column was asked for where there is none."""
-    monkeypatch.chdir(tmp_path)
     policy.save("policy.json")
     frame = rows(5).with_columns(day=pl.Series(np.arange(400) // 50))
     frame.write_parquet("new.parquet")
     with pytest.raises(ValueError, match="time='days': no column has this name; did you mean 'day'"):
         abstain.monitor(policy, frame=frame.lazy(), loss="loss", time="days")
     for file in ("new.parquet", "new*.parquet"):
-        assert run(["monitor", "policy.json", file, "--loss", "loss", "--time", "days"]) == 2
-        said = capfd.readouterr().err
+        said = do(f"monitor policy.json {file} --loss loss --time days", 2).err
         assert f"{file}: --time 'days': no column has this name; did you mean 'day'" in said
         assert "--groups" not in said

@@ -1,7 +1,6 @@
 """``choose_threshold`` on rows that an engine or many files hold: that of the rows in memory, from counts."""
 
 import json
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,9 @@ from hypothesis import strategies as st
 
 import abstain
 from abstain import UnmetNeed
-from abstain.cli import run
-from tests.engines.cases import KINDS, OBJECTIVES, check_alike, check_threshold, parts, rows
+from abstain.thresholds import ReusedCalibrationWarning
+from tests.command import Do
+from tests.engines.cases import KINDS, OBJECTIVES, check_alike, check_threshold, parts, rows, written
 from tests.engines.test_here import ENGINES, in_turn
 from tests.strategies import Problem, problems
 
@@ -44,14 +44,12 @@ def test_any_problem_in_any_parts(problem: Problem, number: int, objective: str)
     check_alike(abstain.choose_threshold(frame=lazy, **told).to_dict(), expected.to_dict(), objective)
 
 
-def test_a_policy_from_counts_knows_its_rows_again(tmp_path: Path) -> None:
+def test_a_policy_from_counts_knows_its_rows_again() -> None:
     """The fingerprint is that of the rows, so an audit on them warns."""
     frame = rows(3, ties=False)
     found = abstain.choose_threshold(frame=frame.lazy(), coverage=0.5)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with pytest.warns(ReusedCalibrationWarning):
         abstain.audit(found, frame["loss"], frame["confidence"])
-    assert [each.category.__name__ for each in caught] == ["ReusedCalibrationWarning"]
 
 
 def test_copies_are_noticed_in_counts() -> None:
@@ -66,11 +64,8 @@ def test_a_wide_tie_is_written_out_in_pieces(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("abstain.thresholds._sample.PIECE", 7)
     frame = pl.DataFrame({"confidence": np.arange(100) // 40 / 4, "loss": np.arange(100) % 2})
     found = abstain.choose_threshold(frame=frame.lazy(), coverage=0.5)
-    assert found.calibration.fingerprint == _in_memory(frame).calibration.fingerprint
-
-
-def _in_memory(frame: pl.DataFrame) -> Any:
-    return abstain.choose_threshold(frame["loss"], frame["confidence"], coverage=0.5)
+    expected = abstain.choose_threshold(frame["loss"], frame["confidence"], coverage=0.5)
+    assert found.calibration.fingerprint == expected.calibration.fingerprint
 
 
 def test_columns_and_scores_are_named() -> None:
@@ -113,24 +108,16 @@ def test_too_many_rows_in_clusters_are_refused(monkeypatch: pytest.MonkeyPatch) 
         abstain.choose_threshold(frame=rows(1, clustered=True).lazy(), coverage=0.5)
 
 
-def test_the_command_takes_a_pattern(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_takes_a_pattern(do: Do) -> None:
     """Result and policy of several files are those of one, but for unread columns that may be groups."""
-    frame = rows(4, n=2000)
-    for k, each in enumerate(parts(frame, 4)):
-        each.write_parquet(tmp_path / f"part-{k}.parquet")
-    frame.write_parquet(tmp_path / "whole.pq")
-    (tmp_path / "one").mkdir()
-    frame.write_parquet(tmp_path / "one" / "whole.parquet")
-    printed, written = [], []
-    for file in (tmp_path / "part-*.parquet", tmp_path / "one" / "whole.parquet"):
-        for groups in ([], ["--groups", "site"]):
-            policy = tmp_path / "policy.json"
-            told = ["--confidence", "confidence", "--risk", "0.45", "--delta", "0.05", "-o", str(policy), *groups]
-            assert run(["threshold", str(file), *told]) == 0
-            verdict, _, command = capsys.readouterr().out.partition("next: ")
+    printed, policies = [], []
+    for file in written(rows(4, n=2000)):
+        for groups in ("", "--groups site"):
+            done = do(f"threshold {file} --confidence confidence --risk 0.45 --delta 0.05 -o policy.json {groups}")
+            verdict, _, command = done.out.partition("next: ")
             assert command
             printed.append(verdict if groups else verdict.partition("! ")[0])
-            saved = json.loads(policy.read_text())
-            written.append({name: saved[name] for name in saved if name not in ("created", "sha256", "hash")})
+            saved = json.loads(Path("policy.json").read_text())
+            policies.append({name: saved[name] for name in saved if name not in ("created", "sha256", "hash")})
     assert printed[:2] == printed[2:]
-    assert written[:2] == written[2:]
+    assert policies[:2] == policies[2:]
