@@ -7,42 +7,36 @@ import numpy as np
 import pytest
 
 from abstain import TieBlocks
+from tests.refusals import refused
 
 NAN, INF = float("nan"), float("inf")
-SCORES = [0.1, 0.2, 0.3]
+S = [0.1, 0.2, 0.3]
+SINGLE = "{} must be one-dimensional, one value per sample, got a single number; give a list of values"
 
 
 @pytest.mark.parametrize(
     ("loss", "confidence", "weight", "message"),
     [
-        ([0, 1], SCORES, None, "lengths differ (loss: 2, confidence: 3); every column needs one value per sample"),
-        ([0, 1, 1], SCORES, [1], "lengths differ (loss: 3, confidence: 3, sample_weight: 1)"),
+        ([0, 1], S, None, "lengths differ (loss: 2, confidence: 3); every column needs one value per sample"),
+        ([0, 1, 1], S, [1], "lengths differ (loss: 3, confidence: 3, sample_weight: 1)"),
         ([], [], None, "loss is empty; at least one sample is needed"),
         ([0], [], None, "confidence is empty; at least one sample is needed"),
         ([0, 1, 0], [0.1, NAN, NAN], None, "confidence holds NaN: confidence[1] = nan (2 such); pass nan_policy="),
-        (
-            [0, NAN, 0],
-            SCORES,
-            None,
-            "loss holds NaN: loss[1] = nan (1 such); remove these samples or repair the labels",
-        ),
-        ([0, 1, INF], SCORES, None, "loss is not finite: loss[2] = inf (1 such); clip the loss"),
-        ([-1, 0, -3], SCORES, None, "loss is negative: loss[0] = -1.0 (2 such); losses are >= 0: shift it"),
-        ([0, -INF, 0], SCORES, None, "loss is not finite: loss[1] = -inf (1 such)"),
-        ([0, 1, 1], SCORES, [1, NAN, 1], "sample_weight is not finite: sample_weight[1] = nan (1 such); give finite"),
-        ([0, 1, 1], SCORES, [1, 1, INF], "sample_weight is not finite: sample_weight[2] = inf (1 such); give finite"),
-        ([0, 1, 1], SCORES, [1, 1, -2], "sample_weight is negative: sample_weight[2] = -2.0 (1 such); give finite"),
-        ([0, 1, 1], SCORES, [0, 0, 0], "sample_weight sums to 0; at least one sample needs a positive weight"),
+        ([0, NAN, 0], S, None, "loss holds NaN: loss[1] = nan (1 such); remove these samples or repair the labels"),
+        ([0, 1, INF], S, None, "loss is not finite: loss[2] = inf (1 such); clip the loss"),
+        ([-1, 0, -3], S, None, "loss is negative: loss[0] = -1.0 (2 such); losses are >= 0: shift it"),
+        ([0, -INF, 0], S, None, "loss is not finite: loss[1] = -inf (1 such)"),
+        ([0, 1, 1], S, [1, NAN, 1], "sample_weight is not finite: sample_weight[1] = nan (1 such); give finite"),
+        ([0, 1, 1], S, [1, 1, INF], "sample_weight is not finite: sample_weight[2] = inf (1 such); give finite"),
+        ([0, 1, 1], S, [1, 1, -2], "sample_weight is negative: sample_weight[2] = -2.0 (1 such); give finite"),
+        ([0, 1, 1], S, [0, 0, 0], "sample_weight sums to 0; at least one sample needs a positive weight"),
     ],
 )
 def test_bad_values(loss: Any, confidence: Any, weight: Any, message: str, xp: Any) -> None:
     """Lengths, NaN, infinities, negative values and empty columns, in every array library."""
-    columns = [
-        None if column is None else xp.asarray(column, dtype=xp.float64) for column in (loss, confidence, weight)
-    ]
+    columns = [None if each is None else xp.asarray(each, dtype=xp.float64) for each in (loss, confidence, weight)]
     for options in ({}, {"keep_samples": True, "oracle": True, "moments": True}):
-        with pytest.raises(ValueError, match=re.escape(message)):
-            TieBlocks.from_samples(*columns, **options)
+        refused(ValueError, re.escape(message), TieBlocks.from_samples, *columns, **options)
 
 
 @pytest.mark.parametrize("policy", ["reject", "drop"])
@@ -73,18 +67,10 @@ def test_dropping_every_sample_leaves_nothing(xp: Any) -> None:
         ([0.5, "b"], TypeError, "{} must be numeric, got dtype <U32"),
         (np.array([0.5, "b"], dtype=object), TypeError, "{} must be numeric, but it holds 'b' of type str"),
         ([1j, 0], TypeError, "{} must be numeric, got dtype complex128"),
-        (
-            np.array(["2020-01-01", "2020-01-02"], dtype="M8[D]"),
-            TypeError,
-            "{} must be numeric, got dtype datetime64[D]",
-        ),
+        (np.array(["2020-01-01"] * 2, dtype="M8[D]"), TypeError, "{} must be numeric, got dtype datetime64[D]"),
         ({0.1, 0.2}, TypeError, "{} must be numeric, but it holds {{0.1, 0.2}} of type set"),
         ([[1, 2], [3]], ValueError, "{} is ragged: its rows have different lengths; pass one number per sample"),
-        (
-            0.5,
-            ValueError,
-            "{} must be one-dimensional, one value per sample, got a single number; give a list of values",
-        ),
+        (0.5, ValueError, SINGLE),
     ],
     ids=["strings", "digits", "mixed", "objects", "complex", "dates", "set", "ragged", "scalar"],
 )
@@ -96,8 +82,7 @@ def test_columns_that_are_no_numbers(column: Any, error: Any, message: str, name
 
     good = np.array([0.0, 1.0]) if library == "numpy" else torch.tensor([0.0, 1.0])
     columns = {"loss": good, "confidence": good, "sample_weight": good} | {name: column}
-    with pytest.raises(error, match=re.escape(message.format(name))):
-        TieBlocks.from_samples(**columns)
+    refused(error, re.escape(message.format(name)), TieBlocks.from_samples, **columns)
 
 
 def test_complex_tensors() -> None:
@@ -119,8 +104,7 @@ def test_an_unknown_policy_is_answered_with_the_known_ones() -> None:
 def test_merge_takes_tables() -> None:
     """A list of tables, or the losses of a part, are answered with the remedy."""
     table = TieBlocks.from_samples([0], [1])
-    with pytest.raises(TypeError, match=r"merge takes tables, got list; unpack a list: first.merge\(\*others\)"):
-        table.merge([table])  # type: ignore[arg-type]
+    refused(TypeError, r"merge takes tables, got list; unpack a list: first.merge\(\*others\)", table.merge, [table])
 
 
 def test_a_device_without_float64_names_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +116,6 @@ def test_a_device_without_float64_names_the_remedy(monkeypatch: pytest.MonkeyPat
         raise TypeError("Cannot convert a tensor to float64 as this framework doesn't support it")
 
     monkeypatch.setattr(array_api_compat.torch, "astype", refuse)
-    with pytest.raises(
-        TypeError, match=r"loss cannot be converted to float64 on device cpu.*; move it to the CPU first"
-    ):
+    said = r"loss cannot be converted to float64 on device cpu.*; move it to the CPU first"
+    with pytest.raises(TypeError, match=said):
         TieBlocks.from_samples(torch.tensor([0.0, 1.0]), torch.tensor([0.1, 0.2]))

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from abstain import TieBlocks
 from tests.blocks.reference import assert_same, assert_same_flags, slow_table
+from tests.refusals import refused
 from tests.strategies import WEIGHTS, Problem, problems
 
 NAN, INF = float("nan"), float("inf")
@@ -180,8 +181,7 @@ def test_numbers_whose_sums_overflow_or_underflow_are_refused(engine: Callable[[
 def test_null_integers_and_booleans_are_refused(engine: Callable[[pl.DataFrame], Any]) -> None:
     """A null among integer losses is counted like one among floats."""
     frame = engine(pl.DataFrame({"g": [0.5, 0.4, 0.3], "l": [0, None, 1]}))
-    with pytest.raises(ValueError, match="column 'l' is null in 1 rows; a loss must be"):
-        TieBlocks.from_frame(frame, **NAMES)
+    refused(ValueError, "column 'l' is null in 1 rows; a loss must be", TieBlocks.from_frame, frame, **NAMES)
 
 
 def test_weights_that_sum_to_nothing(engine: Callable[[pl.DataFrame], Any]) -> None:
@@ -195,8 +195,7 @@ def test_weights_that_sum_to_nothing(engine: Callable[[pl.DataFrame], Any]) -> N
 def test_frames_without_rows(engine: Callable[[pl.DataFrame], Any]) -> None:
     """No rows, and no rows left, are errors."""
     empty = engine(pl.DataFrame({"g": [], "l": []}, schema={"g": pl.Float64, "l": pl.Float64}))
-    with pytest.raises(ValueError, match="frame has no rows; at least one sample is needed"):
-        TieBlocks.from_frame(empty, **NAMES)
+    refused(ValueError, "frame has no rows; at least one sample is needed", TieBlocks.from_frame, empty, **NAMES)
     unscored = engine(pl.DataFrame({"g": [NAN, NAN], "l": [1.0, 0.0]}))
     with pytest.raises(ValueError, match="column 'g' is null or NaN in every row; nan_policy=\"drop\" leaves nothing"):
         TieBlocks.from_frame(unscored, **NAMES, nan_policy="drop")
@@ -245,16 +244,14 @@ def test_a_scan_that_has_become_empty() -> None:
     seen = itertools.count()
     connection.create_function("early", lambda _: next(seen) < 1000, ["BIGINT"], "BOOLEAN", side_effects=True)
     scan = connection.sql("select g, 0 as l from range(1000) t(g) where early(g)")
-    with pytest.raises(ValueError, match="frame has no rows; at least one sample is needed"):
-        TieBlocks.from_frame(scan, **NAMES)
+    refused(ValueError, "frame has no rows; at least one sample is needed", TieBlocks.from_frame, scan, **NAMES)
 
 
 def test_what_an_engine_refuses_is_said_in_its_words() -> None:
     """An error in the middle of a scan has the class that the engine gives it, however the scan is read."""
     connection = duckdb.connect()
     scan = connection.sql("select case when g = 900 then error('boom') else g end as g, 0 as l from range(1000) t(g)")
-    with pytest.raises(duckdb.InvalidInputException, match="boom"):
-        TieBlocks.from_frame(scan, **NAMES)
+    refused(duckdb.InvalidInputException, "boom", TieBlocks.from_frame, scan, **NAMES)
     assert connection.sql("select 1").fetchall() == [(1,)]
 
 

@@ -1,6 +1,7 @@
 """``compare``: what it returns, what it refuses, and how it agrees with independent computations."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -9,6 +10,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import abstain
+from abstain._result import lines_of
+from tests.refusals import refused
 
 
 @pytest.fixture
@@ -106,10 +109,8 @@ def test_what_a_difference_rests_on_is_said_and_too_little_says_nothing():
     assert "no interval and no p-value: one ranks about 8 clusters higher" in found.warning
     two = np.where(np.arange(600) < 560, np.arange(600) % 2, 2 + np.arange(600) % 20)  # 2.3 clusters, all with errors
     found = abstain.compare(rng.random(600) < 0.2, {"a": rng.random(600), "b": old}, clusters=two)
-    assert (
-        found.differences[0].warning
-        == "no interval and no p-value: it rests on about 2 clusters; give at least 6 of similar size"
-    )
+    nothing = "no interval and no p-value: it rests on about 2 clusters; give at least 6 of similar size"
+    assert found.differences[0].warning == nothing
     assert np.isnan([found.differences[0].p_value, *(row["low"] for row in found.table)]).all()
 
 
@@ -134,6 +135,9 @@ def test_few_clusters_leave_few_degrees_of_freedom_to_the_bootstrap(data):
     fast = abstain.compare(loss, scores, clusters=np.arange(600) % 6)
     for one, other in zip(result.differences, fast.differences, strict=True):
         assert one.standard_error == pytest.approx(other.standard_error, rel=0.25)
+        assert "only 6 clusters" in other.warning
+        assert other.df <= 5
+    refused(ValueError, "single cluster", abstain.compare, loss, scores, clusters=np.zeros(600))
 
 
 # ---------------------------------------------------------------------- shape of the result
@@ -229,27 +233,13 @@ def test_a_single_error_has_no_auroc_to_compare(data, runs):
 
 
 def test_a_difference_without_spread_has_no_p_value():
-    result = abstain.compare(
-        {"right": np.zeros(9), "wrong": np.ones(9)}, {"right": range(9), "wrong": range(9)}, "risk"
-    )
-    found = result.differences[0]
+    given = {"right": np.zeros(9), "wrong": np.ones(9)}, {"right": range(9), "wrong": range(9)}, "risk"
+    found = abstain.compare(*given).differences[0]
     assert found.difference == -1.0
     assert np.isnan(found.p_value)
     assert not found.significant
     assert "permutation" in found.warning
-    exact = abstain.compare(
-        {"right": np.zeros(9), "wrong": np.ones(9)}, {"right": range(9), "wrong": range(9)}, "risk",
-        method="permutation",
-    )  # fmt: skip
-    assert exact.differences[0].p_value == 1 / 2**8
-
-
-def test_few_clusters_are_a_rough_guide(data):
-    loss, scores = data
-    result = abstain.compare(loss, scores, clusters=np.arange(600) % 6)
-    assert all("only 6 clusters" in each.warning and each.df <= 5 for each in result.differences)
-    with pytest.raises(ValueError, match="single cluster"):
-        abstain.compare(loss, scores, clusters=np.zeros(600))
+    assert abstain.compare(*given, method="permutation").differences[0].p_value == 1 / 2**8
 
 
 LOSS, A, B = [0, 1, 0, 1, 0, 0], [1, 2, 3, 4, 5, 6], [2, 1, 4, 3, 6, 5]
@@ -286,13 +276,32 @@ LOSS, A, B = [0, 1, 0, 1, 0, 0], [1, 2, 3, 4, 5, 6], [2, 1, 4, 3, 6, 5]
     ],
 )  # fmt: skip
 def test_bad_input_is_named_with_its_remedy(loss, scores, options, message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        abstain.compare(loss, scores, **options)
+    refused((ValueError, TypeError), message, abstain.compare, loss, scores, **options)
 
 
 def test_the_difference_of_unknown_names(data):
     result = abstain.compare(*data)
-    with pytest.raises(KeyError, match="did you mean 'good'"):
-        result.difference("god", "poor")
-    with pytest.raises(KeyError, match="with itself"):
-        result.difference("good", "good")
+    refused(KeyError, "did you mean 'good'", result.difference, "god", "poor")
+    refused(KeyError, "with itself", result.difference, "good", "good")
+
+
+def test_a_difference_in_coverage_ends_where_its_two_coverages_end():
+    """A score that knows beside one that does not: never more than 100 points apart, nor more than the two allow."""
+    rng = np.random.default_rng(5)
+    loss = (rng.random(400) < 0.03).astype(float)
+    scores = {"knows": -loss + 0.3 * rng.standard_normal(400), "noise": rng.standard_normal(400)}
+    result = abstain.compare(loss, scores, "coverage_at_risk(risk=0.02)", n_resamples=200)
+    (pair,), (one, other) = result.differences, result.table
+    assert (pair.a, pair.b) == (one["name"], other["name"]) == ("knows", "noise")
+    assert pair.difference + pair.standard_error * 2.0 > one["high"] - other["low"]  # so there was something to mend
+    assert -1.0 <= pair.low <= pair.difference <= pair.high <= one["high"] - other["low"] <= 1.0
+    assert pair.swapped().low == -pair.high
+
+
+def test_a_hundred_points_are_written_as_a_number():
+    """Nearly all beside nearly nothing: no power of ten, and no more than a hundred."""
+    rng = np.random.default_rng(0)
+    loss = (np.arange(1000) < 12).astype(float)
+    scores = {"knows": -loss + 0.1 * rng.random(1000), "wrong": loss + 0.1 * rng.random(1000)}
+    line = next(each for each in lines_of(abstain.compare(loss, scores).verdict, 200) if "coverage at" in each)
+    assert re.search(r"99\.\d % against 0 % \(\d\d\.\d \[-?\d[\d.]*, 100\.0\]\)", line)

@@ -30,17 +30,14 @@ def ends(evaluation: abstain.Evaluation, metric: str) -> tuple[float, float, flo
 @pytest.mark.parametrize("metric", METRICS)
 def test_a_limit_is_met_where_the_whole_interval_meets_it(metric: str, unclear: Any) -> None:
     """Pass at the far end and beyond, fail where not even the near end reaches; the words say where it lies."""
-    found, sign = evaluated(NEW), "<=" if metric == "augrc" else ">="
+    found, lower = evaluated(NEW), metric == "augrc"
     value, low, high = ends(found, metric)
+    sign, step, near, far = ("<=", 1e-6, low, high) if lower else (">=", -1e-6, high, low)
+    missed, met = ("above", "below") if lower else ("below", "above")
     table = [
-        (low - 1e-6, "fail", "above"), (low, "unclear", "holds"), (value, "unclear", "holds"),
-        (high - 1e-6, "unclear", "holds"), (high, "pass", "below"), (high + 1e-6, "pass", "below"),
+        (near - step, "fail", missed), (near, "unclear", "holds"), (value, "unclear", "holds"),
+        (far - step, "unclear", "holds"), (far, "pass", met), (far + step, "pass", met),
     ]  # fmt: skip
-    if sign == ">=":
-        table = [
-            (high + 1e-6, "fail", "below"), (high, "unclear", "holds"), (value, "unclear", "holds"),
-            (low + 1e-6, "unclear", "holds"), (low, "pass", "above"), (low - 1e-6, "pass", "above"),
-        ]  # fmt: skip
     for limit, verdict, word in table:
         gate = abstain.gate(found, f"{metric}{sign}{float(limit)!r}", unclear=unclear)
         (check,) = gate.checks
@@ -48,7 +45,7 @@ def test_a_limit_is_met_where_the_whole_interval_meets_it(metric: str, unclear: 
         assert word in check.why
         assert gate.passed == (verdict == "pass" or (verdict, unclear) == ("unclear", "pass"))
     alone = evaluated(NEW, None)
-    for limit, verdict in ((value, "pass"), (value - 1e-6, "fail" if sign == "<=" else "pass")):
+    for limit, verdict in ((value, "pass"), (value - 1e-6, "fail" if lower else "pass")):
         assert abstain.gate(alone, f"{metric}{sign}{float(limit)!r}").checks[0].verdict == verdict
 
 

@@ -6,9 +6,6 @@ import sys
 
 import numpy as np
 
-import abstain
-from tests.strategies import Problem
-
 #: Prints every value and interval of the default evaluation, and of all metrics of single functions, as hex.
 SCRIPT = """
 import numpy as np, abstain
@@ -60,10 +57,3 @@ def test_threads_keep_the_digits_of_scores_that_multiply_matrices() -> None:
     )
     np.testing.assert_allclose(first[:1], second[:1], rtol=0.0, atol=5e-7)
     np.testing.assert_allclose(first[1:], second[1:], rtol=1e-10, atol=1e-10 * float(np.abs(first).max()))
-
-
-def values(problem: Problem, metrics: list[str]) -> list[float]:
-    """Return the values of the metrics by their functions in the registry."""
-    outputs = abstain.Outputs(loss=problem.loss, confidence=problem.confidence, sample_weight=problem.weight)
-    found = abstain.evaluate(outputs, metrics=metrics, level=None)
-    return [row.value for row in found.measurements]

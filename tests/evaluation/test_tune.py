@@ -8,6 +8,7 @@ import pytest
 import abstain
 from abstain import Outputs, UnmetNeed, joint, scores, tune
 from abstain.scores import _features
+from tests.refusals import refused
 from tests.scores.toy import TRAIN, outputs_of, split
 
 VALIDATION = split(300, 2, 2.5)
@@ -48,8 +49,7 @@ def test_criteria_with_ood_data(metric):
                 getattr(joint, metric)(VALIDATION.error, **columns, id_detector=inside, ood_detector=outside)
             )
         assert candidate.value == pytest.approx(expected, rel=1e-12)
-    with pytest.raises(UnmetNeed, match="needs out-of-distribution data; give ood="):
-        tune("scale", VALIDATION, metric=metric)
+    refused(UnmetNeed, "needs out-of-distribution data; give ood=", tune, "scale", VALIDATION, metric=metric)
 
 
 @pytest.mark.parametrize("metric", ["joint.oscr", "fpr_at_id_recall(recall=0.9)", "joint.aurc", "f1"])
@@ -104,18 +104,12 @@ def test_the_registered_grids_are_tried():
 
 def test_errors_name_what_is_missing():
     """No fit data, no grid, unknown options, metrics and scores."""
-    with pytest.raises(UnmetNeed, match="knn is fitted: give fit=outputs, its train split"):
-        tune("knn", VALIDATION)
-    with pytest.raises(ValueError, match="msp has no grid to try"):
-        tune("msp", VALIDATION)
-    with pytest.raises(ValueError, match="msp has no grid to try"):
-        tune("msp", VALIDATION, grid={"gamma": []})
-    with pytest.raises(TypeError, match="gen has no option 'g'"):
-        tune("gen", VALIDATION, grid={"g": [1]})
-    with pytest.raises(ValueError, match="metric 'augr' is not known; did you mean 'augrc'"):
-        tune("gen", VALIDATION, metric="augr")
-    with pytest.raises(UnmetNeed, match="scale needs features"):
-        tune("scale", Outputs(labels=[0], logits=[[1.0, 0.0]]))
+    refused(UnmetNeed, "knn is fitted: give fit=outputs, its train split", tune, "knn", VALIDATION)
+    refused(ValueError, "msp has no grid to try", tune, "msp", VALIDATION)
+    refused(ValueError, "msp has no grid to try", tune, "msp", VALIDATION, grid={"gamma": []})
+    refused(TypeError, "gen has no option 'g'", tune, "gen", VALIDATION, grid={"g": [1]})
+    refused(ValueError, "metric 'augr' is not known; did you mean 'augrc'", tune, "gen", VALIDATION, metric="augr")
+    refused(UnmetNeed, "scale needs features", tune, "scale", Outputs(labels=[0], logits=[[1.0, 0.0]]))
     with pytest.raises(ValueError, match=r"this is the fitted score knn, which cannot be knn\(dtype=float64\)"):
         scores.get("knn").fit(TRAIN).using(scores.get("knn", dtype="float64"))
 
@@ -134,8 +128,7 @@ def test_errors_name_what_is_missing():
 )
 def test_arguments_of_a_wrong_kind(options, error, message):
     """The argument, what was found, and what to write instead."""
-    with pytest.raises(error, match=message):
-        tune("gen", VALIDATION, **options)
+    refused(error, message, tune, "gen", VALIDATION, **options)
 
 
 def test_finished_scores_are_chosen_by_the_names_of_their_columns():

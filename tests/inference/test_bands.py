@@ -18,6 +18,7 @@ from abstain.inference._points import points_of, spread, units_of, unseen_of
 from abstain.inference._resample import Sampling
 from abstain.inference._spread import powers_of
 from tests.inference.populations import POPULATIONS, Population, allowance
+from tests.refusals import refused
 
 # ---------------------------------------------------------------------- formulas
 
@@ -297,21 +298,16 @@ def test_each_interval_of_a_band_says_what_it_rests_on() -> None:
 )
 def test_bad_input_is_refused_with_a_remedy(options: dict[str, Any], message: str) -> None:
     """Each message names the argument and what to do."""
-    with pytest.raises(ValueError, match=message):
-        risk_band([0, 1, 0, 1], [5, 6, 7, 8], **options)
+    refused(ValueError, message, risk_band, [0, 1, 0, 1], [5, 6, 7, 8], **options)
 
 
 def test_bad_questions_are_refused() -> None:
     """NaN thresholds, negative risks, losses beyond DKW's range."""
     band = risk_band([0, 1], [1, 2])
-    with pytest.raises(ValueError, match="threshold is NaN"):
-        band.at(np.nan)
-    with pytest.raises(TypeError, match=r"threshold must be a number .* got 'half'"):
-        band.at("half")
-    with pytest.raises(TypeError, match="risk must be a number >= 0, got '5 %'"):
-        band.coverage_at_risk_interval("5 %")
-    with pytest.raises(ValueError, match="give a fraction, not per cent"):
-        band.coverage_at_risk_interval(-1.0)
+    refused(ValueError, "threshold is NaN", band.at, np.nan)
+    refused(TypeError, r"threshold must be a number .* got 'half'", band.at, "half")
+    refused(TypeError, "risk must be a number >= 0, got '5 %'", band.coverage_at_risk_interval, "5 %")
+    refused(ValueError, "give a fraction, not per cent", band.coverage_at_risk_interval, -1.0)
     with pytest.raises(abstain.UnmetNeed, match=r"needs losses in \[0, 1\], the largest is 3"):
         risk_band([0, 3], [1, 2], kind="simultaneous", method="dkw")
 

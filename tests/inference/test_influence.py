@@ -9,6 +9,7 @@ from abstain.inference._influence import gradient, tables
 from abstain.inference._spread import scatters
 from abstain.inference._unseen import Sizes, augmented
 from abstain.metrics import Derived
+from tests.refusals import refused
 
 SMOOTH = [
     "risk", "accuracy", "aurc", "aurc(estimator=interpolated)", "augrc", "sele", "e_aurc", "e_augrc", "naurc", "naugrc",
@@ -89,8 +90,7 @@ def test_covariance_of_differences_is_that_of_the_pair():
 def test_metrics_without_a_gradient_say_what_to_use(spec):
     """Quantile jumps and biased metrics are refused with the remedy or the reason."""
     loss, score, _ = draw(6)
-    with pytest.raises(UnmetNeed, match="no standard error from its gradient"):
-        abstain.standard_error(spec, loss, score)
+    refused(UnmetNeed, "no standard error from its gradient", abstain.standard_error, spec, loss, score)
 
 
 @pytest.mark.parametrize("function", [abstain.standard_error, inference.influence])
@@ -103,21 +103,16 @@ def test_an_undefined_metric_is_named_with_its_reason(function, metric):
 def test_covariance_refuses_what_is_no_influence():
     with pytest.raises(ValueError, match=r"influences\[1\] is not finite: influences\[1\]\[0\] = nan"):
         inference.covariance([0.1, -0.1], [np.nan, 0.0])
-    with pytest.raises(ValueError, match="sample_weight sums to 0"):
-        inference.covariance([0.1, -0.1], sample_weight=[0.0, 0.0])
-    with pytest.raises(ValueError, match="sample_weight"):
-        inference.covariance([0.1, -0.1], sample_weight=[2.0, -1.0])
+    refused(ValueError, "sample_weight sums to 0", inference.covariance, [0.1, -0.1], sample_weight=[0.0, 0.0])
+    refused(ValueError, "sample_weight", inference.covariance, [0.1, -0.1], sample_weight=[2.0, -1.0])
 
 
 def test_bad_groups():
     """A single cluster, and groups of another length, are refused."""
     loss, score, _ = draw(6)
-    with pytest.raises(ValueError, match="single cluster"):
-        abstain.standard_error("aurc", loss, score, clusters=np.zeros(loss.size))
-    with pytest.raises(ValueError, match="strata"):
-        abstain.standard_error("aurc", loss, score, strata=[1, 2])
-    with pytest.raises(TypeError, match="at least one"):
-        inference.covariance()
+    refused(ValueError, "single cluster", abstain.standard_error, "aurc", loss, score, clusters=np.zeros(loss.size))
+    refused(ValueError, "strata", abstain.standard_error, "aurc", loss, score, strata=[1, 2])
+    refused(TypeError, "at least one", inference.covariance)
 
 
 def test_a_wide_tie_holds_the_threshold():

@@ -7,6 +7,7 @@ from scipy import stats
 import abstain
 from abstain import inference, metrics
 from tests.inference.populations import allowance
+from tests.refusals import refused
 
 
 @pytest.mark.parametrize(("errors", "n"), [(0, 10), (3, 10), (10, 10), (7, 1000), (1, 1)])
@@ -25,8 +26,7 @@ def test_clopper_pearson_inverts_the_binomial(errors, n):
 )  # fmt: skip
 def test_bad_binomial_arguments(arguments, message):
     """Counts and levels outside their ranges are named."""
-    with pytest.raises(ValueError, match=message):
-        inference.clopper_pearson(*arguments)
+    refused(ValueError, message, inference.clopper_pearson, *arguments)
 
 
 def problem(n=400, seed=0):
@@ -190,8 +190,7 @@ def test_means_over_predictions_have_intervals():
     ],
 )
 def test_metrics_of_probabilities_are_refused_by_name(function, metric):
-    with pytest.raises(abstain.UnmetNeed, match=f"{metric} takes probabilities"):
-        function(metric, [0, 1, 0], [0.3, 0.2, 0.1])
+    refused(abstain.UnmetNeed, f"{metric} takes probabilities", function, metric, [0, 1, 0], [0.3, 0.2, 0.1])
 
 
 def test_metrics_without_interval_say_why():
@@ -247,5 +246,4 @@ def test_missing_scores_are_refused_without_a_policy_that_does_not_exist(call):
 def test_options_of_a_wrong_type_are_named(options, message):
     """No error of NumPy or of Python's operators comes through."""
     loss, score = problem()
-    with pytest.raises((TypeError, ValueError), match=message):
-        abstain.confidence_interval("augrc", loss, score, **options)
+    refused((TypeError, ValueError), message, abstain.confidence_interval, "augrc", loss, score, **options)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from abstain.live import LiveCertificate
+from tests.refusals import refused
 
 
 def fresh(thresholds: tuple[float, ...] = (0.9, 0.7, 0.5, 0.3, 0.1)) -> LiveCertificate:
@@ -17,10 +18,8 @@ def test_rows_count_once() -> None:
     rng = np.random.default_rng(4)
     score, loss = rng.random(300), (rng.random(300) < 0.1).astype(float)
     live.update(score, loss)
-    with pytest.raises(ValueError, match="before"):
-        live.update(score, loss)
-    with pytest.raises(ValueError, match="before"):
-        live.update(score[::-1][:250], loss[::-1][:250])
+    refused(ValueError, "before", live.update, score, loss)
+    refused(ValueError, "before", live.update, score[::-1][:250], loss[::-1][:250])
     assert live.update(score, loss, again=True).groups[""].rows == 600
 
 
@@ -30,12 +29,9 @@ def test_rows_are_known_by_their_names() -> None:
     live.update([0.9, 0.8], [0, 1], ids=["a", 2])
     live.update([0.9, 0.8], [0, 1], ids=["c", "d"])
     for ids in (["e", "a"], [2.0, 7.0]):
-        with pytest.raises(ValueError, match="1 of these rows were sent before, by their ids"):
-            live.update([0.7, 0.6], [0, 0], ids=ids)
-    with pytest.raises(ValueError, match="no two alike"):
-        live.update([0.7, 0.6], [0, 0], ids=["e", "e"])
-    with pytest.raises(ValueError, match="earlier rows came with ids="):
-        live.update([0.7, 0.6], [0, 0])
+        refused(ValueError, "1 of these rows were sent before, by their ids", live.update, [0.7, 0.6], [0, 0], ids=ids)
+    refused(ValueError, "no two alike", live.update, [0.7, 0.6], [0, 0], ids=["e", "e"])
+    refused(ValueError, "earlier rows came with ids=", live.update, [0.7, 0.6], [0, 0])
     for week in range(3):
         live.update(np.arange(200) / 200, np.zeros(200), ids=[f"{week}-{k}" for k in range(200)])
     assert live.result().groups[""].rows == 604
@@ -175,5 +171,4 @@ def test_losses_in_other_units_and_two_restarts() -> None:
         assert 0 < len(plain.certified[""]) < 4
         plain.restart()
         twice.restart()
-    with pytest.raises(ValueError, match="restarts=2 were provided for"):
-        plain.restart()
+    refused(ValueError, "restarts=2 were provided for", plain.restart)

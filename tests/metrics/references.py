@@ -167,11 +167,6 @@ def partial_aurc(data: Data, estimator: str, coverage_range: tuple[float, float]
     return math.fsum(parts) / total
 
 
-def accuracy_rejection_area(data: Data, estimator: str = "plugin") -> float:
-    """One minus AURC."""
-    return 1.0 - aurc(data, estimator)
-
-
 # ---------------------------------------------------------------------- AUGRC
 
 
@@ -263,11 +258,6 @@ def naugrc(data: Data) -> float:
         return NAN
     best = augrc_optimal(data)
     return (augrc(data) - best) / (augrc(data.constant()) - best)
-
-
-def prediction_rejection_ratio(data: Data) -> float:
-    """1 for the oracle, 0 for a constant score."""
-    return 1.0 - naugrc(data)
 
 
 def hull_heights(data: Data) -> list[tuple[float, float]]:

@@ -17,16 +17,6 @@ from tests.metrics.references import NAN, Data, accepted, thresholds
 # ---------------------------------------------------------------------- points
 
 
-def risk(data: Data) -> float:
-    """Mean loss."""
-    return data.mean_loss()
-
-
-def accuracy(data: Data) -> float:
-    """One minus the mean loss."""
-    return 1.0 - data.mean_loss()
-
-
 def _reached(data: Data, coverage: float | None, threshold: float | None) -> tuple[float, float]:
     """Accepted weight and loss at a threshold, or at the smallest attainable coverage that is large enough."""
     if threshold is not None:
@@ -41,11 +31,6 @@ def selective_risk(data: Data, coverage: float | None = 0.8, threshold: float | 
     """Accepted loss over accepted weight."""
     mass, loss = _reached(data, coverage, threshold)
     return loss / mass if mass else NAN
-
-
-def selective_accuracy(data: Data, coverage: float | None = 0.8, threshold: float | None = None) -> float:
-    """One minus the selective risk."""
-    return 1.0 - selective_risk(data, coverage, threshold)
 
 
 def generalized_risk(data: Data, coverage: float | None = 0.8, threshold: float | None = None) -> float:
@@ -119,7 +104,7 @@ def bins_of(data: Data, bins: int, binning: str) -> list[list[tuple[float, float
     return [inside for inside in filled if inside]
 
 
-def gaps(data: Data, bins: int, binning: str) -> list[tuple[float, float]]:
+def gaps(data: Data, bins: int = 15, binning: str = "equal_width") -> list[tuple[float, float]]:
     """Share of the weight and |accuracy - confidence| per bin that is not empty."""
     result = []
     for inside in bins_of(data, bins, binning):
@@ -133,11 +118,6 @@ def gaps(data: Data, bins: int, binning: str) -> list[tuple[float, float]]:
 def ece(data: Data, bins: int = 15, binning: str = "equal_width") -> float:
     """Mean gap."""
     return math.fsum(share * gap for share, gap in gaps(data, bins, binning))
-
-
-def mce(data: Data, bins: int = 15, binning: str = "equal_width") -> float:
-    """Largest gap."""
-    return max(gap for _, gap in gaps(data, bins, binning))
 
 
 def brier_confidence(data: Data) -> float:
@@ -195,14 +175,14 @@ REFERENCES: dict[str, tuple[Callable[..., float], list[dict[str, Any]]]] = {
     "augrc_unbiased": (rank.augrc_unbiased, [{}]),
     "sele": (rank.sele, [{}, {"factor": 2.0}]),
     "aurc": (rank.aurc, ESTIMATORS + [{"estimator": e, "coverage_range": r} for e in AREAS[:3] for r in RANGES[1:]]),
-    "accuracy_rejection_area": (rank.accuracy_rejection_area, ESTIMATORS),
+    "accuracy_rejection_area": (lambda data, **options: 1.0 - rank.aurc(data, **options), ESTIMATORS),
     "aurc_achievable": (rank.aurc_achievable, [{}]),
     "augrc_achievable": (rank.augrc_achievable, [{}]),
     "e_aurc": (rank.e_aurc, ESTIMATORS),
     "e_augrc": (rank.e_augrc, [{}]),
     "naurc": (rank.naurc, ESTIMATORS),
     "naugrc": (rank.naugrc, [{}]),
-    "prediction_rejection_ratio": (rank.prediction_rejection_ratio, [{}]),
+    "prediction_rejection_ratio": (lambda data: 1.0 - rank.naugrc(data), [{}]),
     "f1_auc": (rank.f1_auc, [{}]),
     "auroc_f": (rank.auroc_f, [{}]),
     "fpr95_success": (rank.fpr95_success, [{}, {"recall": 0.5}, {"recall": 1.0}, {"recall": 0.0}]),
@@ -211,10 +191,10 @@ REFERENCES: dict[str, tuple[Callable[..., float], list[dict[str, Any]]]] = {
     "average_precision_error": (partial(rank.average_precision, success=False), [{}, {"zero_division": 0.0}]),
     "aupr_success": (partial(rank.aupr, success=True), [{}]),
     "aupr_error": (partial(rank.aupr, success=False), [{}]),
-    "risk": (risk, [{}]),
-    "accuracy": (accuracy, [{}]),
+    "risk": (Data.mean_loss, [{}]),
+    "accuracy": (lambda data: 1.0 - data.mean_loss(), [{}]),
     "selective_risk": (selective_risk, POINTS),
-    "selective_accuracy": (selective_accuracy, POINTS),
+    "selective_accuracy": (lambda data, **options: 1.0 - selective_risk(data, **options), POINTS),
     "generalized_risk": (generalized_risk, POINTS),
     "coverage_at_risk": (coverage_at_risk, [{}, {"risk": 0.0}, {"risk": 0.3}, {"risk": 1.0}]),
     "cwsa": (cwsa, TRUST),
@@ -224,7 +204,7 @@ REFERENCES: dict[str, tuple[Callable[..., float], list[dict[str, Any]]]] = {
         [{"metric": m, "method": k} for m in ("cwsa_plus", "cwsa", "selective_accuracy") for k in ("exact", "grid")],
     ),
     "ece": (ece, BINS),
-    "mce": (mce, BINS),
+    "mce": (lambda data, **options: max(gap for _, gap in gaps(data, **options)), BINS),
     "brier_confidence": (brier_confidence, [{}]),
     "oc_auc": (together.oc_auc, [{"review_fraction": f, "curve": c} for f in (0.0, 0.2, 0.5) for c in ("roc", "pr")]),
     "nll_confidence": (nll_confidence, [{}, {"clip": 0.01}, {"clip": 0.0}]),

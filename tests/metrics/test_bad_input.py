@@ -131,9 +131,7 @@ def test_all_correct_and_all_wrong(scores: list[float]) -> None:
             assert abstain.aurc(wrong, scores, estimator=estimator) == pytest.approx(1.0, rel=1e-14)
         assert abstain.e_aurc(wrong, scores, estimator=estimator) == pytest.approx(0.0, abs=1e-14)
     assert abstain.aurc(wrong, scores, estimator="log") < 1.0
-    assert (
-        abstain.augrc(right, scores) == abstain.e_augrc(right, scores) == abstain.augrc_unbiased(right, scores) == 0.0
-    )
+    assert [each(right, scores) for each in (abstain.augrc, abstain.e_augrc, abstain.augrc_unbiased)] == [0.0] * 3
     assert abstain.augrc(wrong, scores) == abstain.augrc_unbiased(wrong, scores) == 0.5
     assert abstain.f1_auc(wrong, scores) == 0.0
     assert not np.signbit(abstain.aurc(right, scores))

@@ -141,33 +141,20 @@ def test_gradient_predicts_the_effect_of_one_more_sample(metric: Metric) -> None
         assert predicted == pytest.approx(observed, rel=1e-4, abs=2e-8)
 
 
-@pytest.mark.parametrize("metric", WITHOUT, ids=lambda metric: metric.spec)
-def test_estimators_on_ranks_refuse_a_gradient(metric: Metric) -> None:
-    """No derivative is made up for rank weights or for the partial trapezoid; the message names plugin."""
-    blocks = TieBlocks.from_samples([0, 1, 0], [0.9, 0.8, 0.7], oracle=True)
-    with pytest.raises(UnmetNeed, match="plugin"):
+@pytest.mark.parametrize(
+    ("metric", "loss", "error", "message"),
+    [
+        *[(metric, [0, 1, 0], UnmetNeed, "plugin") for metric in WITHOUT],  # rank weights, and the partial trapezoid
+        (metrics.get("mce"), [0, 1, 0], UnmetNeed, r"mce has no gradient \(inference: none\)"),
+        (metrics.get("e_aurc", estimator="trapezoid"), [0.2, 1, 0], UnmetNeed, 'use "plugin"'),  # a mixed optimum
+        (metrics.get("selective_risk", threshold=2.0), [0, 1, 0], Undefined, "nothing is accepted"),
+    ],
+)
+def test_no_gradient_is_made_up(metric: Metric, loss: list[float], error: type[Exception], message: str) -> None:
+    """Where there is no derivative that is said, with what has one; no division by zero is attempted."""
+    blocks = TieBlocks.from_samples(loss, [0.9, 0.8, 0.7], oracle=True)
+    with pytest.raises(error, match=message):
         metric.gradient_of(blocks)
-
-
-def test_metrics_without_a_gradient_say_so() -> None:
-    """A metric that declares no gradient raises with its kind of inference."""
-    blocks = TieBlocks.from_samples([0, 1, 0], [0.9, 0.8, 0.7])
-    with pytest.raises(UnmetNeed, match=r"mce has no gradient \(inference: none\)"):
-        metrics.get("mce").gradient_of(blocks)
-
-
-def test_trapezoid_optimum_of_real_losses_has_no_gradient() -> None:
-    """The mixed optimum of fd-shifts is defined on sorted rows for losses that are not 0/1."""
-    blocks = TieBlocks.from_samples([0.2, 1, 0], [0.9, 0.8, 0.7], oracle=True)
-    with pytest.raises(UnmetNeed, match='use "plugin"'):
-        metrics.get("e_aurc", estimator="trapezoid").gradient_of(blocks)
-
-
-def test_gradient_where_nothing_is_accepted_is_undefined() -> None:
-    """The risk of nothing has no derivative, and no division by zero is attempted."""
-    blocks = TieBlocks.from_samples([0, 1], [0.9, 0.8])
-    with pytest.raises(Undefined, match="nothing is accepted"):
-        metrics.get("selective_risk", threshold=2.0).gradient_of(blocks)
 
 
 def test_rejecting_all_ignores_infinite_scores() -> None:

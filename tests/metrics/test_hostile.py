@@ -12,6 +12,7 @@ from abstain.metrics import Predictions
 HOSTILE: tuple[Any, ...] = (float("nan"), float("inf"), -1.0, -0.5, 2.0, 1e300, 0, 1, 10**30, True, None)
 HOSTILE += ("x", b"x", [], [1.0], (0.2,), {}, 1j)
 LOSS, SCORE = [0.0, 1.0, 0.0, 0.0, 1.0, 0.0], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]
+MASKED = np.ma.masked_equal([1, 9, 2, 2, 1, 1], 9)
 CASES = [
     pytest.param(name, option, value, id=f"{name}-{option}-{value!r:.12}")
     for name in metrics.names("blocks", "probabilities")
@@ -49,14 +50,8 @@ def test_a_hostile_option_gives_a_value_in_the_range_or_is_named(name: str, opti
         (lambda: abstain.nll([0, 1], [[0.5, 0.5], [0.2, 0.8]], clip=1), "clip"),
         (lambda: abstain.prevalence_weights([0.0, 1.0, float("nan")]), r"labels\[2\] is missing"),
         (lambda: abstain.prevalence_weights(np.ma.array([0, 1, 1], mask=[0, 1, 0])), r"labels\[1\] is missing"),
-        (
-            lambda: abstain.standard_error("augrc", LOSS, SCORE, clusters=np.ma.masked_equal([1, 9, 2, 2, 3, 3], 9)),
-            r"clusters\[1\] is masked",
-        ),
-        (
-            lambda: abstain.standard_error("augrc", LOSS, SCORE, strata=np.ma.masked_equal([1, 1, 9, 2, 2, 2], 9)),
-            r"strata\[2\] is masked",
-        ),
+        (lambda: abstain.standard_error("augrc", LOSS, SCORE, clusters=MASKED), r"clusters\[1\] is masked"),
+        (lambda: abstain.standard_error("augrc", LOSS, SCORE, strata=MASKED), r"strata\[1\] is masked"),
         (lambda: abstain.inference.permutation_test(LOSS, SCORE, SCORE, n_permutations=10**12), "n_permutations"),
     ],
 )  # fmt: skip
@@ -75,11 +70,9 @@ def test_a_row_of_weight_zero_is_no_row(name: str, graded: bool) -> None:
         return
     loss = [0.0, 1.0, 0.0, 0.5 if graded else 0.0, 1.0, 0.0]
     weight = [1.0, 2.0, 1.0, 3.0, 1.0, 1.0]
-    more = {"loss": [*loss, 0.37, 5.0], "score": [*SCORE, 0.65, 0.7], "weight": [*weight, 0.0, 0.0]}
-    assert metric.of(loss, SCORE, weight) == pytest.approx(
-        metric.of(more["loss"], more["score"], more["weight"]), rel=1e-12, nan_ok=True
-    )
+    more = [*loss, 0.37, 5.0], [*SCORE, 0.65, 0.7], [*weight, 0.0, 0.0]
+    assert metric.of(loss, SCORE, weight) == pytest.approx(metric.of(*more), rel=1e-12, nan_ok=True)
     if metric.inference_kind == "smooth" and not graded:
         one = abstain.confidence_interval(metric, loss, SCORE, sample_weight=weight)
-        other = abstain.confidence_interval(metric, more["loss"], more["score"], sample_weight=more["weight"])
+        other = abstain.confidence_interval(metric, *more[:2], sample_weight=more[2])
         assert other[:4] == pytest.approx(one[:4], rel=1e-9, nan_ok=True)

@@ -16,6 +16,7 @@ import pytest
 import abstain
 from abstain import inference, metrics
 from tests.imports import ROOT
+from tests.refusals import refused
 
 TEXT = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 METRIC, TEST = re.findall(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
@@ -157,10 +158,8 @@ def test_a_plugin_that_is_not_there_is_named(plugin: str) -> None:
 
 def test_what_register_refuses() -> None:
     """Unknown facts, missing facts and taken names are named."""
-    with pytest.raises(TypeError, match="register has no option 'titel'"):
-        metrics.register(titel="x")
-    with pytest.raises(TypeError, match=r"missing.*'title'"):
-        metrics.register(value=lambda blocks: 0.0)(lambda loss, confidence: None)
+    refused(TypeError, "register has no option 'titel'", metrics.register, titel="x")
+    refused(TypeError, r"missing.*'title'", metrics.register(value=lambda blocks: 0.0), lambda loss, confidence: None)
 
     def augrc(loss: Any, confidence: Any) -> None:
         """Return nothing.
@@ -172,10 +171,8 @@ def test_what_register_refuses() -> None:
 
     with pytest.raises(ValueError, match="'augrc' is registered already"):
         metrics.register(title="x", value=lambda blocks: 0.0, direction="lower", range=(0, 1), source="x")(augrc)
-    with pytest.raises(ValueError, match="is no metric"):
-        metrics.image_of(augrc, 1.0, -1.0)
-    with pytest.raises(ValueError, match="factor is 0"):
-        metrics.image_of(abstain.risk, 1.0, 0.0)
+    refused(ValueError, "is no metric", metrics.image_of, augrc, 1.0, -1.0)
+    refused(ValueError, "factor is 0", metrics.image_of, abstain.risk, 1.0, 0.0)
 
 
 def test_a_quantile_metric_without_its_point_is_refused() -> None:
@@ -184,16 +181,13 @@ def test_a_quantile_metric_without_its_point_is_refused() -> None:
         name="lame", title="x", function=abstain.risk, value=lambda blocks, coverage=0.5: 0.5, direction="lower",
         range=(0.0, 1.0), source="x", inference="quantile", gradient=lambda blocks, coverage=0.5: None,
     )  # fmt: skip
-    with pytest.raises(abstain.UnmetNeed, match="accepted_loss"):
-        inference.influence(lame, [0, 1, 0], [0.9, 0.8, 0.7])
+    refused(abstain.UnmetNeed, "accepted_loss", inference.influence, lame, [0, 1, 0], [0.9, 0.8, 0.7])
 
 
 def test_functions_keep_their_signature_and_refuse_as_python_does() -> None:
     """Missing and unknown arguments are named with the function, positional columns work, bodies are filled in."""
-    with pytest.raises(TypeError, match=r"augrc\(\) missing 1 required positional argument: 'confidence'"):
-        abstain.augrc([0, 1])  # type: ignore[call-arg]
-    with pytest.raises(TypeError, match="unexpected keyword argument 'weight'"):
-        abstain.augrc([0, 1], [1, 0], weight=[1, 1])  # type: ignore[call-arg]
+    refused(TypeError, r"augrc\(\) missing 1 required positional argument: 'confidence'", abstain.augrc, [0, 1])
+    refused(TypeError, "unexpected keyword argument 'weight'", abstain.augrc, [0, 1], [1, 0], weight=[1, 1])
     assert abstain.augrc([0, 1], confidence=[1, 0]) == abstain.augrc([0, 1], [1, 0])
     assert pickle.loads(pickle.dumps(abstain.augrc)) is abstain.augrc
     assert np.isnan(metrics.get("auroc_f")(abstain.TieBlocks.from_samples([0, 0], [1, 0])))

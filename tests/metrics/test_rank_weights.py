@@ -79,20 +79,14 @@ RUNS = [(0, 1), (0, 5), (3, 4), (0, 16), (15, 17), (16, 40), (10, 3000), (999_99
 
 def last_run(low: int, high: int, estimator: str) -> float:
     """Return the mean rank weight of the least confident high - low of high rows, which are one tie and all wrong."""
-    loss, confidence, weight = ([0.0, 1.0], [2.0, 1.0], [low, high - low])
-    value = abstain.aurc(loss, confidence, estimator=estimator, sample_weight=weight)  # type: ignore[arg-type]
+    value = abstain.aurc([0.0, 1.0], [2.0, 1.0], estimator=estimator, sample_weight=[low, high - low])  # type: ignore[arg-type]
     return value * high / (high - low)
 
 
 @pytest.mark.parametrize(("low", "high"), RUNS)
-def test_harmonic_weights_are_exact_at_any_rank(low: int, high: int) -> None:
-    """The mean over a tie of H_n - H_{n-r} equals exact fractions to a few roundings, also at rank 1e9."""
+def test_weights_are_exact_at_any_rank(low: int, high: int) -> None:
+    """The mean over a tie of H_n - H_{n-r}, and of -ln(1 - r/(n + 1)), is the exact one to a few roundings."""
     total = sum((Fraction(k - low, k) for k in range(low + 1, high + 1)), Fraction(0))  # 1/k of each of k - low ranks
     assert last_run(low, high, "harmonic") == pytest.approx(float(total / (high - low)), rel=1e-12, abs=2e-15)
-
-
-@pytest.mark.parametrize(("low", "high"), RUNS)
-def test_logarithmic_weights_are_exact_at_any_rank(low: int, high: int) -> None:
-    """The mean over a tie of -ln(1 - r/(n + 1)) equals the exactly rounded sum, also at rank 1e9."""
     logs = math.fsum(-math.log1p(-r / (high + 1)) for r in range(1, high - low + 1))
     assert last_run(low, high, "log") == pytest.approx(logs / (high - low), rel=1e-12, abs=2e-14)  # logarithms of 1e9

@@ -11,6 +11,7 @@ import abstain
 from abstain import TieBlocks, UnmetNeed, metrics
 from abstain.metrics import Metric, Predictions
 from tests.metrics.references_values import REFERENCES
+from tests.refusals import refused
 
 #: Results and saved studies carry these: change one only with a new convention.
 IDENTIFIERS = {
@@ -91,16 +92,13 @@ def test_range_holds_at_the_worst_case_of_the_trapezoid(name: str, worst: float)
 
 def test_unknown_names_list_near_ones() -> None:
     """A misspelt metric or option is named with what exists."""
-    with pytest.raises(ValueError, match=r"metric 'augrcc' is not known; did you mean 'augrc'"):
-        metrics.get("augrcc")
+    refused(ValueError, r"metric 'augrcc' is not known; did you mean 'augrc'", metrics.get, "augrcc")
     for printed in ("AUGRC", "e-AUGRC", "Coverage at risk"):
         named = printed.lower().replace(" ", "_").replace("-", "_")
-        with pytest.raises(ValueError, match=f"did you mean '{named}'"):
-            metrics.get(printed)
+        refused(ValueError, f"did you mean '{named}'", metrics.get, printed)
     with pytest.raises(TypeError, match=r"aurc has no option 'estimators'; its options: estimator='plugin', cov"):
         metrics.get("aurc", estimators="log")
-    with pytest.raises(TypeError, match=r"auroc_f has no option 'x'; its options: none"):
-        metrics.get("auroc_f", x=1)
+    refused(TypeError, r"auroc_f has no option 'x'; its options: none", metrics.get, "auroc_f", x=1)
 
 
 @pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.name)
@@ -110,40 +108,34 @@ def test_the_wrong_kind_of_input_is_named(metric: Metric) -> None:
     predictions = Predictions(np.array([0, 1]), np.array([[0.9, 0.1], [0.2, 0.8]]))
     wrong: Any = predictions if metric.input == "blocks" else blocks
     right: Any = blocks if metric.input == "blocks" else predictions
-    with pytest.raises(TypeError, match=rf"{metric.name} takes .* call abstain.{metric.name}\("):
-        metric(wrong)
+    refused(TypeError, rf"{metric.name} takes .* call abstain.{metric.name}\(", metric, wrong)
     assert np.isfinite(metric(right)) or metric.name == "coverage_at_risk"
 
 
-@pytest.mark.parametrize("metric", [metric for metric in ALL if "binary" in metric.needs], ids=lambda m: m.name)
-def test_metrics_of_failures_refuse_graded_losses(metric: Metric) -> None:
-    """Need and remedy are named."""
-    with pytest.raises(UnmetNeed, match=rf"{metric.name} needs a 0/1 loss.*losses.zero_one"):
-        metric.of([0.0, 0.5], [0.9, 0.8])
-
-
-@pytest.mark.parametrize("metric", [metric for metric in ALL if "unit_score" in metric.needs], ids=lambda m: m.name)
-@pytest.mark.parametrize("score", [-0.1, 1.1, np.inf, -np.inf])
-def test_metrics_of_probabilities_refuse_other_scores(metric: Metric, score: float) -> None:
-    """The span of the scores is in the message, and a rank metric is offered."""
-    with pytest.raises(UnmetNeed, match=rf"{metric.name} needs confidence scores.*span.*augrc"):
-        metric.of([0.0, 1.0], [score, 0.5])
-
-
-@pytest.mark.parametrize("metric", [metric for metric in ALL if "unit_loss" in metric.needs], ids=lambda m: m.name)
-@pytest.mark.parametrize("scores", [[0.9, 0.8], [0.5, 0.5]])
-def test_metrics_of_correctness_refuse_large_losses(metric: Metric, scores: list[float]) -> None:
-    """A loss of 1.5 is refused even where it ties with a loss of 0 and the mean of the block is .75."""
-    with pytest.raises(UnmetNeed, match=rf"{metric.name} needs losses in \[0, 1\].*at least 1.5"):
-        metric.of([0.0, 1.5], scores)
+@pytest.mark.parametrize(
+    ("need", "loss", "scores", "message"),
+    [
+        ("binary", [0.0, 0.5], [0.9, 0.8], "needs a 0/1 loss.*losses.zero_one"),
+        *[("unit_score", [0.0, 1.0], [score, 0.5], "needs confidence scores.*span.*augrc")
+          for score in (-0.1, 1.1, np.inf, -np.inf)],
+        ("unit_loss", [0.0, 1.5], [0.9, 0.8], r"needs losses in \[0, 1\].*at least 1.5"),
+        ("unit_loss", [0.0, 1.5], [0.5, 0.5], r"needs losses in \[0, 1\].*at least 1.5"),  # the mean of a tie is .75
+    ],
+)  # fmt: skip
+def test_unmet_needs_are_named_with_their_remedy(
+    need: str, loss: list[float], scores: list[float], message: str
+) -> None:
+    """Graded losses, scores that are no probabilities, losses above 1: by each metric that needs others."""
+    of = [metric for metric in ALL if need in metric.needs]
+    assert len(of) > 3
+    for metric in of:
+        refused(UnmetNeed, f"{metric.name} {message}", metric.of, loss, scores)
 
 
 def test_large_losses_are_refused_by_functions_without_a_score() -> None:
     """Accuracy sees all samples as one tie, and must not average a loss of 1.5 away."""
-    with pytest.raises(UnmetNeed, match="accuracy needs losses"):
-        abstain.accuracy([0.0, 1.5])
-    with pytest.raises(UnmetNeed, match="needs losses"):
-        abstain.reliability_curve([0.0, 1.5], [0.5, 0.5])
+    refused(UnmetNeed, "accuracy needs losses", abstain.accuracy, [0.0, 1.5])
+    refused(UnmetNeed, "needs losses", abstain.reliability_curve, [0.0, 1.5], [0.5, 0.5])
 
 
 @pytest.mark.parametrize("metric", [metric for metric in ALL if "oracle" in metric.needs], ids=lambda m: m.name)

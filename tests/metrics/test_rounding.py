@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import abstain
+from tests.refusals import refused
 
 UNIT = [
     abstain.ece,
@@ -34,12 +35,9 @@ def test_a_confidence_a_hair_above_one_is_one(metric: Any, beyond: float) -> Non
 @pytest.mark.parametrize("score", [1.002, -0.002])
 def test_more_than_rounding_is_refused(score: float) -> None:
     """In a vector, and as an entry of a row."""
-    with pytest.raises(abstain.UnmetNeed, match=r"probabilities in \[0, 1\], but they span"):
-        abstain.ece([0, 1], [score, 0.5])
-    with pytest.raises(abstain.UnmetNeed, match=r"confidences in \[0, 1\], but they span"):
-        abstain.cwsa_sweep([0, 1], [score, 0.5])
-    with pytest.raises(ValueError, match=r"probabilities is outside \[0, 1\]"):
-        abstain.nll([0], [[score, 1.0 - score]])
+    refused(abstain.UnmetNeed, r"probabilities in \[0, 1\], but they span", abstain.ece, [0, 1], [score, 0.5])
+    refused(abstain.UnmetNeed, r"confidences in \[0, 1\], but they span", abstain.cwsa_sweep, [0, 1], [score, 0.5])
+    refused(ValueError, r"probabilities is outside \[0, 1\]", abstain.nll, [0], [[score, 1.0 - score]])
 
 
 def test_what_was_clipped_is_said() -> None:

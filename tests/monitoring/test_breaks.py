@@ -1,4 +1,4 @@
-"""When the guarantee of each group was first violated: of all groups, from a saved state, and from an old one."""
+"""When a guarantee was first violated, and a drift first seen: of all groups, from a saved state and an old one."""
 
 import hashlib
 import json
@@ -9,6 +9,17 @@ import numpy as np
 
 import abstain
 from abstain.monitoring import Monitor, load_monitor, monitor
+from tests.monitoring.test_monitor import certified
+
+
+def as_before(file: Path, forget: Any) -> None:
+    """Rewrite a state as an older version wrote it, which did not save what is forgotten here."""
+    content = json.loads(file.read_text("utf-8"))
+    for state in content["watched"].values():
+        forget(state)
+    kept = {key: value for key, value in content.items() if key not in ("format", "digest")}
+    digest = hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
+    file.write_text(json.dumps({**content, "digest": digest}))
 
 
 def policy_of(site: Any) -> Any:
@@ -54,13 +65,21 @@ def test_each_group_is_broken_at_its_own_row(tmp_path: Path) -> None:
         watch.update(loss[part], score[part], groups=site[part], time=day[part])
         watch.save(file)
     assert load_monitor(file, policy).result().violations == whole.violations
-    content = json.loads(file.read_text("utf-8"))
-    for state in content["watched"].values():
-        del state["broke"]
-    kept = {key: value for key, value in content.items() if key not in ("format", "digest")}
-    digest = hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
-    file.write_text(json.dumps({**content, "digest": digest}))
+    as_before(file, lambda state: state.pop("broke"))
     old = load_monitor(file, policy).result()
     assert old.violations == ()
     assert f"first seen in a, b, c after {old.violated_at:,} accepted rows" in old.verdict.guarantee
     assert "unknown" in old.to_text()
+
+
+def test_a_state_without_the_row_of_a_drift_is_taken_up(tmp_path: Path) -> None:
+    """The alarm stays, and its row is said to be unknown rather than a later one."""
+    file, policy = tmp_path / "state.json", certified()
+    watch = Monitor(policy)
+    watch.update(np.zeros(3000), np.random.default_rng(1).random(3000) ** 2)
+    watch.save(file)
+    as_before(file, lambda state: [state[name].pop("first") for name in ("coverage", "score")])
+    seen = load_monitor(file, policy).update(np.zeros(500), np.random.default_rng(2).random(500) ** 2)
+    assert seen.coverage_drifted
+    assert [one.row for one in seen.drifts] == [None] * len(seen.drifts)
+    assert any("the state of an older version did not save" in each.text for each in seen.verdict.caveats)

@@ -9,6 +9,7 @@ import pytest
 from abstain.monitoring import Monitor, load_monitor, monitor
 from tests.monitoring.test_monitor import certified
 from tests.monitoring.test_stream import rows
+from tests.refusals import refused
 
 POLICY = certified()
 
@@ -89,9 +90,6 @@ def test_a_week_without_rows_is_noted_and_changes_nothing(tmp_path: Path) -> Non
     assert timed.update([], []).n == timed.update([0.0], [0.91], time=["2026-01-02"]).n - 1
     late_ = Monitor(POLICY, maturity=5.0)
     late_.update(np.zeros(10), np.linspace(0.9, 0.99, 10), time=np.arange(10.0))
-    with pytest.raises(ValueError, match="5 rows were too young before, and only 0"):
-        late_.update([], [], as_of=20.0)
-    with pytest.raises(ValueError, match="loss is empty"):
-        monitor(POLICY, [], [])
-    with pytest.raises(ValueError, match="confidence is empty"):
-        watch.update([0.0], [])
+    refused(ValueError, "5 rows were too young before, and only 0", late_.update, [], [], as_of=20.0)
+    refused(ValueError, "loss is empty", monitor, POLICY, [], [])
+    refused(ValueError, "confidence is empty", watch.update, [0.0], [])

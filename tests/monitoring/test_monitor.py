@@ -10,6 +10,7 @@ import abstain
 from abstain.monitoring import Monitor, SortedRowsWarning, monitor
 from abstain.monitoring._evidence import ALTERNATIVES, PIECE, Bets, Detector, Evidence
 from abstain.policy import Policy
+from tests.refusals import refused
 from tests.tiers import repeated
 
 
@@ -127,13 +128,10 @@ def test_without_a_guarantee_nothing_is_broken() -> None:
 
 def test_bad_input() -> None:
     """A loss above its bound, a delta outside (0, 1)."""
-    with pytest.raises(ValueError, match="max_loss=1 is below a loss that occurs, 2"):
-        monitor(certified(), [2.0], [0.5])
-    with pytest.raises(ValueError, match="delta must lie inside"):
-        monitor(certified(), [1.0], [0.5], delta=1.0)
+    refused(ValueError, "max_loss=1 is below a loss that occurs, 2", monitor, certified(), [2.0], [0.5])
+    refused(ValueError, "delta must lie inside", monitor, certified(), [1.0], [0.5], delta=1.0)
     watch = Monitor(certified())
-    with pytest.raises(ValueError, match="loss: 3, confidence: 2"):
-        watch.update([0.0, 1.0, 0.0], [0.9, 0.8])
+    refused(ValueError, "loss: 3, confidence: 2", watch.update, [0.0, 1.0, 0.0], [0.9, 0.8])
 
 
 def by_site(n: int = 8000) -> Policy:
@@ -199,23 +197,7 @@ def test_the_largest_loss_comes_from_the_guarantee() -> None:
     found = abstain.choose_threshold(np.tile([0.0, 1.0], 2000), np.arange(4000), risk=2.0, delta=0.05, max_loss=10.0)
     policy = found.policy(score="s")
     assert monitor(policy, [8.0], [1e9]).violated is False
-    with pytest.raises(ValueError, match="max_loss=10 is below a loss that occurs, 11"):
-        monitor(policy, [11.0], [1e9])
-
-
-def test_the_detector_is_the_recursion_of_shiryaev_and_roberts() -> None:
-    """R <- (R + 1/J) f for each stake, summed; a signal where it reaches the run length, and a new start."""
-    values = (np.random.default_rng(3).random(3000) < 0.12) * 1.0
-    path, signals = Detector(0.05, 200.0).update(values)
-    stakes, state, found = Bets(0.05).stakes, 0.0, []
-    for at, value in enumerate(values):
-        state = (state + 1.0 / len(stakes)) * (1.0 + stakes * (value - 0.05))
-        assert np.sum(state) == pytest.approx(np.exp(path[at]), rel=1e-9)
-        if np.sum(state) >= 200.0:
-            found.append(at)
-            state = np.zeros(len(stakes))
-    assert signals == found
-    assert len(found) > 3
+    refused(ValueError, "max_loss=10 is below a loss that occurs, 11", monitor, policy, [11.0], [1e9])
 
 
 def test_false_signals_are_as_rare_as_the_run_length_says() -> None:
@@ -225,24 +207,6 @@ def test_false_signals_are_as_rare_as_the_run_length_says() -> None:
         signals = Detector(0.05, 300.0).update((rng.random(1500) < 0.05) * 1.0)[1]
         first.append(signals[0] + 1 if signals else 1500)  # cut: the true mean is larger
     assert np.mean(first) >= 300.0 - 3 * np.std(first) / np.sqrt(300)
-
-
-def test_a_group_bets_what_its_rows_bet() -> None:
-    """Slowly: parts start where a time begins, with the weights of the time before; looked at where one ends."""
-    values = (np.random.default_rng(0).random(60) < 0.2) * 1.0
-    begins = np.random.default_rng(1).random(60) < 0.2
-    begins[0] = True
-    at = np.flatnonzero(begins)
-    stakes, spent = Evidence(0.1).bets.stakes, np.array([0.0, *(at + 1.0)])
-    cash = np.where(spent > 0, 0.5 * (1 + spent / 50) ** -0.25, 1.0)
-    path, fast = [], Evidence(0.1).update(values, begins)
-    for t in range(60):
-        total = cash[np.count_nonzero(at <= t)]
-        for k, start in enumerate(at[at <= t]):
-            factors = 1 + stakes[:, np.newaxis] * (values[start : t + 1] - 0.1)
-            total += (cash[k] - cash[k + 1]) * factors.prod(axis=1).mean()
-        path.append(total)
-    np.testing.assert_allclose(fast, np.log(path), rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("share", [None, 0.2])

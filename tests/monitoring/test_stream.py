@@ -16,6 +16,7 @@ import abstain
 from abstain.monitoring import DependentRowsWarning, Evidence, Monitor, load_monitor, monitor
 from abstain.thresholds import CopiedRowsWarning, ReusedCalibrationWarning
 from tests.monitoring.test_monitor import by_site, certified
+from tests.refusals import refused
 
 POLICY = certified()
 
@@ -73,10 +74,8 @@ def test_a_week_that_is_sent_twice_is_noticed() -> None:
     watch = Monitor(POLICY)
     watch.update(loss[:300], score[:300])
     for part in (slice(0, 300), slice(40, 340)):
-        with pytest.raises(ValueError, match="rows were sent before"):
-            watch.update(loss[part], score[part])
-    with pytest.raises(ValueError, match="rows were sent before"):
-        watch.update(loss[:300][::-1], score[:300][::-1])
+        refused(ValueError, "rows were sent before", watch.update, loss[part], score[part])
+    refused(ValueError, "rows were sent before", watch.update, loss[:300][::-1], score[:300][::-1])
     assert watch.update(loss[250:900], score[250:900]).n == 950  # a few may look alike
     assert watch.update(loss[:300], score[:300], again=True).n == 1250
 
@@ -88,8 +87,7 @@ def test_scores_that_tie_are_not_called_sent_before() -> None:
     for loss, score in weeks:
         watch.update(loss, score)
         watch.update([0.0], [0.99])
-    with pytest.raises(ValueError, match="sent before"):
-        watch.update(*weeks[3])
+    refused(ValueError, "sent before", watch.update, *weeks[3])
 
 
 def test_calibration_rows_are_known_again_in_part() -> None:
@@ -118,26 +116,20 @@ def test_a_state_belongs_to_its_policy_and_is_not_replaced_by_others(tmp_path: P
     watch = Monitor(POLICY)
     watch.update(*rows(100, 0.02))
     watch.save(file)
-    with pytest.raises(ValueError, match="is the state of another policy"):
-        load_monitor(file, certified(1))
+    refused(ValueError, "is the state of another policy", load_monitor, file, certified(1))
     behind = load_monitor(file, POLICY)
     watch.update(*rows(100, 0.02, 1))
     watch.save(file)
     behind.update(*rows(100, 0.02, 2))
-    with pytest.raises(ValueError, match="holds the state of rows that this one has not seen"):
-        behind.save(file)
-    with pytest.raises(ValueError, match="holds the state of another monitor"):
-        Monitor(POLICY, run_length=100.0).save(file)
+    refused(ValueError, "holds the state of rows that this one has not seen", behind.save, file)
+    refused(ValueError, "holds the state of another monitor", Monitor(POLICY, run_length=100.0).save, file)
     content = json.loads(file.read_text())
     content["violated_at"] = 7
     file.write_text(json.dumps(content))
-    with pytest.raises(ValueError, match="was edited or damaged"):
-        load_monitor(file, POLICY)
-    with pytest.raises(FileNotFoundError, match="no such state"):
-        load_monitor(tmp_path / "none.json", POLICY)
+    refused(ValueError, "was edited or damaged", load_monitor, file, POLICY)
+    refused(FileNotFoundError, "no such state", load_monitor, tmp_path / "none.json", POLICY)
     (tmp_path / "text.json").write_text("hello")
-    with pytest.raises(ValueError, match="cannot be read as the state of a monitor"):
-        load_monitor(tmp_path / "text.json", POLICY)
+    refused(ValueError, "cannot be read as the state of a monitor", load_monitor, tmp_path / "text.json", POLICY)
 
 
 def kill_while_writing(folder: Path, kills: int) -> int:
@@ -231,10 +223,8 @@ def test_what_is_due_and_what_waits() -> None:
     assert "6 rows are of a time that was monitored before" in str(seen)
     with pytest.raises(ValueError, match="as_of is before that of an earlier call"):
         watch.update([0.0], [0.9], time=[day[9]], as_of=day[9])
-    with pytest.raises(ValueError, match="predicted after as_of"):
-        watch.update([0.0], [0.9], time=[day[9] + 90], as_of=day[9] + 9)
-    with pytest.raises(ValueError, match="give time="):
-        watch.update([0.0], [0.9])
+    refused(ValueError, "predicted after as_of", watch.update, [0.0], [0.9], time=[day[9] + 90], as_of=day[9] + 9)
+    refused(ValueError, "give time=", watch.update, [0.0], [0.9])
 
 
 def test_a_mature_row_without_a_label() -> None:
@@ -261,10 +251,8 @@ def test_times_of_labels_put_rows_in_order() -> None:
     assert [each.n for each in one.periods] == [210] * 14 + [60]
     watch = Monitor(POLICY)
     watch.update(loss[:100], score[:100], time=when[:100])
-    with pytest.raises(ValueError, match="is before that of rows that were tested"):
-        watch.update([0.0], [0.9], time=[1.0])
-    with pytest.raises(ValueError, match="earlier times were not"):
-        watch.update([0.0], [0.9], time=[np.datetime64("2026-01-01")])
+    refused(ValueError, "is before that of rows that were tested", watch.update, [0.0], [0.9], time=[1.0])
+    refused(ValueError, "earlier times were not", watch.update, [0.0], [0.9], time=[np.datetime64("2026-01-01")])
 
 
 def test_clusters_are_as_old_as_their_first_row() -> None:
@@ -339,8 +327,7 @@ def test_a_window_forgives_within_and_not_beyond() -> None:
     bad = np.r_[np.zeros(100), np.ones(60), np.zeros(900)]
     whole = monitor(POLICY, bad, np.ones(1060), window=100, **options)
     assert whole.violated_at == 200
-    with pytest.raises(TypeError, match="two guarantees"):
-        monitor(POLICY, bad, np.ones(1060), window=100, since_first=True)
+    refused(TypeError, "two guarantees", monitor, POLICY, bad, np.ones(1060), window=100, since_first=True)
 
 
 def test_the_table_by_period() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 import abstain
-from abstain.policy import Policy
+from abstain.policy import Calibration, Objective, Policy, compute
 
 K = 4
 CLASSES = [f"c{k}" for k in range(K)]
@@ -30,6 +30,13 @@ def fitted(score: Any, groups: Any = None, seed: int = 1, **objective: Any) -> A
     rank = np.argsort(np.argsort(score)) / len(score)
     loss = (rng.random(len(score)) > 0.5 + 0.5 * rank).astype(float)
     return abstain.choose_threshold(loss, score, groups=groups, **(objective or {"coverage": 0.6}))
+
+
+def by_hand(score: str, thresholds: dict[str, float], **more: Any) -> Policy:
+    """Return a policy that guarantees nothing, with thresholds by hand."""
+    plain: Any = {"inputs": None, "temperature": None, "group": None, "guarantee": None}
+    plain |= {"objective": Objective(), "calibration": Calibration(n=9)}
+    return Policy(score=score, thresholds=thresholds, **{**plain, **more})
 
 
 def rows_of(name: str, n: int, seed: int) -> list[dict[str, Any]]:
@@ -79,12 +86,8 @@ def make(name: str, n: int = 800) -> tuple[Policy, list[dict[str, Any]]]:
         found = fitted(matrix_of(rows, ["s"])[:, 0], [site if site != "W's" else "N's" for site in sites])
         return found.policy(score="s", group="site"), rows
     if name == "positive":
-        from abstain.policy import compute
-
         score = compute("msp", "probabilities", matrix_of(rows, ["p"]), None)
         return fitted(score).policy(score="msp", probabilities="p"), rows
-    from abstain.policy import compute
-
     spec, kind, temperature = COMPUTED[name.replace("_", " of ")]
     score = compute(spec, kind, matrix_of(rows, CLASSES), temperature)  # type: ignore[arg-type]
     options: Any = {kind: CLASSES}

@@ -17,9 +17,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import abstain
-from abstain.policy import Calibration, Decision, Objective, Policy, SecondScore, compute
+from abstain.policy import Decision, Objective, SecondScore, compute
 from tests.policy.forms import in_sql, module
-from tests.policy.policies import CLASSES, COMPUTED, KINDS, fitted, logits, make, matrix_of, probabilities, rows_of
+from tests.policy.policies import (
+    CLASSES,
+    COMPUTED,
+    KINDS,
+    by_hand,
+    fitted,
+    logits,
+    make,
+    matrix_of,
+    probabilities,
+    rows_of,
+)
+from tests.refusals import refused
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -85,25 +97,18 @@ def test_what_does_not_fit_is_refused() -> None:
         (of_p, z, "pass logits as logits"), (of_p, 100 * p, "of per cent"), (of_z, p, "these are probabilities"),
         (of_p, p[:, :3], "from 4 classes, got 3"), (of_z, z[0, :2], "from 4 classes, got 2"),
     ]:  # fmt: skip
-        with pytest.raises(ValueError, match=message):
-            policy.decide(wrong)
+        refused(ValueError, message, policy.decide, wrong)
     for policy, wrong in [(of_p, z[0]), (of_z, p[1])]:
         for row in (wrong, dict(zip(CLASSES, wrong, strict=True))):
-            with pytest.raises(ValueError, match="probabilities"):
-                policy.decide(row)
-    with pytest.raises(ValueError, match="the row has no 'c3'"):
-        of_z.decide({"c0": 1.0, "c1": 1.0, "c2": 0.0})
+            refused(ValueError, "probabilities", policy.decide, row)
+    refused(ValueError, "the row has no 'c3'", of_z.decide, {"c0": 1.0, "c1": 1.0, "c2": 0.0})
     with pytest.raises(ValueError, match="column 'c3' of the policy is missing"):
         of_z.decide(pl.DataFrame({"c0": [1.0], "c1": [1.0], "c2": [0.0]}))
     column, grouped = make("column")[0], make("groups")[0]
-    with pytest.raises(TypeError, match="'high' is no number"):
-        column.decide({"s": "high"})
-    with pytest.raises(TypeError, match="truth value"):
-        column.decide(True)
-    with pytest.raises(TypeError, match="give groups="):
-        grouped.decide([0.5])
-    with pytest.raises(ValueError, match="the row has no 'site'"):
-        grouped.decide({"s": 0.5})
+    refused(TypeError, "'high' is no number", column.decide, {"s": "high"})
+    refused(TypeError, "truth value", column.decide, True)
+    refused(TypeError, "give groups=", grouped.decide, [0.5])
+    refused(ValueError, "the row has no 'site'", grouped.decide, {"s": 0.5})
 
 
 def test_one_row_of_classes_or_many() -> None:
@@ -118,11 +123,9 @@ def test_one_row_of_classes_or_many() -> None:
     positive = make("positive")[0]
     assert isinstance(positive.decide(0.99), Decision)
     assert positive.decide(0.99).accepted
-    with pytest.raises(ValueError, match="may be one row of classes or many probabilities"):
-        positive.decide([0.2, 0.8])
+    refused(ValueError, "may be one row of classes or many probabilities", positive.decide, [0.2, 0.8])
     named = fitted(np.linspace(0.5, 1, 50)).policy(score="msp", probabilities="p", class_names=["no", "yes"])
-    with pytest.raises(ValueError, match="may be one row of classes or many probabilities"):
-        named.decide([0.2, 0.8, 0.9])
+    refused(ValueError, "may be one row of classes or many probabilities", named.decide, [0.2, 0.8, 0.9])
     assert len(named.decide([[0.2], [0.8], [0.9]])) == 3
 
 
@@ -166,9 +169,8 @@ def test_a_policy_belongs_to_a_model(tmp_path: Path) -> None:
     """Another model, other classes or another order, another temperature: refused when it is loaded."""
     names = ["no", "yes", "perhaps", "never"]
     found = fitted(compute("msp", "logits", logits(90, 0), 2.0))
-    policy = found.policy(
-        score="msp", logits=CLASSES, temperature=2.0, class_names=names, model="net 7", author="A. B.", note="spring"
-    )
+    about = {"class_names": names, "model": "net 7", "author": "A. B.", "note": "spring"}
+    policy = found.policy(score="msp", logits=CLASSES, temperature=2.0, **about)
     policy.save(tmp_path / "p.json")
     loaded = abstain.load_policy(tmp_path / "p.json", model="net 7", class_names=names, temperature=2.0)
     assert loaded == policy
@@ -179,13 +181,10 @@ def test_a_policy_belongs_to_a_model(tmp_path: Path) -> None:
         ({"class_names": names[::-1]}, "knows other order"), ({"class_names": names[:2]}, "knows other classes"),
         ({"temperature": 1.0}, "divides logits by 2, not 1"),
     ]:  # fmt: skip
-        with pytest.raises(ValueError, match=message):
-            abstain.load_policy(tmp_path / "p.json", **wrong)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="in this order"):
-        policy.check(columns=CLASSES[::-1])
+        refused(ValueError, message, abstain.load_policy, tmp_path / "p.json", **wrong)
+    refused(ValueError, "in this order", policy.check, columns=CLASSES[::-1])
     assert policy.check(columns=CLASSES) is policy
-    with pytest.raises(ValueError, match="does not say its model"):
-        make("column")[0].check(model="net 7")
+    refused(ValueError, "does not say its model", make("column")[0].check, model="net 7")
 
 
 def test_policies_of_the_first_format_are_read(tmp_path: Path) -> None:
@@ -241,8 +240,7 @@ def test_a_pair_of_probabilities_is_not_guessed_at() -> None:
             policy.decide([0.55, 0.45])
         assert not policy.decide([[0.55, 0.45]])
         assert policy.decide([[0.05]])
-        with pytest.raises(ValueError, match="the truth of 2 decisions is ambiguous"):
-            bool(policy.decide([[0.55], [0.95]]))
+        refused(ValueError, "the truth of 2 decisions is ambiguous", bool, policy.decide([[0.55], [0.95]]))
 
 
 def test_sixteen_threads_decide_as_one() -> None:
@@ -286,35 +284,25 @@ def test_the_reasons_are_those_of_the_decision_table(form: str) -> None:
         (0.9, 0.9, "a", True, "declined"),
         (None, 0.4, "new", True, "declined"),
     ]
-    policy = Policy(
-        score="s",
-        inputs=None,
-        temperature=None,
-        group="g",
-        thresholds={"a": 0.6, "closed": math.inf},
-        objective=Objective(),
-        guarantee=None,
-        calibration=Calibration(n=9),
-        reading={"abstained": "d"},
-        second=SecondScore("t", None, None, uncertainty=False, threshold=0.5),
-    )
+    second = SecondScore("t", None, None, uncertainty=False, threshold=0.5)
+    limits = {"a": 0.6, "closed": math.inf}
+    policy = by_hand("s", limits, group="g", reading={"abstained": "d"}, second=second)
     rows = [{"s": s, "t": t, "g": g, "d": d} for s, t, g, d, _ in table]
     s, t = (np.array([row[name] for row in rows], dtype=float) for name in "st")
+    groups, declined = [row["g"] for row in rows], [row["d"] for row in rows]
     found = {
         "row": lambda: [policy.decide(row).reason for row in rows],
         "rows": lambda: policy.decide(rows).reason.tolist(),
         "frame": lambda: policy.decide(pl.DataFrame(rows)).reason.tolist(),
-        "arrays": lambda: policy.decide(
-            s, [row["g"] for row in rows], second=t, declined=[row["d"] for row in rows]
-        ).reason.tolist(),
+        "arrays": lambda: policy.decide(s, groups, second=t, declined=declined).reason.tolist(),
         "exported": lambda: [module(policy)["decide"](row).reason for row in rows],
         "in SQL": lambda: in_sql(policy, rows),
     }[form]()
     reasons = [reason for *_, reason in table]
     assert found == ([[reason == "accepted" for reason in reasons]] * 2 if form == "in SQL" else reasons)
     one, both = policy.as_one(s, t)  # as a monitor reads two scores
-    accepted = one.decide(both, [row["g"] for row in rows], declined=[row["d"] for row in rows]).reason == "accepted"
-    assert accepted.tolist() == [reason == "accepted" for *_, reason in table]
+    accepted = one.decide(both, groups, declined=declined).reason == "accepted"
+    assert accepted.tolist() == [reason == "accepted" for reason in reasons]
 
 
 @pytest.mark.parametrize("frame", [pl.DataFrame, pd.DataFrame])
@@ -327,14 +315,11 @@ def test_a_missing_list_of_classes_alone_has_no_score(frame: Any) -> None:
 
 def test_logits_between_0_and_1_are_logits() -> None:
     """Only rows that all sum to 1, with decimals, are taken for probabilities."""
-    policy = abstain.choose_threshold([0, 1], [0.9, 0.2], coverage=0.5).policy(
-        score="max_logit", logits=["x", "y", "z"]
-    )
+    policy = by_hand("max_logit", {"": 0.9}, inputs={"logits": ["x", "y", "z"]})
     assert policy.decide([[0.2, 0.3, 0.4], [0.5, 0.1, 0.1]]).score.tolist() == [0.4, 0.5]
     assert policy.decide([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]).score.tolist() == [1.0, 1.0]
     assert policy.decide([[0.2, 0.3, 0.5], [0.5, 0.1, 0.1]]).score.tolist() == [0.5, 0.5]
-    with pytest.raises(ValueError, match="these are probabilities, not logits"):
-        policy.decide([[0.0, 0.3, 0.7], [0.5, 0.25, 0.25]])
+    refused(ValueError, "these are probabilities, not logits", policy.decide, [[0.0, 0.3, 0.7], [0.5, 0.25, 0.25]])
 
 
 def test_what_a_case_cost_is_counted_per_case() -> None:
@@ -349,10 +334,7 @@ def test_what_a_case_cost_is_counted_per_case() -> None:
 
 def test_groups_that_are_equal_as_numbers_keep_their_names() -> None:
     """True, 1 and 1.0 are equal to Python, and name different groups in a list, as they do in a row."""
-    found = abstain.choose_threshold(
-        [0, 0, 0, 0], [0.9, 0.9, 0.2, 0.2], groups=["true", "true", "1", "1"], coverage=1.0
-    )
-    policy: Any = found.policy(score="s", group="g")
+    policy = by_hand("s", {"true": 0.9, "1": 0.2}, group="g")
     groups = [True, 1, 1.0, "1"]
     many = policy.decide(np.full(4, 0.5), groups=groups)
     assert many.reason.tolist() == [policy.decide({"s": 0.5, "g": group}).reason for group in groups]

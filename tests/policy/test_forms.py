@@ -2,10 +2,8 @@
 
 import json
 import math
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -17,9 +15,10 @@ import polars as pl
 import pytest
 
 import abstain
-from abstain.policy import KEPT, REASONS, Calibration, Objective, Policy, SecondScore, schema
+from abstain.policy import KEPT, REASONS, Policy, SecondScore, schema
 from tests.policy.forms import in_sql, module
-from tests.policy.policies import CLASSES, KINDS, fitted, make, rows_of
+from tests.policy.policies import CLASSES, KINDS, by_hand, fitted, make, rows_of
+from tests.refusals import refused
 
 N = 2_000
 #: Kinds of policies that SQL can express.
@@ -61,12 +60,9 @@ def test_the_python_file_takes_numbers_and_lists() -> None:
     assert [bool(alone(0.99)), bool(alone(0.01)), alone(0.01).action] == [True, False, "reject"]
     assert repr(classes([9.0, 0.0, 0.0, 0.0])) == repr(computed.decide([9.0, 0.0, 0.0, 0.0]))
     assert repr(module(make("positive")[0])["decide"](0.2)) == repr(make("positive")[0].decide({"p": 0.2}))
-    with pytest.raises(TypeError, match="a dict by column, or the number 's'; give rows one by one"):
-        alone([0.9, 0.1])
-    with pytest.raises(ValueError, match="computed from 4 logits; give a list of them, or a dict by column"):
-        classes([1.0, 2.0])
-    with pytest.raises(ValueError, match="the row has no 'site', the group"):
-        module(make("groups")[0])["decide"](0.9)
+    refused(TypeError, "a dict by column, or the number 's'; give rows one by one", alone, [0.9, 0.1])
+    refused(ValueError, "computed from 4 logits; give a list of them, or a dict by column", classes, [1.0, 2.0])
+    refused(ValueError, "the row has no 'site', the group", module(make("groups")[0])["decide"], 0.9)
 
 
 @pytest.mark.parametrize("name", IN_SQL)
@@ -74,27 +70,14 @@ def test_sql_decides_alike(name: str) -> None:
     """In DuckDB and SQLite: the same rows, the calibration rows and what is missing among them."""
     policy, calibration = make(name)
     rows = calibration + rows_of(name, N, 12) + beyond(calibration)
-    frame = pl.DataFrame(rows, infer_schema_length=None)
-    expected = policy.decide(frame).accepted.tolist()
-    with duckdb.connect() as connection:
-        connection.register("rows_", frame.to_arrow())
-        got = connection.execute(f"SELECT {policy.to_sql('duckdb')} FROM rows_").fetchall()
-    assert [value for (value,) in got] == expected
-    with closing(sqlite3.connect(":memory:")) as lite:
-        columns = list(rows[0])
-        kinds = ", ".join(f'"{each}" {"TEXT" if each in ("site",) else "REAL"}' for each in columns)
-        lite.execute(f"CREATE TABLE t ({kinds})")
-        marks = ", ".join("?" * len(columns))
-        lite.executemany(f"INSERT INTO t VALUES ({marks})", [tuple(row[each] for each in columns) for row in rows])
-        got = lite.execute(f"SELECT {policy.to_sql('sqlite')} FROM t").fetchall()
-    assert [bool(value) for (value,) in got] == expected
+    expected = policy.decide(pl.DataFrame(rows, infer_schema_length=None)).accepted.tolist()
+    assert in_sql(policy, rows) == [expected, expected]
 
 
 def bare(score: str, columns: list[str], threshold: float, **more: Any) -> Policy:
     """Return a policy on probabilities, or on a column, with a threshold by hand."""
-    inputs: Any = {"probabilities": columns} if score in ("msp", "softmax_margin") else None
-    options: Any = {"objective": Objective(), "guarantee": None, "calibration": Calibration(n=9), **more}
-    return Policy(score, inputs, None, options.pop("group", None), {"": threshold}, **options)
+    inputs = {"probabilities": columns} if score in ("msp", "softmax_margin") else None
+    return by_hand(score, {"": threshold}, inputs=inputs, **more)
 
 
 NAN, INF = math.nan, math.inf
@@ -134,15 +117,13 @@ def test_every_form_gives_the_score_that_is_written_beside_its_row(
     """What is off by less than a thousandth is clipped; None: what is off by more is refused, in SQL NULL."""
     columns = [score] if score == "s" else ["a", "b", "c"][: len(table[0][0])]
     policy = bare(score, columns, threshold)
-    exported = module(policy)["decide"]
+    exported, place = module(policy)["decide"], 0 if score == "s" else slice(None)
     ways = [
         policy.decide,
         exported,
         lambda row: policy.decide(pl.DataFrame([row]))[0],
         lambda row: policy.decide([row])[0],
-        lambda row: policy.decide(np.array([list(row.values())], dtype=float)[:, 0 if score == "s" else slice(None)])[
-            0
-        ],
+        lambda row: policy.decide(np.array([list(row.values())], dtype=float)[:, place])[0],
     ]
     if len(columns) == 3:  # or one column that holds them as a list
         lists = bare(score, ["p"], threshold, classes=["no", "yes", "perhaps"])
@@ -152,8 +133,7 @@ def test_every_form_gives_the_score_that_is_written_beside_its_row(
         row = dict(zip(columns, values, strict=True))
         for way in ways:
             if wanted is None:
-                with pytest.raises(ValueError, match="probabilit"):
-                    way(row)
+                refused(ValueError, "probabilit", way, row)
                 continue
             found = way(row)
             reason = "missing_score" if wanted != wanted else "accepted" if wanted >= threshold else "below_threshold"
@@ -166,27 +146,22 @@ def test_every_form_gives_the_score_that_is_written_beside_its_row(
 def test_what_has_no_exact_form_is_refused() -> None:
     """A score that needs more than sums and quotients leaves the library as a column."""
     entropy = fitted(np.linspace(-1, 0, 50)).policy(score="neg_entropy", logits=CLASSES)
-    with pytest.raises(ValueError, match="'neg_entropy' needs the library; write the score"):
-        entropy.to_python()
+    refused(ValueError, "'neg_entropy' needs the library; write the score", entropy.to_python)
     with pytest.raises(ValueError, match="'neg_entropy' needs the library; write the score"):
         replace(entropy, reading={"abstained": "idk"}).to_python()
     for policy in (entropy, make("msp_logits")[0]):
-        with pytest.raises(ValueError, match="has no SQL that gives the same to the last digit"):
-            policy.to_sql()
+        refused(ValueError, "has no SQL that gives the same to the last digit", policy.to_sql)
     words = fitted(np.linspace(0, 1, 50)).policy(score="s", reading={"predictions": "answer", "abstained": "idk"})
     assert words.to_python()
     answers = fitted(np.linspace(0, 1, 50)).about_answered()
     with pytest.raises(ValueError, match="where the model abstained is said in words"):
         answers.policy(score="s", reading={"predictions": "answer"}).to_python()
-    with pytest.raises(ValueError, match="PostgreSQL rounds no doubles"):
-        make("positive")[0].to_sql("postgres")
+    refused(ValueError, "PostgreSQL rounds no doubles", make("positive")[0].to_sql, "postgres")
     listed = fitted(np.linspace(0, 1, 50)).policy(score="msp", probabilities="p", class_names=["a", "b", "c"])
-    with pytest.raises(ValueError, match="column 'p' holds lists of 3 numbers; write a column per class for SQL"):
-        listed.to_sql()
+    refused(ValueError, "column 'p' holds lists of 3 numbers; write a column per class for SQL", listed.to_sql)
     assert fitted(np.linspace(0, 1, 50)).policy(score="msp", probabilities="p", class_names=["a", "b"]).to_sql()
     assert make("msp_probabilities")[0].to_sql("postgres")
-    with pytest.raises(ValueError, match="dialect='oracle' is not known"):
-        words.to_sql("oracle")
+    refused(ValueError, "dialect='oracle' is not known", words.to_sql, "oracle")
 
 
 def test_the_file_is_a_program(tmp_path: Path) -> None:
@@ -200,11 +175,8 @@ def test_the_file_is_a_program(tmp_path: Path) -> None:
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert [row.pop("decision")["accepted"] for row in found] == [policy.decide(row).accepted for row in calibration]
     assert found == calibration
-    for line, said in (
-        ("[0.5]", "line 1: give a JSON object"),
-        ("{", "line 1: Expecting"),
-        ('{"x": 1}', "line 1: the row"),
-    ):
+    bad = {"[0.5]": "line 1: give a JSON object", "{": "line 1: Expecting", '{"x": 1}': "line 1: the row"}
+    for line, said in bad.items():
         run = subprocess.run([sys.executable, "decide.py"], cwd=tmp_path, input=line, capture_output=True, text=True)
         assert (run.returncode, run.stdout, run.stderr[: len(said)]) == (1, "", said)
 

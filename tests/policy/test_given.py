@@ -8,24 +8,15 @@ import pandas as pd
 import polars as pl
 import pytest
 
-import abstain
-from abstain.policy import Calibration, Objective, Policy, SecondScore
+from abstain.policy import Policy, SecondScore
+from tests.policy.policies import by_hand
+from tests.refusals import refused
 
 
 def two_scores(uncertainty: bool = False) -> Policy:
     """Return a policy with a group, a second score and a column of what the model declined."""
-    return Policy(
-        score="s",
-        inputs=None,
-        temperature=None,
-        group="g",
-        thresholds={"a": 0.6, "b": 0.2},
-        objective=Objective(),
-        guarantee=None,
-        calibration=Calibration(n=9),
-        reading={"abstained": "d"},
-        second=SecondScore("t", None, None, uncertainty=uncertainty, threshold=-0.5 if uncertainty else 0.5),
-    )
+    second = SecondScore("t", None, None, uncertainty=uncertainty, threshold=-0.5 if uncertainty else 0.5)
+    return by_hand("s", {"a": 0.6, "b": 0.2}, group="g", reading={"abstained": "d"}, second=second)
 
 
 @pytest.mark.parametrize("form", ["row", "frame", "pandas"])
@@ -63,24 +54,20 @@ def test_a_second_score_that_is_an_uncertainty_is_minus_its_column() -> None:
 
 def test_a_number_alone_decides_only_where_it_is_all_that_is_needed() -> None:
     """Not by group, with a second score, or as an uncertainty; words and per cent are read."""
-    plain: dict[str, Any] = {"objective": Objective(), "guarantee": None, "calibration": Calibration(n=9)}
-    policy = Policy("s", None, None, None, {"": 0.4}, **plain)
+    policy = by_hand("s", {"": 0.4})
     assert (policy.decide(0.4).reason, policy.decide(0.3).reason) == ("accepted", "below_threshold")
     second = SecondScore("t", None, None, uncertainty=False, threshold=0.5)
-    for more, message in (({"second": second}, "has a second score, 't'"), ({"group": "g"}, "give groups=")):
-        limits = {"a": 0.4} if "group" in more else {"": 0.4}
-        with pytest.raises(TypeError, match=message):
-            Policy("s", None, None, more.get("group"), limits, second=more.get("second"), **plain).decide(0.9)
-    doubt = Policy("s", None, None, None, {"": -0.4}, reading={"uncertainty": "s"}, **plain)
+    refused(TypeError, "has a second score, 't'", by_hand("s", {"": 0.4}, second=second).decide, 0.9)
+    refused(TypeError, "give groups=", by_hand("s", {"a": 0.4}, group="g").decide, 0.9)
+    doubt = by_hand("s", {"": -0.4}, reading={"uncertainty": "s"})
     assert (doubt.decide(0.3).reason, doubt.decide(0.5).reason) == ("accepted", "below_threshold")
-    cents = Policy("s", None, None, None, {"": 0.4}, reading={"confidence_levels": ["%"]}, **plain)
-    with pytest.raises(ValueError, match="the scale of calibration"):
-        cents.decide(40.0)
+    cents = by_hand("s", {"": 0.4}, reading={"confidence_levels": ["%"]})
+    refused(ValueError, "the scale of calibration", cents.decide, 40.0)
     assert cents.decide("45%").accepted
 
 
 @pytest.mark.parametrize(
-    ("rows", "refused"),
+    ("rows", "noticed"),
     [
         ([[0.3, 0.7]], False),  # two logits alone may well sum to 1
         ([[0.3, 0.7], [0.25, 0.75]], True),
@@ -93,12 +80,11 @@ def test_a_number_alone_decides_only_where_it_is_all_that_is_needed() -> None:
         ([[1.2, -0.2, 0.0]], False),
     ],
 )
-def test_probabilities_in_the_place_of_logits_are_noticed(rows: list[list[float]], refused: bool) -> None:
+def test_probabilities_in_the_place_of_logits_are_noticed(rows: list[list[float]], noticed: bool) -> None:
     columns = ["x", "y", "z"][: len(rows[0])]
-    policy = abstain.choose_threshold([0, 1], [0.9, 0.2], coverage=0.5).policy(score="max_logit", logits=columns)
+    policy = by_hand("max_logit", {"": 0.9}, inputs={"logits": columns})
     for form in (rows, pl.DataFrame(dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True)))):
-        if refused:
-            with pytest.raises(ValueError, match="these are probabilities, not logits"):
-                policy.decide(form)
+        if noticed:
+            refused(ValueError, "these are probabilities, not logits", policy.decide, form)
         else:
             assert len(policy.decide(form)) == len(rows)

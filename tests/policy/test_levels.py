@@ -9,7 +9,8 @@ import pytest
 
 import abstain
 from abstain.cli import run
-from abstain.policy import Calibration, Objective, Policy
+from tests.policy.policies import by_hand
+from tests.refusals import refused
 
 pl = pytest.importorskip("polars")
 
@@ -74,8 +75,7 @@ def test_what_is_beyond_the_scale_is_refused(said: list[str], wrong: Any, messag
     policy, decide, _ = made(said)
     forms = [wrong, {"said": wrong}, [wrong], pl.DataFrame({"said": [wrong]})]
     for ask, row in [(policy.decide, each) for each in forms] + [(decide, wrong), (decide, {"said": wrong})]:
-        with pytest.raises(ValueError, match=message):
-            ask(row)
+        refused(ValueError, message, ask, row)
     pl.DataFrame({"said": [wrong]}).write_csv("new.csv")
     assert run(["apply", "p.json", "new.csv", "-o", "out.csv"]) == 2
     assert not Path("out.csv").exists()
@@ -87,8 +87,7 @@ def test_the_scale_is_stated(folder: Path, capsys: pytest.CaptureFixture[str]) -
     assert "very low = 1, low = 2, medium|moderate = 3" in " ".join(capsys.readouterr().err.split())
     assert json.loads(Path("p.json").read_text())["reading"]["confidence_levels"][2] == "medium|moderate"
     assert policy.decide({"said": "Moderate"}).score == 3.0
-    with pytest.raises(ValueError, match="said in words or per cent, which SQL does not read; write it as numbers"):
-        policy.to_sql()
+    refused(ValueError, "said in words or per cent, which SQL does not read; write it as numbers", policy.to_sql)
 
 
 CENT, PLACES = ["%"], ["low", "Quite sure", "certain|sure"]
@@ -107,12 +106,9 @@ SAID: list[tuple[list[str], Any, Any]] = [
 @pytest.mark.parametrize(("levels", "said", "wanted"), SAID)
 def test_a_confidence_is_the_number_that_is_written_beside_it(levels: list[str], said: Any, wanted: Any) -> None:
     """Of a row by column; None: missing."""
-    asked, shown = Objective(), Calibration(n=9)
-    policy = Policy("said", None, None, None, {"": 0.5}, asked, None, shown, reading={"confidence_levels": levels})
+    policy = by_hand("said", {"": 0.5}, reading={"confidence_levels": levels})
     if wanted in (ValueError, TypeError):
-        with pytest.raises(wanted, match=r"said = .* (scale|number|truth)"):
-            policy.decide({"said": said})
+        refused(wanted, r"said = .* (scale|number|truth)", policy.decide, {"said": said})
     else:
-        assert policy.decide({"said": said}).score == pytest.approx(
-            wanted if wanted is not None else np.nan, nan_ok=True
-        )
+        number = np.nan if wanted is None else wanted
+        assert policy.decide({"said": said}).score == pytest.approx(number, nan_ok=True)

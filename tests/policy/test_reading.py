@@ -11,6 +11,7 @@ import pytest
 
 import abstain
 from abstain.policy import SecondScore, score_reading
+from tests.refusals import refused
 
 LOGITS = np.array([[2.0, 0.0, 1.0], [0.5, 1.5, 0.0], [0.0, 0.3, 0.1], [3.0, 0.0, 0.0]])
 LABELS = np.array([0, 1, 2, 0])
@@ -46,8 +47,7 @@ def test_without_logits_the_inputs_are_probabilities(name: str | None) -> None:
 def test_a_score_that_nothing_gives(score: str | None, temperature: float | None, message: str) -> None:
     """The message tells an unknown name from a known one whose inputs lack; parameters of a score do not matter."""
     outputs = abstain.read_outputs({"loss": [0.0, 1.0, 0.0], "confidence": [0.9, 0.5, 0.7]})
-    with pytest.raises(ValueError, match=message):
-        score_reading(outputs, score, temperature)
+    refused(ValueError, message, score_reading, outputs, score, temperature)
 
 
 @pytest.mark.parametrize(
@@ -96,8 +96,7 @@ def test_a_second_score_that_lacks_a_part_is_refused(name: str, tmp_path: Path) 
     rest = {key: value for key, value in content.items() if key not in ("format", "digest")}
     content["digest"] = hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
     path.write_text(json.dumps(content))
-    with pytest.raises(ValueError, match=r"second = .* is not valid; it needs score, inputs"):
-        abstain.load_policy(path)
+    refused(ValueError, r"second = .* is not valid; it needs score, inputs", abstain.load_policy, path)
 
 
 @pytest.mark.parametrize(
@@ -120,8 +119,7 @@ def test_how_files_are_read_is_kept_or_refused(reading: Any, computed: bool, mes
     if message is None:
         assert found.policy(**options, reading=reading).reading == reading
     else:
-        with pytest.raises(ValueError, match=message):
-            found.policy(**options, reading=reading)
+        refused(ValueError, message, found.policy, **options, reading=reading)
 
 
 TABLE = {
@@ -179,11 +177,9 @@ def test_a_policy_is_checked_for_what_it_was_made_for() -> None:
         ({"columns": ["s"]}, "needs the column 'site'"), ({"columns": ["site"]}, "needs the column 's'"),
         ({"temperature": 2.0}, "divides logits by 1, not 2"), ({"class_names": ["a"]}, "does not know its classes"),
     ):  # fmt: skip
-        with pytest.raises(ValueError, match=message):
-            policy.check(**given)  # type: ignore[arg-type]
+        refused(ValueError, message, policy.check, **given)
     classes = abstain.choose_threshold([0.0, 1.0], [0.9, 0.5], coverage=0.5).policy(score="msp", logits=["z0", "z1"])
     assert classes.check(columns=["z0", "z1"]) is classes
     for columns in (["z1", "z0"], ["z0"], ["z0", "z1", "z2"]):
-        with pytest.raises(ValueError, match="from z0, z1, in this order"):
-            classes.check(columns=columns)
+        refused(ValueError, "from z0, z1, in this order", classes.check, columns=columns)
     assert found.policy(score="msp", probabilities="p", group="site").check(columns=["x", "p", "site"]) is not None

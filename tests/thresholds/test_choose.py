@@ -10,6 +10,7 @@ from hypothesis import given
 import abstain
 from abstain import thresholds
 from abstain.thresholds import ReusedCalibrationWarning, audit
+from tests.refusals import refused
 from tests.strategies import Problem, problems
 
 LOSS = [0, 0, 1, 0, 1, 1]
@@ -71,8 +72,7 @@ def test_infinite_scores_are_refused(options: dict[str, float]) -> None:
 )
 def test_objectives_of_a_wrong_type_are_named(options: dict[str, object], message: str) -> None:
     """Argument, value and remedy."""
-    with pytest.raises(TypeError, match=message):
-        abstain.choose_threshold(LOSS, SCORE, **options)
+    refused(TypeError, message, abstain.choose_threshold, LOSS, SCORE, **options)
 
 
 def test_not_attainable_is_an_answer() -> None:
@@ -207,8 +207,7 @@ def test_a_risk_near_zero_is_not_attainable(scale: float, choose: Any, max_loss:
 def test_errors_name_the_group(options: dict[str, object], message: str) -> None:
     """Rows that are all missing or weightless say whose they are."""
     call = {"loss": [0, 1, 0, 1], "confidence": [1, 2, 3, 4], "risk": 0.5, "groups": list("aabb")} | options
-    with pytest.raises(ValueError, match=message):
-        abstain.choose_threshold(**call)  # type: ignore[arg-type]
+    refused(ValueError, message, abstain.choose_threshold, **call)
 
 
 def test_missing_scores() -> None:
@@ -250,14 +249,12 @@ def test_bad_options_are_refused(options: dict[str, object], message: str | None
     if message is None:
         assert abstain.choose_threshold(LOSS, SCORE, **options).coverage == 1.0
         return
-    with pytest.raises((ValueError, TypeError), match=message):
-        abstain.choose_threshold(LOSS, SCORE, **options)
+    refused((ValueError, TypeError), message, abstain.choose_threshold, LOSS, SCORE, **options)
 
 
 def test_real_losses_need_their_bound() -> None:
     """The largest loss that was seen is none."""
-    with pytest.raises(ValueError, match="give max_loss="):
-        abstain.choose_threshold([0.5, 2.0], [0.1, 0.2], risk=0.1, delta=0.05)
+    refused(ValueError, "give max_loss=", abstain.choose_threshold, [0.5, 2.0], [0.1, 0.2], risk=0.1, delta=0.05)
     with pytest.raises(ValueError, match="below a loss that occurs"):
         abstain.choose_threshold([0.5, 2.0], [0.1, 0.2], risk=0.1, delta=0.05, max_loss=1.0)
 
@@ -303,8 +300,7 @@ def test_an_audit_by_group() -> None:
         "a": (100, True), "b": (100, False), "c": (0, None)
     }  # fmt: skip
     assert seen.satisfied is False
-    with pytest.raises(TypeError, match="give groups="):
-        audit(found, loss, score)
+    refused(TypeError, "give groups=", audit, found, loss, score)
 
 
 def test_given_thresholds_are_the_only_ones() -> None:
@@ -331,8 +327,7 @@ def test_given_thresholds_are_the_only_ones() -> None:
 def test_a_risk_that_is_no_limit_asks_for_the_largest_loss_first() -> None:
     """A limit above 1 makes sense for losses up to 10."""
     loss, score = np.tile([0.0, 0.5, 8.0], 400), np.arange(1200)
-    with pytest.raises(ValueError, match="give max_loss="):
-        abstain.choose_threshold(loss, score, risk=2.0, delta=0.05)
+    refused(ValueError, "give max_loss=", abstain.choose_threshold, loss, score, risk=2.0, delta=0.05)
     with pytest.raises(ValueError, match="risk must be below the largest possible loss, 10"):
         abstain.choose_threshold(loss, score, risk=10.0, delta=0.05, max_loss=10.0)
     assert abstain.choose_threshold(loss, score, risk=4.0, delta=0.05, max_loss=10.0).guarantee().max_loss == 10.0

@@ -16,13 +16,8 @@ from abstain import thresholds
 def test_bets_are_products_over_rows(counted: bool) -> None:
     """Certified if and only if the mean of five products reaches 1/delta, also where equal rows come as a count."""
     loss, limit = [0.0] * 9 + [0.3] + [1.0] * 2 + [0.1] * 5, 0.5
-    evidence = (
-        sum(
-            math.prod(1.0 + stake / (1.0 - limit) * (limit - value) for value in loss)
-            for stake in (0.98, 0.6, 0.35, 0.2, 0.1)
-        )
-        / 5.0
-    )
+    rates = [stake / (1.0 - limit) for stake in (0.98, 0.6, 0.35, 0.2, 0.1)]
+    evidence = sum(math.prod(1.0 + rate * (limit - value) for value in loss) for rate in rates) / 5.0
     columns = {"loss": loss, "confidence": [0.7] * len(loss)}
     rows = {"frame": pl.DataFrame(columns).lazy()} if counted else columns
     for delta, certified in ((1.0 / evidence * (1.0 + 1e-9), True), (1.0 / evidence * (1.0 - 1e-9), False)):

@@ -21,6 +21,7 @@ from abstain.thresholds import (
     remember_selection,
 )
 from abstain.thresholds._row_hashes import digest, hashed, in_common, merged, sketch, unpacked
+from tests.refusals import refused
 
 DELTA = 0.05
 
@@ -100,8 +101,7 @@ def test_a_declared_largest_cluster_certifies_rows() -> None:
     seen = abstain.monitor(policy, wrong, score, clusters=later)
     assert seen.violated
     assert seen.risk == pytest.approx(wrong.mean())
-    with pytest.raises(ValueError, match="above max_cluster=8"):
-        abstain.monitor(policy, wrong, score, clusters=later // 50)
+    refused(ValueError, "above max_cluster=8", abstain.monitor, policy, wrong, score, clusters=later // 50)
     with pytest.raises(ValueError, match="above max_cluster=4"):
         abstain.choose_threshold(loss, score, delta=0.05, **(options | {"max_cluster": 4}))
 
@@ -143,11 +143,9 @@ def test_a_guarantee_about_clusters_is_tested_with_clusters(test) -> None:
     loss, score = (rng.random(3000) < 0.03) * 1.0, rng.random(3000)
     found = abstain.choose_threshold(loss, score, risk=0.06, delta=DELTA, clusters=cluster)
     policy = found.policy(score="s")
-    with pytest.raises(ValueError, match=r"the guarantee is about clusters .* give clusters="):
-        test(policy, loss[:50], score[:50])
+    refused(ValueError, r"the guarantee is about clusters .* give clusters=", test, policy, loss[:50], score[:50])
     rows = abstain.choose_threshold(loss, score, risk=0.06, delta=DELTA).policy(score="s")
-    with pytest.raises(ValueError, match="the guarantee is about rows"):
-        test(rows, loss, score + 2.0, clusters=cluster)
+    refused(ValueError, "the guarantee is about rows", test, rows, loss, score + 2.0, clusters=cluster)
     large = np.r_[np.ones(2000), np.zeros(280)]  # one large cluster is always wrong, and 28 small ones never
     seen = test(policy, large, np.full(2280, 2.0), clusters=np.r_[np.zeros(2000), 1 + np.arange(280) // 10])
     assert seen.risk == pytest.approx(1 / 29)
@@ -197,8 +195,7 @@ def test_clusters_at_fixed_thresholds_and_in_groups() -> None:
 def test_what_is_not_valid_for_clusters_is_refused(options: dict[str, object], message: str) -> None:
     """With the remedy."""
     call = {"risk": 0.2, "delta": DELTA, "clusters": np.arange(100)} | options
-    with pytest.raises(ValueError, match=message):
-        abstain.choose_threshold(np.zeros(100), np.arange(100.0), **call)  # type: ignore[arg-type]
+    refused(ValueError, message, abstain.choose_threshold, np.zeros(100), np.arange(100.0), **call)
 
 
 def test_intervals_of_an_empirical_threshold_know_clusters() -> None:
@@ -254,8 +251,7 @@ def test_a_certificate_on_rows_of_a_selection_warns() -> None:
 
 def test_other_rows_of_rounded_scores_are_not_taken_for_those_of_a_selection() -> None:
     """Scores of two decimals look alike in any two samples; columns of different rows are no rows."""
-    with pytest.raises(ValueError, match=r"lengths differ \(loss: 2, confidence: 1\)"):
-        remember_selection([0.0, 1.0], [0.5])
+    refused(ValueError, r"lengths differ \(loss: 2, confidence: 1\)", remember_selection, [0.0, 1.0], [0.5])
     rng = np.random.default_rng(7)
     remember_selection(rng.random(3000) < 0.2, np.round(rng.random(3000), 2))
     with warnings.catch_warnings():
@@ -350,8 +346,7 @@ def test_the_better_score_is_chosen() -> None:
     )
     many = choose_among(loss, scores | {f"more {k}": rng.random(2000) for k in range(3)}, risk=0.05, delta=DELTA, rng=1)
     assert (many.name, many.rule, many.found.n, many.found.delta) == ("good", "split", 1333, DELTA)
-    with pytest.raises(TypeError, match="candidates must be a mapping"):
-        choose_among(loss, {}, risk=0.05, delta=DELTA)
+    refused(TypeError, "candidates must be a mapping", choose_among, loss, {}, risk=0.05, delta=DELTA)
 
 
 def test_a_guarantee_about_false_negatives() -> None:
@@ -384,5 +379,4 @@ def test_a_plan_has_a_range_and_refuses_an_empty_pilot() -> None:
     assert (some.n_pilot, some.n_errors) == (300, int(wrong.sum()))
     with pytest.raises(ValueError, match=r"holds 4 errors; below 5 it cannot say.*at least 149"):
         plan_certificate(np.arange(300) < 4, ease, risk=0.02, delta=DELTA)
-    with pytest.raises(ValueError, match="needs a 0/1 loss"):
-        plan_certificate(0.5 * wrong, ease, risk=0.05, delta=DELTA)
+    refused(ValueError, "needs a 0/1 loss", plan_certificate, 0.5 * wrong, ease, risk=0.05, delta=DELTA)

@@ -10,6 +10,7 @@ import pytest
 
 import abstain
 from abstain.thresholds import apply_policy, audit, choose_pair
+from tests.refusals import refused
 from tests.tiers import repeated
 
 N = 6000
@@ -109,8 +110,7 @@ def test_a_pair_is_audited_as_one_score() -> None:
     assert seen.n_accepted == accepted.sum()
     assert seen.risk == pytest.approx(loss[accepted].mean())
     assert seen.satisfied is not False
-    with pytest.raises(TypeError, match="this policy has two scores"):
-        found.policy(score="c", second="o").accept(confidence)
+    refused(TypeError, "this policy has two scores", found.policy(score="c", second="o").accept, confidence)
 
 
 @pytest.mark.parametrize(("n_far", "prevalence", "expected"), [(3000, 0.05, 3112), (60, 0.2, 193), (900, 0.6, 1388)])
@@ -157,10 +157,8 @@ def test_what_is_refused() -> None:
         (ValueError, "truth values", {"is_ood": np.arange(200)}), (ValueError, "lengths differ", {"is_ood": ood[:9]}),
         (ValueError, "below the largest", {"prevalence": 0.1, "is_ood": ood, "risk": 1.0}),
     ]:  # fmt: skip
-        with pytest.raises(error, match=message):
-            choose_pair(loss, confidence, second, **(good | options))
-    with pytest.raises(ValueError, match="max_loss"):
-        choose_pair(0.5 * loss, confidence, second, prevalence=0.1, is_ood=ood, **good)
+        refused(error, message, choose_pair, loss, confidence, second, **good | options)
+    refused(ValueError, "max_loss", choose_pair, 0.5 * loss, confidence, second, prevalence=0.1, is_ood=ood, **good)
 
 
 def test_few_rows_certify_nothing_and_say_so() -> None:

@@ -8,9 +8,11 @@ import polars as pl
 import pytest
 
 import abstain
+from abstain.cli import run
 from abstain.monitoring import monitor
 from abstain.policy import Policy
-from abstain.thresholds import apply_policy
+from abstain.thresholds import apply_policy, audit
+from tests.refusals import refused
 
 RNG = np.random.default_rng(0)
 SCORE = RNG.random(1000)
@@ -69,8 +71,7 @@ def test_an_edited_policy_is_noticed(tmp_path: Path) -> None:
     path = tmp_path / "policy.json"
     policy().save(path)
     edit(path, thresholds={"": 0.1})
-    with pytest.raises(ValueError, match="was edited after it was saved, so its guarantee is void"):
-        abstain.load_policy(path)
+    refused(ValueError, "was edited after it was saved, so its guarantee is void", abstain.load_policy, path)
     loaded = abstain.load_policy(path, edited=True)
     assert loaded.guarantee is None
     assert (
@@ -135,12 +136,9 @@ def test_edited_nonsense_is_refused_even_if_edits_are_allowed(
 def test_no_json_and_no_file(tmp_path: Path) -> None:
     """One line each."""
     (tmp_path / "p.json").write_text("{")
-    with pytest.raises(ValueError, match=r"cannot be read as a policy.*; write one with"):
-        abstain.load_policy(tmp_path / "p.json")
-    with pytest.raises(ValueError, match=r"cannot be read as a policy \(Is a directory\); write one with"):
-        abstain.load_policy(tmp_path)
-    with pytest.raises(FileNotFoundError, match="no such policy"):
-        abstain.load_policy(tmp_path / "q.json")
+    refused(ValueError, r"cannot be read as a policy.*; write one with", abstain.load_policy, tmp_path / "p.json")
+    refused(ValueError, r"cannot be read as a policy \(Is a directory\); write one with", abstain.load_policy, tmp_path)
+    refused(FileNotFoundError, "no such policy", abstain.load_policy, tmp_path / "q.json")
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
@@ -188,8 +186,7 @@ def test_bad_files_are_refused_and_leave_nothing(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="column 'msp' of the policy is missing; did you mean 'mps'"):
         apply_policy(policy(), source, target)
     source.write_text("msp,accepted\n0.5,a\n")
-    with pytest.raises(ValueError, match="column 'accepted' exists already"):
-        apply_policy(policy(), source, target)
+    refused(ValueError, "column 'accepted' exists already", apply_policy, policy(), source, target)
     source.write_text("msp\n0.5\nhigh\n")
     with pytest.raises(
         ValueError, match=r"column 'msp' must hold numbers, but data row 2 holds 'high'; repair the file$"
@@ -198,8 +195,7 @@ def test_bad_files_are_refused_and_leave_nothing(tmp_path: Path) -> None:
     source.write_text("msp,label_drawn\n0.5,true\n")  # a name that apply --audit needs, and no other
     assert apply_policy(policy(), source, tmp_path / "kept.csv").n == 1
     (tmp_path / "kept.csv").unlink()
-    with pytest.raises(ValueError, match="is the input itself"):
-        apply_policy(policy(), source, source)
+    refused(ValueError, "is the input itself", apply_policy, policy(), source, source)
     assert [path.name for path in tmp_path.iterdir()] == ["new.csv"]
     lists = tmp_path / "lists.parquet"
     pl.DataFrame({"msp": [0.5], "logits": [[1.0, 2.0]]}).write_parquet(lists)
@@ -262,10 +258,8 @@ def test_a_finished_column_does_not_stand_in_for_a_computed_score(tmp_path: Path
     message = (
         "'z_1' is missing: the policy's score 'neg_entropy' is computed from z_0, z_1, z_2 with temperature 1.5, not"
     )
-    with pytest.raises(ValueError, match=message):
-        apply_policy(computed(), source, tmp_path / "out.csv")
-    with pytest.raises(ValueError, match="takes its score from the column 'msp'"):
-        policy().confidence([[0.0, 1.0]])
+    refused(ValueError, message, apply_policy, computed(), source, tmp_path / "out.csv")
+    refused(ValueError, "takes its score from the column 'msp'", policy().confidence, [[0.0, 1.0]])
 
 
 @pytest.mark.parametrize(
@@ -289,7 +283,49 @@ def test_columns_of_a_policy_are_named_by_text(name: object) -> None:
     """Not when the file is read again, on another machine."""
     single = abstain.choose_threshold([0, 1], [0.9, 0.2], coverage=0.5)
     grouped = abstain.choose_threshold([0, 1], [0.9, 0.2], coverage=0.5, groups=["a", "b"])
-    with pytest.raises(TypeError, match=r"score must be text, got .*; name the column in new files"):
-        single.policy(score=name)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="group must be text, got"):
-        grouped.policy(score="msp", group=name)  # type: ignore[arg-type]
+    refused(TypeError, r"score must be text, got .*; name the column in new files", single.policy, score=name)
+    refused(TypeError, "group must be text, got", grouped.policy, score="msp", group=name)
+
+
+# ---------------------------------------------------------------------- what a policy says
+
+
+def rows(n: int, seed: int, power: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+    """Return scores and losses, fewer errors at the top."""
+    rng = np.random.default_rng(seed)
+    score = rng.random(n) ** power
+    return score, (rng.random(n) > 0.6 + 0.4 * score).astype(float)
+
+
+def test_no_guarantee_is_no_open_question() -> None:
+    """An empirical policy is neither satisfied nor violated: the words say that nothing is guaranteed."""
+    score, loss = rows(800, 0)
+    policy = abstain.choose_threshold(loss, score, coverage=0.5).policy(score="s")
+    new, errors = rows(300, 1)
+    for seen in (monitor(policy, errors, new), audit(policy, errors, new)):
+        assert seen.headline().startswith(("this policy guarantees nothing", "this policy has no guarantee"))
+        assert "undecided" not in seen.headline()
+    assert "undecided" not in str(audit(policy, errors, new))
+    certified = abstain.choose_threshold(loss, score, risk=0.3, delta=0.05).policy(score="s")
+    assert monitor(certified, errors, new).headline().startswith("guarantee violated: ")
+    assert audit(certified, errors, new).headline().startswith("guarantee: ")
+
+
+@pytest.mark.parametrize(("power", "noted"), [(1.0, False), (0.7, True)])
+def test_apply_notes_another_model(
+    power: float, noted: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A model that nobody checked is noted, and a share of accepted rows that chance does not explain."""
+    monkeypatch.chdir(tmp_path)
+    score, loss = rows(2000, 0)
+    pl.DataFrame({"s": score, "e": loss}).write_csv("cal.csv")
+    pl.DataFrame({"s": rows(2000, 5, power)[0]}).write_csv("new.csv")
+    made = ["threshold", "cal.csv", "--confidence", "s", "--loss", "e", "--coverage", "0.5", "--model", "rf-1"]
+    assert run([*made, "-o", "p.json"]) == 0
+    capsys.readouterr()
+    assert run(["apply", "p.json", "new.csv", "-o", "out.csv"]) == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "made for the model 'rf-1', and new.csv does not say which one scored it: give --model" in said
+    assert ("chance does not explain it" in said) == noted
+    assert run(["apply", "p.json", "new.csv", "-o", "out2.csv", "--model", "rf-1"]) == 0
+    assert "which one scored it" not in capsys.readouterr().err

@@ -7,6 +7,7 @@ import pytest
 
 import abstain
 from abstain.thresholds import prior_threshold
+from tests.refusals import refused
 
 GRID = np.linspace(1, 0, 21)
 
@@ -47,8 +48,7 @@ def test_rare_errors_of_a_rare_class_count_by_the_prior() -> None:
 def test_priors_that_say_nothing(prior: dict[Any, float], message: str) -> None:
     """Shares that do not sum to 1, and classes without rows or shares, are refused."""
     loss, score, ill = rows(50, np.random.default_rng(2))
-    with pytest.raises(ValueError, match=message):
-        prior_threshold(loss, score, ill, prior=prior, risk=0.05, delta=0.05, thresholds=GRID)
+    refused(ValueError, message, prior_threshold, loss, score, ill, prior=prior, risk=0.05, delta=0.05, thresholds=GRID)
 
 
 def test_shares_that_were_estimated_are_refused() -> None:
@@ -69,10 +69,17 @@ def test_a_share_of_unseen_rows_is_a_stricter_limit() -> None:
     assert found.risk_limit == 0.05
     assert found.reach.ood_share >= 0.02 * (1 - 1e-9)
     assert "share of 0.02" in found.policy(score="msp").guarantee.statement
-    with pytest.raises(TypeError, match="belongs to a certificate"):
-        abstain.choose_threshold(wrong, score, risk=0.05, ood_share=0.02)
-    with pytest.raises(ValueError, match="by themselves"):
-        abstain.choose_threshold(wrong, score, risk=0.05, delta=0.05, ood_share=0.05)
+    refused(TypeError, "belongs to a certificate", abstain.choose_threshold, wrong, score, risk=0.05, ood_share=0.02)
+    refused(
+        ValueError,
+        "ood_share=0.05 must be below the limit 0.05.*by themselves",
+        abstain.choose_threshold,
+        wrong,
+        score,
+        risk=0.05,
+        delta=0.05,
+        ood_share=0.05,
+    )
 
 
 def test_reach_is_what_the_band_leaves() -> None:

@@ -75,11 +75,6 @@ def test_copies(once: int, copies: int, digits: int | None, number: int) -> None
     assert said(score, loss=other) == ""
 
 
-def test_an_infinite_score_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"holds \+inf"):
-        said(np.where(np.arange(N) % 50, SCORE, np.inf))
-
-
 @pytest.mark.parametrize(
     ("names", "words"),
     [
