@@ -5,8 +5,6 @@ import os
 import random
 import shlex
 import sys
-from pathlib import Path
-from typing import Any
 
 # Workers share the cores: one thread each, as said before NumPy and PyTorch start theirs.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -15,11 +13,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
-from tests.command import Do, Done, Run
+from tests.command import Done
 
 # ci: the same examples on every run, so that a red run can be repeated; long: many times as many (.ci/run --all);
 # thorough: by hand, random and very long.
-_SHARED: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+_SHARED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("ci", derandomize=True, max_examples=25, database=None, print_blob=True, **_SHARED)
 settings.register_profile("long", derandomize=True, max_examples=300, database=None, print_blob=True, **_SHARED)
 settings.register_profile("thorough", max_examples=3000, **_SHARED)
@@ -32,12 +30,12 @@ if hasattr(providers, "_get_local_constants"):
     providers._get_local_constants = lambda: _NOTHING
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser):
     """Add ``--order SEED``: the tests in a random order, the same one for the same seed."""
     parser.addoption("--order", type=int, default=None, metavar="SEED", help="run the tests in a random order")
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config, items):
     """Skip tests marked slow unless an expression of marks names them (``pytest -m slow``); shuffle on request."""
     if config.getoption("--order") is not None:
         random.Random(config.getoption("--order")).shuffle(items)
@@ -48,20 +46,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(autouse=True)
-def nothing_selected() -> None:
+def nothing_selected():
     """Forget what other tests of this process have selected: a certificate on rows like theirs would warn."""
     if (reuse := sys.modules.get("abstain.thresholds._row_warnings")) is not None:
         reuse._SELECTED.clear()
 
 
 @pytest.fixture(params=["numpy", "array_api_strict", "torch"])
-def xp(request: pytest.FixtureRequest) -> Any:
+def xp(request):
     """Return an array library: NumPy, the strict reference of the Array API standard, or PyTorch."""
     return importlib.import_module(request.param)
 
 
 @pytest.fixture
-def abstain_(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+def abstain_(monkeypatch, tmp_path):
     """Return the command, run in a folder of its own."""
     pytest.importorskip("rich")
     testing = pytest.importorskip("click.testing")
@@ -71,7 +69,7 @@ def abstain_(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     for name in ("COLUMNS", "FORCE_COLOR", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
 
-    def call(*arguments: object) -> Done:
+    def call(*arguments):
         with testing.CliRunner().isolation() as (out, err, _):
             code = run([str(argument) for argument in arguments])
             return Done(code, out.getvalue().decode(), err.getvalue().decode())
@@ -80,10 +78,10 @@ def abstain_(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
 
 
 @pytest.fixture
-def do(abstain_: Run) -> Do:
+def do(abstain_):
     """Return a function that runs a line as it is typed, which must end with the exit code that is given."""
 
-    def call(line: str, code: int = 0) -> Done:
+    def call(line, code=0):
         done = abstain_(*shlex.split(line))
         assert done.code == code, done
         return done

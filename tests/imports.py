@@ -1,7 +1,6 @@
 """Find what each module of the package imports, by reading its source and never by running it."""
 
 import ast
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -11,7 +10,7 @@ SOURCE = ROOT / "src"
 
 
 @cache
-def tree_of(path: Path) -> ast.Module:
+def tree_of(path):
     """Return a source file, parsed once for all tests of a process."""
     return ast.parse(path.read_text(encoding="utf-8"))
 
@@ -25,7 +24,7 @@ class Import(NamedTuple):
     at_top: bool
 
 
-def modules(source: Path = SOURCE) -> dict[str, Path]:
+def modules(source=SOURCE):
     """Return the dotted name of every module below ``source`` and its file."""
     found = {}
     for path in sorted(source.glob("abstain/**/*.py")):
@@ -34,11 +33,11 @@ def modules(source: Path = SOURCE) -> dict[str, Path]:
     return found
 
 
-def imports_of(module: str, code: str | ast.Module, known: set[str], *, is_package: bool = False) -> list[Import]:
+def imports_of(module, code, known, *, is_package=False):
     """Return the imports in ``code``, those inside functions included, those for type checkers left out."""
     package = module if is_package else module.rpartition(".")[0]
 
-    def targets(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
+    def targets(node):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
             return
@@ -50,7 +49,7 @@ def imports_of(module: str, code: str | ast.Module, known: set[str], *, is_packa
             name = f"{base}.{alias.name}"
             yield name if name in known else base
 
-    def walk(node: ast.AST, at_top: bool) -> Iterator[Import]:
+    def walk(node, at_top):
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
                 for other in child.orelse:
@@ -66,7 +65,7 @@ def imports_of(module: str, code: str | ast.Module, known: set[str], *, is_packa
 
 
 @cache
-def all_imports() -> list[Import]:
+def all_imports():
     """Return every import of the package."""
     files = modules()
     return [
@@ -76,11 +75,11 @@ def all_imports() -> list[Import]:
     ]
 
 
-def circle(edges: dict[str, set[str]]) -> list[str]:
+def circle(edges):
     """Return one circle of a directed graph, or an empty list."""
-    done: set[str] = set()
+    done = set()
 
-    def search(node: str, path: list[str]) -> list[str]:
+    def search(node, path):
         if node in path:
             return [*path[path.index(node) :], node]
         if node in done:

@@ -1,7 +1,6 @@
 """The paths of the inner loops, each of which can be taken however small the problem."""
 
 import importlib.util
-from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
@@ -13,7 +12,7 @@ PATHS = ["numpy", "python", *(["numba"] if importlib.util.find_spec("numba") els
 
 
 @contextmanager
-def taken(path: str) -> Iterator[None]:
+def taken(path):
     """Take one of the paths, however small the problem."""
     with pytest.MonkeyPatch.context() as patch:
         kernels = {"numpy": lambda each: None, "python": lambda each: each, "numba": _fast.compiled}

@@ -3,9 +3,7 @@
 ``problems()`` draws everything; ``problems(losses=["binary"], scores=["untied"])`` narrows it down.
 """
 
-from __future__ import annotations
-
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from hypothesis import settings
@@ -28,16 +26,16 @@ class Problem(NamedTuple):
     confidence: np.ndarray
     weight: np.ndarray | None = None
 
-    def rows(self, index: Any) -> Problem:
+    def rows(self, index):
         """Return the problem with only these rows, or with its rows in this order."""
         return Problem(*(None if column is None else column[index] for column in self))
 
-    def table(self, **options: Any) -> TieBlocks:
+    def table(self, **options):
         """Return the table of this problem."""
         return TieBlocks.from_samples(*self, **options)
 
 
-def losses(kind: str) -> st.SearchStrategy[float]:
+def losses(kind):
     """Return a strategy for one loss of this kind."""
     return {
         "binary": st.sampled_from([0.0, 1.0]),
@@ -47,12 +45,12 @@ def losses(kind: str) -> st.SearchStrategy[float]:
     }[kind]
 
 
-def scores(kind: str, n: int) -> st.SearchStrategy[list[float]]:
+def scores(kind, n):
     """Return a strategy for n scores of this kind."""
     finite = st.floats(-1e9, 1e9, allow_subnormal=False)
     special = st.sampled_from([-np.inf, np.inf, -0.0, 0.0, 1.0, -1.0, 5e-324, 1.7976931348623157e308])
 
-    def lists(element: st.SearchStrategy[float], **options: Any) -> st.SearchStrategy[list[float]]:
+    def lists(element, **options):
         return st.lists(element, min_size=n, max_size=n, **options)
 
     if kind == "constant":
@@ -65,7 +63,7 @@ def scores(kind: str, n: int) -> st.SearchStrategy[list[float]]:
     }[kind]
 
 
-def weights(kind: str, n: int) -> st.SearchStrategy[list[float] | None]:
+def weights(kind, n):
     """Return a strategy for n weights of this kind with a positive sum."""
     if kind == "none":
         return st.none()
@@ -77,7 +75,7 @@ def weights(kind: str, n: int) -> st.SearchStrategy[list[float] | None]:
     return st.lists(element, min_size=n, max_size=n).filter(lambda drawn: sum(drawn) > 0.0)
 
 
-def many(n: int, **options: Any) -> settings:
+def many(n, **options):
     """Return settings for n examples in a long run, and for a tenth of them, at least as many as usual, in others."""
     usual = settings.default.max_examples if settings.default is not None else 100
     long = usual > 100
@@ -85,15 +83,7 @@ def many(n: int, **options: Any) -> settings:
 
 
 @st.composite
-def problems(
-    draw: st.DrawFn,
-    *,
-    losses: tuple[str, ...] | list[str] = LOSSES,
-    scores: tuple[str, ...] | list[str] = SCORES,
-    weights: tuple[str, ...] | list[str] = ("none",),
-    min_size: int = 1,
-    max_size: int = 30,
-) -> Problem:
+def problems(draw, *, losses=LOSSES, scores=SCORES, weights=("none",), min_size=1, max_size=30):
     """Draw a problem of ``min_size`` to ``max_size`` samples; each kind is drawn once per problem."""
     n = draw(st.integers(min_size, max_size))
     loss = draw(st.lists(_losses(draw(st.sampled_from(losses))), min_size=n, max_size=n))
@@ -103,7 +93,7 @@ def problems(
 
 
 @st.composite
-def partitions(draw: st.DrawFn, n: int, max_parts: int = 4) -> list[np.ndarray]:
+def partitions(draw, n, max_parts=4):
     """Draw a division of n rows into disjoint, non-empty parts."""
     part = np.array(draw(st.lists(st.integers(0, max_parts - 1), min_size=n, max_size=n)))
     return [np.flatnonzero(part == which) for which in range(max_parts) if (part == which).any()]

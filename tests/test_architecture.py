@@ -7,12 +7,11 @@ import re
 import sys
 import tomllib
 from types import ModuleType
-from typing import Any
 
 import pytest
 
 import abstain
-from tests.imports import ROOT, Import, all_imports, circle, modules, tree_of
+from tests.imports import ROOT, all_imports, circle, modules, tree_of
 
 # ---------------------------------------------------------------------- layers
 
@@ -52,44 +51,39 @@ SAME_LAYER = {
 }
 
 #: Imports from a higher layer, inside the method that needs them, and what for. Entries out of use must go.
-UPWARD = {
-    ("curve", "plots"): ".plot()",
-    ("evaluation", "plots"): ".plot()",
-    ("_result", "report"): ".report()",
-    ("joint", "plots"): ".plot()",
-    ("inference", "plots"): ".plot()",
-}
+UPWARD = {("curve", "plots"): ".plot()", ("evaluation", "plots"): ".plot()", ("_result", "report"): ".report()"}
+UPWARD |= {("joint", "plots"): ".plot()", ("inference", "plots"): ".plot()"}
 
 CORE_LIBRARIES = {"numpy", "array_api_compat"}
 LATE_LIBRARIES = {"scipy", "narwhals"}
 
 
-def package(module: str) -> str:
+def package(module):
     """Return the package, or the module of the root, that a module belongs to."""
     parts = module.split(".")
     return parts[1] if len(parts) > 1 else "abstain"
 
 
-def between_packages() -> list[Import]:
+def between_packages():
     """Return the imports from one package to another."""
     found = [each for each in all_imports() if each.target.split(".")[0] == "abstain"]
     return [each for each in found if package(each.module) != package(each.target)]
 
 
-def where(found: list[Import]) -> list[str]:
+def where(found):
     """Return the imports in words."""
     return [f"{each.module}:{each.line} imports {each.target}" for each in found]
 
 
-def test_every_package_has_a_layer() -> None:
+def test_every_package_has_a_layer():
     """A new package gets its layer in the table above before anything is built in it."""
     assert {package(module) for module in modules()} <= set(LAYERS)
 
 
-def test_packages_import_only_from_lower_layers() -> None:
+def test_packages_import_only_from_lower_layers():
     """No import from a higher layer or from the same one, but for those listed with a reason."""
 
-    def allowed(each: Import) -> bool:
+    def allowed(each):
         pair = package(each.module), package(each.target)
         below = LAYERS[pair[1]] - LAYERS[pair[0]]
         return below < 0 or pair in SAME_LAYER or LAYERS[pair[0]] == LAYERS[pair[1]] == 0 or pair in UPWARD
@@ -97,7 +91,7 @@ def test_packages_import_only_from_lower_layers() -> None:
     assert where([each for each in between_packages() if not allowed(each)]) == []
 
 
-def test_upward_imports_stay_inside_their_methods() -> None:
+def test_upward_imports_stay_inside_their_methods():
     """An import from above at the top of a module would load the higher layers with the lower ones."""
     upward = [each for each in between_packages() if LAYERS[package(each.target)] > LAYERS[package(each.module)]]
     assert where([each for each in upward if each.at_top]) == []
@@ -107,7 +101,7 @@ def test_upward_imports_stay_inside_their_methods() -> None:
     assert {pair for pair in unused if all((ROOT / "src/abstain" / name).exists() for name in pair)} == set()
 
 
-def test_there_are_no_circles() -> None:
+def test_there_are_no_circles():
     """No modules or packages depend on each other in a circle, but for figures and pages drawn on request."""
     known, at_any_time = modules(), dict[str, set[str]]()
     for each in all_imports():
@@ -115,7 +109,7 @@ def test_there_are_no_circles() -> None:
         if each.target in known and not drawn:
             at_any_time.setdefault(each.module, set()).add(each.target)
     assert circle(at_any_time) == []
-    packages: dict[str, set[str]] = {}
+    packages = {}
     for each in between_packages():
         if (package(each.module), package(each.target)) not in UPWARD:
             packages.setdefault(package(each.module), set()).add(package(each.target))
@@ -132,7 +126,7 @@ WORDS = {
 }
 
 
-def test_no_name_of_a_metric_decides_in_inference() -> None:
+def test_no_name_of_a_metric_decides_in_inference():
     """Inference asks a metric, never its name, which stands there only as a default, or in a text for the reader."""
     names = {name.rpartition(".")[2] for name in abstain.metrics.names()}
     found = []
@@ -152,10 +146,10 @@ def test_no_name_of_a_metric_decides_in_inference() -> None:
     assert found == []
 
 
-def test_optional_libraries_are_imported_where_they_are_used() -> None:
+def test_optional_libraries_are_imported_where_they_are_used():
     """The top of a core module needs NumPy, array-api-compat and the standard library, nothing else."""
 
-    def library(each: Import) -> str:
+    def library(each):
         return each.target.split(".")[0]
 
     external = [
@@ -170,21 +164,21 @@ def test_optional_libraries_are_imported_where_they_are_used() -> None:
 
 
 @pytest.mark.parametrize("folder", ["src", "tests", "docs", "benchmarks", "experiments"])
-def test_files_are_short(folder: str) -> None:
+def test_files_are_short(folder):
     """Nobody should have to scroll far: 400 lines at most."""
     written = [path for path in (ROOT / folder).rglob("*") if path.suffix in {".py", ".md", ".rst", ".j2", ".html"}]
     written = [path for path in written if not {"_build", "generated"} & set(path.parts)]
     assert {str(path.relative_to(ROOT)): n for path in written if (n := _lines(path)) > 400} == {}
 
 
-def _lines(path: Any) -> int:
+def _lines(path):
     return len(path.read_text(encoding="utf-8").splitlines())
 
 
 # ---------------------------------------------------------------------- documentation
 
 
-def public_modules() -> list[str]:
+def public_modules():
     """Return the modules whose public names are documented one by one; those not built yet are left out."""
     names = ["metrics", "scores", "losses", "datasets", "inference", "joint", "pool", "policy", "thresholds", "nn"]
     names += ["monitoring", "summaries", "sklearn", "testing", "study", "plots"]
@@ -192,14 +186,14 @@ def public_modules() -> list[str]:
     return ["abstain", *(f"abstain.{name}" for name in names if f"abstain.{name}" in modules())]
 
 
-def public_things(module: str) -> dict[str, Any]:
+def public_things(module):
     """Return the public names of a module with what they stand for; every name must exist."""
     loaded = importlib.import_module(module)
     return {name: getattr(loaded, name) for name in loaded.__all__ if name != "__version__"}
 
 
 @pytest.mark.parametrize("module", public_modules())
-def test_every_public_name_has_an_example(module: str) -> None:
+def test_every_public_name_has_an_example(module):
     """Functions and classes have a docstring with an Examples section that runs as a doctest."""
     missing = [
         name
@@ -212,7 +206,7 @@ def test_every_public_name_has_an_example(module: str) -> None:
 
 
 @pytest.mark.parametrize("module", public_modules())
-def test_every_public_name_is_in_the_documentation(module: str) -> None:
+def test_every_public_name_is_in_the_documentation(module):
     """The sources of the documentation list each public name, or the registry makes a page for it."""
     docs = ROOT / "docs"
     generated = set(abstain.metrics.names("blocks", "probabilities"))
@@ -223,11 +217,11 @@ def test_every_public_name_is_in_the_documentation(module: str) -> None:
     assert sorted(name for name in names if not _is_mentioned(name, text)) == []
 
 
-def test_every_public_object_has_one_public_spelling() -> None:
+def test_every_public_object_has_one_public_spelling():
     """Each function and class has one public spelling; there are at most 250 next to the registered things."""
     public = [name for name in modules() if not re.search(r"\._|\.cli", name)]
     assert set(public_modules()) <= set(public)
-    spellings: dict[int, list[str]] = {}
+    spellings = {}
     for module in public:
         if hasattr(importlib.import_module(module), "__all__"):
             for name, thing in public_things(module).items():
@@ -240,7 +234,7 @@ def test_every_public_object_has_one_public_spelling() -> None:
     assert len(abstain.__all__) <= 95
 
 
-def _is_mentioned(name: str, text: str) -> bool:
+def _is_mentioned(name, text):
     """Return whether the name stands in a list of names, in code marks, or behind a dot."""
     return bool(re.search(rf"^\s+~?(\w+\.)*{name}\s*$|[`.~]{name}\b", text, re.MULTILINE))
 
@@ -248,7 +242,7 @@ def _is_mentioned(name: str, text: str) -> bool:
 # ---------------------------------------------------------------------- the version
 
 
-def test_the_version_is_said_once() -> None:
+def test_the_version_is_said_once():
     """The distribution reads it from the source, so that the two cannot disagree."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert "version" not in project["project"]

@@ -9,7 +9,7 @@ from benchmarks import costs
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", costs.COSTS)
-def test_times_stay_below_their_limits(name: str) -> None:
+def test_times_stay_below_their_limits(name):
     """A limit is a multiple of what was measured when the row was last improved; the bar is in the benchmark."""
     row = costs.COSTS[name]
     if row.compiled:  # without a compiler some take many times as long, which is no regression
@@ -23,7 +23,7 @@ def test_times_stay_below_their_limits(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the kernel keeps no high-water mark here")
 @pytest.mark.parametrize("name", [name for name, row in costs.PEAKS.items() if row.rows <= 10_000_000])
-def test_peaks_of_memory_stay_below_their_limits(name: str) -> None:
+def test_peaks_of_memory_stay_below_their_limits(name):
     """Peaks are the kernel's, of a process of its own, over the bytes of the input or over the peak of a peer."""
     if costs.PEAKS[name].peer:
         pytest.importorskip("torch")

@@ -2,28 +2,25 @@
 
 import importlib.util
 import sys
-from pathlib import Path
-from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 
-def drawn() -> list[Any]:
+def drawn():
     """Return what one test draws."""
-    found: list[Any] = []
+    found = []
 
     @settings(max_examples=200, derandomize=True, database=None)
     @given(st.integers(), st.floats(), st.text())
-    def take(whole: int, real: float, text: str) -> None:
+    def take(whole, real, text):
         found.append((whole, repr(real), text))
 
     take()
     return found
 
 
-def test_draws_do_not_depend_on_the_modules_imported_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_draws_do_not_depend_on_the_modules_imported_before(tmp_path, monkeypatch):
     """A module full of constants, imported between two runs, changes no example."""
     before = drawn()
     file = tmp_path / "constants_of_ours.py"

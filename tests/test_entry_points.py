@@ -43,13 +43,13 @@ PRIVATE_TESTS = {
 }
 
 
-def is_private(target: str) -> bool:
+def is_private(target):
     """Return whether a module is private to a package: ``abstain.package._module``."""
     parts = target.split(".")
     return parts[0] == "abstain" and len(parts) > 2 and any(part.startswith("_") for part in parts[2:])
 
 
-def test_packages_import_public_names_of_others() -> None:
+def test_packages_import_public_names_of_others():
     """At most ten imports of another package's private module, each listed with its reason."""
     found = {
         (each.module[8:], each.target[8:])
@@ -60,7 +60,7 @@ def test_packages_import_public_names_of_others() -> None:
     assert len(PRIVATE) <= 10
 
 
-def test_tests_use_public_names() -> None:
+def test_tests_use_public_names():
     """Few test files import a private module, each listed with its reason."""
     known = set(modules())
     found = set()

@@ -7,25 +7,25 @@ import signal
 import stat
 import sys
 from pathlib import Path
-from typing import BinaryIO
 
 import polars as pl
 import pytest
 
 from abstain._files import write_file, write_text
+from tests.refusal import refused
 
 
-def failing(file: BinaryIO) -> None:
+def failing(file):
     """Write a part and fail."""
     file.write(b"half")
     raise RuntimeError("in the middle")
 
 
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
-def test_a_failing_writer_leaves_nothing(tmp_path: Path, error: type[BaseException]) -> None:
+def test_a_failing_writer_leaves_nothing(tmp_path, error):
     """Neither half a file nor a temporary one, also when interrupted from the keyboard."""
 
-    def write(file: BinaryIO) -> None:
+    def write(file):
         file.write(b"half")
         raise error
 
@@ -34,25 +34,24 @@ def test_a_failing_writer_leaves_nothing(tmp_path: Path, error: type[BaseExcepti
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_failing_writer_keeps_the_old_file(tmp_path: Path) -> None:
+def test_a_failing_writer_keeps_the_old_file(tmp_path):
     """The old contents stay until the new ones are complete."""
     path = tmp_path / "a.txt"
     path.write_text("old")
-    with pytest.raises(RuntimeError, match="in the middle"):
-        write_file(path, failing)
+    refused(RuntimeError, "in the middle", write_file, path, failing)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
     write_text(path, "new")
     assert path.read_text() == "new"
 
 
-def test_nobody_sees_a_part(tmp_path: Path) -> None:
+def test_nobody_sees_a_part(tmp_path):
     """While the writer is at work, the path holds the old file, and the new one is hidden beside it."""
     path = tmp_path / "a.txt"
     path.write_text("old")
     seen = []
 
-    def write(file: BinaryIO) -> None:
+    def write(file):
         file.write(b"new")
         file.flush()
         seen.append((path.read_text(), [each.name for each in tmp_path.iterdir() if not each.name.startswith(".")]))
@@ -61,7 +60,7 @@ def test_nobody_sees_a_part(tmp_path: Path) -> None:
     assert seen == [("old", ["a.txt"])]
 
 
-def test_places_that_cannot_be_written(tmp_path: Path) -> None:
+def test_places_that_cannot_be_written(tmp_path):
     """Folder, missing folder and a file as folder are named with the remedy."""
     (tmp_path / "file").write_text("x")
     with pytest.raises(IsADirectoryError, match=re.escape(f"{tmp_path}: is a folder; give the name of a file in it")):
@@ -70,14 +69,13 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
         write_text(tmp_path / "nowhere" / "a.txt", "x")
     with pytest.raises(FileNotFoundError, match=r"file/a.txt: the folder does not exist"):
         write_text(tmp_path / "file" / "a.txt", "x")
-    with pytest.raises(IsADirectoryError, match="is a folder"):
-        write_text(f"{tmp_path}/new/", "x")
+    refused(IsADirectoryError, "is a folder", write_text, f"{tmp_path}/new/", "x")
 
 
-def test_an_error_of_the_system_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_the_system_names_the_file(tmp_path, monkeypatch):
     """A full disk or a forbidden folder keeps its kind and gets a name."""
 
-    def full(*_: object) -> None:
+    def full(*_):
         raise PermissionError(13, "Permission denied", "temporary")
 
     monkeypatch.setattr(os, "replace", full)
@@ -86,10 +84,10 @@ def test_an_error_of_the_system_names_the_file(tmp_path: Path, monkeypatch: pyte
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_full_disk_under_polars_names_the_output(tmp_path: Path) -> None:
+def test_a_full_disk_under_polars_names_the_output(tmp_path):
     """Polars calls a full disk a file out of specification, which would send people to their input."""
 
-    def full(_: object) -> None:
+    def full(_):
         raise pl.exceptions.ComputeError("File out of specification: No space left on device (os error 28)")
 
     with pytest.raises(OSError, match=r"a.parquet: cannot be written \(No space left on device\)"):
@@ -97,7 +95,7 @@ def test_a_full_disk_under_polars_names_the_output(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_interrupt_that_comes_while_a_file_is_cleared_away_leaves_nothing(tmp_path: Path) -> None:
+def test_an_interrupt_that_comes_while_a_file_is_cleared_away_leaves_nothing(tmp_path):
     """Polars raises at Ctrl-C, and Python's own handler does so once more: C code that fails with a signal pending."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -109,7 +107,7 @@ def test_an_interrupt_that_comes_while_a_file_is_cleared_away_leaves_nothing(tmp
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
-def test_links_and_permissions_stay(tmp_path: Path) -> None:
+def test_links_and_permissions_stay(tmp_path):
     """A link still points to its file, which has the new contents and the old permissions."""
     target, link = tmp_path / "target", tmp_path / "link"
     target.write_text("old")
@@ -122,7 +120,7 @@ def test_links_and_permissions_stay(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
-def test_a_device_is_written_to_not_replaced() -> None:
+def test_a_device_is_written_to_not_replaced():
     """Whoever writes to /dev/null finds it there afterwards."""
     write_text(os.devnull, "x")
     assert stat.S_ISCHR(Path(os.devnull).stat().st_mode)

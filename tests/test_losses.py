@@ -81,15 +81,10 @@ def test_results_stay_on_their_device():
     def there(column):
         return array_api_strict.asarray(np.asarray(column), device=device)
 
-    results = [
-        losses.zero_one(LABELS, there(PREDICTED)),
-        losses.cross_entropy(there(LABELS), PROBA),
-        losses.cross_entropy(LABELS, logits=there(LOGITS)),
-        losses.brier(there(LABELS), PROBA),
-        losses.dice(there(MASKS[0]), MASKS[1]),
-        losses.cost_matrix(there(LABELS), PREDICTED, COST),
-        losses.ood_cost(there([0.0, 1.0]), [False, True]),
-    ]
+    results = [losses.zero_one(LABELS, there(PREDICTED)), losses.cross_entropy(there(LABELS), PROBA)]
+    results += [losses.cross_entropy(LABELS, logits=there(LOGITS)), losses.brier(there(LABELS), PROBA)]
+    results += [losses.dice(there(MASKS[0]), MASKS[1]), losses.cost_matrix(there(LABELS), PREDICTED, COST)]
+    results += [losses.ood_cost(there([0.0, 1.0]), [False, True])]
     assert all(result.device == device for result in results)
 
 
@@ -121,11 +116,7 @@ def test_ranges_and_agreement_with_scipy(logits, labels):
     [
         (lambda: losses.zero_one([0, -1], [0, 0]), ValueError, r"labels is missing \(-1\): labels\[1\] = -1.0"),
         (lambda: losses.zero_one([0, None], [0, 0]), ValueError, r"labels is missing: labels\[1\] = nan"),
-        (
-            lambda: losses.zero_one([0, 1], [0, 0.5]),
-            ValueError,
-            r"predictions is no whole number: .*\[1\] = 0.5",
-        ),
+        (lambda: losses.zero_one([0, 1], [0, 0.5]), ValueError, r"predictions is no whole number: .*\[1\] = 0.5"),
         (lambda: losses.zero_one([0, 1, 1], [0, 1]), ValueError, r"lengths differ \(labels: 3, predictions: 2\)"),
         (lambda: losses.zero_one(["a"], [0]), TypeError, "labels holds text but predictions numbers"),
         (lambda: losses.zero_one(["a", None], ["a", "b"]), ValueError, r"labels is missing: labels\[1\] = None"),
@@ -135,17 +126,9 @@ def test_ranges_and_agreement_with_scipy(logits, labels):
         (lambda: losses.zero_one([np.inf], [0]), ValueError, r"labels is out of range: labels\[0\] = inf"),
         (lambda: losses.zero_one([], []), ValueError, "labels is empty"),
         (lambda: losses.brier([3], [[0.5, 0.5]]), ValueError, r"labels\[0\] = 3.0 .*must be in 0 .. 1"),
-        (
-            lambda: losses.brier([0, 0], [[0.5, 0.5], [0.5, 0.3]]),
-            ValueError,
-            r"probabilities\[1\] is 0.8 .*logits",
-        ),
+        (lambda: losses.brier([0, 0], [[0.5, 0.5], [0.5, 0.3]]), ValueError, r"probabilities\[1\] is 0.8 .*logits"),
         (lambda: losses.brier([0], [[2.0, -1.0]]), ValueError, r"outside \[0, 1\]: probabilities\[0, 0\] = 2.0"),
-        (
-            lambda: losses.brier([0], [[0.5, np.nan]]),
-            ValueError,
-            r"probabilities is not finite: .*\[0, 1\] = nan",
-        ),
+        (lambda: losses.brier([0], [[0.5, np.nan]]), ValueError, r"probabilities is not finite: .*\[0, 1\] = nan"),
         (lambda: losses.brier([0], [[1.0]]), ValueError, r"probabilities needs one column per class.*\[1 - p, p\]"),
         (lambda: losses.brier([0], [0.5, 0.5]), ValueError, r"probabilities must have shape \(n_samples, n_classes\)"),
         (lambda: losses.brier([0], [[0.5, 0.5], [0.1]]), ValueError, "probabilities is ragged"),
@@ -190,8 +173,7 @@ def test_labels_that_float64_cannot_tell_apart_are_refused():
 
 
 def test_text_columns_of_every_kind():
-    names = np.array(["a", "b"], dtype=np.dtypes.StringDType())
-    assert losses.zero_one(names, ["a", "a"]).tolist() == [0.0, 1.0]
+    assert losses.zero_one(np.array(["a", "b"], dtype=np.dtypes.StringDType()), ["a", "a"]).tolist() == [0.0, 1.0]
     pandas = pytest.importorskip("pandas")
     with pytest.raises(ValueError, match=r"labels is missing: labels\[1\] = <NA>; label it"):
         losses.zero_one(pandas.Series(["a", None], dtype="string"), ["a", "a"])

@@ -3,7 +3,6 @@
 import importlib.util
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -27,7 +26,7 @@ def test_message():
 
 
 @pytest.fixture
-def mutants(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def mutants(tmp_path, monkeypatch):
     """Return the module, at work in a project of one function."""
     spec = importlib.util.spec_from_file_location("mutants", ROOT / ".ci/mutants.py")
     assert spec is not None
@@ -43,7 +42,7 @@ def mutants(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return module
 
 
-def test_each_kind_of_change_is_found_and_messages_stay(mutants: Any, tmp_path: Path) -> None:
+def test_each_kind_of_change_is_found_and_messages_stay(mutants, tmp_path):
     """Operators, constants, conditions, axes, arguments and statements change; what a person reads does not."""
     path = tmp_path / "src/abstain/some.py"
     path.write_text(SOURCE)
@@ -69,9 +68,7 @@ def test_each_kind_of_change_is_found_and_messages_stay(mutants: Any, tmp_path: 
 
 
 @pytest.mark.slow
-def test_a_change_that_a_test_notices_and_one_that_none_does(
-    mutants: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_change_that_a_test_notices_and_one_that_none_does(mutants, tmp_path, capsys):
     """The copy is changed, never the project; a run that is asked for again tries nothing twice."""
     path = tmp_path / "src/abstain/small.py"
     path.write_text("def f(a, b):\n    unused = a < 9\n    if a < b:\n        raise ValueError\n    return a + b\n")

@@ -7,9 +7,7 @@ import io
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -32,23 +30,23 @@ WITH_ANOTHER_WAY = {("_files.py", "fcntl")}
 UNIX_PATHS = ("/dev/", "/proc/", "/tmp", "/etc/", "/var/")
 
 
-def _called(node: ast.Call) -> str:
+def _called(node):
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 
-def _own(node: ast.Call, *modules: str) -> bool:
+def _own(node, *modules):
     """Whether a method of one of these modules is called."""
     return isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) in modules
 
 
-def without_encoding(tree: ast.AST) -> Iterator[int]:
+def without_encoding(tree):
     """Give the lines that read or write text in the encoding of the system, which Windows has as cp1252."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and _is_text(node):
             yield node.lineno
 
 
-def _is_text(node: ast.Call) -> bool:
+def _is_text(node):
     keywords = {each.arg: ast.unparse(each.value) for each in node.keywords}
     if "encoding" in keywords:
         return False
@@ -67,13 +65,13 @@ def _is_text(node: ast.Call) -> bool:
 MODES = {"r", "w", "x", "a", "rb", "wb", "xb", "ab", "rt", "wt", "r+", "r+b"}
 
 
-def test_every_text_names_its_encoding() -> None:
+def test_every_text_names_its_encoding():
     """A file of another system is read alike, whatever the encoding of this one is."""
     found = [f"{path.relative_to(ROOT)}:{line}" for path in SOURCES for line in without_encoding(tree_of(path))]
     assert found == []
 
 
-def test_nothing_is_used_that_a_system_lacks() -> None:
+def test_nothing_is_used_that_a_system_lacks():
     """No function of Unix alone, no integer or float whose size differs, no path of one system."""
     found = []
     for path in SOURCES:
@@ -91,7 +89,7 @@ def test_nothing_is_used_that_a_system_lacks() -> None:
     assert found == []
 
 
-def test_every_file_name_is_one_everywhere() -> None:
+def test_every_file_name_is_one_everywhere():
     """No sign that Windows forbids, no device of DOS, no two names that differ in capitals alone, none too long."""
     folders = ("src", "tests", "docs", "benchmarks", "experiments", "changelog.d", ".github")
     generated = {"__pycache__", "_build", "generated"}
@@ -104,13 +102,13 @@ def test_every_file_name_is_one_everywhere() -> None:
     assert max(map(len, names)) <= 150
 
 
-def test_without_locks_of_unix_files_are_written_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_locks_of_unix_files_are_written_and_kept(tmp_path, monkeypatch):
     """Windows renames after the file is closed, tries again while somebody reads, and clears away what fails."""
     monkeypatch.setattr(_files, "_lock", None)
     monkeypatch.setattr(_files.time, "sleep", lambda _: None)
     replace, refused = os.replace, []
 
-    def busy(source: str, target: str) -> None:
+    def busy(source, target):
         if len(refused) < 3:
             refused.append(target)
             raise PermissionError(13, "The process cannot access the file")
@@ -120,7 +118,7 @@ def test_without_locks_of_unix_files_are_written_and_kept(tmp_path: Path, monkey
     _files.write_text(tmp_path / "a.txt", "one")
     assert ((tmp_path / "a.txt").read_text("utf-8"), len(refused)) == ("one", 3)
 
-    def always(source: str, target: str) -> None:
+    def always(source, target):
         raise PermissionError(13, "The process cannot access the file")
 
     monkeypatch.setattr(os, "replace", always)
@@ -131,7 +129,7 @@ def test_without_locks_of_unix_files_are_written_and_kept(tmp_path: Path, monkey
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the locale is one of POSIX")
-def test_output_that_is_redirected_is_utf8(tmp_path: Path) -> None:
+def test_output_that_is_redirected_is_utf8(tmp_path):
     """On its way to a file or a pipe every letter stays, also where the system has another encoding."""
     (tmp_path / "a.csv").write_text(
         "site,label,prediction,confidence\nα,1,1,0.9\nβ,0,1,0.7\nα,1,1,0.6\nβ,0,0,0.5\n", "utf-8"
@@ -144,9 +142,9 @@ def test_output_that_is_redirected_is_utf8(tmp_path: Path) -> None:
     assert all(each in text for each in ("AUGRC ↓", "site = α", "site = β"))
 
 
-def test_patterns_reach_the_command_as_they_were_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_patterns_reach_the_command_as_they_were_typed(monkeypatch):
     """Click expands the patterns of its own arguments on Windows, so it gets them from us."""
-    seen: list[Any] = []
+    seen = []
     monkeypatch.setattr(command, "main", lambda args, **_: seen.append(args))
     monkeypatch.setattr(sys, "argv", ["abstain", "evaluate", "logs/*.parquet", "--logits", "logit_*"])
     run()
@@ -158,18 +156,18 @@ class _Closed(io.FileIO):
 
     failures = 1
 
-    def write(self, data: Any, /) -> int:
+    def write(self, data, /):
         if self.failures:
             self.failures -= 1
             raise OSError(errno.EINVAL, "Invalid argument")
         return super().write(data)
 
 
-def test_a_reader_that_leaves_on_windows(tmp_path: Path) -> None:
+def test_a_reader_that_leaves_on_windows(tmp_path):
     """What is written afterwards goes nowhere; an argument that stays invalid is an error."""
     (tmp_path / "out").write_bytes(b"before")
     unheard = importlib.import_module("abstain.cli._process")._Unheard
-    closed: Any = type("Unheard", (unheard, _Closed), {})
+    closed = type("Unheard", (unheard, _Closed), {})
     with closed(tmp_path / "out", "r+") as file:
         assert file.write(b"after") == 5
     assert (tmp_path / "out").read_bytes() == b"before"

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -23,12 +22,12 @@ WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 DATA = ROOT / "src/abstain/datasets/data/llama3_70b_mmlu.npz"
 
 
-def load(path: Path) -> Any:
+def load(path):
     """Return a YAML file."""
     return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
-def ran(name: str, folder: Path, contexts: dict[str, str], given: dict[str, str]) -> tuple[int, dict[str, str]]:
+def ran(name, folder, contexts, given):
     """Run one step of the action as a runner does; return its exit code and outputs."""
     action = load(ROOT / "action.yml")
     (step,) = [each for each in action["runs"]["steps"] if each.get("id") == name]
@@ -54,20 +53,15 @@ def ran(name: str, folder: Path, contexts: dict[str, str], given: dict[str, str]
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
-def test_the_action_evaluates_and_decides(tmp_path: Path) -> None:
+def test_the_action_evaluates_and_decides(tmp_path):
     """A condition that fails decides the exit code; summary, table and page are there all the same."""
     rng = np.random.default_rng(0)
     confidence = rng.random(300)
     wrong = rng.random(300) > 0.5 + confidence / 2
     for name in ("new.npz", "base.npz"):
         np.savez(tmp_path / name, error=wrong, confidence=confidence)
-    given = {
-        "file": str(tmp_path / "new.npz"),
-        "options": "--loss error --metrics 'augrc, aurc'",
-        "gate": "augrc<=0.01\naugrc\n",
-        "against": str(tmp_path / "base.npz"),
-        "margin": "0.02",
-    }
+    given = {"file": str(tmp_path / "new.npz"), "options": "--loss error --metrics 'augrc, aurc'"}
+    given |= {"gate": "augrc<=0.01\naugrc\n", "against": str(tmp_path / "base.npz"), "margin": "0.02"}
     done, outputs = ran("evaluate", tmp_path, {"steps.install.outputs.python": sys.executable}, given)
     assert (done, outputs["passed"]) == (1, "false")
     summary = (tmp_path / "summary.md").read_text("utf-8")
@@ -85,7 +79,7 @@ def test_the_action_evaluates_and_decides(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_action_installs_itself(tmp_path: Path) -> None:
+def test_the_action_installs_itself(tmp_path):
     """The first step installs this checkout into an environment of its own, the second one runs there."""
     contexts = {"github.action_path": str(ROOT)}
     done, installed = ran("install", tmp_path, contexts, {"python": sys.executable, "file": ""})
@@ -96,7 +90,7 @@ def test_the_action_installs_itself(tmp_path: Path) -> None:
     assert (tmp_path / "summary.md").read_text("utf-8").startswith("**Answer 44.1 % of the cases")
 
 
-def test_workflows_run_what_the_makefile_says() -> None:
+def test_workflows_run_what_the_makefile_says():
     """No second list of checks: every target exists, and the suite runs on every Python and system that is declared."""
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
     jobs = {path.stem: load(path)["jobs"] for path in WORKFLOWS}
@@ -113,7 +107,7 @@ def test_workflows_run_what_the_makefile_says() -> None:
     assert lowest == f">={matrix['python'][0]}"
 
 
-def test_workflows_may_do_little() -> None:
+def test_workflows_may_do_little():
     """They read, publishing gets an identity and nothing else, and actions of others are named by commit."""
     for path in [*WORKFLOWS, ROOT / "action.yml"]:
         found = load(path)
@@ -130,14 +124,14 @@ def test_workflows_may_do_little() -> None:
     assert (publish["environment"], publish["needs"]) == ("pypi", "build")
 
 
-def test_hooks_are_make_lint() -> None:
+def test_hooks_are_make_lint():
     """The hooks before a commit call the target, so that there is one list."""
     (repository,) = load(ROOT / ".pre-commit-config.yaml")["repos"]
     assert repository["repo"] == "local"
     assert [(hook["entry"], hook["language"]) for hook in repository["hooks"]] == [("make lint", "system")]
 
 
-def test_the_recipe_of_conda_says_what_pyproject_says() -> None:
+def test_the_recipe_of_conda_says_what_pyproject_says():
     """Version, Python and lower bounds: those of the core and of the command."""
     recipe = load(ROOT / "conda/recipe.yaml")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]

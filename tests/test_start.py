@@ -6,8 +6,6 @@ import json
 import re
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,20 +16,20 @@ from tests.test_architecture import LAYERS, package
 NOT_LOADED = ["scipy", "narwhals", "polars", "pandas", "torch", "matplotlib", "rich", "click", "sklearn", "numba"]
 
 
-def _fresh(code: str) -> Any:
+def _fresh(code):
     """Run code in a fresh interpreter and return what it prints as JSON."""
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=120)
     return json.loads(done.stdout)
 
 
-def test_import_abstain_loads_no_other_library() -> None:
+def test_import_abstain_loads_no_other_library():
     """Whoever only imports the library waits for NumPy and for nothing else."""
     loaded = _fresh("import json, sys, abstain; abstain.augrc([0, 1], [1, 0]); print(json.dumps(sorted(sys.modules)))")
     assert "abstain.blocks" in loaded
     assert set(NOT_LOADED) & set(loaded) == set()
 
 
-def test_the_command_loads_the_library_when_a_command_is_called() -> None:
+def test_the_command_loads_the_library_when_a_command_is_called():
     """Help is printed without NumPy, by the command's own modules, the lowest layer and the declaration of columns."""
     code = "import contextlib, io, json, sys; from abstain.cli import run\n"
     code += "with contextlib.redirect_stdout(io.StringIO()): run(['--help'])\n"
@@ -42,7 +40,7 @@ def test_the_command_loads_the_library_when_a_command_is_called() -> None:
     assert [name for name in loaded if name.startswith("abstain.outputs.")] == ["abstain.outputs._reading"]
 
 
-def test_an_evaluation_of_a_small_table_loads_little(tmp_path: Path) -> None:
+def test_an_evaluation_of_a_small_table_loads_little(tmp_path):
     """Of the libraries only SciPy, for quantiles, polars, for the file, and click."""
     rng = np.random.default_rng(0)
     score = 1.0 / (1.0 + np.exp(-np.abs(rng.normal(4.0, 3.0, 1000))))
@@ -59,14 +57,13 @@ def test_an_evaluation_of_a_small_table_loads_little(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "module",
-    ["evaluation", "inference", "live", "outputs", "policy", "pool", "study", "summaries", "thresholds"],
+    "module", ["evaluation", "inference", "live", "outputs", "policy", "pool", "study", "summaries", "thresholds"]
 )
-def test_packages_that_load_on_demand_have_what_their_stubs_name(module: str) -> None:
+def test_packages_that_load_on_demand_have_what_their_stubs_name(module):
     """A name of the stub is that object of its module, and nothing is loaded with the package itself."""
     stub = (ROOT / f"src/abstain/{module}/__init__.pyi").read_text(encoding="utf-8")
     for line in stub.splitlines()[2:]:
-        home, name = re.fullmatch(r"from (\S+) import (\w+) as \2", line).groups()  # type: ignore[union-attr]
+        home, name = re.fullmatch(r"from (\S+) import (\w+) as \2", line).groups()
         found = getattr(importlib.import_module(f"abstain.{module}"), name)
         assert found is getattr(importlib.import_module(home), name)
         assert name in dir(importlib.import_module(f"abstain.{module}"))
@@ -80,7 +77,7 @@ def test_packages_that_load_on_demand_have_what_their_stubs_name(module: str) ->
         importlib.import_module(f"abstain.{module}").nothing  # noqa: B018
 
 
-def test_import_abstain_costs_little_more_than_numpy() -> None:
+def test_import_abstain_costs_little_more_than_numpy():
     """At most 1.3 times the processor time of ``import numpy``: the best of several runs of each."""
     code = """
 import time
@@ -95,7 +92,7 @@ print([middle - start, time.process_time() - start])
 
 
 @pytest.mark.slow
-def test_commands_and_policies_start_soon() -> None:
+def test_commands_and_policies_start_soon():
     """As processes beside one that imports NumPy: what loads all of SciPy or the inference would be a regression."""
     pytest.importorskip("resource")
     from benchmarks import start

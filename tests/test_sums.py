@@ -10,7 +10,7 @@ SIZES = [1, 7, 8, 4095, 4096, 4103, 4104, 10_001]
 
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("backwards", [False, True])
-def test_sums_are_those_of_numpy(n: int, backwards: bool) -> None:
+def test_sums_are_those_of_numpy(n, backwards):
     """Every size, with and without a rest, and a column that is a view."""
     values = np.random.default_rng(n).exponential(size=n)
     values = values[::-1] if backwards else values
@@ -19,7 +19,7 @@ def test_sums_are_those_of_numpy(n: int, backwards: bool) -> None:
     np.testing.assert_array_equal(values, given)
 
 
-def test_sums_never_decrease_and_stand_still_on_zeros() -> None:
+def test_sums_never_decrease_and_stand_still_on_zeros():
     """A curve over coverage must not wiggle by rounding."""
     rng = np.random.default_rng(0)
     values = np.where(rng.random(50_000) < 0.5, 0.0, 10.0 ** rng.uniform(-12, 3, 50_000))
@@ -29,7 +29,7 @@ def test_sums_never_decrease_and_stand_still_on_zeros() -> None:
 
 
 @pytest.mark.parametrize("n", SIZES)
-def test_ones_are_those_of_numpy_and_take_no_memory(n: int) -> None:
+def test_ones_are_those_of_numpy_and_take_no_memory(n):
     """A column of ones gives the same bits in products, keeps its form when mapped, and is nobody's to write to."""
     values, one = np.random.default_rng(n).normal(size=n), ones(n)
     assert one.strides == mapped(one, lambda each: each / 3.0).strides == (0,)

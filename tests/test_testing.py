@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 
 import abstain
 from abstain.testing import assert_selective_risk
+from tests.refusal import refused
 
 MODEL = """
 import abstain
@@ -23,7 +23,7 @@ def test_language_model(assert_selective_risk):
 """
 
 
-def test_the_message_is_the_verdict(tmp_path: Path) -> None:
+def test_the_message_is_the_verdict(tmp_path):
     """One test passes and one fails in a run of their own; the failure shows no code of ours."""
     (tmp_path / "conftest.py").write_text('pytest_plugins = ["abstain.testing"]\n', "utf-8")
     (tmp_path / "test_model.py").write_text(MODEL, "utf-8")
@@ -39,7 +39,7 @@ def test_the_message_is_the_verdict(tmp_path: Path) -> None:
     assert kept == {f"abstain_{name}": str(getattr(found, name)) for name in ("threshold", "coverage", "risk")}
 
 
-def test_what_is_read(tmp_path: Path) -> None:
+def test_what_is_read(tmp_path):
     """A file with columns of any names, clusters and qualities are certified as the functions do it."""
     rng = np.random.default_rng(0)
     confidence = rng.random(3000)
@@ -56,14 +56,12 @@ def test_what_is_read(tmp_path: Path) -> None:
     )
 
 
-def test_too_few_answers_fail() -> None:
+def test_too_few_answers_fail():
     """A certified threshold that rejects nearly everything is no use to anybody who states a coverage."""
     outputs = abstain.datasets.load("llama3_70b_mmlu")
     with pytest.raises(
         AssertionError, match=r"coverage 63\.7% is below 70\.0%\ncertified: at most 10 % of the answers"
     ):
         assert_selective_risk(outputs, risk=0.1, coverage=0.7)
-    with pytest.raises(TypeError, match="outputs are read already; labels belongs to a file"):
-        assert_selective_risk(outputs, labels="y")
-    with pytest.raises(ValueError, match="coverage"):
-        assert_selective_risk(outputs, coverage=70)
+    refused(TypeError, "outputs are read already; labels belongs to a file", assert_selective_risk, outputs, labels="y")
+    refused(ValueError, "coverage", assert_selective_risk, outputs, coverage=70)

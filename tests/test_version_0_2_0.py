@@ -3,7 +3,6 @@
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,13 +16,13 @@ EXPECTED = json.loads((FILES / "expected.json").read_text("utf-8"))
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> Path:
+def files(tmp_path):
     """Return a copy of the files."""
     return shutil.copytree(FILES, tmp_path / "files")
 
 
 @pytest.mark.parametrize("name", EXPECTED["accepted"])
-def test_policies_decide_as_before(name: str, files: Path) -> None:
+def test_policies_decide_as_before(name, files):
     """By one score, by groups, by two scores, by a computed score; and so once more after they are saved anew."""
     source = files / ("outputs.npz" if name == "computed" else "rows.csv")
     policy = abstain.load_policy(files / f"{name}.json")
@@ -37,10 +36,10 @@ def test_policies_decide_as_before(name: str, files: Path) -> None:
 
 @pytest.mark.parametrize("saved", [False, True])
 @pytest.mark.parametrize("name", ["watch", "watch-groups", "watch-late"])
-def test_monitors_go_on(name: str, saved: bool, files: Path) -> None:
+def test_monitors_go_on(name, saved, files):
     """A state goes on with its policy, also where that was saved anew, and is refused with another one."""
 
-    def shown(monitor: Any) -> list[float]:
+    def shown(monitor):
         seen = monitor.result()
         return [seen.n, seen.n_accepted, seen.evidence, seen.risk]
 
@@ -62,14 +61,14 @@ def test_monitors_go_on(name: str, saved: bool, files: Path) -> None:
         monitoring.load_monitor(files / f"{name}.json", abstain.load_policy(files / "capacity.json"))
 
 
-def test_plans_scores_and_outputs(files: Path) -> None:
+def test_plans_scores_and_outputs(files):
     """The rows of a plan, and a fitted score on outputs of that time."""
     assert pool.load_plan(files / "plan.json").rows_to_label.tolist() == EXPECTED["plan"]
     outputs = abstain.read_outputs(files / "outputs.npz")
     assert abstain.scores.load(files / "temp_msp.npz").score(outputs).tolist() == EXPECTED["fitted"]
 
 
-def test_summaries_are_counted_further(files: Path) -> None:
+def test_summaries_are_counted_further(files):
     """The bounds of a summary, its sum with itself, and one by groups."""
     assert cli.run(["summarize", str(files / "summary.parquet"), "--csv", str(files / "now.csv")]) == 0
     old, new = (pl.read_csv(files / f"{name}.csv").sort("metric") for name in ("summary", "now"))
@@ -83,7 +82,7 @@ def test_summaries_are_counted_further(files: Path) -> None:
     assert "groups=2" in str(summaries.read_summary(files / "sites.parquet"))
 
 
-def test_studies_are_evaluated_alike(files: Path) -> None:
+def test_studies_are_evaluated_alike(files):
     """A manifest whose role was foreign, and the values of its table."""
     found = study.read_study(files / "study")
     assert {each.role for run in found.runs for each in run.sets} == {"test", "ood"}
@@ -95,9 +94,7 @@ def test_studies_are_evaluated_alike(files: Path) -> None:
         np.testing.assert_allclose(now[column], before[column], rtol=1e-12)
 
 
-def test_an_evaluation_is_a_base(
-    files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_evaluation_is_a_base(files, monkeypatch, capsys):
     """What ``--json`` wrote is held against."""
     monkeypatch.chdir(files)
     words = ["rows.csv", "--loss", "wrong", "--confidence", "p", "--gate", "augrc", "--against", "evaluation.json"]

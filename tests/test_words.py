@@ -3,13 +3,12 @@
 import importlib
 import inspect
 import re
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 import abstain
 from tests.imports import ROOT
+from tests.refusal import refused
 
 pytest.importorskip("click")
 
@@ -17,7 +16,7 @@ PACKAGES = ("metrics", "scores", "losses", "datasets", "inference", "joint", "th
 PACKAGES += ("blocks", "curve", "evaluation", "report", "plots", "summaries")
 
 
-def tables() -> tuple[dict[str, str], dict[str, set[str]]]:
+def tables():
     """Return the words that are not said with what is said instead, and the words that a package keeps."""
     page = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
     part = page.split("\n## Words\n")[1].split("\n## ")[0]
@@ -27,9 +26,9 @@ def tables() -> tuple[dict[str, str], dict[str, set[str]]]:
     return instead, kept
 
 
-def public() -> Iterator[tuple[str, str, Any]]:
+def public():
     """Yield every public name once, with its package."""
-    seen: set[int] = set()
+    seen = set()
     for package in ("abstain", *(f"abstain.{name}" for name in PACKAGES)):
         try:
             module = importlib.import_module(package)
@@ -47,7 +46,7 @@ def public() -> Iterator[tuple[str, str, Any]]:
                 yield package, name, thing
 
 
-def callables(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
+def callables(name, thing):
     """Yield a function, or a class with its public methods."""
     yield name, thing
     if inspect.isclass(thing):
@@ -56,7 +55,7 @@ def callables(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
                 yield f"{name}.{key}", getattr(thing, key)
 
 
-def parameters() -> Iterator[tuple[str, str, inspect.Parameter]]:
+def parameters():
     """Yield package, name and each parameter of everything public; fields of results are those of their class."""
     for package, name, thing in public():
         if not callable(thing):
@@ -70,7 +69,7 @@ def parameters() -> Iterator[tuple[str, str, inspect.Parameter]]:
                 yield package, label, parameter
 
 
-def options() -> Iterator[tuple[str, str]]:
+def options():
     """Yield every option of every command as the parameter that it would be."""
     from abstain.cli import command as commands
 
@@ -80,7 +79,7 @@ def options() -> Iterator[tuple[str, str]]:
                 yield f"abstain {name}", spelling.lstrip("-").replace("-", "_")
 
 
-def test_nobody_says_another_word() -> None:
+def test_nobody_says_another_word():
     """No parameter, field or option has a word that the table replaces, but for the contracts of other libraries."""
     instead, kept = tables()
     assert len(instead) > 30
@@ -94,7 +93,7 @@ def test_nobody_says_another_word() -> None:
     assert found == []
 
 
-def test_the_words_of_the_table_are_said() -> None:
+def test_the_words_of_the_table_are_said():
     """A word that nobody needs leaves the table, and a package keeps only words that it says."""
     _, kept = tables()
     page = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
@@ -116,7 +115,7 @@ def test_the_words_of_the_table_are_said() -> None:
         assert words - own == set(), package
 
 
-def test_a_seed_is_a_whole_number_and_an_rng_may_be_a_generator() -> None:
+def test_a_seed_is_a_whole_number_and_an_rng_may_be_a_generator():
     """The two words are two things, by their types."""
     for package, label, parameter in parameters():
         if package == "abstain.nn":
@@ -130,7 +129,7 @@ def test_a_seed_is_a_whole_number_and_an_rng_may_be_a_generator() -> None:
 
 
 @pytest.mark.parametrize("given", [5.0, 95, -0.1])
-def test_shares_are_fractions(given: float) -> None:
+def test_shares_are_fractions(given):
     """Per cent is refused with the remedy, by whatever takes a share."""
     calls = (
         lambda: abstain.selective_risk([0, 1], [1, 0], coverage=given),
@@ -139,5 +138,4 @@ def test_shares_are_fractions(given: float) -> None:
         lambda: abstain.joint.f1([0, 1], id_score=[1, 0], ood_score=[0], prevalence=given),
     )
     for call in calls:
-        with pytest.raises(ValueError, match="give a fraction, not per cent"):
-            call()
+        refused(ValueError, "give a fraction, not per cent", call)

@@ -3,6 +3,6 @@
 import pytest
 
 
-def repeated(few: int, many: int) -> pytest.MarkDecorator:
+def repeated(few, many):
     """Give a test its number of ``repetitions``: few in every run, many where slow tests run; bounds follow both."""
     return pytest.mark.parametrize("repetitions", [few, pytest.param(many, marks=pytest.mark.slow)])

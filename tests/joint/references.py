@@ -1,9 +1,7 @@
 """Slow, obviously right versions: every pair of thresholds, counted one by one, in fractions."""
 
-from __future__ import annotations
-
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,30 +22,30 @@ class Columns(NamedTuple):
     ood_detector: Any
 
     @property
-    def named(self) -> dict[str, Any]:
+    def named(self):
         """The columns by name."""
         return self._asdict()
 
     @property
-    def alone(self) -> dict[str, Any]:
+    def alone(self):
         """The scores that a function of one score takes, by name: the confidence."""
         return {"id_score": self.id_confidence, "ood_score": self.ood_confidence}
 
     @property
-    def n_id(self) -> int:
+    def n_id(self):
         """Number of ID samples."""
         return len(self.id_loss)
 
     @property
-    def n_ood(self) -> int:
+    def n_ood(self):
         """Number of OOD samples."""
         return len(self.ood_detector)
 
-    def swapped(self) -> Columns:
+    def swapped(self):
         """Exchange the two scores."""
         return Columns(self.id_loss, self.id_detector, self.id_confidence, self.ood_detector, self.ood_confidence)
 
-    def mapped(self, confidence: Any, detector: Any) -> Columns:
+    def mapped(self, confidence, detector):
         """Apply a function to each score."""
         return Columns(
             self.id_loss,
@@ -59,7 +57,7 @@ class Columns(NamedTuple):
 
 
 @st.composite
-def joint_problems(draw: st.DrawFn, max_id: int = 8, max_ood: int = 7, min_ood: int = 0) -> Columns:
+def joint_problems(draw, max_id=8, max_ood=7, min_ood=0):
     """Draw a small problem; few distinct scores, so that nearly everything ties, or many, or special values."""
     n_id, n_ood = draw(st.integers(1, max_id)), draw(st.integers(min_ood, max_ood))
     element = draw(
@@ -75,7 +73,7 @@ def joint_problems(draw: st.DrawFn, max_id: int = 8, max_ood: int = 7, min_ood: 
     )
     same = draw(st.booleans()) and draw(st.booleans())
 
-    def column(n: int) -> Any:
+    def column(n):
         return np.array(draw(st.lists(element, min_size=n, max_size=n)), dtype=float)
 
     loss = np.array(draw(st.lists(st.sampled_from([0.0, 1.0]), min_size=n_id, max_size=n_id)))
@@ -83,36 +81,35 @@ def joint_problems(draw: st.DrawFn, max_id: int = 8, max_ood: int = 7, min_ood: 
     return Columns(loss, inside, inside if same else column(n_id), outside, outside if same else column(n_ood))
 
 
-def ratio(columns: Columns, prevalence: Fraction | None) -> Fraction:
+def ratio(columns, prevalence):
     """Weight of an OOD sample."""
     if prevalence is None:
         return Fraction(1)
     return columns.n_id * prevalence / ((1 - prevalence) * columns.n_ood) if columns.n_ood else Fraction(0)
 
 
-def all_pairs(columns: Columns) -> list[tuple[int, int, int]]:
+def all_pairs(columns):
     """Return the distinct numbers of accepted right, wrong and OOD samples for every pair of thresholds."""
     loss, c_in, a_in, c_out, a_out = columns
     found = set()
-    for t in {*a_in.tolist(), *a_out.tolist(), -INF, INF}:
-        for r in {*c_in.tolist(), *c_out.tolist(), -INF, INF}:
-            inside = (a_in >= t) & (c_in >= r)
-            right, wrong = int(np.sum(inside & (loss == 0))), int(np.sum(inside & (loss == 1)))
-            found.add((right, wrong, int(np.sum((a_out >= t) & (c_out >= r)))))
+    for t, r in product({*a_in.tolist(), *a_out.tolist(), -INF, INF}, {*c_in.tolist(), *c_out.tolist(), -INF, INF}):
+        inside = (a_in >= t) & (c_in >= r)
+        right, wrong = int(np.sum(inside & (loss == 0))), int(np.sum(inside & (loss == 1)))
+        found.add((right, wrong, int(np.sum((a_out >= t) & (c_out >= r)))))
     return sorted(found)
 
 
-def best_f1(columns: Columns, prevalence: Fraction | None = None) -> Fraction:
+def best_f1(columns, prevalence=None):
     """DS-F1 by trying everything."""
     weight = ratio(columns, prevalence)
     values = [Fraction(2 * r) / (r + w + weight * o + columns.n_id) for r, w, o in all_pairs(columns)]
     return max(values)
 
 
-def level_curve(columns: Columns, prevalence: Fraction | None = None, *, generalized: bool = False) -> Any:
+def level_curve(columns, prevalence=None, *, generalized=False):
     """Least risk per number of accepted ID samples, by trying everything."""
     weight = ratio(columns, prevalence)
-    curve: dict[int, Fraction] = {}
+    curve = {}
     for r, w, o in all_pairs(columns):
         if r + w == 0:
             continue
@@ -122,12 +119,12 @@ def level_curve(columns: Columns, prevalence: Fraction | None = None, *, general
     return curve
 
 
-def steps(curve: Any) -> list[int]:
+def steps(curve):
     """Levels above which no risk is as small."""
     return [j for j in sorted(curve) if all(curve[j] < curve[k] for k in curve if k > j)]
 
 
-def ds_aurc(columns: Columns, operator: str, prevalence: Fraction | None = None) -> Fraction:
+def ds_aurc(columns, operator, prevalence=None):
     """DS-AURC by trying everything."""
     curve, n = level_curve(columns, prevalence), columns.n_id
     if operator == "at_least":
@@ -135,7 +132,7 @@ def ds_aurc(columns: Columns, operator: str, prevalence: Fraction | None = None)
     return sum(curve[min(k for k in curve if k >= j)] for j in range(1, n + 1)) / Fraction(n)
 
 
-def ds_augrc(columns: Columns, operator: str, prevalence: Fraction | None = None) -> Fraction:
+def ds_augrc(columns, operator, prevalence=None):
     """DS-AUGRC by trying everything."""
     curve, n = level_curve(columns, prevalence, generalized=True), columns.n_id
     if operator == "at_least":
@@ -145,12 +142,12 @@ def ds_augrc(columns: Columns, operator: str, prevalence: Fraction | None = None
     return sum((k - j) * (a + b) / 2 for (j, a), (k, b) in pairwise(knots)) / Fraction(n)
 
 
-def one_score(columns: Columns) -> Columns:
+def one_score(columns):
     """Return the problem whose detector score is constant."""
     return columns.mapped(lambda c: c, lambda a: np.zeros(len(a)))
 
 
-def grid_f1(columns: Columns, T: int) -> float:
+def grid_f1(columns, T):
     """The published loop over quantiles of both scores, Algorithm 1."""
     c, a = (
         np.append(columns.id_confidence, columns.ood_confidence),
@@ -166,7 +163,7 @@ def grid_f1(columns: Columns, T: int) -> float:
     return best
 
 
-def grid_aurc(columns: Columns, T: int, K: int) -> Fraction:
+def grid_aurc(columns, T, K):
     """The published mean over K bins of coverage of the least risk of T x T quantiles; between bins a straight line."""
     c, a = (np.append(columns.id_confidence, columns.ood_confidence),
             np.append(columns.id_detector, columns.ood_detector))  # fmt: skip
@@ -189,7 +186,7 @@ def grid_aurc(columns: Columns, T: int, K: int) -> Fraction:
     return sum(values) / K
 
 
-def random_problem(n_id: int, n_ood: int, seed: int = 0, decimals: int | None = None) -> Columns:
+def random_problem(n_id, n_ood, seed=0, decimals=None):
     """A larger problem with two useful scores."""
     rng = np.random.default_rng(seed)
     wrong = rng.random(n_id) < 0.25
@@ -200,6 +197,6 @@ def random_problem(n_id: int, n_ood: int, seed: int = 0, decimals: int | None = 
     return Columns(wrong.astype(float), c[:n_id], a[:n_id], c[n_id:], a[n_id:])
 
 
-def value(function: str, columns: Columns, **options: Any) -> float:
+def value(function, columns, **options):
     """Value of a public function of abstain.joint."""
     return float(getattr(abstain.joint, function)(**columns.named, **options))

@@ -1,7 +1,6 @@
 """``abstain joint``: files in, tables and gains out."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from tests.joint.references import Columns
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """An ID test set and two OOD sets with logits."""
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 4, 150)
@@ -27,16 +26,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_table_and_gains(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_table_and_gains(folder, capsys):
     """The table of the protocol, the sizes, and the gains beside those of noise."""
     arguments = ["joint", "test.npz", "close.npz", "far.npz", "--near", "close", "--far", "far"]
     arguments += ["--scores", "energy,neg_entropy", "--permutations", "3"]
-    parts = [
-        "DS-AURC",
-        "n: ID 150, close 60, far 90",
-        "groups: near, far",
-        "On close, it is not shown that a second threshold on energy",
-    ]
+    parts = ["DS-AURC", "n: ID 150, close 60, far 90", "groups: near, far"]
+    parts += ["On close, it is not shown that a second threshold on energy"]
     for options in ([], ["--verbose"]):
         assert run([*arguments, *options]) == 0
         shown = capsys.readouterr().out
@@ -63,18 +58,15 @@ GAIN = {"set": "far", "score": "energy", "metric": "ds_f1", "gain": 0.03, "null_
         ([{"p": 0.01, "n_permutations": 9}], "On far, it is shown"),
     ],
 )  # fmt: skip
-def test_the_largest_gain_of_each_metric_is_judged(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, rows: Any, said: str
-) -> None:
+def test_the_largest_gain_of_each_metric_is_judged(folder, capsys, monkeypatch, rows, said):
     """P times all gains, below 5 %; no test where so few permutations could show none."""
     gains = [{**GAIN, "n_permutations": 99, **row} for row in rows]
     monkeypatch.setattr("abstain.cli._joint._gains", lambda *_: gains)
     assert run(["joint", "test.npz", "close.npz", "far.npz", "--scores", "energy"]) == 0
-    text = " ".join(capsys.readouterr().out.split())
-    assert said in text
+    assert said in " ".join(capsys.readouterr().out.split())
 
 
-def test_json_holds_the_values_of_the_functions(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_holds_the_values_of_the_functions(folder, capsys):
     """One record per score, set and metric; nothing else on standard output."""
     arguments = ["joint", "test.npz", "far.npz", "--scores", "energy", "--permutations", "2", "--prevalence", "0.25"]
     assert run([*arguments, "--json", "-"]) == 0
@@ -90,9 +82,7 @@ def test_json_holds_the_values_of_the_functions(folder: Path, capsys: pytest.Cap
     assert {row["metric"] for row in found["gains"]} == {"ds_f1", "ds_aurc"}
 
 
-def test_a_figure_has_the_scores_that_its_note_names(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_figure_has_the_scores_that_its_note_names(folder, capsys, monkeypatch):
     """The confidence, the first other score and the first OOD set, of several."""
     pytest.importorskip("matplotlib")
     seen, evaluate = list[Any](), abstain.joint.evaluate
@@ -106,7 +96,7 @@ def test_a_figure_has_the_scores_that_its_note_names(
             np.testing.assert_array_equal(seen[-1][f"{kind}_{name}"], abstain.scores.compute(score, file))
 
 
-def test_runs_and_training_strategies(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_runs_and_training_strategies(folder, capsys):
     """Folders with the same file names are further runs, or under a name another strategy."""
     for number, name in enumerate(("again", "mixup")):
         (folder / name).mkdir()
@@ -123,9 +113,7 @@ def test_runs_and_training_strategies(folder: Path, capsys: pytest.CaptureFixtur
     assert "±" not in new
 
 
-def test_scores_that_the_data_refuse_are_left_out_unless_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_scores_that_the_data_refuse_are_left_out_unless_asked_for(tmp_path, monkeypatch, capsys):
     """Signed features, as of a transformer, have no ASH; 40 rows of training have no 50 neighbours."""
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
@@ -158,9 +146,7 @@ def test_scores_that_the_data_refuse_are_left_out_unless_asked_for(
         ([], ["msp", "ext", "energy"]),
     ],
 )
-def test_columns_are_scores(
-    folder: Path, capsys: pytest.CaptureFixture[str], options: list[str], names: list[str]
-) -> None:  # fmt: skip
+def test_columns_are_scores(folder, capsys, options, names):
     """The confidence and the OOD scores may be columns; what only some files hold is left out, unless asked for."""
     rng = np.random.default_rng(0)
     for file, more in (("test", {"score_own": rng.random(150)}), ("far", {})):
@@ -178,9 +164,7 @@ def test_columns_are_scores(
 
 
 @pytest.mark.parametrize("labels", [np.full(90, -1), np.arange(90), np.array(["bird"] * 90), np.full(90, np.nan)])
-def test_labels_of_ood_files_are_not_read(
-    folder: Path, capsys: pytest.CaptureFixture[str], labels: np.ndarray
-) -> None:  # fmt: skip
+def test_labels_of_ood_files_are_not_read(folder, capsys, labels):
     """They are -1, or the classes of other data, which the network does not have."""
     arguments = ["--scores", "energy", "--permutations", "0"]
     assert run(["joint", "test.npz", "far.npz", *arguments]) == 0
@@ -214,9 +198,7 @@ def test_labels_of_ood_files_are_not_read(
         (["three.npz"], "three.npz: 3 classes, but the ID set has 4; one network?"),
     ],
 )
-def test_wrong_usage_is_one_line(
-    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
-) -> None:
+def test_wrong_usage_is_one_line(folder, capsys, arguments, message):
     """Exit code 2, one line on standard error, with the remedy."""
     for name, logits in (("empty", np.zeros((0, 4))), ("nan", np.ones((5, 4))), ("three", np.ones((5, 3)))):
         if name == "nan":

@@ -14,8 +14,9 @@ from abstain.joint._ds_f1 import exact
 from abstain.joint._frontier import frontier, stairs
 from abstain.joint._problem import _weights, problem
 from tests.joint import references as slow
-from tests.joint.references import Columns, joint_problems, random_problem, value
+from tests.joint.references import joint_problems, random_problem, value
 from tests.paths import PATHS, taken
+from tests.refusal import refused
 from tests.strategies import many
 
 THOUSAND = many(1000, suppress_health_check=[HealthCheck.too_slow])
@@ -24,7 +25,7 @@ PREVALENCES = st.sampled_from([None, Fraction(0), Fraction(1, 2), Fraction(1, 10
 
 @THOUSAND
 @given(joint_problems(), PREVALENCES)
-def test_ds_f1_is_the_best_of_all_pairs(columns: Columns, prevalence: Fraction | None) -> None:
+def test_ds_f1_is_the_best_of_all_pairs(columns, prevalence):
     """No pair is better, the thresholds give the value, and the counts add up."""
     share = None if prevalence is None or not columns.n_ood else float(prevalence)
     best = float(slow.best_f1(columns, None if share is None else prevalence))
@@ -41,7 +42,7 @@ def test_ds_f1_is_the_best_of_all_pairs(columns: Columns, prevalence: Fraction |
 
 @THOUSAND
 @given(joint_problems(), PREVALENCES, st.sampled_from(["at_least", "exact"]))
-def test_areas_are_those_of_all_pairs(columns: Columns, prevalence: Fraction | None, operator: str) -> None:
+def test_areas_are_those_of_all_pairs(columns, prevalence, operator):
     """DS-AURC and DS-AUGRC: every attainable level with its least risk, and the area under them."""
     share = None if prevalence is None or not columns.n_ood else float(prevalence)
     exactly = None if share is None else prevalence
@@ -61,7 +62,7 @@ def test_areas_are_those_of_all_pairs(columns: Columns, prevalence: Fraction | N
 
 @many(200)
 @given(joint_problems(), st.sampled_from(["at_least", "exact"]))
-def test_the_thresholds_of_a_frontier_reach_their_level(columns: Columns, operator: str) -> None:
+def test_the_thresholds_of_a_frontier_reach_their_level(columns, operator):
     """Every point of the curve is the outcome of its two thresholds."""
     curve = abstain.joint.ds_aurc(**columns.named, operator=operator).frontier
     assert curve is not None
@@ -74,14 +75,14 @@ def test_the_thresholds_of_a_frontier_reach_their_level(columns: Columns, operat
 
 @many(300)
 @given(joint_problems(), st.integers(2, 6))
-def test_the_grid_is_the_loop(columns: Columns, T: int) -> None:
+def test_the_grid_is_the_loop(columns, T):
     """Histograms and cumulative sums give what the published loop over pairs gives."""
     assert value("ds_f1", columns, method="grid", T=T) == slow.grid_f1(columns, T)
 
 
 @many(300)
 @given(joint_problems(), st.integers(1, 6), st.integers(1, 9))
-def test_the_binned_area_is_the_loop(columns: Columns, T: int, K: int) -> None:
+def test_the_binned_area_is_the_loop(columns, T, K):
     """As published, with bins that no pair falls into."""
     expected = float(slow.grid_aurc(columns, T, K))
     assert value("ds_aurc", columns, method="grid", T=T, K=K) == pytest.approx(expected, abs=1e-14)
@@ -89,7 +90,7 @@ def test_the_binned_area_is_the_loop(columns: Columns, T: int, K: int) -> None:
 
 @example(20_000, 30_001, Fraction(99, 100))
 @given(st.integers(1, 10**6), st.integers(1, 10**6), st.fractions(0, Fraction(99, 100), max_denominator=10**6))
-def test_weights_of_a_prevalence_make_that_prevalence(n_id: int, n_ood: int, prevalence: Fraction) -> None:
+def test_weights_of_a_prevalence_make_that_prevalence(n_id, n_ood, prevalence):
     """Whole numbers where the square of all weights together stays exact in 64 bits, else a ratio."""
     inside, outside = _weights(n_id, n_ood, float(prevalence))
     total = inside * n_id + outside * n_ood
@@ -100,14 +101,14 @@ def test_weights_of_a_prevalence_make_that_prevalence(n_id: int, n_ood: int, pre
         assert inside == 1.0
 
 
-def test_weights_of_a_prevalence_that_is_no_fraction() -> None:
+def test_weights_of_a_prevalence_that_is_no_fraction():
     """The odds of OOD rows are those of the prevalence."""
     inside, outside = _weights(700, 90, 1 / np.pi)
     assert outside * 90 / (inside * 700) == pytest.approx(1 / (np.pi - 1), rel=1e-12)
 
 
 @pytest.mark.parametrize("decimals", [None, 1])
-def test_the_compiled_search_takes_the_same_pairs(decimals: int | None, path: str) -> None:
+def test_the_compiled_search_takes_the_same_pairs(decimals, path):
     """Branch and bound finds the same thresholds at every step with and without a compiler, not only the same area."""
     data = problem(*random_problem(400, 300, decimals=decimals), 1 / np.pi)
     found = stairs(data, False, True)
@@ -122,7 +123,7 @@ def test_the_compiled_search_takes_the_same_pairs(decimals: int | None, path: st
 
 @many(300)
 @given(joint_problems(), st.sampled_from(["at_least", "exact"]))
-def test_ranks_give_the_values_of_scores(columns: Columns, operator: str) -> None:
+def test_ranks_give_the_values_of_scores(columns, operator):
     """Guards calculate on ranks, which are ordered by tables instead of searches."""
     data = problem(*columns)
     ranks = data.ranked()
@@ -137,9 +138,7 @@ def test_ranks_give_the_values_of_scores(columns: Columns, operator: str) -> Non
 
 @many(300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(joint_problems(max_id=12, max_ood=8), PREVALENCES)
-def test_small_blocks_find_what_all_pairs_have(
-    path: str, monkeypatch: pytest.MonkeyPatch, columns: Columns, prevalence: Fraction | None
-) -> None:
+def test_small_blocks_find_what_all_pairs_have(path, monkeypatch, columns, prevalence):
     """Several blocks of several parts, cut off at both ends, find the steps, and both risks at once those of each."""
     from abstain.joint import _stairs
 
@@ -165,7 +164,7 @@ def test_small_blocks_find_what_all_pairs_have(
 
 
 @pytest.mark.parametrize("shape", ["useful", "useless", "disjoint", "ties", "few errors"])
-def test_pruning_loses_nothing_on_large_problems(shape: str) -> None:
+def test_pruning_loses_nothing_on_large_problems(shape):
     """Areas at 1,500 + 1,200 samples are those of every level, whatever the scores look like."""
     columns = random_problem(1500, 1200, decimals=1 if shape == "ties" else None)
     wrong, confidence, detector, out_confidence, out_detector = (np.array(each, dtype=float) for each in columns)
@@ -185,15 +184,13 @@ def test_pruning_loses_nothing_on_large_problems(shape: str) -> None:
             assert area(data, generalized=generalized).value == pytest.approx(expected, abs=1e-13)
 
 
-def test_steps_do_not_tell_what_exact_coverages_need() -> None:
+def test_steps_do_not_tell_what_exact_coverages_need():
     """A curve of steps refuses the other operator, and counts that do not fit one number are refused."""
     from abstain.joint._stairs import Packing
 
     curve = abstain.joint.ds_aurc(**random_problem(30, 30).named).frontier
     assert curve is not None
     for value_of in (curve.aurc, curve.augrc):
-        with pytest.raises(ValueError, match="ask for it with ds_aurc"):
-            value_of("exact")
+        refused(ValueError, "ask for it with ds_aurc", value_of, "exact")
     huge = SimpleNamespace(wrong=np.array([2**22]), n_id=2**24, n_ood=2**30)
-    with pytest.raises(ValueError, match="take a random part"):
-        Packing(huge)
+    refused(ValueError, "take a random part", Packing, huge)

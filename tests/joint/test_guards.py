@@ -8,14 +8,14 @@ from abstain import joint
 from tests.joint.references import Columns, random_problem
 
 
-def with_noise(columns: Columns, seed: int = 10) -> Columns:
+def with_noise(columns, seed=10):
     """Replace the detector score by noise."""
     rng = np.random.default_rng(seed)
     return columns._replace(id_detector=rng.normal(size=columns.n_id), ood_detector=rng.normal(size=columns.n_ood))
 
 
 @pytest.mark.parametrize("metric", ["ds_f1", "ds_aurc", "ds_augrc"])
-def test_noise_gains_what_the_null_says(metric: str) -> None:
+def test_noise_gains_what_the_null_says(metric):
     """A useless second score gains, but no more than permuted ones; a useful one gains much more."""
     useful = random_problem(400, 400)
     noise = joint.null_gain(**with_noise(useful).named, metric=metric, scheme="permuted", n_permutations=19)
@@ -31,7 +31,7 @@ def test_noise_gains_what_the_null_says(metric: str) -> None:
         assert low < found.p_value <= (1.0 if low else 0.05)
 
 
-def test_a_copy_of_the_confidence_fails_the_sharper_null() -> None:
+def test_a_copy_of_the_confidence_fails_the_sharper_null():
     """A noisy copy shares everything with the confidence: permuted within groups it gains as much."""
     columns = random_problem(600, 600)
     rng = np.random.default_rng(3)
@@ -43,14 +43,14 @@ def test_a_copy_of_the_confidence_fails_the_sharper_null() -> None:
     assert joint.null_gain(**columns.named, n_permutations=19).p_value == 0.05
 
 
-def test_balanced_data_are_printed_once() -> None:
+def test_balanced_data_are_printed_once():
     """Two equal blocks would look like two results."""
     text = str(joint.evaluate(**random_problem(50, 50).named))
     assert text.count("Share of OOD samples") == 1
     assert "0.500, as in the data, which is balanced" in text
 
 
-def test_as_many_ood_as_id_samples_are_balanced() -> None:
+def test_as_many_ood_as_id_samples_are_balanced():
     """The natural share is the balanced one then: nothing is calculated twice."""
     result = joint.evaluate(**random_problem(30, 30).named)
     assert result.balanced is result
@@ -61,7 +61,7 @@ def test_as_many_ood_as_id_samples_are_balanced() -> None:
 
 
 @pytest.mark.slow
-def test_intervals_hold_the_truth() -> None:
+def test_intervals_hold_the_truth():
     """A simulation of samples of 200 + 200; the larger ones are in the benchmarks."""
     repetitions = 100
     truth = {"ds_f1": 0.596, "ds_aurc": 0.300, "ds_augrc": 0.151, "ds_aurc - aurc": 0.030}
@@ -73,7 +73,7 @@ def test_intervals_hold_the_truth() -> None:
     assert min(held.values()) >= stats.binom.ppf(0.005, repetitions, 0.95)  # 88 of 100: fewer in less than 1 %
 
 
-def test_few_samples_and_perfect_scores() -> None:
+def test_few_samples_and_perfect_scores():
     """Few samples are a warning; an area of zero has no logarithm."""
     assert "only 30 samples of one kind" in str(
         joint.confidence_intervals(**random_problem(30, 40).named)["f1"].warning
@@ -96,13 +96,13 @@ def test_few_samples_and_perfect_scores() -> None:
         ("evaluate", {"rng": -1}, "rng=-1 is no seed; give a whole number"),
     ],
 )
-def test_bad_options_are_named(function: str, options: dict[str, object], message: str) -> None:
+def test_bad_options_are_named(function, options, message):
     """Argument, value and remedy are in the message."""
     with pytest.raises((ValueError, TypeError), match=message):
         getattr(joint, function)(**random_problem(10, 10).named, **options)
 
 
-def test_halves_without_spread_have_no_interval() -> None:
+def test_halves_without_spread_have_no_interval():
     """An F1 of 1 on 500 samples is no proof of an F1 of 1: [1, 1] would be."""
     right, high, low = np.zeros(250), np.arange(1.0, 251.0), np.zeros(250)
     for found in joint.confidence_intervals(**Columns(right, high, high, low, low).named, n_splits=5).values():
@@ -111,7 +111,7 @@ def test_halves_without_spread_have_no_interval() -> None:
         assert found.warning == "all halves have the same value: that says nothing about the spread"
 
 
-def test_a_detector_the_wrong_way_round_is_noted() -> None:
+def test_a_detector_the_wrong_way_round_is_noted():
     """A distance is high where the input is unknown: said with its AUROC, and not of a score that says nothing."""
     rng = np.random.default_rng(0)
     wrong, confidence = (rng.random(300) < 0.2) * 1.0, rng.random(300)

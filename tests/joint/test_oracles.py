@@ -1,7 +1,6 @@
 """What stands around the exact search, each against its formula with the same draws, and every cell of the tables."""
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,22 +14,22 @@ from tests.joint.references import Columns, best_f1, random_problem
 NAMES = ("ds_f1", "ds_aurc", "ds_augrc")
 
 
-def halves(columns: Columns, share: float, rng: np.random.Generator) -> tuple[Columns, Columns]:
+def halves(columns, share, rng):
     """Random rows of both kinds, and the others."""
     inside, outside = rng.permutation(columns.n_id), rng.permutation(columns.n_ood)
     i, o = round(share * len(inside)), round(share * len(outside))
     return tuple(
         Columns(*(np.asarray(c)[ids] for c in columns[:3]), *(np.asarray(c)[ood] for c in columns[3:]))
         for ids, ood in ((inside[:i], outside[:o]), (inside[i:], outside[o:]))
-    )  # type: ignore[return-value]
+    )
 
 
-def with_detector(columns: Columns, values: Any) -> Columns:
+def with_detector(columns, values):
     return columns._replace(id_detector=values[: columns.n_id], ood_detector=values[columns.n_id :])
 
 
 @pytest.mark.parametrize("prevalence", [None, 0.3])
-def test_counts_and_error_of_f1(prevalence: float | None) -> None:
+def test_counts_and_error_of_f1(prevalence):
     """Each row moves F1 by its derivative, numerically; the two kinds are two samples."""
     columns = random_problem(60, 45, 3, decimals=1)
     weight = 1.0 if prevalence is None else 60 * prevalence / (1 - prevalence) / 45
@@ -39,7 +38,7 @@ def test_counts_and_error_of_f1(prevalence: float | None) -> None:
     outside = (columns.ood_confidence >= 0.5) & (columns.ood_detector >= 0.2)
     right = inside & (columns.id_loss == 0)
 
-    def f1(ids: Any, oods: Any) -> Any:
+    def f1(ids, oods):
         return 2 * (ids @ right) / (ids @ (inside + 1.0) + weight * (oods @ outside))
 
     id_rows, ood_rows = np.ones(60), np.ones(45)
@@ -59,17 +58,16 @@ def test_counts_and_error_of_f1(prevalence: float | None) -> None:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_the_best_f1_at_a_share_that_is_no_fraction(seed: int) -> None:
+def test_the_best_f1_at_a_share_that_is_no_fraction(seed):
     """Weights are no whole numbers then; every pair of thresholds is tried."""
     columns = random_problem(45, 30, seed, decimals=1)
     found = joint.ds_f1(**columns.named, prevalence=1 / np.pi)
     assert found.value == pytest.approx(float(best_f1(columns, Fraction(1 / np.pi))), abs=1e-12)
-    again = joint.f1_at(**columns.named, thresholds=found.thresholds, prevalence=1 / np.pi)
-    assert again.value == found.value
+    assert joint.f1_at(**columns.named, thresholds=found.thresholds, prevalence=1 / np.pi).value == found.value
 
 
 @pytest.mark.parametrize(("share", "prevalence"), [(0.3, None), (0.6, 0.2)])
-def test_thresholds_are_carried_from_one_part_to_the_other(share: float, prevalence: float | None) -> None:
+def test_thresholds_are_carried_from_one_part_to_the_other(share, prevalence):
     """The same splits drawn by hand: thresholds of the first part on the second, next to the best of the second."""
     columns, rng = random_problem(70, 50, 2), np.random.default_rng(5)
     found = joint.transfer(**columns.named, share=share, n_splits=3, prevalence=prevalence, rng=5)
@@ -86,7 +84,7 @@ def test_thresholds_are_carried_from_one_part_to_the_other(share: float, prevale
 
 
 @pytest.mark.parametrize(("n_id", "n_ood", "groups"), [(5, 2, 1), (45, 20, 6), (900, 250, 100)])
-def test_useless_scores_are_permuted_among_neighbours(n_id: int, n_ood: int, groups: int) -> None:
+def test_useless_scores_are_permuted_among_neighbours(n_id, n_ood, groups):
     """Rows by confidence in groups of equal size, at least 10 and at most 100 groups, shuffled within each."""
     columns, rng = random_problem(n_id, n_ood, 4, decimals=1), np.random.default_rng(1)
     n, times = n_id + n_ood, 3 if n_id < 900 else 1
@@ -101,8 +99,7 @@ def test_useless_scores_are_permuted_among_neighbours(n_id: int, n_ood: int, gro
         values = np.empty(n)
         for group in range(groups):
             members = [k for k in range(n) if k * groups // n == group]
-            drawn = sorted(members, key=lambda k: place[k])
-            values[order[members]] = detector[order[drawn]]
+            values[order[members]] = detector[order[sorted(members, key=lambda k: place[k])]]
         gains.append(float(joint.ds_f1(**with_detector(columns, values).named)) - single)
     np.testing.assert_allclose(found.null, gains, atol=1e-12)
     assert found.gain == float(joint.ds_f1(**columns.named)) - single
@@ -113,7 +110,7 @@ def test_useless_scores_are_permuted_among_neighbours(n_id: int, n_ood: int, gro
     assert found.p_value == (1 + sum(gain >= found.gain for gain in gains)) / (times + 1)
 
 
-def test_useless_scores_are_permuted_over_all() -> None:
+def test_useless_scores_are_permuted_over_all():
     """The other scheme; the gain of an area is what it falls by."""
     columns, rng = random_problem(30, 25, 4), np.random.default_rng(2)
     found = joint.null_gain(**columns.named, metric="ds_augrc", scheme="permuted", n_permutations=2, rng=2)
@@ -124,14 +121,14 @@ def test_useless_scores_are_permuted_over_all() -> None:
 
 
 @pytest.mark.parametrize(("case", "prevalence"), [("plain", None), ("plain", 0.4), ("no error", None)])
-def test_intervals_by_their_formula(case: str, prevalence: float | None) -> None:
+def test_intervals_by_their_formula(case, prevalence):
     """From the values of all rows and of both halves of each split; areas on the log scale unless one is 0."""
     columns, rng = random_problem(50, 40, 6), np.random.default_rng(3)
     if case == "no error":
         columns = columns._replace(id_loss=np.zeros(50), ood_confidence=np.full(40, -9.0))
     options = {"prevalence": prevalence}
 
-    def values(each: Columns) -> list[float]:
+    def values(each):
         both = [float(getattr(joint, name)(**each.named, **options)) for name in NAMES]
         one = [float(getattr(joint, name[3:])(each.id_loss, **each.alone, **options)) for name in NAMES]
         return [*both, *one, both[0] - one[0], one[1] - both[1], one[2] - both[2]]
@@ -162,7 +159,7 @@ def test_intervals_by_their_formula(case: str, prevalence: float | None) -> None
         assert interval.standard_error == pytest.approx(error, abs=1e-12)
 
 
-def test_every_number_of_an_evaluation() -> None:
+def test_every_number_of_an_evaluation():
     """Values, guards and curves of both scores, of each alone, and their table, at a share of OOD samples."""
     columns = random_problem(40, 30, 7, decimals=1)
     result = joint.evaluate(**columns.named, prevalence=0.2, n_permutations=4, n_splits=3, rng=8)
@@ -221,14 +218,14 @@ SIZES = {"a": 30, "b": 12, "c": 20}
 GROUPS = {"near": ["a", "b"], "far": ["c"]}
 
 
-def run(seed: int) -> joint.ScoredRun:
+def run(seed):
     first, rng = random_problem(50, 1, seed, decimals=1), np.random.default_rng(seed)
     scores = {"msp": 1 / (1 + np.exp(-first.id_confidence)), "knn": first.id_detector}
     outside = {name: {"msp": rng.beta(2, 2, n), "knn": rng.normal(0.2, 1, n)} for name, n in SIZES.items()}
     return joint.ScoredRun(first.id_loss, scores, outside)
 
 
-def values_of(one: joint.ScoredRun, score: str, name: str, prevalence: float) -> dict[str, float]:
+def values_of(one, score, name, prevalence):
     """Every metric of one score on one set by its function or by scikit-learn."""
     inside, outside = one.id_scores[score], one.ood_scores[name][score]
     both = Columns(one.id_loss, one.id_scores["msp"], inside, one.ood_scores[name]["msp"], outside).named
@@ -247,7 +244,7 @@ def values_of(one: joint.ScoredRun, score: str, name: str, prevalence: float) ->
     }
 
 
-def alone_of(one: joint.ScoredRun, score: str) -> dict[str, float]:
+def alone_of(one, score):
     """Metrics of the ID samples."""
     loss, column = one.id_loss, one.id_scores[score]
     found = {
@@ -262,7 +259,7 @@ def alone_of(one: joint.ScoredRun, score: str) -> dict[str, float]:
 RUNS = {"basic": [run(1), run(2)], "mixup": [run(4), run(5)]}
 
 
-def test_every_record_and_every_cell_of_the_tables() -> None:
+def test_every_record_and_every_cell_of_the_tables():
     """Records by the functions; cells are means over runs of unweighted means over sets, with their deviation."""
     result = joint.protocol(RUNS, GROUPS, confidence="msp", prevalence=0.1)
     known = {
@@ -272,7 +269,7 @@ def test_every_record_and_every_cell_of_the_tables() -> None:
         for score in ("msp", "knn")
         for name in ("", "a", "b", "c")
     }
-    found: dict[Any, dict[str, float]] = {}
+    found = {}
     for row in result.rows():
         found.setdefault((row["strategy"], row["run"], row["score"], row["set"]), {})[row["metric"]] = row["value"]
         assert (row["n_id"], row["n_ood"]) == (50, SIZES.get(row["set"], 0))
@@ -281,14 +278,14 @@ def test_every_record_and_every_cell_of_the_tables() -> None:
         assert found[key] == pytest.approx(values, abs=1e-9), key
     assert result.sizes == {"ID": 50, **SIZES}
 
-    def cell(metric: str, score: str, strategy: str, sets: tuple[str, ...]) -> tuple[float, float]:
+    def cell(metric, score, strategy, sets):
         per_run = [np.mean([known[strategy, k, score, name].get(metric, np.nan) for name in sets]) for k in range(2)]
         return float(np.mean(per_run)), float(np.std(per_run, ddof=1))
 
     near, far, every, inside = ("a", "b"), ("c",), ("a", "b", "c"), ("",)
     alone = ("accuracy", "id_ece", "id_auroc_f", "id_aurc", "id_augrc")
     both = ("fpr_at_id_recall95", "fpr_at_ood_recall95")
-    layouts: list[tuple[str, dict[str, str], Any]] = [
+    layouts = [
         ("single-double", {}, [(m, g) for m in ("f1", "aurc", "ds_f1", "ds_aurc") for g in (near, far)]),
         ("single-double", {"strategy": "mixup"}, [("f1", near), ("f1", far), ("aurc", near)]),
         ("strategies", {"metric": "ds_aurc"}, [("ds_aurc", every, "msp"), ("ds_aurc", every, "knn"),
@@ -316,7 +313,7 @@ def test_every_record_and_every_cell_of_the_tables() -> None:
         assert len(table.rows[0]) > len(wanted) or layout != "sets"
 
 
-def test_the_verdict_of_a_protocol() -> None:
+def test_the_verdict_of_a_protocol():
     """The set of which the confidence accepts most at 95 % of ID rows."""
     for seed in (1, 5):
         one = run(seed)
@@ -336,7 +333,7 @@ def test_the_verdict_of_a_protocol() -> None:
         assert verdict.reason.startswith(f"One threshold on msp has an F1 of {f1:.4f} and an AURC of {aurc:.4f}")
 
 
-def test_notes_of_a_table() -> None:
+def test_notes_of_a_table():
     """What was counted, the share, how often, and a score that points the wrong way on one set, the first."""
     wrong = random_problem(50, 1, 1).id_loss
     outside = {name: {"msp": np.zeros(9), "far": np.full(9, 5.0 if name != "a" else 0.0)} for name in "abc"}

@@ -2,18 +2,18 @@
 
 import re
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 
 from abstain import joint
 from tests.joint.references import random_problem
+from tests.refusal import refused
 
 GROUPS = {"near": ["a", "b"], "far": ["c"]}
 
 
-def run(seed: int, sizes: tuple[int, int, int] = (80, 40, 60)) -> joint.ScoredRun:
+def run(seed, sizes=(80, 40, 60)):
     """One network with two scores on three OOD sets."""
     first = random_problem(120, max(sizes), seed)
     outside = {}
@@ -24,7 +24,7 @@ def run(seed: int, sizes: tuple[int, int, int] = (80, 40, 60)) -> joint.ScoredRu
 
 
 @pytest.fixture(scope="module")
-def result() -> joint.ProtocolResult:
+def result():
     """Two strategies with two runs each."""
     return joint.protocol({"basic": [run(0), run(1)], "mixup": [run(2), run(3)]}, GROUPS, confidence="msp")
 
@@ -41,7 +41,7 @@ def result() -> joint.ProtocolResult:
         ("sets", {"metric": "auroc"}, ["a ↑", "b ↑", "c ↑"]),
     ],
 )  # fmt: skip
-def test_layouts(result: joint.ProtocolResult, layout: str, options: dict[str, str], header: list[str]) -> None:
+def test_layouts(result, layout, options, header):
     """Every layout has its columns, one per group, and says the sizes and the share of OOD samples."""
     table = result.table(layout, **options)
     assert table.headings() == ["Training strategy" if layout in ("strategies", "tasks") else "Score", *header]
@@ -51,7 +51,7 @@ def test_layouts(result: joint.ProtocolResult, layout: str, options: dict[str, s
     assert len(table.rows) == 2
 
 
-def test_ranks_follow_what_is_printed() -> None:
+def test_ranks_follow_what_is_printed():
     """Values that differ in the last printed digit differ in rank, others do not."""
     outside = {"a": {name: [0.0] for name in ("x", "y", "z")}}
     result = joint.protocol(
@@ -63,7 +63,7 @@ def test_ranks_follow_what_is_printed() -> None:
     assert [(row[2].value, row[2].rank) for row in table.shown()] == [("0.1001", 1), ("0.1002", 2), ("0.1002", 2)]
 
 
-def test_names_that_do_not_occur_are_refused(result: joint.ProtocolResult) -> None:
+def test_names_that_do_not_occur_are_refused(result):
     """Nearest names are given."""
     cases = {
         "confidence='mps' is not known; did you mean 'msp'": lambda: joint.protocol(run(0), GROUPS, confidence="mps"),
@@ -74,8 +74,7 @@ def test_names_that_do_not_occur_are_refused(result: joint.ProtocolResult) -> No
         "layout='table1' is not known": lambda: result.table("table1"),
     }
     for message, call in cases.items():
-        with pytest.raises(ValueError, match=re.escape(message)):
-            call()
+        refused(ValueError, re.escape(message), call)
 
 
 @pytest.mark.parametrize(
@@ -88,14 +87,12 @@ def test_names_that_do_not_occur_are_refused(result: joint.ProtocolResult) -> No
         ({"basic": run(0), "mixup": replace(run(1), id_loss=[0, 1])}, GROUPS, "lengths differ (id_loss: 2"),
     ],
 )
-def test_runs_and_groups_that_make_no_table_are_refused(runs: Any, groups: Any, message: str) -> None:
+def test_runs_and_groups_that_make_no_table_are_refused(runs, groups, message):
     """No run, a name in place of names, or runs of other data, whose sizes one table cannot print."""
-    with pytest.raises((ValueError, TypeError)) as caught:
-        joint.protocol(runs, groups, confidence="msp")
-    assert message in str(caught.value)
+    refused((ValueError, TypeError), re.escape(message), joint.protocol, runs, groups, confidence="msp")
 
 
-def test_options_of_another_layout_are_refused(result: joint.ProtocolResult) -> None:
+def test_options_of_another_layout_are_refused(result):
     """The message lists those of this one."""
     with pytest.raises(TypeError, match=r"layout 'sets' has no option 'group'; its options: metric='ds_f1', strategy"):
         result.table("sets", group="near")

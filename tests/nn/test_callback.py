@@ -12,6 +12,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     lightning = pytest.importorskip("lightning.pytorch")
 from abstain import nn
+from tests.refusal import refused
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -85,5 +86,4 @@ def test_errors():
     with pytest.raises(ValueError, match=r"monitor='auroc' is not among the metrics; did you mean .*'auroc_f'"):
         nn.SelectiveCheckpoint(monitor="auroc")
     callback = nn.SelectiveCheckpoint()
-    with pytest.raises(TypeError, match="validation_step returned Tensor"):
-        callback.read(torch.zeros(()), None)
+    refused(TypeError, "validation_step returned Tensor", lambda: callback.read(torch.zeros(()), None))

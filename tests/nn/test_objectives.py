@@ -7,6 +7,7 @@ import torch
 import abstain
 from abstain import nn
 from tests.nn import references
+from tests.refusal import refused
 
 
 def batch(n=12, classes=5, dtype=torch.float64, seed=0):
@@ -72,8 +73,7 @@ def test_warm_up_is_cross_entropy_of_the_classes():
 def test_reservation_confidence():
     """ln(1 - p_abstain), also where p_abstain is 1 to the last digit."""
     p = np.exp(references.log_softmax(LOGITS))
-    confidence = nn.reservation_confidence(torch.tensor(LOGITS))
-    np.testing.assert_allclose(confidence, np.log(1.0 - p[:, -1]), rtol=1e-12)
+    np.testing.assert_allclose(nn.reservation_confidence(torch.tensor(LOGITS)), np.log(1.0 - p[:, -1]), rtol=1e-12)
     assert nn.reservation_confidence(torch.tensor([0.0, 0.0, 90.0])).item() == pytest.approx(np.log(2) - 90, rel=1e-6)
 
 
@@ -85,9 +85,7 @@ def test_confidnet():
     p = np.exp(references.log_softmax(LOGITS))[ROWS, TARGET]
     logits = torch.tensor(LOGITS, requires_grad=True)
     check(
-        lambda c: nn.confidnet_loss(c, logits, LABELS),
-        lambda c: np.mean((1.0 / (1.0 + np.exp(-c)) - p) ** 2),
-        BRANCH,
+        lambda c: nn.confidnet_loss(c, logits, LABELS), lambda c: np.mean((1.0 / (1.0 + np.exp(-c)) - p) ** 2), BRANCH
     )
     assert logits.grad is None
 
@@ -105,9 +103,7 @@ def test_devries_losses(hinted):
     offered = None if hinted is None else torch.tensor(hinted)
     check(lambda z, c: nn.devries_losses(z, c, LABELS, offered)[0], task, LOGITS, BRANCH)
     check(
-        lambda c: nn.devries_losses(torch.tensor(LOGITS), c, LABELS)[1],
-        lambda c: np.mean(np.log1p(np.exp(-c))),
-        BRANCH,
+        lambda c: nn.devries_losses(torch.tensor(LOGITS), c, LABELS)[1], lambda c: np.mean(np.log1p(np.exp(-c))), BRANCH
     )
 
 
@@ -269,8 +265,7 @@ def test_a_label_that_is_no_class_is_an_error(value_of, label):
     """It is neither skipped nor counted as a wrong answer."""
     logits, target = batch()
     target[3] = label
-    with pytest.raises((IndexError, RuntimeError), match="out of bounds"):
-        value_of(logits, target)
+    refused((IndexError, RuntimeError), "out of bounds", value_of, logits, target)
 
 
 @pytest.mark.parametrize(
@@ -291,5 +286,4 @@ def test_a_label_that_is_no_class_is_an_error(value_of, label):
 )
 def test_errors(call, message):
     """Wrong arguments are named with the remedy."""
-    with pytest.raises(ValueError, match=message):
-        call()
+    refused(ValueError, message, call)

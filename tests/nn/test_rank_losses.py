@@ -11,23 +11,15 @@ from hypothesis import strategies as st
 import abstain
 from abstain import nn
 from tests.nn import references
+from tests.refusal import refused
 from tests.strategies import problems
 
 ESTIMATORS = ["harmonic", "log", "plugin", "sele", "augrc"]
-METRICS = {
-    "harmonic": functools.partial(abstain.aurc, estimator="harmonic"),
-    "log": functools.partial(abstain.aurc, estimator="log"),
-    "plugin": functools.partial(abstain.aurc, estimator="plugin"),
-    "sele": abstain.sele,
-    "augrc": abstain.augrc,
-}
-MODULES = {
-    "harmonic": nn.AURCLoss,
-    "log": functools.partial(nn.AURCLoss, "log"),
-    "plugin": functools.partial(nn.AURCLoss, "plugin"),
-    "sele": nn.SELELoss,
-    "augrc": nn.AUGRCLoss,
-}
+METRICS = {"harmonic": functools.partial(abstain.aurc, estimator="harmonic")}
+METRICS |= {"log": functools.partial(abstain.aurc, estimator="log")}
+METRICS |= {"plugin": functools.partial(abstain.aurc, estimator="plugin"), "sele": abstain.sele, "augrc": abstain.augrc}
+MODULES = {"harmonic": nn.AURCLoss, "log": functools.partial(nn.AURCLoss, "log")}
+MODULES |= {"plugin": functools.partial(nn.AURCLoss, "plugin"), "sele": nn.SELELoss, "augrc": nn.AUGRCLoss}
 
 
 def batch(n=24, classes=5, dtype=torch.float64, seed=0):
@@ -81,8 +73,7 @@ def test_mean_weights(n, estimator):
     if estimator == "log":
         assert mean < 1.0
     else:
-        expected = {"sele": (n + 1) / (2 * n), "augrc": 0.5}.get(estimator, 1.0)
-        assert mean == pytest.approx(expected, rel=1e-12)
+        assert mean == pytest.approx({"sele": (n + 1) / (2 * n), "augrc": 0.5}.get(estimator, 1.0), rel=1e-12)
 
 
 def test_unit_mean_divides_by_the_mean_weight():
@@ -101,8 +92,7 @@ def test_any_loss_and_any_confidence():
         return (z.softmax(1) - torch.nn.functional.one_hot(y, z.shape[1])).square().sum(1)
 
     value = nn.AUGRCLoss(loss=brier, confidence=lambda z: z[:, 0])(logits, target)
-    proba = np.exp(references.log_softmax(logits.detach().numpy()))
-    loss = abstain.losses.brier(target.numpy(), proba)
+    loss = abstain.losses.brier(target.numpy(), np.exp(references.log_softmax(logits.detach().numpy())))
     assert value.item() == pytest.approx(abstain.augrc(loss, logits.detach().numpy()[:, 0]), rel=1e-12)
 
 
@@ -110,11 +100,9 @@ def test_any_loss_and_any_confidence():
 def test_named_confidences_rank_like_the_scores_of_the_core(name):
     """The names mean what they mean in abstain.scores."""
     logits, target = batch()
-    outputs = abstain.Outputs(labels=target.numpy(), logits=logits.detach().numpy())
-    score = abstain.scores.compute(name, outputs)
+    score = abstain.scores.compute(name, abstain.Outputs(labels=target.numpy(), logits=logits.detach().numpy()))
     loss = abstain.losses.cross_entropy(target.numpy(), logits=logits.detach().numpy())
-    value = nn.AURCLoss(confidence=name)(logits, target)
-    assert value.item() == pytest.approx(abstain.aurc(loss, score), rel=1e-12)
+    assert nn.AURCLoss(confidence=name)(logits, target).item() == pytest.approx(abstain.aurc(loss, score), rel=1e-12)
 
 
 def test_certainty_does_not_tie():
@@ -144,8 +132,7 @@ def test_half_precision_logits_are_weighed_in_float32(estimator, dtype):
 @pytest.mark.parametrize("ties", ["order", "exact"])
 def test_weights_of_any_precision(dtype, ties):
     """Asked for by name, also where NumPy has no such numbers."""
-    confidence = torch.tensor([0.9, 0.5, 0.7, 0.1])
-    weight = nn.loss_weights(confidence, "augrc", ties=ties, dtype=dtype)
+    weight = nn.loss_weights(torch.tensor([0.9, 0.5, 0.7, 0.1]), "augrc", ties=ties, dtype=dtype)
     assert weight.dtype == dtype
     assert weight.tolist() == [0.875, 0.375, 0.625, 0.125]
 
@@ -219,8 +206,7 @@ def test_losses_of_whole_numbers(dtype):
 )
 def test_errors(call, message):
     """Wrong arguments are named with the remedy."""
-    with pytest.raises(ValueError, match=message):
-        call()
+    refused(ValueError, message, call)
 
 
 @pytest.mark.filterwarnings("ignore:There is a performance drop")

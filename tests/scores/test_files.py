@@ -7,6 +7,7 @@ import pytest
 
 import abstain
 from abstain import scores
+from tests.refusal import refused
 from tests.scores.toy import TEST, TRAIN, fitted
 
 NAMES = scores.names()
@@ -45,8 +46,7 @@ def test_a_damaged_file_is_refused_or_unharmed(combination, tmp_path):
     whole, expected = file.read_bytes(), combination.score(TEST)
     for length in (0, 1, 30, len(whole) // 2, len(whole) - 30, len(whole) - 1):
         file.write_bytes(whole[:length])
-        with pytest.raises(ValueError, match=r"score\.npz: is no saved score"):
-            scores.load(file)
+        refused(ValueError, r"score\.npz: is no saved score", scores.load, file)
     rng = np.random.default_rng(0)
     refusals = []
     for place in rng.integers(0, len(whole), 300):
@@ -78,25 +78,20 @@ def test_files_that_do_not_fit_are_refused(header, message, tmp_path):
     """Another version, an unknown score, missing arrays, unknown options."""
     file = tmp_path / "score.npz"
     np.savez(file, bank=np.ones((2, 2)), abstain_score=np.array(json.dumps(HEADER | header)))
-    with pytest.raises(ValueError, match=rf"score\.npz: {message}"):
-        scores.load(file)
+    refused(ValueError, rf"score\.npz: {message}", scores.load, file)
 
 
 def test_other_files_are_refused(tmp_path):
     """No file, another archive, another header, a pickle, no archive at all."""
-    with pytest.raises(FileNotFoundError, match=r"none\.npz: no such file"):
-        scores.load(tmp_path / "none.npz")
+    refused(FileNotFoundError, r"none\.npz: no such file", lambda: scores.load(tmp_path / "none.npz"))
     file = tmp_path / "other.npz"
     for contents in ({"a": np.ones(3)}, {"abstain_score": np.array("[]")}, {"abstain_score": np.array([{}])}):
         np.savez(file, **contents)
-        with pytest.raises(ValueError, match="is no saved score"):
-            scores.load(file)
+        refused(ValueError, "is no saved score", scores.load, file)
     abstain.write_outputs(TRAIN, file)
-    with pytest.raises(ValueError, match="is no saved score"):
-        scores.load(file)
+    refused(ValueError, "is no saved score", scores.load, file)
     file.write_text("text")
-    with pytest.raises(ValueError, match="is no saved score"):
-        scores.load(file)
+    refused(ValueError, "is no saved score", scores.load, file)
 
 
 def test_a_failed_save_leaves_the_old_file(combination, tmp_path, monkeypatch):
@@ -110,7 +105,6 @@ def test_a_failed_save_leaves_the_old_file(combination, tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(np, "savez", failing)
-    with pytest.raises(OSError, match=r"score\.npz: cannot be written"):
-        fitted("mds").save(file)
+    refused(OSError, r"score\.npz: cannot be written", lambda: fitted("mds").save(file))
     assert file.read_bytes() == before
     assert list(tmp_path.iterdir()) == [file]

@@ -41,8 +41,7 @@ def test_gen_counts_probabilities_that_single_precision_loses():
     outputs = Outputs(labels=[0], logits=[[200.0, 0.0]])
     close(scores.compute("gen(gamma=0.01)", outputs), [-2 * np.exp(-2.0)])
     assert scores.compute("gen(gamma=0.01, floor=float32)", outputs)[0] == 0.0
-    floored = scores.compute("gen(gamma=0.01, floor=1e-7)", outputs)
-    close(floored, [-2 * (1e-7 * (1 - 1e-7)) ** 0.01], 1e-7)
+    close(scores.compute("gen(gamma=0.01, floor=1e-7)", outputs), [-2 * (1e-7 * (1 - 1e-7)) ** 0.01], 1e-7)
 
 
 @pytest.mark.parametrize("p", [0, 1, 2, 3, 9])
@@ -51,8 +50,7 @@ def test_pnorm_is_the_largest_centred_logit_over_the_norm(p):
     centred = Z - Z.mean(axis=1, keepdims=True)
     close(fitted("max_logit_pnorm", p=p).score(TEST), centred.max(axis=1) / np.linalg.norm(centred, ord=p, axis=1))
     huge = Outputs(labels=[0], logits=np.array([[1e4, 0.0, -1e4]]))
-    state = scores.get("max_logit_pnorm", p=9).fit(huge)
-    close(state.score(huge), [2 ** (-1 / 9)])
+    close(scores.get("max_logit_pnorm", p=9).fit(huge).score(huge), [2 ** (-1 / 9)])
 
 
 def test_pnorm_chooses_by_aurc_and_falls_back():
@@ -280,7 +278,6 @@ def test_the_order_of_the_class_columns_moves_no_bit(name, kind):
 def test_rows_with_the_same_probabilities_in_another_order_tie():
     """A forest of 100 trees: rows with the same shares of votes have one negative entropy, so thresholds keep them."""
     shares = np.random.default_rng(0).multinomial(100, [0.5, 0.3, 0.1, 0.1], size=2000)
-    outputs = Outputs(labels=np.zeros(2000, dtype=int), probabilities=shares / 100)
-    entropy = scores.compute("neg_entropy", outputs)
+    entropy = scores.compute("neg_entropy", Outputs(labels=np.zeros(2000, dtype=int), probabilities=shares / 100))
     _, row = np.unique(np.sort(shares, axis=1), axis=0, return_inverse=True)
     assert all(len(set(entropy[row == k])) == 1 for k in np.unique(row))

@@ -5,6 +5,7 @@ import pytest
 from scipy import optimize, special, stats
 
 from abstain import Outputs, scores
+from tests.refusal import refused
 from tests.scores.toy import TEST, TRAIN, VALIDATION, fitted, outputs_of
 
 
@@ -47,8 +48,7 @@ def test_ranks_are_shares_of_fit_rows_below():
     theta = least_log_loss(((own - mean) / spread).T, 1.0 - error, 0.5)
     shares = np.array([share(*pair) for pair in zip(asked, columns, strict=True)])
     expected = theta[:2] @ ((shares - mean) / spread) + theta[2]
-    found = scores.get("combine_ranks", scores=("a", "b"), ridge=0.5).fit(fit).score(new)
-    close(found, expected, 1e-5)
+    close(scores.get("combine_ranks", scores=("a", "b"), ridge=0.5).fit(fit).score(new), expected, 1e-5)
 
 
 def test_infinity_is_a_thousand_deviations():
@@ -109,8 +109,7 @@ def test_openmax_is_the_definition(alpha, tail, shift):
         revised, unknown = values.copy(), 0.0
         for i, k in enumerate(np.argsort(-z, kind="stable")[:alpha]):
             own = TRAIN.logits[correct & (TRAIN.labels == k)]
-            distances = np.linalg.norm(own - own.mean(axis=0), axis=1)
-            a, c = stats.gumbel_l.fit(np.sort(distances)[-tail:])
+            a, c = stats.gumbel_l.fit(np.sort(np.linalg.norm(own - own.mean(axis=0), axis=1))[-tail:])
             weight = stats.gumbel_l.cdf(np.linalg.norm(z - own.mean(axis=0)), a, c) * (alpha - i) / alpha
             revised[k] -= values[k] * weight
             unknown += values[k] * weight
@@ -169,8 +168,7 @@ def test_what_is_left_of_logits_decides_about_a_head():
         if fine:
             scores.recover_head(outputs)
         else:
-            with pytest.raises(ValueError, match="the features do not give the logits"):
-                scores.recover_head(outputs)
+            refused(ValueError, "the features do not give the logits", scores.recover_head, outputs)
             scores.recover_head(outputs, tolerance=1.2e-3)
 
 
@@ -185,12 +183,8 @@ def test_activations_at_their_edges():
         return special.logsumexp(h @ weight.T + 1.0, axis=1)
 
     factor = np.exp([9 / 5, 1.0, 0.0, 5 / 2])[:, None]
-    expected = {
-        "ash_p": energy(kept),
-        "ash_b": energy((kept > 0) * features.sum(axis=1, keepdims=True) / 2),
-        "ash_s": energy(kept * factor),
-        "scale": energy(features * factor),
-    }
+    expected = {"ash_p": energy(kept), "ash_b": energy((kept > 0) * features.sum(axis=1, keepdims=True) / 2)}
+    expected |= {"ash_s": energy(kept * factor), "scale": energy(features * factor)}
     for name, values in expected.items():
         close(scores.compute(f"{name}(percentile=0.6)", outputs), values)
     with pytest.raises(ValueError, match=r"ash_p needs features >= 0 .* smallest is -0.5"):

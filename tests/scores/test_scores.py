@@ -8,20 +8,15 @@ from hypothesis.extra.numpy import arrays
 
 from abstain import UnmetNeed, datasets, scores
 from abstain.outputs import Outputs
+from tests.refusal import refused
 
 LOGITS = np.array([[2.0, 0.0, 1.0], [0.0, 0.0, 0.0], [5.0, -5.0, 0.0]])
 PROBA = np.exp(LOGITS) / np.exp(LOGITS).sum(axis=1, keepdims=True)
 SORTED = np.sort(PROBA, axis=1)
-EXPECTED = {
-    "msp": SORTED[:, 2],
-    "neg_log_error": -np.log(1 - SORTED[:, 2]),
-    "neg_entropy": (PROBA * np.log(PROBA)).sum(axis=1),
-    "softmax_margin": SORTED[:, 2] - SORTED[:, 1],
-    "neg_gini": (PROBA**2).sum(axis=1) - 1,
-    "max_logit": LOGITS.max(axis=1),
-    "logit_margin": np.array([1.0, 0.0, 5.0]),
-    "energy": np.log(np.exp(LOGITS).sum(axis=1)),
-}
+EXPECTED = {"msp": SORTED[:, 2], "neg_log_error": -np.log(1 - SORTED[:, 2])}
+EXPECTED |= {"neg_entropy": (PROBA * np.log(PROBA)).sum(axis=1), "softmax_margin": SORTED[:, 2] - SORTED[:, 1]}
+EXPECTED |= {"neg_gini": (PROBA**2).sum(axis=1) - 1, "max_logit": LOGITS.max(axis=1)}
+EXPECTED |= {"logit_margin": np.array([1.0, 0.0, 5.0]), "energy": np.log(np.exp(LOGITS).sum(axis=1))}
 FROM_PROBABILITIES = ["msp", "neg_log_error", "neg_entropy", "softmax_margin", "neg_gini"]
 
 
@@ -117,15 +112,10 @@ def test_unmet_needs_and_unknown_names():
     bare = Outputs(labels=[0], predictions=[0])
     with pytest.raises(UnmetNeed, match="msp needs logits or probabilities, which these outputs do not hold"):
         scores.compute("msp", bare)
-    with pytest.raises(UnmetNeed, match="max_logit needs logits, which"):
-        scores.compute("max_logit", bare)
-    with pytest.raises(UnmetNeed, match="'confidence' needs an external confidence column"):
-        scores.compute("confidence", bare)
-    with pytest.raises(ValueError, match="score 'energi' is not known; did you mean 'energy'"):
-        scores.compute("energi", bare)
-    with pytest.raises(ValueError, match="score 'nothing' is not known"):
-        scores.get("nothing")
-    with pytest.raises(UnmetNeed, match="these outputs have no confidence; give one"):
-        scores.default(bare)
+    refused(UnmetNeed, "max_logit needs logits, which", scores.compute, "max_logit", bare)
+    refused(UnmetNeed, "'confidence' needs an external confidence column", scores.compute, "confidence", bare)
+    refused(ValueError, "score 'energi' is not known; did you mean 'energy'", scores.compute, "energi", bare)
+    refused(ValueError, "score 'nothing' is not known", scores.get, "nothing")
+    refused(UnmetNeed, "these outputs have no confidence; give one", scores.default, bare)
     with pytest.raises(UnmetNeed, match="choose one of votes"):
         scores.default(Outputs(labels=[0], predictions=[0], scores={"votes": [1]}))

@@ -1,29 +1,21 @@
 """Small models with known geometry: features around class corners, a linear head, repeated passes."""
 
 import warnings
-from typing import Any
 
 import numpy as np
 
 from abstain import Outputs, scores
 
 #: Options without which a score cannot be had on the toy case.
-OPTIONS: dict[str, dict[str, Any]] = {
-    "column": {"column": "external"},
-    "dice": {"sparsity": 0.5},
-    "knn": {"neighbours": 5},
-    "nnguide": {"neighbours": 5},
-    "residual": {"dim": 4},
-    "vim": {"dim": 4},
-    "sirc_msp_res": {"dim": 4},
-    "sirc_neg_entropy_res": {"dim": 4},
-}
+OPTIONS = {"column": {"column": "external"}, "dice": {"sparsity": 0.5}, "knn": {"neighbours": 5}}
+OPTIONS |= {"nnguide": {"neighbours": 5}, "residual": {"dim": 4}, "vim": {"dim": 4}, "sirc_msp_res": {"dim": 4}}
+OPTIONS |= {"sirc_neg_entropy_res": {"dim": 4}}
 
 WEIGHT = np.kron(np.eye(4), np.ones((1, 2)))  # two features per class, and two more that no class uses
 WEIGHT = np.hstack([WEIGHT, np.zeros((4, 2))])
 
 
-def outputs_of(features: Any, labels: Any, rng: np.random.Generator | None = None, **changed: Any) -> Outputs:
+def outputs_of(features, labels, rng=None, **changed):
     """Return outputs of the model that reads these features; passes are noisy copies of its logits."""
     features = np.asarray(features)
     logits = features @ WEIGHT.T - 1.0
@@ -37,7 +29,7 @@ def outputs_of(features: Any, labels: Any, rng: np.random.Generator | None = Non
     return Outputs(**columns | changed)
 
 
-def split(n: int = 200, seed: int = 0, noise: float = 1.0, **changed: Any) -> Outputs:
+def split(n=200, seed=0, noise=1.0, **changed):
     """Return n samples: class corners plus noise, after a ReLU."""
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 4, n)
@@ -48,7 +40,7 @@ def split(n: int = 200, seed: int = 0, noise: float = 1.0, **changed: Any) -> Ou
 TRAIN, VALIDATION, TEST = split(400, 1), split(300, 2, 2.5), split(60, 3, 1.5)
 
 
-def fitted(name: str, train: Outputs = TRAIN, validation: Outputs = VALIDATION, **options: Any) -> scores.FittedScore:
+def fitted(name, train=TRAIN, validation=VALIDATION, **options):
     """Return a score fitted on the split that its authors fit it on."""
     entry = scores.get(name, **OPTIONS.get(name, {}) | options)
     with warnings.catch_warnings():

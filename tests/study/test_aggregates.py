@@ -1,8 +1,5 @@
 """What a study makes of its rows, against a data frame and against choices written by hand."""
 
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import polars as pl
 import pytest
@@ -11,18 +8,17 @@ import abstain
 from abstain import study
 
 
-def _outputs(wrong: np.ndarray, ids: np.ndarray | None = None) -> abstain.Outputs:
+def _outputs(wrong, ids=None):
     """Return outputs of two classes whose predictions fail on these rows; the confidence is a fixed column."""
     score = np.linspace(0.5, 1.0, wrong.size)
     return abstain.Outputs(labels=wrong.astype(int), predictions=np.zeros(wrong.size, int), confidence=score, ids=ids)
 
 
-def test_means_over_runs_are_those_of_a_data_frame(tmp_path: Path) -> None:
+def test_means_over_runs_are_those_of_a_data_frame(tmp_path):
     """Mean, deviation and, for runs without an error of their own, its standard error: deviation / root of runs."""
     for model, errors in (("sure", (0, 60, 0, 60, 60)), ("mixed", (5, 9, 20))):
         for seed, number in enumerate(errors):
-            made = _outputs(np.arange(60) < number)
-            study.add_outputs(tmp_path, made, model=model, run=f"seed{seed}", set="test")
+            study.add_outputs(tmp_path, _outputs(np.arange(60) < number), model=model, run=f"seed{seed}", set="test")
     results = study.evaluate(tmp_path, metrics="risk")
     frame = pl.DataFrame(results.rows(), infer_schema_length=None).group_by("model")
     expected = {
@@ -40,7 +36,7 @@ def test_means_over_runs_are_those_of_a_data_frame(tmp_path: Path) -> None:
     assert sure.training_error == pytest.approx(expected["sure"]["deviation"] / np.sqrt(5.0))
 
 
-def test_models_share_their_rows_set_by_set(tmp_path: Path) -> None:
+def test_models_share_their_rows_set_by_set(tmp_path):
     """Two models on one order of rows in one set and on another order in a second: only the first is the same."""
     wrong, ids = np.arange(40) % 3 == 0, np.array([f"row{k}" for k in range(40)])
     for model in ("a", "b"):
@@ -54,7 +50,7 @@ def test_models_share_their_rows_set_by_set(tmp_path: Path) -> None:
     assert results.same_rows(of["a", "turned"], of["a", "turned"])
 
 
-def test_chosen_settings_stand_in_their_row_and_column() -> None:
+def test_chosen_settings_stand_in_their_row_and_column():
     """Families and scores are rows, data sets columns; what was not chosen there is a dash."""
     made = [("one", "dg", "res", "2"), ("two", "dg", "res", "6"), ("one", "ce", "msp", "9")]
     choices = [
@@ -66,7 +62,7 @@ def test_chosen_settings_stand_in_their_row_and_column() -> None:
     assert [tuple(row) for row in table.rows] == [("dg res", "2", "6"), ("ce msp", "9", "—")]
 
 
-def clustered() -> Any:
+def clustered():
     """Return losses, two scores and the clusters that both follow."""
     rng, who = np.random.default_rng(0), np.repeat(np.arange(40), 25)
     wrong = ((rng.random(40)[who] < 0.2) & (rng.random(1000) < 0.8)) * 1.0
@@ -74,7 +70,7 @@ def clustered() -> Any:
     return wrong, {"a": 1 - wrong + rng.normal(size=1000) + side, "b": 1 - wrong + rng.normal(size=1000) - side}, who
 
 
-def test_a_ranking_knows_the_clusters(tmp_path: Path) -> None:
+def test_a_ranking_knows_the_clusters(tmp_path):
     """Its standard error is that of the comparison with clusters."""
     wrong, scores, who = clustered()
     study.add_outputs(tmp_path, abstain.Outputs(loss=wrong, scores=scores, clusters=who), model="m", set="test")
@@ -83,7 +79,7 @@ def test_a_ranking_knows_the_clusters(tmp_path: Path) -> None:
     assert ranked.differences[0].standard_error == pytest.approx(direct.standard_error)
 
 
-def test_runs_of_two_models_are_not_paired(tmp_path: Path) -> None:
+def test_runs_of_two_models_are_not_paired(tmp_path):
     """The numbers of the runs say nothing, so another order gives the same p-value."""
     rng = np.random.default_rng(0)
     labels, orders = rng.integers(0, 3, 600), ((0, 1, 2), (2, 0, 1))
@@ -100,7 +96,7 @@ def test_runs_of_two_models_are_not_paired(tmp_path: Path) -> None:
     assert found[0] == pytest.approx(found[1])
 
 
-def test_kept_units_are_of_the_same_nan_policy(tmp_path: Path) -> None:
+def test_kept_units_are_of_the_same_nan_policy(tmp_path):
     """Another rule for missing scores computes anew."""
     rng = np.random.default_rng(0)
     score, loss = rng.random(300), (rng.random(300) < 0.3) * 1.0
@@ -108,7 +104,6 @@ def test_kept_units_are_of_the_same_nan_policy(tmp_path: Path) -> None:
     study.add_outputs(tmp_path, abstain.Outputs(loss=loss, scores={"a": score}), model="m", set="test")
     found = []
     for policy in ("reject", "drop", "reject"):  # the second must not show what was kept of the first
-        results = study.evaluate(tmp_path, "a", "augrc", nan_policy=policy, workers=1)
-        found.append(results.means("augrc")[0].value)
+        found.append(study.evaluate(tmp_path, "a", "augrc", nan_policy=policy, workers=1).means("augrc")[0].value)
     assert found[0] == found[2] == pytest.approx(abstain.augrc(loss, score, nan_policy="reject"))
     assert found[1] == pytest.approx(abstain.augrc(loss, score, nan_policy="drop"))

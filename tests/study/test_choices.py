@@ -1,6 +1,7 @@
 """Choices on validation applied to all shifts, rankings by paired tests, and metrics over passes."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import abstain
 from abstain import study
 from abstain.cli import run as command
+from tests.refusal import refused
 from tests.study.test_evaluate import outputs
 
 
@@ -25,32 +27,28 @@ def confident(n, seed, sharp, spoil):
 def folder(tmp_path_factory):
     """Return a family of three settings on two data sets: AURC and AUGRC choose different ones of them."""
     path = tmp_path_factory.mktemp("study")
-    for data in ("a", "b"):
-        for setting, sharp, spoil in ((1, 1.5, 8), (2, 1.0, 0), (3, 0.2, 0)):
-            for name in ("validation", "test", "corruption-1"):
-                for run in range(2):
-                    made = confident(600, 7 * run + len(name), sharp, spoil)
-                    study.add_outputs(path, made, model=f"dg-reward={setting}-{data}", run=f"seed{run}", set=name,
-                                      data=data)  # fmt: skip
+    for data, (setting, sharp, spoil) in product(("a", "b"), ((1, 1.5, 8), (2, 1.0, 0), (3, 0.2, 0))):
+        for name, run in product(("validation", "test", "corruption-1"), range(2)):
+            made = confident(600, 7 * run + len(name), sharp, spoil)
+            study.add_outputs(path, made, model=f"dg-reward={setting}-{data}", run=f"seed{run}", set=name,
+                              data=data)  # fmt: skip
     return path
 
 
 def test_each_metric_chooses_on_validation_once_for_all_shifts(folder):
     """The choice is the best mean on validation, and every set of the data set has the numbers of that model."""
     results = study.evaluate(folder, metrics=["augrc", "aurc"])
-    families = dict.fromkeys(results.values("model"), "dg")
-    chosen = study.select_settings(results, families=families)
-    for metric in ("augrc", "aurc"):
-        for data in ("a", "b"):
-            means = [each for each in results.means(metric) if each.data == data and each.set == "validation"]
-            best = min(means, key=lambda each: each.value)
-            choice = next(each for each in chosen.of(metric) if each.data == data)
-            assert (choice.chosen, choice.value, choice.n_candidates) == (best.model, best.value, 3)
-            applied = chosen.results(metric).only(data=data)
-            expected = [row["value"] for row in results.only(model=best.model, data=data).rows()]
-            assert [row["value"] for row in applied.rows()] == expected
-            assert applied.values("model") == ["dg"]
-            np.testing.assert_array_equal(applied.sums, results.only(model=best.model, data=data).sums)
+    chosen = study.select_settings(results, families=dict.fromkeys(results.values("model"), "dg"))
+    for metric, data in product(("augrc", "aurc"), ("a", "b")):
+        means = [each for each in results.means(metric) if each.data == data and each.set == "validation"]
+        best = min(means, key=lambda each: each.value)
+        choice = next(each for each in chosen.of(metric) if each.data == data)
+        assert (choice.chosen, choice.value, choice.n_candidates) == (best.model, best.value, 3)
+        applied = chosen.results(metric).only(data=data)
+        expected = [row["value"] for row in results.only(model=best.model, data=data).rows()]
+        assert [row["value"] for row in applied.rows()] == expected
+        assert applied.values("model") == ["dg"]
+        np.testing.assert_array_equal(applied.sums, results.only(model=best.model, data=data).sums)
     assert {each.chosen[:11] for each in chosen.of("augrc")} != {each.chosen[:11] for each in chosen.of("aurc")}
     grid = chosen.results("augrc").grid("augrc")
     assert [(head.group, head.title) for head in grid.heads] == [("a", "iid"), ("a", "cor"), ("b", "iid"), ("b", "cor")]
@@ -72,8 +70,7 @@ def test_names_say_what_a_family_is(folder, capsys):
     assert f"plot '{other}' is not drawn from a study, but from: " in capsys.readouterr().err
     results = study.evaluate(folder, metrics="augrc")
     assert {each.family for each in study.select_settings(results, ["augrc"]).choices} == {"dg"}
-    with pytest.raises(ValueError, match="no set of role validation"):
-        study.select_settings(results.only(set="test"), ["augrc"])
+    refused(ValueError, "no set of role validation", lambda: study.select_settings(results.only(set="test"), ["augrc"]))
     with pytest.raises(ValueError, match="families='dg-x' is not known"):
         study.select_settings(results, ["augrc"], families={"dg-x": "dg"})
 
@@ -92,8 +89,7 @@ def test_scores_are_chosen_by_detection(tmp_path):
             study.add_outputs(tmp_path, made, model="ce", run=f"seed{seed}", set=name)
             for column, values in made.scores.items():
                 found.setdefault(column, {})[name, seed] = values
-    chosen = study.select_scores(tmp_path, [*columns, "gen(gamma=0.1)", "gen(gamma=0.9)"], "ood-val")
-    odin, gen = chosen.choices
+    odin, gen = study.select_scores(tmp_path, [*columns, "gen(gamma=0.1)", "gen(gamma=0.9)"], "ood-val").choices
     assert (odin.family, odin.chosen, odin.settings) == ("odin", "odin-T=10", {"T": "10"})
     values = [
         abstain.joint.auroc(id_score=found["odin-T=10"]["validation", s], ood_score=found["odin-T=10"]["ood-val", s])
@@ -102,16 +98,14 @@ def test_scores_are_chosen_by_detection(tmp_path):
     assert odin.value == pytest.approx(np.mean(values))
     assert gen.n_candidates == 2
     assert list(gen.settings) == ["gamma"]
-    with pytest.raises(ValueError, match="no model has the sets"):
-        study.select_scores(tmp_path, ["msp"], "far")
+    refused(ValueError, "no model has the sets", study.select_scores, tmp_path, ["msp"], "far")
 
 
 def test_rankings_are_those_of_the_columns(tmp_path, capsys):
     """Runs are stacked, scores of passes have their own losses, sizes must agree; also by command."""
-    for model in ("ce", "mc"):
-        for seed in range(2):
-            made = outputs(seed + 10 * (model == "mc"), 200, passes=model == "mc")
-            study.add_outputs(tmp_path, made, model=model, run=f"seed{seed}", set="test")
+    for model, seed in product(("ce", "mc"), range(2)):
+        made = outputs(seed + 10 * (model == "mc"), 200, passes=model == "mc")
+        study.add_outputs(tmp_path, made, model=model, run=f"seed{seed}", set="test")
     found = study.rank(tmp_path, "test", ["one", "pass_msp"], "augrc", n_resamples=100)
     assert sorted(found.names) == ["ce one", "mc one", "mc pass_msp"]
     saved = [study.read_study(tmp_path).outputs("mc", f"seed{seed}", "test") for seed in range(2)]
@@ -128,11 +122,9 @@ def test_rankings_are_those_of_the_columns(tmp_path, capsys):
     arguments = ["study", "rank", str(tmp_path), "--scores", "one,two", "--models", "ce", "--resamples", "100"]
     assert command(arguments) == 0
     assert "better than: how many others" in capsys.readouterr().out
-    with pytest.raises(ValueError, match="set='tset' is not known; did you mean 'test'"):
-        study.rank(tmp_path, "tset", "one")
+    refused(ValueError, "set='tset' is not known; did you mean 'test'", study.rank, tmp_path, "tset", "one")
     study.add_outputs(tmp_path, outputs(3, 150), model="ce", run="seed0", set="test")
-    with pytest.raises(ValueError, match="differs in size"):
-        study.rank(tmp_path, "test", "one")
+    refused(ValueError, "differs in size", study.rank, tmp_path, "test", "one")
 
 
 def test_metrics_over_passes():
@@ -150,5 +142,4 @@ def test_metrics_over_passes():
     assert brier.of_mean < brier.mean  # the mean of the passes is better than they are
     with pytest.raises(abstain.UnmetNeed, match="have no passes"):
         study.over_passes(abstain.Outputs(labels=[0], predictions=[0]))
-    with pytest.raises(abstain.UnmetNeed, match="have no labels"):
-        study.over_passes(abstain.Outputs(loss=[0.0] * 80, passes=p))
+    refused(abstain.UnmetNeed, "have no labels", lambda: study.over_passes(abstain.Outputs(loss=[0.0] * 80, passes=p)))

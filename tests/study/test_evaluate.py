@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import polars
@@ -13,6 +14,7 @@ import pytest
 import abstain
 from abstain import study
 from abstain.cli import run as command
+from tests.refusal import refused
 
 METRICS = ["augrc", "aurc", "accuracy"]
 
@@ -35,13 +37,12 @@ def outputs(seed, n=300, passes=False):
 @pytest.fixture
 def folder(tmp_path):
     """Return a study of two models with three runs, a validation, a test and a OOD set each."""
-    for model, start in (("ce", 0), ("mc", 10)):
-        for seed in range(3):
-            made = [("validation", outputs(start + seed, 200, passes=model == "mc"))]
-            made += [("test", outputs(start + seed, 300, passes=model == "mc"))]
-            ood = replace(outputs(start + seed, 150, passes=model == "mc"), labels=None, unlabelled=True)
-            for name, each in (*made, ("near-ood", ood)):
-                study.add_outputs(tmp_path, each, model=model, run=f"seed{seed}", set=name, data="toy")
+    for (model, start), seed in product((("ce", 0), ("mc", 10)), range(3)):
+        made = [("validation", outputs(start + seed, 200, passes=model == "mc"))]
+        made += [("test", outputs(start + seed, 300, passes=model == "mc"))]
+        ood = replace(outputs(start + seed, 150, passes=model == "mc"), labels=None, unlabelled=True)
+        for name, each in (*made, ("near-ood", ood)):
+            study.add_outputs(tmp_path, each, model=model, run=f"seed{seed}", set=name, data="toy")
     return tmp_path
 
 
@@ -75,8 +76,7 @@ def test_foreign_data_beside_the_test_set(folder):
         assert row["n"] == joined.n
         assert row["value"] == pytest.approx(abstain.augrc(joined.loss, joined.scores["one"]), rel=1e-12)
     passes = study.evaluate(found, ["pass_msp"], ["accuracy"], sets=["near-ood"], models=["mc"], id_failures="keep")
-    judged = abstain.scores.judged("pass_msp", found.outputs("mc", "seed0", "test"))
-    right = 300 - judged.error.sum()
+    right = 300 - abstain.scores.judged("pass_msp", found.outputs("mc", "seed0", "test")).error.sum()
     assert passes.only(run="seed0").rows()[0]["value"] == pytest.approx(right / 450)
 
 
@@ -108,8 +108,7 @@ def test_only_what_changed_is_done_again(folder):
     study.add_outputs(folder, outputs(99), model="ce", run="seed1", set="test")
     study.evaluate(found, ["one"], METRICS, progress=said.append)
     assert "18 units, 16 done before; 2 to do" in said[-1]
-    units = sorted((folder / "units").glob("*.npz"), key=lambda path: path.stat().st_mtime)
-    units[0].write_bytes(b"half a")
+    sorted((folder / "units").glob("*.npz"), key=lambda path: path.stat().st_mtime)[0].write_bytes(b"half a")
     study.evaluate(found, ["one"], METRICS, progress=said.append)
     assert "17 done before; 1 to do" in said[-1]
     study.add_run(folder, replace(found.run("ce", "seed0"), notes=("another note",)))
@@ -167,8 +166,7 @@ def test_what_cannot_be_meant_is_refused(folder):
         ({"metrics": "joint.auroc"}, "needs two scores and OOD data"),
         ({"id_failures": "lose"}, "id_failures='lose' is not known"),
     ):
-        with pytest.raises(ValueError, match=message):
-            study.evaluate(found, **options)
+        refused(ValueError, message, study.evaluate, found, **options)
     assert not (folder / "units").exists()
     with pytest.raises(ValueError, match="metric 'e_augrc' was not evaluated"):
         study.evaluate(found, ["one"], METRICS, sets=["test"]).means("e_augrc")

@@ -1,6 +1,7 @@
 """Corruptions level by level."""
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -11,14 +12,13 @@ from abstain import study
 
 def filled(folder, levels, model="ce", runs=(0,)):
     """A study with a test set and corrupted sets, each with losses of its own."""
-    for run in runs:
-        for name, level in (("test", None), *((f"fog-{level}", level) for level in levels)):
-            rng = np.random.default_rng([run, level or 0])
-            logits = rng.normal(size=(120, 3))
-            labels = np.where(rng.random(120) < 0.1 * (level or 0), rng.integers(3, size=120), logits.argmax(axis=1))
-            more = {} if level is None else {"role": "shift", "shift": {"kind": "corruption", "level": level}}
-            study.add_outputs(folder, abstain.Outputs(labels=labels, logits=logits), model=model, run=f"seed{run}",
-                              set=name, **more)  # fmt: skip
+    for run, (name, level) in product(runs, (("test", None), *((f"fog-{level}", level) for level in levels))):
+        rng = np.random.default_rng([run, level or 0])
+        logits = rng.normal(size=(120, 3))
+        labels = np.where(rng.random(120) < 0.1 * (level or 0), rng.integers(3, size=120), logits.argmax(axis=1))
+        more = {} if level is None else {"role": "shift", "shift": {"kind": "corruption", "level": level}}
+        study.add_outputs(folder, abstain.Outputs(labels=labels, logits=logits), model=model, run=f"seed{run}",
+                          set=name, **more)  # fmt: skip
 
 
 def test_mean_of_the_metric_at_each_level(tmp_path):

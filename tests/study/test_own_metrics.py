@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -30,7 +29,7 @@ def own_risk(loss, confidence, *, sample_weight=None, nan_policy="raise"):
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     """Return a study of twelve units, with the metric beside it."""
     for seed in range(12):
         rng = np.random.default_rng(seed)
@@ -40,7 +39,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def code(folder: Path, workers: int) -> str:
+def code(folder, workers):
     """Return a program that evaluates the study, and prints what it found."""
     return (
         f"import json, sys; sys.path.insert(0, {str(folder)!r}); import own_measure; from abstain import study\n"
@@ -50,7 +49,7 @@ def code(folder: Path, workers: int) -> str:
     )
 
 
-def done(folder: Path, workers: int) -> tuple[list[float], str]:
+def done(folder, workers):
     """Return the values, and what was said."""
     ran = subprocess.run(
         [sys.executable, "-c", code(folder, workers)], capture_output=True, text=True, check=True, timeout=300
@@ -60,7 +59,7 @@ def done(folder: Path, workers: int) -> tuple[list[float], str]:
     return values, ran.stderr
 
 
-def test_processes_know_metrics_of_ones_own_and_their_changes(folder: Path) -> None:
+def test_processes_know_metrics_of_ones_own_and_their_changes(folder):
     """Two processes give what one gives; another text of the module is another metric; the command takes it, too."""
     one, _ = done(folder, 1)
     for unit in (folder / "study" / "units").glob("*"):
@@ -80,7 +79,7 @@ def test_processes_know_metrics_of_ones_own_and_their_changes(folder: Path) -> N
     assert "Own risk" in told.stdout
 
 
-def test_a_metric_of_a_script_keeps_the_work_in_its_process(folder: Path) -> None:
+def test_a_metric_of_a_script_keeps_the_work_in_its_process(folder):
     """A worker would have to run the script again: one process does it all, with the right values."""
     script = folder / "script.py"
     script.write_text((folder / "own_measure.py").read_text() + code(folder, 2).replace("import own_measure; ", ""))

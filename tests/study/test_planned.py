@@ -2,8 +2,6 @@
 
 import json
 import warnings
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,11 +9,12 @@ import pytest
 import abstain
 from abstain import study
 from abstain.cli import run as command
+from tests.refusal import refused
 
 N = 2000
 
 
-def pool() -> tuple[Any, Any, Any]:
+def pool():
     """Return two scores of all rows, and their losses."""
     rng = np.random.default_rng(7)
     score = rng.random(N)
@@ -23,12 +22,12 @@ def pool() -> tuple[Any, Any, Any]:
     return score, score + 0.1 * rng.normal(size=N), loss
 
 
-def some(plan: abstain.pool.LabelPlan, loss: Any) -> Any:
+def some(plan, loss):
     """Return the losses of planned rows, NaN elsewhere."""
     return np.where(plan.stage > 0, loss, np.nan)
 
 
-def test_numbers_of_evaluate(tmp_path: Path) -> None:
+def test_numbers_of_evaluate(tmp_path):
     """Every number is that of evaluate with the plan; what few labels do not give is a row with its reason."""
     score, other, loss = pool()
     plan = abstain.plan_labels(score, n=300, seed=0)
@@ -53,12 +52,12 @@ def test_numbers_of_evaluate(tmp_path: Path) -> None:
     plain = " ".join(text.split())
     assert f"300 of 2000 rows are labelled, by plan (uniform, {plan.digest[:8]})" in plain
     assert "was not made for other" in plain
-    said: list[str] = []
+    said = []
     study.evaluate(tmp_path, metrics=["augrc", "aurc", "auroc_f", "ece"], progress=said.append)
     assert said == ["1 units, all done before"]
 
 
-def test_new_labels_are_a_new_unit(tmp_path: Path) -> None:
+def test_new_labels_are_a_new_unit(tmp_path):
     """A plan with one more stage and its labels give new numbers, not those that were kept."""
     score, _, loss = pool()
     plan = abstain.plan_labels(score, n=200, seed=0)
@@ -72,7 +71,7 @@ def test_new_labels_are_a_new_unit(tmp_path: Path) -> None:
     assert second["standard_error"] < first["standard_error"]
 
 
-def test_comparison_of_two_models(tmp_path: Path) -> None:
+def test_comparison_of_two_models(tmp_path):
     """Two models with one plan for both are ranked by compare with that plan, whatever the order of the rows."""
     score, other, loss = pool()
     rng = np.random.default_rng(1)
@@ -100,21 +99,19 @@ def test_comparison_of_two_models(tmp_path: Path) -> None:
     assert "AUGRC, " in plain
     assert "Resampled" not in plain
     assert {row["model"] for row in study.evaluate(tmp_path, metrics="augrc").rows()} == {"first", "second"}
-    with pytest.raises(ValueError, match="without resamples"):
-        found.wilcoxon_over_resamples("augrc")
+    refused(ValueError, "without resamples", found.wilcoxon_over_resamples, "augrc")
     alone = abstain.plan_labels(other, n=400, ids=ids, seed=1)  # the second with a plan of its own
     outputs = abstain.Outputs(scores={"sure": other}, ids=ids, unlabelled=True)
     study.add_outputs(tmp_path, outputs, model="second", set="pool", plan=alone, loss=some(alone, second))
-    with pytest.raises(ValueError, match="have no plan that was made for both"):
-        study.rank(tmp_path, "pool", "sure", "augrc")
+    refused(ValueError, "have no plan that was made for both", study.rank, tmp_path, "pool", "sure", "augrc")
 
 
-def test_what_is_refused(tmp_path: Path) -> None:
+def test_what_is_refused(tmp_path):
     """Each with its own sentence: no losses, another pool, a missing label, a foreign pool, one score, other tables."""
     score, other, loss = pool()
     plan = abstain.plan_labels(score, n=300, seed=0)
     outputs = abstain.Outputs(scores={"sure": score, "other": other}, unlabelled=True)
-    about: dict[str, Any] = {"model": "ce", "set": "pool"}
+    about = {"model": "ce", "set": "pool"}
     known = some(plan, loss)
     for words, options in (
         ("a plan comes with the labels", {"plan": plan}),
@@ -125,12 +122,10 @@ def test_what_is_refused(tmp_path: Path) -> None:
             "plan": plan, "loss": np.where(np.arange(N) == plan.planned[0], np.nan, known),
         }),
     ):  # fmt: skip
-        with pytest.raises(ValueError, match=words):
-            study.add_outputs(tmp_path, outputs, **about, **options)
+        refused(ValueError, words, study.add_outputs, tmp_path, outputs, **about, **options)
     assert not (tmp_path / "study.json").exists()
     study.add_outputs(tmp_path, outputs, **about, plan=plan, loss=known)
-    with pytest.raises(ValueError, match="here are 1: sure"):
-        study.rank(tmp_path, "pool", ["sure", "other"])
+    refused(ValueError, "here are 1: sure", study.rank, tmp_path, "pool", ["sure", "other"])
     with pytest.raises(ValueError, match="pool of which a plan labelled 300 rows"):
         study.read_study(tmp_path).outputs("ce", "seed0", "pool")
     study.add_outputs(tmp_path, abstain.Outputs(scores={"sure": score}, unlabelled=True), model="ce", set="far-ood")
@@ -140,7 +135,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
     assert len(failed.rows()) == 1
 
 
-def test_by_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_by_commands(tmp_path, capsys):
     """A pool added with --plan and one found by init beside its plan give the same numbers."""
     score, _, loss = pool()
     plan = abstain.plan_labels(score, n=300, seed=0)

@@ -10,6 +10,7 @@ import pytest
 import abstain
 from abstain.cli import run as command
 from abstain.study import Run, SavedSet, add_run, init_study, join_new_class, read_study
+from tests.refusal import refused
 
 RUN = Run(
     "ce", "seed0", "toy", 0,
@@ -47,8 +48,7 @@ def test_round_trip(tmp_path):
 
 def test_files_come_before_their_entry(tmp_path):
     """A manifest never names what is not there."""
-    with pytest.raises(FileNotFoundError, match=r"test.npz: is not there; write the outputs before"):
-        add_run(tmp_path, RUN)
+    refused(FileNotFoundError, r"test.npz: is not there; write the outputs before", add_run, tmp_path, RUN)
     assert not (tmp_path / "study.json").exists()
 
 
@@ -65,8 +65,7 @@ def test_files_come_before_their_entry(tmp_path):
 def test_manifests_that_cannot_be_read(text, message, tmp_path):
     """The file, what is wrong, and what to do."""
     (tmp_path / "study.json").write_text(text, encoding="utf-8")
-    with pytest.raises(ValueError, match=message):
-        read_study(tmp_path)
+    refused(ValueError, message, read_study, tmp_path)
 
 
 def test_names_and_rows_are_checked(tmp_path):
@@ -76,17 +75,13 @@ def test_names_and_rows_are_checked(tmp_path):
         (lambda: SavedSet("x", "tset", 1), "role='tset' is not known; did you mean 'test'"),
         (lambda: replace(RUN, sets=(RUN.sets[0], RUN.sets[0])), "two sets named 'test'"),
     ):
-        with pytest.raises(ValueError, match=message):
-            make()
+        refused(ValueError, message, make)
     saved(tmp_path)
     add_run(tmp_path, replace(RUN, sets=(SavedSet("test", "test", 5),)))
     study = read_study(tmp_path)
-    with pytest.raises(ValueError, match=r"has 4 rows, but study.json says 5"):
-        study.outputs("ce", "seed0", "test")
-    with pytest.raises(ValueError, match="run='ce/seed1' is not known; did you mean 'ce/seed0'"):
-        study.outputs("ce", "seed1", "test")
-    with pytest.raises(ValueError, match="set='text' is not known; did you mean 'test'"):
-        study.outputs("ce", "seed0", "text")
+    refused(ValueError, r"has 4 rows, but study.json says 5", study.outputs, "ce", "seed0", "test")
+    refused(ValueError, "run='ce/seed1' is not known; did you mean 'ce/seed0'", study.outputs, "ce", "seed1", "test")
+    refused(ValueError, "set='text' is not known; did you mean 'test'", study.outputs, "ce", "seed0", "text")
 
 
 def test_processes_that_add_at_the_same_time(tmp_path):
@@ -123,19 +118,15 @@ def test_new_classes_in_both_modes(tmp_path):
     assert dropped.loss.tolist() == [0.0] * (dropped.n - 3) + [1.0] * 3
     assert kept.scores["odin"].tolist() == [*test.scores["odin"], *far.scores["odin"]]
     assert kept.groups["origin"].tolist() == ["test"] * 4 + ["ood"] * 3
-    with pytest.raises(ValueError, match="id_failures='lose' is not known"):
-        join_new_class(test, far, "lose")
+    refused(ValueError, "id_failures='lose' is not known", join_new_class, test, far, "lose")
     wrong = abstain.Outputs(labels=[0], logits=[[0.0, 1.0]])
-    with pytest.raises(ValueError, match="all test samples are failures"):
-        join_new_class(wrong, far, "drop")
-    with pytest.raises(abstain.UnmetNeed, match="have no features"):
-        join_new_class(replace(test, features=np.ones((4, 2))), far)
+    refused(ValueError, "all test samples are failures", join_new_class, wrong, far, "drop")
+    refused(abstain.UnmetNeed, "have no features", lambda: join_new_class(replace(test, features=np.ones((4, 2))), far))
 
 
 def test_few_labels_need_a_plan(tmp_path, capsys):
     """A pool of which some rows are labelled is refused with the remedy, and a plan alone too; nothing is written."""
-    rng = np.random.default_rng(0)
-    score = rng.random(300).round(4)
+    score = np.random.default_rng(0).random(300).round(4)
     plan = abstain.plan_labels(score, n=60, seed=0)
     source, target = tmp_path / "outputs", tmp_path / "study"
     source.mkdir()
@@ -143,15 +134,13 @@ def test_few_labels_need_a_plan(tmp_path, capsys):
     rows = [f"{label},0,{sure}" for label, sure in zip(labels, score, strict=True)]
     (source / "test.csv").write_text("\n".join(["label,prediction,confidence", *rows]) + "\n")
     words = "has a label in 60 of 300 rows, and only a plan says how these were chosen"
-    with pytest.raises(ValueError, match=words):
-        init_study(target, source)
+    refused(ValueError, words, init_study, target, source)
     arguments = ["study", "add", str(target), str(source / "test.csv"), "--model", "ce", "--set", "test"]
     assert command(arguments) == 2
     assert words in " ".join(capsys.readouterr().err.split())
     (source / "test.csv").unlink()
     plan.save(source / "plan.parquet")
-    with pytest.raises(ValueError, match="is a plan of labels, not outputs"):
-        init_study(target, source)
+    refused(ValueError, "is a plan of labels, not outputs", init_study, target, source)
     arguments[3] = str(source / "plan.parquet")
     assert command([*arguments, "--unlabelled"]) == 2
     assert not target.exists()

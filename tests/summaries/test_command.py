@@ -16,7 +16,7 @@ COLUMNS = ["--confidence", "msp", "--loss", "wrong"]
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """Two days of logs in the working folder."""
     rng = np.random.default_rng(0)
     for day in ("monday", "tuesday"):
@@ -26,7 +26,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def failed(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> str:
+def failed(arguments, capfd):
     """Return the one line of an error."""
     assert run(arguments) == 2
     lines = capfd.readouterr().err.strip().splitlines()
@@ -34,7 +34,7 @@ def failed(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> str:
     return lines[0]
 
 
-def test_days_add_up_to_the_week(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_days_add_up_to_the_week(folder, capfd):
     """Summaries of two days merge to that of both, which prints the same bounds; parts of both kinds add up, too."""
     for day in ("monday", "tuesday"):
         assert run(["summarize", f"{day}.parquet", *COLUMNS, "-o", f"{day}-s.parquet"]) == 0
@@ -53,7 +53,7 @@ def test_days_add_up_to_the_week(folder: Path, capfd: pytest.CaptureFixture[str]
     assert "AUROC of failures" in capfd.readouterr().out
 
 
-def test_the_printed_query_runs(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_printed_query_runs(folder, capfd):
     """What --sql prints, run by DuckDB as it is, makes the file that -o makes."""
     assert run(["summarize", "--sql", *COLUMNS, "--key", "probability/12", "--table", "'monday.parquet'"]) == 0
     duckdb.sql(capfd.readouterr().out).write_parquet("by-sql.parquet")
@@ -61,7 +61,7 @@ def test_the_printed_query_runs(folder: Path, capfd: pytest.CaptureFixture[str])
     assert same(read_summary("by-sql.parquet"), read_summary("by-us.parquet"))
 
 
-def test_errors_are_one_line(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_errors_are_one_line(folder, capfd):
     """Keys that differ, the same file twice, a damaged one, rows without columns, a summary where rows are wanted."""
     assert run(["summarize", "monday.parquet", *COLUMNS, "-o", "a.parquet"]) == 0
     assert run(["summarize", "monday.parquet", *COLUMNS, "--key", "real/12", "-o", "b.parquet"]) == 0

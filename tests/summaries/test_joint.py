@@ -2,8 +2,6 @@
 
 import json
 import pickle
-from pathlib import Path
-from typing import Any
 
 import duckdb
 import numpy as np
@@ -13,13 +11,14 @@ import pytest
 import abstain
 from abstain.cli import run
 from abstain.summaries import JointSummary, read_summary, summarize_joint
+from tests.refusal import refused
 from tests.summaries.test_trials import probabilities, reals
 
 
-def rows(rng: np.random.Generator, n_id: int, n_ood: int, scales: Any = ("probability", "real")) -> dict[str, Any]:
+def rows(rng, n_id, n_ood, scales=("probability", "real")):
     """Columns of rows in and out of distribution, of scores that mean something or nothing."""
     made = {"probability": probabilities, "real": reals}
-    columns: dict[str, Any] = {"id_loss": (rng.random(n_id) < rng.random()).astype(float)}
+    columns = {"id_loss": (rng.random(n_id) < rng.random()).astype(float)}
     for name, scale in zip(("confidence", "detector"), scales, strict=True):
         score = made[scale](rng, n_id + n_ood)
         if rng.random() < 0.5:  # those that should be accepted have the higher scores, mostly
@@ -29,7 +28,7 @@ def rows(rng: np.random.Generator, n_id: int, n_ood: int, scales: Any = ("probab
     return columns
 
 
-def exact(columns: dict[str, Any], prevalence: float | None) -> dict[tuple[str, str], float]:
+def exact(columns, prevalence):
     """All metrics of the rows themselves."""
     told, loss = {**columns, "prevalence": prevalence}, columns["id_loss"]
     joint = abstain.joint
@@ -40,13 +39,13 @@ def exact(columns: dict[str, Any], prevalence: float | None) -> dict[tuple[str, 
     return found
 
 
-def same(one: JointSummary, other: JointSummary) -> bool:
+def same(one, other):
     """Whether two summaries are equal to the bit."""
     mine, theirs = one.columns(), other.columns()
     return one.name == other.name and all(np.array_equal(mine[name], theirs[name]) for name in mine)
 
 
-def in_parts(columns: dict[str, Any], rng: np.random.Generator, **key: Any) -> JointSummary:
+def in_parts(columns, rng, **key):
     """The summary from shuffled parts, each of some ID and some OOD rows, or of none."""
     n_id, n_ood = len(columns["id_loss"]), len(columns["ood_detector"])
     number = int(rng.integers(1, 5))
@@ -62,7 +61,7 @@ def in_parts(columns: dict[str, Any], rng: np.random.Generator, **key: Any) -> J
     ("first", "repetitions"),
     [(0, 200), *(pytest.param(first, 1000, marks=pytest.mark.slow) for first in range(0, 10_000, 1000))],
 )
-def test_no_value_leaves_its_bounds(first: int, repetitions: int) -> None:
+def test_no_value_leaves_its_bounds(first, repetitions):
     """Each exact value lies within the bounds, whatever the parts of the summary, at any share of OOD rows."""
     seen = narrow = 0
     for seed in range(first, first + repetitions):
@@ -72,8 +71,7 @@ def test_no_value_leaves_its_bounds(first: int, repetitions: int) -> None:
         columns = rows(rng, n_id, n_ood, scales)
         share = None if not n_ood or rng.random() < 0.5 else float(rng.choice([0.0, 0.1, 0.5, 0.9]))
         bits = int(rng.choice([8, 8, 9, 12]))
-        summary = in_parts(columns, rng, scale=scales[0], detector_scale=scales[1], bits=bits)
-        result = summary.result(prevalence=share)
+        result = in_parts(columns, rng, scale=scales[0], detector_scale=scales[1], bits=bits).result(prevalence=share)
         for key, value in exact(columns, share).items():
             each = result[key]
             where = f"{seed}: {key}: {value} {each}"
@@ -88,10 +86,9 @@ def test_no_value_leaves_its_bounds(first: int, repetitions: int) -> None:
 
 
 @pytest.mark.parametrize("bits", [8, 10])
-def test_the_value_is_that_of_rows_whose_bins_are_ties(bits: int) -> None:
+def test_the_value_is_that_of_rows_whose_bins_are_ties(bits):
     """Thresholds at ends of bins, and no others, give the value."""
-    rng = np.random.default_rng(bits)
-    columns = rows(rng, 300, 200)
+    columns = rows(np.random.default_rng(bits), 300, 200)
     summary = JointSummary(bits=bits).update(**columns)
     binned = dict(columns)
     for name, key in (("confidence", summary.key), ("detector", summary.detector_key)):
@@ -102,7 +99,7 @@ def test_the_value_is_that_of_rows_whose_bins_are_ties(bits: int) -> None:
 
 
 @pytest.mark.parametrize("piece", [1, 7, 300])
-def test_a_grid_in_pieces_has_the_bounds_of_all_at_once(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_grid_in_pieces_has_the_bounds_of_all_at_once(piece, monkeypatch):
     """However many bins of the confidence are looked at together."""
     for seed in range(4):
         summary = JointSummary(bits=8).update(**rows(np.random.default_rng(seed), 120, 60))
@@ -112,7 +109,7 @@ def test_a_grid_in_pieces_has_the_bounds_of_all_at_once(piece: int, monkeypatch:
             assert summary.result(prevalence=0.3).rows() == whole
 
 
-def test_few_distinct_scores_are_exact() -> None:
+def test_few_distinct_scores_are_exact():
     """Bins of one score have no inside: every width is 0."""
     rng = np.random.default_rng(0)
     columns = {name: each if name == "id_loss" else rng.integers(0, 9, len(each)) / 8.0 for name, each in
@@ -129,13 +126,12 @@ def test_few_distinct_scores_are_exact() -> None:
         assert result[key].value == pytest.approx(value, abs=1e-12)
 
 
-def test_it_adds_up_pickles_and_survives_files(tmp_path: Path) -> None:
+def test_it_adds_up_pickles_and_survives_files(tmp_path):
     """Parts in any order are the whole to the bit, after a pickle and a file, too, and nobody else changes."""
     rng = np.random.default_rng(2)
     columns = rows(rng, 700, 500)
     whole = JointSummary(bits=9).update(**columns)
-    parts = in_parts(columns, rng, bits=9)
-    assert same(parts, whole)
+    assert same(in_parts(columns, rng, bits=9), whole)
     copy = pickle.loads(pickle.dumps(whole))
     copy.update([1.0], id_confidence=[0.5], id_detector=[1.0])
     assert (whole.n, copy.n) == (1200, 1201)
@@ -147,10 +143,9 @@ def test_it_adds_up_pickles_and_survives_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["polars", "lazy", "pandas", "duckdb", "file", "parts"])
-def test_every_source_gives_the_same(tmp_path: Path, kind: str) -> None:
+def test_every_source_gives_the_same(tmp_path, kind):
     """Frames, lazy or not, relations, files and patterns of parts; labels and predictions in place of a loss."""
-    rng = np.random.default_rng(3)
-    columns = rows(rng, 900, 400)
+    columns = rows(np.random.default_rng(3), 900, 400)
     inside = polars.DataFrame(
         {
             "msp": columns["id_confidence"],
@@ -165,24 +160,24 @@ def test_every_source_gives_the_same(tmp_path: Path, kind: str) -> None:
         frame.write_parquet(tmp_path / f"{name}.parquet")
         for k, part in enumerate((frame[:100], frame[100:100], frame[100:])):
             part.write_parquet(tmp_path / f"{name}-{k}.parquet")
-    made: dict[str, Any] = {
+    made = {
         "polars": lambda frame, _: frame, "lazy": lambda frame, _: frame.lazy(),
         "pandas": lambda frame, _: frame.to_pandas(), "duckdb": lambda frame, _: duckdb.from_arrow(frame.to_arrow()),
         "file": lambda _, name: tmp_path / f"{name}.parquet",
         "parts": lambda _, name: str(tmp_path / f"{name}-*.parquet"),
     }  # fmt: skip
     sources = [made[kind](frame, name) for frame, name in ((inside, "in"), (outside, "out"))]
-    told: dict[str, Any] = {"confidence": "msp", "detector": "knn"}
+    told = {"confidence": "msp", "detector": "knn"}
     expected = JointSummary().update(**columns)
     assert same(summarize_joint(*sources, loss="wrong", **told), expected)
     assert same(summarize_joint(*sources, labels="y", predictions="yhat", **told), expected)
 
 
-def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
+def test_what_cannot_be_is_refused(tmp_path):
     """Bad rows leave no trace; other keys and kinds do not add up; what does not follow is named."""
     summary = JointSummary().update([0, 1], id_confidence=[0.9, 0.5], id_detector=[3.0, 2.0])
-    good: dict[str, Any] = {"id_loss": [0], "id_confidence": [0.5], "id_detector": [1.0]}
-    cases: list[tuple[type[Exception], str, Any]] = [
+    good = {"id_loss": [0], "id_confidence": [0.5], "id_detector": [1.0]}
+    cases = [
         (abstain.UnmetNeed, r"must be 0 \(right\) or 1 \(wrong\), but 0.5 occurs", {**good, "id_loss": [0.5]}),
         (ValueError, r"id_confidence lies outside \[0, 1\]", {**good, "id_confidence": [1.5]}),
         (ValueError, r"id_detector holds NaN.*-inf is accepted last", {**good, "id_detector": [np.nan]}),
@@ -190,23 +185,17 @@ def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
         (ValueError, "lengths differ", {**good, "ood_confidence": [0.5]}),
     ]
     for kind, message, told in cases:
-        with pytest.raises(kind, match=message):
-            summary.update(**told)
+        refused(kind, message, summary.update, **told)
     assert summary.n == 2
     with pytest.raises(ValueError, match="probability/10 and real/10 and probability/8 and real/8 do not add up"):
         summary.merge(JointSummary(bits=8))
-    with pytest.raises(TypeError, match="of one kind"):
-        summary.merge(abstain.summaries.Summary())  # type: ignore[arg-type]
-    with pytest.raises(abstain.UnmetNeed, match="'null_gain' does not follow from a summary of two scores"):
-        summary.bounds("null_gain")
-    with pytest.raises(ValueError, match="needs OOD rows, but there are none"):
-        summary.result(prevalence=0.5)
+    refused(TypeError, "of one kind", lambda: summary.merge(abstain.summaries.Summary()))
+    refused(abstain.UnmetNeed, "'null_gain' does not follow from a summary of two scores", summary.bounds, "null_gain")
+    refused(ValueError, "needs OOD rows, but there are none", summary.result, prevalence=0.5)
     with pytest.raises(ValueError, match="holds no rows in distribution"):
         JointSummary().update(ood_confidence=[0.5], ood_detector=[1.0]).result()
-    with pytest.raises(ValueError, match="bits of two scores must lie between 8 and 12"):
-        JointSummary(bits=16)
-    with pytest.raises(ValueError, match="nothing to save"):
-        JointSummary().save(tmp_path / "x.parquet")
+    refused(ValueError, "bits of two scores must lie between 8 and 12", JointSummary, bits=16)
+    refused(ValueError, "nothing to save", lambda: JointSummary().save(tmp_path / "x.parquet"))
     summary.save(tmp_path / "s.parquet")
     frame = polars.read_parquet(tmp_path / "s.parquet")
     lit = polars.lit
@@ -224,13 +213,10 @@ def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
         assert str(caught.value).startswith(str(tmp_path / "t.parquet"))
 
 
-def test_the_command_makes_merges_and_shows_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_makes_merges_and_shows_them(tmp_path, monkeypatch, capfd):
     """Two days with OOD rows add up to both; a wrong use is one line."""
     monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng(4)
-    columns = rows(rng, 900, 400)
+    columns = rows(np.random.default_rng(4), 900, 400)
     inside = polars.DataFrame(
         {"msp": columns["id_confidence"], "knn": columns["id_detector"], "wrong": columns["id_loss"]}
     )
@@ -247,8 +233,7 @@ def test_the_command_makes_merges_and_shows_them(
     assert same(week, JointSummary().update(**columns))
     capfd.readouterr()
     assert run(["summarize", "week.parquet", "--prevalence", "0.5", "--json", "-"]) == 0
-    found = json.loads(capfd.readouterr().out)
-    assert found["prevalence"] == 0.5
+    assert json.loads(capfd.readouterr().out)["prevalence"] == 0.5
     assert run(["summarize", "week.parquet", "--metrics", "ds_f1"]) == 0
     text = capfd.readouterr().out
     assert "F1 ↑" in text

@@ -90,8 +90,7 @@ def impulse_noise(x, c, g):
 def defocus_blur(x, c, g, mode="mirror"):
     radius = c[0] * SCALE
     side = np.arange(-math.ceil(radius), math.ceil(radius) + 1)
-    inside = (np.hypot.outer(side, side) <= radius).astype(float)
-    kernel = signal.convolve2d(inside, bell(c[1] * SCALE))
+    kernel = signal.convolve2d((np.hypot.outer(side, side) <= radius).astype(float), bell(c[1] * SCALE))
     return each_channel(x, lambda m: ndimage.convolve(m, kernel / kernel.sum(), mode=mode))
 
 
@@ -120,8 +119,7 @@ def snow(x, c, g):
     mean, spread, zoom, bound, radius, sigma, scene = c
     flakes = enlarged(mean + spread * torch.randn(2, 1, HIGH, WIDE, generator=g).numpy(), zoom)
     flakes = np.where(flakes < bound, 0.0, np.clip(flakes, 0.0, 1.0))
-    angles = np.radians(-135.0 + 90.0 * uniform(g, 2))
-    flakes = streak(flakes, radius * SCALE, sigma * SCALE, angles)
+    flakes = streak(flakes, radius * SCALE, sigma * SCALE, np.radians(-135.0 + 90.0 * uniform(g, 2)))
     pale = np.maximum(x, 1.5 * x.mean(axis=1, keepdims=True) + 0.5)
     return scene * x + (1 - scene) * pale + flakes + flakes[:, :, ::-1, ::-1]
 

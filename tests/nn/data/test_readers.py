@@ -4,12 +4,14 @@ import gzip
 import io
 import pickle
 import struct
+from itertools import product
 
 import numpy as np
 import pytest
 import torch
 
 from abstain.nn import data
+from tests.refusal import refused
 
 image = pytest.importorskip("PIL.Image")
 RNG = np.random.default_rng(0)
@@ -73,8 +75,7 @@ def test_idx_files_of_mnist(tmp_path, ending):
     assert torch.equal(train.pixels[:, 0], torch.from_numpy(GREY))
     assert train.labels.tolist() == LABELS.tolist()
     (tmp_path / f"t10k-labels-idx1-ubyte{ending}").unlink()
-    with pytest.raises(FileNotFoundError, match="t10k-labels-idx1"):
-        data.load(str(tmp_path))
+    refused(FileNotFoundError, "t10k-labels-idx1", lambda: data.load(str(tmp_path)))
 
 
 def test_idx_that_is_cut_short(tmp_path):
@@ -88,8 +89,7 @@ def test_idx_that_is_cut_short(tmp_path):
         data.load(str(tmp_path))
     for length in (3, 4, 15):  # within the head
         file.write_bytes((b"\0\0\x08\x03" + bytes(12))[:length])
-        with pytest.raises(ValueError, match="is no idx file of bytes"):
-            data.load(str(tmp_path))
+        refused(ValueError, "is no idx file of bytes", lambda: data.load(str(tmp_path)))
 
 
 @pytest.mark.parametrize("hundred", [False, True])
@@ -106,8 +106,7 @@ def test_binary_cifar(tmp_path, hundred):
     assert test.labels.tolist() == [0, 1, 2, 3]
     assert torch.equal(test.pixels.reshape(4, -1), torch.from_numpy(pixels))
     (tmp_path / names[-1]).write_bytes(rows.tobytes()[:-1])
-    with pytest.raises(ValueError, match="are no whole number of images"):
-        data.load(str(tmp_path))
+    refused(ValueError, "are no whole number of images", lambda: data.load(str(tmp_path)))
 
 
 def test_a_pickle_is_never_opened(tmp_path):
@@ -130,17 +129,14 @@ def test_a_pickle_is_never_opened(tmp_path):
 
 def test_folders_of_classes(tmp_path):
     """A folder per class in train and test; sizes are brought to one; classes must agree."""
-    for part in ("train", "test"):
-        for number, name in enumerate(("cat", "dog")):
-            for which in range(3):
-                png(tmp_path / part / name / f"{which}.png", COLOUR[which + number])
+    for part, (number, name), which in product(("train", "test"), enumerate(("cat", "dog")), range(3)):
+        png(tmp_path / part / name / f"{which}.png", COLOUR[which + number])
     train, test = data.load(str(tmp_path))
     assert train.class_names == test.class_names == ("cat", "dog")
     assert torch.equal(train.take([4]).permute(0, 2, 3, 1)[0], torch.from_numpy(COLOUR[2]))
     assert data.load(str(tmp_path), size=4)[0].shape == (3, 4, 4)
     png(tmp_path / "test" / "emu" / "0.png", COLOUR[0])
-    with pytest.raises(ValueError, match="are not the same classes"):
-        data.load(str(tmp_path))
+    refused(ValueError, "are not the same classes", lambda: data.load(str(tmp_path)))
 
 
 def test_large_pictures_are_decoded_when_they_are_needed(tmp_path):
@@ -153,8 +149,7 @@ def test_large_pictures_are_decoded_when_they_are_needed(tmp_path):
     assert isinstance(test.pixels, data.Files)
     assert test.take([0, 2]).shape == (2, 3, 96, 96)
     assert len(test.select([2, 0])) == 2
-    with pytest.raises(ValueError, match=r"1.png: is no readable image"):
-        test.take([1])
+    refused(ValueError, r"1.png: is no readable image", test.take, [1])
 
 
 def test_openood_lists(tmp_path):
@@ -166,11 +161,9 @@ def test_openood_lists(tmp_path):
     _, test = data.load(str(list_))
     assert test.labels.tolist() == [2, -1, 0]
     list_.write_text("images/0 a.png\n")
-    with pytest.raises(ValueError, match="line 1 is no path with a label"):
-        data.load(str(list_))
+    refused(ValueError, "line 1 is no path with a label", lambda: data.load(str(list_)))
     list_.write_text("images/9.png 0\n")
-    with pytest.raises(FileNotFoundError, match=r"9.png: no such file, but test.txt lists it"):
-        data.load(str(list_))
+    refused(FileNotFoundError, r"9.png: no such file, but test.txt lists it", lambda: data.load(str(list_)))
 
 
 @pytest.mark.parametrize(
@@ -186,8 +179,7 @@ def test_openood_lists(tmp_path):
 def test_names_that_lead_nowhere(name, message, monkeypatch):
     """One line with the remedy."""
     monkeypatch.delenv("ABSTAIN_DATA", raising=False)
-    with pytest.raises((FileNotFoundError, ValueError, ModuleNotFoundError), match=message):
-        data.load(name)
+    refused((FileNotFoundError, ValueError, ModuleNotFoundError), message, data.load, name)
 
 
 def test_pictures_are_checked():
@@ -199,8 +191,7 @@ def test_pictures_are_checked():
         ((bytes_, torch.tensor([0, -2])), ValueError, "label -2 is no class"),
         ((bytes_, torch.tensor([0, 5]), ("a", "b")), ValueError, "label 5 has no name among 2"),
     ):
-        with pytest.raises(error, match=message):
-            data.Images(*arguments)
+        refused(error, message, data.Images, *arguments)
 
 
 def test_torchvision_that_cannot_be_used(monkeypatch, tmp_path):
@@ -216,16 +207,13 @@ def test_torchvision_that_cannot_be_used(monkeypatch, tmp_path):
     monkeypatch.setenv("ABSTAIN_DATA", str(tmp_path))
     monkeypatch.setitem(sys.modules, "torchvision", types.ModuleType("torchvision"))
     monkeypatch.setitem(sys.modules, "torchvision.datasets", module)
-    with pytest.raises(FileNotFoundError, match="torchvision:CIFAR10: is not complete in"):
-        data.load("torchvision:CIFAR10")
-    with pytest.raises(ValueError, match="no data set 'CIFAR11'; did you mean 'CIFAR10'"):
-        data.load("torchvision:CIFAR11")
+    refused(FileNotFoundError, "torchvision:CIFAR10: is not complete in", data.load, "torchvision:CIFAR10")
+    refused(ValueError, "no data set 'CIFAR11'; did you mean 'CIFAR10'", data.load, "torchvision:CIFAR11")
     finder = types.SimpleNamespace(find_spec=lambda name, *_: _broken(name))
     for name in ("torchvision", "torchvision.datasets"):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr(sys, "meta_path", [finder, *sys.meta_path])
-    with pytest.raises(ImportError, match="installed but cannot be loaded"):
-        data.load("torchvision:CIFAR10")
+    refused(ImportError, "installed but cannot be loaded", data.load, "torchvision:CIFAR10")
 
 
 def _broken(name):

@@ -9,6 +9,7 @@ import torch
 from torch import nn as torch_nn
 
 from abstain.nn import ingredients
+from tests.refusal import refused
 
 CURVES = np.array([1.0, 3.0])
 
@@ -134,8 +135,7 @@ def test_sharpness_sends_the_same_mixed_batch_twice():
 def test_step_without_a_closure_is_refused():
     """A loss scaler calls it so."""
     w, _ = problem()
-    with pytest.raises(TypeError, match="step needs a closure"):
-        ingredients.SAM(torch.optim.SGD(w, lr=0.1)).step()
+    refused(TypeError, "step needs a closure", lambda: ingredients.SAM(torch.optim.SGD(w, lr=0.1)).step())
 
 
 def test_ema_closed_form():
@@ -213,8 +213,7 @@ def test_reestimation_keeps_modes_and_leaves_dropout_out():
     assert torch.allclose(model[3].running_var, model[2](normal).var(dim=0), rtol=1e-4)
     assert not any(module.training for module in model.modules())
     assert all(layer.track_running_stats for layer in (model[0], model[3]))
-    with pytest.raises(ValueError, match="batches holds none"):
-        ingredients.reestimate_batch_norm(model, [])
+    refused(ValueError, "batches holds none", ingredients.reestimate_batch_norm, model, [])
 
 
 def test_cosine_classifier_and_its_plain_form():
@@ -232,7 +231,6 @@ def test_cosine_classifier_and_its_plain_form():
     assert plain(torch.zeros(1, 5)).tolist() == [[0.0] * 4]
     ceiling = 1 / (1 + 3 * math.exp(-16))
     assert head(h).softmax(dim=1).max().item() < ceiling
-    with pytest.raises(ValueError, match="scale"):
-        ingredients.CosineClassifier(5, 4, scale=0.0)
+    refused(ValueError, "scale", ingredients.CosineClassifier, 5, 4, scale=0.0)
     with pytest.raises(ValueError, match=r"lam must lie in \[0, 1\), got 1.0"):
         ingredients.FriendlySAM(torch.optim.SGD(head.parameters(), lr=0.1), lam=1.0)

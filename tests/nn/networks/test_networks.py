@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from abstain.nn import networks
+from tests.refusal import refused
 
 
 @pytest.mark.parametrize(
@@ -99,10 +100,8 @@ def test_errors():
         (("small", (3, 6, 6), 10), "images of 6 pixels are too small for small; it needs 7"),
         (("resnet18", (3, 32, 30), 10), "32 x 30, but resnet18 wants square ones"),
     ):
-        with pytest.raises(ValueError, match=message):
-            networks.build(*arguments)
-    with pytest.raises(ValueError, match="std must be positive"):
-        networks.Normalise([0.5], [0.0])
+        refused(ValueError, message, networks.build, *arguments)
+    refused(ValueError, "std must be positive", networks.Normalise, [0.5], [0.0])
     for library in ("timm", "torchvision"):
         try:
             __import__(library)

@@ -13,6 +13,7 @@ import abstain
 from abstain.nn import data, train
 from abstain.nn.train import _recipes as recipes
 from abstain.study import read_study
+from tests.refusal import refused
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -50,8 +51,7 @@ FEW = {"ce", "confidnet", "deep_gamblers", "devries", "finetune_aurc", "sure_plu
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[] if name in FEW else pytest.mark.slow) for name in OWN])
 def test_every_recipe_trains(name, tmp_path):
     """Two epochs per stage on synthetic images: finite outputs of all sets, columns and head as declared."""
-    recipe = small(name)
-    run = train.fit(recipe, TASK, tmp_path, seed=1, **QUIET)
+    run = train.fit(small(name), TASK, tmp_path, seed=1, **QUIET)
     study = read_study(tmp_path)
     assert [each.name for each in run.sets] == ["validation", "test", "train"]
     outputs = study.outputs(name, "seed1", "test")
@@ -106,8 +106,7 @@ def test_recipes_of_ones_own(tmp_path):
 )
 def test_errors_of_settings(name, changes, message):
     """Each names the key, the value and what is known."""
-    with pytest.raises((ValueError, FileNotFoundError), match=message):
-        train.recipe(name, changes)
+    refused((ValueError, FileNotFoundError), message, train.recipe, name, changes)
 
 
 def test_a_file_with_mistakes_says_where(tmp_path):
@@ -119,8 +118,7 @@ def test_a_file_with_mistakes_says_where(tmp_path):
         ("epochs = = 3\n", "is no TOML"),
     ):
         file.write_text(text)
-        with pytest.raises(ValueError, match=message):
-            train.recipe(str(file))
+        refused(ValueError, message, lambda: train.recipe(str(file)))
 
 
 def test_swa_that_would_never_start_is_refused(tmp_path):
