@@ -66,6 +66,9 @@ def test_no_worse_than_another_model_is_decided_by_its_difference(how: str) -> N
         against = [abstain.compare(WRONG, scores, metric, level=0.9) for metric in METRICS]
         found = {each.metric: each.difference("new", "main") for each in against}
         tests = {name: (each.difference, each.low, each.high) for name, each in found.items()}
+        named = abstain.compare(WRONG, {"a": NEW, "main": MAIN}, "augrc", level=0.9)
+        with pytest.raises(ValueError, match="names its models 'new' and 'main', got main, a"):
+            abstain.gate(new, "augrc", against=[named], margin=0.1)
         tests["auroc_f"] = -tests["auroc_f"][0], -tests["auroc_f"][2], -tests["auroc_f"][1]
     least, most = min(low for _, low, _ in tests.values()), max(high for *_, high in tests.values())
     for margin in (0.0, *(float(end) for _, *both in tests.values() for end in both if end > 0.0), most + 1e-6):

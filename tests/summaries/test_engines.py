@@ -80,10 +80,12 @@ def test_errors_name_file_and_row(tmp_path):
     file, cut = tmp_path / "rows.parquet", tmp_path / "cut.parquet"
     polars.DataFrame({"p": np.full(n, 0.5), "l": loss, "t": ["a"] * n}).write_parquet(file)
     cut.write_bytes(file.read_bytes()[:500])
+    (tmp_path / "long.csv").write_text("p,l,t\n0.5,0,1\n0.5,0,1,7\n")
     cases = [
         (file, {"loss": "l"}, rf"rows.parquet: loss is negative: loss\[{n - 2}\] = -1.0 \(1 such\)"),
         (file, {"loss": "wrong"}, "rows.parquet: column 'wrong' is not there"),
         (cut, {"loss": "l"}, "cut.parquet: cannot be read"),
+        (tmp_path / "long.csv", {"loss": "l"}, r"long.csv: data row 2 \(line 3\) has 4 fields"),
         ([file, file], {"loss": "l"}, "is given twice"),
         (tmp_path / "rows.txt", {"loss": "l"}, "no such file"),
     ]

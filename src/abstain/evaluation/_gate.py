@@ -322,6 +322,9 @@ def _paired(
         raise ValueError(f"the test of {name} has level {known.level:g}; with this evaluation it needs {wanted:g}")
     if isinstance(known, NonInferiority):
         return (known.difference, known.low, known.high), known.warning
+    names = [row["name"] for row in known.table]
+    if not {"new", "main"} <= set(names):
+        raise ValueError(f"a comparison for a gate names its models 'new' and 'main', got {', '.join(names)}")
     found = known.difference("new", "main")
     worse = (found.difference, found.low, found.high)
     if metrics.parse(name).direction == "higher":

@@ -359,8 +359,8 @@ def _missing(need: Need, blocks: TieBlocks) -> str | None:
     if need == "oracle":
         try:
             _ = blocks.oracle
-        except UnmetNeed as why:
-            return str(why)
+        except UnmetNeed:
+            return "the loss-ordered table, as the loss is not 0/1: give all rows, or build TieBlocks with oracle=True"
     return None
 
 

@@ -7,6 +7,7 @@ from abstain.outputs._counts import count_together as count_together
 from abstain.outputs._counts import group_names as group_names
 from abstain.outputs._engine import REMEDY as REMEDY
 from abstain.outputs._engine import first_of as first_of
+from abstain.outputs._frame import bad_csv_row as bad_csv_row
 from abstain.outputs._frame import scan_parquet as scan_parquet
 from abstain.outputs._losses import cost_texts as cost_texts
 from abstain.outputs._open import Scan as Scan

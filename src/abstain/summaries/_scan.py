@@ -267,6 +267,10 @@ def _frames(source: Source) -> Iterator[tuple[str, Frame]]:
         if suffix == ".parquet":
             yield name, pl.scan_parquet(name, glob=False, hive_partitioning=False)
         else:
+            from abstain.outputs import bad_csv_row
+
+            if row := bad_csv_row(name):  # polars reads it where not all columns are wanted
+                raise ValueError(f"{name}: {row}; repair it")
             yield name, pl.scan_csv(name, separator="\t" if suffix == ".tsv" else ",", glob=False)
 
 
