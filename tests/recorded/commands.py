@@ -84,10 +84,12 @@ def done(line):
         and not {"units", "__pycache__"} & set(path.parts)
         and old.get(path) != path.stat().st_mtime_ns
     ]
+    parts = printed.count("\n\n")
     next_ = [each.split() for each in printed.splitlines() if each.strip().startswith(("next:", "abstain "))]
     return [
         code,
         document,
+        parts,
         next_,
         [said(each) for each in spoken.splitlines()],
         {str(path): _of_file(path) for path in new},

@@ -112,6 +112,9 @@ def texts():
             "bars": _text("a.csv", CSV.replace(",", "|")),
             "tabs": [_text(name, CSV.replace(",", "\t")) for name in ("a.csv", "a.tsv", "a.csv.gz")],
             "commas in tsv": _text("a.tsv", CSV),
+            "comma in a tab": _text(
+                "a.tsv", CSV.replace(",", "\t").replace("conf", "conf, all"), confidence="conf, all"
+            ),
             "quoted commas": _text("a.csv", CSV.replace("conf", '"conf, all"'), confidence="conf, all"),
             "mark": [_text("a.csv", "\ufeff" + CSV), _text("a.csv.gz", "\ufeff" + CSV.replace("\n", "\r\n"))],
             "blank lines": [_text("a.csv", CSV.replace("\n", "\n\n")), _text("a.csv", CSV + ",,,\n\n\n")],

@@ -135,11 +135,18 @@ def many_weeks():
         found[type(rows).__name__] = whole(held.update("s", "l", sample_weight="w", frame=rows))
     score = week["confidence"]
     columns = {"fractions": score, "cents": 100.0 * score, "none": np.full(9, np.nan), "minus": score - 1.0}
+    columns |= {"above": 0.9 + score, "ends": np.round(score), "cents of some": np.append(score[:5], 1.5)}
     for (name, column), others in product(columns.items(), (None, week["other"])):
         made = tried(begin_live, column, others, {"risk": 0.1})
         found[f"begin {name} {others is None}"] = made if isinstance(made, str) else whole(made.thresholds)
     found["begin"] = [tried(begin_live, week["loss"], None, {}), tried(same_options, live, {"risk": 0.2, "delta": 0.2})]
     found["begin"] += [tried(same_options, live, {"risk": 0.3})]
+    fresh = LiveCertificate(risk=0.1, thresholds=GRID, audit=0.3)
+    for number in (6, 30, 60):  # rows without a score need no label, and are no labels that are missing
+        few = np.where(np.arange(260) < 200, np.nan, 0.97), np.zeros(260)
+        chance, drawn = np.where(np.arange(260) < 200, 1.0, 0.3), np.arange(260) >= 260 - number
+        given = {"label_probability": chance, "drawn": drawn}
+        found[f"drawn {number}"] = type(tried(fresh.update, *few, **given)).__name__
     chances = {"low": 0.9, "zero": 0.0, "above": 1.1, "many": 1.0}
     for name, chance in chances.items():
         fresh = LiveCertificate(risk=0.1, thresholds=GRID, audit=0.3)

@@ -64,7 +64,8 @@ def times_of_many_kinds():
             result = tried(stream.update, part["loss"], part["confidence"], time=time)
             seen.append(result if isinstance(result, str) else result.time_unit)
         found[name] = [seen, [[one.period, one.n] for one in stream.result().periods]]
-    for name, time in {"1 day first": "13/02/2026", "either": "03/02/2026", "none": "32/02/2026", "dot": "02.13.2026",
+    for name, time in {"1 day first": "13/02/2026", "either": "03/02/2026", "december": "12/13/2026",
+                       "in it": "13/12/2026", "last day": "31/12/2026", "none": "32/02/2026", "dot": "02.13.2026",
                        "word": "soon", "missing": None, "empty": "", "nan": float("nan"), "early": 0.0,
                        "first second": 631152000.0, "before it": 631151999.0, "last": 4102444800.0,
                        "first whole": 19900101.0, "before": 19900100.0, "last whole": 21001231.0, "half": 20200101.5,

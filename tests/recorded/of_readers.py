@@ -119,6 +119,8 @@ def lines_of_lm_eval():
         "plain": plain,
         "few": [{**each, "filtered_resps": [["x"], ["y"]]} for each in base],
     }
+    sets["pairs"] = [each | {"filtered_resps": each["filtered_resps"][:2]} for each in choices]
+    sets["one"] = [each | {"filtered_resps": each["filtered_resps"][:1]} for each in choices]
     sets["filter"] = [{**each, "filter": "a"} for each in said]
     with folder():
         for name, lines in sets.items():

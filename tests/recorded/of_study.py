@@ -173,7 +173,7 @@ def selections():
     for families in (None, {"dg-reward=3": "x", "dg-reward=6": "x", "ce": "y"}):
         chosen = study.select_settings(results, ["augrc", "accuracy"], families=families)
         yield from [chosen.choices, [table.rows for table in chosen.tables()], chosen.rows(), chosen.notes()]
-        yield from [chosen.table(None, "reward").rows, chosen.table("accuracy").rows, chosen.of("accuracy")]
+        yield from [chosen.table(None, "reward"), chosen.table("accuracy"), chosen.of("accuracy")]
         part = chosen.results("augrc")
         yield from [
             [(row["model"], row["run"], row["set"], row["value"]) for row in part.numbers][::7],
