@@ -3,6 +3,7 @@
 import re
 import warnings
 import zlib
+from functools import wraps
 
 import numpy as np
 
@@ -55,3 +56,8 @@ def easy(seed, n, *, steps=0, share=0.3, graded=False):
 def chosen(p, *names):
     """Return losses and scores, with some more columns."""
     return {name: p[name] for name in ("loss", "confidence", *names)}
+
+
+def shortened(*without):
+    """Record of a case what ``whole`` returns of it."""
+    return lambda case: wraps(case)(lambda: whole(case(), *without))

@@ -52,11 +52,8 @@ def other_kinds_of_files():
         frame.select("conf", verdict=verdict).write_csv("verdicts.csv")
         frame.write_csv("new.tsv", separator="\t")
         frame.write_csv("semi.csv", separator=";")
-        own = {
-            "conf": frame["conf"].to_numpy(),
-            "site": frame["site"].to_numpy().astype(str),
-            "wrong": frame["wrong"].to_numpy(),
-        }
+        own = {"conf": frame["conf"].to_numpy(), "site": frame["site"].to_numpy().astype(str)}
+        own |= {"wrong": frame["wrong"].to_numpy()}
         np.savez("new.npz", **own, matrix=np.zeros((40, 2)), class_names=["a", "b"], head_bias=np.zeros(2))
         frame.select(pl.struct("id", "day").alias("out"), "conf", "site").write_ndjson("nested.jsonl")
         Path("new.json").write_text(frame.write_json())

@@ -43,10 +43,8 @@ def studies():
             Path(f"s/{model}/{run}").mkdir(parents=True)
             for j, (name, shift) in enumerate({"test": 0.0, "ood": 2.0}.items()):
                 frame = rows(100 + 20 * k + 4 * run + j, 120, shift=shift + 0.3 * k)
-                own = {
-                    "logits": frame.select("logit_0", "logit_1", "logit_2").to_numpy(),
-                    "labels": frame["y"].to_numpy(),
-                }
+                own = {"logits": frame.select("logit_0", "logit_1", "logit_2").to_numpy()}
+                own |= {"labels": frame["y"].to_numpy()}
                 np.savez(f"s/{model}/{run}/{name}.npz", **own)
         return all_of(
             "study init s --data digits",

@@ -1,10 +1,14 @@
-"""Evaluations: scores, groups, weights, missing values, models, passes, answers that abstain, and few labels."""
+"""Evaluations of rows, models, passes, lazy frames, answers that abstain and few labels; gates and selections."""
+
+from itertools import product
 
 import numpy as np
+import polars as pl
 
 import abstain
-from tests.recorded import rows_of, shown
-from tests.recorded.populations import rows
+from abstain import inference
+from tests.recorded import rows_of, shown, tried
+from tests.recorded.populations import models, rows, scores_and_rows
 
 FEW = ("accuracy", "augrc", "auroc_f", "coverage_at_risk(risk=0.2)", "selective_risk(coverage=0.5)")
 
@@ -83,9 +87,8 @@ def edges():
         "one score": ((n % 5 == 1) * 1.0, n * 0.0 + 0.7), "one error": ((n == 30) * 1.0, (7 * n) % 40),
         "one right": ((n != 30) * 1.0, (7 * n) % 40), "good": (1.0 * (n < 8), 0.6 + n / 100.0),
     }  # fmt: skip
-    yield from (
-        {name: shown(abstain.evaluate(loss=loss, confidence=score)) for name, (loss, score) in cases.items()}
-    ).items()
+    for name, (loss, score) in cases.items():
+        yield name, shown(abstain.evaluate(loss=loss, confidence=score))
     p = rows(88, 250)
     yield "reversed", shown(abstain.evaluate(loss=p["loss"], confidence=1.0 - p["confidence"], metrics=FEW))
     rng = np.random.default_rng(4)
@@ -101,3 +104,200 @@ def models_and_passes():
     judged = abstain.Outputs(labels=one.labels, logits=one.logits, passes=passes)
     names = ["msp", "pass_msp", "pass_vote_agreement"]
     yield "passes", shown(abstain.evaluate(judged, names, ["accuracy", "augrc", "nll", "brier_score"]))
+
+
+def certified():
+    """Return evaluations in which limits of the risk are certified, and their curves."""
+    for seed, share in ((89, 0.3), (90, 0.05), (91, 0.0)):
+        p = rows(seed, 1500)
+        loss = p["loss"] * (p["confidence"] < share + 0.4) * (p["other"] < share + 0.5)
+        outputs = abstain.Outputs(loss=loss, confidence=p["confidence"], scores={"other": p["other"]})
+        result = abstain.evaluate(outputs, ["confidence", "other"], ["augrc", "risk"])
+        grouped = abstain.evaluate(loss=loss, confidence=p["confidence"], groups={"g": p["groups"]}, metrics=["augrc"])
+        curve = result.curve("other")
+        points = [curve.at(risk=0.02), curve.at(coverage=0.5), grouped.curve(group="g = b").at(coverage=0.5)]
+        yield f"{seed}", [shown(result), shown(grouped), points, result.flat(intervals=True), grouped.flat()]
+
+
+def groups_apart():
+    """Return evaluations of which the mix is certified, and one group errs more, much more or stands out."""
+    p, found, chance = rows(95, 2400), {}, np.random.default_rng(95).random(2400)
+    group = np.where(np.arange(2400) % 8 == 1, "few", np.where(p["groups"] == "c", "many", "most"))
+    for kind, rate in (("few", 0.02), ("few", 0.08), ("few", 0.5), ("many", 0.06), ("many", 0.12)):
+        loss = (chance < np.where(group == kind, rate, 0.01)) * 1.0
+        for level in (0.95, 0.8):
+            given = {"loss": loss, "confidence": p["confidence"], "groups": {"site": group}}
+            result = abstain.evaluate(**given, metrics=["augrc", "risk"], level=level)
+            found[f"{kind} {rate} {level}"] = shown(result) if level == 0.95 else result.verdict
+    return found
+
+
+def frames():
+    """Return evaluations and comparisons of a lazy frame, which its engine counts."""
+    p = rows(92, 200, steps=15)
+    columns = {"wrong": p["loss"], "s": p["confidence"], "t": np.round(p["other"], 1), "site": p["groups"]}
+    columns |= {"w": np.round(p["sample_weight"]) + 1.0, "case": p["clusters"]}
+    lazy = pl.DataFrame(columns).lazy()
+    told = {"loss": "wrong", "sample_weight": "w"}
+    yield "plain", shown(abstain.evaluate(lazy, ["s", "t"], FEW[:3], loss="wrong"))
+    yield "weights", shown(abstain.evaluate(lazy, "s", FEW[:3], groups="site", **told))
+    yield "clusters", rows_of(abstain.evaluate(lazy, "s", FEW[:3], clusters="case", **told))
+    yield "compare", shown(abstain.compare("wrong", ["s", "t"], frame=lazy, method="influence"))
+    single = pl.DataFrame(columns | {"wrong": np.where(np.arange(200) == 7, 0.5, p["loss"]), "t": p["other"]}).lazy()
+    yield "graded", rows_of(abstain.evaluate(single, "t", ["augrc"], loss="wrong", clusters="case"))
+    one = single.with_columns(w=pl.lit(1.0))
+    yield "graded weights", shown(abstain.evaluate(one, "t", ["augrc"], loss="wrong", sample_weight="w"))
+    few = pl.DataFrame(columns | {"wrong": p["loss"] * (np.arange(200) % 6 == 1)}).lazy()
+    for metric, told in product(("augrc", "aurc"), ({}, {"sample_weight": "w"}, {"clusters": "case"})):
+        result = tried(abstain.compare, "wrong", ["s", "t"], metric, frame=few, method="influence", **told)
+        yield f"few {metric} {list(told)}", rows_of(result)
+    named = abstain.compare("wrong", {"a": "s", "b": "t"}, "risk", frame=lazy, sample_weight="w", clusters="case")
+    yield "named", rows_of(named)
+
+
+def counted_rows():
+    """Return comparisons and evaluations of many rows of few different ones, of which only counts are known."""
+    p, found = rows(96, 8000, steps=9), {}
+    columns = {"s": p["confidence"], "t": np.round(p["other"] * 6.0), "w": np.round(p["sample_weight"]) + 1.0}
+    for errors, graded in product((1, 40), (False, True)):
+        loss = p["loss"] * (np.arange(8000) % (120 if errors == 1 else 3) == 1)
+        wrong = np.where(loss * p["labels"] == 2.0, 0.5, loss) if graded else loss
+        frame = pl.DataFrame(columns | {"wrong": wrong, "site": p["groups"]}).lazy()
+        for metric in ("augrc",) if graded else ("augrc", "aurc", "risk", "auroc_f"):
+            for told in ({}, {"sample_weight": "w"})[: 2 if metric == "augrc" else 1]:
+                call = tried(abstain.compare, "wrong", ["s", "t"], metric, frame=frame, method="influence", **told)
+                found[f"{errors} {graded} {metric} {list(told)}"] = rows_of(call)
+        given = {"groups": "site", "loss": "wrong", "metrics": ["augrc", "risk"]}
+        found[f"{errors} {graded} evaluated"] = rows_of(abstain.evaluate(frame, "s", **given))
+    return found
+
+
+def answers_that_abstain():
+    """Return the shares of answers in each state, with and without what should be abstained."""
+    p = rows(93, 90)
+    correct = p["loss"] == 0.0
+    told = {"correct": correct, "abstained": p["other"] < 0.3, "quality": p["confidence"]}
+    should = {"should_abstain": p["labels"] == 1}
+    for name, more in (("plain", {}), ("should", should), ("weights", should | {"sample_weight": p["sample_weight"]})):
+        given = {"correct": "correct", "abstained": "abstained", "confidence": "quality"}
+        given |= {key: key for key in more}
+        for level in (0.95, None):
+            call = tried(abstain.evaluate, pl.DataFrame(told | more), level=level, metrics=FEW[:3], **given)
+            yield f"{name} {level}", shown(call)
+
+
+def few_labels():
+    """Return evaluations and comparisons from plans of each design, of labels at random, about pool and population."""
+    p = rows(94, 400)
+    for design in ("uniform", "levelled", "adaptive"):
+        plan = abstain.plan_labels(p["confidence"], 80, design=design, seed=3)
+        loss = np.where(plan.stage > 0, p["loss"], np.nan)
+        for target, unseen in product(("pool", "population"), ("top", "random")):
+            given = {"loss": loss, "confidence": p["confidence"], "plan": plan, "target": target}
+            result = tried(abstain.evaluate, **given, unseen=unseen)
+            whole = unseen == "top" and not isinstance(result, str)
+            yield f"{design} {target} {unseen}", shown(result) if whole else rows_of(result)
+    named = 1000 + np.arange(400)
+    plan = abstain.plan_labels(p["confidence"], 60, ids=named, seed=5)
+    loss, turned = np.where(plan.stage > 0, p["loss"], np.nan), np.argsort(p["other"])
+    given = {"loss": loss[turned], "confidence": p["confidence"][turned], "ids": named[turned], "plan": plan}
+    yield "by ids", rows_of(tried(abstain.evaluate, **given))
+    some = np.where(np.arange(400) % 4 == 1, p["loss"], np.nan)
+    for target in ("pool", "population"):
+        given = {"loss": some, "confidence": p["confidence"], "labelled": "at random", "target": target}
+        yield f"random {target}", (shown(result := abstain.evaluate(**given)), result.verdict)
+    none = np.where(np.isnan(some), np.nan, 0.0)
+    yield "no error", shown(abstain.evaluate(loss=none, confidence=p["confidence"], labelled="at random"))
+    for metric in ("augrc", "risk", "selective_risk(coverage=0.5)"):
+        plan = abstain.plan_labels(p["confidence"], 100, compare=p["other"], metric=metric, seed=2)
+        loss = np.where(plan.stage > 0, p["loss"], np.nan)
+        pair = {"a": p["confidence"], "b": p["other"]}
+        result = tried(abstain.compare, loss, pair, metric, plan=plan)
+        yield f"compare {metric}", shown(result)
+
+
+FEW_DECISIONS = ("accuracy", "augrc", "auroc_f", "coverage_at_risk(risk=0.2)")
+
+
+def gates():
+    """Return gates on values and on limits, with what is unclear, and against another model in each form."""
+    scores, p = scores_and_rows(101, 250, 2)
+    one, other = (
+        abstain.evaluate(loss=p["loss"], confidence=each, metrics=FEW_DECISIONS, n_resamples=20)
+        for each in scores.values()
+    )
+    bare = abstain.evaluate(loss=p["loss"], confidence=scores["a"], metrics=FEW_DECISIONS, level=None)
+    limits = ["augrc<=0.2", "augrc<0.03", "auroc_f>=0.5", "auroc_f > 0.99", "accuracy>=0.8"]
+    limits += ["coverage_at_risk(risk=0.2)>=0.9"]
+    for unclear in ("fail", "pass"):
+        yield f"limits {unclear}", shown(abstain.gate(one, limits, unclear=unclear))
+    yield "bare", shown(abstain.gate(bare, limits))
+    loose = abstain.evaluate(loss=p["loss"], confidence=scores["a"], metrics=FEW_DECISIONS)
+    yield "no interval", shown(abstain.gate(loose, limits, unclear="pass"))
+    yield "one", shown(abstain.gate(one, "augrc<=0.1"))
+    named = {"new": scores["a"], "main": scores["b"]}
+    two = ("augrc", "auroc_f")
+    tests = [inference.non_inferiority(p["loss"], named, m, margin=0.05, level=0.975) for m in two]
+    compared = [abstain.compare(p["loss"], named, m, n_permutations=99) for m in two]
+    cases = [("evaluation", other), ("file", other.to_dict()), ("tests", tests), ("compared", compared), ("bare", bare)]
+    for name, against in cases:
+        for margin, given in product((0.001, 0.05, 0.3), (one, bare)):
+            call = tried(abstain.gate, given, two, against=against, margin=margin)
+            yield f"{name} {margin} {given is bare}", shown(call)
+    yield "mixed", shown(tried(abstain.gate, one, ["augrc", "accuracy>=0.7"], against=other, margin=0.02))
+    yield "worse", shown(tried(abstain.gate, other, ["augrc"], against=one, margin=0.0))
+
+
+def selections():
+    """Return what is selected on a validation split, with and without a test split, of runs and with ties."""
+    for runs in (0, 3):
+        splits = {}
+        for k in range(3):
+            pair = [models(102 + 2 * k + j, 120, runs) for j in range(2)]
+            parts = [(losses["x"], each["x"] + 0.2 * k) for losses, each in pair]
+            splits[f"T={k}"] = dict(zip(("validation", "test"), parts, strict=True))
+        metrics = ["augrc", "auroc_f", "risk", "coverage_at_risk(risk=0.2)"]
+        result = abstain.select(splits, metrics, level=0.9)
+        yield f"{runs}", [shown(result), result.chosen, result.others(), result.others("risk"), result.rows()]
+        alone = abstain.select({name: each["validation"] for name, each in splits.items()}, metrics[:2])
+        yield f"{runs} alone", shown(alone)
+    loss, score = np.array([0, 1, 0, 0] * 10), np.sqrt(np.arange(40) + 0.3)
+    tied = {"x": (loss, score), "y": (loss, 2 * score), "z": (loss, -score)}
+    result = abstain.select(tied, "augrc")
+    yield "tied", [shown(result), result.rows()]
+
+
+def tuned_scores():
+    """Return scores that are tuned with and without fits and OOD data."""
+    rng = np.random.default_rng(103)
+
+    def outputs(n, noise, seen=True):
+        labels = rng.integers(0, 3, n)
+        features = 2.0 * np.eye(3, 5)[labels] * seen + noise * rng.normal(size=(n, 5))
+        given = {"features": features, "logits": features[:, :3]}
+        return abstain.Outputs(labels=labels, **given) if seen else abstain.Outputs(unlabelled=True, **given)
+
+    train, validation, ood = outputs(90, 1.0), outputs(70, 1.5), outputs(40, 1.5, False)
+    for metric in ("augrc", "auroc_f", "coverage_at_risk(risk=0.3)", "auroc", "ds_f1", "ds_aurc", "joint.oscr"):
+        for score, grid in (("knn", {"neighbours": [1, 5, 30, 500]}), ("temp_msp", {"temperature": [0.5, 2.0]})):
+            given = {"fit": train, "metric": metric}
+            given |= {"ood": ood if metric[:4] in ("auro", "ds_f", "ds_a", "join") else None}
+            given["ood"] = None if metric == "auroc_f" else given["ood"]
+            result = tried(abstain.tune, score, validation, grid=grid, **given)
+            found = result if isinstance(result, str) else [shown(result), result.value, result.label, result.rows()]
+            yield f"{metric} {score}", found
+
+
+def reports_of_rows():
+    """Return an evaluation, a comparison and a ranking as flat numbers and as files of values."""
+    scores, p = scores_and_rows(104, 130, 3)
+    evaluation = abstain.evaluate(
+        loss=p["loss"], confidence=scores["a"], groups={"g": p["groups"]}, metrics=FEW_DECISIONS
+    )
+    comparison = abstain.compare(p["loss"], scores, "augrc", n_permutations=99, adjust="max-t")
+    ranking = abstain.ranking_study(p["loss"], scores, n_resamples=100)
+    flat = [each.flat(intervals=more) for each in (evaluation, comparison, ranking) for more in (False, True)]
+    files = [each.to_csv().splitlines() for each in (evaluation, comparison, ranking)]
+    briefs = [[table.rows for table in each.brief()] for each in (evaluation, comparison, ranking)]
+    pair = comparison.difference("c", "a")
+    return [flat, [[line.split(",") for line in each] for each in files], briefs, pair, pair.swapped()]

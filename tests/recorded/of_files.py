@@ -69,33 +69,26 @@ def kinds_of_files():
         ]
         for name, document in documents.items():
             Path(f"{name}.json").write_text(json.dumps(document))
-        yield from (
-            {name: read(name, **OPTIONS) for name in ("a.parquet", "a.jsonl", "a.csv", "a.tsv", "odd.parquet")}
-        ).items()
-        yield from (
-            {name: read(name) for name in ("lists.parquet", "lists.jsonl", "a.npz", "a.npy", "plain.npy")}
-        ).items()
-        yield from (
-            {
-                "dates": read("odd.parquet"),
-                "nested.parquet": read("nested.parquet", **OPTIONS),
-                "no.csv": read("no.csv"),
-                ".": read("."),
-            }
-        ).items()
-        yield from ({name: read(f"{name}.json") for name in documents}).items()
+        for name in ("a.parquet", "a.jsonl", "a.csv", "a.tsv", "odd.parquet"):
+            yield name, read(name, **OPTIONS)
+        for name in ("lists.parquet", "lists.jsonl", "a.npz", "a.npy", "plain.npy"):
+            yield name, read(name)
+        yield "dates", read("odd.parquet")
+        yield "nested.parquet", read("nested.parquet", **OPTIONS)
+        yield "no.csv", read("no.csv")
+        yield ".", read(".")
+        for name in documents:
+            yield name, read(f"{name}.json")
     whole = FRAME.to_pandas()
     whole["p_1"] = whole["p_1"].astype("Float64")
-    frames = {
-        "polars": FRAME,
-        "lazy": FRAME.lazy(),
-        "pandas": whole,
-        "arrow": FRAME.to_arrow(),
+    frames = {"polars": FRAME, "lazy": FRAME.lazy(), "pandas": whole, "arrow": FRAME.to_arrow()}
+    frames |= {
         "odd": FRAME.with_columns(
             pl.col("site").cast(pl.Categorical), pl.struct("y", "pred").alias("s"), pl.Series("q", P.tolist())
-        ),
+        )
     }
-    yield from ({name: read(frame, **OPTIONS) for name, frame in frames.items()}).items()
+    for name, frame in frames.items():
+        yield name, read(frame, **OPTIONS)
     yield "labels of pandas", read(whole[whole["y"] > 0], **OPTIONS)
     yield "missing", read(FRAME.with_columns(pl.when(pl.col("y") > 0).then("conf").alias("conf")))
     yield "no rows", [read(FRAME.clear()), read({}), read([1, 2]), read(pa.table({"y": []}))]
@@ -106,81 +99,63 @@ def texts():
     comma = CSV.replace(".", ";").replace(",", "|").replace(";", ",").replace("|", ";")
     ten = "\n".join(["y,pred,p", *(f"{k % 2},{k % 2},0.{k}" for k in range(1, 10))])
     with folder():
-        return {
-            "semicolons": _text("a.csv", CSV.replace(",", ";")),
-            "decimal commas": _text("a.csv", comma),
-            "bars": _text("a.csv", CSV.replace(",", "|")),
-            "tabs": [_text(name, CSV.replace(",", "\t")) for name in ("a.csv", "a.tsv", "a.csv.gz")],
-            "commas in tsv": _text("a.tsv", CSV),
-            "comma in a tab": _text(
-                "a.tsv", CSV.replace(",", "\t").replace("conf", "conf, all"), confidence="conf, all"
-            ),
-            "quoted commas": _text("a.csv", CSV.replace("conf", '"conf, all"'), confidence="conf, all"),
-            "mark": [_text("a.csv", "\ufeff" + CSV), _text("a.csv.gz", "\ufeff" + CSV.replace("\n", "\r\n"))],
-            "blank lines": [_text("a.csv", CSV.replace("\n", "\n\n")), _text("a.csv", CSV + ",,,\n\n\n")],
-            "two names": _text("a.csv", CSV.replace("conf", "pred")),
-            "long row": _text("a.csv", CSV + "0,1,0.5,north,9\n"),
-            "one column": [
-                _text("a.csv", "y;pred\n0;1\n"),
-                _text("a.csv", "y\n0\n"),
-                _text("a.csv", '"y;z"\n0\n'),
-                _text("a.csv", '"y;z",pred\n0,1\n'),
-                _text("a.csv", "loss\n0\n1\n0\n"),
-            ],
-            "no rows": [_text("a.csv", "y,pred,conf\n"), _text("a.csv", ""), _text("a.jsonl", "\n")],
-            "codes": [
+        yield "semicolons", _text("a.csv", CSV.replace(",", ";"))
+        yield "decimal commas", _text("a.csv", comma)
+        yield "bars", _text("a.csv", CSV.replace(",", "|"))
+        yield "tabs", [_text(name, CSV.replace(",", "\t")) for name in ("a.csv", "a.tsv", "a.csv.gz")]
+        yield "commas in tsv", _text("a.tsv", CSV)
+        tabs = CSV.replace(",", "\t").replace("conf", "conf, all")
+        yield "comma in a tab", _text("a.tsv", tabs, confidence="conf, all")
+        yield "quoted commas", _text("a.csv", CSV.replace("conf", '"conf, all"'), confidence="conf, all")
+        yield "mark", [_text("a.csv", "\ufeff" + CSV), _text("a.csv.gz", "\ufeff" + CSV.replace("\n", "\r\n"))]
+        yield "blank lines", [_text("a.csv", CSV.replace("\n", "\n\n")), _text("a.csv", CSV + ",,,\n\n\n")]
+        yield "two names", _text("a.csv", CSV.replace("conf", "pred"))
+        yield "long row", _text("a.csv", CSV + "0,1,0.5,north,9\n")
+        yield "one column", [_text("a.csv", "y;pred\n0;1\n"), _text("a.csv", "y\n0\n"), _text("a.csv", '"y;z"\n0\n')]
+        yield "one column 2", [_text("a.csv", '"y;z",pred\n0,1\n'), _text("a.csv", "loss\n0\n1\n0\n")]
+        yield "no rows", [_text("a.csv", "y,pred,conf\n"), _text("a.csv", ""), _text("a.jsonl", "\n")]
+        yield (
+            "codes",
+            [
                 _text(
                     "a.csv",
                     "y,pred,id,group_g\n" + "".join(f"0{k % 3},{end}{k % 2},00{k},0{k % 2}\n" for k in range(9)),
                 )
                 for end in ("0", "", "x")
             ],
-            "codes twice": _text("a.csv", "y,pred\n01,1\n1,01\n2,2\n"),
-            "names": [
-                _text("a.csv", "y,pred,p_0,p_1\n01,1,0.4,0.6\n00,0,0.7,0.3\n", class_names=names)
-                for names in (None, ["00", "01"], ["0", "1"], ["a", "b"])
-            ],
-            "floats": _text("a.csv", "y,pred,who,group_g\n1.0,1.0,1.0,2.50\n0.0,1.0,2.0,2.5\n", clusters="who"),
-            "missing": [
-                _text("a.csv", ten.replace("0.5", word)) for word in ("", "NA", "nan", "none", "-", "0,5", " 0.5 ")
-            ],
-            "two missing": _text("a.csv", ten.replace("0.5", "-").replace("0.6", "-")),
-            "missing labels": [
-                _text("a.csv", ten.replace("1,1,0.5", f"{word},1,0.5")) for word in ("", "NA", "-1", "x")
-            ],
-            "lists": [
-                _text("a.csv", "y;probs\n0;[0.2, 0.8]\n1;[0.9 0.1]\n"),
-                _text("a.csv", "y;probs\n0;[0.2, 0.8]\n1;[1]\n"),
-                _text("a.csv", 'y,probs\n0,"(0.2, 0.8)"\n1,"[1e-1,9E-1]"\n'),
-                _text("a.csv", "y,probs\n0,[1 ... 2]\n"),
-            ],
-            "lines": [
-                _text("a.jsonl", '{"y": 1, "pred": 0}\n\n{"y": 0, "pred": 0}\n'),
-                _text("a.jsonl", '{"y": 1}\n[2]\n'),
-                _text("a.jsonl", '{"y": 1, "pred": NaN}\n'),
-                _text("a.ndjson", '\ufeff{"y": 1, "pred": 0}\n'),
-                _text("a.json", '[{"y": 1}'),
-                _text("a.txt", CSV),
-                _text("a.pt", CSV),
-                _text("a.json.gz", CSV),
-            ],
-            "rows": _text("a.csv", CSV, where={"site": "north"}),
-        }
+        )
+        yield "codes twice", _text("a.csv", "y,pred\n01,1\n1,01\n2,2\n")
+        several = (None, ["00", "01"], ["0", "1"], ["a", "b"])
+        found = [_text("a.csv", "y,pred,p_0,p_1\n01,1,0.4,0.6\n00,0,0.7,0.3\n", class_names=names) for names in several]
+        yield "names", found
+        yield "floats", _text("a.csv", "y,pred,who,group_g\n1.0,1.0,1.0,2.50\n0.0,1.0,2.0,2.5\n", clusters="who")
+        found = [_text("a.csv", ten.replace("0.5", word)) for word in ("", "NA", "nan", "none", "-", "0,5", " 0.5 ")]
+        yield "missing", found
+        yield "two missing", _text("a.csv", ten.replace("0.5", "-").replace("0.6", "-"))
+        found = [_text("a.csv", ten.replace("1,1,0.5", f"{word},1,0.5")) for word in ("", "NA", "-1", "x")]
+        yield "missing labels", found
+        yield "lists", [_text("a.csv", "y;probs\n0;[0.2, 0.8]\n1;[0.9 0.1]\n")]
+        yield "lists 2", [_text("a.csv", "y;probs\n0;[0.2, 0.8]\n1;[1]\n")]
+        yield "lists 3", [_text("a.csv", 'y,probs\n0,"(0.2, 0.8)"\n1,"[1e-1,9E-1]"\n')]
+        yield "lists 4", [_text("a.csv", "y,probs\n0,[1 ... 2]\n")]
+        yield "lines", [_text("a.jsonl", '{"y": 1, "pred": 0}\n\n{"y": 0, "pred": 0}\n')]
+        yield "lines 2", [_text("a.jsonl", '{"y": 1}\n[2]\n'), _text("a.jsonl", '{"y": 1, "pred": NaN}\n')]
+        yield "lines 3", [_text("a.ndjson", '\ufeff{"y": 1, "pred": 0}\n'), _text("a.json", '[{"y": 1}')]
+        yield "lines 4", [_text("a.txt", CSV), _text("a.pt", CSV), _text("a.json.gz", CSV)]
+        yield "rows", _text("a.csv", CSV, where={"site": "north"})
 
 
 def written_and_read():
     """Return what is read of written outputs, their fingerprints, and what parts of them are."""
     base = {"labels": Y, "sample_weight": WEIGHT, "groups": {"site": SITE}, "ids": np.arange(N)}
-    sets = {
-        "logits": base | {"logits": np.round(LOGITS, 3), "features": np.round(P, 3).astype(np.float32)},
-        "names": base | {"labels": NAMES[Y], "predictions": NAMES[PRED], "scores": {"a": np.round(CONF, 3)}},
-        "order": {"labels": NAMES[Y], "predictions": NAMES[PRED], "class_names": NAMES[::-1]},
-        "all": base | {"logits": np.round(LOGITS, 3), "head": (np.eye(3), np.zeros(3)), "class_names": NAMES},
-        "passes": {"labels": Y, "passes": np.stack([P, P[::-1]])},
-        "loss": {"loss": np.round(CONF, 2), "confidence": np.round(CONF, 3), "clusters": WHO},
-        "unlabelled": {"confidence": np.round(CONF, 3), "unlabelled": True},
-        "none of the names": {"loss": np.ones(N), "class_names": NAMES},
-    }
+    sets = {"logits": base | {"logits": np.round(LOGITS, 3), "features": np.round(P, 3).astype(np.float32)}}
+    sets |= {"names": base | {"labels": NAMES[Y], "predictions": NAMES[PRED], "scores": {"a": np.round(CONF, 3)}}}
+    sets |= {"order": {"labels": NAMES[Y], "predictions": NAMES[PRED], "class_names": NAMES[::-1]}}
+    sets |= {"all": base | {"logits": np.round(LOGITS, 3), "head": (np.eye(3), np.zeros(3)), "class_names": NAMES}}
+    sets |= {"passes": {"labels": Y, "passes": np.stack([P, P[::-1]])}}
+    sets |= {"loss": {"loss": np.round(CONF, 2), "confidence": np.round(CONF, 3), "clusters": WHO}}
+    sets |= {"unlabelled": {"confidence": np.round(CONF, 3), "unlabelled": True}}
+    sets |= {"none of the names": {"loss": np.ones(N), "class_names": NAMES}}
     found = {}
     with folder():
         for name, columns in sets.items():

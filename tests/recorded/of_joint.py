@@ -19,10 +19,8 @@ def _columns(n, m, steps, seed=0):
     wrong = (rng.random(n) < 0.3).astype(float)
     found = {"id_loss": wrong}
     for name, reach in (("confidence", 1.2), ("detector", 0.5)):
-        for kind, column in (
-            ("id", rng.normal(1.0 - reach * wrong)),
-            ("ood", rng.normal(-1.5 * (1.3 - reach), 1.0, m)),
-        ):
+        cases = [("id", rng.normal(1.0 - reach * wrong)), ("ood", rng.normal(-1.5 * (1.3 - reach), 1.0, m))]
+        for kind, column in cases:
             found[f"{kind}_{name}"] = np.round(column * steps / 6.0) if steps else column
     return found
 

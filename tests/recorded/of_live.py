@@ -11,7 +11,7 @@ import polars as pl
 
 from abstain.live import LiveCertificate, begin_live, load_live, same_options, update_live
 from tests.recorded import tried
-from tests.recorded.contents import easy, said, warned, whole
+from tests.recorded.contents import easy, said, shortened, warned, whole
 
 GRID = [0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1]
 SHORT = ("run_length", "delta", "verdict", "graded")
@@ -82,9 +82,9 @@ def weeks_of_groups():
     return found
 
 
+@shortened()
 def weeks_of_clusters_and_late_labels():
     """Return certificates of clusters, of labels that come late, and after a restart."""
-    found = {}
     for largest, late, worse in product((None, 16), (False, True), (0.0, 0.3)):
         options = {"max_cluster": largest, "maturity": 5.0 if late else None, "restarts": 1, "audit": 0.5}
         live = LiveCertificate(risk=0.12, thresholds=GRID, delta=0.1, **options)
@@ -98,15 +98,14 @@ def weeks_of_clusters_and_late_labels():
         columns = () if largest is None else ("clusters",)
         result = _weeks(live, weeks, *columns, times=times, audits=0.5)
         live.restart()
-        found[f"{largest} {late} {worse}"] = [result, whole(live.result()), live.certified, tried(live.restart)]
+        yield f"{largest} {late} {worse}", [result, whole(live.result()), live.certified, tried(live.restart)]
     live = LiveCertificate(risk=0.1, thresholds=GRID, maturity=4.0)
     week = _week(99, 300)
     days = np.arange(300) / 30.0
     for some in (150, 300):
         part = slice(0 if some == 150 else 60, some)
         seen = tried(live.update, week["confidence"][part], week["loss"][part], time=days[part])
-        found[f"waiting {some}"] = seen if isinstance(seen, str) else [whole(seen), said(seen)]
-    return whole(found)
+        yield f"waiting {some}", seen if isinstance(seen, str) else [whole(seen), said(seen)]
 
 
 def many_weeks():

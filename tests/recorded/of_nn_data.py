@@ -1,4 +1,4 @@
-"""Readers of images and tasks: files and folders of every kind, splits, shifts, statistics."""
+"""Readers of images and tasks, and what is done to images: corruptions, mixtures, augmentations, terms."""
 
 import json
 import os
@@ -14,7 +14,8 @@ import numpy as np
 import torch
 from PIL import Image
 
-from abstain.nn import data
+from abstain.nn import data, ingredients
+from abstain.nn.data import CORRUPTIONS
 from tests.recorded import tried
 
 TOLERANCE = 1e-4
@@ -55,12 +56,8 @@ def files():
     """Return what is read from archives, folders and lists, with sizes given and not."""
     labels = np.array([0, 2, 1, 2, 0])
     with _folder() as folder:
-        arrays = {
-            "x_train": _bytes(0, 5, 6, 6, 3),
-            "y_train": labels,
-            "x_test": _bytes(1, 5, 6, 6, 3),
-            "y_test": labels[::-1],
-        }
+        arrays = {"x_train": _bytes(0, 5, 6, 6, 3), "y_train": labels, "x_test": _bytes(1, 5, 6, 6, 3)}
+        arrays |= {"y_test": labels[::-1]}
         np.savez(folder / "both.npz", **arrays, class_names=np.array(["a", "b", "c"]))
         np.savez(folder / "one.npz", x=_bytes(2, 4, 5, 5, 1)[..., 0])
         np.savez(folder / "set_train_.npz", images=_bytes(3, 3, 4, 4, 3), labels=labels[:3])
@@ -68,12 +65,9 @@ def files():
         np.savez(folder / "wide.npz", x=_bytes(4, 3, 4, 4, 3).astype(float), y=labels[:3])
         for name in ("both", "one", "set_train_", "set_test_", "wide"):
             yield name, _loaded(folder / f"{name}.npz")
-        for part, (name, sizes) in (
-            ("train", ("cat", (9, 14))),
-            ("train", ("dog", (11, 8))),
-            ("val", ("cat", (8, 8))),
-            ("val", ("dog", (30, 9))),
-        ):
+        cases = [("train", ("cat", (9, 14))), ("train", ("dog", (11, 8))), ("val", ("cat", (8, 8)))]
+        cases += [("val", ("dog", (30, 9)))]
+        for part, (name, sizes) in cases:
             for which in range(2):
                 _picture(folder / "tree" / part / name / f"{which}.png", which, *sizes, grey=which == 1)
         for size in (None, 5, 12):
@@ -90,18 +84,12 @@ def files():
         _picture(folder / "listed" / "0.png", 5, 8, 8)
         yield "lists", _loaded(folder / "listed")
         lazy = data.Files([folder / "large" / "x" / f"{k}.png" for k in range(4)], 10, 20, 1)
-        yield (
-            "files",
-            [lazy.shape, lazy[torch.tensor([3, 0])].double().mean(dim=(1, 2, 3)), lazy.select(torch.tensor([1])).shape],
-        )
+        yield "files", [lazy.shape, lazy[torch.tensor([3, 0])].double().mean(dim=(1, 2, 3))]
+        yield "files 2", [lazy.select(torch.tensor([1])).shape]
         yield "mask", lazy.select(torch.tensor([True, False, True, False])).shape
-        for name in (
-            "synthetic:n=9,classes=3,size=6,channels=1,seed=2",
-            "synthetic:n=x",
-            "nowhere",
-            "tree:shift",
-            folder / "tree",
-        ):
+        others = ["synthetic:n=9,classes=3,size=6,channels=1,seed=2", "synthetic:n=x", "nowhere", "tree:shift"]
+        others += [folder / "tree"]
+        for name in others:
             yield Path(str(name)).name, _loaded(name)
         yield "shift", _loaded(f"{folder / 'tree'}:shift")
 
@@ -126,13 +114,10 @@ class _Split:
 
 def sets_of_libraries():
     """Return data sets as other libraries give them, and what is missing in them."""
-    hub = {
-        "all": {"train": _Split(4), "test": _Split(3)},
-        "valid": {"train": _Split(4), "valid": _Split(2), "more": _Split(1)},
-        "one": {"train": _Split(4)},
-        "no pictures": {"train": _Split(4, "Other"), "test": _Split(3)},
-        "no labels": {"train": _Split(4, "Image", "Other"), "test": _Split(3)},
-    }
+    hub = {"all": {"train": _Split(4), "test": _Split(3)}}
+    hub |= {"valid": {"train": _Split(4), "valid": _Split(2), "more": _Split(1)}, "one": {"train": _Split(4)}}
+    hub |= {"no pictures": {"train": _Split(4, "Other"), "test": _Split(3)}}
+    hub |= {"no labels": {"train": _Split(4, "Image", "Other"), "test": _Split(3)}}
     modules = {"datasets": SimpleNamespace(load_dataset=hub.__getitem__), "torchvision": ModuleType("torchvision")}
     vision = SimpleNamespace(Some=lambda root, train, download: _Split(5 if train else 2), __all__=["Some"])
     modules["torchvision.datasets"] = vision
@@ -145,13 +130,8 @@ def sets_of_libraries():
 def sets_with_shifts():
     """Return the parts of sets as WILDS and BREEDS have them."""
     with _folder() as folder:
-        rows = [
-            ("train", 2, "0.png"),
-            ("id_test", 0, "1.png"),
-            ("test", 1, "2.png"),
-            ("test", 2, "3.png"),
-            ("val", 5, "4.png"),
-        ]
+        rows = [("train", 2, "0.png"), ("id_test", 0, "1.png"), ("test", 1, "2.png"), ("test", 2, "3.png")]
+        rows += [("val", 5, "4.png")]
         lines = ["filename,y,split", *(f"{file},{label},{split}" for split, label, file in rows)]
         for k in range(5):
             _picture(folder / "cam" / "train" / f"{k}.png", k, 8, 8)
@@ -193,10 +173,8 @@ def tasks():
                 [each.role, each.n, each.shift, _few(each.make()[0]), each.make()[1].get("corruption", [])[::9]]
                 for each in made.sets
             ]
-            yield (
-                f"{number}",
-                [_few(made.train), _few(made.validation), sets[:5], list(made.splits.values()), made.statistics()],
-            )
+            yield f"{number}", [_few(made.train), _few(made.validation), sets[:5], list(made.splits.values())]
+            yield f"{number} 2", [made.statistics()]
 
 
 def held_out_classes():
@@ -211,3 +189,105 @@ def held_out_classes():
     for like, other in product((train, constant), (test, constant, data.synthetic(4, 2, 13, 1)[0])):
         found += [_few(tried(data.ood, other, like, statistics)) for statistics in ("id", "own", "x")]
     return [*found, sorted(data.known()), {name: len(each) for name, each in data.CLASS_NAMES.items()}]
+
+
+def _images(n, channels, size, seed=0):
+    """Return images with smooth and with flat parts, one of them black."""
+    values = np.random.default_rng([31, seed]).random((n, channels, size, size)) * np.linspace(0.2, 1.0, size)
+    values[0, :, : size // 2] = 0.5
+    values[-1] *= 0.0
+    return torch.as_tensor(values, dtype=torch.float32)
+
+
+def _few_of_nn_pictures(x):
+    """Return of every image a sum with weights that differ, and its extremes."""
+    if isinstance(x, str):
+        return x
+    flat = x.detach().double().flatten(1)
+    weight = torch.linspace(1.0, 2.0, flat.shape[1], dtype=torch.float64) / flat.shape[1]
+    return [
+        list(x.shape),
+        str(x.dtype),
+        (flat * weight).sum(dim=1).round(decimals=7),
+        flat.amin(dim=1),
+        flat.amax(dim=1),
+    ]
+
+
+def corruptions():
+    """Return every corruption at every level, in colour and in grey, and one of larger images."""
+    for name, level in product(CORRUPTIONS, (1, 2, 3, 4, 5)):
+        row = [_few_of_nn_pictures(data.corrupt(_images(3, 3, 16), name, level, seed=level))[2]]
+        if level in (2, 5):
+            row += [_few_of_nn_pictures(data.corrupt(_images(2, 1, 9, 1), name, level, seed=7))[2]]
+        if level == 4:
+            row += [_few_of_nn_pictures(data.corrupt(_images(2, 3, 40, 2), name, level))[2:]]
+        yield f"{name} {level}", row
+
+
+def corrupted_sets():
+    """Return sets under corruptions with and without a number of images for each."""
+    images = data.synthetic(30, 3, 8)[1]
+    cases = [(1, ["fog", "gaussian_noise"], None, 0), (5, ["shot_noise", "snow"], 7, 3), (3, ["contrast"], 40, 1)]
+    for level, names, per, seed in cases:
+        made, which = data.corrupted(images, level, names, per=per, seed=seed)
+        yield from [_few_of_nn_pictures(made.pixels)[2][:8], made.labels, which[::5], made.name]
+
+
+def mixing_sets():
+    """Return procedural images of each kind."""
+    for kind, channels, size in (("both", 3, 12), ("fractals", 1, 20), ("leaves", 3, 24), ("noise", 3, 9)):
+        found = _few_of_nn_pictures(ingredients.mixing_set(5, size=size, channels=channels, kind=kind, seed=2))
+        yield f"{kind} {channels}", found
+
+
+def mixtures():
+    """Return mixed batches, their labels and shares, by seed and parameter."""
+    x, y = _images(6, 3, 10), torch.tensor([0, 1, 2, 0, 1, 2])
+    for seed, alpha, mix in product(range(3), (0.2, 1.0, 10.0), (ingredients.mixup, ingredients.cutmix)):
+        mixed, other, share = mix(x, y, alpha, seed)
+        yield f"{mix.__name__} {seed} {alpha}", [_few_of_nn_pictures(mixed)[2], other, share]
+    pictures = ingredients.mixing_set(6, size=14, seed=1)
+    for number, term in enumerate((
+        ingredients.AugMix(), ingredients.AugMix(severity=9.0, width=2, depth=3, all_operations=True),
+        ingredients.AugMix(width=1, depth=1, severity=10.0, all_operations=True),
+        ingredients.PixMix(pictures), ingredients.PixMix(pictures, least=1, most=6, beta=1.0, severity=9.0),
+        ingredients.PixMix(pictures.float() / 255.0, least=2, most=2, beta=8.0),
+        ingredients.PixMix(4, kind="noise", seed=5), ingredients.PixMix(pictures, most=0),
+    )):  # fmt: skip
+        cases = [(0, x), (1, x[:, :1] if number < 3 else x[:4]), (2, _images(8, 3, 14, 3) if number < 3 else x)]
+        for seed, images in cases:
+            yield f"{type(term).__name__} {number} {seed}", _few_of_nn_pictures(tried(term.mixed, images, seed))[2:]
+    yield "rounds", [ingredients.PixMix(pictures, least=k, most=3).rounds(20, 4) for k in (0, 1, 3)]
+
+
+def terms():
+    """Return the losses of all terms of a batch with a linear network, and how many passes they take."""
+    x, y = _images(5, 3, 8), torch.tensor([0, 1, 2, 2, 1])
+    weight = torch.as_tensor(np.random.default_rng(2).normal(0.0, 0.1, (192, 3)), dtype=torch.float32)
+    every = {"clean": ingredients.Clean(weight=0.5), "mixup": ingredients.Mixup(1.0, weight=2.0)}
+    every |= {"regmixup": ingredients.RegMixup(10.0, 0.7)}
+    every |= {"apart": ingredients.RegMixup(10.0, 0.7, joined=False, weight=3.0)}
+    every |= {"cutmix": ingredients.CutMix(1.0, 1.0), "seldom": ingredients.CutMix(0.5, 0.4)}
+    every |= {"augmix": ingredients.AugMix(), "jsd": ingredients.AugMix(jsd=True, jsd_weight=5.0)}
+    every |= {"pixmix": ingredients.PixMix(ingredients.mixing_set(4, size=9, seed=3), weight=0.25)}
+    found = {}
+    for (name, term), seed in product({**every, "all": list(every.values())}.items(), range(4)):
+        drawn = ingredients.draw(term if name == "all" else [term], x, y, seed)
+        loss = drawn.loss(lambda images: images.flatten(1) @ weight)
+        found[f"{name} {seed}"] = [loss, drawn.passes(5), [[part.weight, part.clean] for part in drawn.parts]]
+    logits = [torch.as_tensor(np.random.default_rng(k).normal(size=(4, 3))) for k in range(3)]
+    return [found, ingredients.jensen_shannon(*logits), ingredients.jensen_shannon(60.0 * logits[0], -60.0 * logits[0])]
+
+
+def synthetic_images():
+    """Return synthetic images, their selections and their batches."""
+    cases = [{}, {"n": 7, "classes": 2, "size": 5, "channels": 1, "seed": 3}]
+    cases += [{"n": 9, "classes": 9, "size": 32, "seed": 1}]
+    for options in cases:
+        train, test = data.synthetic(**options)
+        for each in (train, test):
+            yield from [_few_of_nn_pictures(each.pixels)[2][:6], each.labels[:9], each.shape, each.n_classes]
+            yield repr(each)
+        yield [[_few_of_nn_pictures(x)[2][:2], y[:2]] for x, y in train.select(torch.arange(5)).batches(2)]
+        yield train.select([1, 0]).labels

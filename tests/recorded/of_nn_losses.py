@@ -75,10 +75,8 @@ def bayesian_losses():
                 for c in ("msp", "energy")
             ],
         )
-    yield (
-        "gradient",
-        _with_gradient(lambda x: nn.bayesian_aurc_loss(x, target, "plugin", ranking="predictive"), several),
-    )
+    found = _with_gradient(lambda x: nn.bayesian_aurc_loss(x, target, "plugin", ranking="predictive"), several)
+    yield "gradient", found
 
 
 def cwsa():
@@ -94,10 +92,8 @@ def cwsa():
             row.append(_with_gradient(nn.CWSALoss(**options, correctness=correctness), logits, target)[:1])
         yield f"{threshold} {temperature} {penalty} {denominator}", row
     tied = torch.zeros(3, 3, dtype=torch.float64)
-    yield (
-        "tied",
-        [_with_gradient(nn.CWSALoss(correctness=each), tied, torch.tensor([0, 1, 2])) for each in ("soft", "hard")],
-    )
+    found = [_with_gradient(nn.CWSALoss(correctness=each), tied, torch.tensor([0, 1, 2])) for each in ("soft", "hard")]
+    yield "tied", found
     yield "single", [nn.smooth_cwsa(loss.float(), confidence.float()), nn.smooth_cwsa(loss.long(), confidence)]
     yield "gradient", _with_gradient(nn.CWSALoss(), logits, target)
 
@@ -110,12 +106,8 @@ def correctness_ranking():
             logits, target = _logits(6, 3, epoch)
             yield _with_gradient(criterion, logits[rows], rows)
             criterion.update(logits[rows], target[rows], rows)
-        yield from [
-            criterion.right.clone(),
-            criterion.seen.clone(),
-            criterion.correctness(torch.arange(6)),
-            criterion.correctness(torch.tensor([1])),
-        ]
+        yield from [criterion.right.clone(), criterion.seen.clone(), criterion.correctness(torch.arange(6))]
+        yield criterion.correctness(torch.tensor([1]))
     confidence = torch.tensor([0.9, 0.2, 0.5, 0.5], dtype=torch.float64)
     for correctness in ((1.0, 0.0, 0.5, 0.5), (0.0, 1.0, 1.0, 0.2), (1.0, 1.0, 1.0, 1.0)):
         yield _with_gradient(nn.crl_loss, confidence, torch.tensor(correctness, dtype=torch.float64))
@@ -138,12 +130,8 @@ def learned_confidence():
     for budget, share in ((0.3, 0.5), (2.0, 1.0), (0.3, 0.0)):
         criterion = nn.DeVriesLoss(budget, 0.2, share, torch.Generator().manual_seed(3))
         found += [_with_gradient(criterion, logits, branch, target) for _ in range(2)]
-        found += [
-            criterion.weight.clone(),
-            criterion.eval()(logits, branch, target),
-            criterion.weight.clone(),
-            repr(criterion),
-        ]
+        found += [criterion.weight.clone(), criterion.eval()(logits, branch, target), criterion.weight.clone()]
+        found += [repr(criterion)]
     torch.manual_seed(0)
     head = nn.ConfidenceHead(4, (3, 2))
     shapes = [tuple(each.shape) for each in (*head.parameters(), *nn.ConfidenceHead(5).parameters())]
@@ -181,11 +169,10 @@ def live_tables():
         yield [tried(metric.compute), tried(metric.summary)]
         metric.reset()
         yield tried(metric.compute)
-    for bad in (
-        (torch.tensor([torch.nan, 0.5]), torch.tensor([0.0, 1.0])),
-        (torch.tensor([torch.inf, -torch.inf]), torch.tensor([0.0, 1.0])),
-        (torch.tensor([0.5, 0.4]), torch.tensor([-1.0, torch.inf])),
-    ):
+    cases = [(torch.tensor([torch.nan, 0.5]), torch.tensor([0.0, 1.0]))]
+    cases += [(torch.tensor([torch.inf, -torch.inf]), torch.tensor([0.0, 1.0]))]
+    cases += [(torch.tensor([0.5, 0.4]), torch.tensor([-1.0, torch.inf]))]
+    for bad in cases:
         for bins in (None, 256):
             metric = nn.SelectiveMetrics(["augrc"], bins=bins, scale="real")
             metric.update(*bad)

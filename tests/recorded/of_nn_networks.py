@@ -146,23 +146,21 @@ def settings_of_recipes():
 
 
 #: Recipes that meet each part of the training once, with what is changed of them.
-TRAINED = {
-    "ce": ("crop=2", "flip=true", "cutout=4", "keep=best"),
-    "sure": ("average.anneal=2", "epochs=3"),
-    "sure_plus": ("pixmix.pictures=8",),
-    "deep_gamblers": ("objective.warm_up=1", "extract.passes=2", "network.dropout=true"),
-    "devries": ("extract.odin=true", "extract.gram=true"),
-    "confidnet": (),
+TRAINED = {"ce": ("crop=2", "flip=true", "cutout=4", "keep=best"), "sure": ("average.anneal=2", "epochs=3")}
+TRAINED |= {"sure_plus": ("pixmix.pictures=8",)}
+TRAINED |= {"deep_gamblers": ("objective.warm_up=1", "extract.passes=2", "network.dropout=true")}
+TRAINED |= {"devries": ("extract.odin=true", "extract.gram=true"), "confidnet": ()}
+TRAINED |= {
     "mixup": (
         "sharpness.kind=mixed",
         "optimizer=adam",
         "schedule=constant",
         "main.rate=0.01",
         "network.normalise=imagenet",
-    ),
-    "sure_fsam": ("sharpness.same_batch=false", "crl=0.5", "data.workers=0"),
-    "finetune_augrc": ("objective.unit_mean=false",),
+    )
 }
+TRAINED |= {"sure_fsam": ("sharpness.same_batch=false", "crl=0.5", "data.workers=0")}
+TRAINED |= {"finetune_augrc": ("objective.unit_mean=false",)}
 
 
 def one_epoch_of_recipes():

@@ -59,12 +59,8 @@ def scores_of_the_model():
     yield from [nn.gradnorm(model, x), nn.gradnorm(model, x, chunk_size=2), nn.gradnorm(model.double(), x.double())]
     model = _model()
     yield nn.gradnorm(model, x, parameters=lambda name: name.startswith("7"))
-    for temperature, epsilon, std in (
-        (1000.0, 0.0014, None),
-        (2.0, 0.1, None),
-        (1.0, 0.05, 0.5),
-        (5.0, 0.2, torch.tensor([[[0.2]], [[2.0]]])),
-    ):
+    cases = [(1000.0, 0.0014, None), (2.0, 0.1, None), (1.0, 0.05, 0.5), (5.0, 0.2, torch.tensor([[[0.2]], [[2.0]]]))]
+    for temperature, epsilon, std in cases:
         yield nn.odin(model, x, temperature=temperature, epsilon=epsilon, std=std)
     batches = [(_images(9, k), torch.arange(9) % 3) for k in range(3)]
     for orders, layers in (((1, 2, 3, 4, 5), None), ((1, 3), ("2",)), ((2,), ("0", "6"))):

@@ -9,7 +9,7 @@ import numpy as np
 import abstain
 from abstain import pool
 from tests.recorded import tried
-from tests.recorded.contents import said, warned, whole
+from tests.recorded.contents import said, shortened, warned, whole
 from tests.recorded.pools import a_pool, drawn, labelled
 
 
@@ -52,36 +52,32 @@ def two_scores_of_a_pool():
     return found
 
 
+@shortened()
 def certificates_of_regions():
     """Return certificates of the most confident part of a pool, and the levels of several looks."""
-    found = {}
     for n, steps, region, share in product((700,), (0, 9), (0.3, 0.7), (0.1, 0.5)):
         p = a_pool(n, steps, share)
         plan = tried(abstain.plan_labels, p["confidence"], n // 5, region=region, design="uniform", seed=4)
         if not isinstance(plan, str):
             for risk, delta in ((0.05, 0.1), (0.2, 0.05))[share > 0.2 :]:
                 seen = pool.certify_region(plan, labelled(plan, p["loss"]), risk=risk, delta=delta)
-                found[f"{n} {steps} {region} {share} {risk}"] = [whole(seen.rows()), said(seen)]
+                yield f"{n} {steps} {region} {share} {risk}", [whole(seen.rows()), said(seen)]
     for analyses, level in ((1, 0.95), (2, 0.7), (4, 0.95)):
         looks = sorted({1, (analyses + 1) // 2, analyses})
-        found[f"looks {analyses} {level}"] = [pool.interim_level(look, analyses, level=level) for look in looks]
-    return whole(found)
+        yield f"looks {analyses} {level}", [pool.interim_level(look, analyses, level=level) for look in looks]
 
 
+@shortened()
 def plans_that_are_saved():
     """Return plans from files of each kind, with names of rows in other orders and spellings."""
-    found = {}
     p = a_pool(120)
     p["confidence"][7] = np.nan
     names = {"none": None, "numbers": np.arange(120) + 0.0, "text": [f"=row {k:03}" for k in range(120)]}
     names["padded"], names["days"] = [f"{k:03}" for k in range(120)], np.datetime64("2026-01-01") + np.arange(120)
     with tempfile.TemporaryDirectory() as folder:
         times = [f"2026-01-{1 + k % 28:02}T{k // 28:02}:30:00Z" for k in range(120)]
-        names |= {
-            "times": times,
-            "hours": [each.replace("Z", "+02:00") for each in times],
-            "floats": np.arange(120) + 0.5,
-        }
+        names |= {"times": times, "hours": [each.replace("Z", "+02:00") for each in times]}
+        names |= {"floats": np.arange(120) + 0.5}
         for (name, ids), kind in product(names.items(), ("json", "csv", "parquet")):
             plan = abstain.plan_labels(p["confidence"], 40, seed=1, ids=ids, nan_policy="reject", judge=p["judge"])
             more = plan.extend(labelled(plan, p["loss"]), 10, seed=2)
@@ -95,11 +91,4 @@ def plans_that_are_saved():
             given = {"ids": None if spelt is None else np.asarray(spelt)[order], "nan_policy": "reject"}
             seen = warned(abstain.evaluate, loss=known[order], confidence=p["confidence"][order], plan=plan, **given)
             result = seen[0] if isinstance(seen[0], str) else whole(seen[0].rows()[:3])
-            found[f"{name} {kind}"] = [
-                whole(again.facts),
-                again.digest == more.digest,
-                again.rows()[:4],
-                result,
-                seen[1],
-            ]
-    return whole(found)
+            yield f"{name} {kind}", [whole(again.facts), again.digest == more.digest, again.rows()[:4], result, seen[1]]

@@ -10,7 +10,7 @@ import polars as pl
 import abstain
 from abstain.policy import compute
 from tests.recorded import tried
-from tests.recorded.contents import chosen, easy, said, whole
+from tests.recorded.contents import chosen, easy, said, shortened, whole
 from tests.recorded.forms import INF, NAN, forms
 
 SCORES = {"logits": ("msp", "softmax_margin", "max_logit", "logit_margin", "neg_entropy", "energy"),
@@ -38,28 +38,27 @@ def _at(policy, threshold):
     return replace(policy, thresholds=dict.fromkeys(policy.thresholds, threshold))
 
 
+@shortened()
 def scores_that_a_policy_computes():
     """Return the scores of odd rows, together and one by one, by temperature; a single number is of two classes."""
-    found = {}
     for kind, scores in SCORES.items():
         for score, temperature in product(scores, (None, 0.5, 2.5)):
             rows = [[NAN if each is None else each for each in row] for row in ODD[kind]]
             several = np.array([row for row in rows if kind == "logits" or np.nan_to_num(row[0]) <= 1.0])
             name = f"{kind} {score} {temperature}"
-            found[name] = [tried(compute, score, kind, [row], temperature) for row in rows]
-            found[f"{name} all"] = tried(compute, score, kind, several, temperature)
+            yield name, [tried(compute, score, kind, [row], temperature) for row in rows]
+            yield f"{name} all", tried(compute, score, kind, several, temperature)
             if kind == "probabilities":
                 alone = [[0.25], [0.5], [0.1234567], [1.0], [0.0], [NAN], [1.0009], [-0.0009], [0.3]]
-                found[f"{name} alone"] = tried(compute, score, kind, alone, temperature)
+                yield f"{name} alone", tried(compute, score, kind, alone, temperature)
             many = easy(3, 900)["probabilities"] if kind == "probabilities" else easy(3, 900)["probabilities"] * 9.0
             values = tried(compute, score, kind, many, temperature)
-            found[f"{name} many"] = values if isinstance(values, str) else [values[:9], values.sum(), values @ values]
-    return whole(found)
+            yield f"{name} many", values if isinstance(values, str) else [values[:9], values.sum(), values @ values]
 
 
+@shortened()
 def decisions_on_classes():
     """Return decisions by scores that are computed, in all forms and at several thresholds."""
-    found = {}
     columns = ["x", "y", "z"]
     for kind, scores in SCORES.items():
         rows = [dict(zip(columns, row, strict=True)) for row in ODD[kind]]
@@ -70,24 +69,22 @@ def decisions_on_classes():
                 arrays = [tried(policy.decide, np.array([row], dtype=float)) for row in ODD[kind]]
                 lists = [tried(policy.decide, row) for row in ODD[kind]]
                 every = [*forms(policy, rows), [each if isinstance(each, str) else each.codes for each in arrays]]
-                found[f"{kind} {score} {temperature} {threshold}"] = [*every, lists]
-    return whole(found)
+                yield f"{kind} {score} {temperature} {threshold}", [*every, lists]
 
 
+@shortened()
 def decisions_on_many_classes():
     """Return decisions on 30 and 31 classes, of which SQL writes out the margins of 30."""
-    found = {}
     for many, score in product((30, 31), ("msp", "softmax_margin")):
         columns = [f"c{k}" for k in range(many)]
         matrix = np.random.default_rng(many).dirichlet(np.full(many, 0.2), 12)
         policy = _at(_policy({"score": score, "probabilities": columns}), 0.3)
-        found[f"{many} {score}"] = forms(policy, [dict(zip(columns, map(float, row), strict=True)) for row in matrix])
-    return whole(found)
+        yield f"{many} {score}", forms(policy, [dict(zip(columns, map(float, row), strict=True)) for row in matrix])
 
 
+@shortened()
 def decisions_on_one_probability():
     """Return decisions by the probability of the second of two classes, and of lists in one column."""
-    found = {}
     values = [0.2, 0.8, 0.35, 0.65, 0.5, 0.123456789012, 0.1234567890123, 1.0, 0.0, NAN, None, 1.0005, -0.0005, 0.3]
     for score, threshold in product(("msp", "softmax_margin"), (0.65, 0.3, 0.7, 0.0, 0.876543210988)):
         made = _at(_policy({"score": score, "probabilities": "p", "class_names": ["no", "yes"]}), threshold)
@@ -96,14 +93,13 @@ def decisions_on_one_probability():
         listed = pl.DataFrame({"p": [row["p"] for row in pairs if row["p"] is None or row["p"][1] == row["p"][1]]})
         each = [tried(made.decide, some), [tried(made.decide, value) for value in values], made.decide(listed).score]
         each += [tried(made.decide, np.array(row)) for row in ([0.3], [0.3, 0.7], [[0.3, 0.7]], [[0.2, 0.3, 0.5]])]
-        found[f"{score} {threshold}"] = [forms(made, [{"p": value} for value in values]), each]
-        found[f"{score} {threshold} lists"] = [tried(made.decide, row) for row in pairs]
-    return whole(found)
+        yield f"{score} {threshold}", [forms(made, [{"p": value} for value in values]), each]
+        yield f"{score} {threshold} lists", [tried(made.decide, row) for row in pairs]
 
 
+@shortened()
 def decisions_on_a_column():
     """Return decisions on a column of scores, or of uncertainties, with thresholds that accept none or all."""
-    found = {}
     rows = [{"s": value} for value in COLUMN]
     numbers = np.array([NAN if value is None else value for value in COLUMN])
     for reading, threshold in product(({}, {"uncertainty": "s"}), (0.3, 0.0, -0.3, INF, -INF)):
@@ -117,19 +113,14 @@ def decisions_on_a_column():
             tried(policy.decide, pl.DataFrame({"s": column})) for column in (["x", "0.9"], [0.9, None], [True, False])
         ]
         every = [*forms(policy, rows), whole(vars(arrays)), arrays.counts, whole(vars(audited)), each]
-        found[f"{reading} {threshold}"] = [
-            *every,
-            policy.accept(numbers),
-            said(repr(policy)),
-            said(str(policy).partition("Created")[0]),
-        ]
+        yield f"{reading} {threshold}", [*every, policy.accept(numbers), said(repr(policy))]
+        yield f"{reading} {threshold} 2", [said(str(policy).partition("Created")[0])]
     for levels in (["%"], ["no", "not sure|unsure", "sure"]):
         policy = _at(_policy({"score": "s", "reading": {"confidence_levels": levels}}), 0.6)
         words = ["90%", "9/10", " 3 out of 5", "60 percent", "0.6", 0.59, "Sure", "not  SURE", "unsure", 2, 4, None, ""]
         words += [float("nan"), True, "1/0", "120%", "12,5%", "0 per cent", 1.0, 0.0, "hardly"]
-        found[str(levels)] = [[tried(policy.decide, {"s": each}), tried(policy.decide, each)] for each in words]
-        found[f"{levels} all"] = [tried(policy.accept, words[:5]), tried(policy.accept, words[6:9])]
-    return whole(found)
+        yield str(levels), [[tried(policy.decide, {"s": each}), tried(policy.decide, each)] for each in words]
+        yield f"{levels} all", [tried(policy.accept, words[:5]), tried(policy.accept, words[6:9])]
 
 
 def decisions_by_group():

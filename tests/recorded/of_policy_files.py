@@ -14,7 +14,7 @@ import abstain
 from abstain import thresholds
 from abstain.policy import SecondScore, load_policy, schema, score_reading
 from tests.recorded import tried
-from tests.recorded.contents import chosen, easy, said, whole
+from tests.recorded.contents import chosen, easy, said, shortened, whole
 from tests.recorded.forms import INF, NAN, forms
 
 P = easy(1, 300, share=0.5)
@@ -29,33 +29,19 @@ EDITS = {
 }  # fmt: skip
 
 
+@shortened()
 def decisions_on_two_scores():
     """Return decisions where a second score must reach a threshold, too, as a column or computed."""
-    found = {}
-    values = [
-        (0.9, 0.9),
-        (0.9, 0.1),
-        (0.1, 0.9),
-        (0.1, 0.1),
-        (NAN, 0.9),
-        (0.9, NAN),
-        (None, None),
-        (INF, 0.3),
-        (0.9, -0.3),
-    ]
+    values = [(0.9, 0.9), (0.9, 0.1), (0.1, 0.9), (0.1, 0.1), (NAN, 0.9), (0.9, NAN), (None, None), (INF, 0.3)]
+    values += [(0.9, -0.3)]
     for uncertain, limit in product((False, True), (0.3, -0.3, -INF)):
         policy = FOUND.policy(score="s", second=SecondScore("t", None, None, uncertain, threshold=limit))
         first, other = (np.array([NAN if e[k] is None else e[k] for e in values], dtype=float) for k in (0, 1))
         one, both = policy.as_one(first, other)
-        each = [
-            policy.decide(first, second=other).codes,
-            tried(policy.decide, first),
-            tried(policy.decide, 0.9),
-            both,
-            one.decide(both).codes,
-        ]
+        each = [policy.decide(first, second=other).codes, tried(policy.decide, first), tried(policy.decide, 0.9), both]
+        each += [one.decide(both).codes]
         each += [tried(policy.decide, 0.9, second=0.3), said(repr(policy.of_second()))]
-        found[f"{uncertain} {limit}"] = [*forms(policy, [{"s": a, "t": b} for a, b in values]), each]
+        yield f"{uncertain} {limit}", [*forms(policy, [{"s": a, "t": b} for a, b in values]), each]
     for kind, second in product(("logits", "probabilities"), ("max_logit", "softmax_margin")):
         matrix = [[0.6, 0.3, 0.1], [0.4, 0.35, 0.25], [1.0, 0.0, 0.0]]
         matrix = matrix if kind == "probabilities" else [[3.0 * x + 1.0 for x in row] for row in matrix]
@@ -63,27 +49,25 @@ def decisions_on_two_scores():
         policy = FOUND.policy(score="msp", second=pair, **{kind: ["x", "y", "z"]})
         rows = [dict(zip("xyz", row, strict=True)) for row in matrix]
         if (kind, second) != ("probabilities", "max_logit"):
-            found[f"{kind} {second}"] = [*forms(policy, rows), policy.decide(np.array(matrix)).codes]
-    return whole(found)
+            yield f"{kind} {second}", [*forms(policy, rows), policy.decide(np.array(matrix)).codes]
 
 
+@shortened()
 def decisions_of_models_that_abstain():
     """Return decisions where a column says that the model itself abstained."""
-    found = {}
     words = [True, False, "yes", "No", "1", "0.0", " T ", "", None, NAN, 1, 0, 1.0, 0.0, "maybe", "y"]
     policy = FOUND.policy(score="s", reading={"abstained": "said"})
     rows = [{"s": 0.9, "said": word} for word in words]
     text = [{"s": 0.9, "said": None if word is None or word != word else str(word)} for word in words]
-    found["one by one"] = [tried(policy.decide, row) for row in rows]
-    found["forms"] = forms(policy, text[:14])
-    found["given"] = [tried(policy.decide, 0.9, declined=each) for each in (True, False, "yes")]
-    found["given rows"] = [tried(policy.decide, {"s": 0.9}, declined=each) for each in (True, False, "yes", "odd")]
-    found["given many"] = policy.decide(np.array([0.9, 0.9, 0.1]), declined=np.array([True, False, True])).codes
-    found["without"] = [tried(policy.decide, {"s": 0.9}), FOUND.policy(score="s").decide(pd.Series({"s": 0.9}))]
+    yield "one by one", [tried(policy.decide, row) for row in rows]
+    yield "forms", forms(policy, text[:14])
+    yield "given", [tried(policy.decide, 0.9, declined=each) for each in (True, False, "yes")]
+    yield "given rows", [tried(policy.decide, {"s": 0.9}, declined=each) for each in (True, False, "yes", "odd")]
+    yield "given many", policy.decide(np.array([0.9, 0.9, 0.1]), declined=np.array([True, False, True])).codes
+    yield "without", [tried(policy.decide, {"s": 0.9}), FOUND.policy(score="s").decide(pd.Series({"s": 0.9}))]
     answered = FOUND.about_answered().policy(score="s", reading={"correct": "right"})
     said_so = [{"s": 0.9, "right": word} for word in ("yes", "no", "abstained", "", None, 1, 0)]
-    found["answered"] = [[tried(answered.decide, row) for row in said_so], answered.said_declined()]
-    return whole(found)
+    yield "answered", [[tried(answered.decide, row) for row in said_so], answered.said_declined()]
 
 
 def policies_that_are_saved():
@@ -92,15 +76,12 @@ def policies_that_are_saved():
     grouped = abstain.choose_threshold(**chosen(P, "groups"), risk=0.2, delta=0.1)
     clustered = abstain.choose_threshold(**chosen(P, "clusters"), risk=0.3, delta=0.2, max_cluster=14)
     about = {"model": "m-1", "author": "x", "note": "of June"}
-    policies = {
-        "plain": FOUND.policy(score="s"),
-        "about": CERTIFIED.policy(score="s", class_names=[0, 1], **about),
-        "answered": CERTIFIED.about_answered().policy(score="s", reading={"correct": "right"}),
-        "groups": grouped.policy(score="s", group="g"),
-        "clusters": clustered.policy(score="s", reading={"clusters": "patient"}),
-        "computed": FOUND.policy(score="energy", logits=["a", "b"], temperature=1.5),
-        "second": FOUND.policy(score="s", second=SecondScore("t", None, None, True, threshold=-INF)),
-    }
+    policies = {"plain": FOUND.policy(score="s"), "about": CERTIFIED.policy(score="s", class_names=[0, 1], **about)}
+    policies |= {"answered": CERTIFIED.about_answered().policy(score="s", reading={"correct": "right"})}
+    policies |= {"groups": grouped.policy(score="s", group="g")}
+    policies |= {"clusters": clustered.policy(score="s", reading={"clusters": "patient"})}
+    policies |= {"computed": FOUND.policy(score="energy", logits=["a", "b"], temperature=1.5)}
+    policies |= {"second": FOUND.policy(score="s", second=SecondScore("t", None, None, True, threshold=-INF))}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "policy.json"
         for name, policy in policies.items():
@@ -140,9 +121,9 @@ def policies_that_are_saved():
     return whole(found, "fingerprint", "bins", "sketch")
 
 
+@shortened()
 def policies_of_readings():
     """Return how the score of a file is read, with what a policy keeps of it."""
-    found = {}
     n, labels, p = 6, [0, 1, 2, 0, 1, 2], easy(2, 6)["probabilities"][:, :3]
     p = p / p.sum(axis=1, keepdims=True)
     wrong = [0.0, 1.0, 0.0, 0.0, 1.0, 0.0]
@@ -162,15 +143,14 @@ def policies_of_readings():
         outputs = tried(abstain.read_outputs, pl.DataFrame(_listed(columns)))
         how = outputs if isinstance(outputs, str) else tried(score_reading, outputs, score, temperature)
         made = how if isinstance(how, str) else [vars(how), tried(how.confidence, outputs), how.arguments()]
-        found[f"{name} {score} {temperature}"] = made
+        yield f"{name} {score} {temperature}", made
     frame = pl.DataFrame(_listed(files["probabilities"])).with_columns(said=pl.Series([True, False] * 3), w=1.0)
     given = {"costs": {"cost_matrix": ["1=2", "2=5"]}, "names": {"class_names": list("abc")}}
     given |= {"abstaining": {"abstained": "said"}, "groups": {"groups": "said"}, "weights": {"sample_weight": "w"}}
     given |= {"columns": {"labels": "labels", "probabilities": ["prob_0", "prob_1", "prob_2"]}}
     for name, more in given.items():
         outputs = tried(abstain.read_outputs, frame, **more)
-        found[name] = outputs if isinstance(outputs, str) else [vars(score_reading(outputs)), outputs.reading.given]
-    return whole(found)
+        yield name, outputs if isinstance(outputs, str) else [vars(score_reading(outputs)), outputs.reading.given]
 
 
 def _listed(columns):
@@ -185,9 +165,9 @@ def _listed(columns):
     return found
 
 
+@shortened()
 def files_that_are_decided():
     """Return files that a policy decided, their counts and what is said of them."""
-    found = {}
     q = easy(9, 60, share=0.5)
     base = pl.DataFrame({"id": np.arange(60), "s": q["confidence"], "g": q["groups"]})
     odd = base.with_columns(pl.when(pl.col("id") % 7 == 0).then(None).otherwise(pl.col("s")).alias("s"))
@@ -199,22 +179,18 @@ def files_that_are_decided():
     matrix = pl.DataFrame({"id": np.arange(60), **{f"p{k}": q["probabilities"][:, k] for k in range(4)}})
     computed = FOUND.policy(score="softmax_margin", probabilities=["p0", "p1", "p2", "p3"])
     logits = FOUND.policy(score="energy", logits=["p0", "p1", "p2", "p3"], temperature=2.0)
-    tasks = {
-        "plain": (FOUND.policy(score="s"), base),
-        "odd": (certified.policy(score="s"), odd),
-        "low": (FOUND.policy(score="s"), base.with_columns(pl.col("s") * 0.01 - 5.0)),
-        "high": (FOUND.policy(score="s"), base.with_columns(pl.col("s") * 100.0 + 1.0)),
-        "mostly high": (FOUND.policy(score="s"), base.with_columns(pl.col("s") * 100.0 * (pl.col("id") > 15))),
-        "half": (FOUND.policy(score="s"), base.with_columns(pl.col("s") - (pl.col("id") >= 30) * 9.0)),
-        "few": (FOUND.policy(score="s"), base.head(19).with_columns(pl.col("s") * 100.0 + 1.0)),
-        "uncertain": (FOUND.policy(score="s", reading={"uncertainty": "s"}), odd),
-        "groups": (grouped.policy(score="s", group="g"), odd.with_columns(g=pl.col("g").replace("a", "other"))),
-        "abstaining": (abstaining, base.with_columns(said=pl.col("id") % 3 == 0)),
-        "two": (two, odd.with_columns(t=pl.col("id") / 60.0)),
-        "words": (words, base.with_columns(s=(pl.col("s") * 100).cast(pl.Int64).cast(pl.String) + "%")),
-        "classes": (computed, matrix),
-        "logits": (logits, matrix * 5.0),
-    }
+    tasks = {"plain": (FOUND.policy(score="s"), base), "odd": (certified.policy(score="s"), odd)}
+    tasks |= {"low": (FOUND.policy(score="s"), base.with_columns(pl.col("s") * 0.01 - 5.0))}
+    tasks |= {"high": (FOUND.policy(score="s"), base.with_columns(pl.col("s") * 100.0 + 1.0))}
+    tasks |= {"mostly high": (FOUND.policy(score="s"), base.with_columns(pl.col("s") * 100.0 * (pl.col("id") > 15)))}
+    tasks |= {"half": (FOUND.policy(score="s"), base.with_columns(pl.col("s") - (pl.col("id") >= 30) * 9.0))}
+    tasks |= {"few": (FOUND.policy(score="s"), base.head(19).with_columns(pl.col("s") * 100.0 + 1.0))}
+    tasks |= {"uncertain": (FOUND.policy(score="s", reading={"uncertainty": "s"}), odd)}
+    tasks |= {"groups": (grouped.policy(score="s", group="g"), odd.with_columns(g=pl.col("g").replace("a", "other")))}
+    tasks |= {"abstaining": (abstaining, base.with_columns(said=pl.col("id") % 3 == 0))}
+    tasks |= {"two": (two, odd.with_columns(t=pl.col("id") / 60.0))}
+    tasks |= {"words": (words, base.with_columns(s=(pl.col("s") * 100).cast(pl.Int64).cast(pl.String) + "%"))}
+    tasks |= {"classes": (computed, matrix), "logits": (logits, matrix * 5.0)}
     with tempfile.TemporaryDirectory() as folder:
         for (name, (policy, frame)), kind in product(tasks.items(), ("csv", "parquet", "jsonl")):
             source, out = Path(folder) / f"in.{kind}", Path(folder) / f"out.{kind}"
@@ -226,9 +202,8 @@ def files_that_are_decided():
             marks = "".join("01"[bool(each)] for each in read["accepted"])
             drawn = [read[each].cast(pl.Float64).to_list() for each in fresh[1:]]
             notes = [said(each) for each in done.notes]
-            found[f"{name} {kind}"] = [whole(done, "notes"), notes, int(marks, 2), drawn, fresh]
-        found |= _odd_files(Path(folder), base)
-    return whole(found)
+            yield f"{name} {kind}", [whole(done, "notes"), notes, int(marks, 2), drawn, fresh]
+        yield from (_odd_files(Path(folder), base)).items()
 
 
 def _odd_files(folder, base):

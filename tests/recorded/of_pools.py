@@ -26,10 +26,8 @@ def plans_by_design():
         last = more if isinstance(more, str) else tried(more.extend, labelled(more, p["loss"]), 10, seed=7)
         yield name, [drawn(one) for one in (plan, more, last)]
     for width, metric in product((0.2, 0.05, 0.02, 1e-6), ("augrc", "aurc", "risk", "auroc_f")):
-        yield (
-            f"width {width} {metric}",
-            int(made(a_pool(900), "usual", None, halfwidth=width, metric=metric).planned.size),
-        )
+        found = int(made(a_pool(900), "usual", None, halfwidth=width, metric=metric).planned.size)
+        yield f"width {width} {metric}", found
 
 
 def estimates_of_metrics():

@@ -34,66 +34,43 @@ def files_of_language_models():
 
 
 def _sample(k, scores, **more):
-    return {
-        "id": k % 8,
-        "epoch": 1 + k // 8,
-        "scores": scores,
-        "metadata": {"topic": "ab"[k % 2], "deep": {"a": k}},
-        **more,
-    }
+    about = {"topic": "ab"[k % 2], "deep": {"a": k}}
+    return {"id": k % 8, "epoch": 1 + k // 8, "scores": scores, "metadata": about, **more}
 
 
 def logs_of_inspect():
     """Return the readings of logs: scorers of every kind, confidence beside them, epochs, log-probabilities, errors."""
     letters = "CIPNCC"
     tokens = [{"choices": [{"logprobs": {"content": [{"logprob": -0.1 * k}, {"logprob": -0.4}]}}]} for k in range(12)]
-    scorers = {
-        "letters": lambda k: {"judge": {"value": letters[k % 6]}},
-        "numbers": lambda k: {"match": {"value": k % 3 % 2}},
-        "graded": lambda k: {"f1": {"value": k / 12}},
-        "two": lambda k: {"judge": {"value": "CI"[k % 2]}, "match": {"value": "IC"[k % 2]}},
-        "beside": lambda k: {
-            "judge": {"value": "CI"[k % 2]},
-            "confidence": {"value": k / 20},
-            "length": {"value": 3 * k},
-        },
-        "inside": lambda k: {
-            "judge": {"value": "CI"[k % 2], "metadata": {"confidence": f"{5 * k} %" if k != 3 else None}}
-        },
-        "none": lambda k: {} if k % 4 else {"judge": {"value": "C"}},
-        "nothing": lambda k: {},
-        "two sure": lambda k: {
-            "judge": {"value": "CI"[k % 2]},
-            "my_certainty": {"value": k},
-            "probability": {"value": -k},
-        },
-    }
+    scorers = {"letters": lambda k: {"judge": letters[k % 6]}, "numbers": lambda k: {"match": k % 3 % 2}}
+    scorers |= {"graded": lambda k: {"f1": k / 12}, "two": lambda k: {"judge": "CI"[k % 2], "match": "IC"[k % 2]}}
+    scorers |= {"beside": lambda k: {"judge": "CI"[k % 2], "confidence": k / 20, "length": 3 * k}}
+    scorers |= {"inside": lambda k: {"judge": "CI"[k % 2]}, "none": lambda k: {} if k % 4 else {"judge": "C"}}
+    scorers |= {"nothing": lambda k: {}}
+    scorers |= {"two sure": lambda k: {"judge": "CI"[k % 2], "my_certainty": k, "probability": -k}}
     with folder():
         for (name, scorer), n in product(scorers.items(), (8, 12)):
-            samples = [_sample(k, scorer(k), output=tokens[k] if n == 12 else None) for k in range(n)]
-            log = {
-                "status": "success" if n == 8 else "error",
-                "eval": {"eval_id": "e", "task": "t"},
-                "samples": samples,
-            }
+            given = [{key: {"value": value} for key, value in scorer(k).items()} for k in range(n)]
+            if name == "inside":
+                for k, each in enumerate(given):
+                    each["judge"]["metadata"] = {"confidence": f"{5 * k} %" if k != 3 else None}
+            samples = [_sample(k, given[k], output=tokens[k] if n == 12 else None) for k in range(n)]
+            log = {"status": "success" if n == 8 else "error", "eval": {"eval_id": "e", "task": "t"}}
+            log |= {"samples": samples}
             Path("a.json").write_text(json.dumps(log))
             with zipfile.ZipFile("a.eval", "w") as archive:
                 archive.writestr("header.json", json.dumps({key: log[key] for key in ("status", "eval")}))
                 for k, sample in enumerate(samples):
                     archive.writestr(f"samples/{k}.json", json.dumps(sample))
-            yield (
-                f"{name} {n}",
-                [read("a.json"), plain(read("a.eval")) == plain(read("a.json")), read("a.json", unscored="drop")],
-            )
+            yield f"{name} {n}", [read("a.json"), plain(read("a.eval")) == plain(read("a.json"))]
+            yield f"{name} {n} 2", [read("a.json", unscored="drop")]
         Path("bad.json").write_text('{"status": 1, "eval": 3, "task": 2}')
         with zipfile.ZipFile("bad.eval", "w") as archive:
             archive.writestr("samples/1.json", "{}")
         frame = {"sample_id": ["a", "b"] * 3, "id": [1, 2, 3] * 2, "epoch": [1] * 3 + [2] * 3, "eval_id": ["e"] * 6}
         frame |= {"score_judge": ["C", "I", "N"] * 2, "metadata_level": [1, 2, None] * 2, "error": [None] * 6}
-        frame |= {
-            "score_judge_metadata": ['{"confidence": 0.5}', "", '{"confidence": 0.7}'] * 2,
-            "score_judge_answer": ["x"] * 6,
-        }
+        frame |= {"score_judge_metadata": ['{"confidence": 0.5}', "", '{"confidence": 0.7}'] * 2}
+        frame |= {"score_judge_answer": ["x"] * 6}
         pl.DataFrame(frame).write_csv("frame.csv")
         pl.DataFrame(frame | {"eval_id": list("eeefff")}).write_parquet("frame.parquet")
         more = {"eval f": {"where": {"eval": "f"}}, "all": {}}
@@ -113,25 +90,16 @@ def lines_of_lm_eval():
         for k, each in enumerate(base)
     ]
     plain = [{"doc_id": k, "target": 1, "filtered_resps": [f"{k}"], "bleu": k / 10} for k in range(9)]
-    sets = {
-        "choices": choices,
-        "said": said,
-        "plain": plain,
-        "few": [{**each, "filtered_resps": [["x"], ["y"]]} for each in base],
-    }
+    sets = {"choices": choices, "said": said, "plain": plain}
+    sets |= {"few": [{**each, "filtered_resps": [["x"], ["y"]]} for each in base]}
     sets["pairs"] = [each | {"filtered_resps": each["filtered_resps"][:2]} for each in choices]
     sets["one"] = [each | {"filtered_resps": each["filtered_resps"][:1]} for each in choices]
     sets["filter"] = [{**each, "filter": "a"} for each in said]
     with folder():
         for name, lines in sets.items():
             Path("a.jsonl").write_text("\n".join(map(json.dumps, lines)))
-            yield (
-                name,
-                [
-                    read("a.jsonl", **each)
-                    for each in ({}, {"where": {"filter": "b"}}, {"abstained": "invalid"}, {"confidence": "bleu"})
-                ],
-            )
+            several = ({}, {"where": {"filter": "b"}}, {"abstained": "invalid"}, {"confidence": "bleu"})
+            yield name, [read("a.jsonl", **each) for each in several]
 
 
 def folders_of_benchmarks():
@@ -140,10 +108,8 @@ def folders_of_benchmarks():
         with folder():
             fd_shifts(Path(), sets=sets)
             raw = np.load("raw_logits.npz")["arr_0"]
-            yield (
-                f"fd-shifts {sets}",
-                [read("raw_logits.npz", **each) for each in ({}, {"where": {"dataset": 1}}, {"scores": "ext_mcd"})],
-            )
+            found = [read("raw_logits.npz", **each) for each in ({}, {"where": {"dataset": 1}}, {"scores": "ext_mcd"})]
+            yield f"fd-shifts {sets}", found
             yield f"others {sets}", [read(name) for name in ("external_confids.npz", "raw_logits_dist.npz")]
             for name in ("encoded_output", "raw_logits_dist", "external_confids", "external_confids_dist"):
                 values = np.load(f"{name}.npz")["arr_0"]
@@ -192,7 +158,8 @@ def what_other_tools_are_given():
     ]
     bare = [SimpleNamespace(score=SimpleNamespace(value="C", metadata=None))]
     metrics = [inspect.aurc, inspect.augrc, inspect.coverage_at_risk, inspect.answered]
-    yield from ({each.__name__: [refused(each(), some) for some in (scores, [], bare)] for each in metrics}).items()
+    for each in metrics:
+        yield each.__name__, [refused(each(), some) for some in (scores, [], bare)]
     yield "at 0.3", inspect.coverage_at_risk(0.3)(scores)
     items = [lm_eval.answered(*each) for each in ((0, 0.9), (1, 0.8), (0, 0.7), (0.5, 0.6), (1, math.nan), (None,))]
     for name in ("aurc", "augrc", "coverage_at_risk"):

@@ -16,29 +16,21 @@ from tests.recorded import tried
 TOLERANCE = 1e-6
 
 #: Options of each score that are tried, the first ones on PyTorch, too.
-OPTIONS = {
-    "energy": ({"temperature": 2.5},),
-    "gen": ({"gamma": 0.5, "top": 2}, {"gamma": 2.0}, {"gamma": 0.01, "top": 3}),
-    "klm": ({"shrinkage": 0.0}, {"shrinkage": 10.0}),
-    "openmax": ({"tail": 5, "alpha": 2}, {"tail": 3, "alpha": 1}),
-    "knn": ({"neighbours": 4}, {"neighbours": 1}),
-    "vim": ({"dim": 2}, {"dim": 3}),
-    "residual": ({"dim": 2}, {"dim": 3}),
-    "react": ({"quantile": 0.7}, {"quantile": 0.95}),
-    "dice": ({"sparsity": 0.5}, {"sparsity": 0.2}),
-    "ash_p": ({"percentile": 0.5}, {"percentile": 0.25}),
-    "ash_b": ({"percentile": 0.5}, {"percentile": 0.25}),
-    "ash_s": ({"percentile": 0.5}, {"percentile": 0.25}),
-    "scale": ({"percentile": 0.5}, {"percentile": 0.25}),
-    "nnguide": ({"neighbours": 3, "fraction": 0.5}, {"neighbours": 5}),
-    "fdbd": ({"normaliser": "norm"}, {"normaliser": "distance_to_mean"}),
-    "sirc_msp_res": ({"dim": 2},),
-    "sirc_neg_entropy_res": ({"dim": 2},),
-    "platt": ({"score": "energy"}, {"score": "max_logit"}),
-    "combine_logistic": ({"scores": ("msp", "energy")}, {"scores": ("msp", "gen", "neg_gini"), "ridge": 0.01}),
-    "combine_ranks": ({"scores": ("msp", "energy")}, {"scores": ("neg_gini", "logit_margin"), "ridge": 100.0}),
-    "column": ({"column": "side"},),
-}
+OPTIONS = {"energy": ({"temperature": 2.5},)}
+OPTIONS |= {"gen": ({"gamma": 0.5, "top": 2}, {"gamma": 2.0}, {"gamma": 0.01, "top": 3})}
+OPTIONS |= {"klm": ({"shrinkage": 0.0}, {"shrinkage": 10.0})}
+OPTIONS |= {"openmax": ({"tail": 5, "alpha": 2}, {"tail": 3, "alpha": 1})}
+OPTIONS |= {"knn": ({"neighbours": 4}, {"neighbours": 1}), "vim": ({"dim": 2}, {"dim": 3})}
+OPTIONS |= {"residual": ({"dim": 2}, {"dim": 3}), "react": ({"quantile": 0.7}, {"quantile": 0.95})}
+OPTIONS |= {"dice": ({"sparsity": 0.5}, {"sparsity": 0.2}), "ash_p": ({"percentile": 0.5}, {"percentile": 0.25})}
+OPTIONS |= {"ash_b": ({"percentile": 0.5}, {"percentile": 0.25}), "ash_s": ({"percentile": 0.5}, {"percentile": 0.25})}
+OPTIONS |= {"scale": ({"percentile": 0.5}, {"percentile": 0.25})}
+OPTIONS |= {"nnguide": ({"neighbours": 3, "fraction": 0.5}, {"neighbours": 5})}
+OPTIONS |= {"fdbd": ({"normaliser": "norm"}, {"normaliser": "distance_to_mean"}), "sirc_msp_res": ({"dim": 2},)}
+OPTIONS |= {"sirc_neg_entropy_res": ({"dim": 2},), "platt": ({"score": "energy"}, {"score": "max_logit"})}
+OPTIONS |= {"combine_logistic": ({"scores": ("msp", "energy")}, {"scores": ("msp", "gen", "neg_gini"), "ridge": 0.01})}
+OPTIONS |= {"combine_ranks": ({"scores": ("msp", "energy")}, {"scores": ("neg_gini", "logit_margin"), "ridge": 100.0})}
+OPTIONS |= {"column": ({"column": "side"},)}
 
 
 def _outputs(n, seed, noise, *, kind="numpy", single=False, bias=True):
@@ -155,20 +147,8 @@ def of_collinear_features():
     train = abstain.Outputs(labels=labels, logits=base.logits, features=features, head=base.head)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name in (
-            "mds",
-            "rmds",
-            "knn",
-            "residual",
-            "vim",
-            "she",
-            "fdbd",
-            "react",
-            "dice",
-            "openmax",
-            "klm",
-            "temp_msp",
-        ):
+        cases = ["mds", "rmds", "knn", "residual", "vim", "she", "fdbd", "react", "dice", "openmax", "klm", "temp_msp"]
+        for name in cases:
             fitted = tried(scores.get(name).fit, train)
             yield name, fitted if isinstance(fitted, str) else tried(fitted.score, _parts()[2])
         rows = abstain.Outputs(

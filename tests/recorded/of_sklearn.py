@@ -36,49 +36,39 @@ def _fitted(X, y, estimator, groups=None, **options):
     """Return what a fitted classifier knows and says."""
     made = SelectiveClassifier(estimator, **options).fit(X, y, groups=groups)
     more = {} if groups is None else {"groups": groups}
-    said = [
-        made.predict(X, **more)[:20],
-        made.accept(X, **more).sum(),
-        made.score(X, y, **more),
-        made.confidence(X)[:5],
-    ]
+    said = [made.predict(X, **more)[:20], made.accept(X, **more).sum(), made.score(X, y, **more)]
+    said += [made.confidence(X)[:5]]
     return [made.threshold_, made.n_calibration_, made.classes_, *said, made.predict_proba(X).sum(axis=0)]
 
 
 def selective_classifiers():
     """Return classifiers by objective, score, calibration and rejected label, in groups and per class."""
-    found = {}
     (X, y), (a, b) = _rows(), _rows(120, 2, 1)
     groups = np.array(["east", "west"])[np.arange(160) % 2]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for number, objective in enumerate(OBJECTIVES):
-            row = [
-                tried(_fitted, X, y, _tree(), **objective),
-                tried(_fitted, X, y, _tree(), per_class=True, **objective),
-            ]
-            row += [tried(_fitted, X, y, _tree(), groups, **objective)]
-            found[f"objective {number}"] = row
+            for name, more in {"plain": {}, "classes": {"per_class": True}, "groups": {"groups": groups}}.items():
+                yield f"objective {number} {name}", tried(_fitted, X, y, _tree(), **more, **objective)
         for score, share in product(("msp", "margin", "neg_entropy", lambda p: p[:, 0], "other"), (0.25, 0.6, "cv")):
             options = {"confidence_score": score, "calibration": share, "coverage": 0.6, "cv": 3}
             row = [tried(_fitted, X, y, _tree(4), random_state=2, **options), tried(_fitted, a, b, _tree(2), **options)]
-            found[f"{score if isinstance(score, str) else 'own'} {share}"] = row
+            yield f"{score if isinstance(score, str) else 'own'} {share}", row
         for value, kind in ((-1, int), ("?", str), (None, int), (-1, str)):
-            found[f"{value} {kind.__name__}"] = tried(
-                _fitted, X, y.astype(kind), _tree(), coverage=0.5, reject_value=value
-            )
+            found = tried(_fitted, X, y.astype(kind), _tree(), coverage=0.5, reject_value=value)
+            yield f"{value} {kind.__name__}", found
         fitted = _tree().fit(X, y)
         kinds = ((fitted, True), (FrozenEstimator(fitted), False), (fitted, False))
-        found["fitted"] = [tried(_fitted, X, y, each, coverage=0.5, prefit=prefit) for each, prefit in kinds]
+        yield "fitted", [tried(_fitted, X, y, each, coverage=0.5, prefit=prefit) for each, prefit in kinds]
         for name, each in (("ridge", RidgeClassifier()), ("default", None)):
             made = SelectiveClassifier(each, coverage=0.5).fit(a, b)
-            found[name] = [made.threshold_.coverage, made.accept(a).sum(), made.decision_function(a)[:3].round(6)]
-        policies = [SelectiveClassifier(_tree(), coverage=0.5).fit(X, y).policy(score="s")]
-        policies += [
-            SelectiveClassifier(_tree(), coverage=0.5, per_class=True).fit(X, y).policy(score="s", predicted="p")
-        ]
-        policies += [SelectiveClassifier(_tree(), coverage=0.5).fit(X, y, groups=groups).policy(score="s", group="g")]
-    return [found, policies]
+            yield name, [made.threshold_.coverage, made.accept(a).sum(), made.decision_function(a)[:3].round(6)]
+        plain, each = (SelectiveClassifier(_tree(), coverage=0.5, per_class=k).fit(X, y) for k in (False, True))
+        yield "policies", [plain.policy(score="s"), each.policy(score="s", predicted="p")]
+        yield (
+            "grouped",
+            SelectiveClassifier(_tree(), coverage=0.5).fit(X, y, groups=groups).policy(score="s", group="g"),
+        )
 
 
 def scorers():
@@ -88,38 +78,24 @@ def scorers():
     fitted = [_tree().fit(X, y), make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)]
     fitted += [GridSearchCV(_tree(), {"max_depth": [1, 2]}, cv=2).fit(X, y), RidgeClassifier().fit(X, y)]
     fitted += [SelectiveClassifier(_tree(), coverage=0.5, reject_value=-1, confidence_score="margin").fit(X, y)]
-    for metric, options in (
-        ("augrc", {}),
-        ("aurc", {}),
-        ("auroc_f", {}),
-        ("coverage_at_risk", {"risk": 0.3}),
-        ("nll", {}),
-    ):
-        for score in ("msp", "margin", "neg_entropy"):
-            scorer = tried(selective_scorer, metric, confidence_score=score, **options)
-            row = (
-                [tried(scorer, each, X, y, w) for each in fitted for w in (None, weight)]
-                if callable(scorer)
-                else scorer
-            )
-            yield f"{metric} {score}", row
+    cases = [("augrc", {}), ("aurc", {}), ("auroc_f", {}), ("coverage_at_risk", {"risk": 0.3})]
+    for (metric, options), score in product(cases, ("msp", "margin", "neg_entropy")):
+        scorer = selective_scorer(metric, confidence_score=score, **options)
+        yield f"{metric} {score}", [tried(scorer, each, X, y, w) for each in fitted for w in (None, weight)]
+    yield "nll", tried(selective_scorer, "nll", confidence_score="msp")
 
 
 def confusion_matrices():
     """Return confusion matrices with labels, weights and words, and what is refused."""
     truth, said = np.array([0, 1, 2, 2, 1, 0, 2]), np.array([0, 1, 1, 2, 0, 0, 5])
     accept = np.array([1, 1, 1, 0, 1, 0, 0])
-    for labels, weight in product(
-        (None, [2, 0, 1], [0, 1], [0, 0, 1, 2], [0, 1, 2, 7]), (None, np.arange(7.0), -np.ones(7), [1.0])
-    ):
+    names = (None, [2, 0, 1], [0, 1], [0, 0, 1, 2], [0, 1, 2, 7])
+    for labels, weight in product(names, (None, np.arange(7.0), -np.ones(7), [1.0])):
         yield tried(confusion_matrix_with_reject, truth, said, accept, labels=labels, sample_weight=weight)
     yield confusion_matrix_with_reject(np.array(["cat", "dog", "cat"]), ["dog", "dog", "-"], [True, True, False])
-    for one, other, mask in (
-        (truth, said[:3], accept),
-        (truth, said, accept[:2]),
-        (truth, said, accept * 0.5),
-        (truth, said, accept * 0),
-    ):
+    cases = [(truth, said[:3], accept), (truth, said, accept[:2]), (truth, said, accept * 0.5)]
+    cases += [(truth, said, accept * 0)]
+    for one, other, mask in cases:
         yield tried(confusion_matrix_with_reject, one, other, mask)
 
 
@@ -133,20 +109,17 @@ def conforming():
         function = getattr(abstain, metric, None) or getattr(abstain.joint, metric, None)
         if callable(function):
             yield metric, tried(lambda m=metric, f=function: shown(conformance.check(f, m)))
-    faults = {
-        "order": (_running, "aurc", None),
-        "turned": (abstain.aurc, "aurc", "loss, uncertainty"),
-        "times n": (abstain.augrc, "augrc", "len(loss) * f(loss, confidence)"),
-        "n over": (abstain.augrc, "augrc", "len(loss) / (len(loss) + 1) * f(loss, confidence)"),
-        "halved": (abstain.auroc_f, "auroc_f", "f(loss, confidence) / 2"),
-        "less": (abstain.aurc, "aurc", "-f(loss, confidence)"),
-        "nothing": (lambda s, y: 0.3, "aurc", "confidence, loss"),
-        "pair": (lambda s, y: (1, 2), "aurc", "confidence, loss"),
-        "none": (lambda s, y: None, "auroc_f", "confidence, loss"),
-        "wrong loss": (abstain.auroc_f, "auroc_f", "correct, confidence"),
-        "hasty": (lambda s, y: float(s.max()), "certificate", "confidence, loss"),
-        "never": (lambda s, y: np.inf, "certificate", "confidence, loss"),
-    }
+    faults = {"order": (_running, "aurc", None), "turned": (abstain.aurc, "aurc", "loss, uncertainty")}
+    faults |= {"times n": (abstain.augrc, "augrc", "len(loss) * f(loss, confidence)")}
+    faults |= {"n over": (abstain.augrc, "augrc", "len(loss) / (len(loss) + 1) * f(loss, confidence)")}
+    faults |= {"halved": (abstain.auroc_f, "auroc_f", "f(loss, confidence) / 2")}
+    faults |= {"less": (abstain.aurc, "aurc", "-f(loss, confidence)")}
+    faults |= {"nothing": (lambda s, y: 0.3, "aurc", "confidence, loss")}
+    faults |= {"pair": (lambda s, y: (1, 2), "aurc", "confidence, loss")}
+    faults |= {"none": (lambda s, y: None, "auroc_f", "confidence, loss")}
+    faults |= {"wrong loss": (abstain.auroc_f, "auroc_f", "correct, confidence")}
+    faults |= {"hasty": (lambda s, y: float(s.max()), "certificate", "confidence, loss")}
+    faults |= {"never": (lambda s, y: np.inf, "certificate", "confidence, loss")}
     for name, (function, metric, call) in faults.items():
         for arrays in ("numpy", "list") if name in ("order", "nothing") else ("numpy",):
             result = conformance.check(function, metric, call=call, arrays=arrays, tolerance=1e-5)
