@@ -7,7 +7,8 @@ import torch
 
 from abstain import nn
 from abstain.nn import data, ingredients, networks, train
-from tests.recorded.of_nn_pictures import _few, _images
+from tests.recorded.of_nn_data import _few_of_nn_pictures as _few
+from tests.recorded.of_nn_data import _images
 from tests.recorded.of_option_edges import _edges, _outcome
 
 TOLERANCE = 1e-4
