@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
@@ -16,26 +16,26 @@ class Done(NamedTuple):
     err: str
 
     @property
-    def text(self) -> str:
+    def text(self):
         """What was printed, in one line."""
         return " ".join(self.out.split())
 
     @property
-    def said(self) -> str:
+    def said(self):
         """What standard error was told, in one line."""
         return " ".join(self.err.split())
 
     @property
-    def all(self) -> str:
+    def all(self):
         """Both, in one line."""
         return f"{self.text} {self.said}"
 
     @property
-    def json(self) -> Any:
+    def json(self):
         """What was printed, as strict JSON."""
         return json.loads(self.out, parse_constant=lambda constant: pytest.fail(f"{constant} is no JSON"))
 
-    def value(self, metric: str, score: str | None = None, group: str | None = None) -> float:
+    def value(self, metric, score=None, group=None):
         """Return a value of the printed JSON."""
         rows = [row for row in self.json["measurements"] if row["metric"] == metric and row["group"] == group]
         return float(next(row["value"] for row in rows if score in (None, row["score"])))
@@ -46,7 +46,7 @@ Run = Callable[..., Done]
 Do = Callable[..., Done]
 
 
-def csv(path: str | Path, **columns: Any) -> Path:
+def csv(path, **columns):
     """Write columns as a CSV file."""
     polars = pytest.importorskip("polars")
     polars.DataFrame(columns).write_csv(path)

@@ -1,8 +1,5 @@
 """A small set of predictions as a file of every kind."""
 
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -15,7 +12,7 @@ N = 120
 LABELS = RNG.integers(0, 3, N)
 LOGITS = RNG.normal(size=(N, 3)) + 1.5 * np.eye(3)[LABELS]
 PROBABILITIES = np.exp(LOGITS) / np.exp(LOGITS).sum(axis=1, keepdims=True)
-COLUMNS: dict[str, Any] = {
+COLUMNS = {
     "y": LABELS,
     "yhat": PROBABILITIES.argmax(axis=1),
     "conf": PROBABILITIES.max(axis=1),
@@ -30,7 +27,7 @@ COLUMNS: dict[str, Any] = {
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> dict[str, Path]:
+def files(tmp_path):
     """Return the predictions as csv, parquet and npz."""
     frame = polars.DataFrame(COLUMNS)
     paths = {kind: tmp_path / f"preds.{kind}" for kind in ("csv", "parquet", "npz")}

@@ -1,19 +1,17 @@
 """Bad input: one clear line on stderr that names the file, the column and the remedy; never a traceback."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from abstain.cli import as_options
 from tests.cli.conftest import COLUMNS
-from tests.command import Do, Done, Run
 
 Files = dict[str, Path]
 
 
-def refused(done: Done, *parts: str) -> None:
+def refused(done, *parts):
     """Assert that a command failed as it should, with these parts in its message."""
     assert done.code == 2
     assert done.out == ""
@@ -33,7 +31,7 @@ def refused(done: Done, *parts: str) -> None:
         ("empty", "empty: is a folder"),
     ],
 )
-def test_no_file(abstain_: Run, files: Files, path: str, message: str) -> None:
+def test_no_file(abstain_, files, path, message):
     """The nearest name in the folder is offered; a folder is no file."""
     Path("empty").mkdir()
     refused(abstain_("evaluate", path), message)
@@ -65,7 +63,7 @@ def test_no_file(abstain_: Run, files: Files, path: str, message: str) -> None:
         (["--metrics", "selective_risk(coverage=80)"], ["coverage must lie in [0, 1], got 80", "not per cent"]),
     ],
 )
-def test_wrong_columns_and_options(abstain_: Run, files: Files, options: list[str], parts: list[str]) -> None:
+def test_wrong_columns_and_options(abstain_, files, options, parts):
     """File, column and remedy are named, in words of the command line."""
     done = abstain_("evaluate", "preds.csv", *options)
     refused(done, "preds.csv: ", *parts)
@@ -82,7 +80,7 @@ def test_wrong_columns_and_options(abstain_: Run, files: Files, options: list[st
         (" , ", "metrics is empty"),
     ],
 )
-def test_wrong_metrics_fail_before_the_file_is_read(abstain_: Run, files: Files, metrics: str, part: str) -> None:
+def test_wrong_metrics_fail_before_the_file_is_read(abstain_, files, metrics, part):
     """Nobody should wait for a large file to learn of a slip of the pen."""
     refused(abstain_("evaluate", "preds.csv", "--metrics", metrics), part)
     if "empty" not in part:
@@ -110,14 +108,14 @@ JSON = '{"y": 0, "yhat": 0, "conf": 0.5}\n'
         ("y,yhat,conf\n0,0,0.9\n".encode("utf-16"), ["is no UTF-8 text (UTF-16?); write it again as UTF-8"]),
     ],
 )
-def test_bad_files(abstain_: Run, text: Any, parts: list[str]) -> None:
+def test_bad_files(abstain_, text, parts):
     """Options that would help are named, and no argument of the library; rows count from 1, as editors show them."""
     path = Path("a.csv" if text[0] != "{" else "a.jsonl")
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     refused(abstain_("evaluate", path), f"{path}: ", *parts)
 
 
-def test_a_label_that_is_taken_as_a_group(do: Do) -> None:
+def test_a_label_that_is_taken_as_a_group(do):
     """One column may be both, if it is named twice."""
     Path("a.csv").write_text("y,yhat,conf\n0,0,0.5\n")
     said = do("evaluate a.csv --groups y", 2)
@@ -139,9 +137,7 @@ def test_a_label_that_is_taken_as_a_group(do: Do) -> None:
         (["--report", "-"], ["--report - cannot be printed"]),
     ],
 )
-def test_destinations_are_checked_first(
-    abstain_: Run, files: Files, tmp_path: Path, options: list[str], parts: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_destinations_are_checked_first(abstain_, files, tmp_path, options, parts, monkeypatch):
     """Before anything is read: what cannot be written, and what would destroy the input."""
     monkeypatch.setattr("abstain.cli._commands.read", lambda *_, **__: pytest.fail("the file was read first"))
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
@@ -149,13 +145,13 @@ def test_destinations_are_checked_first(
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_a_folder_that_cannot_be_written_to(abstain_: Run, files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_written_to(abstain_, files, monkeypatch):
     """Said before the work, with the option."""
     monkeypatch.setattr("os.access", lambda *_: False)
     refused(abstain_("evaluate", "preds.csv", "--json", "r.json"), "r.json: the folder cannot be written to", "--json")
 
 
-def test_demo_in_a_bad_place(abstain_: Run, files: Files) -> None:
+def test_demo_in_a_bad_place(abstain_, files):
     """The folder of the demo cannot be a file, nor lie in one."""
     refused(abstain_("demo", "--output", "preds.csv"), "preds.csv: is a file; give --output a folder")
     refused(abstain_("demo", "--output", "preds.csv/x"), "preds.csv/x")
@@ -173,12 +169,12 @@ def test_demo_in_a_bad_place(abstain_: Run, files: Files) -> None:
         (["metrics", "x"], ["unexpected extra argument"]),
     ],
 )
-def test_wrong_usage(abstain_: Run, arguments: list[str], parts: list[str]) -> None:
+def test_wrong_usage(abstain_, arguments, parts):
     """One line that names the word and where help is."""
     refused(abstain_(*arguments), *parts)
 
 
-def test_names_from_files_do_not_reach_the_terminal(abstain_: Run, tmp_path: Path) -> None:
+def test_names_from_files_do_not_reach_the_terminal(abstain_, tmp_path):
     """Column names with control characters are escaped in messages, and a line stays a line."""
     np.savez(tmp_path / "a.npz", **{"\x1b[31mred": COLUMNS["conf"], "two\nlines": COLUMNS["conf"]})
     done = abstain_("evaluate", "a.npz")
@@ -186,10 +182,10 @@ def test_names_from_files_do_not_reach_the_terminal(abstain_: Run, tmp_path: Pat
     assert "\x1b" not in done.err
 
 
-def test_bugs_are_not_hidden(abstain_: Run, files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bugs_are_not_hidden(abstain_, files, monkeypatch):
     """An error that no user can cause has a code of its own, and its traceback where it is asked for."""
 
-    def bug(*_: object, **__: object) -> None:
+    def bug(*_, **__):
         raise ZeroDivisionError
 
     monkeypatch.setattr("abstain.evaluate", bug)
@@ -213,11 +209,11 @@ def test_bugs_are_not_hidden(abstain_: Run, files: Files, monkeypatch: pytest.Mo
         ),
     ],
 )
-def test_messages_in_words_of_the_command_line(message: str, wanted: str) -> None:
+def test_messages_in_words_of_the_command_line(message, wanted):
     """Arguments become options; numbers, other names and parts of words stay."""
     assert as_options(message) == wanted
 
 
-def test_a_bootstrap_without_end_is_refused(abstain_: Run, files: Files) -> None:
+def test_a_bootstrap_without_end_is_refused(abstain_, files):
     """By the name of the option, before the file is read."""
     refused(abstain_("evaluate", "preds.csv", "--resamples", 10**9), "'--resamples': 1000000000 is not in the range")

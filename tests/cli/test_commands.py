@@ -11,13 +11,13 @@ import pytest
 import abstain
 from abstain._result import number
 from tests.cli.conftest import COLUMNS, LOGITS, PROBABILITIES
-from tests.command import Do, Run, csv
+from tests.command import csv
 
 Files = dict[str, Path]
 LOSS = (COLUMNS["y"] != COLUMNS["yhat"]).astype(float)
 
 
-def test_named_columns(do: Do) -> None:
+def test_named_columns(do):
     """Each option names its column, whatever else the file holds."""
     names = {"y": "A", "yhat": "B", "conf": "C", "w": "D", "case": "E", "site": "F"}
     polars.DataFrame({names[key]: COLUMNS[key] for key in names}).write_parquet("odd.parquet")
@@ -28,7 +28,7 @@ def test_named_columns(do: Do) -> None:
     assert done.json["provenance"]["weighted"] is True
 
 
-def test_losses_probabilities_and_logits_by_name(do: Do, files: Files) -> None:
+def test_losses_probabilities_and_logits_by_name(do, files):
     """--loss takes the place of the 0/1 loss; --probabilities and --logits take patterns."""
     np.savez("a.npz", loss_of_mine=LOSS * 0.5, conf=COLUMNS["conf"])
     done = do("evaluate a.npz --loss loss_of_mine --metrics augrc --json -")
@@ -40,7 +40,7 @@ def test_losses_probabilities_and_logits_by_name(do: Do, files: Files) -> None:
     assert done.value("augrc") == abstain.augrc(LOSS, LOGITS.max(axis=1))
 
 
-def test_class_names_for_text_labels(do: Do) -> None:
+def test_class_names_for_text_labels(do):
     """Labels that are text need the order of the columns; the message for their lack names the option."""
     words = np.array(["ant", "bee", "cat"])[COLUMNS["y"]]
     csv("text.csv", y=words, **{f"q{k}": PROBABILITIES[:, k] for k in range(3)})
@@ -49,7 +49,7 @@ def test_class_names_for_text_labels(do: Do) -> None:
     assert done.value("accuracy") == 1 - LOSS.mean()
 
 
-def test_of_several_models_in_one_file_one_is_chosen(do: Do) -> None:
+def test_of_several_models_in_one_file_one_is_chosen(do):
     """By its probabilities, or by prediction and confidence, which need none; features by their name."""
     wrong = PROBABILITIES[:, ::-1]
     arrays = {"y": COLUMNS["y"], "probs_a": PROBABILITIES, "probs_b": wrong, "feature_a": LOGITS, "feature_b": -LOGITS}
@@ -66,7 +66,7 @@ def test_of_several_models_in_one_file_one_is_chosen(do: Do) -> None:
     assert done.value("augrc") == abstain.augrc(LOSS, abstain.scores.compute("knn(neighbours=3)", outputs, outputs))
 
 
-def test_scores_are_columns_first(do: Do) -> None:
+def test_scores_are_columns_first(do):
     """A column that is called like a computed score is meant; patterns find several; the order is kept."""
     np.savez("a.npz", y=COLUMNS["y"], logits=LOGITS, msp=COLUMNS["vague"], score_votes=COLUMNS["votes"])
     done = do("evaluate a.npz --scores 'votes, energy ,msp' --metrics augrc --json -")
@@ -77,7 +77,7 @@ def test_scores_are_columns_first(do: Do) -> None:
     assert [row["score"] for row in done.json["scores"]] == ["msp", "score_votes"]
 
 
-def test_groups(do: Do, files: Files) -> None:
+def test_groups(do, files):
     """--groups takes several columns, text and numbers."""
     done = do("evaluate preds.parquet --groups site,age --metrics augrc --json -")
     south = COLUMNS["site"] == "south"
@@ -87,7 +87,7 @@ def test_groups(do: Do, files: Files) -> None:
 
 
 @pytest.mark.parametrize("policy", ["reject", "drop"])
-def test_missing_scores(do: Do, policy: str) -> None:
+def test_missing_scores(do, policy):
     """An empty cell in the confidence is what --nan-policy says."""
     Path("a.csv").write_text("y,yhat,conf\n0,0,0.9\n1,0,\n1,1,0.5\n0,1,0.4\n")
     done = do(f"evaluate a.csv --metrics augrc --nan-policy {policy} --json -")
@@ -100,7 +100,7 @@ def test_missing_scores(do: Do, policy: str) -> None:
     ["0,0,0.9\n", "0,0,0.9\n1,1,0.8\n", "0,1,0.9\n1,0,0.8\n", "0,0,0.5\n1,0,0.5\n1,1,0.5\n"],
     ids=["one row", "all right", "all wrong", "constant score"],
 )
-def test_small_files(do: Do, text: str) -> None:
+def test_small_files(do, text):
     """The extremes give a table, a page and strict JSON."""
     Path("a.csv").write_text("y,yhat,conf\n" + text)
     done = do("evaluate a.csv --json - --report r.html --plot p.svg")
@@ -112,7 +112,7 @@ def test_small_files(do: Do, text: str) -> None:
 # ---------------------------------------------------------------------- files
 
 
-def test_results_in_files(do: Do, files: Files, tmp_path: Path) -> None:
+def test_results_in_files(do, files, tmp_path):
     """Everything that is asked for is written and announced on stderr; the table is still printed."""
     wanted = ["r.html", "p.png", "r.json", "r.csv"]
     done = do("evaluate preds.csv --report r.html --plot p.png --json r.json --csv r.csv")
@@ -128,7 +128,7 @@ def test_results_in_files(do: Do, files: Files, tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == expected
 
 
-def test_csv_on_stdout(do: Do, files: Files) -> None:
+def test_csv_on_stdout(do, files):
     """'-' prints the lines instead of the table."""
     rows = list(DictReader(do("evaluate preds.csv --csv - --metrics augrc").out.splitlines()))
     assert [float(row["value"]) for row in rows] == [abstain.augrc(LOSS, COLUMNS["conf"])]
@@ -143,12 +143,10 @@ def test_csv_on_stdout(do: Do, files: Files) -> None:
         ("--csv", "r.csv", "abstain.Evaluation.rows"),
     ],
 )
-def test_a_failure_keeps_the_old_file(
-    abstain_: Run, files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, name: str, where: str
-) -> None:
+def test_a_failure_keeps_the_old_file(abstain_, files, tmp_path, monkeypatch, option, name, where):
     """One line on stderr, code 2, the old file, and no temporary one."""
 
-    def fail(*_: object, **__: object) -> None:
+    def fail(*_, **__):
         raise OSError("no space left on device")
 
     (tmp_path / name).write_text("old")
@@ -163,7 +161,7 @@ def test_a_failure_keeps_the_old_file(
 # ---------------------------------------------------------------------- other commands
 
 
-def test_demo(do: Do) -> None:
+def test_demo(do):
     """The bundled outputs: the story in the first lines, the table, and four files."""
     done = do("demo --output new/demo")
     assert done.out.startswith("Llama 3 70B on MMLU: 6,000 rows, error rate 24.7 %, score msp\n")
@@ -180,7 +178,7 @@ def test_demo(do: Do) -> None:
     assert "AURC" not in do("demo --output new/demo --metrics augrc").out
 
 
-def test_lists(abstain_: Run) -> None:
+def test_lists(abstain_):
     """Every metric and score has a line in the table and an entry in the JSON."""
     for command, names in (("metrics", abstain.metrics.names()), ("scores", abstain.scores.names())):
         table = abstain_(command).out.split()
@@ -192,7 +190,7 @@ def test_lists(abstain_: Run) -> None:
 
 @pytest.mark.parametrize("command", [[], ["evaluate"], ["demo"], ["metrics"], ["scores"]])
 @pytest.mark.parametrize("option", ["--help", "-h"])
-def test_help(abstain_: Run, command: list[str], option: str) -> None:
+def test_help(abstain_, command, option):
     """Each help ends with an example on lines of its own."""
     done = abstain_(*command, option)
     assert (done.code, done.err) == (0, "")
@@ -202,12 +200,12 @@ def test_help(abstain_: Run, command: list[str], option: str) -> None:
     assert "\\b" not in done.out
 
 
-def test_version(abstain_: Run) -> None:
+def test_version(abstain_):
     """Name and version."""
     assert abstain_("--version").out == f"abstain {abstain.__version__}\n"
 
 
-def test_probabilities_given_as_logits_are_noted(do: Do, files: Files) -> None:
+def test_probabilities_given_as_logits_are_noted(do, files):
     """One line on stderr in the words of the command; the output itself stays clean."""
     polars.read_csv("preds.csv").head(90).write_csv("other.csv")
     for command in (

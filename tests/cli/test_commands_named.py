@@ -8,14 +8,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tests.command import Do, Run, csv
+from tests.command import csv
 
 OWN = "known.csv --labels truth --predictions guess"
 USUAL = "joint known2.csv unknown2.csv"
 
 
 @pytest.fixture(autouse=True)
-def _files(do: Do) -> None:
+def _files(do):
     """Known rows and OOD ones with finished scores: under names of their own, and under usual ones."""
     rng = np.random.default_rng(0)
     n, far = 900, 400
@@ -51,7 +51,7 @@ def _files(do: Do) -> None:
         "threshold known2.csv --risk 0.01 --delta 0.05",
     ],
 )
-def test_every_command_that_a_verdict_names_runs(abstain_: Run, call: str) -> None:
+def test_every_command_that_a_verdict_names_runs(abstain_, call):
     """As it is printed, but for what stands for new rows and for a column of groups."""
     done = abstain_(*call.split())
     assert done.code in (0, 1), done
@@ -63,7 +63,7 @@ def test_every_command_that_a_verdict_names_runs(abstain_: Run, call: str) -> No
         assert abstain_(*words).code in (0, 1), line
 
 
-def test_the_default_of_permutations_can_tell(do: Do) -> None:
+def test_the_default_of_permutations_can_tell(do):
     """So many that a p-value below 5 % can come, adjusted; and no gain is a negative nothing."""
     text = do(f"{USUAL} --scores nearness").text
     assert re.search(
@@ -75,7 +75,7 @@ def test_the_default_of_permutations_can_tell(do: Do) -> None:
     assert re.search(r"not tested, which takes \d+ permutations", few)
 
 
-def test_a_score_that_all_files_hold_is_named_where_it_is_not_evaluated(do: Do) -> None:
+def test_a_score_that_all_files_hold_is_named_where_it_is_not_evaluated(do):
     """Beside the table and in the sentence that asks for another score; not where scores were chosen."""
     told = do(USUAL).err
     assert "not evaluated, though all files hold it: nearness (--scores NAME, high = known)" in told
@@ -83,7 +83,7 @@ def test_a_score_that_all_files_hold_is_named_where_it_is_not_evaluated(do: Do) 
     assert "not evaluated" not in chosen.out + chosen.err
 
 
-def test_a_detector_the_wrong_way_round_comes_first(do: Do) -> None:
+def test_a_detector_the_wrong_way_round_comes_first(do):
     """A distance is named before anything is said of it; as nearness it is not."""
     for name in ("known2", "unknown2"):
         turned = pl.read_csv(f"{name}.csv").with_columns(-pl.col("nearness")).rename({"nearness": "distance"})
@@ -96,7 +96,7 @@ def test_a_detector_the_wrong_way_round_comes_first(do: Do) -> None:
     assert "higher where" not in turned + do(f"{USUAL} --scores nearness").text
 
 
-def test_files_of_own_names_are_told_how_to_be_read(do: Do) -> None:
+def test_files_of_own_names_are_told_how_to_be_read(do):
     """``study init`` names ``study add``, having no options of columns; ``plan`` asks for no label; both list them."""
     Path("runs/a/seed0").mkdir(parents=True)
     Path("runs/a/seed0/test.csv").write_text(Path("known.csv").read_text())
@@ -110,7 +110,7 @@ def test_files_of_own_names_are_told_how_to_be_read(do: Do) -> None:
     do(f"{plan} --confidence sureness")
 
 
-def test_a_column_that_nobody_named_stands_in_no_way(do: Do) -> None:
+def test_a_column_that_nobody_named_stands_in_no_way(do):
     """Where scores were named and right answers are known, ``p`` may be what it likes; named itself it is asked for."""
     rng = np.random.default_rng(0)
     right, (first, least, p) = (rng.random(300) < 0.7).astype(int), rng.random((3, 300))

@@ -1,13 +1,12 @@
 """``abstain compare``: models by file, scores of one file, matching by identifier, clear errors."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import abstain
-from tests.command import Do, csv
+from tests.command import csv
 from tests.evaluation.test_judged import OUTPUTS
 
 pytestmark = pytest.mark.usefixtures("models")
@@ -15,7 +14,7 @@ TWO = "compare sharp.npz dull.npz"
 
 
 @pytest.fixture
-def models(do: Do) -> None:
+def models(do):
     """Two models on the same 400 samples; the second file has its rows shuffled, with identifiers."""
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 3, 400)
@@ -25,12 +24,12 @@ def models(do: Do) -> None:
         np.savez(f"{name}.npz", labels=labels[order], logits=logits[order], ids=order + 1000)
 
 
-def estimate(found: Any, name: str) -> float:
+def estimate(found, name):
     """Return the value of a score in the table of a comparison."""
     return float(next(row["estimate"] for row in found["table"] if row["name"] == name))
 
 
-def test_models_are_matched_by_identifier(do: Do) -> None:
+def test_models_are_matched_by_identifier(do):
     """Shuffled rows are put in order: the result is that of compare() on aligned arrays."""
     found = do(f"{TWO} --metric augrc --json -").json
     first, second = map(abstain.read_outputs, ("sharp.npz", "dull.npz"))
@@ -42,7 +41,7 @@ def test_models_are_matched_by_identifier(do: Do) -> None:
     assert found["letters"] == {"sharp": "a", "dull": "b"}
 
 
-def test_scores_of_one_file(do: Do) -> None:
+def test_scores_of_one_file(do):
     """One file: its scores against each other; a picture on request."""
     options = "--scores msp,neg_entropy --metric 'aurc(estimator=plugin)' --adjust max-t --plot forest.png"
     shown = do(f"compare sharp.npz {options}")
@@ -52,7 +51,7 @@ def test_scores_of_one_file(do: Do) -> None:
     assert "wrote" in shown.err
 
 
-def test_scores_of_repeated_passes_are_judged_by_their_own_predictions(do: Do) -> None:
+def test_scores_of_repeated_passes_are_judged_by_their_own_predictions(do):
     """Two scores of one file, two losses: their values are those of an evaluation; joint does not mix them."""
     abstain.write_outputs(OUTPUTS, "a.npz")
     found = do("compare a.npz --scores msp,pass_msp --metric augrc --json -").json
@@ -82,7 +81,7 @@ def test_scores_of_repeated_passes_are_judged_by_their_own_predictions(do: Do) -
         ("sharp.npz --scores msp,knn", "sharp.npz: knn "),
     ],
 )
-def test_bad_input_is_one_line_and_status_2(do: Do, arguments: str, message: str) -> None:
+def test_bad_input_is_one_line_and_status_2(do, arguments, message):
     """What cannot be compared is refused in one line that names the file and the remedy."""
     arrays = dict(np.load("sharp.npz"))
     bare, other = arrays | {}, (arrays["labels"] + 1) % 3
@@ -100,14 +99,14 @@ def test_bad_input_is_one_line_and_status_2(do: Do, arguments: str, message: str
 
 
 @pytest.mark.parametrize("name", ["sharp.npz", "dull.npz"])
-def test_no_input_is_replaced(do: Do, name: str) -> None:
+def test_no_input_is_replaced(do, name):
     """Neither the first nor a later file."""
     before = Path(name).read_bytes()
     assert "is an input and would be replaced; give --json another name" in do(f"{TWO} --json {name}", 2).err
     assert Path(name).read_bytes() == before
 
 
-def test_labels_that_are_text_are_the_same_whatever_else_a_model_predicts(do: Do) -> None:
+def test_labels_that_are_text_are_the_same_whatever_else_a_model_predicts(do):
     """One model guesses a class that the other never names: the labels are still the same."""
     truth = ["cat", "dog"] * 20
     for name, wrong in (("first", "cat"), ("second", "ant")):
@@ -115,7 +114,7 @@ def test_labels_that_are_text_are_the_same_whatever_else_a_model_predicts(do: Do
     assert do("compare first.csv second.csv --json -").json["n"] == 40
 
 
-def test_scores_with_options_fitted_on_another_file(do: Do) -> None:
+def test_scores_with_options_fitted_on_another_file(do):
     """--fit gives what knn looks up, and commas inside parentheses belong to the score."""
     rng = np.random.default_rng(1)
     outputs = {}
@@ -133,7 +132,7 @@ def test_scores_with_options_fitted_on_another_file(do: Do) -> None:
     assert "is an input and would be replaced" in do("compare test.npz --fit train.npz --json train.npz", 2).err
 
 
-def test_identifiers_and_clusters_match_whether_text_or_numbers(do: Do) -> None:
+def test_identifiers_and_clusters_match_whether_text_or_numbers(do):
     """One file may hold 1000 and another "1000": the same samples."""
     expected = do(f"{TWO} --json -").json["differences"][0]["difference"]
     for name, kind in (("sharp", int), ("dull", str)):
@@ -143,7 +142,7 @@ def test_identifiers_and_clusters_match_whether_text_or_numbers(do: Do) -> None:
     assert do(f"{TWO} --json -").json["differences"][0]["difference"] == expected
 
 
-def test_not_worse_by_a_margin(do: Do) -> None:
+def test_not_worse_by_a_margin(do):
     """The first is not worse than the second by the margin: 0; not shown: 1; too few errors, or half an option: 2."""
     two = "compare dull.npz --scores msp,neg_entropy"
     shown = do(f"{two} --margin 0.05").out
@@ -156,7 +155,7 @@ def test_not_worse_by_a_margin(do: Do) -> None:
 
 
 @pytest.fixture
-def sites(do: Do) -> Any:
+def sites(do):
     """Write 600 answers from three sites, of which one is worse, and return losses, scores and sites."""
     rng = np.random.default_rng(4)
     site = np.repeat(["a", "b", "c"], 200)
@@ -169,7 +168,7 @@ def sites(do: Do) -> Any:
 GROUPS = "compare answers.csv --loss wrong --scores sure --groups site"
 
 
-def test_groups_of_one_file(do: Do, sites: Any) -> None:
+def test_groups_of_one_file(do, sites):
     """The same as compare_groups, printed and as JSON; the worst group is named with its interval."""
     expected = abstain.inference.compare_groups(*sites, metric="risk")
     found = do(f"{GROUPS} --metric risk --json -").json
@@ -190,6 +189,6 @@ def test_groups_of_one_file(do: Do, sites: Any) -> None:
         ("--groups sit", "did you mean 'site'"),
     ],
 )
-def test_what_groups_cannot_be_compared_with(do: Do, sites: Any, more: str, message: str) -> None:
+def test_what_groups_cannot_be_compared_with(do, sites, more, message):
     """Options of other comparisons, several scores or columns, a column that is not there."""
     assert message in do(f"{GROUPS} {more}", 2).said

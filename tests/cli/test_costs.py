@@ -1,7 +1,6 @@
 """``--cost-matrix`` and ``--review-cost``: what errors and people cost, from the file to the weekly check."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -9,7 +8,7 @@ import pytest
 
 import abstain
 from abstain import losses
-from tests.command import Do, csv
+from tests.command import csv
 
 COSTS = np.array([[0.0, 1.0, 4.0], [20.0, 0.0, 2.0], [3.0, 5.0, 0.5]])
 NAMES = ["well", "ill", "un:clear"]
@@ -19,7 +18,7 @@ PAIRS = [f"{a}:{b}={cost}" for a, costs in DICT.items() for b, cost in costs.ite
 
 
 @pytest.fixture(autouse=True)
-def _files(do: Do) -> None:
+def _files(do):
     """Write predictions of three classes in two files, and tables of costs, right ones and wrong ones."""
     rng = np.random.default_rng(0)
     for name, n in (("cal", 3000), ("week", 800)):
@@ -35,7 +34,7 @@ def _files(do: Do) -> None:
         Path(f"{name}.csv").write_text(text)
 
 
-def check_loss(costs: Any, matrix: np.ndarray) -> None:
+def check_loss(costs, matrix):
     """Assert that these costs give the loss of the library's own cost matrix."""
     plain, priced = abstain.read_outputs("cal.csv"), abstain.read_outputs("cal.csv", cost_matrix=costs)
     assert np.array_equal(priced.loss_per_sample(), losses.cost_matrix(plain.labels, plain.predicted(), matrix))
@@ -44,7 +43,7 @@ def check_loss(costs: Any, matrix: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("given", ["costs.csv", Path("costs.csv"), "semicolons.csv", PAIRS, ",".join(PAIRS), DICT])
-def test_every_form_is_the_same_matrix(given: Any) -> None:
+def test_every_form_is_the_same_matrix(given):
     """A table, texts with a colon inside a name, and dicts."""
     check_loss(given, COSTS)
 
@@ -57,12 +56,12 @@ def test_every_form_is_the_same_matrix(given: Any) -> None:
         {"well": 1, "ill": {"well": 9, "un:clear": 7}, "un:clear": 2},
     ],
 )
-def test_costs_by_class(given: Any) -> None:
+def test_costs_by_class(given):
     """Every wrong prediction of a class; a pair comes before its class, in any order, and a dict says the same."""
     check_loss(given, np.array([[0.0, 1.0, 1.0], [9.0, 0.0, 7.0], [2.0, 2.0, 0.0]]))
 
 
-def test_from_costs_to_the_weekly_check(do: Do) -> None:
+def test_from_costs_to_the_weekly_check(do):
     """The policy keeps the costs; audit and monitor judge new rows by them, and the guarantee is in their units."""
     do("threshold cal.csv --cost-matrix costs.csv --risk 1 --delta 0.1 -o policy.json")
     policy = abstain.load_policy("policy.json")
@@ -98,7 +97,7 @@ def test_from_costs_to_the_weekly_check(do: Do) -> None:
         ("costs.csv --task regression", "both say what a row costs"),
     ],
 )
-def test_what_is_refused(do: Do, costs: str, message: str) -> None:
+def test_what_is_refused(do, costs, message):
     """The argument, the value and the remedy; exit code 2."""
     said = do(f"evaluate cal.csv --cost-matrix {costs}", 2).said
     assert said.startswith("abstain: cal.csv: ")
@@ -106,12 +105,12 @@ def test_what_is_refused(do: Do, costs: str, message: str) -> None:
 
 
 @pytest.mark.parametrize("costs", ["--cost 1 0.5 --review-cost 1", "--review-cost -1", "--review-cost 1 --risk 1"])
-def test_reviews_have_one_cost(do: Do, costs: str) -> None:
+def test_reviews_have_one_cost(do, costs):
     """Two costs of a review, or a negative one, are wrong use."""
     assert "review-cost" in do(f"threshold cal.csv {costs}", 2).err
 
 
-def test_classes_without_columns() -> None:
+def test_classes_without_columns():
     """Labels and predictions alone: pairs of classes that occur need a cost; a class without a row is noted."""
     rows = {"label": ["a", "b", "b"], "prediction": ["a", "a", "b"], "confidence": [3, 1, 2]}
     outputs = abstain.read_outputs(rows, cost_matrix={"a": 1, "b": 5, "rare": 100})
@@ -126,7 +125,7 @@ def test_classes_without_columns() -> None:
     assert abstain.read_outputs(correct, cost_matrix={"a": 1, "b": 5}).loss_per_sample().sum() == 5.0
 
 
-def test_errors_are_priced_once(do: Do) -> None:
+def test_errors_are_priced_once(do):
     """A cost of errors beside a matrix of them would count twice: refused, and the remedy runs."""
     choose = "threshold cal.csv --cost-matrix ill=20,well=1,un:clear=1"
     said = do(f"{choose} --cost 20 1", 2).err
@@ -134,7 +133,7 @@ def test_errors_are_priced_once(do: Do) -> None:
     do(f"{choose} --review-cost 1")
 
 
-def test_the_class_that_a_column_names_is_the_hint(do: Do) -> None:
+def test_the_class_that_a_column_names_is_the_hint(do):
     """Of p_ill the first classes that are proposed make ill the positive one; taken, they do not invert the result."""
     frame = pl.read_csv("cal.csv").filter(pl.col("label") != "un:clear").select("label", "p_ill")
     frame.write_csv("two.csv")

@@ -1,14 +1,10 @@
 """Damaged files through the commands: one line and exit code 2, or a result; never a traceback or a code of ours."""
 
 import random
-from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import settings
-
-from tests.command import Run
 
 polars = pytest.importorskip("polars")
 
@@ -31,7 +27,7 @@ COMMANDS = [
 ]
 
 
-def write(path: Path) -> bytes:
+def write(path):
     """Write the intact file of this format and return its bytes."""
     frame = polars.DataFrame(COLUMNS)
     if path.suffix == ".npz":
@@ -45,7 +41,7 @@ def write(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def mutated(content: bytes, lots: random.Random) -> bytes:
+def mutated(content, lots):
     """Return the bytes after a flip of bits, a cut, zeros, or a piece moved elsewhere."""
     data, kind = bytearray(content), lots.randrange(4)
     start = lots.randrange(len(data))
@@ -64,10 +60,10 @@ def mutated(content: bytes, lots: random.Random) -> bytes:
 
 
 @pytest.fixture
-def places(abstain_: Run, tmp_path: Path) -> Callable[[str], dict[str, Path]]:
+def places(abstain_, tmp_path):
     """Return the intact file, a policy that guarantees a risk, and where decisions go, by format."""
 
-    def made(suffix: str) -> dict[str, Path]:
+    def made(suffix):
         found = {"intact": tmp_path / f"intact{suffix}", "policy": tmp_path / "policy.json"}
         write(found["intact"])
         found["copy"] = tmp_path / f"copy{suffix}"
@@ -81,13 +77,7 @@ def places(abstain_: Run, tmp_path: Path) -> Callable[[str], dict[str, Path]]:
 
 @pytest.mark.parametrize("suffix", [".npz", ".csv", ".jsonl", ".parquet"])
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: f"{command[0]}-{command.index('{}')}")
-def test_a_damaged_file_is_one_line_or_a_result(
-    suffix: str,
-    command: tuple[str, ...],
-    abstain_: Run,
-    places: Callable[[str], dict[str, Path]],
-    tmp_path: Path,
-) -> None:
+def test_a_damaged_file_is_one_line_or_a_result(suffix, command, abstain_, places, tmp_path):
     """A flipped digit of a CSV is another number, which nobody can know; an archive has checksums, so it may not be."""
     made = places(suffix)
     file, decided = made["intact"], made["decided"]

@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import click
 import numpy as np
@@ -13,7 +12,6 @@ import pytest
 
 from abstain._files import write_file
 from abstain.cli import command
-from tests.command import Run
 
 
 @pytest.mark.parametrize(
@@ -27,12 +25,10 @@ from tests.command import Run
         (type("PanicException", (BaseException,), {})("out of bounds"), 2, "a table cannot be read or written"),
     ],
 )
-def test_every_error_has_its_code_and_one_line(
-    error: BaseException, code: int, words: str, abstain_: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_error_has_its_code_and_one_line(error, code, words, abstain_, monkeypatch):
     """A bug never looks like a violated guarantee, and nothing shows a traceback unless it is asked for."""
 
-    def fail(*_: object, **__: object) -> None:
+    def fail(*_, **__):
         raise error
 
     monkeypatch.setattr(command.commands["metrics"], "callback", click.pass_context(fail))
@@ -61,7 +57,7 @@ main()
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
 @pytest.mark.parametrize(("number", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
-def test_a_signal_leaves_nothing(number: str, code: int, tmp_path: Path) -> None:
+def test_a_signal_leaves_nothing(number, code, tmp_path):
     """The temporary file goes, the old one stays, the code says which signal it was."""
     (tmp_path / "out.txt").write_text("old")
     with subprocess.Popen(
@@ -78,7 +74,7 @@ def test_a_signal_leaves_nothing(number: str, code: int, tmp_path: Path) -> None
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
-def test_leftovers_of_the_dead_are_collected_and_living_writers_left_alone(tmp_path: Path) -> None:
+def test_leftovers_of_the_dead_are_collected_and_living_writers_left_alone(tmp_path):
     """A killed writer's file goes with the next writing into the folder, a living one's stays until it is done."""
     with subprocess.Popen([sys.executable, "-c", SLOW], cwd=tmp_path, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -96,14 +92,14 @@ def test_leftovers_of_the_dead_are_collected_and_living_writers_left_alone(tmp_p
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
-def test_a_full_disk_names_the_file() -> None:
+def test_a_full_disk_names_the_file():
     """The device that is always full."""
     with pytest.raises(OSError, match="/dev/full: cannot be written"):
         write_file("/dev/full", lambda file: [file.write(b"x" * 100_000), file.flush()])
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
-def test_paths_that_are_no_files(abstain_: Run, tmp_path: Path) -> None:
+def test_paths_that_are_no_files(abstain_, tmp_path):
     """A link to nothing and a pipe say what they are; neither hangs."""
     (tmp_path / "loop.npz").symlink_to("nowhere.npz")
     os.mkfifo(tmp_path / "pipe.npz")
@@ -115,7 +111,7 @@ def test_paths_that_are_no_files(abstain_: Run, tmp_path: Path) -> None:
         assert (done.code, words in done.err) == (2, True), done.err
 
 
-def test_a_policy_nested_without_end_is_the_users(abstain_: Run, tmp_path: Path) -> None:
+def test_a_policy_nested_without_end_is_the_users(abstain_, tmp_path):
     """A hundred thousand brackets: one line, and not the code of a violated guarantee."""
     (tmp_path / "policy.json").write_text("[" * 100_000)
     np.savez(tmp_path / "a.npz", loss=[0, 1], confidence=[0.9, 0.8])
@@ -124,7 +120,7 @@ def test_a_policy_nested_without_end_is_the_users(abstain_: Run, tmp_path: Path)
 
 
 @pytest.mark.parametrize("module", ["click", "numpy", "abstain.cli._run"])
-def test_control_c_during_the_imports(module: str, tmp_path: Path) -> None:
+def test_control_c_during_the_imports(module, tmp_path):
     """One line and 130, whichever import is interrupted."""
     code = f"""
 import sys

@@ -2,7 +2,6 @@
 
 import pytest
 
-from tests.command import Do, Run
 from tests.result.results import RESULTS
 
 #: Headings that stand for themselves, and names of the examples' own rows.
@@ -11,7 +10,7 @@ PLAIN = {"", "score", "scores", "group", "rows", "estimate", "standard error", "
 
 
 @pytest.mark.parametrize("name", ["Evaluation", "CertifiedThreshold", "Comparison", "GroupThresholds", "Monitoring"])
-def test_every_heading_is_explained(name: str, abstain_: Run) -> None:
+def test_every_heading_is_explained(name, abstain_):
     """Columns of tables, and rows of those that list quantities."""
     for table in RESULTS[name]().tables():
         terms = [column.title for column in table.columns]
@@ -22,7 +21,7 @@ def test_every_heading_is_explained(name: str, abstain_: Run) -> None:
         assert done.out
 
 
-def test_an_unknown_word_hides_no_other(do: Do) -> None:
+def test_an_unknown_word_hides_no_other(do):
     """What is known is explained; what is not is named word by word, with the nearest terms as they are written."""
     shown = do("explain letters augr Change dsf1", 2)
     assert "Scores that share a letter" in shown.out

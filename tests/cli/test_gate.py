@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -10,7 +9,7 @@ import pytest
 
 import abstain
 from abstain.inference import non_inferiority
-from tests.command import Do, Done, csv
+from tests.command import csv
 
 N = 2000
 RNG = np.random.default_rng(0)
@@ -20,25 +19,25 @@ SCORES = {"main": MAIN, "same": MAIN + 1e-3 * RNG.random(N), "bad": RNG.random(N
 
 
 @pytest.fixture
-def gate(do: Do) -> Do:
+def gate(do):
     """Write the outputs of three models on the same rows, and an evaluation of one; return the command."""
     for name, score in SCORES.items():
         csv(f"{name}.csv", loss=WRONG * 1.0, confidence=score)
     do("evaluate main.csv --json main.json")
 
-    def call(options: str, code: int = 0) -> Done:
+    def call(options, code=0):
         return do(f"evaluate --metrics augrc {options}", code)
 
     return call
 
 
 @pytest.mark.parametrize(("limit", "code"), [("<=0.2", 0), ("<= 0.2", 0), ("<0.2", 0), ("<=0.02", 1), ("<=0.0709", 1)])
-def test_a_limit_decides_the_exit_code(gate: Do, limit: str, code: int) -> None:
+def test_a_limit_decides_the_exit_code(gate, limit, code):
     """Kept for sure, broken for sure, and unclear, which fails."""
     gate(f"main.csv --gate 'augrc{limit}'", code)
 
 
-def test_unclear_may_pass(gate: Do) -> None:
+def test_unclear_may_pass(gate):
     """If one says so; what is broken for sure fails all the same."""
     value = abstain.evaluate("main.csv").value("augrc")
     unclear = f"main.csv --gate augrc<={value:.4f}"
@@ -49,7 +48,7 @@ def test_unclear_may_pass(gate: Do) -> None:
     gate(f"main.csv --gate augrc<={value - 1e-9} --level 0", 1)
 
 
-def test_metrics_of_gates_are_evaluated(gate: Do) -> None:
+def test_metrics_of_gates_are_evaluated(gate):
     """Also those that were not asked for; of some larger is better."""
     shown = gate("main.csv --gate 'coverage_at_risk(risk=0.25)>=0.3' --gate accuracy>=0.6").out
     assert "Coverage at risk 25 %" in shown
@@ -57,7 +56,7 @@ def test_metrics_of_gates_are_evaluated(gate: Do) -> None:
 
 
 @pytest.mark.parametrize("against", ["main.json", "main.csv"])
-def test_no_worse_than_the_model_in_use(gate: Do, against: str) -> None:
+def test_no_worse_than_the_model_in_use(gate, against):
     """By its saved evaluation, or paired by its outputs: a margin that is wide enough, and one that is not."""
     paired = against.endswith("csv")
     shown = gate(f"same.csv --against {against} --margin 0.05").out
@@ -68,14 +67,14 @@ def test_no_worse_than_the_model_in_use(gate: Do, against: str) -> None:
     gate(f"same.csv --gate aurc --against {against} --margin 0.05 --gate augrc<=0.2")
 
 
-def with_ids(name: str, seed: int, first: int = 0) -> str:
+def with_ids(name, seed, first=0):
     """Write a model again with identifiers, in another order; from another first row on."""
     table = pl.read_csv(f"{name}.csv").with_row_index("id")
     table[first:].sample(fraction=1.0, shuffle=True, seed=seed).write_csv(f"{name}_ids.csv")
     return f"{name}_ids.csv"
 
 
-def test_the_same_rows_are_paired_in_any_order(gate: Do) -> None:
+def test_the_same_rows_are_paired_in_any_order(gate):
     """By their identifiers, by the test of not being worse; other rows are taken as independent, which is said."""
     against = f"--against {with_ids('main', 1)} --margin 0.002 --summary -"
     shown = gate(f"{with_ids('same', 2)} {against}").out
@@ -96,7 +95,7 @@ def test_the_same_rows_are_paired_in_any_order(gate: Do) -> None:
     assert "not paired: same.csv has 2000 rows, main.csv has 900" in told
 
 
-def test_rows_without_identifiers_are_matched_by_place(gate: Do) -> None:
+def test_rows_without_identifiers_are_matched_by_place(gate):
     """Where labels agree, which is said; files of other labels are taken as independent."""
     rng = np.random.default_rng(1)
     label, score = rng.integers(0, 2, N), rng.random(N)
@@ -107,7 +106,7 @@ def test_rows_without_identifiers_are_matched_by_place(gate: Do) -> None:
     assert "not paired: labels differ from those of b.csv" in gate("a.csv --against b.csv --margin 0.05").text
 
 
-def test_few_errors_cannot_show_it(gate: Do) -> None:
+def test_few_errors_cannot_show_it(gate):
     """Two models without an error on the rows are no proof: unclear, whatever the margin."""
     for name, seed in (("few", 1), ("new", 2)):
         csv(f"{name}.csv", loss=[1.0] * 5 + [0.0] * 295, confidence=np.random.default_rng(seed).random(300))
@@ -117,7 +116,7 @@ def test_few_errors_cannot_show_it(gate: Do) -> None:
     gate("bad.csv --gate 'selective_risk(coverage=0.3)' --against main.csv --margin 0.4")
 
 
-def test_the_summary_is_markdown(gate: Do) -> None:
+def test_the_summary_is_markdown(gate):
     """A table with every condition, printed or written; nothing is written where usage is wrong."""
     gate("main.csv --gate augrc<=0.2 --gate augrc<=0.01 --summary s.md", 1)
     lines = Path("s.md").read_text().splitlines()
@@ -143,7 +142,7 @@ def test_the_summary_is_markdown(gate: Do) -> None:
         ("--gate 'selective_risk(coverage=0.3)' --against main.json --margin 1", "against has no sel"),
     ],
 )
-def test_wrong_use_is_no_failed_gate(gate: Do, options: str, message: str) -> None:
+def test_wrong_use_is_no_failed_gate(gate, options, message):
     """Exit code 2, and the remedy."""
     before = Path("main.csv").read_bytes()
     assert message in gate(f"main.csv {options}", 2).err
@@ -151,10 +150,10 @@ def test_wrong_use_is_no_failed_gate(gate: Do, options: str, message: str) -> No
     assert Path("main.csv").read_bytes() == before
 
 
-def test_a_gate_in_python() -> None:
+def test_a_gate_in_python():
     """Evaluations, dicts and comparisons; several scores are refused."""
 
-    def evaluated(name: str) -> Any:
+    def evaluated(name):
         return abstain.evaluate(loss=WRONG, confidence=SCORES[name], metrics=["augrc"])
 
     new, main = evaluated("bad"), evaluated("main")

@@ -4,26 +4,25 @@ import json
 import re
 import shlex
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import abstain
 from abstain._result import percent
-from tests.command import Do, csv
+from tests.command import csv
 
 COLUMNS = "rows.csv --labels label --probabilities p_*"
 
 
-def named(text: str) -> str:
+def named(text):
     """Return the command that a verdict names."""
     found = re.search(r"next: abstain (.*?--delta [\d.]+)", text)
     assert found is not None, text
     return found[1]
 
 
-def written(name: str, n: int, seed: int, *, ood: int = 0, worse: float = 0.0) -> tuple[Any, Any]:
+def written(name, n, seed, *, ood=0, worse=0.0):
     """Write labels, two probabilities and a site; return loss and score. ``worse``: errors added in a tenth."""
     rng = np.random.default_rng(seed)
     score, site = rng.uniform(0.5, 1.0, n), np.where(rng.random(n) < 0.1, "far", "near")
@@ -35,7 +34,7 @@ def written(name: str, n: int, seed: int, *, ood: int = 0, worse: float = 0.0) -
     return wrong.astype(float), score
 
 
-def test_foreign_rows_that_a_threshold_would_answer_are_counted(do: Do) -> None:
+def test_foreign_rows_that_a_threshold_would_answer_are_counted(do):
     """Left out of the choice, and most below it: share and mix stand beside the guarantee and the command of joint."""
     loss, score = written("rows.csv", 3000, 0, ood=1000)
     found = abstain.choose_threshold(loss[:2000], score[:2000], risk=0.05, delta=0.05)
@@ -57,7 +56,7 @@ def test_foreign_rows_that_a_threshold_would_answer_are_counted(do: Do) -> None:
     assert "of 1,000 OOD rows would be answered at these thresholds" in by_site
 
 
-def test_groups_that_break_a_guarantee_lead_to_a_threshold_for_each(do: Do) -> None:
+def test_groups_that_break_a_guarantee_lead_to_a_threshold_for_each(do):
     """The verdict begins with not yet, its command chooses by group, and a policy of the page notes the group."""
     written("rows.csv", 4000, 1, worse=0.2)
     text = do(f"evaluate {COLUMNS} --groups site --report page.html").text
@@ -65,7 +64,7 @@ def test_groups_that_break_a_guarantee_lead_to_a_threshold_for_each(do: Do) -> N
     assert named(text).endswith(" --groups site --risk 0.05 --delta 0.05")
     assert "near" in do(named(text), 1).text
     html = Path("page.html").read_text("utf-8")
-    data = json.loads(re.search(r'<script type="application/json"[^>]*>(.*?)</script>', html, re.DOTALL)[1])  # type: ignore[index]
+    data = json.loads(re.search(r'<script type="application/json"[^>]*>(.*?)</script>', html, re.DOTALL)[1])
     notes = [json.loads(each["note"]) for one in data["scores"] for each in one["certified"].values()]
     assert sum("far" in each for each in notes) == 1
     text = do(f"evaluate {COLUMNS}").text
@@ -73,7 +72,7 @@ def test_groups_that_break_a_guarantee_lead_to_a_threshold_for_each(do: Do) -> N
     assert "next: abstain evaluate rows.csv --labels label --probabilities 'p_*' --groups site" in text
 
 
-def test_columns_that_may_be_groups(do: Do) -> None:
+def test_columns_that_may_be_groups(do):
     """Two to a tenth of the rows or 40 values, no fractions, no names of rows; no more like the labels than by half."""
     rows = np.arange(200)
     label = rows % 2
@@ -91,7 +90,7 @@ def test_columns_that_may_be_groups(do: Do) -> None:
 
 
 @pytest.mark.parametrize("more", ["", "--groups site", "--score neg_gini"])
-def test_a_broken_guarantee_stops_and_names_how_to_start_again(do: Do, more: str) -> None:
+def test_a_broken_guarantee_stops_and_names_how_to_start_again(do, more):
     """Nothing is guaranteed any more; the command, for new rows, chooses a threshold of the same score and risk."""
     written("rows.csv", 3000, 2)
     written("later.csv", 3000, 3, worse=0.9)

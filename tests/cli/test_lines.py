@@ -1,7 +1,6 @@
 """How much a terminal is told: lines on standard output at 80 columns, of every command that decides something."""
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -33,7 +32,7 @@ BARS = {
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     """Write the demo's data, a synthetic churn file, a policy of it, known and unknown rows, and a study."""
     where = tmp_path_factory.mktemp("lines")
     rng = np.random.default_rng(0)
@@ -65,9 +64,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("typed", BARS)
-def test_lines_are_few(
-    typed: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_lines_are_few(typed, folder, monkeypatch, capsys):
     """The answer comes first, no sentence and no command twice, and one line says how a file was read."""
     monkeypatch.chdir(folder)
     monkeypatch.setenv("COLUMNS", "80")
@@ -91,7 +88,7 @@ def test_lines_are_few(
     assert not any("customer_id" in line for line in sentences)
 
 
-def test_help_shows_at_most_twenty_options_and_says_where_the_others_are(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_shows_at_most_twenty_options_and_says_where_the_others_are(capsys):
     """Under headings; ``--help-all`` lists every option that the command takes."""
     from abstain.cli import command
 
@@ -111,7 +108,7 @@ def test_help_shows_at_most_twenty_options_and_says_where_the_others_are(capsys:
         assert ("--help-all" in short.rpartition("more options")[2]) is (len(shown) <= len(listed))
 
 
-def test_options_stand_under_their_headings(capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_stand_under_their_headings(capsys):
     """What is read, what is computed, what is written; help is the last."""
     assert run(["evaluate", "--help-all"]) == 0
     text = capsys.readouterr().out

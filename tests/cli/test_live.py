@@ -1,26 +1,25 @@
 """``abstain live``: week by week, with audits."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
 import abstain
-from tests.command import Do, csv
+from tests.command import csv
 
 LIVE = "live {}.csv --loss err --confidence conf --state live.json -o policy.json"
 
 
-def made(k: int, n: int) -> tuple[Any, Any, Any]:
+def made(k, n):
     """Return scores and errors, fewer where the score is high, and the generator for more."""
     rng = np.random.default_rng(k)
     score = rng.random(n)
     return score, (rng.random(n) < 0.3 * (1 - score) ** 1.5).astype(float), rng
 
 
-def week(k: int, threshold: float = np.inf, **columns: Any) -> str:
+def week(k, threshold=np.inf, **columns):
     """Write a week of rows, of which a fifth of the answers and all others are labelled; return the command on it."""
     score, wrong, rng = made(k, 1500)
     chance = np.where(score >= threshold, 0.2, 1.0)
@@ -30,12 +29,12 @@ def week(k: int, threshold: float = np.inf, **columns: Any) -> str:
     return LIVE.format(f"week{k}")
 
 
-def state() -> Any:
+def state():
     """Return the certificate as it is saved."""
     return abstain.live.load_live("live.json")
 
 
-def test_weeks_of_a_certificate(do: Do) -> None:
+def test_weeks_of_a_certificate(do):
     """The policy of each week answers from the threshold that is certified then, and the state counts every row."""
     do(f"{week(1)} --risk 0.05 --delta 0.05 --audit 0.2")
     do(week(2))
@@ -46,7 +45,7 @@ def test_weeks_of_a_certificate(do: Do) -> None:
     assert state().result().groups[""].rows == 4500
 
 
-def test_what_cannot_begin(do: Do) -> None:
+def test_what_cannot_begin(do):
     """Without a limit, with a column that is not there, or with audits but not their chances nothing is written."""
     assert "needs a limit" in do(week(1), 2).err
     assert "chances" in do(f"{week(1)} --risk 0.05 --label-probability chances", 2).err
@@ -55,7 +54,7 @@ def test_what_cannot_begin(do: Do) -> None:
     assert not Path("live.json").exists()
 
 
-def test_rows_and_options_that_do_not_fit(do: Do) -> None:
+def test_rows_and_options_that_do_not_fit(do):
     """A week twice, another limit, and chances below those in force are refused; the state stays as it was."""
     do(f"{week(1)} --risk 0.05")
     before = Path("live.json").read_bytes()
@@ -65,7 +64,7 @@ def test_rows_and_options_that_do_not_fit(do: Do) -> None:
     assert Path("live.json").read_bytes() == before
 
 
-def test_audits_from_a_policy_to_the_next_certificate(do: Do) -> None:
+def test_audits_from_a_policy_to_the_next_certificate(do):
     """``apply --audit`` draws by names; what comes back counts with its chance, and a row that comes twice does not."""
     csv("others.csv", conf=np.random.default_rng(3).random(1000))  # neither labels nor names
     back = f"{LIVE} --ids id --label-probability label_probability --drawn label_drawn"
@@ -86,7 +85,7 @@ def test_audits_from_a_policy_to_the_next_certificate(do: Do) -> None:
     assert "by their ids" in do(back.format("again"), 2).err
 
 
-def test_an_empty_week(do: Do) -> None:
+def test_an_empty_week(do):
     """A file without rows is a week without rows, after which the policy of the week before stands."""
     do(f"{week(1)} --risk 0.15")
     Path("none.csv").write_text("conf,chance,err\n")
@@ -97,7 +96,7 @@ def test_an_empty_week(do: Do) -> None:
     assert len(state().result().history) == 2
 
 
-def test_groups_that_join(do: Do) -> None:
+def test_groups_that_join(do):
     """Groups are those of the first file; a later one joins by name, with a part of the reserve."""
     first, second = week(1, site=pl.lit("a")), f"{week(2, site=pl.lit('b'))} --groups site"
     do(f"{first} --risk 0.05 --groups site --reserve 0.5")
@@ -106,7 +105,7 @@ def test_groups_that_join(do: Do) -> None:
     assert set(abstain.load_policy("policy.json").thresholds) == {"a", "b"}
 
 
-def test_a_share_of_unseen_answers(do: Do) -> None:
+def test_a_share_of_unseen_answers(do):
     """``--ood-share`` certifies a stricter limit, once and week by week, and is written into the policy."""
     score, wrong, _ = made(8, 9000)
     csv("rows.csv", conf=score, err=wrong)
@@ -119,7 +118,7 @@ def test_a_share_of_unseen_answers(do: Do) -> None:
         assert abstain.load_policy(name).objective.ood_share == 0.01
 
 
-def test_a_violated_certificate_answers_nothing(do: Do) -> None:
+def test_a_violated_certificate_answers_nothing(do):
     """Once the risk of the answers has risen, the exit code is 1, and the policy rejects all until a restart."""
     do(f"{week(1)} --risk 0.05 --restarts 1")
     do(week(2))

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import abstain
-from tests.command import Do, csv
+from tests.command import csv
 
 
-def test_a_margin_knows_the_clusters(do: Do) -> None:
+def test_a_margin_knows_the_clusters(do):
     """The p-value of the command is that of the function with clusters."""
     rng, who = np.random.default_rng(0), np.repeat(np.arange(60), 50)
     side, wrong = rng.random(60)[who], (rng.random(3000) < 0.15).astype(int)
@@ -23,7 +23,7 @@ def test_a_margin_knows_the_clusters(do: Do) -> None:
     assert (found["n_clusters"], found["p_value"]) == (60, pytest.approx(same.p_value))
 
 
-def test_comparisons_by_the_command_say_what_they_assume(do: Do) -> None:
+def test_comparisons_by_the_command_say_what_they_assume(do):
     """The method arrives, its default names the other one wherever it is read, and a margin has none."""
     rng, wrong = np.random.default_rng(0), np.arange(300) % 10 == 0
     scores = {name: rng.normal(size=300) - wrong for name in ("one", "two")}
@@ -37,7 +37,7 @@ def test_comparisons_by_the_command_say_what_they_assume(do: Do) -> None:
     do(f"{compare} --margin 0.1 --method influence", 2)
 
 
-def test_live_ends_with_1_if_any_group_is_violated(do: Do) -> None:
+def test_live_ends_with_1_if_any_group_is_violated(do):
     """A job that runs every night stops for one group."""
     first = "--risk 0.05 --delta 0.05 -o p.json"
     for week, (bad, options) in enumerate(((False, first), (True, ""))):
@@ -49,7 +49,7 @@ def test_live_ends_with_1_if_any_group_is_violated(do: Do) -> None:
         do(f"live week.csv --state s.json --loss err --confidence conf --groups site {options}", int(bad))
 
 
-def test_audit_takes_its_level(do: Do) -> None:
+def test_audit_takes_its_level(do):
     """The interval is that of the level that was asked for."""
     rng = np.random.default_rng(0)
     conf = rng.random(800)
@@ -62,7 +62,7 @@ def test_audit_takes_its_level(do: Do) -> None:
 
 
 @pytest.mark.parametrize("state", ["a.csv", "p.json"])
-def test_a_state_does_not_replace_the_rows(do: Do, state: str) -> None:
+def test_a_state_does_not_replace_the_rows(do, state):
     """The file of the rows, or the policy, as the state is refused."""
     csv("a.csv", conf=[0.9, 0.8, 0.7], err=[0, 1, 0])
     chosen = abstain.choose_threshold([0.0] * 150, np.linspace(0.1, 0.9, 150), risk=0.1, delta=0.05)

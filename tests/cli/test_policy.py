@@ -5,18 +5,17 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
 import abstain
-from tests.command import Do, csv
+from tests.command import csv
 
 
 @pytest.fixture(autouse=True)
-def _rows(do: Do) -> None:
+def _rows(do):
     """Write calibration rows, test rows of the same kind, and spoiled ones."""
     for name, seed in (("val", 0), ("test", 1), ("spoiled", 2)):
         rng = np.random.default_rng(seed)
@@ -30,15 +29,15 @@ def _rows(do: Do) -> None:
 THRESHOLD = "threshold val.csv --logits z_* --risk 0.2 --delta 0.05 -o p.json"
 
 
-def exported(file: str) -> list[bool]:
+def exported(file):
     """Return what the exported Python file decides on the rows of a file."""
-    names: dict[str, Any] = {"__name__": "decide"}
+    names = {"__name__": "decide"}
     exec(Path("decide.py").read_text(), names)
     return [names["decide"](row)[0] for row in pl.read_csv(file).to_dicts()]
 
 
 @pytest.mark.parametrize("command", ["apply p.json test.csv -o out.csv", "audit p.json test.csv"])
-def test_a_policy_says_its_model(do: Do, command: str) -> None:
+def test_a_policy_says_its_model(do, command):
     """Written by threshold; apply and audit refuse another one with exit code 2 and write nothing."""
     do(f"{THRESHOLD} --model 'net 3' --author me --note spring")
     content = json.loads(Path("p.json").read_text())
@@ -49,7 +48,7 @@ def test_a_policy_says_its_model(do: Do, command: str) -> None:
     do(f"{command} --model 'net 3'")
 
 
-def test_the_score_that_decides_is_named(do: Do) -> None:
+def test_the_score_that_decides_is_named(do):
     """What was understood names the computed score, not the largest softmax, in every command and on the page."""
     chosen = f"{THRESHOLD} --score energy --report page.html"
     for command in (chosen, "audit p.json test.csv", "monitor p.json test.csv"):
@@ -57,7 +56,7 @@ def test_the_score_that_decides_is_named(do: Do) -> None:
     assert 'read as confidence</th><td class="s0">energy<' in Path("page.html").read_text("utf-8")
 
 
-def test_audit_says_what_a_policy_does(do: Do) -> None:
+def test_audit_says_what_a_policy_does(do):
     """By group if asked; exit code 1 where the guarantee is refuted, else 0."""
     do(THRESHOLD)
     shown = do("audit p.json test.csv --groups site").out
@@ -67,7 +66,7 @@ def test_audit_says_what_a_policy_does(do: Do) -> None:
     assert do("audit p.json spoiled.csv", 1).out.startswith("Stop answering by this policy: ")
 
 
-def test_exports_decide_as_apply_does(do: Do) -> None:
+def test_exports_decide_as_apply_does(do):
     """The Python file, by the ending of its name; the schema; SQL is refused for logits with what to do."""
     do(THRESHOLD)
     do("apply p.json test.csv -o out.csv")
@@ -78,7 +77,7 @@ def test_exports_decide_as_apply_does(do: Do) -> None:
     assert "say which form" in do("export p.json", 2).err
 
 
-def test_capacity_as_cases(do: Do) -> None:
+def test_capacity_as_cases(do):
     """300 of 1,500 cases are a fifth; words are refused."""
     capacity = "threshold val.csv --logits z_* --json --capacity"
     assert do(f"{capacity} 300/1500").json == do(f"{capacity} 0.2").json
@@ -87,7 +86,7 @@ def test_capacity_as_cases(do: Do) -> None:
         assert "--capacity takes a share, or cases of all cases as in 500/2500" in said
 
 
-def test_two_scores_on_the_command_line(do: Do) -> None:
+def test_two_scores_on_the_command_line(do):
     """Chosen on ID and OOD rows, applied, exported, audited and monitored: the same rows are accepted."""
     for name, seed in (("cal", 0), ("later", 1)):
         rng = np.random.default_rng(seed)
@@ -122,13 +121,13 @@ def test_two_scores_on_the_command_line(do: Do) -> None:
         ("--risk 0.2 --delta 0.1 --second nothing", "nothing"),
     ],
 )
-def test_wrong_use_of_two_scores(do: Do, options: str, message: str) -> None:
+def test_wrong_use_of_two_scores(do, options, message):
     """Exit code 2, and nothing is written."""
     assert message in do(f"threshold val.csv --logits z_* {options} -o p.json", 2).err
     assert not Path("p.json").exists()
 
 
-def test_late_labels_are_not_left_out(do: Do) -> None:
+def test_late_labels_are_not_left_out(do):
     """Who leaves out rows without a label yet keeps the errors that came first; the remedy is the age of rows."""
     do(THRESHOLD)
     pl.read_csv("test.csv").with_columns(y=pl.when(pl.int_range(pl.len()) <= 1000).then("y")).write_csv("late.csv")
@@ -138,7 +137,7 @@ def test_late_labels_are_not_left_out(do: Do) -> None:
 
 
 @pytest.mark.parametrize("command", ["threshold", "audit", "monitor"])
-def test_no_verdict_is_left_out_because_it_is_late(do: Do, command: str) -> None:
+def test_no_verdict_is_left_out_because_it_is_late(do, command):
     """Whatever column holds the verdicts, a command of guarantees says that rows count by their age."""
     k = np.arange(50)
     csv("rows.csv", loss=k % 2, confidence=k / 50)
@@ -158,13 +157,13 @@ def test_no_verdict_is_left_out_because_it_is_late(do: Do, command: str) -> None
         ("--score energy", "'energy' is computed from logits or probabilities, which the file does not hold"),
     ],
 )
-def test_a_column_is_no_computed_score(do: Do, options: str, message: str) -> None:
+def test_a_column_is_no_computed_score(do, options, message):
     """A file of finished columns: which one is asked for by name, and nothing is said that nobody asked."""
     csv("two.csv", labels=[1, 0, 1], predictions=[1, 1, 1], conf_a=[0.9, 0.8, 0.7], conf_b=[0.3, 0.2, 0.2])
     assert message in do(f"threshold two.csv --coverage 0.5 {options}", 2).said
 
 
-def test_applied_rows_run_nothing_in_a_spreadsheet(do: Do) -> None:
+def test_applied_rows_run_nothing_in_a_spreadsheet(do):
     Path("new.csv").write_text('case,=cell,msp\n=1+1,-0.5,0.95\n"\t@x",+x,0.3\n\'=y,,0.2\n')
     abstain.choose_threshold([0, 1], [0.9, 0.2], coverage=0.5).save("p.json", score="msp")
     do("apply p.json new.csv -o out.csv")
@@ -172,7 +171,7 @@ def test_applied_rows_run_nothing_in_a_spreadsheet(do: Do) -> None:
     assert Path("out.csv").read_text().splitlines() == rows
 
 
-def test_an_export_writes_no_escape_code_to_a_terminal(tmp_path: Path) -> None:
+def test_an_export_writes_no_escape_code_to_a_terminal(tmp_path):
     pty = pytest.importorskip("pty")
     found = abstain.choose_threshold([0, 1], [0.9, 0.2], coverage=0.5)
     found.save(tmp_path / "p.json", score="a\x1b[31mb")

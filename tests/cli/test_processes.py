@@ -3,18 +3,16 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tests.cli.conftest import COLUMNS
-from tests.command import Run
 
 COMMAND = [sys.executable, "-m", "abstain"]
 
 
-def start(*arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
+def start(*arguments, **variables):
     """Run the command in a process of its own, without a terminal."""
     environment = {key: value for key, value in os.environ.items() if key not in {"COLUMNS", "NO_COLOR", "FORCE_COLOR"}}
     return subprocess.run(
@@ -24,14 +22,14 @@ def start(*arguments: object, **variables: str) -> subprocess.CompletedProcess[s
 
 
 @pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def path(tmp_path_factory):
     """Return a small archive of predictions."""
     path = tmp_path_factory.mktemp("small") / "preds.npz"
     np.savez(path, **{name: COLUMNS[name] for name in ("y", "yhat", "conf", "vague", "votes")})
     return path
 
 
-def test_exit_codes_and_streams(path: Path) -> None:
+def test_exit_codes_and_streams(path):
     """0 with the result on stdout; 2 with one line on stderr; files are announced on stderr."""
     done = start("evaluate", path)
     assert (done.returncode, done.stderr.count("\n")) == (0, 1)
@@ -49,7 +47,7 @@ def test_exit_codes_and_streams(path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
 @pytest.mark.parametrize("arguments", [["metrics"], ["evaluate", "{path}", "--json", "-"]])
-def test_a_reader_that_stops(path: Path, arguments: list[str]) -> None:
+def test_a_reader_that_stops(path, arguments):
     """A pipe that closes at once (as head does) is no error, and nothing is said about it."""
     words = [word.format(path=path) for word in arguments]
     reading, writing = os.pipe()
@@ -74,7 +72,7 @@ def test_a_reader_that_stops(path: Path, arguments: list[str]) -> None:
         ("evaluate preds.npz", 0, "true"),
     ],
 )
-def test_a_reader_that_stops_hides_no_exit_code(path: Path, words: str, code: int, reader: str) -> None:
+def test_a_reader_that_stops_hides_no_exit_code(path, words, code, reader):
     """``abstain … | true`` with pipefail ends as without a pipe, whether the reader leaves early or late."""
     line = f"set -o pipefail; {sys.executable} -m abstain {words.replace('<', chr(92) + '<')} | {reader}"
     done = subprocess.run(["bash", "-c", line], cwd=path.parent, capture_output=True, timeout=120, check=False)
@@ -82,7 +80,7 @@ def test_a_reader_that_stops_hides_no_exit_code(path: Path, words: str, code: in
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
-def test_a_full_disk(path: Path) -> None:
+def test_a_full_disk(path):
     """Output that cannot be written is an error, said once."""
     with open("/dev/full", "w") as full:
         done = subprocess.run(
@@ -93,7 +91,7 @@ def test_a_full_disk(path: Path) -> None:
     assert done.stderr.count("\n") == 1
 
 
-def test_colours(path: Path, abstain_: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_colours(path, abstain_, monkeypatch):
     """None without a terminal; FORCE_COLOR asks for them, and NO_COLOR has the last word."""
     command = "evaluate", path, "--scores", "conf,vague"
     assert "\x1b" not in abstain_(*command).out
@@ -106,7 +104,7 @@ def test_colours(path: Path, abstain_: Run, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
-def test_old_encodings(path: Path, encoding: str) -> None:
+def test_old_encodings(path, encoding):
     """Signs that an encoding lacks become question marks, not errors."""
     done = subprocess.run(
         [*COMMAND, "evaluate", str(path)],
@@ -117,7 +115,7 @@ def test_old_encodings(path: Path, encoding: str) -> None:
 
 
 @pytest.mark.parametrize("missing", ["click", "rich"])
-def test_without_the_extra(missing: str) -> None:
+def test_without_the_extra(missing):
     """The command says what to install; the library itself works."""
     code = (
         f"import sys; sys.modules[{missing!r}] = None; sys.argv = ['abstain', 'demo']\n"
@@ -130,7 +128,7 @@ def test_without_the_extra(missing: str) -> None:
     assert done.stderr.count("\n") == 1
 
 
-def test_without_polars(path: Path) -> None:
+def test_without_polars(path):
     """Archives need NumPy only; for tables the message says what to install."""
     table, other = path.with_name("a.csv"), path.with_name("a.parquet")
     table.write_text("y,yhat,conf\n0,0,1\n")
@@ -151,7 +149,7 @@ def test_without_polars(path: Path) -> None:
     assert last.startswith(f'abstain: {other}: reading .parquet files needs polars: pip install ".[cli]"')
 
 
-def test_width_without_a_terminal(path: Path, abstain_: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_width_without_a_terminal(path, abstain_, monkeypatch):
     """120 columns unless COLUMNS says otherwise; a long note goes on in the next line; so in a process of its own."""
     scores = ["--scores", "conf,vague", "--metrics", "augrc,coverage_at_risk(risk=0)"]
     assert start("evaluate", path, *scores).stdout == abstain_("evaluate", path, *scores).out

@@ -4,7 +4,6 @@ import sys
 from itertools import count
 
 import numpy as np
-import pytest
 
 import abstain
 from abstain import _pace
@@ -12,9 +11,9 @@ from abstain._pace import heard_by, paced
 from abstain.cli import command, run
 
 
-def test_steps_are_heard() -> None:
+def test_steps_are_heard():
     """Every step is, with the share that is done; without a listener nothing happens."""
-    heard: list[tuple[str, float]] = []
+    heard = []
     with heard_by(lambda what, share, seconds: heard.append((what, share))):
         assert list(paced("abcd", "letters")) == list("abcd")
         abstain.inference.bootstrap("coverage_at_risk", [0, 1, 0, 0] * 25, range(100), n_resamples=20)
@@ -23,10 +22,10 @@ def test_steps_are_heard() -> None:
     assert list(paced("ab", "letters")) == ["a", "b"]
 
 
-def test_what_takes_long_is_announced_once(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_takes_long_is_announced_once(capsys, monkeypatch):
     """From three seconds on, with the remedy and the extra that helps; what is soon done is not mentioned."""
 
-    def work(**_: object) -> None:
+    def work(**_):
         hear = _pace._listener.get()
         assert hear is not None
         hear("bootstrap of a metric", 0.5, 1.0)
@@ -45,7 +44,7 @@ def test_what_takes_long_is_announced_once(capsys: pytest.CaptureFixture[str], m
     assert second == "joint metrics: will take about 3 minutes"
 
 
-def test_the_command_listens(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_the_command_listens(capsys, monkeypatch, tmp_path):
     """A bootstrap that would take long says so before it ends; where it is short nothing is said."""
     loss = np.arange(400) % 3 == 0
     rows = np.arange(400)

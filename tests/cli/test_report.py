@@ -3,10 +3,8 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable
 from html import unescape
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +16,7 @@ pytest.importorskip("polars")
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     """Return files of two models, of an OOD set, a policy and a study."""
     where, rng = tmp_path_factory.mktemp("reports"), np.random.default_rng(0)
     score = rng.random(2000)
@@ -35,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return where
 
 
-def words_of(page: Path) -> str:
+def words_of(page):
     """Return the text of a page without links and the marks of unbroken words; spaces are single and plain."""
     plain = re.sub(r'<a class="term"[^>]*>|</a>|</?span>', "", unescape(page.read_text("utf-8")))
     return " ".join(plain.split())
@@ -52,9 +50,7 @@ COMMANDS = {
 
 @pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.parametrize("ending", ["html", "md", "json"])
-def test_every_command_writes_its_report(
-    name: str, ending: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_command_writes_its_report(name, ending, folder, monkeypatch, capsys):
     """All three forms; the verdict is printed, and is on the page in the same words."""
     monkeypatch.chdir(folder)
     monkeypatch.setenv("COLUMNS", "1000")
@@ -76,10 +72,10 @@ def test_every_command_writes_its_report(
         assert hashlib.sha256(file.read_bytes()).hexdigest() in text
 
 
-def test_open_shows_the_page(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_open_shows_the_page(folder, monkeypatch, capsys):
     """In the browser of the user, after it was written; without a report there is nothing to show."""
     monkeypatch.chdir(folder)
-    shown: list[Any] = []
+    shown = []
     monkeypatch.setattr("webbrowser.open", shown.append)
     assert run(["compare", "a.npz", "b.npz", "--report", "shown.html", "--open"]) == 0
     assert shown == [(folder / "shown.html").resolve().as_uri()]
@@ -87,7 +83,7 @@ def test_open_shows_the_page(folder: Path, monkeypatch: pytest.MonkeyPatch, caps
     assert "--open shows the --report; give --report FILE" in capsys.readouterr().err
 
 
-def test_another_ending_is_refused_before_the_work(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_another_ending_is_refused_before_the_work(folder, capsys):
     """A page is no PDF."""
     assert run(["threshold", str(folder / "a.npz"), "--coverage", "0.5", "--report", str(folder / "x.pdf")]) == 2
     assert "extension '.pdf' is no report; use .html, .htm, .md, .json" in capsys.readouterr().err
@@ -95,9 +91,7 @@ def test_another_ending_is_refused_before_the_work(folder: Path, capsys: pytest.
 
 
 @pytest.mark.parametrize("command", ["threshold", "evaluate"])
-def test_a_guarantee_is_no_plain_yes_where_columns_that_may_be_groups_were_not_read(
-    command: str, abstain_: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_a_guarantee_is_no_plain_yes_where_columns_that_may_be_groups_were_not_read(command, abstain_, tmp_path):
     """The box, and the first line, in terminal and every form; identifiers, fractions and constants are no groups."""
     rng = np.random.default_rng(7)
     score = rng.random(2000)
@@ -120,7 +114,7 @@ def test_a_guarantee_is_no_plain_yes_where_columns_that_may_be_groups_were_not_r
         assert lead["tone"] == ("good" if green else "care")
 
 
-def test_a_plan_of_labels_has_a_page(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plan_of_labels_has_a_page(folder, monkeypatch):
     """``abstain plan --report``: how many rows to label, the chart of chances, and the stages."""
     monkeypatch.chdir(folder)
     options = "--labels 100 --metric aurc --seed 1 -o plan.csv --report plan.json"

@@ -1,15 +1,13 @@
 """Sentences of the commands are true of what was given and asked for."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import abstain
-from tests.command import Do, Run, csv
+from tests.command import csv
 
 
-def test_what_answering_everything_keeps_is_said_to_be_available(do: Do) -> None:
+def test_what_answering_everything_keeps_is_said_to_be_available(do):
     """A score the wrong way round, at a limit within which everything may be answered: how, not a larger risk."""
     loss = [float(k % 5 == 0 and k > 300) for k in range(1000)]
     csv("wrong.csv", loss=loss, confidence=np.arange(1000) / 1000)
@@ -18,7 +16,7 @@ def test_what_answering_everything_keeps_is_said_to_be_available(do: Do) -> None
     assert "give a larger risk" not in said
 
 
-def test_all_that_has_a_score_is_no_threshold(do: Do) -> None:
+def test_all_that_has_a_score_is_no_threshold(do):
     """Where only answering everything is certified, at a larger risk, no threshold is named."""
     csv("some.csv", loss=[0] * 30 + ([1] + [0] * 9) * 97, confidence=[0.9] * 30 + [0.5] * 970)
     said = do("threshold some.csv --risk 0.08 --delta 0.05", 1).text
@@ -27,7 +25,7 @@ def test_all_that_has_a_score_is_no_threshold(do: Do) -> None:
     assert "a second certificate" in said
 
 
-def test_a_time_is_no_group(do: Do) -> None:
+def test_a_time_is_no_group(do):
     """What a file was read as does not call the column of --time groups, but uses it."""
     csv("rows.csv", loss=[0, 1] * 30, confidence=np.arange(60) / 60)
     do("threshold rows.csv --risk 0.9 --delta 0.1 -o p.json")
@@ -39,7 +37,7 @@ def test_a_time_is_no_group(do: Do) -> None:
     assert "groups" not in done.err
 
 
-def test_a_row_that_is_refused_is_that_of_the_file(abstain_: Run, tmp_path: Path) -> None:
+def test_a_row_that_is_refused_is_that_of_the_file(abstain_, tmp_path):
     """With rows left out before it, and the value as the file has it, not one minus it."""
     columns = ["--labels", "y", "--positive-probability", "p"]
     good = tmp_path / "good.csv"
@@ -56,7 +54,7 @@ def test_a_row_that_is_refused_is_that_of_the_file(abstain_: Run, tmp_path: Path
     assert "holds 1.4 in data row 5" in done.err
 
 
-def test_a_row_of_classes_that_is_refused_is_that_of_the_rows() -> None:
+def test_a_row_of_classes_that_is_refused_is_that_of_the_rows():
     """Where incomplete rows have no score, the others keep their places; what is infinite has no score either."""
     p = [[np.nan, 0.5], [0.5, 0.5], [0.7, 0.7]]
     with pytest.raises(ValueError, match=r"probabilities\[2\] is 1.4"):

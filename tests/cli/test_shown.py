@@ -4,7 +4,6 @@ import base64
 import io
 import re
 from html import unescape
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ HOSTILE = '<script>alert(1)</script><img src=x onerror=alert(2)> "quoted" &amp; 
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> Path:
+def table(tmp_path):
     """Return a table of 60 rows with texts and pictures; the surest wrong one has a hostile text."""
     rng = np.random.default_rng(0)
     (tmp_path / "pictures").mkdir()
@@ -35,7 +34,7 @@ def table(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     "command", [["evaluate", "--groups", "site"], ["threshold", "--coverage", "0.5"]], ids=lambda command: command[0]
 )
-def test_texts_and_pictures_of_failures_are_shown(table: Path, command: list[str]) -> None:
+def test_texts_and_pictures_of_failures_are_shown(table, command):
     """Those of the wrong rows, the surest first, as they are in the file; a hostile text stays text."""
     page = table.with_name("page.html")
     options = ["--texts", "text", "--images", "picture", "--report", str(page)]
@@ -57,7 +56,7 @@ def test_texts_and_pictures_of_failures_are_shown(table: Path, command: list[str
     assert ("site" in understood) == (command[0] == "evaluate")
 
 
-def test_pictures_of_an_archive(tmp_path: Path) -> None:
+def test_pictures_of_an_archive(tmp_path):
     """An array of an .npz beside the rows; one of another length is refused."""
     rng = np.random.default_rng(1)
     pixels = rng.integers(0, 255, (30, 5, 5)).astype(np.uint8)
@@ -73,7 +72,7 @@ def test_pictures_of_an_archive(tmp_path: Path) -> None:
     assert run(["evaluate", str(tmp_path / "short.npz"), *report]) == 2
 
 
-def test_what_is_no_picture_is_refused(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_no_picture_is_refused(table, capsys):
     """A file of another kind, one that is missing, and options without a report; no page is left half-written."""
     page = table.with_name("page.html")
     options = ["--images", "picture", "--report", str(page)]

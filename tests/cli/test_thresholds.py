@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tests.command import Do, csv
+from tests.command import csv
 
 CHOOSE = "threshold val.csv --loss err --confidence msp"
 CERTIFY = f"{CHOOSE} --risk 0.05 --delta 0.05 -o policy.json"
@@ -15,7 +15,7 @@ APPLY = "apply policy.json val.csv -o out.parquet"
 MONITOR = "monitor policy.json {} --loss err"
 
 
-def write(name: str, n: int, error: float, seed: int = 0) -> pl.DataFrame:
+def write(name, n, error, seed=0):
     """Write a file of scores and errors."""
     rng = np.random.default_rng(seed)
     score = rng.random(n)
@@ -23,7 +23,7 @@ def write(name: str, n: int, error: float, seed: int = 0) -> pl.DataFrame:
     return pl.read_csv(csv(name, msp=score, err=wrong, site=np.where(np.arange(n) % 2, "a", "b")))
 
 
-def test_from_calibration_to_monitoring(do: Do) -> None:
+def test_from_calibration_to_monitoring(do):
     """Choose, apply, monitor: 0 while the guarantee holds, 1 when it is broken."""
     write("val.csv", 3000, 0.05)
     write("new.csv", 1000, 0.05, 1)
@@ -37,14 +37,14 @@ def test_from_calibration_to_monitoring(do: Do) -> None:
     assert do(MONITOR.format("bad.csv --json"), 1).json["violated"] is True
 
 
-def test_not_attainable_is_exit_code_1(do: Do) -> None:
+def test_not_attainable_is_exit_code_1(do):
     """A reason on stdout, no policy file."""
     write("val.csv", 40, 0.01)
     assert "too few" in do(CERTIFY, 1).out
     assert not Path("policy.json").exists()
 
 
-def test_the_policy_never_replaces_its_calibration_rows(do: Do) -> None:
+def test_the_policy_never_replaces_its_calibration_rows(do):
     """Refused before anything is read, and the file stays as it is."""
     write("val.csv", 100, 0.1)
     before = Path("val.csv").read_bytes()
@@ -53,7 +53,7 @@ def test_the_policy_never_replaces_its_calibration_rows(do: Do) -> None:
     assert Path("val.csv").read_bytes() == before
 
 
-def test_groups(do: Do) -> None:
+def test_groups(do):
     """One threshold for each site, applied by the column of that name."""
     write("val.csv", 2000, 0.05)
     said = do(f"{CHOOSE} --coverage 0.5 --groups site -o policy.json").said
@@ -63,7 +63,7 @@ def test_groups(do: Do) -> None:
     assert abs(pl.read_parquet("out.parquet")["accepted"].mean() - 0.5) < 0.01
 
 
-def test_a_policy_that_does_not_fit_is_one_line(do: Do) -> None:
+def test_a_policy_that_does_not_fit_is_one_line(do):
     """A new file without the score column; a policy edited by hand."""
     write("val.csv", 500, 0.05)
     policy = Path("policy.json")
@@ -77,7 +77,7 @@ def test_a_policy_that_does_not_fit_is_one_line(do: Do) -> None:
     assert (missing + edited).count("\n") == 2
 
 
-def test_a_temperature_from_calibration_to_monitoring(do: Do) -> None:
+def test_a_temperature_from_calibration_to_monitoring(do):
     """The policy remembers the columns of the logits and the temperature; decisions follow softmax(z/T)."""
     rng = np.random.default_rng(3)
     z = rng.normal(0, 2, (3000, 3))
@@ -99,7 +99,7 @@ def test_a_temperature_from_calibration_to_monitoring(do: Do) -> None:
     assert "'nonsense' is not known" in do(f"{chosen} --score nonsense", 2).err
 
 
-def test_a_finished_column_has_no_temperature(do: Do) -> None:
+def test_a_finished_column_has_no_temperature(do):
     """One line that says what to do."""
     write("val.csv", 100, 0.05)
     options = "threshold val.csv --loss err --coverage 0.5 --temperature 2"
@@ -107,7 +107,7 @@ def test_a_finished_column_has_no_temperature(do: Do) -> None:
     assert "leave --confidence out" in do(f"{options} --confidence msp", 2).err
 
 
-def test_a_group_breaks_its_guarantee(do: Do) -> None:
+def test_a_group_breaks_its_guarantee(do):
     """Exit code 1, and the group by name."""
     rows = write("val.csv", 8000, 0.02)
     do(f"{CERTIFY} --groups site --report page.md")
@@ -119,7 +119,7 @@ def test_a_group_breaks_its_guarantee(do: Do) -> None:
     assert ", coverage " not in told
 
 
-def test_one_group_of_two_attains(do: Do) -> None:
+def test_one_group_of_two_attains(do):
     """Its policy is written and rejects the other's rows; exit code 1 says that something is missing."""
     rows = write("val.csv", 3000, 0.02)
     rows = rows.with_columns(err=pl.when(pl.col("site") == "a").then(1).otherwise("err"))
@@ -141,7 +141,7 @@ def test_one_group_of_two_attains(do: Do) -> None:
         ("case,msp\n1,.9\n2,.99,7\n", "data row 2 (line 3) has 3 fields, the header has 2; repair the file"),
     ],
 )
-def test_rows_that_cannot_be_told_apart_are_not_decided(do: Do, text: str, message: str) -> None:
+def test_rows_that_cannot_be_told_apart_are_not_decided(do, text, message):
     """The file, the column or the row, and the remedy; no decided file appears."""
     write("val.csv", 100, 0.1)
     do(f"{CHOOSE} --risk 0.5 -o policy.json")
@@ -150,7 +150,7 @@ def test_rows_that_cannot_be_told_apart_are_not_decided(do: Do, text: str, messa
     assert not Path("out.csv").exists()
 
 
-def test_groups_of_a_csv_keep_their_text(do: Do) -> None:
+def test_groups_of_a_csv_keep_their_text(do):
     """Codes 01 and 1 are two groups: each has its own threshold, and apply and monitor find it again."""
     rng = np.random.default_rng(0)
     codes = ["01", "1", "007"]
@@ -163,13 +163,13 @@ def test_groups_of_a_csv_keep_their_text(do: Do) -> None:
 
 
 @pytest.mark.parametrize("objective", ["", "--delta 0.05", "--risk 0.1 --capacity 0.2"])
-def test_one_objective(do: Do, objective: str) -> None:
+def test_one_objective(do, objective):
     """The options are named, before the file is read."""
     said = do(f"threshold none.csv {objective}", 2).err
     assert "give exactly one of --risk, --coverage, --capacity, --cost, --review-cost." in said
 
 
-def test_a_cluster_column_is_used(do: Do) -> None:
+def test_a_cluster_column_is_used(do):
     """Named or recognised: the guarantee is about new clusters, and monitoring needs them; repeated ids are said."""
     rng = np.random.default_rng(0)
     m, k = 200, 5
@@ -189,7 +189,7 @@ def test_a_cluster_column_is_used(do: Do) -> None:
     assert "1000 rows have 200 ids" in do(choose).err
 
 
-def test_monitoring_by_new_rows_only(do: Do) -> None:
+def test_monitoring_by_new_rows_only(do):
     """Weeks into a state: a week that comes twice is refused, the state says what was seen, and keeps its options."""
     write("val.csv", 3000, 0.05)
     do(CERTIFY)
@@ -213,7 +213,7 @@ def test_monitoring_by_new_rows_only(do: Do) -> None:
 
 
 @pytest.mark.parametrize("missing", [130, 30])
-def test_monitoring_under_maturity(do: Do, missing: int) -> None:
+def test_monitoring_under_maturity(do, missing):
     """Rows of the last days wait, with or without a label; a mature row without one is refused, or an error."""
     write("val.csv", 3000, 0.05)
     do(CERTIFY)

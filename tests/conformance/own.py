@@ -1,7 +1,5 @@
 """How abstain computes each definition of the vectors."""
 
-from typing import Any
-
 ROWS = "f(loss, confidence, sample_weight=sample_weight{})"
 ONE = "id_score=id_score, ood_score=ood_score"
 TWO = "f(id_loss, " + ", ".join(
@@ -9,32 +7,29 @@ TWO = "f(id_loss, " + ", ".join(
 )
 
 
-def _estimators(*names: str) -> dict[str, tuple[str | None, str]]:
+def _estimators(*names):
     return {name: (None, ROWS.format(f", estimator='{name}'")) for name in names}
 
 
-def _trust() -> dict[str, tuple[str | None, str]]:
+def _trust():
     return {name: (None, ROWS.format(f", threshold=threshold, denominator='{name}'")) for name in ("accepted", "all")}
 
 
-def _areas(metric: str) -> dict[str, tuple[str, str]]:
+def _areas(metric):
     kind = metric.removeprefix("aupr_")
-    return {
-        "step": (f"average_precision_{kind}", ROWS.format("")),
-        "trapezoid": (f"aupr_{kind}", ROWS.format("")),
-    }
+    return {"step": (f"average_precision_{kind}", ROWS.format("")), "trapezoid": (f"aupr_{kind}", ROWS.format(""))}
 
 
-def _curves(side: str) -> dict[str, tuple[str, str]]:
+def _curves(side):
     return {name: (f"joint.aupr_{side}", f"f({ONE}, interpolation='{name}')") for name in ("step", "trapezoid")}
 
 
-def _operators(metric: str) -> dict[str, tuple[str, str]]:
+def _operators(metric):
     return {name: (f"joint.{metric}", f"{TWO}, operator='{name}').value") for name in ("at_least", "exact")}
 
 
 #: Metric, definition: the name in abstain (None: that of the metric) and the call.
-OWN: dict[str, dict[str, tuple[str | None, str]]] = {
+OWN = {
     "aurc": _estimators("plugin", "interpolated", "trapezoid", "harmonic", "log"),
     "e_aurc": _estimators("plugin", "trapezoid", "harmonic"),
     "aurc_achievable": {"hull": (None, ROWS.format(""))},
@@ -69,7 +64,7 @@ OWN: dict[str, dict[str, tuple[str | None, str]]] = {
 }
 
 
-def consistent(loss: Any, correct: Any, confidence: Any, uncertainty: Any) -> float:
+def consistent(loss, correct, confidence, uncertainty):
     """Accept all rows where the columns agree with each other, else none."""
     agree = (uncertainty == -confidence).all() and (correct == 1.0 - loss).all()
     return 0.0 if agree else float("inf")

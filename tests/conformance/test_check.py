@@ -3,7 +3,6 @@
 import json
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,18 +13,18 @@ from abstain.cli import run
 from abstain.conformance import check, vectors
 
 
-def running_mean(confidence: Any, loss: Any) -> float:
+def running_mean(confidence, loss):
     """Mean of the running risk, tied rows in the order of the file."""
     running = np.cumsum(loss[np.argsort(-confidence, kind="stable")])
     return float(np.mean(running / np.arange(1, len(loss) + 1)))
 
 
-def rescaled(confidence: Any, loss: Any) -> float:
+def rescaled(confidence, loss):
     """AUGRC times n/(n - 1), as if its coverage began at 1/n."""
     return float(abstain.augrc(loss, confidence)) * len(loss) / (len(loss) - 1)
 
 
-def crashes(confidence: Any, loss: Any) -> float:
+def crashes(confidence, loss):
     """Fail on every tie."""
     if len(set(confidence.tolist())) < len(confidence):
         raise IndexError("ties are hard")
@@ -35,14 +34,14 @@ def crashes(confidence: Any, loss: Any) -> float:
 class Updated:
     """A metric in the style of torchmetrics."""
 
-    def __init__(self) -> None:
-        self.rows: list[tuple[Any, Any]] = []
+    def __init__(self):
+        self.rows = []
 
-    def update(self, confidence: Any, loss: Any) -> None:
+    def update(self, confidence, loss):
         """Keep the rows."""
         self.rows.append((confidence, loss))
 
-    def compute(self) -> Any:
+    def compute(self):
         """Return AUGRC as an array of no dimension."""
         return np.asarray(abstain.augrc(self.rows[0][1], self.rows[0][0]))
 
@@ -91,7 +90,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_is_named(fault: str) -> None:
+def test_a_fault_is_named(fault):
     """The short form and the first finding say which."""
     function, metric, call, short, finding = FAULTS[fault]
     found = check(function, metric, call=call)
@@ -100,7 +99,7 @@ def test_a_fault_is_named(fault: str) -> None:
     assert found.findings[0] == finding
 
 
-def test_a_right_implementation_passes_by_the_names_of_its_parameters() -> None:
+def test_a_right_implementation_passes_by_the_names_of_its_parameters():
     """A class with update and compute, whose call is stated."""
     found = check(Updated, "augrc")
     assert found.passed
@@ -109,10 +108,10 @@ def test_a_right_implementation_passes_by_the_names_of_its_parameters() -> None:
     assert "Updated was called as f(confidence=confidence, loss=loss)" in found.notes()[-1]
 
 
-def test_what_may_be_refused_is_no_fault() -> None:
+def test_what_may_be_refused_is_no_fault():
     """A missing score, a single row, losses between 0 and 1; but not a tie."""
 
-    def picky(confidence: Any, loss: Any) -> float:
+    def picky(confidence, loss):
         if len(loss) < 2 or not np.isfinite(confidence).all() or set(loss) - {0.0, 1.0}:
             raise ValueError("not these rows")
         return float(abstain.aurc(loss, confidence))
@@ -123,7 +122,7 @@ def test_what_may_be_refused_is_no_fault() -> None:
     assert refused == {"one_right", "one_wrong", "graded", "infinite", "missing"}
 
 
-def test_an_undefined_value_may_be_nan_or_an_error_but_no_number() -> None:
+def test_an_undefined_value_may_be_nan_or_an_error_but_no_number():
     """AUROC of failures where every row is right."""
     names = ("one_right", "one_wrong", "all_right", "all_wrong")
     half = check(
@@ -132,10 +131,10 @@ def test_an_undefined_value_may_be_nan_or_an_error_but_no_number() -> None:
     assert {each.case for each in half.outcomes if each.status == "differs"} == set(names)
 
 
-def test_a_certificate_that_counts_inside_a_tie_is_violated() -> None:
+def test_a_certificate_that_counts_inside_a_tie_is_violated():
     """It tests the first rows of a tie and accepts all of it: the probability is exact."""
 
-    def hasty(confidence: Any, loss: Any) -> float:
+    def hasty(confidence, loss):
         order = np.argsort(-confidence, kind="stable")
         return float(confidence[order][0]) if loss[order][:2].sum() == 0 else np.inf
 
@@ -157,17 +156,17 @@ def test_a_certificate_that_counts_inside_a_tie_is_violated() -> None:
         ("confidence,, loss", "is not Python"),
     ],
 )
-def test_a_call_is_never_guessed(call: str | None, message: str) -> None:
+def test_a_call_is_never_guessed(call, message):
     """What is not said is asked for."""
     with pytest.raises(ValueError, match="call") as error:
         check(lambda a, b: 0.0, "aurc", call=call)
     assert message in str(error.value)
 
 
-def test_columns_stay_as_they_are() -> None:
+def test_columns_stay_as_they_are():
     """An implementation that sorts its arguments in place changes no later case."""
 
-    def careless(confidence: Any, loss: Any) -> float:
+    def careless(confidence, loss):
         value = float(abstain.aurc(loss, confidence))
         confidence.sort()
         loss[:] = 0.0
@@ -190,7 +189,7 @@ print({factor} * sum(pairs) / sum(w for _, _, w in rows) ** 2)
 """
 
 
-def test_the_command_says_what_a_function_computes(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_command_says_what_a_function_computes(tmp_path, capfd):
     """Text of 80 columns, Markdown and JSON; status 0 and 1."""
     json_path, table = tmp_path / "found.json", tmp_path / "found.md"
     code = run(["conformance", "abstain:aurc", "--metric", "aurc", "--json", str(json_path), "--table", str(table)])
@@ -212,7 +211,7 @@ def test_the_command_says_what_a_function_computes(tmp_path: Path, capfd: pytest
 
 
 @pytest.mark.parametrize(("factor", "code"), [("1", 0), ("2", 1)])
-def test_a_program_reads_json(factor: str, code: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_program_reads_json(factor, code, tmp_path, capfd):
     """A process for each case; an exit code other than 0 is a refusal."""
     file = tmp_path / "program.py"
     file.write_text(PROGRAM.replace("{factor}", factor))
@@ -235,13 +234,13 @@ def test_a_program_reads_json(factor: str, code: int, tmp_path: Path, capfd: pyt
         ["--command", "true", "--call", "loss", "--metric", "aurc"],
     ],
 )
-def test_bad_input_has_status_2(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> None:
+def test_bad_input_has_status_2(arguments, capfd):
     """With one sentence."""
     assert run(["conformance", *arguments]) == 2
     assert capfd.readouterr().err.startswith("abstain: ")
 
 
-def test_the_command_lists_metrics_and_writes_the_vectors(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_command_lists_metrics_and_writes_the_vectors(tmp_path, capfd):
     """Without a metric; the file is the one of the package."""
     assert run(["conformance"]) == 0
     assert "risk_at_coverage" in capfd.readouterr().out

@@ -18,17 +18,17 @@ FOLDER = ROOT / "src/abstain/conformance"
 
 
 @pytest.fixture(scope="module")
-def made() -> str:
+def made():
     """Return the text that the generator writes now."""
     return str(runpy.run_path(str(MAKER))["text"]())
 
 
-def test_the_file_is_what_the_generator_writes(made: str) -> None:
+def test_the_file_is_what_the_generator_writes(made):
     """Byte for byte."""
     assert (FOLDER / "vectors.json").read_bytes() == made.encode()
 
 
-def test_the_generator_shares_nothing_with_the_package() -> None:
+def test_the_generator_shares_nothing_with_the_package():
     """It imports the standard library only, neither NumPy nor abstain."""
     tree = ast.parse(MAKER.read_text(encoding="utf-8"))
     names = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
@@ -39,7 +39,7 @@ def test_the_generator_shares_nothing_with_the_package() -> None:
     }  # fmt: skip
 
 
-def test_the_file_has_the_form_of_the_schema() -> None:
+def test_the_file_has_the_form_of_the_schema():
     """And the schema refuses an answer that is a float."""
     schema = json.loads((FOLDER / "vectors.schema.json").read_text("utf-8"))
     validator = Draft202012Validator(schema)
@@ -49,7 +49,7 @@ def test_the_file_has_the_form_of_the_schema() -> None:
     assert len(list(validator.iter_errors(data))) == 1
 
 
-def test_definitions_differ() -> None:
+def test_definitions_differ():
     """Any two definitions of a metric differ in a case, and by far more than the tolerance where they differ."""
     for name, metric in vectors()["metrics"].items():
         for one, other in combinations(metric["definitions"], 2):
@@ -59,7 +59,7 @@ def test_definitions_differ() -> None:
             assert min(gaps, default=Fraction(1)) > Fraction(1, 100_000), (name, one, other)
 
 
-def test_an_answer_by_hand() -> None:
+def test_an_answer_by_hand():
     """AURC of a right and a wrong row of one score, and of ten rows with two scores."""
     cases = {case["problem"]: case["values"] for case in vectors()["metrics"]["aurc"]["cases"]}
     assert cases["tied_pair"]["plugin"] == "1/2"
@@ -68,7 +68,7 @@ def test_an_answer_by_hand() -> None:
 
 
 @pytest.mark.parametrize(("metric", "definition"), [(m, d) for m, every in OWN.items() for d in every])
-def test_abstain_conforms(metric: str, definition: str) -> None:
+def test_abstain_conforms(metric, definition):
     """Every metric agrees with its definition in every case."""
     name, call = OWN[metric][definition]
     found = check(f"abstain:{name or metric}", metric, call=call, tolerance=1e-12)
@@ -76,13 +76,13 @@ def test_abstain_conforms(metric: str, definition: str) -> None:
     assert found.definitions == (definition,)
 
 
-def test_every_metric_is_compared() -> None:
+def test_every_metric_is_compared():
     """All metrics of the vectors but the certificate are in the table of the test above."""
     assert set(OWN) | {"certificate"} == set(vectors()["metrics"])
 
 
 @pytest.mark.slow
-def test_certificates_of_abstain_hold() -> None:
+def test_certificates_of_abstain_hold():
     """Over all samples of the populations, in both orders."""
     call = "f(loss, confidence, risk=risk, delta=delta).threshold"
     found = check("abstain:choose_threshold", "certificate", call=call)
@@ -92,7 +92,7 @@ def test_certificates_of_abstain_hold() -> None:
         assert shares[f"{name}, right first"] == shares[f"{name}, wrong first"]
 
 
-def test_samples_of_populations_have_every_column() -> None:
+def test_samples_of_populations_have_every_column():
     """Correctness and uncertainty are the loss and the confidence the other way round."""
     call = "f(loss, correct, confidence, uncertainty)"
     found = check("tests.conformance.own:consistent", "certificate", call=call)

@@ -24,7 +24,7 @@ PAGES = [
 ]
 
 
-def libraries(page: Path) -> set[str]:
+def libraries(page):
     """Return the optional libraries that the Python blocks of a page import."""
     source = "\n".join(block for kind, block, _ in fences(page.read_text(encoding="utf-8")) if kind == "python")
     lines = re.findall(r"\b(?:import|from) (.*)", source)

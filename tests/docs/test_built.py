@@ -21,12 +21,12 @@ METRICS = [abstain.metrics.get(name) for name in abstain.metrics.names("blocks",
 
 
 class _Links(HTMLParser):
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
-        self.targets: list[str] = []
-        self.anchors: set[str] = set()
+        self.targets = []
+        self.anchors = set()
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         values = dict(attrs)
         if tag == "a" and values.get("href"):
             self.targets.append(str(values["href"]))
@@ -35,13 +35,13 @@ class _Links(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def html() -> Path:
+def html():
     """Return the folder of the pages."""
     return Path(os.environ["ABSTAIN_HTML"]).resolve(strict=True)
 
 
 @pytest.fixture(scope="module")
-def documents(html: Path) -> list[Path]:
+def documents(html):
     """Return the pages that have a source: of an earlier build, more may lie about."""
     index = (html / "searchindex.js").read_text(encoding="utf-8")
     names = json.loads(index.removeprefix("Search.setIndex(").removesuffix(")"))["docnames"]
@@ -49,9 +49,9 @@ def documents(html: Path) -> list[Path]:
     return found + sorted((html / "gallery/generated/reports").glob("*.html"))
 
 
-def test_internal_links_resolve(html: Path, documents: list[Path]) -> None:
+def test_internal_links_resolve(html, documents):
     """Every link between pages leads to a file, and every anchor to a place on it."""
-    pages: dict[Path, _Links] = {}
+    pages = {}
     for path in documents:
         pages[path] = _Links()
         pages[path].feed(path.read_text(encoding="utf-8"))
@@ -68,20 +68,20 @@ def test_internal_links_resolve(html: Path, documents: list[Path]) -> None:
     assert broken == []
 
 
-def test_references_in_docstrings_resolve(html: Path) -> None:
+def test_references_in_docstrings_resolve(html):
     """Every metric's page is linked from the reference, and See Also entries became links."""
     reference = (html / "api" / "metrics.html").read_text(encoding="utf-8")
     assert [m.name for m in METRICS if f"generated/{m.name}.html#abstain." not in reference] == []
     assert 'href="augrc.html#abstain.augrc"' in (html / "metrics" / "generated" / "aurc.html").read_text("utf-8")
 
 
-def test_nothing_is_fetched_to_build_and_hidden_files_stay_hidden(html: Path) -> None:
+def test_nothing_is_fetched_to_build_and_hidden_files_stay_hidden(html):
     """Included parts are no pages of their own."""
     assert not list(html.rglob("_requirements.html"))
     assert not list(html.rglob("_scores.html"))
 
 
-def test_reports_of_the_gallery_are_built(html: Path) -> None:
+def test_reports_of_the_gallery_are_built(html):
     """Each page that the gallery shows is there, whole, and fetches nothing."""
     page = (html / "gallery" / "reports.html").read_text(encoding="utf-8")
     shown = re.findall(r'src="(generated/reports/\w+\.html)"', page)
@@ -92,7 +92,7 @@ def test_reports_of_the_gallery_are_built(html: Path) -> None:
         assert not re.search(r'(?:src|href)="https?:', text)
 
 
-def test_search_works_without_a_network(html: Path) -> None:
+def test_search_works_without_a_network(html):
     """The index of the search lies beside the pages as a script, and knows metrics, commands and glossary words."""
     index = (html / "searchindex.js").read_text(encoding="utf-8")
     assert index.startswith("Search.setIndex(")

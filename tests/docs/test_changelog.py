@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +14,7 @@ pytest.importorskip("towncrier")
 OURS = {"70-first.change.md": "One.", "70-second.change.md": "Two:\n\n- a\n- b", "+c.breaking.md": "Three."}
 
 
-def test_notes_print_well(tmp_path: Path) -> None:
+def test_notes_print_well(tmp_path):
     """Every note once, under its kind, with the plain number of its issue, and those of one issue together."""
     shutil.copytree(ROOT / "changelog.d", tmp_path / "changelog.d")
     shutil.copy(ROOT / "pyproject.toml", tmp_path)

@@ -1,7 +1,6 @@
 """The examples of the documentation run and print what the pages say."""
 
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +13,7 @@ NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
-def test_examples_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_examples_of_a_page_run(page, tmp_path, monkeypatch):
     """Python blocks are doctests in one namespace, ``$ abstain`` lines run in a shell, in the order of the page."""
     for library in libraries(page):
         pytest.importorskip(library)
@@ -22,7 +21,7 @@ def test_examples_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.
     assert failures_of(page)[1] == []
 
 
-def test_a_wrong_example_is_found(tmp_path: Path) -> None:
+def test_a_wrong_example_is_found(tmp_path):
     """A wrong output fails, and so does one after a page's first block: the namespace is shared."""
     page = tmp_path / "page.md"
     page.write_text("```python\n>>> x = 1\n\n```\n\n```python\n>>> x + 1\n3\n\n```\n", encoding="utf-8")
@@ -31,7 +30,7 @@ def test_a_wrong_example_is_found(tmp_path: Path) -> None:
     assert "Got:\n    2" in "".join(failures)
 
 
-def test_a_command_that_fails_is_found(tmp_path: Path) -> None:
+def test_a_command_that_fails_is_found(tmp_path):
     """An error passes only where the page shows it, and a page that shows one must get it."""
     assert output_of("abstain evaluate nothing.csv", tmp_path, refused=True).startswith("abstain: nothing.csv: no such")
     for command, refused in (("abstain evaluate nothing.csv", False), ("abstain --version", True)):
@@ -39,7 +38,7 @@ def test_a_command_that_fails_is_found(tmp_path: Path) -> None:
             output_of(command, tmp_path, refused=refused)
 
 
-def test_the_main_pages_have_examples() -> None:
+def test_the_main_pages_have_examples():
     """The pages that teach by example are not empty of them: a broken search for blocks would pass silently."""
     counts = {}
     for name in ("quickstart", "why-does-my-number-differ", "choose-a-metric", "papers"):
@@ -48,7 +47,7 @@ def test_the_main_pages_have_examples() -> None:
     assert {name: n for name, n in counts.items() if n < 3} == {}
 
 
-def test_outputs_are_written_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outputs_are_written_anew(tmp_path, monkeypatch):
     """Outputs that changed are replaced, of Python and of commands; those that fit, with dots, stay."""
     monkeypatch.chdir(tmp_path)
     page = tmp_path / "page.md"

@@ -2,7 +2,6 @@
 
 import re
 import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ TEXT = (DOCS / "from.md").read_text(encoding="utf-8")
 COMMANDS = [line for block in re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL) for line in block.splitlines()]
 
 
-def files(folder: Path) -> None:
+def files(folder):
     """Write every file that the page names, under the names of the page."""
     fixtures = ROOT / "tests/readers/fixtures"
     shutil.copy(
@@ -34,7 +33,7 @@ def files(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_of_the_page_runs(command: str, tmp_path: Path) -> None:
+def test_a_command_of_the_page_runs(command, tmp_path):
     """As it stands on the page, on files of that name."""
     for needed in ("polars", "zstandard"):
         pytest.importorskip(needed)

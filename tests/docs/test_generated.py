@@ -2,7 +2,6 @@
 
 import re
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +14,7 @@ METRICS = [abstain.metrics.get(name) for name in abstain.metrics.names("blocks",
 
 
 @pytest.fixture(scope="module")
-def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def generated(tmp_path_factory):
     """Return a folder with all generated pages, in which a page of a metric that is gone was left over."""
     folder = tmp_path_factory.mktemp("generated")
     (folder / "gone.rst").write_text("old", encoding="utf-8")
@@ -23,7 +22,7 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_every_metric_has_a_page(generated: Path) -> None:
+def test_every_metric_has_a_page(generated):
     """One page per registered metric, listed in the index; pages of metrics that are gone are removed."""
     pages = {path.stem for path in generated.glob("[!_]*.rst")} - {"index"}
     assert pages == set(abstain.metrics.names("blocks", "probabilities"))
@@ -32,7 +31,7 @@ def test_every_metric_has_a_page(generated: Path) -> None:
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
-def test_a_page_states_the_facts(metric: abstain.metrics.Metric) -> None:
+def test_a_page_states_the_facts(metric):
     """Identifier, direction, range, needs, inference, scale, contributions and source are on the page."""
     facts = dict(registry_pages.facts(metric))
     assert metric.identifier in facts["Identifier"]
@@ -46,19 +45,19 @@ def test_a_page_states_the_facts(metric: abstain.metrics.Metric) -> None:
     assert all(value in page for value in facts.values())
 
 
-def test_identifiers_of_an_option_are_all_listed() -> None:
+def test_identifiers_of_an_option_are_all_listed():
     """A metric whose option names the convention shows one identifier per value, the default first."""
     names = registry_pages.identifiers(abstain.metrics.get("aurc"))
     assert names == ["aurc/plugin", "aurc/interpolated", "aurc/trapezoid", "aurc/harmonic", "aurc/log"]
 
 
-def test_every_score_is_in_the_table(generated: Path) -> None:
+def test_every_score_is_in_the_table(generated):
     """The table of scores has one row per registered score."""
     table = (generated / "_scores.rst").read_text(encoding="utf-8")
     assert re.findall(r"^   \* - ``(\w+)``", table, re.MULTILINE) == abstain.scores.names()
 
 
-def test_every_score_has_a_page(tmp_path: Path) -> None:
+def test_every_score_has_a_page(tmp_path):
     """One page per registered score with formula, needs, options and source; formulas survive the markup."""
     registry_pages.generate_scores(tmp_path)
     assert {path.stem for path in tmp_path.glob("*.rst")} == {*abstain.scores.names(), "index"}
@@ -71,7 +70,7 @@ def test_every_score_has_a_page(tmp_path: Path) -> None:
     assert registry_pages.escaped("||h||_1 with ``a_b`` and x*y") == r"\|\|h\|\|\_1 with ``a_b`` and x\*y"
 
 
-def test_the_page_of_options_has_every_command(tmp_path: Path) -> None:
+def test_the_page_of_options_has_every_command(tmp_path):
     """What ``--help`` says of each command, whole: it is declared with the command and nowhere else."""
     click = pytest.importorskip("click")
     command_pages = pytest.importorskip("command_pages")
@@ -84,7 +83,7 @@ def test_the_page_of_options_has_every_command(tmp_path: Path) -> None:
             assert option.opts[0] in page
 
 
-def test_the_glossary_has_every_word_and_metric() -> None:
+def test_the_glossary_has_every_word_and_metric():
     """Made of the words that ``abstain explain`` knows and of the declarations of the metrics."""
     from abstain._result import WORDS
 

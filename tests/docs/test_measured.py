@@ -4,7 +4,6 @@ import importlib
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -16,14 +15,14 @@ import measured  # noqa: E402
 PAGES = sorted(measured.PAGES.glob("*.md"))
 
 
-def script(command: str) -> Path:
+def script(command):
     """Return the file that ``python FILE`` or ``python -m MODULE`` runs."""
     words = command.split()
     return ROOT / (words[2].replace(".", "/") + ".py" if words[1] == "-m" else words[1])
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_measured_page_names_commands_that_exist(page: Path) -> None:
+def test_a_measured_page_names_commands_that_exist(page):
     """Every row has a command in full and a quick one, or says what else it needs; scripts and options are there."""
     rows = measured.rows(page)
     assert rows
@@ -35,7 +34,7 @@ def test_a_measured_page_names_commands_that_exist(page: Path) -> None:
             assert not unknown, f"{command}: {unknown}"
 
 
-def test_every_script_of_a_measured_page_is_in_its_table(tmp_path: Path) -> None:
+def test_every_script_of_a_measured_page_is_in_its_table(tmp_path):
     """What the text of a page names, its table does too, so that ``make measured`` misses nothing."""
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
@@ -44,7 +43,7 @@ def test_every_script_of_a_measured_page_is_in_its_table(tmp_path: Path) -> None
         assert {name.replace("/", ".") for name in named} - {name.replace("/", ".") for name in listed} == set(), page
 
 
-def test_every_benchmark_can_be_imported() -> None:
+def test_every_benchmark_can_be_imported():
     """What they take of the package and of the tests is there; the one of training loads PyTorch, which takes long."""
     names = {path.stem for path in (ROOT / "benchmarks").glob("*.py")} - {"training"}
     assert len(names) > 20
@@ -52,7 +51,7 @@ def test_every_benchmark_can_be_imported() -> None:
         importlib.import_module(f"benchmarks.{name}")
 
 
-def test_the_runner_lists_runs_and_leaves_out(capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_runner_lists_runs_and_leaves_out(capfd):
     """A command that fails counts, one without its data is named and left out, an unknown page is refused."""
     row = measured.Row("page", "a", "python x.py", "python -c print(40+2)")
     assert measured.run(row, None)

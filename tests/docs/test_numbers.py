@@ -1,7 +1,6 @@
 """Measured numbers on a page stand beside the command that prints them."""
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -16,13 +15,13 @@ COMMAND = re.compile(r"python (?:-m )?(?!pytest|timeit)[\w./]+|(?:benchmarks|exp
 READ_OFF = {"why-does-my-number-differ.md"}
 
 
-def sections(text: str) -> list[str]:
+def sections(text):
     """Return the head of a page, then each section after it, code left out."""
     text = re.sub(r"^```.*?^```$", lambda block: " ".join(COMMAND.findall(block[0])), text, flags=re.M | re.S)
     return re.split(r"^## ", text, flags=re.M)
 
 
-def measured(section: str) -> bool:
+def measured(section):
     """Return whether a section has a table of which three rows hold decimals."""
     tables = re.findall(r"(?:^\|.*\n?)+", section, re.M)
     return any(
@@ -30,7 +29,7 @@ def measured(section: str) -> bool:
     )
 
 
-def script(command: str) -> Path:
+def script(command):
     """Return the file that a command runs."""
     name = command.split()[-1]
     if name.endswith(".py"):
@@ -40,7 +39,7 @@ def script(command: str) -> Path:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_tables_of_measured_numbers_name_their_command(page: Path) -> None:
+def test_tables_of_measured_numbers_name_their_command(page):
     """In the section of the table or in the head of the page, and the command is there."""
     head, *parts = sections(page.read_text(encoding="utf-8"))
     for part in [head, *parts]:

@@ -21,7 +21,7 @@ PARTS = dict(zip(("start", "plain", "lightning"), FOUND, strict=True))
 @pytest.mark.parametrize("loop", ["plain", "lightning"])
 def test_ten_lines_are_enough(loop):
     """Three terms twice per step; the average has batch norm of its own and is not the last model."""
-    space: dict = {}
+    space = {}
     exec(PARTS["start"], space)
     made, rows, build = [], [], space["network"]
 

@@ -47,14 +47,14 @@ MEASURED = {
 
 
 @pytest.mark.parametrize("said", MEASURED)
-def test_what_is_said_was_measured(said: str) -> None:
+def test_what_is_said_was_measured(said):
     """The paper has these words, and the page has those with the same numbers."""
     page, words = MEASURED[said]
     assert said in PROSE
     assert words in " ".join((ROOT / "docs" / page).read_text(encoding="utf-8").split())
 
 
-def test_no_other_number_is_said() -> None:
+def test_no_other_number_is_said():
     """All digits of the prose stand in what was measured, or belong to a reference."""
     rest = PROSE
     for said in MEASURED:
@@ -62,7 +62,7 @@ def test_no_other_number_is_said() -> None:
     assert re.findall(r"\S*\d\S*", re.sub(r"\[@[^]]*\]", "", rest)) == []
 
 
-def test_the_length_and_the_parts_are_those_of_the_journal() -> None:
+def test_the_length_and_the_parts_are_those_of_the_journal():
     """750 to 1,750 words, with the sections that are asked for."""
     assert 750 <= len(PROSE.split()) <= 1750
     sections = re.findall(r"^# (.*)$", TEXT, re.MULTILINE)
@@ -70,7 +70,7 @@ def test_the_length_and_the_parts_are_those_of_the_journal() -> None:
     assert sections[-1] == "References"
 
 
-def test_every_reference_is_there_and_used() -> None:
+def test_every_reference_is_there_and_used():
     """Each key once in the list, and each with a DOI unless the work has none."""
     found = re.findall(
         r"^@\w+\{(\w+),(.*?)^\}", (ROOT / "paper/paper.bib").read_text("utf-8"), re.MULTILINE | re.DOTALL

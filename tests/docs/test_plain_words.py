@@ -7,9 +7,7 @@ string with a space. Code in it is no prose.
 
 import ast
 import re
-from collections.abc import Iterator
 from html import unescape
-from pathlib import Path
 
 import pytest
 
@@ -60,7 +58,7 @@ TEMPLATES = sorted(path for kind in ("html", "js") for path in (ROOT / "src" / "
 QUOTED = re.compile(r"\bSURE\+?|arXiv:\S+|now abstain\.\S+|abstain\.nn\.data\.foreign")
 
 
-def prose(text: str) -> str:
+def prose(text):
     """Return a text without its code, the names of parameters, the targets of its links and what it quotes."""
     text = re.sub(r"^```.*?^```$|^>.*?$|^ *(?:>>>|\.\.\.) .*?$", "", text, flags=re.MULTILINE | re.DOTALL)
     text = re.sub(r"^ *[\w, ]+ : .*$", "", text, flags=re.MULTILINE)  # a parameter and its type
@@ -69,25 +67,25 @@ def prose(text: str) -> str:
     )
 
 
-def avoided(text: str) -> dict[str, str]:
+def avoided(text):
     """Return the words to avoid that a text uses, each with what is said instead."""
     found = prose(text)
     return {match[0]: word for pattern, word in INSTEAD.items() for match in re.finditer(pattern, found, re.IGNORECASE)}
 
 
-def texts(path: Path) -> Iterator[tuple[int, str]]:
+def texts(path):
     """Yield every string with a space of a module, with its line."""
     for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
             yield node.lineno, node.value
 
 
-def helps() -> dict[str, str]:
+def helps():
     """Return the whole help of every command and group."""
     click = pytest.importorskip("click")
     from abstain.cli import command
 
-    found: dict[str, str] = {}
+    found = {}
     waiting = [("abstain", command)]
     while waiting:
         name, each = waiting.pop()
@@ -99,12 +97,12 @@ def helps() -> dict[str, str]:
 
 
 @pytest.mark.parametrize("page", sorted(PAGES))
-def test_a_page_uses_the_words_of_the_field(page: str) -> None:
+def test_a_page_uses_the_words_of_the_field(page):
     """None of the words to avoid stands in the prose of a page."""
     assert avoided(PAGES[page].read_text(encoding="utf-8")) == {}
 
 
-def test_the_package_uses_the_words_of_the_field() -> None:
+def test_the_package_uses_the_words_of_the_field():
     """Docstrings, messages, caveats and notes, public or not, and the templates of the report."""
     found = [
         (path.relative_to(ROOT).as_posix(), line, word)
@@ -116,14 +114,14 @@ def test_the_package_uses_the_words_of_the_field() -> None:
     assert found == []
 
 
-def test_the_help_of_every_command_uses_the_words_of_the_field() -> None:
+def test_the_help_of_every_command_uses_the_words_of_the_field():
     """With all options, the hidden ones too."""
     found = helps()
     assert len(found) > 20
     assert {name: words for name, text in found.items() if (words := avoided(text))} == {}
 
 
-def test_output_in_code_blocks_uses_the_words_of_the_field() -> None:
+def test_output_in_code_blocks_uses_the_words_of_the_field():
     """What commands and results print on the pages; lines that are typed are code."""
     typed = re.compile(r"^ *(?:>>>|\.\.\.|\$) .*$|^.*#.*$", re.MULTILINE)
     shown = {
@@ -135,7 +133,7 @@ def test_output_in_code_blocks_uses_the_words_of_the_field() -> None:
 
 
 @pytest.mark.parametrize("kind", sorted(kinds.KINDS.keys() - {"odd_names"}))
-def test_a_report_uses_the_words_of_the_field(kind: str) -> None:
+def test_a_report_uses_the_words_of_the_field(kind):
     """The text of a page of every kind, in sections that are closed too."""
     result, source = kinds.KINDS[kind]()
     page = as_html(build(result, Source(**{name: each for name, each in source.items() if name != "title"})))
@@ -154,6 +152,6 @@ def test_a_report_uses_the_words_of_the_field(kind: str) -> None:
         ("`foreign` and --foreign", None),
     ],
 )
-def test_what_the_test_sees(text: str, word: str | None) -> None:
+def test_what_the_test_sees(text, word):
     """Words in sentences, not names in code."""
     assert list(avoided(text)) == ([] if word is None else [word])

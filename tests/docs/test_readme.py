@@ -3,9 +3,6 @@
 import json
 import re
 import runpy
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,7 +15,7 @@ from tests.docs.examples import DOCS, ROOT, failures_of
 README = ROOT / "README.md"
 
 
-def test_the_example_runs_and_is_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_example_runs_and_is_short(tmp_path, monkeypatch):
     """The Python example prints what the page says; it is ten lines of code at most."""
     monkeypatch.chdir(tmp_path)
     number, failures = failures_of(README, shell=False)
@@ -26,7 +23,7 @@ def test_the_example_runs_and_is_short(tmp_path: Path, monkeypatch: pytest.Monke
     assert 5 <= number <= 10
 
 
-def test_installing_is_said_alike_everywhere() -> None:
+def test_installing_is_said_alike_everywhere():
     """Pages say what messages say: at a release one constant changes, and this names the pages to change with it."""
     pages = [README, *DOCS.glob("*.md"), *DOCS.glob("[!_]*/*.md")]
     said = {
@@ -40,7 +37,7 @@ def test_installing_is_said_alike_everywhere() -> None:
     assert code == []
 
 
-def test_the_version_is_one() -> None:
+def test_the_version_is_one():
     """The package says it; the citation repeats it, and is well formed enough to name title, authors and papers."""
     yaml = pytest.importorskip("yaml")
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
@@ -50,7 +47,7 @@ def test_the_version_is_one() -> None:
     assert all({"type", "title", "authors"} <= set(each) for each in citation["references"])
 
 
-def test_links_lead_to_files() -> None:
+def test_links_lead_to_files():
     """Every relative link and picture of the README is a file of the repository."""
     targets = re.findall(r"\]\(([^)#]+)[^)]*\)", README.read_text(encoding="utf-8"))
     files = [target for target in targets if "://" not in target]
@@ -58,7 +55,7 @@ def test_links_lead_to_files() -> None:
     assert [target for target in files if not (ROOT / target).is_file()] == []
 
 
-def test_links_lead_somewhere_from_an_index() -> None:
+def test_links_lead_somewhere_from_an_index():
     """Under an address every link of the description is whole; while there is none, links are plain words."""
     description = runpy.run_path(str(ROOT / ".ci" / "description.py"))["description"]
     text = README.read_text(encoding="utf-8")
@@ -71,16 +68,14 @@ def test_links_lead_somewhere_from_an_index() -> None:
     assert "certified.png" not in plain
 
 
-def test_pictures_are_small() -> None:
+def test_pictures_are_small():
     """A picture in the history stays there for ever."""
     for name in ("certified", "risk-coverage"):
         assert 5_000 < (ROOT / "docs" / "assets" / f"{name}.png").stat().st_size < 100_000
 
 
 @pytest.mark.parametrize(("file", "mark", "table"), peers.PLACES)
-def test_a_table_of_packages_is_what_its_results_say(
-    file: str, mark: str, table: Callable[[dict[str, Any]], str]
-) -> None:
+def test_a_table_of_packages_is_what_its_results_say(file, mark, table):
     """``python conformance/peers.py write`` would change nothing."""
     results = json.loads(peers.RESULTS.read_text(encoding="utf-8"))
     assert f"<!-- {mark}: start -->\n{table(results)}\n<!-- {mark}: end -->" in (ROOT / file).read_text(
@@ -88,7 +83,7 @@ def test_a_table_of_packages_is_what_its_results_say(
     )
 
 
-def test_the_results_of_packages_are_of_these_vectors() -> None:
+def test_the_results_of_packages_are_of_these_vectors():
     """A changed answer asks for another run; abstain agrees throughout, and all others are named with a version."""
     results = json.loads(peers.RESULTS.read_text(encoding="utf-8"))
     assert results["vectors"] == vectors()["version"]

@@ -30,19 +30,19 @@ EXPECTED = {
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_table(name: str) -> None:
+def test_table(name):
     """The metrics that the paper discusses, and our own, fail what they are expected to fail and nothing else."""
     cells = requirements.table()[name]
     assert {rule for rule, example in cells.items() if example is not None} == EXPECTED[name]
 
 
-def test_every_metric_over_all_thresholds_has_a_row() -> None:
+def test_every_metric_over_all_thresholds_has_a_row():
     """The table follows the registry."""
     every = map(abstain.metrics.get, abstain.metrics.names("blocks", "probabilities"))
     assert list(requirements.table()) == [m.name for m in every if m.multi_threshold and m.input == "blocks"]
 
 
-def test_a_counter_example_is_what_it_says() -> None:
+def test_a_counter_example_is_what_it_says():
     """The rankings and values of one printed counter-example, worked again."""
     assert requirements.table()["aurc"]["R2"] == (
         "accuracy 0.625, AUROC 0.6 → 0.667: ``00011100`` → ``10000011``: value 0.2442 → 0.3888"
@@ -53,7 +53,7 @@ def test_a_counter_example_is_what_it_says() -> None:
         assert abstain.aurc(loss, confidence) == pytest.approx(aurc, abs=5e-5)
 
 
-def test_the_page_marks_and_explains() -> None:
+def test_the_page_marks_and_explains():
     """Every failing cell has its counter-example below the table."""
     found = requirements.table()
     text = requirements.as_rst(found)

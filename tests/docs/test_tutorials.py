@@ -2,7 +2,6 @@
 
 import re
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +14,7 @@ PAGES = tutorial_pages.pages([])
 TEXT = "```python\n>>> x = 12.0\n>>> print('a', x)\na {}\n```\n"
 
 
-def test_seven_jobs_have_a_tutorial_that_the_readme_and_the_start_page_name() -> None:
+def test_seven_jobs_have_a_tutorial_that_the_readme_and_the_start_page_name():
     """Each job has one page, and both front pages lead to each."""
     names = [page.stem for page in PAGES]
     assert len(names) == 7
@@ -23,7 +22,7 @@ def test_seven_jobs_have_a_tutorial_that_the_readme_and_the_start_page_name() ->
         assert set(re.findall(r"tutorials/(\w+)\.md", front.read_text(encoding="utf-8"))) == set(names)
 
 
-def test_every_page_of_a_job_has_a_picture() -> None:
+def test_every_page_of_a_job_has_a_picture():
     """The pages that a row of the start page's jobs leads to, and its own picture."""
     jobs = [line for line in (DOCS / "index.md").read_text(encoding="utf-8").splitlines() if line.startswith("| [![")]
     assert len(jobs) >= 7
@@ -35,7 +34,7 @@ def test_every_page_of_a_job_has_a_picture() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_tutorial_says_what_to_install(page: Path) -> None:
+def test_a_tutorial_says_what_to_install(page):
     """The command, with the extra of each optional library that its blocks import."""
     named = re.search(r'`pip install "[^"\[]*\[([a-z,]+)\]"`', page.read_text(encoding="utf-8"))
     assert named is not None
@@ -43,7 +42,7 @@ def test_a_tutorial_says_what_to_install(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_tutorial_is_short_and_shows_what_it_saves(page: Path) -> None:
+def test_a_tutorial_is_short_and_shows_what_it_saves(page):
     """At most 1,200 words with code and output; three pictures or more, each saved under that name on the page."""
     text = page.read_text(encoding="utf-8")
     assert len(text.split()) <= 1200
@@ -56,7 +55,7 @@ def test_a_tutorial_is_short_and_shows_what_it_saves(page: Path) -> None:
 @pytest.mark.parametrize(
     ("printed", "holds"), [("12.0", True), ("12.3", True), ("19.0", False), ("12.0 12.0", False), ("b", False)]
 )
-def test_numbers_of_trained_models_may_be_a_little_off(printed: str, holds: bool, tmp_path: Path) -> None:
+def test_numbers_of_trained_models_may_be_a_little_off(printed, holds, tmp_path):
     """Within a tenth, and only if all else is the same; pages that train nothing must be exact."""
     page = tmp_path / "page.md"
     page.write_text(TEXT.format(printed), encoding="utf-8")
@@ -64,7 +63,7 @@ def test_numbers_of_trained_models_may_be_a_little_off(printed: str, holds: bool
     assert (failures_of(page)[1] == []) == (printed == "12.0")
 
 
-def test_a_failing_tutorial_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_tutorial_is_said(tmp_path, monkeypatch):
     """The exit code counts pages that print something else; their pictures are kept all the same."""
     monkeypatch.setattr(tutorial_pages, "FOLDER", tmp_path)
     monkeypatch.chdir(tmp_path)

@@ -1,6 +1,6 @@
 """What every engine has to do: give the evaluation of the same rows in memory, whatever part they came in."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,8 @@ import abstain
 Engine = Callable[[list[pl.DataFrame]], Any]
 
 
-def rows(seed: int, n: int = 400, *, ties: bool = True, graded: bool = False, weighted: bool = False,
-         clustered: bool = False, missing: bool = False) -> pl.DataFrame:  # fmt: skip
+def rows(seed, n = 400, *, ties = True, graded = False, weighted = False,
+         clustered = False, missing = False) :  # fmt: skip
     """Return predictions with two scores and a group."""
     rng = np.random.default_rng(seed)
     score = rng.random(n)
@@ -31,7 +31,7 @@ def rows(seed: int, n: int = 400, *, ties: bool = True, graded: bool = False, we
 
 
 #: What rows are like, by name.
-KINDS: dict[str, dict[str, bool]] = {
+KINDS = {
     "ties": {},
     "no ties": {"ties": False},
     "graded": {"graded": True},
@@ -42,7 +42,7 @@ KINDS: dict[str, dict[str, bool]] = {
 }
 
 
-def parts(frame: pl.DataFrame, number: int, seed: int = 0) -> list[pl.DataFrame]:
+def parts(frame, number, seed=0):
     """Return the rows in another order, in so many parts; of more than two parts one is empty."""
     rng = np.random.default_rng(seed)
     frame = frame[rng.permutation(len(frame))]
@@ -53,7 +53,7 @@ def parts(frame: pl.DataFrame, number: int, seed: int = 0) -> list[pl.DataFrame]
     return [frame[start:end] for start, end in pairwise(ends)]
 
 
-def written(frame: pl.DataFrame, number: int = 4) -> tuple[str, str]:
+def written(frame, number=4):
     """Write rows into files of parts and into one with all; return the pattern and the file, from this folder."""
     for k, each in enumerate(parts(frame, number)):
         each.write_parquet(f"part-{k}.parquet")
@@ -62,13 +62,13 @@ def written(frame: pl.DataFrame, number: int = 4) -> tuple[str, str]:
     return "part-*.parquet", "one/whole.parquet"
 
 
-def evaluated(source: Any, **options: Any) -> abstain.Evaluation:
+def evaluated(source, **options):
     """Return the evaluation of two scores, whole and by site."""
-    told: dict[str, Any] = {"scores": ["confidence", "other"], "metrics": "all", "groups": "site"}
+    told = {"scores": ["confidence", "other"], "metrics": "all", "groups": "site"}
     return abstain.evaluate(source, **(told | {"nan_policy": "reject"} | options))
 
 
-def check_same(found: abstain.Evaluation, expected: abstain.Evaluation) -> None:
+def check_same(found, expected):
     """Check counts and words exactly, numbers to 1e-9."""
     words = ("score", "group", "label", "metric", "identifier", "reason", "method", "warning")
     numbers = ("value", "low", "high", "standard_error")
@@ -88,14 +88,14 @@ def check_same(found: abstain.Evaluation, expected: abstain.Evaluation) -> None:
     assert found.provenance["understood"] == expected.provenance["understood"]
 
 
-def check_engine(engine: Engine, kind: str, number: int) -> None:
+def check_engine(engine, kind, number):
     """Check an engine on rows of one kind in so many parts."""
     frame = rows(number, **KINDS[kind])
     check_same(evaluated(engine(parts(frame, number))), evaluated(frame))
 
 
 #: What a threshold is chosen for.
-OBJECTIVES: dict[str, dict[str, Any]] = {
+OBJECTIVES = {
     "coverage": {"coverage": 0.5},
     "capacity": {"capacity": 0.3},
     "cost": {"cost": (5, 1)},
@@ -106,13 +106,13 @@ OBJECTIVES: dict[str, dict[str, Any]] = {
 }
 
 
-def check_threshold(engine: Engine, kind: str, number: int, objectives: Iterable[str] = OBJECTIVES) -> None:
+def check_threshold(engine, kind, number, objectives=OBJECTIVES):
     """Check thresholds of an engine's rows, all and by site, against those of the same rows in memory."""
     frame = rows(number, **KINDS[kind])
     lazy, columns = engine(parts(frame, number)), {"sample_weight": "weight", "clusters": "cluster"}
     given = {name: frame[column] for name, column in columns.items() if column in frame.columns}
     for name in objectives:
-        told: dict[str, Any] = {"nan_policy": "reject", **OBJECTIVES[name]}
+        told = {"nan_policy": "reject", **OBJECTIVES[name]}
         if "graded" in KINDS[kind] and "delta" in told:
             told["max_loss"] = 1.0
         if "sample_weight" in given and "delta" in told:
@@ -124,7 +124,7 @@ def check_threshold(engine: Engine, kind: str, number: int, objectives: Iterable
             check_alike(found, expected, f"{kind}, {name}, {groups}")
 
 
-def _said(*columns: Any, **told: Any) -> Any:
+def _said(*columns, **told):
     """Return all that a threshold holds, or what was refused; a score is called otherwise there."""
     try:
         return abstain.choose_threshold(*columns, **told).to_dict()
@@ -132,7 +132,7 @@ def _said(*columns: Any, **told: Any) -> Any:
         return str(error).replace("score 'confidence': ", "")
 
 
-def check_alike(found: Any, expected: Any, where: str, rtol: float = 1e-12) -> None:
+def check_alike(found, expected, where, rtol=1e-12):
     """Check that two nested values are the same, numbers to rounding."""
     if isinstance(expected, dict):
         assert found.keys() == expected.keys(), where
@@ -149,7 +149,7 @@ def check_alike(found: Any, expected: Any, where: str, rtol: float = 1e-12) -> N
         assert found == expected, where
 
 
-def check_comparison(engine: Engine, kind: str, number: int, metrics: Iterable[str] = ("augrc", "e_aurc")) -> None:
+def check_comparison(engine, kind, number, metrics=("augrc", "e_aurc")):
     """Check comparisons of two scores, and of two models, against those of the same rows in memory."""
     frame = rows(number, n=1200, **{**KINDS[kind], "missing": False})
     frame = frame.with_columns(later=1.0 - pl.col("loss"), other=pl.col("other").round(0))
@@ -166,7 +166,7 @@ def check_comparison(engine: Engine, kind: str, number: int, metrics: Iterable[s
         _check_compared(found, expected)
 
 
-def _check_compared(found: Any, expected: Any) -> None:
+def _check_compared(found, expected):
     """Check all that a comparison holds; coverage at a risk is resampled, for which rows are needed."""
     one, two = ({**each.to_dict(), "fingerprint": None} for each in (found, expected))
     binary = set(expected.asked.panel.loss[0].ravel()) <= {0.0, 1.0}
@@ -177,7 +177,7 @@ def _check_compared(found: Any, expected: Any) -> None:
     check_alike(one, two, expected.metric, rtol=1e-9)
 
 
-def check_probabilities(engine: Engine) -> None:
+def check_probabilities(engine):
     """Check loss and scores that the engine computes from probability columns."""
     rng = np.random.default_rng(5)
     logits = rng.normal(size=(300, 3))
@@ -186,14 +186,14 @@ def check_probabilities(engine: Engine) -> None:
     frame = pl.DataFrame(
         {"label": names[rng.integers(0, 3, 300)], **{f"prob_{c}": p[:, k] for k, c in enumerate(names)}}
     )
-    told: dict[str, Any] = {"scores": ["msp", "softmax_margin", "neg_entropy", "neg_gini"], "groups": None}
+    told = {"scores": ["msp", "softmax_margin", "neg_entropy", "neg_gini"], "groups": None}
     found = evaluated(engine(parts(frame, 2)), metrics="default", **told)
     for one, two in zip(found.measurements, evaluated(frame, metrics="default", **told).measurements, strict=True):
         assert (one.metric, one.reason) == (two.metric, two.reason)
         np.testing.assert_allclose([one.value, one.low, one.high], [two.value, two.low, two.high], atol=1e-9)
 
 
-def labelled(n: int = 3000, *, later: float = 0.1) -> pl.DataFrame:
+def labelled(n=3000, *, later=0.1):
     """Return rows of 60 days, with more errors in the second half; some that are rejected have no label."""
     rng = np.random.default_rng(1)
     day, score = rng.integers(0, 60, n), rng.random(n).round(3)
@@ -203,7 +203,7 @@ def labelled(n: int = 3000, *, later: float = 0.1) -> pl.DataFrame:
     return frame.with_columns(day=pl.col("number").cast(pl.Int32).cast(pl.Date), loss=pl.col("loss").fill_nan(None))
 
 
-def policy(groups: bool = False) -> Any:
+def policy(groups=False):
     """Return a policy that guarantees a risk of a fifth."""
     rng = np.random.default_rng(0)
     score = rng.random(4000)
@@ -212,7 +212,7 @@ def policy(groups: bool = False) -> Any:
     return found.policy(score="conf", **({"group": "site"} if groups else {}))
 
 
-def check_watched(engine: Engine, time: str, groups: bool, later: float) -> None:
+def check_watched(engine, time, groups, later):
     """Evidence, changes, drift, periods and groups of a monitor are those of the rows in memory."""
     frame, one = labelled(later=later).sort("day", "site"), policy(groups)  # of groups, which row of a day signals
     given = {"groups": frame["site"]} if groups else {}

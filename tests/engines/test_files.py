@@ -2,25 +2,23 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
 
 import abstain
-from tests.command import Do
 from tests.engines.cases import check_same, evaluated, parts, rows, written
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     """Return a folder of four files, of which one is empty."""
     for k, each in enumerate(parts(rows(4), 4)):
         each.write_parquet(tmp_path / f"part-{k}.parquet")
     return tmp_path
 
 
-def test_a_pattern_and_a_folder_are_all_their_rows(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pattern_and_a_folder_are_all_their_rows(folder, monkeypatch):
     """Files are counted one by one, large ones in pieces, and counts are added up on the way."""
     monkeypatch.setattr("abstain.outputs._parts.PIECE", 50)
     monkeypatch.setattr("abstain.outputs._counts.WAITING", 10)
@@ -29,19 +27,19 @@ def test_a_pattern_and_a_folder_are_all_their_rows(folder: Path, monkeypatch: py
         check_same(evaluated(source), expected)
 
 
-def test_folders_of_a_partition_are_columns(tmp_path: Path) -> None:
+def test_folders_of_a_partition_are_columns(tmp_path):
     """``site=north/day=1/part.parquet``: text and whole numbers, as they are in memory."""
     frame = rows(6).with_columns(day=pl.arange(400) % 3)
     for (site, day), each in frame.group_by("site", "day"):
         place = tmp_path / f"site={site}" / f"day={day}"
         place.mkdir(parents=True)
         each.drop("site", "day").write_parquet(place / "part.parquet")
-    told: dict[str, Any] = {"groups": ["site", "day"]}
+    told = {"groups": ["site", "day"]}
     for source in (tmp_path, tmp_path / "site=*" / "*" / "*.parquet"):
         check_same(evaluated(source, **told), evaluated(frame, **told))
 
 
-def test_a_file_with_other_columns_or_types_is_named(folder: Path) -> None:
+def test_a_file_with_other_columns_or_types_is_named(folder):
     """The message starts with the file."""
     late = folder / "part-9.parquet"
     rows(1).rename({"loss": "error"}).write_parquet(late)
@@ -52,14 +50,14 @@ def test_a_file_with_other_columns_or_types_is_named(folder: Path) -> None:
         abstain.evaluate(folder)
 
 
-def test_whole_numbers_and_floats_are_one_column(folder: Path) -> None:
+def test_whole_numbers_and_floats_are_one_column(folder):
     """A loss of 0 and 1 is a truth value in one file, a number in another."""
     late = rows(8)
     late.with_columns(pl.col("loss").cast(pl.Boolean)).write_parquet(folder / "part-9.parquet")
     check_same(evaluated(folder), evaluated(pl.concat([rows(4), late])))
 
 
-def test_other_files_and_empty_patterns_are_refused(folder: Path) -> None:
+def test_other_files_and_empty_patterns_are_refused(folder):
     """A pattern is read as Parquet, and matches something."""
     (folder / "more.csv").write_text("loss,confidence\n0,1\n")
     with pytest.raises(ValueError, match=r"more\.csv: several files are read as Parquet"):
@@ -68,7 +66,7 @@ def test_other_files_and_empty_patterns_are_refused(folder: Path) -> None:
         abstain.evaluate(folder / "*.parq")
 
 
-def test_the_command_takes_a_pattern(do: Do) -> None:
+def test_the_command_takes_a_pattern(do):
     """It prints the same numbers as for one file, and passes a gate."""
     printed = []
     for file in written(rows(4)):
@@ -80,7 +78,7 @@ def test_the_command_takes_a_pattern(do: Do) -> None:
     assert printed[0][0].startswith("400rows,")
 
 
-def test_the_command_takes_an_empty_first_part(do: Do) -> None:
+def test_the_command_takes_an_empty_first_part(do):
     """As engines write them; the table is that of the rows."""
     frame = rows(3, n=800)
     tables = []

@@ -1,8 +1,5 @@
 """``evaluate`` on rows that polars and DuckDB hold: as in memory, from counts; what counts cannot give is refused."""
 
-from collections.abc import Iterable
-from typing import Any
-
 import duckdb
 import numpy as np
 import polars as pl
@@ -12,11 +9,11 @@ from hypothesis import strategies as st
 
 import abstain
 from abstain import UnmetNeed
-from tests.engines.cases import KINDS, Engine, check_engine, check_probabilities, check_same, evaluated, parts, rows
-from tests.strategies import Problem, problems
+from tests.engines.cases import KINDS, check_engine, check_probabilities, check_same, evaluated, parts, rows
+from tests.strategies import problems
 
 
-def duck(pieces: list[pl.DataFrame]) -> Any:
+def duck(pieces):
     """Return the parts as one DuckDB relation; the relation keeps its connection alive."""
     connection = duckdb.connect()
     first, *others = (connection.from_arrow(each.to_arrow()) for each in pieces)
@@ -25,36 +22,36 @@ def duck(pieces: list[pl.DataFrame]) -> Any:
     return first
 
 
-ENGINES: dict[str, Engine] = {"polars": lambda pieces: pl.concat([each.lazy() for each in pieces]), "duckdb": duck}
+ENGINES = {"polars": lambda pieces: pl.concat([each.lazy() for each in pieces]), "duckdb": duck}
 
 
-def in_turn(kinds: Iterable[str]) -> pytest.MarkDecorator:
+def in_turn(kinds):
     """Give a test engines and kinds of rows: each kind by one engine in every run, by all where slow tests run."""
     pairs = [(i + k, engine, kind) for i, engine in enumerate(ENGINES) for k, kind in enumerate(kinds)]
-    marks: list[Any] = [[], pytest.mark.slow]
+    marks = [[], pytest.mark.slow]
     return pytest.mark.parametrize(
         ("engine", "kind"), [pytest.param(*each, marks=marks[at % 2]) for at, *each in pairs]
     )
 
 
 @in_turn(KINDS)
-def test_an_engine_gives_the_evaluation_of_the_rows_in_memory(engine: str, kind: str) -> None:
+def test_an_engine_gives_the_evaluation_of_the_rows_in_memory(engine, kind):
     """Values, intervals, words and counts are the same for any kind of rows in any parts."""
     check_engine(ENGINES[engine], kind, 7)
 
 
 @given(problems(losses=["binary", "graded", "repeated"]), st.integers(1, 7), st.sampled_from(sorted(ENGINES)))
-def test_any_problem_in_any_parts(problem: Problem, number: int, engine: str) -> None:
+def test_any_problem_in_any_parts(problem, number, engine):
     """Counts of equal rows lose nothing: no tie, no infinity, no weight of zero."""
     columns = {"loss": problem.loss, "confidence": problem.confidence}
     columns |= {} if problem.weight is None else {"weight": problem.weight}
     frame = pl.DataFrame({name: np.asarray(column, dtype=float) for name, column in columns.items()})
-    told: dict[str, Any] = {"scores": None, "groups": None, "metrics": "default"}
+    told = {"scores": None, "groups": None, "metrics": "default"}
     check_same(evaluated(ENGINES[engine](parts(frame, number)), **told), evaluated(frame, **told))
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_loss_and_scores_come_from_probability_columns(engine: str) -> None:
+def test_loss_and_scores_come_from_probability_columns(engine):
     """Largest probability, margin, entropy and Gini impurity are computed where the rows are."""
     check_probabilities(ENGINES[engine])
 
@@ -68,9 +65,9 @@ def test_loss_and_scores_come_from_probability_columns(engine: str) -> None:
         ({"label": 2}, "is none of the classes in 1 rows"),
     ],
 )
-def test_late_bad_probabilities_are_counted(engine: str, late: dict[str, Any], problem: str) -> None:
+def test_late_bad_probabilities_are_counted(engine, late, problem):
     """Also where the loss is a column of its own, and probabilities only give the score."""
-    good: dict[str, Any] = {"label": 0, "p_0": 0.4, "p_1": 0.6}
+    good = {"label": 0, "p_0": 0.4, "p_1": 0.6}
     kinds = {"label": pl.Int64, "p_0": pl.Float64, "p_1": pl.Float64}
     frame = pl.DataFrame([good] * 10_500 + [good | late], schema=kinds)
     with pytest.raises(ValueError, match=problem):
@@ -82,11 +79,11 @@ def test_late_bad_probabilities_are_counted(engine: str, late: dict[str, Any], p
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("policy", ["raise", "reject", "drop"])
-def test_a_missing_score_means_what_the_policy_says(engine: str, policy: Any) -> None:
+def test_a_missing_score_means_what_the_policy_says(engine, policy):
     """Null and NaN are one thing: refused with their number, ranked last, or left out."""
     score = [0.1, None, float("nan"), 0.4, 0.9]
     frame = pl.DataFrame({"confidence": score, "correct": [True, False, True, True, False]})
-    told: dict[str, Any] = {"scores": None, "groups": None, "metrics": "default", "nan_policy": policy}
+    told = {"scores": None, "groups": None, "metrics": "default", "nan_policy": policy}
     if policy == "raise":
         with pytest.raises(ValueError, match="'confidence': it is null or NaN in 2 rows; pass nan_policy="):
             evaluated(ENGINES[engine]([frame]), **told)
@@ -106,7 +103,7 @@ def test_a_missing_score_means_what_the_policy_says(engine: str, policy: Any) ->
         ({"site": None}, "column 'site' is null in 1 rows"),
     ],
 )
-def test_a_late_bad_row_is_counted_by_name(engine: str, late: dict[str, Any], problem: str) -> None:
+def test_a_late_bad_row_is_counted_by_name(engine, late, problem):
     """What the first rows do not show is found in the same scan."""
     good = {"confidence": 0.5, "loss": 0.0, "weight": 1.0, "site": "north"}
     kinds = {name: pl.String if name == "site" else pl.Float64 for name in good}
@@ -125,14 +122,14 @@ def test_a_late_bad_row_is_counted_by_name(engine: str, late: dict[str, Any], pr
         ({"metrics": "nll"}, "nll needs labels with logits or probabilities"),
     ],
 )
-def test_what_counts_cannot_give_is_refused_by_name(told: dict[str, Any], reason: str) -> None:
+def test_what_counts_cannot_give_is_refused_by_name(told, reason):
     """The message says what is not there, and what to do."""
     with pytest.raises(UnmetNeed, match=reason):
         abstain.evaluate(rows(1).lazy(), **told)
 
 
 @in_turn(["bool", "int", "float", "text", "date"])
-def test_groups_are_called_as_in_memory(engine: str, kind: str) -> None:
+def test_groups_are_called_as_in_memory(engine, kind):
     """A group may be a truth value, a number, a word or a day."""
     number = pl.arange(400) % 2
     made = {
@@ -143,14 +140,14 @@ def test_groups_are_called_as_in_memory(engine: str, kind: str) -> None:
     check_same(evaluated(ENGINES[engine]([frame]), groups="kind"), evaluated(frame, groups="kind"))
 
 
-def test_a_group_column_of_many_values_is_refused() -> None:
+def test_a_group_column_of_many_values_is_refused():
     """An identifier is no group."""
     frame = rows(1, n=1500).with_columns(case=pl.arange(1500))
     with pytest.raises(ValueError, match="groups='case' has 1500 distinct values, more than 1000"):
         abstain.evaluate(frame.lazy(), groups="case")
 
 
-def test_the_fingerprint_is_that_of_the_rows() -> None:
+def test_the_fingerprint_is_that_of_the_rows():
     """No partition and no engine changes it, one row does."""
     frame = rows(3)
     prints = {evaluated(make(parts(frame, k))).provenance["fingerprint"] for k in (1, 5) for make in ENGINES.values()}
@@ -159,17 +156,17 @@ def test_the_fingerprint_is_that_of_the_rows() -> None:
     assert evaluated(other.lazy()).provenance["fingerprint"] not in prints
 
 
-def test_too_many_different_rows_are_no_summary(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_different_rows_are_no_summary(monkeypatch):
     """The message says what makes them fewer."""
     monkeypatch.setattr("abstain.outputs._counts.MOST", 100)
     with pytest.raises(UnmetNeed, match=r"more than 100 different rows .* round the score .* count in bins"):
         abstain.evaluate(rows(1, ties=False).lazy())
 
 
-def test_short_floats_are_subtracted_as_in_memory() -> None:
+def test_short_floats_are_subtracted_as_in_memory():
     """The margin of single precision probabilities is had in double precision."""
     p = np.random.default_rng(0).dirichlet([1, 1, 1], 300).astype(np.float32)
     frame = pl.DataFrame({f"prob_{k}": p[:, k] for k in range(3)} | {"label": np.arange(300) % 3})
-    told: dict[str, Any] = {"scores": "softmax_margin", "metrics": "augrc"}
+    told = {"scores": "softmax_margin", "metrics": "augrc"}
     found, expected = (abstain.evaluate(each, **told).summaries[0].curve for each in (frame.lazy(), frame))
     np.testing.assert_array_equal(found.blocks.score, expected.blocks.score)

@@ -1,7 +1,6 @@
 """``monitor`` on rows that an engine or many files hold: that of the rows in memory, in the order of their times."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -9,26 +8,23 @@ import pytest
 
 import abstain
 from abstain import UnmetNeed
-from tests.command import Do
 from tests.engines.cases import check_alike, check_watched, labelled, policy, written
 from tests.engines.test_here import ENGINES
 
 
 @pytest.mark.parametrize(("time", "groups", "later"), [("day", True, 0.1), ("number", False, 0.5)])
 @pytest.mark.parametrize("engine", ENGINES)
-def test_an_engine_gives_what_the_rows_in_memory_show(
-    engine: str, time: str, groups: bool, later: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_engine_gives_what_the_rows_in_memory_show(engine, time, groups, later, monkeypatch):
     """Evidence, changes, drift, periods and groups, whether the rows are written out at once or by some days."""
     for once in (1_000_000, 200):
         monkeypatch.setattr("abstain.monitoring._api.AT_ONCE", once)
         check_watched(ENGINES[engine], time, groups, later)
 
 
-def test_maturity_is_counted_from_the_latest_row() -> None:
+def test_maturity_is_counted_from_the_latest_row():
     """Rows are then written out all at once, since the youngest say which are due."""
     frame, one = labelled(), policy()
-    told: dict[str, Any] = {"maturity": 10, "as_of": "1970-03-05"}
+    told = {"maturity": 10, "as_of": "1970-03-05"}
     found = abstain.monitor(one, frame=frame.lazy(), loss="loss", time="day", **told)
     expected = abstain.monitor(one, frame["loss"].fill_null(float("nan")), frame["conf"], time=frame["day"], **told)
     assert found.waiting == expected.waiting > 0
@@ -45,14 +41,14 @@ def test_maturity_is_counted_from_the_latest_row() -> None:
         ({"where": "x"}, UnmetNeed, "where= is not read in a scan"),
     ],
 )
-def test_what_cannot_be_had_from_counts_is_refused_by_name(told: dict[str, Any], kind: type, reason: str) -> None:
+def test_what_cannot_be_had_from_counts_is_refused_by_name(told, kind, reason):
     """The message says what, and what to do."""
     usual = {"frame": labelled().lazy(), "loss": "loss", "time": "day"}
     with pytest.raises(kind, match=reason):
         abstain.monitor(policy(), **(usual | told))
 
 
-def test_a_computed_score_is_that_of_the_policy() -> None:
+def test_a_computed_score_is_that_of_the_policy():
     """The largest probability is had by the engine, logits are not."""
     rng = np.random.default_rng(0)
     p = rng.dirichlet([5, 1, 1], 500)
@@ -67,14 +63,14 @@ def test_a_computed_score_is_that_of_the_policy() -> None:
         abstain.monitor(other, frame=frame.lazy(), loss="loss", time="day")
 
 
-def test_too_many_rows_of_one_time_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_rows_of_one_time_are_refused(monkeypatch):
     """Rows of one time are evaluated together."""
     monkeypatch.setattr("abstain.monitoring._api.MOST", 30)
     with pytest.raises(UnmetNeed, match=r"rows are evaluated together, more than 30; give a finer time or collect"):
         abstain.monitor(policy(), frame=labelled().lazy(), loss="loss", time="day")
 
 
-def test_the_command_takes_a_pattern(do: Do) -> None:
+def test_the_command_takes_a_pattern(do):
     """It prints what one file with all rows shows, but for unread columns that may be groups, and keeps a state."""
     policy().save("policy.json")
     printed = []

@@ -1,8 +1,6 @@
 """Names and kinds of columns that engines read otherwise: refused by name where used, of no matter where not."""
 
 from importlib.metadata import version
-from pathlib import Path
-from typing import Any
 
 import duckdb
 import numpy as np
@@ -11,7 +9,6 @@ import pytest
 
 import abstain
 from abstain.summaries import summarize
-from tests.command import Do
 from tests.engines.cases import rows
 from tests.engines.test_here import ENGINES
 
@@ -21,7 +18,7 @@ CASES = [(engine, name) for engine, names in PATTERNS.items() for name in names]
 
 @pytest.mark.parametrize("role", ["confidence", "loss", "site"])
 @pytest.mark.parametrize(("engine", "name"), CASES)
-def test_a_name_that_is_a_pattern_is_refused_where_it_is_read(engine: str, name: str, role: str) -> None:
+def test_a_name_that_is_a_pattern_is_refused_where_it_is_read(engine, name, role):
     """A group called ``*`` was another column; a score called so ended in an error of the engine."""
     frame = rows(1).rename({role: name})
     told = {"confidence": "confidence", "loss": "loss", "groups": "site"}
@@ -39,7 +36,7 @@ def test_a_name_that_is_a_pattern_is_refused_where_it_is_read(engine: str, name:
 
 
 @pytest.mark.parametrize("name", ["*", "^lo.*$", "^loss$"])
-def test_a_name_that_is_a_pattern_is_read_in_memory(tmp_path: Path, name: str) -> None:
+def test_a_name_that_is_a_pattern_is_read_in_memory(tmp_path, name):
     """Of rows in memory and of a file it is a name, and elsewhere an unused column is no matter."""
     frame = rows(2)
     expected = abstain.evaluate(frame, metrics="augrc", level=0).value("augrc")
@@ -50,18 +47,18 @@ def test_a_name_that_is_a_pattern_is_read_in_memory(tmp_path: Path, name: str) -
     for kind, engine in ENGINES.items():
         if kind == "duckdb" and "." in name and version("narwhals").startswith("2.15."):
             continue  # it reads what stands before the dot as a table
-        told: dict[str, Any] = {"loss": "loss", "confidence": "confidence", "metrics": "augrc", "level": 0}
+        told = {"loss": "loss", "confidence": "confidence", "metrics": "augrc", "level": 0}
         assert abstain.evaluate(engine([extra]), **told).value("augrc") == expected
 
 
 @pytest.mark.parametrize("role", ["groups", "clusters"])
 @pytest.mark.parametrize("unit", ["DAY", "MONTH"])
-def test_an_interval_of_sql_is_refused_for_what_it_is(role: str, unit: str) -> None:
+def test_an_interval_of_sql_is_refused_for_what_it_is(role, unit):
     """It is three numbers; as text it is a group."""
     frame = rows(3).with_columns(k=pl.int_range(pl.len()) % 50)
     relation = duckdb.from_arrow(frame.to_arrow())
     made = relation.project(f"*, INTERVAL (k) {unit} AS span, CAST(INTERVAL (k) {unit} AS VARCHAR) AS said")
-    told: dict[str, Any] = {"confidence": "confidence", "loss": "loss", "metrics": "augrc"}
+    told = {"confidence": "confidence", "loss": "loss", "metrics": "augrc"}
     with pytest.raises(TypeError, match=r"'span' is an INTERVAL .*cast it: CAST\(\"span\" AS VARCHAR\)"):
         abstain.evaluate(made, **told, **{role: "span"})
     found = abstain.evaluate(made, **told, **{role: "said"}).measurements
@@ -69,14 +66,14 @@ def test_an_interval_of_sql_is_refused_for_what_it_is(role: str, unit: str) -> N
 
 
 @pytest.fixture
-def policy() -> abstain.policy.Policy:
+def policy():
     """A guarantee about these rows."""
     frame = rows(4)
     return abstain.choose_threshold(frame["loss"], frame["confidence"], risk=0.6, delta=0.1).policy(score="confidence")
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_row_of_a_frame_is_named_by_its_time(engine: str, policy: abstain.policy.Policy) -> None:
+def test_a_row_of_a_frame_is_named_by_its_time(engine, policy):
     """An engine's rows have no numbers: the row that counts had was named, and it was another one."""
     frame = rows(4).with_columns(day=pl.int_range(400) // 50)
     best = int(frame["confidence"].arg_max() or 0)
@@ -88,7 +85,7 @@ def test_a_row_of_a_frame_is_named_by_its_time(engine: str, policy: abstain.poli
         abstain.monitor(policy, frame["loss"], frame["confidence"], time=frame["day"])
 
 
-def test_a_wrong_time_column_is_the_fault_of_its_option(policy: abstain.policy.Policy, do: Do) -> None:
+def test_a_wrong_time_column_is_the_fault_of_its_option(policy, do):
     """A file and a pattern name the same option; a group column was asked for where there is none."""
     policy.save("policy.json")
     frame = rows(5).with_columns(day=pl.Series(np.arange(400) // 50))

@@ -2,7 +2,6 @@
 
 import math
 from fractions import Fraction
-from typing import Any
 
 import polars as pl
 import pytest
@@ -14,7 +13,7 @@ from tests.engines.test_here import ENGINES
 METRICS = ["risk", "augrc", "selective_risk(coverage=0.5)"]
 
 
-def by_loop(given: list[dict[str, Any]]) -> tuple[list[float], float]:
+def by_loop(given):
     """Return the metrics of rows, and the highest threshold that accepts half of their weight."""
     table = [(Fraction(row["confidence"]), Fraction(row["loss"]), Fraction(row["weight"])) for row in given]
     table = [row for row in table if row[2]]
@@ -36,7 +35,7 @@ def by_loop(given: list[dict[str, Any]]) -> tuple[list[float], float]:
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("told", ["loss", "correct"])
-def test_metrics_and_thresholds_are_those_of_a_loop(engine: str, told: str) -> None:
+def test_metrics_and_thresholds_are_those_of_a_loop(engine, told):
     """Of all rows and of each group, with ties and weights, of which some are 0, from three parts."""
     frame = rows(3, n=120, weighted=True)
     given = frame.to_dicts()
@@ -55,7 +54,7 @@ def test_metrics_and_thresholds_are_those_of_a_loop(engine: str, told: str) -> N
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_probability_of_zero_adds_nothing_to_the_entropy(engine: str) -> None:
+def test_a_probability_of_zero_adds_nothing_to_the_entropy(engine):
     """A row that is sure of its class has the highest score, and no NaN."""
     known = [0.0, 0.25, 0.5, 0.875, 1.0, 0.75]
     frame = pl.DataFrame({"label": [0, 1, 1, 0, 1, 1], "p_0": [1.0 - p for p in known], "p_1": known})
@@ -68,7 +67,7 @@ def test_a_probability_of_zero_adds_nothing_to_the_entropy(engine: str) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("late", "said"), [(None, "is null in 1 rows"), (2, "is neither 0 nor 1 in 1 rows")])
-def test_a_late_verdict_is_called_what_it_is(engine: str, late: int | None, said: str) -> None:
+def test_a_late_verdict_is_called_what_it_is(engine, late, said):
     """A verdict that is missing is not one that is odd."""
     frame = pl.DataFrame({"confidence": [0.5] * 10_501, "correct": [1] * 10_500 + [late]})
     with pytest.raises(ValueError, match=f"column 'correct' {said}"):

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,25 +12,24 @@ from hypothesis import strategies as st
 import abstain
 from abstain import UnmetNeed
 from abstain.thresholds import ReusedCalibrationWarning
-from tests.command import Do
 from tests.engines.cases import KINDS, OBJECTIVES, check_alike, check_threshold, parts, rows, written
 from tests.engines.test_here import ENGINES, in_turn
-from tests.strategies import Problem, problems
+from tests.strategies import problems
 
 
 @in_turn(KINDS)
-def test_an_engine_gives_the_threshold_of_the_rows_in_memory(engine: str, kind: str) -> None:
+def test_an_engine_gives_the_threshold_of_the_rows_in_memory(engine, kind):
     """Threshold, guarantee, intervals, fingerprint, sketch and bins, or the same refusal, for any rows in any parts."""
     check_threshold(ENGINES[engine], kind, 4, OBJECTIVES)
 
 
 @given(problems(losses=["binary", "graded", "repeated"]), st.integers(1, 7), st.sampled_from(["coverage", "risk"]))
-def test_any_problem_in_any_parts(problem: Problem, number: int, objective: str) -> None:
+def test_any_problem_in_any_parts(problem, number, objective):
     """Ties, infinite scores and weights of zero are as in memory."""
     columns = {"loss": problem.loss, "confidence": problem.confidence}
     columns |= {} if problem.weight is None else {"weight": problem.weight}
     frame = pl.DataFrame({name: np.asarray(column, dtype=float) for name, column in columns.items()})
-    told: dict[str, Any] = {objective: 0.4}
+    told = {objective: 0.4}
     lazy = pl.concat([each.lazy() for each in parts(frame, number)])
     try:
         expected = abstain.choose_threshold(frame["loss"], frame["confidence"], **told, **(
@@ -44,7 +42,7 @@ def test_any_problem_in_any_parts(problem: Problem, number: int, objective: str)
     check_alike(abstain.choose_threshold(frame=lazy, **told).to_dict(), expected.to_dict(), objective)
 
 
-def test_a_policy_from_counts_knows_its_rows_again() -> None:
+def test_a_policy_from_counts_knows_its_rows_again():
     """The fingerprint is that of the rows, so an audit on them warns."""
     frame = rows(3, ties=False)
     found = abstain.choose_threshold(frame=frame.lazy(), coverage=0.5)
@@ -52,14 +50,14 @@ def test_a_policy_from_counts_knows_its_rows_again() -> None:
         abstain.audit(found, frame["loss"], frame["confidence"])
 
 
-def test_copies_are_noticed_in_counts() -> None:
+def test_copies_are_noticed_in_counts():
     """Rows that were copied come back as one with the number 2, which is said as in memory."""
     frame = pl.concat([rows(3, ties=False)] * 2)
     with pytest.warns(UserWarning, match="400 of 800 rows are exact copies"):
         abstain.choose_threshold(frame=frame.lazy(), risk=0.5, delta=0.1)
 
 
-def test_a_wide_tie_is_written_out_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wide_tie_is_written_out_in_pieces(monkeypatch):
     """The fingerprint of a tie of more rows than a piece is that of its rows."""
     monkeypatch.setattr("abstain.thresholds._sample.PIECE", 7)
     frame = pl.DataFrame({"confidence": np.arange(100) // 40 / 4, "loss": np.arange(100) % 2})
@@ -68,12 +66,12 @@ def test_a_wide_tie_is_written_out_in_pieces(monkeypatch: pytest.MonkeyPatch) ->
     assert found.calibration.fingerprint == expected.calibration.fingerprint
 
 
-def test_columns_and_scores_are_named() -> None:
+def test_columns_and_scores_are_named():
     """Names are those of evaluate: a loss from labels and predictions, and a score that the engine computes."""
     rng = np.random.default_rng(0)
     p = rng.dirichlet([1, 1, 1], 500)
     frame = pl.DataFrame({f"p_{k}": p[:, k] for k in range(3)} | {"truth": rng.integers(0, 3, 500)})
-    told: dict[str, Any] = {"labels": "truth", "probabilities": "p_*"}
+    told = {"labels": "truth", "probabilities": "p_*"}
     found = abstain.choose_threshold(frame=frame.lazy(), confidence="msp", coverage=0.5, **told)
     wrong = frame["truth"].to_numpy() != p.argmax(axis=1)
     assert found.to_dict() == abstain.choose_threshold(wrong, p.max(axis=1), coverage=0.5).to_dict()
@@ -89,26 +87,26 @@ def test_columns_and_scores_are_named() -> None:
         ({"frame": rows(1)}, TypeError, "frame must be a lazy frame, a pattern of Parquet files or a folder"),
     ],
 )
-def test_what_cannot_be_had_from_counts_is_refused_by_name(told: dict[str, Any], kind: type, reason: str) -> None:
+def test_what_cannot_be_had_from_counts_is_refused_by_name(told, kind, reason):
     """The message says what, and what to do."""
     with pytest.raises(kind, match=reason):
         abstain.choose_threshold(**({"frame": rows(1).lazy(), "coverage": 0.5} | told))
 
 
-def test_a_missing_column_is_named() -> None:
+def test_a_missing_column_is_named():
     """With what to give in its place."""
     with pytest.raises(TypeError, match="confidence is missing; give loss and confidence as columns, or frame="):
         abstain.choose_threshold([0, 1], None, coverage=0.5)
 
 
-def test_too_many_rows_in_clusters_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_rows_in_clusters_are_refused(monkeypatch):
     """Clusters are written out again, as long as they fit."""
     monkeypatch.setattr("abstain.thresholds._sample.MOST_ROWS", 100)
     with pytest.raises(UnmetNeed, match="clusters= needs the rows one by one, at most 100, got 400"):
         abstain.choose_threshold(frame=rows(1, clustered=True).lazy(), coverage=0.5)
 
 
-def test_the_command_takes_a_pattern(do: Do) -> None:
+def test_the_command_takes_a_pattern(do):
     """Result and policy of several files are those of one, but for unread columns that may be groups."""
     printed, policies = [], []
     for file in written(rows(4, n=2000)):

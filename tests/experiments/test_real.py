@@ -1,7 +1,5 @@
 """Studies of real outputs: the pages are made of the kept results, and the studies run on files of the same shape."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -12,7 +10,7 @@ from experiments.real.__main__ import STUDIES, main
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_a_page_is_made_of_the_kept_results(name: str) -> None:
+def test_a_page_is_made_of_the_kept_results(name):
     """Findings with intervals; every picture of the page is there; the results are small."""
     page = (_page.PAGES / f"{name}.md").read_text("utf-8")
     assert page == STUDIES[name].write()
@@ -25,7 +23,7 @@ def test_a_page_is_made_of_the_kept_results(name: str) -> None:
     assert (_page.RESULTS / f"{name}.json").stat().st_size < 100_000
 
 
-def small(folder: Path) -> None:
+def small(folder):
     """Write files of the shape of the real ones, a hundredth of their size."""
     (folder / "outputs").mkdir(parents=True)
     rng = np.random.default_rng(0)
@@ -52,7 +50,7 @@ def small(folder: Path) -> None:
     polars.DataFrame(rows).write_parquet(folder / "outputs" / "llm_mcqa_confidence.parquet")
 
 
-def test_studies_run_on_files_of_the_same_shape(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_studies_run_on_files_of_the_same_shape(tmp_path, monkeypatch):
     """Two of them on small made-up data, to page and figures; the numbers are those of the data."""
     small(tmp_path)
     monkeypatch.setattr(_page, "RESULTS", tmp_path / "results")
@@ -72,7 +70,7 @@ def test_studies_run_on_files_of_the_same_shape(tmp_path: Path, monkeypatch: pyt
     assert (tmp_path / "pages" / "llm-models.png").exists()
 
 
-def test_without_data_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_data_the_remedy_is_named(monkeypatch):
     """Neither the option nor the variable names a folder."""
     monkeypatch.delenv("ABSTAIN_DATA", raising=False)
     with pytest.raises(FileNotFoundError, match="give --data FOLDER"):

@@ -5,12 +5,7 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("lightning")
 
-from experiments.openood.undecided import (
-    CONTRASTS,
-    MARGINS,
-    table,
-    verdict,
-)
+from experiments.openood.undecided import CONTRASTS, MARGINS, table, verdict
 
 
 @pytest.mark.parametrize(

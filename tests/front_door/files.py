@@ -6,7 +6,6 @@ holds what has to be added where a file can be read in two ways.
 
 import gzip
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,12 +34,12 @@ class File:
     remedy: dict[str, Any] = field(default_factory=dict)
 
 
-def model(seed: int = 0) -> dict[str, Any]:
+def model(seed=0):
     """Return a fitted classifier of two classes on held-out rows, and one of three."""
     from sklearn.datasets import make_classification
     from sklearn.linear_model import LogisticRegression
 
-    found: dict[str, Any] = {}
+    found = {}
     for k in (2, 3):
         X, y = make_classification(
             n_samples=2 * N, n_classes=k, n_informative=4, flip_y=0.2, class_sep=0.7, random_state=seed
@@ -51,7 +50,7 @@ def model(seed: int = 0) -> dict[str, Any]:
     return found
 
 
-def write(kind: str, path: Path, **columns: Any) -> Path:
+def write(kind, path, **columns):
     """Write columns with the library that people would use."""
     import pandas as pd
     import polars as pl
@@ -74,7 +73,7 @@ def write(kind: str, path: Path, **columns: Any) -> Path:
     return path
 
 
-def binary(folder: Path) -> dict[str, File]:
+def binary(folder):
     """Return files of two classes."""
     two = model()["2"]
     y, pred, p, wrong = two["y"], two["pred"], two["p"][:, 1], two["wrong"]
@@ -117,7 +116,7 @@ def binary(folder: Path) -> dict[str, File]:
     return rows
 
 
-def several(folder: Path) -> dict[str, File]:
+def several(folder):
     """Return files of three classes, of losses and of answers in words."""
     three = model()["3"]
     y, pred, p, wrong = three["y"], three["pred"], three["p"], three["wrong"]
@@ -158,7 +157,7 @@ def several(folder: Path) -> dict[str, File]:
     }  # fmt: skip
 
 
-def shapes(folder: Path) -> dict[str, File]:
+def shapes(folder):
     """Return files whose names say little, so that values have to tell."""
     import pandas as pd
 
@@ -218,7 +217,7 @@ def shapes(folder: Path) -> dict[str, File]:
     }  # fmt: skip
 
 
-def ood(folder: Path) -> dict[str, File]:
+def ood(folder):
     """Return files of lm-eval, Inspect, FD-Shifts and OpenOOD."""
     lines = [json.loads(line) for line in (FIXTURES / f"samples_sums_{DATE}.jsonl").read_text().splitlines()]
     said = softmax(np.array([[float(each[0]) for each in line["filtered_resps"]] for line in lines])).max(1)
@@ -255,4 +254,4 @@ def ood(folder: Path) -> dict[str, File]:
     }  # fmt: skip
 
 
-MAKERS: tuple[Callable[[Path], dict[str, File]], ...] = (binary, several, shapes, ood)
+MAKERS = (binary, several, shapes, ood)

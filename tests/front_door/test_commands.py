@@ -8,14 +8,13 @@ import polars as pl
 import pytest
 
 import abstain
-from tests.command import Do
 from tests.front_door.files import DATE, FIXTURES, model, write
 from tests.readers.layouts import fd_shifts
 
 pytest.importorskip("sklearn")
 
 
-def test_the_probability_of_class_1_is_no_confidence(do: Do) -> None:
+def test_the_probability_of_class_1_is_no_confidence(do):
     """Refused with exit code 2 by every command; the remedy chooses a policy that accepts the rows that are right."""
     for name, seed in (("val", 0), ("prod", 1)):
         two = model(seed)["2"]
@@ -35,7 +34,7 @@ def test_the_probability_of_class_1_is_no_confidence(do: Do) -> None:
     do("monitor policy.json prod.csv")
 
 
-def test_one_command_from_a_log_to_a_table(do: Do) -> None:
+def test_one_command_from_a_log_to_a_table(do):
     """The four states of Inspect's fixture add up to its samples, and are those of the log."""
     log = json.loads((FIXTURES / "inspect.json").read_text())["samples"]
     values = [(each["scores"].get("judge") or {}).get("value") for each in log]
@@ -55,7 +54,7 @@ def test_one_command_from_a_log_to_a_table(do: Do) -> None:
 
 
 @pytest.mark.parametrize("name", ["inspect.json", "inspect_samples.parquet", f"samples_sums_{DATE}.jsonl"])
-def test_one_command_from_a_log_to_a_policy(do: Do, name: str) -> None:
+def test_one_command_from_a_log_to_a_policy(do, name):
     """A certified "answer if"; no risk is guaranteed below the errors there are, so the limit is generous."""
     do(f"threshold {FIXTURES / name} --risk 0.95 --delta 0.1 -o policy.json")
     policy = abstain.load_policy("policy.json")
@@ -63,7 +62,7 @@ def test_one_command_from_a_log_to_a_policy(do: Do, name: str) -> None:
     assert policy.guarantee is not None
 
 
-def test_unscored_answers_are_counted_as_told(do: Do) -> None:
+def test_unscored_answers_are_counted_as_told(do):
     """Wrong by default where the grader says that there is no verdict; missing verdicts need the caller's word."""
     lines = ["verdict,confidence", "correct,.9", "wrong,.4", "unparseable,.8", "abstained,", "correct,.7"]
     Path("graded.csv").write_text("\n".join(lines) + "\n")
@@ -79,7 +78,7 @@ def test_unscored_answers_are_counted_as_told(do: Do) -> None:
     assert "unscored 1 " in do("evaluate missing.csv --unscored drop --metrics augrc").text
 
 
-def test_a_file_with_both_kinds_of_rows(do: Do) -> None:
+def test_a_file_with_both_kinds_of_rows(do):
     """One file with is_ood serves evaluate and joint; the label -1 alone serves joint, or evaluate when told."""
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 3, 150)
@@ -99,7 +98,7 @@ def test_a_file_with_both_kinds_of_rows(do: Do) -> None:
 @pytest.mark.parametrize(
     "form", ["npz", "jsonl", "json", "tsv", "csv.gz", "semicolons", "words", "per cent", "eval", "OpenOOD", "npy"]
 )
-def test_what_is_read_is_decided(tmp_path: Path, form: str) -> None:
+def test_what_is_read_is_decided(tmp_path, form):
     """A policy chosen on a file of any form decides that file as the threshold does."""
     three = model()["3"]
     sure = three["p"].max(1)
@@ -138,7 +137,7 @@ def test_what_is_read_is_decided(tmp_path: Path, form: str) -> None:
         assert abstain.read_outputs(tmp_path / "decided.csv").confidence.tolist() == outputs.confidence.tolist()
 
 
-def test_data_sets_of_fd_shifts_go_into_joint(do: Do) -> None:
+def test_data_sets_of_fd_shifts_go_into_joint(do):
     """One file of several data sets gives what a file for each gives; without the ID rows it is refused."""
     made = fd_shifts(Path(), sets=3)
     options = "--near 1 --scores msp,energy --permutations 0 --json -"

@@ -1,20 +1,16 @@
 """Each of the files is read rightly, or refused with a remedy that works; none is silently wrong."""
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 
 import abstain
-from tests.front_door.files import MAKERS, File
+from tests.front_door.files import MAKERS
 
 pytest.importorskip("polars")
 pytest.importorskip("sklearn")
 
 
-def right(file: File, name: str, **options: Any) -> None:
+def right(file, name, **options):
     """Assert that losses are those of the file, and that the confidence orders its rows as it should."""
     outputs = abstain.read_outputs(file.path, **options)
     np.testing.assert_allclose(outputs.loss_per_sample(), np.asarray(file.wrong, float), atol=1e-9, err_msg=name)
@@ -27,9 +23,7 @@ def right(file: File, name: str, **options: Any) -> None:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("maker", "count"), zip(MAKERS, (21, 13, 19, 10), strict=True))
-def test_read_rightly_or_refused_with_a_remedy_that_works(
-    maker: Callable[[Path], dict[str, File]], count: int, tmp_path: Path
-) -> None:
+def test_read_rightly_or_refused_with_a_remedy_that_works(maker, count, tmp_path):
     """No file gives losses or an order of its rows other than the ones that are in it."""
     files = maker(tmp_path)
     assert len(files) == count

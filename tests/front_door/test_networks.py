@@ -1,8 +1,5 @@
 """MC dropout and Deep Gamblers on a trained toy network: predictions and scores are those that FD-Shifts defines."""
 
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -15,7 +12,7 @@ K, RUNS = 3, 12
 
 
 @pytest.fixture(scope="module")
-def network() -> dict[str, Any]:
+def network():
     """Train a small network with dropout on the Deep Gamblers loss; return logits of K + 1 units, and of passes."""
     torch.manual_seed(0)
     rng = np.random.default_rng(0)
@@ -38,12 +35,12 @@ def network() -> dict[str, Any]:
     return {"labels": y[600:], "logits": logits, "passes": passes}
 
 
-def entropy(p: Any, axis: int) -> Any:
+def entropy(p, axis):
     """Return the entropy of probabilities."""
     return -(p * np.log(p)).sum(axis=axis)
 
 
-def test_deep_gamblers(network: dict[str, Any], tmp_path: Path) -> None:
+def test_deep_gamblers(network, tmp_path):
     """Classes are the first K units, probabilities theirs alone; the reservation is a score of its own."""
     logits, labels = network["logits"], network["labels"]
     np.savez(tmp_path / "dg.npz", labels=labels, logits=logits)
@@ -58,7 +55,7 @@ def test_deep_gamblers(network: dict[str, Any], tmp_path: Path) -> None:
     assert found == pytest.approx(abstain.augrc(wrong, -reservation), rel=1e-12)
 
 
-def test_a_folder_of_fd_shifts_is_judged_as_there(network: dict[str, Any], tmp_path: Path) -> None:
+def test_a_folder_of_fd_shifts_is_judged_as_there(network, tmp_path):
     """Logits, passes and external scores as FD-Shifts saves them: each score has the accuracy that it has there."""
     logits, dist = network["logits"][:, :K], np.moveaxis(network["passes"][..., :K], 0, 2)
     n = len(logits)

@@ -3,7 +3,6 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,10 +11,10 @@ import pytest
 import abstain
 from abstain.monitoring import monitor
 from abstain.thresholds import apply_policy
-from tests.command import Do, csv
+from tests.command import csv
 
 
-def answers(seed: int, n: int = 800) -> dict[str, Any]:
+def answers(seed, n=800):
     """Return confidences, verdicts, and which answers were "I don't know", many of them confident."""
     rng = np.random.default_rng(seed)
     p, declined = rng.random(n).round(3), rng.random(n) < 0.2
@@ -23,12 +22,12 @@ def answers(seed: int, n: int = 800) -> dict[str, Any]:
     return {"p": p, "correct": correct, "declined": declined}
 
 
-def decided(name: str) -> Any:
+def decided(name):
     """Return the decided rows of a file."""
     return pl.read_ndjson(name)["accepted"].to_numpy()
 
 
-def monitored(name: str, do: Do) -> tuple[int, int]:
+def monitored(name, do):
     """Return how many rows of a file the monitor of p.json sees accepted, and all that it sees."""
     verdict = do(f"monitor p.json {name} --json").json["verdict"]
     return verdict["n_accepted"], verdict["n"]
@@ -37,7 +36,7 @@ def monitored(name: str, do: Do) -> tuple[int, int]:
 GOAL = "--risk 0.2 --delta 0.05 -o p.json"
 
 
-def test_what_the_model_declined_is_not_accepted(do: Do) -> None:
+def test_what_the_model_declined_is_not_accepted(do):
     """By a column of its own: the guarantee names its population, apply rejects and counts, monitor agrees."""
     for name, seed in (("cal", 0), ("new", 1)):
         pl.DataFrame(answers(seed)).write_ndjson(f"{name}.jsonl")
@@ -60,7 +59,7 @@ def test_what_the_model_declined_is_not_accepted(do: Do) -> None:
     assert not Path("no.jsonl").exists()
 
 
-def test_words_of_a_verdict_decline_too(do: Do) -> None:
+def test_words_of_a_verdict_decline_too(do):
     """A verdict "abstained" is rejected; where a new file has no verdicts, that is said."""
     for name, seed in (("cal", 0), ("new", 1)):
         columns = answers(seed)
@@ -78,7 +77,7 @@ def test_words_of_a_verdict_decline_too(do: Do) -> None:
     assert "'is_correct' said where the model itself abstained" in said
 
 
-def test_a_prediction_of_abstain_is_declined(do: Do) -> None:
+def test_a_prediction_of_abstain_is_declined(do):
     """Where the answer itself says so, apply reads it there, and monitor has the same rows."""
     for name, seed in (("cal", 0), ("new", 1)):
         columns = answers(seed)
@@ -93,7 +92,7 @@ def test_a_prediction_of_abstain_is_declined(do: Do) -> None:
     assert monitored("new.csv", do) == (len(found), 800 - answers(1)["declined"].sum())
 
 
-def test_tabs_belong_to_tsv(tmp_path: Path) -> None:
+def test_tabs_belong_to_tsv(tmp_path):
     """A .csv from a .tsv has commas, a .tsv has tabs."""
     (tmp_path / "new.tsv").write_text("case\ts\na\t0.9\n")
     policy = abstain.choose_threshold([0, 1], [0.9, 0.2], coverage=0.5).policy(score="s")
@@ -102,7 +101,7 @@ def test_tabs_belong_to_tsv(tmp_path: Path) -> None:
         assert (tmp_path / name).read_text().splitlines()[1] == line
 
 
-def patients(seed: int, n: int = 400) -> dict[str, Any]:
+def patients(seed, n=400):
     """Return rows of patients of whom one has many rows, all wrong."""
     rng = np.random.default_rng(seed)
     patient = np.concatenate([np.repeat(np.arange(n), 2), np.full(300, n)])
@@ -110,7 +109,7 @@ def patients(seed: int, n: int = 400) -> dict[str, Any]:
     return {"patient": patient, "confidence": 0.5 + 0.5 * rng.random(len(error)).round(3), "error": error}
 
 
-def test_a_guarantee_about_clusters_is_tested_as_one(do: Do) -> None:
+def test_a_guarantee_about_clusters_is_tested_as_one(do):
     """The policy remembers the column; one patient with all the errors breaks no guarantee; no column, no test."""
     old, new = patients(0), patients(1)
     csv("new.csv", **new)
@@ -133,7 +132,7 @@ def test_a_guarantee_about_clusters_is_tested_as_one(do: Do) -> None:
     assert "'patient' is not in the file" in do("monitor p.json none.csv --loss error", 2).err
 
 
-def test_clusters_at_the_limit_rarely_alarm() -> None:
+def test_clusters_at_the_limit_rarely_alarm():
     """Errors that come in whole clusters, at the guaranteed risk: alarms in at most delta of streams; above it, all."""
     rng = np.random.default_rng(2)
     unit = np.repeat(np.arange(200), 5)
@@ -144,7 +143,7 @@ def test_clusters_at_the_limit_rarely_alarm() -> None:
     policy = found.policy(score="s")
     assert found.attainable
 
-    def alarms(risk: float, n: int) -> int:
+    def alarms(risk, n):
         streams = (np.repeat(rng.random(200) < risk, 5) for _ in range(n))
         return sum(bool(monitor(policy, each, np.ones(1000), clusters=unit).violated) for each in streams)
 
@@ -152,7 +151,7 @@ def test_clusters_at_the_limit_rarely_alarm() -> None:
     assert alarms(0.4, 10) == 10
 
 
-def test_another_scale_is_noticed(tmp_path: Path) -> None:
+def test_another_scale_is_noticed(tmp_path):
     """Per cent after fractions, and fractions after per cent; not the same scale, nor a few rows."""
     loss, p = 1 - answers(0)["correct"], answers(0)["p"]
     for here, there in ((1.0, 100.0), (100.0, 1.0)):
@@ -165,16 +164,14 @@ def test_another_scale_is_noticed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("inside", "beyond", "said"), [(10, 10, False), (9, 11, True), (9, 10, False), (0, 20, True)])
-def test_a_scale_is_doubted_from_twenty_rows_and_a_majority_on(
-    tmp_path: Path, inside: int, beyond: int, said: bool
-) -> None:
+def test_a_scale_is_doubted_from_twenty_rows_and_a_majority_on(tmp_path, inside, beyond, said):
     """Half of the rows are no majority, and nineteen rows are too few to say."""
     policy = abstain.choose_threshold(np.arange(100) % 2, np.linspace(0.1, 0.9, 100), coverage=0.5).policy(score="p")
     new = csv(tmp_path / "new.csv", p=[0.5] * inside + [2.0] * beyond)
     assert bool(apply_policy(policy, new, tmp_path / "out.csv").notes) is said
 
 
-def test_a_field_of_an_object_decides(do: Do) -> None:
+def test_a_field_of_an_object_decides(do):
     """Vectors as Spark writes them: a policy from them can be applied, and the file keeps its columns."""
     rng = np.random.default_rng(3)
     p = rng.random(200)
@@ -189,7 +186,7 @@ def test_a_field_of_an_object_decides(do: Do) -> None:
     assert (np.maximum(p, 1 - p)[found["accepted"].to_numpy()] > np.median(np.maximum(p, 1 - p))).all()
 
 
-def test_an_uncertainty_keeps_its_direction(do: Do) -> None:
+def test_an_uncertainty_keeps_its_direction(do):
     """Threshold, apply and monitor take the same column: the least uncertain rows are accepted."""
     rng = np.random.default_rng(4)
     csv("u.csv", loss=(rng.random(300) < 0.1).astype(int), entropy=rng.random(300).round(4))
@@ -206,7 +203,7 @@ def test_an_uncertainty_keeps_its_direction(do: Do) -> None:
         )
 
 
-def test_monitor_reads_as_threshold_read(do: Do) -> None:
+def test_monitor_reads_as_threshold_read(do):
     """Options that threshold needed need not be repeated, and may be; a score of a nested label is known with it."""
     rng = np.random.default_rng(5)
     p = rng.random(300).round(3)

@@ -1,8 +1,6 @@
 """Files that could be read too little or in another way: each is read rightly, or said, or refused with what to do."""
 
 import json
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +13,7 @@ pytest.importorskip("polars")
 N, NAMES = 120, ["anger", "fear", "joy"]
 
 
-def emotions() -> tuple[Any, Any]:
+def emotions():
     """Return labels, and probabilities of three classes."""
     rng = np.random.default_rng(0)
     p = rng.dirichlet(np.ones(3), size=N)
@@ -24,7 +22,7 @@ def emotions() -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("most", [1, 2, 3])
 @pytest.mark.parametrize("wrapped", [False, True])
-def test_pipelines_of_hugging_face(tmp_path: Path, most: int, wrapped: bool) -> None:
+def test_pipelines_of_hugging_face(tmp_path, most, wrapped):
     """All classes or the best ones, in a list of their own or not: the same predictions and confidences."""
     labels, p = emotions()
     file = tmp_path / "hf.jsonl"
@@ -41,7 +39,7 @@ def test_pipelines_of_hugging_face(tmp_path: Path, most: int, wrapped: bool) -> 
         assert outputs.understood()["confidence"] == "`output.best.score`"
 
 
-def test_decided_lines_keep_their_objects(tmp_path: Path) -> None:
+def test_decided_lines_keep_their_objects(tmp_path):
     """Lists and objects of JSON lines are written as they were, with the decision beside them."""
     labels, p = emotions()
     lists = [[{"label": NAMES[k], "score": float(row[k])} for k in range(3)] for row in p]
@@ -55,7 +53,7 @@ def test_decided_lines_keep_their_objects(tmp_path: Path) -> None:
     assert written == rows
 
 
-def test_predictions_that_are_not_the_likeliest_class() -> None:
+def test_predictions_that_are_not_the_likeliest_class():
     """A cut of its own is said, since scores of the largest probability speak of another class; a few rows are not."""
     rng = np.random.default_rng(1)
     p = rng.random(N)
@@ -69,7 +67,7 @@ def test_predictions_that_are_not_the_likeliest_class() -> None:
     read_outputs(columns | {"prediction": likeliest})
 
 
-def test_per_cent_has_a_remedy_for_calibration() -> None:
+def test_per_cent_has_a_remedy_for_calibration():
     """A confidence of 0 to 100 ranks as it is; the calibration error says how it could be had."""
     columns = {"correct": np.arange(40) % 3 > 0, "confidence": np.linspace(0, 100, 40)}
     found = abstain.evaluate(**columns)
@@ -77,7 +75,7 @@ def test_per_cent_has_a_remedy_for_calibration() -> None:
     assert any("ECE is not defined" in note and "divide per cent by 100" in note for note in found.notes())
 
 
-def test_answers_that_say_they_are_none(tmp_path: Path) -> None:
+def test_answers_that_say_they_are_none(tmp_path):
     """Answers in words beside verdicts: those that are none are counted aloud, and may be named as abstentions."""
     rng = np.random.default_rng(2)
     none = rng.random(N) < 0.2
@@ -105,7 +103,7 @@ def test_answers_that_say_they_are_none(tmp_path: Path) -> None:
         assert abstain.apply_policy(policy, tmp_path / "new.csv", tmp_path / "out.csv").n_declined == n
 
 
-def test_columns_called_as_the_labels_are() -> None:
+def test_columns_called_as_the_labels_are():
     """Logits with the names of the classes are suggested, in words that then work."""
     labels, p = emotions()
     columns = {"true_class": labels, **dict(zip(NAMES, np.log(p).T * 3, strict=True))}
@@ -120,7 +118,7 @@ def test_columns_called_as_the_labels_are() -> None:
 
 
 @pytest.mark.parametrize("name", ["loan_id", "LoanID", "case", "Case No", "uuid", "row", "customer-id"])
-def test_columns_that_name_rows_are_identifiers(name: str) -> None:
+def test_columns_that_name_rows_are_identifiers(name):
     """Where no two rows share a value: it is said; two rows of one value, or a missing one, are no identifiers."""
     rows = {"y": [0, 1, 1, 0], "yhat": [0, 1, 0, 0], "conf": [4, 3, 1, 2], name: ["a", "b", "c", "d"]}
     outputs = read_outputs(rows)

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import abstain
-from tests.command import Do, csv
+from tests.command import csv
 
 
-def test_a_missing_interval_has_a_reason_with_its_remedy(do: Do) -> None:
+def test_a_missing_interval_has_a_reason_with_its_remedy(do):
     """In clusters coverage at a risk takes a bootstrap: the note says so, and the option it names brings it."""
     rng = np.random.default_rng(0)
     scores = rng.random(300).round(4)
@@ -21,7 +21,7 @@ def test_a_missing_interval_has_a_reason_with_its_remedy(do: Do) -> None:
     assert "no interval" not in do(f"{asked} --resamples 50").all
 
 
-def test_a_threshold_on_words_names_the_word(do: Do) -> None:
+def test_a_threshold_on_words_names_the_word(do):
     """The output says from which word on answers are given; the policy has all words in order."""
     rng, words = np.random.default_rng(1), {"low": 0.5, "medium": 0.7, "high": 0.95, "very high": 0.99}
     said = rng.choice(list(words), 900)
@@ -34,7 +34,7 @@ def test_a_threshold_on_words_names_the_word(do: Do) -> None:
     assert "per cent" not in noted
 
 
-def test_decide_names_a_column_that_could_be_meant() -> None:
+def test_decide_names_a_column_that_could_be_meant():
     """A missing class column is no other class column of the policy; text among numbers is named by its column."""
     pd = pytest.importorskip("pandas")
     p = np.random.default_rng(0).dirichlet(np.ones(2), 200)

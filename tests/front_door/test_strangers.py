@@ -3,7 +3,6 @@
 import gzip
 import warnings
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,17 +10,17 @@ import pytest
 import abstain
 from abstain import read_outputs, study
 from abstain.thresholds import apply_policy
-from tests.command import Do, csv
+from tests.command import csv
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """Work in an empty folder."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def tags(n: int = 60) -> tuple[Any, Any]:
+def tags(n=60):
     """Return three labels per row, and the probability of each."""
     rng = np.random.default_rng(0)
     p = rng.random((n, 3)).round(3)
@@ -29,7 +28,7 @@ def tags(n: int = 60) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1]])
-def test_several_labels_in_columns_of_a_csv(folder: Path, order: list[int]) -> None:
+def test_several_labels_in_columns_of_a_csv(folder, order):
     """One column per label, found by a pattern or named, paired with the predictions of the same name in any order."""
     y, p = tags()
     names = ["toxic", "spam", "nsfw"]
@@ -44,7 +43,7 @@ def test_several_labels_in_columns_of_a_csv(folder: Path, order: list[int]) -> N
     assert np.array_equal(exact.loss_per_sample(), expected > 0)
 
 
-def test_several_labels_that_are_called_otherwise_are_paired_aloud(folder: Path) -> None:
+def test_several_labels_that_are_called_otherwise_are_paired_aloud(folder):
     """Names that do not agree pair in their order, aloud; no predictions, and words in lists, are refused."""
     y, p = tags()
     csv("tags.csv", a=y[:, 0], b=y[:, 1], x=p[:, 0], z=p[:, 1])
@@ -60,7 +59,7 @@ def test_several_labels_that_are_called_otherwise_are_paired_aloud(folder: Path)
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("zipped", [False, True])
-def test_blank_lines_of_a_csv_are_no_rows(folder: Path, end: str, zipped: bool) -> None:
+def test_blank_lines_of_a_csv_are_no_rows(folder, end, zipped):
     """At its end or inside, as pandas reads it; a row of empty fields is one, and so is what quotes hold."""
     rows = ["note,y_true,y_pred,confidence", "", f'"a{end}{end}b",1,1,0.9', "c,0,1,0.4", "", "d,0,0,0.7", "", ""]
     data = end.join(rows).encode()
@@ -74,7 +73,7 @@ def test_blank_lines_of_a_csv_are_no_rows(folder: Path, end: str, zipped: bool) 
     assert apply_policy(policy, "empty.csv", "out.csv").n_unscored == 1
 
 
-def test_a_score_that_cannot_be_computed_names_file_column_and_row(folder: Path) -> None:
+def test_a_score_that_cannot_be_computed_names_file_column_and_row(folder):
     """Per cent in the place of probabilities: one line about the user's file, without words of the library below."""
     y = np.array([0, 1] * 20)
     found = abstain.choose_threshold(y, np.linspace(0.5, 1, 40), coverage=0.5)
@@ -88,7 +87,7 @@ def test_a_score_that_cannot_be_computed_names_file_column_and_row(folder: Path)
     assert not (folder / "out.csv").exists()
 
 
-def test_rows_of_unknown_groups_are_counted(do: Do) -> None:
+def test_rows_of_unknown_groups_are_counted(do):
     """A group that was not calibrated, or none, is rejected, and the line says of how many rows."""
     groups = ["a", "b"] * 10
     found = abstain.choose_threshold([0, 1] * 10, np.linspace(0, 1, 20), coverage=0.5, groups=groups)
@@ -98,7 +97,7 @@ def test_rows_of_unknown_groups_are_counted(do: Do) -> None:
     assert line in do("apply policy.json new.csv -o out.csv").out
 
 
-def test_names_of_sets_that_say_no_role(folder: Path) -> None:
+def test_names_of_sets_that_say_no_role(folder):
     """Taken as test sets with a warning that names them; names that say one are taken at their word in silence."""
     outputs = abstain.datasets.synthetic("calibrated", 50, 0)
     for name in ("test", "shifted_noise", "march"):
@@ -113,7 +112,7 @@ def test_names_of_sets_that_say_no_role(folder: Path) -> None:
         study.init_study("quiet", "outputs")
 
 
-def test_few_labels_refuse_tasks_by_name(do: Do) -> None:
+def test_few_labels_refuse_tasks_by_name(do):
     """Losses are 0 or 1 there: the option is none of 'plan', and Python says what to write instead."""
     csv("reg.csv", y=[1.5, 2.5], y_hat=[1.4, 2.0], confidence=[0.5, 0.4])
     said = do("plan reg.csv --task regression --labels 1 -o p.csv", 2).err
@@ -123,7 +122,7 @@ def test_few_labels_refuse_tasks_by_name(do: Do) -> None:
         abstain.evaluate("reg.csv", labels="y", task="regression", labelled="at random")
 
 
-def test_graded_qualities_are_not_called_wrong(do: Do) -> None:
+def test_graded_qualities_are_not_called_wrong(do):
     """An overlap of .9 is not perfect; verdicts stay correct and wrong."""
     assert "1 perfect · 2 not perfect" in str(read_outputs({"quality": [1, 0.9, 0.4], "confidence": [3, 2, 1]}).states)
     assert "1 correct · 1 wrong" in str(read_outputs({"correct": [1, 0], "confidence": [3, 2]}).states)
@@ -131,7 +130,7 @@ def test_graded_qualities_are_not_called_wrong(do: Do) -> None:
     assert "not perfect" in do("evaluate det.csv --quality iou").out
 
 
-def test_classes_that_differ_by_case_alone() -> None:
+def test_classes_that_differ_by_case_alone():
     """Said where one of them is never predicted, or no label; not where both are both."""
     other, same = ["cat", "dog", "cat"] * 20, ["Cat", "dog", "cat"] * 20
     columns = {"label": same, "prediction": other, "confidence": [1, 2, 3] * 20}
@@ -142,7 +141,7 @@ def test_classes_that_differ_by_case_alone() -> None:
         read_outputs(columns | {"prediction": same})
 
 
-def test_passes_alone_name_the_score_that_works() -> None:
+def test_passes_alone_name_the_score_that_works():
     """Both refusals name a score of the passes, and it works."""
     passes = np.random.default_rng(0).dirichlet(np.ones(3), size=(4, 30))
     outputs = abstain.Outputs(labels=np.arange(30) % 3, passes=passes)
@@ -152,7 +151,7 @@ def test_passes_alone_name_the_score_that_works() -> None:
     assert np.isfinite(abstain.evaluate(outputs, "pass_msp", "augrc").value("augrc"))
 
 
-def test_a_probability_and_its_complement_tie() -> None:
+def test_a_probability_and_its_complement_tie():
     """Where p = .4141 and p = .5859 one is equally sure, though 1 - p is another float; longer ones are kept."""
     p = np.round(np.arange(1, 10_000) / 10_000, 4)
     outputs = read_outputs({"label": np.arange(p.size) % 2, "prob_1": p})

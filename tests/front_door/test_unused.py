@@ -8,13 +8,13 @@ import pytest
 import abstain
 from abstain import read_outputs
 from abstain._checks import UnmetNeed
-from tests.command import Do, csv
+from tests.command import csv
 from tests.front_door.files import FIXTURES
 
 N = 90
 
 
-def saved() -> None:
+def saved():
     """Write outputs of three classes beside a finished score, in and out of distribution."""
     rng = np.random.default_rng(3)
     for name in ("test", "far"):
@@ -32,7 +32,7 @@ def saved() -> None:
         "compare test.npz --scores msp,max_logit",
     ],
 )
-def test_a_score_that_is_not_used_is_named(do: Do, command: str) -> None:
+def test_a_score_that_is_not_used_is_named(do, command):
     """By every command, with the option that takes it; not once it is taken."""
     saved()
     assert "not used: `energy`; --confidence 'energy' takes that one as the confidence" in do(command).all
@@ -40,7 +40,7 @@ def test_a_score_that_is_not_used_is_named(do: Do, command: str) -> None:
         assert "not used" not in do(f"{command} --confidence energy").all
 
 
-def test_a_row_that_lacks_a_probability_is_dropped_where_asked_for(do: Do) -> None:
+def test_a_row_that_lacks_a_probability_is_dropped_where_asked_for(do):
     """``--nan-policy drop`` leaves it out and says so; the numbers are those of the other rows; else it is refused."""
     rng = np.random.default_rng(1)
     p, y = rng.dirichlet(np.ones(3), size=N), rng.integers(3, size=N)
@@ -63,7 +63,7 @@ def test_a_row_that_lacks_a_probability_is_dropped_where_asked_for(do: Do) -> No
 TEXT = next(FIXTURES.glob("samples_sums_text_*.jsonl"))
 
 
-def test_answers_without_a_confidence_are_counted(do: Do) -> None:
+def test_answers_without_a_confidence_are_counted(do):
     """The four states need none: the table stands, a note says what is missing, and no flag is offered in its place."""
     evaluate = f"evaluate {TEXT} --where filter=strict"
     said = do(f"{evaluate} --abstained invalid").all
@@ -81,13 +81,13 @@ def test_answers_without_a_confidence_are_counted(do: Do) -> None:
         abstain.evaluate(TEXT, where={"filter": "strict"}).value("augrc")
 
 
-def test_no_confidence_stays_an_error_where_nothing_else_is_known() -> None:
+def test_no_confidence_stays_an_error_where_nothing_else_is_known():
     """Labels and predictions alone say how many are right, which is no evaluation of a reject option."""
     with pytest.raises(UnmetNeed, match="have no confidence"):
         abstain.evaluate({"label": [0, 1, 1], "prediction": [0, 1, 0]})
 
 
-def test_lists_and_levels_as_on_the_command_line() -> None:
+def test_lists_and_levels_as_on_the_command_line():
     """Scores in one text, and a level of 0 for none, mean in Python what they mean there."""
     outputs = abstain.Outputs(labels=[0, 1, 1], logits=[[2.0, 0.5], [0.0, 1.0], [3.0, 0.0]])
     found = abstain.evaluate(outputs, "msp, gen(gamma=0.5, top=2)", "augrc", level=0)
@@ -97,7 +97,7 @@ def test_lists_and_levels_as_on_the_command_line() -> None:
         abstain.evaluate(outputs, level=1.5)
 
 
-def test_tables_for_a_paper_from_evaluate_and_compare(do: Do) -> None:
+def test_tables_for_a_paper_from_evaluate_and_compare(do):
     """One option writes the table in the form of its ending; another ending is refused before the work begins."""
     saved()
     for command in ("evaluate test.npz --scores msp,energy", "compare test.npz --scores msp,max_logit"):
@@ -108,7 +108,7 @@ def test_tables_for_a_paper_from_evaluate_and_compare(do: Do) -> None:
         assert "extension '.docx' is no table; use .md, .tex, .html" in said
 
 
-def test_a_series_as_groups() -> None:
+def test_a_series_as_groups():
     """A column of the frame, or one beside arrays, is taken as what it is; another one of the same name is refused."""
     pd = pytest.importorskip("pandas")
     rng = np.random.default_rng(0)

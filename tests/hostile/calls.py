@@ -3,8 +3,6 @@
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +21,7 @@ OUTPUTS = abstain.Outputs(labels=LABELS, probabilities=MATRIX)
 POLICY = abstain.choose_threshold(LOSS, SCORE, coverage=0.5).policy(score="msp")
 
 #: Values by the name of the argument, wherever a function needs it.
-USUAL: dict[str, Any] = {
+USUAL = {
     "loss": LOSS, "confidence": SCORE, "labels": LABELS, "probabilities": MATRIX, "predictions": LABELS,
     "metric": "augrc", "metrics": ["augrc"], "scores": {"a": SCORE, "b": OTHER}, "score_a": SCORE, "score_b": OTHER,
     "id_loss": LOSS, "id_score": SCORE, "ood_score": OTHER, "id_confidence": SCORE, "id_detector": OTHER,
@@ -42,7 +40,7 @@ TWO = {"labels": LABELS % 2, "probabilities": np.column_stack([OTHER, 1.0 - OTHE
 HALF = {"coverage": 0.5}
 
 #: Where a function means something else by that name, or takes long by default.
-OWN: dict[str, dict[str, Any]] = {
+OWN = {
     "abstain.choose_threshold": {"loss": LOSS, "confidence": SCORE, "risk": 0.6, "delta": 0.1},
     "abstain.compare": {"loss": LOSS, "scores": {"a": SCORE, "b": OTHER}, "n_resamples": 20, "n_permutations": 20},
     "abstain.ranking_study": {"n_resamples": 100},
@@ -104,7 +102,7 @@ LEFT_OUT = {
 }  # fmt: skip
 
 #: Any argument gets each of these.
-HOSTILE: dict[str, Any] = {
+HOSTILE = {
     "nan": float("nan"), "inf": float("inf"), "minus": -1.0, "two": 2.0, "huge": 1e300, "giant": 10**30, "zero": 0,
     "true": True, "none": None, "word": "x", "bytes": b"x", "empty": [], "one": [1.0], "dict": {}, "complex": 1j,
     "object": object(), "ragged": [[1.0], [1.0, 2.0]], "matrix": np.ones((N, 2)), "column": np.ones((N, 1)),
@@ -116,9 +114,9 @@ HOSTILE: dict[str, Any] = {
 }  # fmt: skip
 
 
-def public() -> dict[str, Callable[..., Any]]:
+def public():
     """Return every public function that is no method, by its home."""
-    found: dict[str, Callable[..., Any]] = {}
+    found = {}
     for home in ("abstain", *(f"abstain.{each.name}" for each in pkgutil.iter_modules(abstain.__path__))):
         if (home.rpartition(".")[2].startswith("_") and home != "abstain") or home in ("abstain.nn", "abstain.sklearn"):
             continue
@@ -132,14 +130,14 @@ def public() -> dict[str, Callable[..., Any]]:
     return found
 
 
-def known(home: str, function: Callable[..., Any]) -> bool:
+def known(home, function):
     """Whether arguments for all that the function needs stand above."""
     needed = [each for each in inspect.signature(function).parameters.values() if each.default is each.empty]
     names = {each.name for each in needed if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)}
     return names <= USUAL.keys() | OWN.get(home, {}).keys()
 
 
-def right(home: str, function: Callable[..., Any]) -> dict[str, Any]:
+def right(home, function):
     """Return arguments that the function takes."""
     given = {}
     for name, parameter in inspect.signature(function).parameters.items():
@@ -154,7 +152,7 @@ def right(home: str, function: Callable[..., Any]) -> dict[str, Any]:
     return given
 
 
-def cases() -> list[tuple[str, str, str]]:
+def cases():
     """Return (function, argument, hostile value) for all of them."""
     found = []
     for home, function in public().items():

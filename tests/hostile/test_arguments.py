@@ -1,7 +1,6 @@
 """All public functions on hostile arguments: a value, or an error that names the argument."""
 
 import inspect
-from typing import Any
 
 import numpy as np
 import pytest
@@ -22,13 +21,13 @@ INSTEAD = {
 }  # fmt: skip
 
 
-def arguments(home: str) -> list[str]:
+def arguments(home):
     """Return the names of what a function takes."""
     found = inspect.signature(FUNCTIONS[home]).parameters.values()
     return [each.name for each in found if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)]
 
 
-def answer(home: str, name: str, value: Any) -> str | None:
+def answer(home, name, value):
     """Return what is wrong with the outcome, if anything is."""
     given = right(home, FUNCTIONS[home]) | {name: value}
     try:
@@ -49,7 +48,7 @@ def answer(home: str, name: str, value: Any) -> str | None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_the_functions_work() -> None:
+def test_the_functions_work():
     """The arguments that the others change are right, so that an error is the change's; all functions are tried."""
     wrong = {}
     for home, function in FUNCTIONS.items():
@@ -64,7 +63,7 @@ def test_the_functions_work() -> None:
 @pytest.mark.parametrize("every", [12, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("home", FUNCTIONS)
 @pytest.mark.filterwarnings("ignore")
-def test_a_hostile_argument_is_named(home: str, every: int) -> None:
+def test_a_hostile_argument_is_named(home, every):
     """Each argument by one of twelve values here, by all where slow tests run; no other error, nothing complex."""
     wrong = {}
     for place, name in enumerate(arguments(home)):

@@ -2,25 +2,23 @@
 
 import os
 from importlib import import_module
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.docs.examples import DOCS, fences
 
 
-def tool(module: str) -> Any:
+def tool(module):
     """Return the module of a tool; without it skip the tests, but not in the environment that was made for them."""
     if os.environ.get("ABSTAIN_TOOL"):
         return import_module(module)
     return pytest.importorskip(module, reason="make test-NAME runs this in an environment of its own")
 
 
-def run_page(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+def run_page(name, folder, monkeypatch):
     """Run all Python blocks of a page, one after the other, and return the variables that they leave."""
     monkeypatch.chdir(folder)
-    variables: dict[str, Any] = {"__name__": name}
+    variables = {"__name__": name}
     blocks = [
         (block, line) for kind, block, line in fences((DOCS / name).read_text(encoding="utf-8")) if kind == "python"
     ]

@@ -13,7 +13,7 @@ ITEMS = [ours.answered(loss, confidence) for loss, confidence in ((0, 0.9), (1, 
 ITEMS = [ITEMS[2], ITEMS[0], ITEMS[3], ITEMS[1], ours.answered(None)]
 
 
-def test_areas_and_coverages_of_answers() -> None:
+def test_areas_and_coverages_of_answers():
     """Risks 0, 1/2, 1/3, 1/2 of 1 to 4 answers; generalized: errors so far among all four."""
     assert ours.aurc([each["aurc"] for each in ITEMS]) == pytest.approx((0 + 1 / 2 + 1 / 3 + 1 / 2) / 4)
     errors = np.array([0, 0, 1, 1, 2]) / 4
@@ -26,7 +26,7 @@ def test_areas_and_coverages_of_answers() -> None:
     assert [each["answered"] for each in ITEMS] == [1.0, 1.0, 1.0, 1.0, 0.0]
 
 
-def test_the_chosen_answer_of_several() -> None:
+def test_the_chosen_answer_of_several():
     """Its probability among the choices, whatever their common level, and whether it is right."""
     results = [(math.log(p) - 700.0, False) for p in (0.02, 0.05, 0.03)]
     for gold in (0, 1):

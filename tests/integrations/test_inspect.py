@@ -1,7 +1,6 @@
 """Inspect, with an eval on this machine that needs no model."""
 
 import math
-from typing import Any
 
 import pytest
 
@@ -12,18 +11,18 @@ inspect_ai = tool("inspect_ai")
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def page(tmp_path_factory):
     """Return the variables that the page leaves."""
     with pytest.MonkeyPatch.context() as patch:
         yield run_page("integrations/language-models.md", tmp_path_factory.mktemp("inspect"), patch)
 
 
-def values(log: Any) -> dict[str, float]:
+def values(log):
     """Return the metrics of a log by name."""
     return {name: metric.value for score in log.results.scores for name, metric in score.metrics.items()}
 
 
-def test_metrics_are_those_of_the_log(page: Any) -> None:
+def test_metrics_are_those_of_the_log(page):
     """What Inspect computes while it scores is what ``evaluate`` says of the log, abstentions included."""
     names = ["aurc", "augrc", "coverage_at_risk(risk=0.1)"]
     later = abstain.evaluate(page["path"], metrics=names, level=None)
@@ -34,7 +33,7 @@ def test_metrics_are_those_of_the_log(page: Any) -> None:
     assert later.summaries[0].n == round(400 * found["answered"])
 
 
-def test_the_log_gives_a_certified_policy(page: Any) -> None:
+def test_the_log_gives_a_certified_policy(page):
     """The threshold is certified, and the policy accepts what is confident."""
     assert page["found"].verdict.status == "certified"
     decide = page["policy"].decide
@@ -42,7 +41,7 @@ def test_the_log_gives_a_certified_policy(page: Any) -> None:
     assert [each.reason for each in decisions] == ["accepted", "below_threshold", "declined"]
 
 
-def test_a_log_is_scored_again_by_its_names(page: Any) -> None:
+def test_a_log_is_scored_again_by_its_names(page):
     """Inspect finds the metrics through the entry point by the names that the log has."""
     from inspect_ai._util.registry import registry_create, registry_info
 
@@ -54,7 +53,7 @@ def test_a_log_is_scored_again_by_its_names(page: Any) -> None:
     assert values(rescored) == values(page["log"])
 
 
-def test_epochs_partial_answers_and_missing_confidences() -> None:
+def test_epochs_partial_answers_and_missing_confidences():
     """Every answer counts with its own confidence; half right is a loss of one half; no confidence is rejected."""
     from inspect_ai.scorer import SampleScore, Score
 
@@ -70,7 +69,7 @@ def test_epochs_partial_answers_and_missing_confidences() -> None:
         aurc()([SampleScore(score=Score(value="C"))])
 
 
-def test_unreduced_epochs(page: Any) -> None:
+def test_unreduced_epochs(page):
     """With two epochs the metric sees both answers to each question."""
     (log,) = inspect_ai.eval(page["sums"](), model="none", log_dir="epochs", display="none", epochs=2, limit=50)
     later = abstain.evaluate(log.location.removeprefix("file://"), metrics="aurc", level=None)

@@ -3,8 +3,6 @@
 import json
 import math
 import re
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +14,7 @@ from tests.integrations.pages import tool
 lm_eval = tool("lm_eval")
 
 
-def test_a_task_aggregates_what_the_samples_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_task_aggregates_what_the_samples_say(tmp_path, monkeypatch):
     """The task of the page gives the numbers that ``evaluate`` computes from its samples file."""
     from lm_eval.loggers import EvaluationTracker
     from lm_eval.models.dummy import DummyLM
@@ -25,7 +23,7 @@ def test_a_task_aggregates_what_the_samples_say(tmp_path: Path, monkeypatch: pyt
     class Model(DummyLM):
         """A model that mostly prefers the first of the choices, which is right."""
 
-        def loglikelihood(self, requests: Any, disable_tqdm: bool = False) -> list[tuple[float, bool]]:
+        def loglikelihood(self, requests, disable_tqdm=False):
             return [(-float(rng.exponential(0.2 if each.idx == 0 else 4.0)), False) for each in requests]
 
     monkeypatch.chdir(tmp_path)
@@ -40,7 +38,7 @@ def test_a_task_aggregates_what_the_samples_say(tmp_path: Path, monkeypatch: pyt
     ]
     (tmp_path / "sums.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     tracker = EvaluationTracker(output_path=str(tmp_path))
-    found: Any = lm_eval.simple_evaluate(
+    found = lm_eval.simple_evaluate(
         model=Model(), tasks=["sums"], task_manager=TaskManager(include_path="."), log_samples=True,
         bootstrap_iters=0, evaluation_tracker=tracker,
     )  # fmt: skip
@@ -56,7 +54,7 @@ def test_a_task_aggregates_what_the_samples_say(tmp_path: Path, monkeypatch: pyt
     assert values["acc"] == pytest.approx(1.0 - later.provenance.mean_loss, abs=1e-12)
 
 
-def test_abstentions_are_not_counted_and_an_answer_without_confidence_is_rejected() -> None:
+def test_abstentions_are_not_counted_and_an_answer_without_confidence_is_rejected():
     """Aggregations are about the answers."""
     from abstain.integrations.lm_eval import answered, augrc, aurc, coverage_at_risk
 

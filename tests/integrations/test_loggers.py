@@ -2,9 +2,7 @@
 
 import json
 import struct
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,7 +13,7 @@ tool("tensorboard")
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def page(tmp_path_factory):
     """Return the variables that the page leaves."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WANDB_MODE", "offline")
@@ -23,7 +21,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Any:
         yield run_page("integrations/training-logs.md", tmp_path_factory.mktemp("loggers"), patch)
 
 
-def wanted(page: Any) -> dict[str, float]:
+def wanted(page):
     """Return what both tools must have of the result."""
     found = {}
     for each in page["result"].measurements:
@@ -32,7 +30,7 @@ def wanted(page: Any) -> dict[str, float]:
     return found | {"abstain/verdict/coverage": page["result"].verdict.coverage}
 
 
-def test_tensorboard_has_scalars_and_text(page: Any) -> None:
+def test_tensorboard_has_scalars_and_text(page):
     """Scalars of the result and of the epochs, and the tables as text."""
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
@@ -45,7 +43,7 @@ def test_tensorboard_has_scalars_and_text(page: Any) -> None:
     assert page["result"].verdict.headline in text
 
 
-def records_of(file: bytes) -> Iterator[bytes]:
+def records_of(file):
     """Yield the records of an offline run: seven bytes, then a LevelDB log, blocks of 32 KiB with parts of records."""
     place, whole = 7, b""
     while place + 7 <= len(file):
@@ -61,7 +59,7 @@ def records_of(file: bytes) -> Iterator[bytes]:
             whole = b""
 
 
-def test_wandb_has_values_summary_and_files(page: Any) -> None:
+def test_wandb_has_values_summary_and_files(page):
     """The offline file of the run holds the numbers, the verdict, the table and the policy."""
     from wandb.proto.wandb_internal_pb2 import Record
 

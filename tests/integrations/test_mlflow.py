@@ -1,7 +1,6 @@
 """MLflow against a store of its own in a folder."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,13 +12,13 @@ mlflow = tool("mlflow")
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def page(tmp_path_factory):
     """Return the variables that the page leaves."""
     with pytest.MonkeyPatch.context() as patch:
         yield run_page("integrations/mlflow.md", tmp_path_factory.mktemp("mlflow"), patch)
 
 
-def test_a_run_holds_values_intervals_and_the_verdict(page: Any) -> None:
+def test_a_run_holds_values_intervals_and_the_verdict(page):
     """What the store has is what the result says, to the last bit."""
     data = mlflow.get_run(page["run"].info.run_id).data
     for each in page["result"].measurements:
@@ -32,7 +31,7 @@ def test_a_run_holds_values_intervals_and_the_verdict(page: Any) -> None:
     assert data.tags["threshold.headline"] == verdict.headline
 
 
-def test_artifacts_are_there_and_the_policy_decides(page: Any) -> None:
+def test_artifacts_are_there_and_the_policy_decides(page):
     """Page, tables and policy are in the store; the policy that comes back is the one that was logged."""
     run = page["run"].info.run_id
     listed = {each.path for folder in ("evaluation", "threshold") for each in mlflow.artifacts.list_artifacts(
@@ -47,7 +46,7 @@ def test_artifacts_are_there_and_the_policy_decides(page: Any) -> None:
         page["load_policy"](run, name="evaluation")
 
 
-def test_a_threshold_that_is_not_certified(page: Any) -> None:
+def test_a_threshold_that_is_not_certified(page):
     """There is no rule or coverage of another limit, and the policy rejects everything; two policies need a name."""
     outputs = page["outputs"]
     loss, sure = outputs.loss_per_sample(), page["how"].confidence(outputs)
@@ -70,12 +69,12 @@ def test_a_threshold_that_is_not_certified(page: Any) -> None:
     )
 
 
-def test_runs_are_found_by_their_verdict(page: Any) -> None:
+def test_runs_are_found_by_their_verdict(page):
     """The search that the page shows finds the run."""
     assert list(page["best"]["run_id"]) == [page["run"].info.run_id]
 
 
-def test_a_metric_of_mlflow_is_that_of_abstain(page: Any) -> None:
+def test_a_metric_of_mlflow_is_that_of_abstain(page):
     """``mlflow.models.evaluate`` gives the value and the interval of ``evaluate``."""
     rows, measured = page["rows"], page["evaluated"].metrics
     columns = {"labels": rows["label"], "predictions": rows["answer"], "confidence": rows["confidence"]}
@@ -84,7 +83,7 @@ def test_a_metric_of_mlflow_is_that_of_abstain(page: Any) -> None:
     assert measured["coverage_at_risk_risk_0_02"] == page["result"].value("coverage_at_risk(risk=0.02)")
 
 
-def test_a_column_of_another_name_and_missing_confidences(page: Any) -> None:
+def test_a_column_of_another_name_and_missing_confidences(page):
     """``col_mapping`` names the column; a row without a confidence is rejected, as in ``evaluate``."""
     rows = page["rows"].rename(columns={"confidence": "msp"})
     rows.loc[::10, "msp"] = np.nan
@@ -99,11 +98,11 @@ def test_a_column_of_another_name_and_missing_confidences(page: Any) -> None:
     assert "aurc/low" not in found.metrics
 
 
-def test_a_model_may_return_the_confidence(page: Any) -> None:
+def test_a_model_may_return_the_confidence(page):
     """Predictions and confidence may be columns of what a model returns."""
     model = page["model"]
 
-    def answers(frame: Any) -> Any:
+    def answers(frame):
         p = model.predict_proba(frame.to_numpy())
         return page["pd"].DataFrame({"answer": p.argmax(axis=1), "confidence": p.max(axis=1)})
 
@@ -117,7 +116,7 @@ def test_a_model_may_return_the_confidence(page: Any) -> None:
     assert found.metrics["augrc"] == page["result"].value("augrc")
 
 
-def test_other_results_can_be_logged(page: Any) -> None:
+def test_other_results_can_be_logged(page):
     """A monitor and a comparison have numbers of their own."""
     policy, outputs = page["policy"], page["outputs"]
     later = abstain.monitor(policy, outputs.loss_per_sample()[::3], page["how"].confidence(outputs)[::3])
@@ -128,6 +127,6 @@ def test_other_results_can_be_logged(page: Any) -> None:
     assert data.metrics["abstain/evidence"] == later.evidence
 
 
-def test_the_page_leaves_nothing_elsewhere(page: Any) -> None:
+def test_the_page_leaves_nothing_elsewhere(page):
     """The store is in the folder in which the script ran."""
     assert Path("mlflow.db").exists()

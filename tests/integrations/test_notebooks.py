@@ -1,8 +1,5 @@
 """The notebooks of the documentation run; their results show themselves, and the page has its slider."""
 
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from tests.docs.examples import DOCS
@@ -13,12 +10,12 @@ NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
 
 
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
-def test_a_notebook_runs(file: Path, tmp_path: Path) -> None:
+def test_a_notebook_runs(file, tmp_path):
     """No cell fails, no output was saved in the file, the first result shows its verdict, and the page its slider."""
     import nbformat
     from nbclient import NotebookClient
 
-    notebook: Any = nbformat.read(file, as_version=4)
+    notebook = nbformat.read(file, as_version=4)
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert all(not cell.outputs and cell.execution_count is None for cell in cells)
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()

@@ -19,7 +19,7 @@ WRONG = RNG.random(4000) > SCORE**0.1
 POLICY = abstain.choose_threshold(WRONG, SCORE, risk=0.1, delta=0.05).policy(score="msp")
 
 
-def promtool(*arguments: str, given: str = "") -> str:
+def promtool(*arguments, given=""):
     """Run `promtool` and return what it says; skip where it is not installed, but not where it must be."""
     if shutil.which("promtool") is None and not os.environ.get("ABSTAIN_TOOL"):
         pytest.skip("promtool is not installed")
@@ -28,13 +28,13 @@ def promtool(*arguments: str, given: str = "") -> str:
     return done.stdout + done.stderr
 
 
-def values(text: str) -> dict[str, float]:
+def values(text):
     """Return the samples of a text by name and labels."""
     lines = [line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#")]
     return {name: float(value) for name, value in lines}
 
 
-def test_values_are_those_of_the_monitor() -> None:
+def test_values_are_those_of_the_monitor():
     """Each number is the field of the result; what is undecided is left out; labels are escaped."""
     result = abstain.monitor(POLICY, RNG.random(3000) < 0.3, RNG.random(3000))
     found = values(metrics_text(result, 'a "b"\n\\c'))
@@ -48,14 +48,14 @@ def test_values_are_those_of_the_monitor() -> None:
     assert 'of="coverage"' not in metrics_text(only, "p")
 
 
-def test_promtool_accepts_metrics_and_alerts() -> None:
+def test_promtool_accepts_metrics_and_alerts():
     """No complaint about the text; three rules."""
     result = abstain.monitor(POLICY, RNG.random(500) < 0.05, RNG.random(500))
     assert promtool("check", "metrics", given=metrics_text(result, "policy.json")) == ""
     assert "3 rules found" in promtool("check", "rules", str(ROOT / "examples/service/alerts.yml"))
 
 
-def test_alerts_fire_as_they_say(tmp_path: Path) -> None:
+def test_alerts_fire_as_they_say(tmp_path):
     """A violation pages; no label for a week makes a ticket; a quiet monitor with labels makes none."""
     text = """
 rule_files: [{rules}]
@@ -86,7 +86,7 @@ tests:
     assert "SUCCESS" in promtool("test", "rules", str(file))
 
 
-def test_the_command_writes_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_writes_the_file(tmp_path, monkeypatch):
     """`--metrics-file` has the metrics of the result, also when the exit code says that the guarantee is violated."""
     monkeypatch.chdir(tmp_path)
     POLICY.save("policy.json")

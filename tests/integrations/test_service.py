@@ -6,10 +6,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +24,7 @@ SEED = "kept secret"
 
 
 @pytest.fixture
-def policy(tmp_path: Path) -> abstain.policy.Policy:
+def policy(tmp_path):
     """Write a certified policy into the folder, and return it."""
     outputs = abstain.datasets.load("digits_logreg")
     found = abstain.choose_threshold(outputs.loss_per_sample(), outputs.confidence, risk=0.02, delta=0.05)
@@ -36,7 +33,7 @@ def policy(tmp_path: Path) -> abstain.policy.Policy:
 
 
 @contextmanager
-def running(folder: Path, end: int = signal.SIGTERM) -> Iterator[Any]:
+def running(folder, end=signal.SIGTERM):
     """Start the service, yield a client of it, and end it by a signal."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -59,13 +56,13 @@ def running(folder: Path, end: int = signal.SIGTERM) -> Iterator[Any]:
             process.send_signal(end)
 
 
-def decided(client: Any, names: list[str], scores: np.ndarray) -> list[dict[str, Any]]:
+def decided(client, names, scores):
     """Send cases, and return the decisions."""
     pairs = zip(names, scores.tolist(), strict=True)
     return [client.post("/decide", json={"id": name, "values": [score]}).json() for name, score in pairs]
 
 
-def test_decisions_labels_and_a_kill(tmp_path: Path, policy: abstain.policy.Policy) -> None:
+def test_decisions_labels_and_a_kill(tmp_path, policy):
     """Decisions and draws are those of the policy; nothing that was confirmed is lost when the process is killed."""
     rng = np.random.default_rng(1)
     names, scores = [f"case-{k}" for k in range(300)], rng.random(300) ** 0.3
@@ -95,7 +92,7 @@ def test_decisions_labels_and_a_kill(tmp_path: Path, policy: abstain.policy.Poli
     assert f'abstain_answered_rows{{policy="policy.json"}} {answers}\n' in text
 
 
-def test_a_violation_is_seen(tmp_path: Path, policy: abstain.policy.Policy) -> None:
+def test_a_violation_is_seen(tmp_path, policy):
     """Where a third of the answers is wrong, the monitor says so, and so does the metric."""
     names, scores = [f"case-{k}" for k in range(600)], np.linspace(0.7, 0.99, 600)
     with running(tmp_path) as client:
@@ -106,7 +103,7 @@ def test_a_violation_is_seen(tmp_path: Path, policy: abstain.policy.Policy) -> N
         assert 'abstain_guarantee_violated{policy="policy.json"} 1' in client.get("/metrics").text
 
 
-def test_metrics_without_labels(tmp_path: Path, policy: abstain.policy.Policy) -> None:
+def test_metrics_without_labels(tmp_path, policy):
     """Before the first label the service has metrics of its decisions, and none of the guarantee."""
     with running(tmp_path) as client:
         decided(client, ["a", "b"], np.array([0.99, 0.1]))
@@ -116,7 +113,7 @@ def test_metrics_without_labels(tmp_path: Path, policy: abstain.policy.Policy) -
     assert "abstain_guarantee_violated{" not in text
 
 
-def test_the_state_of_another_policy_is_refused_at_the_start(tmp_path: Path, policy: abstain.policy.Policy) -> None:
+def test_the_state_of_another_policy_is_refused_at_the_start(tmp_path, policy):
     """A new policy needs a folder of its own, and the service says so before it decides anything."""
     names, scores = [f"case-{k}" for k in range(50)], np.full(50, 0.99)
     with running(tmp_path) as client:

@@ -1,8 +1,6 @@
 """What looks like another quantity than it was given as is said, with the remedy, and refused where it was guessed."""
 
 import warnings
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +16,7 @@ SURE = np.maximum(P, 1.0 - P)
 WRONG = (TRUTH != PREDICTED).astype(float)
 
 
-def said(**columns: Any) -> list[str]:
+def said(**columns):
     """Return what is said of these columns."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -42,14 +40,14 @@ def said(**columns: Any) -> list[str]:
         ),
     ],
 )
-def test_what_looks_like_something_else_is_said(columns: dict[str, Any], message: str) -> None:
+def test_what_looks_like_something_else_is_said(columns, message):
     """One note each, with the remedy."""
     notes = said(**columns)
     assert len(notes) == 1
     assert message in notes[0]
 
 
-def test_nothing_is_said_of_what_is_right() -> None:
+def test_nothing_is_said_of_what_is_right():
     """The same columns as they are meant, and scores that are merely bad."""
     assert said(labels=TRUTH, predictions=PREDICTED, confidence=SURE) == []
     assert said(loss=WRONG, confidence=SURE, scores={"noise": RNG.random(N)}) == []
@@ -58,14 +56,14 @@ def test_nothing_is_said_of_what_is_right() -> None:
     assert said(labels=TRUTH[:20], predictions=PREDICTED[:20], confidence=P[:20]) == []  # chance is not ruled out
 
 
-def test_a_function_notices_swapped_arguments() -> None:
+def test_a_function_notices_swapped_arguments():
     """The confidence in the place of the loss: a value came out before, without a word."""
     with pytest.warns(UserWarning, match="are the two swapped"):
         abstain.augrc(SURE, WRONG)
     abstain.augrc(RNG.random(N), SURE.round())  # one confidence for all: no 0/1 loss
 
 
-def test_an_abstention_unit_is_no_class() -> None:
+def test_an_abstention_unit_is_no_class():
     """Deep Gamblers: the last of eleven outputs is taken off, the rest are the classes, and the unit is a score."""
     logits = RNG.normal(size=(500, 5)) * 2.0
     truth = RNG.integers(0, 4, 500)
@@ -93,14 +91,14 @@ def test_an_abstention_unit_is_no_class() -> None:
         abstain.Outputs(loss=[0, 1], abstention_unit=True)
 
 
-def write(path: Path, **columns: Any) -> Path:
+def write(path, **columns):
     """Write columns as CSV."""
     rows = zip(*columns.values(), strict=True)
     path.write_text("\n".join([",".join(columns), *(",".join(map(str, row)) for row in rows)]) + "\n")
     return path
 
 
-def test_a_probability_of_class_1_is_refused_where_its_column_was_guessed(tmp_path: Path) -> None:
+def test_a_probability_of_class_1_is_refused_where_its_column_was_guessed(tmp_path):
     """``score`` alone may be either; who names it as the confidence gets it, with a note."""
     pytest.importorskip("polars")
     file = write(tmp_path / "val.csv", y_true=TRUTH, y_pred=PREDICTED, score=P)
@@ -116,7 +114,7 @@ def test_a_probability_of_class_1_is_refused_where_its_column_was_guessed(tmp_pa
 
 
 @pytest.mark.parametrize("name", ["is_correct", "correct", "Accuracy", "model_right", "acc"])
-def test_correctness_is_no_loss(tmp_path: Path, name: str) -> None:
+def test_correctness_is_no_loss(tmp_path, name):
     """A column whose name says that 1 is right is not read as the loss."""
     pytest.importorskip("polars")
     file = write(tmp_path / "val.csv", conf=SURE, **{name: 1 - WRONG})
@@ -125,7 +123,7 @@ def test_correctness_is_no_loss(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("delta", [0.95, 0.51])
-def test_a_level_is_no_failure_probability(delta: float) -> None:
+def test_a_level_is_no_failure_probability(delta):
     """People write confidence 95 %; the guarantee would hold with probability .05 only."""
     with pytest.raises(ValueError, match=rf"delta = {delta:g} is the probability that the guarantee fails"):
         abstain.choose_threshold(WRONG, SURE, risk=0.3, delta=delta)

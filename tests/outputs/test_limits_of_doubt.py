@@ -1,8 +1,6 @@
 """Where a doubt begins: decision tables by SciPy and scikit-learn, the last case without one and the first with."""
 
 import warnings
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +11,7 @@ import abstain
 from tests.outputs.test_doubts import said, write
 
 
-def kinds(notes: list[str]) -> list[str]:
+def kinds(notes):
     """Return the kind of each note by a part of its text."""
     parts = {"are the two swapped": "swapped", "it is no loss": "correctness", "higher where the loss": "backwards",
              "higher where the prediction": "backwards", "below chance": "chance", "abstention_unit": "unit",
@@ -22,7 +20,7 @@ def kinds(notes: list[str]) -> list[str]:
     return [next(kind for part, kind in parts.items() if part in note) for note in notes]
 
 
-def against(loss: Any, score: Any) -> bool:
+def against(loss, score):
     """Whether the ranks of at least 50 known rows rise together by five standard errors, and both vary in ten."""
     loss, score = loss[~np.isnan(score)], score[~np.isnan(score)]
     varied = min(len(each) - np.unique(each, return_counts=True)[1].max() for each in (loss, score)) if len(loss) else 0
@@ -30,7 +28,7 @@ def against(loss: Any, score: Any) -> bool:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_a_score_that_rises_with_the_loss(seed: int) -> None:
+def test_a_score_that_rises_with_the_loss(seed):
     """Random columns about the limit: graded losses, ties, rows without a score, few rows."""
     rng = np.random.default_rng(seed)
     n = int(rng.choice([49, 50, 55, 200]))
@@ -45,7 +43,7 @@ def test_a_score_that_rises_with_the_loss(seed: int) -> None:
             assert kinds(said(**judged, scores={"s": score})) == (["backwards"] if against(loss, score) else [])
 
 
-def test_ten_rows_must_vary() -> None:
+def test_ten_rows_must_vary():
     """Nine errors among a thousand rows say nothing of the direction, ten do."""
     for errors, expected in ((9, []), (10, ["backwards"])):
         loss = (np.arange(1000) < errors) * 1.0
@@ -55,7 +53,7 @@ def test_ten_rows_must_vary() -> None:
 
 @pytest.mark.parametrize(("n", "wrong", "expected"), [(49, 49, []), (100, 75, []), (100, 76, ["correctness"]),
                                                       (400, 250, []), (400, 251, ["correctness"])])  # fmt: skip
-def test_most_losses_are_1(n: int, wrong: int, expected: list[str]) -> None:
+def test_most_losses_are_1(n, wrong, expected):
     """More than five standard errors above one half; graded losses never."""
     loss = (np.arange(n) < wrong) * 1.0
     assert kinds(said(loss=loss)) == expected
@@ -64,7 +62,7 @@ def test_most_losses_are_1(n: int, wrong: int, expected: list[str]) -> None:
 
 @pytest.mark.parametrize("field", ["probabilities", "logits", "passes"])
 @pytest.mark.parametrize(("n", "right", "expected"), [(49, 0, []), (128, 8, []), (128, 7, ["chance"]), (50, 0, [])])
-def test_below_chance(field: str, n: int, right: int, expected: list[str]) -> None:
+def test_below_chance(field, n, right, expected):
     """(1/4 - right/n) sqrt(n / (1/4 3/4)) above five: 4.95 of 8, 5.10 of 7 among 128; 4.1 of none among 50."""
     labels = np.arange(n) % 4
     predicted = np.where(np.arange(n) < right, labels, (labels + 1) % 4)
@@ -73,10 +71,10 @@ def test_below_chance(field: str, n: int, right: int, expected: list[str]) -> No
     assert kinds(said(labels=labels, **{field: matrix})) == expected
 
 
-def test_a_class_that_is_no_label() -> None:
+def test_a_class_that_is_no_label():
     """The last of at least three, with the probability of 25 rows, while all others are labels; without names."""
 
-    def columns(mass: float, k: int = 4, missing: int = 0) -> dict[str, Any]:
+    def columns(mass, k=4, missing=0):
         labels = np.arange(100) % (k - 1)
         labels[labels == missing - 1] = 1
         p = np.full((100, k), (1.0 - mass) / (k - 1))
@@ -99,7 +97,7 @@ def test_a_class_that_is_no_label() -> None:
     assert kinds(said(labels=seen, probabilities=given["probabilities"])) == []
 
 
-def test_logits_that_are_probabilities_side_by_side() -> None:
+def test_logits_that_are_probabilities_side_by_side():
     """In [0, 1] and no votes, of 50 rows, with labels of the first classes alone, whose sums are not 1."""
     rng = np.random.default_rng(0)
     p, labels = rng.dirichlet(np.ones(3), (60, 2)).reshape(60, 6), np.arange(60) % 3
@@ -114,10 +112,10 @@ def test_logits_that_are_probabilities_side_by_side() -> None:
     assert kinds(said(labels=labels, logits=ends)) == ["several"]
 
 
-def test_a_probability_of_one_class() -> None:
+def test_a_probability_of_one_class():
     """All rows predicted as one class above all others, three of each among 50, in [0, 1], of two classes."""
 
-    def columns(n: int = 50, upper: int = 3, **changes: Any) -> dict[str, Any]:
+    def columns(n=50, upper=3, **changes):
         predicted = (np.arange(n) >= n - upper).astype(int)
         given = {"labels": predicted, "predictions": predicted, "confidence": np.linspace(0.0, 1.0, n)}
         return {name: change(given[name]) for name, change in changes.items()} | {
@@ -143,7 +141,7 @@ def test_a_probability_of_one_class() -> None:
 # ---------------------------------------------------------------------- of files
 
 
-def read(path: Path, columns: dict[str, Any], **told: Any) -> list[str]:
+def read(path, columns, **told):
     """Return the warnings, or the error, of a file."""
     pytest.importorskip("polars")
     with warnings.catch_warnings(record=True) as caught:
@@ -157,7 +155,7 @@ def read(path: Path, columns: dict[str, Any], **told: Any) -> list[str]:
 
 @pytest.mark.parametrize("logits", [False, True])
 @pytest.mark.parametrize(("n", "most"), [(100, 5), (700, 7)])
-def test_predictions_that_are_not_the_largest(tmp_path: Path, logits: bool, n: int, most: int) -> None:
+def test_predictions_that_are_not_the_largest(tmp_path, logits, n, most):
     """More than five, and more than one in a hundred."""
     largest = np.arange(n) % 3
     for count in (most, most + 1):
@@ -175,7 +173,7 @@ def test_predictions_that_are_not_the_largest(tmp_path: Path, logits: bool, n: i
         assert read(tmp_path, columns | {"confidence": np.linspace(0.5, 1, n)}) == []
 
 
-def test_names_of_classes_in_files(tmp_path: Path) -> None:
+def test_names_of_classes_in_files(tmp_path):
     """No class in common among 20 rows; one spelled in two ways; one that is called unknown and never predicted."""
     words = np.array(["cat", "dog"])
     for n, refused in ((19, False), (20, True)):
@@ -210,7 +208,7 @@ def test_names_of_classes_in_files(tmp_path: Path) -> None:
     [(20, 2, 0, True), (19, 2, 0, False), (100, 2, 33, True), (100, 2, 34, False), (100, 2, 50, False),
      (30, 3, 0, True), (29, 3, 0, False), (100, 4, 10, True)],
 )  # fmt: skip
-def test_another_order_of_the_classes(tmp_path: Path, n: int, k: int, right: int, expected: bool) -> None:
+def test_another_order_of_the_classes(tmp_path, n, k, right, expected):
     """More than half right, and twice as much as now, if classes are numbered anew; ten rows of each class."""
     labels = np.arange(n) % k
     predicted = np.where(np.arange(n) < right, labels, (labels + 1) % k)
@@ -220,7 +218,7 @@ def test_another_order_of_the_classes(tmp_path: Path, n: int, k: int, right: int
         assert f"accuracy is {right / n:.3f}, but {1 - right / n:.3f} if the classes came in another" in notes[0]
 
 
-def test_no_order_is_better_than_by_chance(tmp_path: Path) -> None:
+def test_no_order_is_better_than_by_chance(tmp_path):
     """Predictions that all name one class, or spread: no order gives more than half."""
     labels = np.arange(90) % 3
     assert read(tmp_path, {"y_true": labels, "y_pred": np.roll(labels, 1) * 0 + 2}) == []
@@ -232,7 +230,7 @@ def test_no_order_is_better_than_by_chance(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_an_uncertainty_that_was_named_as_the_confidence(tmp_path: Path, seed: int) -> None:
+def test_an_uncertainty_that_was_named_as_the_confidence(tmp_path, seed):
     """Refused where its failure AUROC lies three standard errors below one half."""
     rng = np.random.default_rng(seed)
     wrong = (np.arange(45) < 12).astype(int)
@@ -247,7 +245,7 @@ def test_an_uncertainty_that_was_named_as_the_confidence(tmp_path: Path, seed: i
 
 @pytest.mark.parametrize(("upper", "backwards", "expected"), [(5, True, True), (4, True, False), (26, True, True),
                                                             (27, True, False), (5, False, False)])  # fmt: skip
-def test_a_score_from_which_the_prediction_follows(tmp_path: Path, upper: int, backwards: bool, expected: bool) -> None:
+def test_a_score_from_which_the_prediction_follows(tmp_path, upper, backwards, expected):
     """Among 31 rows, five of each class: refused where it ranks failures backwards, whichever class is above."""
     predicted = (np.arange(31) >= 31 - upper).astype(int)
     score = np.linspace(0.1, 0.9, 31)

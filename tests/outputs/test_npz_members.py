@@ -2,8 +2,6 @@
 
 import io
 import zipfile
-from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +13,7 @@ SURE = np.linspace(0.5, 1.0, N)
 LOSS = (np.arange(N) % 7 == 0).astype(float)
 
 
-def member(array: np.ndarray, described: np.ndarray | None = None) -> bytes:
+def member(array, described=None):
     """Return the bytes of an array behind the header of another."""
     file = io.BytesIO()
     np.lib.format.write_array(file, array if described is None else described)
@@ -24,7 +22,7 @@ def member(array: np.ndarray, described: np.ndarray | None = None) -> bytes:
     return header + body
 
 
-def archive(path: Path, *members: tuple[str, bytes], deflated: bool = False) -> Path:
+def archive(path, *members, deflated=False):
     """Write members, also two of one name."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED if deflated else zipfile.ZIP_STORED) as file:
         for name, content in members:
@@ -32,7 +30,7 @@ def archive(path: Path, *members: tuple[str, bytes], deflated: bool = False) -> 
     return path
 
 
-def huge() -> bytes:
+def huge():
     """Return a header that announces more than any memory holds."""
     file = io.BytesIO()
     np.lib.format.write_array_header_1_0(file, {"descr": "<f8", "fortran_order": False, "shape": (10**12,)})
@@ -50,14 +48,14 @@ def huge() -> bytes:
         ([member(SURE)[:-8]], "expected 480 bytes got 472"),
     ],
 )
-def test_what_is_not_what_its_header_says_is_refused(tmp_path: Path, confidence: list[bytes], message: str) -> None:
+def test_what_is_not_what_its_header_says_is_refused(tmp_path, confidence, message):
     """Each gave a wrong or a partial column before, or the traceback of a library."""
     members = [("loss", member(LOSS)), *(("confidence", content) for content in confidence)]
     with pytest.raises(ValueError, match=message):
         abstain.read_outputs(archive(tmp_path / "a.npz", *members))
 
 
-def test_text_that_unpacks_without_measure_is_refused(tmp_path: Path) -> None:
+def test_text_that_unpacks_without_measure_is_refused(tmp_path):
     """A few kilobytes that become 240 MB of names."""
     names = member(np.full(N, "x" * 1_000_000))
     members = [("loss", member(LOSS)), ("confidence", member(SURE)), ("group", names)]
@@ -65,7 +63,7 @@ def test_text_that_unpacks_without_measure_is_refused(tmp_path: Path) -> None:
         abstain.read_outputs(archive(tmp_path / "a.npz", *members, deflated=True))
 
 
-def test_numbers_that_unpack_without_measure_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_numbers_that_unpack_without_measure_are_refused(tmp_path, monkeypatch):
     """A megabyte that becomes a gigabyte of zeros, here with a lower limit; a long column of zeros is none."""
     zeros = [("loss", member(np.zeros(200_000))), ("confidence", member(np.arange(200_000.0)))]
     file = archive(tmp_path / "a.npz", *zeros, deflated=True)
@@ -75,7 +73,7 @@ def test_numbers_that_unpack_without_measure_are_refused(tmp_path: Path, monkeyp
         abstain.read_outputs(file)
 
 
-def test_a_member_that_is_no_array_is_named(tmp_path: Path) -> None:
+def test_a_member_that_is_no_array_is_named(tmp_path):
     """A damaged name drops a column, such as the weights, which is said: it is called unused, and weighs nothing."""
     file = tmp_path / "a.npz"
     weights = member(np.linspace(1.0, 2.0, N))
@@ -88,7 +86,7 @@ def test_a_member_that_is_no_array_is_named(tmp_path: Path) -> None:
     assert "weight.npx" in found.reading.unused
 
 
-def test_an_encrypted_member_is_one_error(tmp_path: Path) -> None:
+def test_an_encrypted_member_is_one_error(tmp_path):
     """The flag of encryption, which the library answers with a RuntimeError."""
     file = archive(tmp_path / "a.npz", ("loss", member(LOSS)), ("confidence", member(SURE)))
     content = bytearray(file.read_bytes())
@@ -113,7 +111,7 @@ def test_an_encrypted_member_is_one_error(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_an_edited_fitted_score_is_refused(tmp_path: Path, change: Callable[[dict[str, np.ndarray]], None]) -> None:
+def test_an_edited_fitted_score_is_refused(tmp_path, change):
     """Other numbers, shapes, types or headers than were saved give no score."""
     outputs = abstain.datasets.load("cifar10_vgg16")
     path = tmp_path / "klm.npz"
@@ -131,7 +129,7 @@ def test_an_edited_fitted_score_is_refused(tmp_path: Path, change: Callable[[dic
         abstain.scores.load(path)
 
 
-def test_a_damaged_archive_is_told_by_every_door(tmp_path: Path) -> None:
+def test_a_damaged_archive_is_told_by_every_door(tmp_path):
     """The compressed bytes break off inside the first header: no reader of other formats may fall over it."""
     path = tmp_path / "a.npz"
     np.savez_compressed(path, loss=LOSS, confidence=SURE)

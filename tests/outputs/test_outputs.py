@@ -245,7 +245,7 @@ def test_logits_with_their_softmax_beside_them_are_logits():
         Outputs(labels=[0, 1, 0], logits=PROBABILITIES, probabilities=softmax)
 
 
-def test_labels_of_minus_one_and_one() -> None:
+def test_labels_of_minus_one_and_one():
     """The first column is the class -1."""
     outputs = Outputs(labels=[-1, 1, 1], logits=[[2.0, 0.0], [0.0, 2.0], [2.0, 0.0]])
     assert outputs.error.tolist() == [0.0, 0.0, 1.0]

@@ -345,7 +345,7 @@ except ImportError as error:
     )
 
 
-def test_series_of_pandas_are_columns() -> None:
+def test_series_of_pandas_are_columns():
     """A series has the methods of polars, and filters by labels: whatever columns it stands for, no row is lost."""
     pd = pytest.importorskip("pandas")
     right, sure = np.arange(40) % 3 > 0, np.linspace(1, 0, 40)

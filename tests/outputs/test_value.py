@@ -1,8 +1,6 @@
 """Outputs are a value: what the caller does to his arrays afterwards changes nothing."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +8,7 @@ import pytest
 import abstain
 
 
-def kinds() -> dict[str, Callable[[np.ndarray], Any]]:
+def kinds():
     """Return containers that may hand out their own memory."""
     import pandas as pd
     import torch
@@ -20,12 +18,12 @@ def kinds() -> dict[str, Callable[[np.ndarray], Any]]:
 
 @pytest.mark.parametrize("kind", ["numpy", "view", "torch"])
 @pytest.mark.parametrize("field", ["logits", "features", "passes", "scores", "loss", "ids"])
-def test_writing_to_an_array_afterwards_changes_nothing(kind: str, field: str) -> None:
+def test_writing_to_an_array_afterwards_changes_nothing(kind, field):
     """Values, fingerprints and scores stay; the arrays inside cannot be written to."""
     rng = np.random.default_rng(0)
     given = rng.normal(size=(30, 3))
     wrapped = kinds()[kind](given)
-    columns: dict[str, Any] = {"labels": rng.integers(0, 3, 30), "predictions": rng.integers(0, 3, 30)}
+    columns = {"labels": rng.integers(0, 3, 30), "predictions": rng.integers(0, 3, 30)}
     if field in ("scores", "loss", "ids"):
         given = (
             np.abs(rng.normal(size=30)) if field == "loss" else np.arange(30.0) if field == "scores" else np.arange(30)
@@ -44,7 +42,7 @@ def test_writing_to_an_array_afterwards_changes_nothing(kind: str, field: str) -
         kept[...] = 0
 
 
-def test_outputs_share_what_nobody_can_write_to() -> None:
+def test_outputs_share_what_nobody_can_write_to():
     """A replaced column costs no copy of the others; the caller's own array stays writeable."""
     given = np.random.default_rng(0).normal(size=(30, 3))
     outputs = abstain.Outputs(labels=[0] * 30, logits=given)

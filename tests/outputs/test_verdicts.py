@@ -1,8 +1,5 @@
 """Verdicts of people and graders, abstentions and answers without a verdict, by a decision table."""
 
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -15,7 +12,7 @@ SURE = [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]
 NAN = float("nan")
 
 
-def read(folder: Path, **columns: Any) -> abstain.Outputs:
+def read(folder, **columns):
     """Read a file of six questions."""
     told = {name: columns.pop(name) for name in ("unscored", "abstained", "should_abstain") if name in columns}
     file = write(folder / "a.csv", confidence=SURE, **columns)
@@ -34,7 +31,7 @@ def read(folder: Path, **columns: Any) -> abstain.Outputs:
 )
 @pytest.mark.parametrize("unscored", ["wrong", "drop"])
 @pytest.mark.filterwarnings("ignore")
-def test_states_and_losses(tmp_path: Path, words: Any, states: str, losses: Any, unscored: str) -> None:
+def test_states_and_losses(tmp_path, words, states, losses, unscored):
     """Counts of all questions; rows of the answers alone, and of unscored ones where these count as wrong."""
     outputs = read(tmp_path, correct=words, unscored=unscored)
     state = np.array(list(states))
@@ -59,7 +56,7 @@ def test_states_and_losses(tmp_path: Path, words: Any, states: str, losses: Any,
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_what_should_have_been_refused(tmp_path: Path) -> None:
+def test_what_should_have_been_refused(tmp_path):
     """Refusals of what had an answer, and answers of what had none, among questions that were judged."""
     words = ["correct", "refused", "refused", "wrong", "error", "correct"]
     should = [1, 1, 0, 1, 1, 0]
@@ -83,14 +80,14 @@ def test_what_should_have_been_refused(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.filterwarnings("ignore")
-def test_what_says_no_verdict(tmp_path: Path, columns: Any, message: str) -> None:
+def test_what_says_no_verdict(tmp_path, columns, message):
     """The row, the word, and what to give."""
     with pytest.raises(ValueError, match=message):
         read(tmp_path, **columns)
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_losses_and_qualities(tmp_path: Path) -> None:
+def test_losses_and_qualities(tmp_path):
     """A quality is one minus a loss; missing losses are left out, or wrong and last."""
     given = read(tmp_path, quality=[1, 0.25, 0, 0.5, 1, 1])
     assert given.loss_per_sample().tolist() == [0, 0.75, 1, 0.5, 0, 0]
@@ -101,7 +98,7 @@ def test_losses_and_qualities(tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_labels_decide_where_an_answer_was_given(tmp_path: Path) -> None:
+def test_labels_decide_where_an_answer_was_given(tmp_path):
     """By a column of abstentions, or by words of abstention in the place of an answer; the rest is right or wrong."""
     labels = ["cat", "dog", "cat", "dog", "cat", "dog"]
     said = ["cat", "cat", "I don't know.", "dog", "refused", "dog"]

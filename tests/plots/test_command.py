@@ -7,21 +7,20 @@ import numpy as np
 import pytest
 
 import abstain
-from tests.command import Do
 
 pytest.importorskip("matplotlib")
 ROWS = abstain.datasets.synthetic("calibrated", 400, 1)
 
 
 @pytest.fixture(autouse=True)
-def _file(do: Do) -> None:
+def _file(do):
     """A file of outputs with two scores and a group column."""
     loss, score, half = (ROWS.labels != ROWS.predictions).astype(float), ROWS.confidence, np.arange(ROWS.n) % 2
     outputs = abstain.Outputs(loss=loss, confidence=score, scores={"other": score**2 / 2 + 0.1}, groups={"half": half})
     abstain.write_outputs(outputs, "a.npz")
 
 
-def test_evaluate_draws_what_it_is_asked_for(do: Do) -> None:
+def test_evaluate_draws_what_it_is_asked_for(do):
     """A file alone is the risk-coverage curve; NAME=FILE is any figure of an evaluation."""
     named = " ".join(f"--plot {name}={name}.svg" for name in ("reliability", "groups", "score-histogram"))
     said = do(f"evaluate a.npz --groups half --plot curve.png {named}").err
@@ -32,7 +31,7 @@ def test_evaluate_draws_what_it_is_asked_for(do: Do) -> None:
     assert Path("library.png").read_bytes() == Path("curve.png").read_bytes()
 
 
-def test_every_figure_of_an_evaluation_is_drawn_from_a_plain_file(do: Do) -> None:
+def test_every_figure_of_an_evaluation_is_drawn_from_a_plain_file(do):
     """Two scores, two metrics and a group column are enough for all of them."""
     names = abstain.plots.names("evaluation")
     pictures = " ".join(f"--plot {name}={name}.png" for name in names)
@@ -48,7 +47,7 @@ def test_every_figure_of_an_evaluation_is_drawn_from_a_plain_file(do: Do) -> Non
         ("reliability=a.gif", "extension '.gif' cannot be drawn; use .png, .svg, .pdf"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused_first(do: Do, given: str, message: str) -> None:
+def test_what_cannot_be_drawn_is_refused_first(do, given, message):
     """With the remedy, before the file is read, and nothing is written."""
     assert message in do(f"evaluate not-there.npz --plot {given}", 2).said
     assert [path.name for path in Path().iterdir()] == ["a.npz"]
@@ -57,7 +56,7 @@ def test_what_cannot_be_drawn_is_refused_first(do: Do, given: str, message: str)
 FIGURES = "study figures study -o figures --scores confidence"
 
 
-def test_a_threshold_and_a_study_are_drawn(do: Do) -> None:
+def test_a_threshold_and_a_study_are_drawn(do):
     """The trade-off with the certified point; all figures of a study; groups of thresholds are refused."""
     threshold = "threshold a.npz --risk 0.2 --delta 0.1 --plot t.png"
     do(threshold)
@@ -72,7 +71,7 @@ def test_a_threshold_and_a_study_are_drawn(do: Do) -> None:
     do(f"{FIGURES} --plots reliability", 2)
 
 
-def test_figures_of_ranks_need_the_same_rows(do: Do) -> None:
+def test_figures_of_ranks_need_the_same_rows(do):
     """Of models measured on other rows the other figures are drawn, and it is said; asked for, it is an error."""
     for model in (0, 1):
         rows = abstain.datasets.synthetic("random", 300, model)
@@ -83,7 +82,7 @@ def test_figures_of_ranks_need_the_same_rows(do: Do) -> None:
     do(f"{FIGURES} --plots rank_flow", 2)
 
 
-def test_all_figures_are_listed(do: Do) -> None:
+def test_all_figures_are_listed(do):
     """By name, with what they are drawn from; as JSON with source and needs."""
     shown, listed = do("plots").out, do("plots --json").json
     assert [each["name"] for each in listed] == abstain.plots.names()

@@ -2,7 +2,6 @@
 
 import warnings
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ RNG = np.random.default_rng(0)
 N = 60
 SURE = RNG.random(N)
 WRONG = (RNG.random(N) > SURE).astype(float)
-EDGES: dict[str, dict[str, Any]] = {
+EDGES = {
     "one row": {"loss": [1.0], "confidence": [0.5]},
     "all right": {"loss": np.zeros(N), "confidence": SURE},
     "one score": {"loss": WRONG, "confidence": np.ones(N)},
@@ -28,7 +27,7 @@ EDGES: dict[str, dict[str, Any]] = {
 
 
 @cache
-def evaluation(name: str) -> abstain.Evaluation:
+def evaluation(name):
     """Return the evaluation of data at the edge, or of scores with hostile names."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -50,7 +49,7 @@ PAIRS = [
 
 
 @pytest.mark.parametrize(("name", "figure"), PAIRS)
-def test_data_at_the_edge(name: str, figure: str) -> None:
+def test_data_at_the_edge(name, figure):
     """Every figure of an evaluation is drawn, or says why not; a warning would be an error here."""
     refused = ""
     try:

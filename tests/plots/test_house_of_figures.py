@@ -3,8 +3,6 @@
 import doctest
 import inspect
 from functools import cache
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +15,7 @@ from abstain import plots
 NAMES = plots.names()
 
 
-def source(name: str) -> str:
+def source(name):
     """Return the code of the example of a figure's display."""
     text = inspect.getdoc(plots.get(name).display) or ""
     return "".join(each.source for each in doctest.DocTestParser().get_examples(text))
@@ -33,15 +31,15 @@ MADE_UP = ("synthetic", "rng", "random.", "normal(", "uniform(", "linspace(", "m
 
 
 @cache
-def drawn(name: str) -> Any:
+def drawn(name):
     """Return the display that the example of a figure makes."""
-    names: dict[str, Any] = {}
+    names = {}
     exec(source(name), names)
     return names["display"]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_figure_says_what_it_is(name: str) -> None:
+def test_a_figure_says_what_it_is(name):
     """Name, title, one sentence, source, needs; and a display that is public."""
     plot = plots.get(name)
     assert plot.shows.endswith(".")
@@ -51,7 +49,7 @@ def test_a_figure_says_what_it_is(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_gallery_draws_real_data(name: str) -> None:
+def test_the_gallery_draws_real_data(name):
     """Bundled outputs of real models, or a public set; nothing that the example makes up."""
     text = source(name)
     assert not [word for word in MADE_UP if word in text]
@@ -62,7 +60,7 @@ def test_the_gallery_draws_real_data(name: str) -> None:
     "name", [name if k % 8 == 0 or name == "forest" else pytest.param(name, marks=pytest.mark.slow)
              for k, name in enumerate(NAMES)],
 )  # fmt: skip
-def test_equal_data_give_equal_bytes(name: str, tmp_path: Path) -> None:
+def test_equal_data_give_equal_bytes(name, tmp_path):
     """Whatever the settings of the caller, which stay, and what was saved before; one is tried in all forms."""
     import matplotlib as mpl
 
@@ -80,7 +78,7 @@ def test_equal_data_give_equal_bytes(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_display_keeps_axes_and_figure(name: str) -> None:
+def test_a_display_keeps_axes_and_figure(name):
     """Something is drawn on every axes, each is labelled or is no chart, and axes of the caller's are used."""
     from matplotlib.figure import Figure
 
@@ -98,7 +96,7 @@ def test_a_display_keeps_axes_and_figure(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_no_text_leaves_the_picture(name: str) -> None:
+def test_no_text_leaves_the_picture(name):
     """Titles, labels, ticks and legends lie inside the figure."""
     display = drawn(name)
     with plots.settings():
@@ -112,7 +110,7 @@ def test_no_text_leaves_the_picture(name: str) -> None:
             assert inside.y1 <= box.y1 + 2, one.get_title()
 
 
-def test_an_unknown_figure_names_near_ones() -> None:
+def test_an_unknown_figure_names_near_ones():
     """Of the names and of the results that a figure takes."""
     with pytest.raises(ValueError, match="did you mean 'reliability'"):
         plots.get("reliabillity")
@@ -121,7 +119,7 @@ def test_an_unknown_figure_names_near_ones() -> None:
     assert set(plots.names("comparison")) < set(plots.names())
 
 
-def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
+def test_a_file_of_another_kind_is_refused(tmp_path):
     """Nothing is written where the extension says nothing."""
     with pytest.raises(ValueError, match=r"extension '\.gif' cannot be drawn; use \.png, \.svg, \.pdf"):
         drawn("reliability").save(tmp_path / "a.gif")

@@ -12,7 +12,7 @@ from abstain.plots import F1SurfaceDisplay, FrontierDisplay
 from tests.joint.references import one_score, random_problem
 
 
-def test_the_frontier_is_drawn_with_its_area() -> None:
+def test_the_frontier_is_drawn_with_its_area():
     """One stair per curve, down to the left, and all levels behind it where they are known."""
     columns = random_problem(80, 60)
     both, alone = joint.ds_aurc(**columns.named), joint.ds_aurc(**one_score(columns).named)
@@ -30,7 +30,7 @@ def test_the_frontier_is_drawn_with_its_area() -> None:
     assert both.frontier.plot(ax=Figure().subplots()).ax_.get_xlabel() == "Coverage of ID samples"
 
 
-def test_the_surface_marks_the_best_points() -> None:
+def test_the_surface_marks_the_best_points():
     """The star is the exact optimum, and no cell of the grid is above it; constant scores are drawn as well."""
     columns = random_problem(80, 60)
     ax = joint.evaluate(**columns.named).plot(Figure().subplots(), T=30).ax_

@@ -1,7 +1,5 @@
 """``RiskCoverageDisplay``: scikit-learn's conventions, the right lines, and few points that lose nothing."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -19,7 +17,7 @@ LOSS = (LABELS != PREDICTIONS).astype(float)
 CURVE = abstain.risk_coverage_curve(LOSS, CONFIDENCE)
 
 
-def test_from_predictions() -> None:
+def test_from_predictions():
     """Lines, axes and figure are kept under the names that scikit-learn gives them."""
     display = abstain.RiskCoverageDisplay.from_predictions(LABELS, PREDICTIONS, CONFIDENCE, name="mine")
     assert [ax.get_ylabel() for ax in display.ax_] == ["Selective risk", "Generalized risk"]
@@ -34,7 +32,7 @@ def test_from_predictions() -> None:
     assert right.get_label() == f"mine (AUGRC {abstain.augrc(LOSS, CONFIDENCE):.3g})"
 
 
-def test_from_estimator() -> None:
+def test_from_estimator():
     """A fitted classifier is asked for predictions and its largest probability, and lends its name."""
     linear_model = pytest.importorskip("sklearn.linear_model")
     X = np.random.default_rng(4).normal(size=(N, 4)) + LABELS[:, None]
@@ -48,7 +46,7 @@ def test_from_estimator() -> None:
     assert named.line_[0].get_label().startswith("linear (")
 
 
-def test_an_estimator_without_probabilities() -> None:
+def test_an_estimator_without_probabilities():
     """The message says what to use instead."""
     svm = pytest.importorskip("sklearn.svm")
     model = svm.LinearSVC().fit([[0.0], [1.0]], [0, 1])
@@ -57,7 +55,7 @@ def test_an_estimator_without_probabilities() -> None:
 
 
 @pytest.mark.parametrize(("kind", "n_axes"), [("selective", 1), ("generalized", 1), ("both", 2)])
-def test_kinds_and_axes(kind: Any, n_axes: int) -> None:
+def test_kinds_and_axes(kind, n_axes):
     """New axes, or those that are given, in any shape that holds as many."""
     fresh = CURVE.plot(kind=kind)
     assert len(fresh.line_) == n_axes
@@ -71,13 +69,13 @@ def test_kinds_and_axes(kind: Any, n_axes: int) -> None:
     assert pyplot.get_fignums() == before
 
 
-def test_one_axes_shows_the_selective_risk() -> None:
+def test_one_axes_shows_the_selective_risk():
     """Whoever gives one axes and no kind wants the usual curve."""
     display = CURVE.plot(ax=pyplot.subplots()[1])
     assert display.ax_.get_ylabel() == "Selective risk"
 
 
-def test_errors() -> None:
+def test_errors():
     """A wrong kind, a wrong number of axes and no curve are named."""
     _, three = pyplot.subplots(1, 3)
     with pytest.raises(ValueError, match="kind='both' draws 2 axes, but ax holds 3"):
@@ -90,7 +88,7 @@ def test_errors() -> None:
         abstain.RiskCoverageDisplay({})
 
 
-def test_references() -> None:
+def test_references():
     """The oracle and the random score enclose the curve, end where it ends, and can be left out."""
     ax = CURVE.plot(kind="selective", ax=pyplot.subplots()[1]).ax_
     curve, oracle, random = ax.get_lines()
@@ -111,14 +109,14 @@ def test_references() -> None:
 POINTS = 2000
 
 
-def drawn(curve: abstain.RiskCoverageCurve, kind: Any) -> tuple[Any, Any]:
+def drawn(curve, kind):
     """Return coverages and risks of the line that a plot shows."""
     line = curve.plot(kind=kind).ax_.lines[0]
     return np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
 
 
 @pytest.fixture(scope="module")
-def million() -> abstain.RiskCoverageCurve:
+def million():
     """Return a curve of a million distinct scores."""
     rng = np.random.default_rng(0)
     score = rng.random(10**6)
@@ -126,7 +124,7 @@ def million() -> abstain.RiskCoverageCurve:
 
 
 @pytest.mark.parametrize("kind", ["selective", "generalized"])
-def test_thinning_keeps_the_curve(million: abstain.RiskCoverageCurve, kind: Any) -> None:
+def test_thinning_keeps_the_curve(million, kind):
     """Of a million points at most two thousand are drawn; both ends stay, and nobody can see the difference."""
     x, y = drawn(million, kind)
     assert 1000 < len(x) <= POINTS + 1

@@ -19,7 +19,7 @@ OUTPUTS = abstain.Outputs(loss=loss, confidence=score, groups={"g": group})
 EVALUATION = abstain.evaluate(OUTPUTS, metrics=["augrc", "aurc"], groups="g")
 
 
-def test_bars_of_reliability_are_exact_intervals() -> None:
+def test_bars_of_reliability_are_exact_intervals():
     """Accuracy, count and Clopper-Pearson of each bin, from the rows; weights and clusters take the intervals away."""
     panel = plots.ReliabilityDisplay.from_predictions(loss, score, bins=10).panels["confidence"]
     edges = np.linspace(0.0, 1.0, 11) + 1e-9
@@ -34,7 +34,7 @@ def test_bars_of_reliability_are_exact_intervals() -> None:
         plots.ReliabilityDisplay.from_predictions(loss, 5.0 * score)
 
 
-def test_histograms_have_area_one_and_name_the_shares() -> None:
+def test_histograms_have_area_one_and_name_the_shares():
     """Each outcome by itself; a graded loss has no outcomes."""
     display = plots.ScoreHistogramDisplay.from_evaluation(EVALUATION, bins=20)
     for stairs in display.ax_.patches:
@@ -47,7 +47,7 @@ def test_histograms_have_area_one_and_name_the_shares() -> None:
         plots.ScoreHistogramDisplay.from_evaluation(graded)
 
 
-def test_groups_share_one_threshold_worst_first() -> None:
+def test_groups_share_one_threshold_worst_first():
     """Coverage and risk of each group at the threshold of all rows; an audit gives the same."""
     display = plots.GroupsDisplay.from_evaluation(EVALUATION, coverage=0.5)
     threshold = EVALUATION.curve().at(coverage=0.5).threshold
@@ -66,7 +66,7 @@ def test_groups_share_one_threshold_worst_first() -> None:
     assert {row.name for row in plots.GroupsDisplay.from_audit(seen).rows} == {"all rows", "0", "1", "2"}
 
 
-def test_bands_lie_around_their_curve() -> None:
+def test_bands_lie_around_their_curve():
     """The band of one threshold is the exact interval there; clusters and weights have none."""
     display = EVALUATION.plot()
     band = display.bands["confidence", "selective"]
@@ -82,7 +82,7 @@ def test_bands_lie_around_their_curve() -> None:
         abstain.RiskCoverageDisplay(EVALUATION.curve(), bands={"other": band})
 
 
-def test_a_trade_off_says_what_the_threshold_does() -> None:
+def test_a_trade_off_says_what_the_threshold_does():
     """Per 1,000 rows: those below it, and the errors above it."""
     found = abstain.choose_threshold(loss, score, coverage=0.4)
     right = plots.TradeOffDisplay.from_threshold(found, loss, score).ax_[1]
@@ -91,7 +91,7 @@ def test_a_trade_off_says_what_the_threshold_does() -> None:
     assert said == [f"{1000 * (1 - taken.mean()):.0f}", f"{1000 * (loss * taken).mean():.0f}"]
 
 
-def test_a_plane_finds_the_pairs_that_metrics_order_differently() -> None:
+def test_a_plane_finds_the_pairs_that_metrics_order_differently():
     """By brute force, with direction; significance needs tests."""
     x = plots.Axis("AUROC", "higher", [0.9, 0.8, 0.7], [(0.0, 1.0)] * 3)
     y = plots.Axis("AUGRC", "lower", [0.1, 0.05, 0.2], [(0.0, 1.0)] * 3)
@@ -104,7 +104,7 @@ def test_a_plane_finds_the_pairs_that_metrics_order_differently() -> None:
     assert list(plots.MetricPlaneDisplay(["a", "b", "c"], *tested).disagreements()) == [(0, 1, True)]
 
 
-def test_contributions_sum_to_the_metric() -> None:
+def test_contributions_sum_to_the_metric():
     """The left panel is the formula of the paper; the cumulated shares are those of the most confident failures."""
     display = plots.ContributionsDisplay.from_evaluation(EVALUATION, n=20)
     aurc, augrc = (line.get_ydata() for line in display.ax_[0].lines)
@@ -118,7 +118,7 @@ def test_contributions_sum_to_the_metric() -> None:
     assert part[at] == pytest.approx(contributions[top].sum() / abstain.augrc(loss, score))
 
 
-def test_the_most_confident_failures_are_the_rows_with_the_highest_scores() -> None:
+def test_the_most_confident_failures_are_the_rows_with_the_highest_scores():
     """In order, and at their coverage and risk on the curve."""
     display = plots.ConfidentFailuresDisplay.from_evaluation(EVALUATION, k=4)
     found = display.failures["confidence"]
@@ -129,7 +129,7 @@ def test_the_most_confident_failures_are_the_rows_with_the_highest_scores() -> N
         assert (coverage, risk) == pytest.approx((taken.mean(), loss[taken].mean()))
 
 
-def test_the_areas_of_the_geometry_add_up() -> None:
+def test_the_areas_of_the_geometry_add_up():
     """The numbers in the legend: triangle plus what the ranking adds is AUGRC."""
     display = plots.AUGRCGeometryDisplay.from_evaluation(EVALUATION)
     labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
@@ -137,7 +137,7 @@ def test_the_areas_of_the_geometry_add_up() -> None:
     assert triangle + ranking == pytest.approx(abstain.augrc(loss, score), abs=1.1e-4)
 
 
-def test_estimates_are_those_of_the_metrics() -> None:
+def test_estimates_are_those_of_the_metrics():
     """All rows at once give the population's value without deviation; twice SELE is twice SELE."""
     few = abstain.evaluate(OUTPUTS.select(slice(0, 64)), metrics="aurc")
     display = plots.EstimatesDisplay.from_evaluation(few, sizes=(16, 64), n_draws=5)
@@ -149,7 +149,7 @@ def test_estimates_are_those_of_the_metrics() -> None:
     assert side.estimates["confidence"]["SELE"] == pytest.approx(np.full(3, abstain.sele(loss[:64], score[:64])))
 
 
-def test_bars_are_ordered_by_the_first_metric() -> None:
+def test_bars_are_ordered_by_the_first_metric():
     """Best on top, whatever is better; the values are those of the evaluation."""
     outputs = abstain.Outputs(loss=loss, confidence=score, scores={"noise": rng.random(N), "good": score - loss})
     evaluation = abstain.evaluate(outputs, ["noise", "good"], ["augrc", "auroc_f"])
@@ -159,7 +159,7 @@ def test_bars_are_ordered_by_the_first_metric() -> None:
     assert display.panels[0].values == [evaluation.value("auroc_f", score=name) for name in ("noise", "good")]
 
 
-def test_sweeps_and_agreement_take_the_values_of_the_metrics() -> None:
+def test_sweeps_and_agreement_take_the_values_of_the_metrics():
     """The line of CWSA+ is the metric at each threshold; equal definitions lie on the diagonal."""
     display = plots.CWSASweepDisplay.from_evaluation(EVALUATION, thresholds=[0.5, 0.7])
     lines = {line.get_label(): line.get_ydata() for line in display.ax_.lines}
@@ -169,7 +169,7 @@ def test_sweeps_and_agreement_take_the_values_of_the_metrics() -> None:
     assert same.ax_.get_title() == "largest relative difference 0"
 
 
-def test_monitoring_draws_the_periods_and_the_guarantee() -> None:
+def test_monitoring_draws_the_periods_and_the_guarantee():
     """Risk and interval of every week, the limit, the alarm; small values far apart get a logarithmic axis."""
     draws = np.random.default_rng(0)
     first = draws.random(3000)

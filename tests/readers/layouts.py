@@ -1,21 +1,19 @@
 """Files in the layouts of FD-Shifts and OpenOOD, made of drawn numbers as their code saves them."""
 
 import pickle
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 N, K, RUNS = 60, 4, 6
 
 
-def softmax(values: Any, axis: int = 1) -> Any:
+def softmax(values, axis=1):
     """Return probabilities."""
     shifted = np.exp(values - values.max(axis=axis, keepdims=True))
     return shifted / shifted.sum(axis=axis, keepdims=True)
 
 
-def fd_shifts(folder: Path, *, sets: int = 1, seed: int = 0) -> dict[str, Any]:
+def fd_shifts(folder, *, sets=1, seed=0):
     """Write a folder ``test_results`` of FD-Shifts; return its parts."""
     rng = np.random.default_rng(seed)
     n = N * sets
@@ -36,7 +34,7 @@ def fd_shifts(folder: Path, *, sets: int = 1, seed: int = 0) -> dict[str, Any]:
             "features": features, "weight": weight, "bias": bias}  # fmt: skip
 
 
-def openood(folder: Path, *, seed: int = 0) -> dict[str, Any]:
+def openood(folder, *, seed=0):
     """Write ``scores/<data set>.npz`` as OpenOOD's evaluator does, and the pickle of its newer one."""
     rng = np.random.default_rng(seed)
     pred = rng.integers(0, K, N)

@@ -18,7 +18,7 @@ HERE = Path(__file__).parent / "fixtures"
 N = 40
 
 
-def questions() -> list[dict[str, Any]]:
+def questions():
     """Return sums with four choices each, the right one at a drawn place; the last ones have three choices."""
     rng = random.Random(0)
     rows = []
@@ -44,7 +44,7 @@ _TEXT = {
 }
 
 
-def lm_eval() -> None:
+def lm_eval():
     """Run two local tasks on the dummy model and keep the logged samples."""
     from lm_eval import simple_evaluate
     from lm_eval.loggers import EvaluationTracker
@@ -83,14 +83,14 @@ def lm_eval() -> None:
             (HERE / f"samples_{task_name}_2026-11-22T03-00-00.000000.jsonl").write_bytes(each.read_bytes())
 
 
-def _Sayings(rows: list[dict[str, Any]]) -> Any:  # noqa: N802  (a class made late)
+def _Sayings(rows):  # noqa: N802  (a class made late)
     """Return the dummy model, saying sums instead of "lol": right, wrong, in words around, or nothing."""
     from lm_eval.models.dummy import DummyLM
 
     rng = random.Random(1)
 
     class Sayings(DummyLM):
-        def generate_until(self, requests: Any, disable_tqdm: bool = False) -> list[str]:
+        def generate_until(self, requests, disable_tqdm=False):
             said = []
             for each in requests:
                 right = int(rows[each.doc_id]["choices"][rows[each.doc_id]["answer"]])
@@ -103,7 +103,7 @@ def _Sayings(rows: list[dict[str, Any]]) -> Any:  # noqa: N802  (a class made la
 # ---------------------------------------------------------------------- Inspect
 
 
-def inspect() -> None:
+def inspect():
     """Run a local task on the mock model; keep the log as JSON and .eval, and the frame of its samples."""
     import tiktoken
     from inspect_ai import Task, eval
@@ -120,7 +120,7 @@ def inspect() -> None:
     rows = questions()
     right = {f"{row['question']} = ?": row["choices"][row["answer"]] for row in rows}
 
-    def answered(input: Any, tools: Any, choice: Any, config: Any) -> ModelOutput:
+    def answered(input, tools, choice, config):
         wanted = right[input[-1].text]
         sure = rng.choice([95, 90, 80, 60, 50])
         said = wanted if rng.random() < sure / 100 else str(int(wanted) + 1)
@@ -133,7 +133,7 @@ def inspect() -> None:
         )
 
     @scorer(metrics=[accuracy()])
-    def judge() -> Any:
+    def judge():
         async def score(state: Any, target: Any) -> Score:
             said, _, sure = state.output.completion.partition(" (")
             if "not know" in said:
@@ -146,14 +146,14 @@ def inspect() -> None:
         return score
 
     @scorer(metrics=[mean()])
-    def verbal_confidence() -> Any:
+    def verbal_confidence():
         async def score(state: Any, target: Any) -> Score:
             return Score(value=float(state.output.completion.partition("(")[2].split()[0]) / 100)
 
         return score
 
     @solver
-    def stumble() -> Any:
+    def stumble():
         async def solve(state: Any, generate: Any) -> Any:
             if state.sample_id == "q5":
                 raise RuntimeError("the sandbox went away")
@@ -192,7 +192,7 @@ def inspect() -> None:
         full.to_parquet(HERE / "inspect_samples_full.parquet")
 
 
-def main() -> None:
+def main():
     """Write all of them, and the versions."""
     HERE.mkdir(exist_ok=True)
     wanted = sys.argv[1:] or ["lm_eval", "inspect"]

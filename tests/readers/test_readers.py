@@ -20,7 +20,7 @@ DATE = "2026-11-22T03-00-00.000000"
 CHOICE, TEXT = (FIXTURES / f"samples_{name}_{DATE}.jsonl" for name in ("sums", "sums_text"))
 
 
-def find(path: str):
+def find(path):
     """Return the reader that recognises a file and what it gives; None for a file of our own kind."""
     peek = Peek(path)
     reader = recognised(peek)

@@ -38,7 +38,7 @@ NAMES = {
 }
 
 
-def evaluation(*names: str) -> abstain.Evaluation:
+def evaluation(*names):
     """Return an evaluation with scores of these names, and with a group column and groups of the first name."""
     rng = np.random.default_rng(0)
     n = 100  # with few errors the verdict compares two scores by 1,999 swaps, which has nothing to do with names

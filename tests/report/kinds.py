@@ -1,8 +1,6 @@
 """A result of every kind of page, with what its page is given."""
 
-from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +13,7 @@ N = 3000
 
 
 @cache
-def columns() -> dict[str, Any]:
+def columns():
     """Return a score, the losses of a good and of a bad model, and the site of each row."""
     rng = np.random.default_rng(0)
     score = rng.random(N)
@@ -28,14 +26,14 @@ def columns() -> dict[str, Any]:
     }
 
 
-def evaluate() -> Made:
+def evaluate():
     """Return the evaluation of the demo."""
     outputs = abstain.datasets.load("llama3_70b_mmlu")
     source = {"outputs": outputs, "cost": (10, 1), "title": "Llama 3 70B on MMLU"}
     return abstain.evaluate(outputs, ["msp", "max_logit"]), source
 
 
-def groups() -> Made:
+def groups():
     """Return an evaluation with a site that is worse than the certified limit."""
     each = columns()
     loss = np.where(each["site"] == "west", each["noise"] < 0.3, each["good"]).astype(float)
@@ -43,19 +41,19 @@ def groups() -> Made:
     return abstain.evaluate(outputs, groups="site"), {"outputs": outputs}
 
 
-def useless() -> Made:
+def useless():
     """Return the evaluation of a score that says nothing of errors."""
     each = columns()
     return abstain.evaluate(loss=(each["noise"] < 0.14).astype(float), confidence=each["score"]), {}
 
 
-def graded() -> Made:
+def graded():
     """Return the evaluation of a loss that is not 0/1."""
     each = columns()
     return abstain.evaluate(loss=each["noise"] * (1.2 - each["score"]), confidence=each["score"], metrics="augrc"), {}
 
 
-def few_labels() -> Made:
+def few_labels():
     """Return an evaluation from few labels."""
     each = columns()
     plan = abstain.plan_labels(each["score"], 300, seed=1)
@@ -64,33 +62,33 @@ def few_labels() -> Made:
     return abstain.evaluate(loss=loss, confidence=each["score"], plan=plan), {}
 
 
-def compare() -> Made:
+def compare():
     """Return the comparison of two scores."""
     each = columns()
     return abstain.compare(each["wrong"], {"good": each["score"], "noise": each["noise"]}), {}
 
 
-def compare_groups() -> Made:
+def compare_groups():
     """Return the comparison of three sites."""
     each = columns()
     return abstain.inference.compare_groups(each["wrong"], each["score"], each["site"]), {}
 
 
-def margin() -> Made:
+def margin():
     """Return a test with a margin."""
     each = columns()
     scores = {"new": each["score"] + 0.05 * each["noise"], "old": each["score"]}
     return abstain.inference.non_inferiority(each["good"], scores, margin=0.002), {}
 
 
-def threshold() -> Made:
+def threshold():
     """Return a certified threshold."""
     each = columns()
     found = abstain.choose_threshold(each["good"], each["score"], risk=0.05, delta=0.05)
     return found, {"loss": each["good"], "confidence": each["score"], "policies": {"msp": {}}}
 
 
-def threshold_groups() -> Made:
+def threshold_groups():
     """Return thresholds of groups, of which one has none."""
     each = columns()
     loss = np.where(each["site"] == "west", each["noise"] < 0.4, each["good"]).astype(float)
@@ -98,7 +96,7 @@ def threshold_groups() -> Made:
     return found, {"loss": loss, "confidence": each["score"], "groups": each["site"]}
 
 
-def monitor() -> Made:
+def monitor():
     """Return a stream in which the error rate rises."""
     each, rng = columns(), np.random.default_rng(3)
     policy = abstain.choose_threshold(each["good"], each["score"], risk=0.1, delta=0.05).policy(score="s")
@@ -108,7 +106,7 @@ def monitor() -> Made:
     return abstain.monitor(policy, wrong.astype(float), score, time=when), {}
 
 
-def joint() -> Made:
+def joint():
     """Return a joint evaluation of in-distribution and OOD rows."""
     each, rng = columns(), np.random.default_rng(4)
     run = abstain.joint.ScoredRun(
@@ -119,7 +117,7 @@ def joint() -> Made:
     return abstain.joint.protocol(run, {"far": ["far"]}, confidence="s"), {}
 
 
-def study(folder: Path) -> Made:
+def study(folder):
     """Return a study of two models."""
     for model in ("a", "b"):
         made = abstain.datasets.synthetic("calibrated", 300, len(model))
@@ -127,18 +125,18 @@ def study(folder: Path) -> Made:
     return abstain.study.evaluate(folder / "study", workers=1), {}
 
 
-def plan() -> Made:
+def plan():
     """Return a plan of labels."""
     return abstain.plan_labels(columns()["score"], 300, seed=1), {}
 
 
-def odd_names() -> Made:
+def odd_names():
     """Return an evaluation whose names are hostile."""
     return hostile.evaluation(*list(hostile.NAMES.values())[:20]), {"title": hostile.NAMES["script"]}
 
 
 #: Kinds whose result needs no folder.
-KINDS: dict[str, Callable[[], Made]] = {
+KINDS = {
     each.__name__: each
     for each in (evaluate, groups, useless, graded, few_labels, compare, compare_groups, margin, threshold,
                  threshold_groups, monitor, joint, plan, odd_names)

@@ -6,7 +6,7 @@ Needs Chromium and Playwright; where either lacks all of this is skipped, and th
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ Open = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
+def browser():
     """Return Chromium without a window."""
     with playwright.sync_playwright() as started:
         running = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
@@ -37,7 +37,7 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def reports(tmp_path_factory):
     """Return a page of every kind."""
     folder = tmp_path_factory.mktemp("reports")
     for name, make in {**kinds.KINDS, "study": lambda: kinds.study(folder)}.items():
@@ -50,11 +50,11 @@ KINDS = (*kinds.KINDS, "study")
 
 
 @pytest.fixture
-def opened(browser: Any, reports: dict[str, Path]) -> Iterator[Open]:
+def opened(browser, reports):
     """Return how to open a page; whatever it says to the console or asks of the network fails the test."""
     contexts, said, asked = [], list[str](), list[str]()
 
-    def open_(name: str, width: int = 1000, **options: Any) -> Any:
+    def open_(name, width=1000, **options):
         context = browser.new_context(viewport={"width": width, "height": 900}, accept_downloads=True, **options)
         contexts.append(context)
         page = context.new_page()
@@ -74,7 +74,7 @@ def opened(browser: Any, reports: dict[str, Path]) -> Iterator[Open]:
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_no_error_no_request(name: str, opened: Open) -> None:
+def test_no_error_no_request(name, opened):
     """Every kind of page loads without a word on the console or a request, at three widths, and fits a phone."""
     for width in (375, 800, 1440):
         page = opened(name, width)
@@ -85,7 +85,7 @@ def test_no_error_no_request(name: str, opened: Open) -> None:
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_the_first_screen_holds_the_decision(name: str, opened: Open) -> None:
+def test_the_first_screen_holds_the_decision(name, opened):
     """At 1440 x 900 headline, chart, numbers, slider, saving and caveats; on a phone the headline and the chart."""
     page = opened(name, 1440)
     parts = "h1, .status, .board svg[role=img], .numbers dd, .slide input, #s-save, .caveats li"
@@ -102,24 +102,23 @@ def test_the_first_screen_holds_the_decision(name: str, opened: Open) -> None:
     assert chart["y"] + chart["height"] <= 900
 
 
-def stops(page: Any) -> list[dict[str, Any]]:
+def stops(page):
     """Return the scores that the slider has."""
-    found: list[dict[str, Any]] = json.loads(page.text_content("#slider-data"))["scores"]
-    return found
+    return json.loads(page.text_content("#slider-data"))["scores"]
 
 
-def place(one: dict[str, Any], k: int) -> float:
+def place(one, k):
     """Return where a stop lies on the slider: its coverage."""
     return float(one["stops"][k][2] / one["total"])
 
 
-def slide(page: Any, one: dict[str, Any], k: int) -> None:
+def slide(page, one, k):
     """Move the slider to a stop, as the pointer does."""
     page.evaluate("(x) => { const r = document.getElementById('s-range'); r.value = String(x);"
                   " r.dispatchEvent(new Event('input')); }", place(one, k))  # fmt: skip
 
 
-def in_per_cent(value: float) -> str:
+def in_per_cent(value):
     """Return a share as the page says it."""
     cents = 100.0 * value
     if cents in (0.0, 100.0):
@@ -129,12 +128,12 @@ def in_per_cent(value: float) -> str:
     return f"{np.floor(10.0 * cents + 0.5) / 10.0:.1f} %"
 
 
-def whole(count: float) -> str:
+def whole(count):
     """Return a count of cases as the page says it."""
     return "< 1" if 0.0 < count < 1.0 else f"{int(np.floor(count + 0.5)):,}"
 
 
-def test_numbers_of_the_slider_are_those_of_python(opened: Open) -> None:
+def test_numbers_of_the_slider_are_those_of_python(opened):
     """At 200 thresholds: coverage, error rate, interval, errors and reviews per 1,000, cost, and the marked point."""
     page = opened("evaluate")
     page.locator("details.section:has(#controls) > summary").click()
@@ -171,7 +170,7 @@ def test_numbers_of_the_slider_are_those_of_python(opened: Open) -> None:
 
 
 @pytest.mark.parametrize("name", ["evaluate", "groups", "graded", "threshold"])
-def test_the_page_without_a_script_shows_the_same_numbers(name: str, opened: Open) -> None:
+def test_the_page_without_a_script_shows_the_same_numbers(name, opened):
     """The numbers in the file are those that the script shows first; the chart is there, too."""
     numbers = "[...document.querySelectorAll('.numbers dd')].map((each) => each.textContent).filter((each) => each)"
     live, still = opened(name), opened(name, java_script_enabled=False)
@@ -181,7 +180,7 @@ def test_the_page_without_a_script_shows_the_same_numbers(name: str, opened: Ope
     assert not still.locator("#s-save").is_visible()
 
 
-def test_a_saved_policy_loads_and_decides_alike(opened: Open, tmp_path: Path) -> None:
+def test_a_saved_policy_loads_and_decides_alike(opened, tmp_path):
     """By eye nothing is certified, which it says; a certified point carries its guarantee; both decide as Python."""
     page = opened("evaluate")
     one = stops(page)[0]
@@ -216,7 +215,7 @@ def test_a_saved_policy_loads_and_decides_alike(opened: Open, tmp_path: Path) ->
             abstain.load_policy(tmp_path / "policy.json")
 
 
-def test_dragging_snaps_to_certified_points(opened: Open) -> None:
+def test_dragging_snaps_to_certified_points(opened):
     """The pointer is attracted by a marked point from close by; the keyboard stops at every one."""
     page = opened("evaluate")
     one = stops(page)[0]
@@ -230,7 +229,7 @@ def test_dragging_snaps_to_certified_points(opened: Open) -> None:
     assert page.text_content("#o-exact") == one["stops"][certified[0] + 2][0]
 
 
-def test_the_keyboard_alone_is_enough(opened: Open) -> None:
+def test_the_keyboard_alone_is_enough(opened):
     """Tab reaches every control, arrows move the threshold by a stop, a certified point is chosen, costs are used."""
     page = opened("evaluate")
     one = stops(page)[0]
@@ -261,7 +260,7 @@ def test_the_keyboard_alone_is_enough(opened: Open) -> None:
         assert float(page.inner_text("#o-cost")) >= least * (1 - 1e-4)
 
 
-def test_another_score_is_shown_in_the_accent_colour(opened: Open) -> None:
+def test_another_score_is_shown_in_the_accent_colour(opened):
     """The curve, the band and the points of the chosen score stand out; the others are grey or hidden."""
     page = opened("evaluate")
     page.locator("details.section:has(#controls) > summary").click()
@@ -272,7 +271,7 @@ def test_another_score_is_shown_in_the_accent_colour(opened: Open) -> None:
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_dark_and_print(name: str, opened: Open) -> None:
+def test_dark_and_print(name, opened):
     """Dark paper is dark and ink light; printed, nothing is left that only a screen can use, and all fits the page."""
     page = opened(name, color_scheme="dark")
     light = (
@@ -295,7 +294,7 @@ def test_dark_and_print(name: str, opened: Open) -> None:
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_axe_finds_nothing(name: str, opened: Open) -> None:
+def test_axe_finds_nothing(name, opened):
     """axe-core finds no violation, in light and dark, on a phone and a desk."""
     axe = pytest.importorskip("axe_core_python", reason="NOT TESTED FOR ACCESSIBILITY: needs axe-core-python")
     source = (Path(axe.__file__).parent / "axe.min.js").read_text("utf-8")

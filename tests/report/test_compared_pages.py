@@ -2,8 +2,6 @@
 
 import json
 import re
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +13,7 @@ from abstain.cli import command
 from abstain.report import build
 
 
-def run(*arguments: Any, codes: tuple[int, ...] = (0,)) -> str:
+def run(*arguments, codes=(0,)):
     """Run the command, which must end as expected, and return what it printed."""
     result = CliRunner().invoke(command, [*map(str, arguments)])
     assert result.exit_code in codes, result.output
@@ -23,7 +21,7 @@ def run(*arguments: Any, codes: tuple[int, ...] = (0,)) -> str:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     """Return a folder with two models on the same rows, of which the first is better, in two sites."""
     path, rng = tmp_path_factory.mktemp("models"), np.random.default_rng(0)
     n = 3000
@@ -39,14 +37,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 COLUMNS = ("--loss", "failed", "--confidence", "sure", "--ids", "case")
 
 
-def _models(folder: Path) -> abstain.Comparison:
+def _models(folder):
     read = {name: abstain.read_outputs(folder / f"{name}.csv", loss="failed", confidence="sure")
             for name in ("good", "bad model")}  # fmt: skip
     return abstain.compare({name: each.loss_per_sample() for name, each in read.items()},
                            {name: each.confidence for name, each in read.items()})  # fmt: skip
 
 
-def test_the_table_beside_has_what_each_is_by_itself(folder: Path) -> None:
+def test_the_table_beside_has_what_each_is_by_itself(folder):
     """Errors, AUROC of failures and coverage at a risk, each as the metric itself says."""
     result = _models(folder)
     text = " ".join(str(part) for section in build(result).sections for part in section.parts)
@@ -63,7 +61,7 @@ def test_the_table_beside_has_what_each_is_by_itself(folder: Path) -> None:
             assert (one.low, one.high) == pytest.approx((other.low, other.high))
 
 
-def test_gains_that_so_few_permutations_cannot_test_have_no_p_value() -> None:
+def test_gains_that_so_few_permutations_cannot_test_have_no_p_value():
     """Both metrics are given; with ten permutations no p-value could show a gain, whatever its size."""
     from abstain.joint import with_gains
 
@@ -85,7 +83,7 @@ def test_gains_that_so_few_permutations_cannot_test_have_no_p_value() -> None:
     assert "it is shown that a second threshold on knn helps" in many.details[0]
 
 
-def test_a_page_of_two_models_leads_with_the_better_one(folder: Path) -> None:
+def test_a_page_of_two_models_leads_with_the_better_one(folder):
     """Headline, chart and numbers are those of the comparison; the command names files and title."""
     out = folder / "models.html"
     run("compare", folder / "good.csv", folder / "bad model.csv", *COLUMNS, "--report", out)
@@ -98,7 +96,7 @@ def test_a_page_of_two_models_leads_with_the_better_one(folder: Path) -> None:
     assert "Compared, no threshold chosen" in html
 
 
-def test_a_page_from_few_labels_has_a_verdict(tmp_path: Path) -> None:
+def test_a_page_from_few_labels_has_a_verdict(tmp_path):
     """How many labels by which plan, errors seen, intervals, what plain evaluation would need and more would buy."""
     rng = np.random.default_rng(0)
     score = rng.random(3000)

@@ -3,13 +3,12 @@
 import json
 import re
 from html.parser import HTMLParser
-from typing import Any
 
 import numpy as np
 import pytest
 
 import abstain
-from abstain.report import Page, Source, as_html, build
+from abstain.report import Source, as_html, build
 from tests.report import kinds
 
 #: Elements without an end, and elements whose text is not seen.
@@ -20,31 +19,31 @@ UNSEEN = {"style", "script", "title", "desc", "table", "option", "noscript"}
 class Visible(HTMLParser):
     """Collects the text that is seen before anything is opened, tables aside."""
 
-    def __init__(self, page: str) -> None:
+    def __init__(self, page):
         super().__init__(convert_charrefs=True)
-        self.open: list[str] = []
-        self.text: list[str] = []
+        self.open = []
+        self.text = []
         self.feed(page)
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         if tag not in VOID:
             self.open.append(f"open {tag}" if ("open", None) in attrs else tag)
 
-    def handle_endtag(self, tag: str) -> None:
+    def handle_endtag(self, tag):
         assert self.open.pop().removeprefix("open ") == tag
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data):
         folded = "details" in self.open and "summary" not in self.open
         if not folded and not UNSEEN & set(self.open):
             self.text.append(data)
 
     @property
-    def words(self) -> list[str]:
+    def words(self):
         """Words of at least one letter or digit."""
         return [each for each in " ".join(self.text).split() if re.search(r"\w", each)]
 
 
-def made(name: str) -> tuple[Any, Page]:
+def made(name):
     """Return the result and the page of a kind."""
     result, source = kinds.KINDS[name]()
     title = source.pop("title", None)
@@ -52,13 +51,13 @@ def made(name: str) -> tuple[Any, Page]:
 
 
 @pytest.fixture(scope="module")
-def demo() -> tuple[abstain.Evaluation, Page]:
+def demo():
     """Return the page of the demo."""
     result, page = made("evaluate")
     return result, page
 
 
-def test_few_words_before_anything_is_opened(demo: tuple[abstain.Evaluation, Page]) -> None:
+def test_few_words_before_anything_is_opened(demo):
     """At most 250 on the page of the demo, tables aside; at most eight sentences of the verdict."""
     _, page = demo
     text = Visible(as_html(page))
@@ -68,7 +67,7 @@ def test_few_words_before_anything_is_opened(demo: tuple[abstain.Evaluation, Pag
     assert len(sentences) <= 8
 
 
-def test_no_sentence_is_shown_twice(demo: tuple[abstain.Evaluation, Page]) -> None:
+def test_no_sentence_is_shown_twice(demo):
     """Neither on the first screen nor in the sections, the glossary aside, which repeats what words mean."""
     _, page = demo
     shown = as_html(page).partition('id="glossary"')[0]
@@ -77,7 +76,7 @@ def test_no_sentence_is_shown_twice(demo: tuple[abstain.Evaluation, Page]) -> No
     assert sorted({each for each in sentences if sentences.count(each) > 1}) == []
 
 
-def test_the_first_screen_answers(demo: tuple[abstain.Evaluation, Page]) -> None:
+def test_the_first_screen_answers(demo):
     """May it go live, at which threshold, with which guarantee: headline, status and rule are the verdict's."""
     result, page = demo
     verdict, lead = result.verdict, page.lead
@@ -97,9 +96,7 @@ def test_the_first_screen_answers(demo: tuple[abstain.Evaluation, Page]) -> None
 
 
 @pytest.mark.parametrize("all_at_once", [False, True])
-def test_the_certified_points_lie_on_the_leading_curve(
-    demo: tuple[abstain.Evaluation, Page], all_at_once: bool
-) -> None:
+def test_the_certified_points_lie_on_the_leading_curve(demo, all_at_once):
     """Each level of the verdict is a ring at its coverage and error rate; of two at one place the smaller limit is."""
     result, page = demo
     if all_at_once:  # 10 % and 20 % hold where everything is answered
@@ -118,7 +115,7 @@ def test_the_certified_points_lie_on_the_leading_curve(
 
 
 @pytest.mark.parametrize("name", kinds.KINDS)
-def test_every_kind_leads_with_its_verdict_and_a_chart(name: str) -> None:
+def test_every_kind_leads_with_its_verdict_and_a_chart(name):
     """The headline is the verdict's; a chart and numbers stand next to each other; at most three caveats."""
     result, page = made(name)
     lead = page.lead
@@ -138,7 +135,7 @@ def test_every_kind_leads_with_its_verdict_and_a_chart(name: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:the score is higher where", "ignore:confidence is higher where")
-def test_every_caveat_is_on_the_page_once(demo: tuple[abstain.Evaluation, Page]) -> None:
+def test_every_caveat_is_on_the_page_once(demo):
     """The most severe on the first screen, the others in the section that comes first."""
     loss = (np.arange(300) % 4 == 0) * 1.0
     result = abstain.evaluate(loss=loss, confidence=np.where(np.arange(300) % 50 == 0, -999.0, loss * np.arange(300)))
@@ -153,7 +150,7 @@ def test_every_caveat_is_on_the_page_once(demo: tuple[abstain.Evaluation, Page])
     )
 
 
-def test_a_verdict_of_no_offers_no_rule_and_no_policy() -> None:
+def test_a_verdict_of_no_offers_no_rule_and_no_policy():
     """A score that says nothing of errors: the page does not say where to answer, and saves nothing."""
     _, page = made("useless")
     assert page.lead.tone == "bad"
@@ -162,7 +159,7 @@ def test_a_verdict_of_no_offers_no_rule_and_no_policy() -> None:
     assert all(each["policy"] is None for each in page.lead.board.slider.data["scores"])
 
 
-def test_time_runs_to_the_right_and_the_alarm_is_marked() -> None:
+def test_time_runs_to_the_right_and_the_alarm_is_marked():
     """The chart of a stream has the limit, and the alarm in the period in which the violation was first seen."""
     seen, page = made("monitor")
     chart = page.lead.board.chart
@@ -174,7 +171,7 @@ def test_time_runs_to_the_right_and_the_alarm_is_marked() -> None:
     assert np.array_equal(chart.series[0].y, [each.risk for each in seen.periods], equal_nan=True)
 
 
-def test_a_small_share_is_not_rounded_to_nothing() -> None:
+def test_a_small_share_is_not_rounded_to_nothing():
     """One decimal, two digits below one per cent, and neither 0 % nor 100 % unless it is."""
     found, _ = kinds.threshold()
     for value, text in ((0.0, "0 %"), (0.00004, "< 0.01 %"), (0.0012, "0.12 %"), (0.0345, "3.5 %"), (0.5, "50.0 %"),
@@ -183,12 +180,12 @@ def test_a_small_share_is_not_rounded_to_nothing() -> None:
         assert {each.name: each.value for each in page.lead.board.numbers}["Error rate of answers"] == text
 
 
-def page_of(found: abstain.Result, **source: Any) -> Page:
+def page_of(found, **source):
     """Return the page of a result."""
     return build(found, Source(**source))
 
 
-def small(n: int = 60, rate: float = 0.1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def small(n=60, rate=0.1):
     """Return losses, scores and sites of a few rows whose errors have low scores."""
     rng = np.random.default_rng(1)
     score = rng.random(n)
@@ -199,7 +196,7 @@ def small(n: int = 60, rate: float = 0.1) -> tuple[np.ndarray, np.ndarray, np.nd
     )
 
 
-def test_a_second_certificate_has_the_confidence_of_both() -> None:
+def test_a_second_certificate_has_the_confidence_of_both():
     """Headline, slider, table and saved policy say 90 %, which is 1 - 2 delta; 95 % is said of neither."""
     score = np.arange(60) / 60
     loss = (np.arange(60) < 12).astype(float)
@@ -219,7 +216,7 @@ def test_a_second_certificate_has_the_confidence_of_both() -> None:
     assert "with 95 % confidence" not in as_html(page).replace("\N{NO-BREAK SPACE}", " ")
 
 
-def test_a_violated_policy_is_named_by_its_thresholds() -> None:
+def test_a_violated_policy_is_named_by_its_thresholds():
     """One threshold, and one for each group: where the policy answers, though the verdict is no."""
     seen, page = made("monitor")
     assert page.lead.tone == "bad"
@@ -240,7 +237,7 @@ def test_a_violated_policy_is_named_by_its_thresholds() -> None:
     assert f"≥ {printed['a']} in a, ≥ {printed['b']} in b; it refers the rest" in verdict.rule
 
 
-def test_groups_without_any_threshold_are_shown_with_their_status() -> None:
+def test_groups_without_any_threshold_are_shown_with_their_status():
     """A chart of what each errs without abstention against the limit, and a line for each group."""
     loss, score, site = small()
     found = abstain.choose_threshold(loss, score, risk=0.05, delta=0.05, groups=site)

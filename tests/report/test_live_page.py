@@ -1,19 +1,17 @@
 """The page of a live certificate, and how far a certificate reaches."""
 
-from pathlib import Path
-
 import numpy as np
 
 import abstain
 
 
-def rows(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+def rows(rng, n):
     """Return scores and losses."""
     score = rng.random(n)
     return score, (rng.random(n) < 0.3 * (1 - score) ** 1.5).astype(float)
 
 
-def test_a_page_over_time(tmp_path: Path) -> None:
+def test_a_page_over_time(tmp_path):
     """Coverage, threshold and labels after each call; the share of unseen answers that was asked for."""
     rng = np.random.default_rng(0)
     live = abstain.LiveCertificate(risk=0.05, scores=rng.random(1000), ood_share=0.01)
@@ -29,7 +27,7 @@ def test_a_page_over_time(tmp_path: Path) -> None:
     assert "7,000 rows and 7,000 labels so far" in page
 
 
-def test_groups_have_a_table(tmp_path: Path) -> None:
+def test_groups_have_a_table(tmp_path):
     """A certificate with groups has no one threshold to draw."""
     rng = np.random.default_rng(1)
     live = abstain.LiveCertificate(risk=0.05, scores=rng.random(1000), groups=["a", "b"])
@@ -41,7 +39,7 @@ def test_groups_have_a_table(tmp_path: Path) -> None:
     assert "## Groups" in text
 
 
-def test_the_reach_of_a_threshold(tmp_path: Path) -> None:
+def test_the_reach_of_a_threshold(tmp_path):
     """A certificate without room says so; one that was asked for draws the worst risk."""
     score, wrong = rows(np.random.default_rng(2), 6000)
     for share, words in ((0.0, "leaves no room"), (0.01, "of the answered cases are unlike")):

@@ -7,8 +7,6 @@ import re
 import subprocess
 import sys
 from html.parser import HTMLParser
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,17 +22,17 @@ VOID = {"meta", "wbr", "link", "br", "img", "hr", "input"}
 class Walk(HTMLParser):
     """Collects tags, attributes and text, and insists that every tag is closed in order."""
 
-    def __init__(self, page: str) -> None:
+    def __init__(self, page):
         super().__init__(convert_charrefs=True)
-        self.tags: list[str] = []
-        self.attributes: list[tuple[str, str, str]] = []
-        self.text: list[str] = []
-        self.open: list[str] = []
+        self.tags = []
+        self.attributes = []
+        self.text = []
+        self.open = []
         self.feed(page)
         self.close()
         assert self.open == []
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
         names = [name for name, _ in attrs]
         assert len(names) == len(set(names)), f"an attribute of <{tag}> occurs twice"
@@ -42,42 +40,42 @@ class Walk(HTMLParser):
         if tag not in VOID:
             self.open.append(tag)
 
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_startendtag(self, tag, attrs):
         self.handle_starttag(tag, attrs)
         if tag not in VOID:
             self.open.pop()
 
-    def handle_endtag(self, tag: str) -> None:
+    def handle_endtag(self, tag):
         assert self.open.pop() == tag
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data):
         self.text.append(data)
 
 
-def result(**options: object) -> abstain.Evaluation:
+def result(**options):
     """Return an evaluation of bundled outputs."""
     outputs = abstain.datasets.load("llama3_70b_mmlu")
-    return abstain.evaluate(outputs, **({"scores": ["msp", "max_logit"]} | options))  # type: ignore[arg-type]
+    return abstain.evaluate(outputs, **({"scores": ["msp", "max_logit"]} | options))
 
 
-def as_html_page(evaluation: abstain.Result, title: str | None = None, **source: Any) -> str:
+def as_html_page(evaluation, title=None, **source):
     """Return the page of a result."""
     return as_html(build(evaluation, Source(**source), title))
 
 
-def page_text(page: str) -> str:
+def page_text(page):
     """Return the text of a page, where emphasis opens no gap."""
     text = " ".join(Walk(re.sub(r"</?b>", "", page)).text)
     return " ".join(text.replace("\N{NO-BREAK SPACE}", " ").split())
 
 
 @pytest.fixture(scope="module")
-def page() -> str:
+def page():
     """Return the page of the bundled outputs."""
     return as_html_page(result(), "Llama 3 70B on MMLU")
 
 
-def test_the_page_asks_for_nothing(page: str) -> None:
+def test_the_page_asks_for_nothing(page):
     """No style sheet, picture, script or font from elsewhere, and a policy that forbids all but these two by hash."""
     walk = Walk(page)
     assert not {"link", "iframe", "object", "embed", "img", "base"} & set(walk.tags)
@@ -102,7 +100,7 @@ def test_the_page_asks_for_nothing(page: str) -> None:
     assert ("meta", "charset", "utf-8") in walk.attributes
 
 
-def test_the_page_is_well_formed(page: str) -> None:
+def test_the_page_is_well_formed(page):
     """Every tag is closed in order, identifiers occur once, references find theirs, tables are rectangular."""
     walk = Walk(page)
     ids = [value for _, name, value in walk.attributes if name == "id"]
@@ -119,7 +117,7 @@ def test_the_page_is_well_formed(page: str) -> None:
     assert walk.tags.count("body") == walk.tags.count("main") == 1
 
 
-def test_the_page_says_what_is_needed(page: str) -> None:
+def test_the_page_says_what_is_needed(page):
     """Verdict, values, notes, exact thresholds, conventions with sources, and what it was made from."""
     evaluation = result()
     text = " ".join(" ".join(Walk(page).text).replace("\N{NO-BREAK SPACE}", " ").split())
@@ -141,7 +139,7 @@ def test_the_page_says_what_is_needed(page: str) -> None:
     assert "Evaluation of a reject option" in as_html_page(evaluation)
 
 
-def test_where_a_page_came_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_a_page_came_from(tmp_path, monkeypatch):
     """Command, date, files with their hashes; SOURCE_DATE_EPOCH sets the date."""
     file = tmp_path / "rows.csv"
     file.write_text("loss,score\n0,1\n")
@@ -152,7 +150,7 @@ def test_where_a_page_came_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert hashlib.sha256(file.read_bytes()).hexdigest() in text
 
 
-def test_thresholds_of_operating_points_are_exact() -> None:
+def test_thresholds_of_operating_points_are_exact():
     """The printed threshold, read back, accepts exactly the samples that the table says."""
     rng = np.random.default_rng(1)
     score = rng.random(60)
@@ -167,12 +165,12 @@ def test_thresholds_of_operating_points_are_exact() -> None:
     assert [row[0] for row in rows] == ["100 %", "95 %", "90 %", "80 %", "70 %", "50 %"]
 
 
-def slider(page: str) -> Any:
+def slider(page):
     """Return what the script of a page reads."""
     return json.loads(page.partition('id="slider-data">')[2].partition("</script>")[0])
 
 
-def test_stops_of_the_slider_are_what_python_measures(page: str) -> None:
+def test_stops_of_the_slider_are_what_python_measures(page):
     """Each stop: exact threshold, accepted rows, errors and the exact interval of the risk."""
     outputs = abstain.datasets.load("llama3_70b_mmlu")
     loss = outputs.loss_per_sample()
@@ -186,7 +184,7 @@ def test_stops_of_the_slider_are_what_python_measures(page: str) -> None:
             assert (low, high) == pytest.approx(ends, rel=1e-5)
 
 
-def test_certified_stops_are_certified(page: str) -> None:
+def test_certified_stops_are_certified(page):
     """A marked stop is what a certificate at its share of delta gives."""
     outputs = abstain.datasets.load("llama3_70b_mmlu")
     first = slider(page)["scores"][0]
@@ -199,7 +197,7 @@ def test_certified_stops_are_certified(page: str) -> None:
         assert found.threshold == float(stop[0])
 
 
-def test_graded_and_clustered_losses_have_no_certificate_and_no_exact_interval() -> None:
+def test_graded_and_clustered_losses_have_no_certificate_and_no_exact_interval():
     """Intervals are then approximate, or there are none, and the page says so."""
     rng = np.random.default_rng(0)
     score = rng.random(300)
@@ -216,7 +214,7 @@ def test_graded_and_clustered_losses_have_no_certificate_and_no_exact_interval()
     assert only["stops"][150][4:] == [None, None]
 
 
-def test_equal_input_gives_an_identical_page(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_equal_input_gives_an_identical_page(monkeypatch):
     """Not a byte differs: here again, and in another process with other hashes."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
     again = as_html_page(result(), "Llama 3 70B on MMLU")
@@ -234,7 +232,7 @@ def test_equal_input_gives_an_identical_page(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("part", range(2))
-def test_hostile_names_stay_text(part: int, page: str, tmp_path: Path) -> None:
+def test_hostile_names_stay_text(part, page, tmp_path):
     """A name opens no tag, closes none, adds no attribute and brings no control character; it is shown as text."""
     names = list(hostile.NAMES.values())[part::2]
     evaluation = hostile.evaluation(*names)
@@ -249,7 +247,7 @@ def test_hostile_names_stay_text(part: int, page: str, tmp_path: Path) -> None:
     assert [name for name in names if len(name) < 40 and clean(name) not in text] == []
 
 
-def test_a_notebook_shows_the_verdict_and_tables() -> None:
+def test_a_notebook_shows_the_verdict_and_tables():
     """The best is bold, without any library; names are text; the verdict comes first, then the curve, drawn."""
     evaluation = abstain.evaluate(
         abstain.Outputs(loss=[0, 1, 0], scores={"<a>": [1, 2, 3], "b": [3, 1, 2]}), ["<a>", "b"], "augrc", level=None
@@ -265,7 +263,7 @@ def test_a_notebook_shows_the_verdict_and_tables() -> None:
     assert len(shown) < 60_000
 
 
-def test_the_other_forms_say_the_same(tmp_path: Path) -> None:
+def test_the_other_forms_say_the_same(tmp_path):
     """Markdown and JSON have the verdict, the certified levels and the numbers; another ending is refused."""
     evaluation = result()
     for ending in ("md", "json"):
@@ -284,7 +282,7 @@ def test_the_other_forms_say_the_same(tmp_path: Path) -> None:
         evaluation.report(tmp_path / "page.pdf")
 
 
-def test_failures_are_named_and_shown() -> None:
+def test_failures_are_named_and_shown():
     """The most confident failures by identifier, with class names, images as data and texts as text."""
     import io
 
@@ -311,7 +309,7 @@ def test_failures_are_named_and_shown() -> None:
     assert np.array_equal(np.asarray(image.open(io.BytesIO(base64.b64decode(uri)))), images[surest])
 
 
-def test_checks_of_the_rows() -> None:
+def test_checks_of_the_rows():
     """Repeated identifiers, missing scores and ties are counted."""
     outputs = abstain.Outputs(
         loss=[0, 1, 0, 1, 0], confidence=[0.9, 0.9, np.nan, 0.2, 0.1], ids=np.array(["a", "a", "b", "c", "d"])

@@ -2,8 +2,6 @@
 
 import json
 import re
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,14 +12,14 @@ from abstain.inference import stands_out
 from abstain.report import Source, build
 
 
-def rows(n: int = 2000, seed: int = 0) -> tuple[Any, Any]:
+def rows(n=2000, seed=0):
     """Return 0/1 losses and a score that ranks them."""
     rng = np.random.default_rng(seed)
     score = rng.random(n)
     return (rng.random(n) > 0.7 + 0.3 * score).astype(float), score
 
 
-def slider_of(result: Any, **source: Any) -> dict[str, Any]:
+def slider_of(result, **source):
     """Return what the slider of a page reads."""
     page = build(result, Source(**source))
     boards = [part for section in page.sections for part in section.parts if hasattr(part, "numbers")]
@@ -29,13 +27,13 @@ def slider_of(result: Any, **source: Any) -> dict[str, Any]:
     return dict(found.data)
 
 
-def tone_of(result: Any, **source: Any) -> tuple[str, str]:
+def tone_of(result, **source):
     """Return the colour and the words of the status."""
     lead = build(result, Source(**source)).lead
     return lead.tone, lead.status
 
 
-def saved(one: dict[str, Any], stop: str, path: Path) -> Any:
+def saved(one, stop, path):
     """Return the policy that a page saves at a stop, as its script fills it in."""
     import hashlib
 
@@ -48,7 +46,7 @@ def saved(one: dict[str, Any], stop: str, path: Path) -> Any:
     return abstain.load_policy(path)
 
 
-def test_a_saved_certificate_states_the_delta_of_the_page(tmp_path: Path) -> None:
+def test_a_saved_certificate_states_the_delta_of_the_page(tmp_path):
     """Of five risks that were tried at once, and ten of two scores, the file says 95 %, as the verdict does."""
     loss, score = rows()
     for count, outputs in ((5, abstain.Outputs(loss=loss, confidence=score)),
@@ -69,7 +67,7 @@ def test_a_saved_certificate_states_the_delta_of_the_page(tmp_path: Path) -> Non
     assert entry["status"] == "Certified: error rate at most 10 %, with 95 % confidence."
 
 
-def test_a_limit_that_a_group_exceeds_is_not_saved_as_if_it_could_go_live() -> None:
+def test_a_limit_that_a_group_exceeds_is_not_saved_as_if_it_could_go_live():
     """The button says so of that limit, as the headline does, and of no other."""
     rng = np.random.default_rng(0)
     score, bad = rng.random(6000), rng.random(6000) < 0.1
@@ -81,7 +79,7 @@ def test_a_limit_that_a_group_exceeds_is_not_saved_as_if_it_could_go_live() -> N
     assert limits == ["10 %, not to go live yet", "20 %"]
 
 
-def test_the_slider_begins_at_a_certificate_or_at_enough_rows() -> None:
+def test_the_slider_begins_at_a_certificate_or_at_enough_rows():
     """A chance ranking with a few lucky rows on top: not there, but where the interval of the risk ends lowest."""
     loss, score = rows()
     found = abstain.choose_threshold(loss, score, risk=0.1, delta=0.05)
@@ -99,7 +97,7 @@ def test_the_slider_begins_at_a_certificate_or_at_enough_rows() -> None:
     assert one["status"].startswith("Chosen by eye, not certified.")
 
 
-def test_what_is_certified_in_place_of_the_limit_is_marked_and_saved(tmp_path: Path) -> None:
+def test_what_is_certified_in_place_of_the_limit_is_marked_and_saved(tmp_path):
     """The verdict names the smallest usable one; its stop is certified, accepts those rows, saves that threshold."""
     loss, score = rows()
     found = abstain.choose_threshold(loss, score, risk=0.03, delta=0.05)
@@ -122,7 +120,7 @@ def test_what_is_certified_in_place_of_the_limit_is_marked_and_saved(tmp_path: P
     assert both not in str(slider_of(kept, loss=loss, confidence=score))
 
 
-def test_one_rule_for_the_status() -> None:
+def test_one_rule_for_the_status():
     """The same limit on the same rows has one colour in evaluate and threshold."""
     rng = np.random.default_rng(0)
     score = rng.random(3000)
@@ -141,7 +139,7 @@ def test_one_rule_for_the_status() -> None:
         assert of_all[0] == tone
 
 
-def test_groups_with_a_threshold_come_first_and_the_others_are_called_rejected() -> None:
+def test_groups_with_a_threshold_come_first_and_the_others_are_called_rejected():
     """The slider begins in a group that the policy answers; in a rejected one nothing is certified at any stop."""
     rng = np.random.default_rng(0)
     score, site = rng.random(4000), np.repeat(["a", "b", "c", "d"], 1000)
@@ -156,7 +154,7 @@ def test_groups_with_a_threshold_come_first_and_the_others_are_called_rejected()
         assert "with 95 % confidence (which allows for the 4 limits tested)" in entry["status"]
 
 
-def test_stands_out_is_fishers_test_and_not_the_largest_rate() -> None:
+def test_stands_out_is_fishers_test_and_not_the_largest_rate():
     """Its p-value is SciPy's times the number of parts; of equal parts it rejects as seldom as it says."""
     from scipy.stats import fisher_exact
 
@@ -173,7 +171,7 @@ def test_stands_out_is_fishers_test_and_not_the_largest_rate() -> None:
     assert stands_out([0, 0], [5, 5])[1] == 1.0
 
 
-def test_rows_of_rejected_and_unknown_groups_are_accounted_for(tmp_path: Path) -> None:
+def test_rows_of_rejected_and_unknown_groups_are_accounted_for(tmp_path):
     """Monitored by group: the rows of the table add up to all."""
     rng = np.random.default_rng(0)
     score, site = rng.random(4000), np.repeat(["a", "b", "c", "d"], 1000)
@@ -190,7 +188,7 @@ def test_rows_of_rejected_and_unknown_groups_are_accounted_for(tmp_path: Path) -
         assert name == "d" or f"{limit:.3f}"[:4] in text
 
 
-def test_a_stream_has_a_status_too() -> None:
+def test_a_stream_has_a_status_too():
     """No alarm, a warning by drift, and a violated guarantee."""
     rng = np.random.default_rng(0)
     score = rng.random(4000)
@@ -203,7 +201,7 @@ def test_a_stream_has_a_status_too() -> None:
     assert tone_of(seen)[1] == "Violated"
 
 
-def test_shares_are_in_per_cent_and_scores_in_one_form(tmp_path: Path) -> None:
+def test_shares_are_in_per_cent_and_scores_in_one_form(tmp_path):
     """No fraction beside a per cent in the tables of a page; a score of 1 is not printed as another that is below."""
     loss, score = rows()
     found = abstain.choose_threshold(loss, score, risk=0.1, delta=0.05)

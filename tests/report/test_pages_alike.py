@@ -3,7 +3,6 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,38 +15,37 @@ pytest.importorskip("polars")
 
 
 @pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _here(tmp_path, monkeypatch):
     """Work in a folder of its own."""
     monkeypatch.chdir(tmp_path)
 
 
-def run(*arguments: Any, codes: tuple[int, ...] = (0,)) -> None:
+def run(*arguments, codes=(0,)):
     """Run the command, which must end as expected."""
     result = CliRunner().invoke(command, [*map(str, arguments)])
     assert result.exit_code in codes, result.output
 
 
-def written(name: str, columns: dict[str, Any]) -> None:
+def written(name, columns):
     """Write columns as CSV; NaN as nothing."""
     rows = [list(columns), *zip(*columns.values(), strict=True)]
     text = "\n".join(",".join("" if each != each else str(each) for each in row) for row in rows)
     Path(name).write_text(text + "\n")
 
 
-def lead(name: str) -> dict[str, Any]:
+def lead(name):
     """Return the first screen of a page."""
-    found: dict[str, Any] = json.loads(Path(name).read_text())["lead"]
-    return found
+    return json.loads(Path(name).read_text())["lead"]
 
 
-def models(n: int = 3000) -> tuple[Any, Any, Any]:
+def models(n=3000):
     """Return the losses of a good model and of one with more errors, and a score of both."""
     rng = np.random.default_rng(5)
     score = rng.random(n)
     return (rng.random(n) < 0.2 * (1 - score)).astype(int), (rng.random(n) < 0.6 * (1 - score)).astype(int), score
 
 
-def test_the_status_of_a_comparison_chooses_no_threshold() -> None:
+def test_the_status_of_a_comparison_chooses_no_threshold():
     """Which of two is better, that none is, and what a test with a margin showed; never a word of going live."""
     good, bad, score = models()
     rng = np.random.default_rng(6)
@@ -73,7 +71,7 @@ def test_the_status_of_a_comparison_chooses_no_threshold() -> None:
     assert f"{good.sum()} errors, or right answers, of the one that has fewer" in page.read_text()
 
 
-def test_a_page_by_a_plan_names_options_and_says_how_labels_were_read() -> None:
+def test_a_page_by_a_plan_names_options_and_says_how_labels_were_read():
     """As the terminal does: --population, and not an argument; labels, prediction and loss of the labelled rows."""
     rng = np.random.default_rng(1)
     p = rng.random(2000)

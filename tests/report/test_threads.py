@@ -2,7 +2,6 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +17,7 @@ COLUMNS = {f"{part}_{name}": RNG.random(200) for part in ("id", "ood") for name 
 
 
 @cache
-def results() -> dict[str, Any]:
+def results():
     """Return what is drawn, calculated once."""
     outputs = abstain.Outputs(loss=LOSS, scores=SCORES)
     return {
@@ -31,14 +30,14 @@ def results() -> dict[str, Any]:
     }
 
 
-def drawn(name: str) -> Any:
+def drawn(name):
     """Return the page or the picture of a result."""
     from abstain.report import as_html, build
 
     return as_html(build(results()[name])) if name == "page" else results()[name].plot()._repr_png_()
 
 
-def test_threads_draw_what_one_thread_draws() -> None:
+def test_threads_draw_what_one_thread_draws():
     """Also under settings of the caller's, which stay: those of a page are seen by no other drawing."""
     import matplotlib as mpl
 
@@ -51,7 +50,7 @@ def test_threads_draw_what_one_thread_draws() -> None:
         assert dict(mpl.rcParams) == settings
 
 
-def test_no_figure_is_left_with_pyplot() -> None:
+def test_no_figure_is_left_with_pyplot():
     """A service that draws a thousand pictures holds none; pyplot, where somebody loaded it, knows of none."""
     from matplotlib import pyplot
 

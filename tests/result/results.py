@@ -1,10 +1,8 @@
 """Every class of results with an example: who adds a class that prints itself adds it here."""
 
 import tempfile
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -18,22 +16,22 @@ SCORES = {"good": RNG.random(N) - LOSS, "plain": RNG.random(N), "50 % & more": R
 SITE = np.where(RNG.random(N) < 0.5, "north", "south_#1")
 
 
-def _evaluation() -> Any:
+def _evaluation():
     outputs = abstain.Outputs(loss=LOSS, scores=SCORES, groups={"site": SITE})
     return abstain.evaluate(outputs, list(SCORES), groups="site")
 
 
-def _selection() -> Any:
+def _selection():
     half = slice(0, N, 2), slice(1, N, 2)
     return abstain.select({name: tuple((LOSS[h], score[h]) for h in half) for name, score in SCORES.items()})
 
 
-def _tuning() -> Any:
+def _tuning():
     outputs = abstain.datasets.load("cifar10_vgg16").select(np.arange(500))
     return abstain.tune("gen", outputs, grid={"gamma": [0.1, 0.5], "top": [3, 5]})
 
 
-def _live() -> Any:
+def _live():
     """Return what two groups have certified after two calls."""
     rng = np.random.default_rng(3)
     live = abstain.LiveCertificate(risk=0.1, scores=rng.random(500), groups=["north", "south_#1"])
@@ -43,7 +41,7 @@ def _live() -> Any:
 
 
 @cache
-def _study() -> Any:
+def _study():
     """Return a study of two models with two runs; a name that LaTeX would read is among its scores."""
     folder = Path(tempfile.mkdtemp())
     for model, name in (("ce", "good"), ("sure_plus", "plain")):
@@ -55,18 +53,18 @@ def _study() -> Any:
     return folder
 
 
-def _study_results() -> Any:
+def _study_results():
     return abstain.study.evaluate(_study(), metrics=["augrc", "aurc", "accuracy"])
 
 
-def _joint_columns() -> dict[str, Any]:
+def _joint_columns():
     names = ("id_confidence", "id_detector", "ood_confidence", "ood_detector")
     sizes = (N, N, 200, 200)
     rng = np.random.default_rng(1)
     return {name: rng.normal(1.0 * name.startswith("id"), 1.0, size) for name, size in zip(names, sizes, strict=True)}
 
 
-def _protocol() -> Any:
+def _protocol():
     columns = _joint_columns()
     inside = {"msp": columns["id_confidence"], "knn": columns["id_detector"]}
     outside = {"msp": columns["ood_confidence"], "knn": columns["ood_detector"]}
@@ -75,12 +73,12 @@ def _protocol() -> Any:
     return abstain.joint.protocol({"basic": [run, run], "other": run}, groups, confidence="msp")
 
 
-def _certified(**options: Any) -> Any:
+def _certified(**options):
     wrong = np.random.default_rng(2).random(2000) > np.linspace(0.7, 1.0, 2000)
     return abstain.choose_threshold(wrong, np.linspace(0.0, 1.0, 2000), delta=0.05, **options)
 
 
-def _later(name: str) -> Any:
+def _later(name):
     found = _certified(risk=0.1)
     rng = np.random.default_rng(3)
     loss, score = (rng.random(500) < 0.1).astype(float), rng.random(500)
@@ -88,18 +86,18 @@ def _later(name: str) -> Any:
         abstain.audit(found, loss, score, groups=rng.choice(["a", "b"], 500))  # fmt: skip
 
 
-def _plan() -> Any:
+def _plan():
     plan = abstain.plan_labels(SCORES["good"], n=60, metric="aurc", design="adaptive", seed=0)
     return plan.extend(np.where(plan.stage > 0, LOSS, np.nan), seed=1)
 
 
-def _zone() -> Any:
+def _zone():
     plan = abstain.plan_labels(SCORES["good"], n=120, region=0.5, seed=0)
     return abstain.pool.certify_region(plan, np.where(plan.stage > 0, LOSS, np.nan), risk=0.1, delta=0.1)
 
 
 #: The class by its name, and how to make one.
-RESULTS: dict[str, Callable[[], Any]] = {
+RESULTS = {
     "Audit": lambda: _later("audit"),
     "CertifiedThreshold": lambda: _certified(risk=0.05),
     "ChosenPair": lambda: abstain.thresholds.choose_pair(

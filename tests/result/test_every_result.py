@@ -10,8 +10,6 @@ import pickle
 import re
 from functools import cache
 from html.parser import HTMLParser
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -33,7 +31,7 @@ BASES = {"Threshold"}
 
 
 @cache
-def result(name: str) -> Any:
+def result(name):
     """Return the example of a class."""
     made = RESULTS[name]()
     assert type(made).__name__ == name
@@ -41,18 +39,18 @@ def result(name: str) -> Any:
 
 
 @pytest.fixture(params=RESULTS)
-def each(request: pytest.FixtureRequest) -> Any:
+def each(request):
     """Return each result in turn."""
     return result(request.param)
 
 
-def cells(found: Any) -> list[str]:
+def cells(found):
     """Return all numbers and names that the tables show."""
     return [part for table in found.tables() for row in table.shown() for cell in row
             for part in (cell.value, cell.rest.strip()) if part]  # fmt: skip
 
 
-def test_one_list_names_them_all() -> None:
+def test_one_list_names_them_all():
     """A class that prints itself, or is a result, is in the list of examples, and a result has no text of its own."""
     printing, inheriting = set(), set()
     for path in (ROOT / "src").rglob("*.py"):
@@ -67,7 +65,7 @@ def test_one_list_names_them_all() -> None:
     assert inheriting - BASES == set(RESULTS)
 
 
-def test_a_result_says_what_it_is(each: Any) -> None:
+def test_a_result_says_what_it_is(each):
     """It is a Result, and its parts are tables, texts and flat dicts."""
     assert isinstance(each, abstain.Result)
     assert each.tables()
@@ -77,14 +75,14 @@ def test_a_result_says_what_it_is(each: Any) -> None:
         assert all(value is None or isinstance(value, str | int | float) for value in row.values())
 
 
-def test_copies_of_what_was_shown_are_the_same(each: Any) -> None:
+def test_copies_of_what_was_shown_are_the_same(each):
     """A result that was printed and saved travels to other processes as one that was not, and nobody changes it."""
     shown, page = str(each), each._repr_html_()
     for copied in (pickle.loads(pickle.dumps(each)), copy.deepcopy(each)):
         assert (str(copied), copied._repr_html_()) == (shown, page)
 
 
-def test_text_has_80_columns(each: Any) -> None:
+def test_text_has_80_columns(each):
     """In a terminal of 80 columns nothing breaks; ``repr`` is the same text, and every cell stands in it."""
     assert str(each) == repr(each) == each.to_text(80)
     assert max(map(width, str(each).splitlines())) <= 80
@@ -94,25 +92,25 @@ def test_text_has_80_columns(each: Any) -> None:
         assert heading in wide or set(heading.split()) <= set(wide.split())
 
 
-def test_notebooks_get_tables(each: Any) -> None:
+def test_notebooks_get_tables(each):
     """Well-formed HTML whose text holds every cell and note."""
 
     class Walk(HTMLParser):
-        def __init__(self) -> None:
+        def __init__(self):
             super().__init__()
-            self.opened: list[str] = []
+            self.opened = []
             self.text = ""
 
-        def handle_starttag(self, tag: str, attrs: Any) -> None:
+        def handle_starttag(self, tag, attrs):
             known = {"p", "table", "caption", "thead", "tbody", "tr", "th", "td", "strong", "span"}
             drawn = {"div", "style", "dl", "dt", "dd", "code", "figure", "figcaption", "svg", "b"}
             assert tag in known | drawn | {"details", "summary", "line", "path", "circle", "text", "rect"}
             self.opened.append(tag)
 
-        def handle_endtag(self, tag: str) -> None:
+        def handle_endtag(self, tag):
             assert self.opened.pop() == tag
 
-        def handle_data(self, data: str) -> None:
+        def handle_data(self, data):
             self.text += data + "\n"
 
     walk = Walk()
@@ -124,7 +122,7 @@ def test_notebooks_get_tables(each: Any) -> None:
     assert [cell for cell in [*cells(each), *each.notes()] if cell not in text] == []
 
 
-def test_markdown_tables_are_rectangular(each: Any) -> None:
+def test_markdown_tables_are_rectangular(each):
     """As many cells in each line as in the heading, and every number."""
     pytest.importorskip("markdown_it", reason="a parser of Markdown")
     from markdown_it import MarkdownIt
@@ -139,7 +137,7 @@ def test_markdown_tables_are_rectangular(each: Any) -> None:
     assert [cell for cell in cells(each) if cell not in text] == []
 
 
-def test_latex_is_read_by_a_parser(each: Any) -> None:
+def test_latex_is_read_by_a_parser(each):
     """A strict parser finds one tabular per table, each rectangular; intervals are kept."""
     walker = pytest.importorskip("pylatexenc.latexwalker")
     source = each.to_latex()
@@ -156,16 +154,16 @@ def test_latex_is_read_by_a_parser(each: Any) -> None:
     assert [cell for cell in numbers if cell not in text] == []
 
 
-def test_latex_needs_no_letters_beyond_ascii(each: Any) -> None:
+def test_latex_needs_no_letters_beyond_ascii(each):
     """Every sign of ours has a command: pdfLaTeX stops at a bare Greek letter, which a parser does not notice."""
     lines = [line for line in each.to_latex().splitlines() if not line.startswith("%")]
     assert [line for line in lines if not line.isascii()] == []
 
 
-def test_json_is_strict_and_is_the_dict(each: Any) -> None:
+def test_json_is_strict_and_is_the_dict(each):
     """What is read back is ``to_dict``: NaN is null, an infinity is a text that ``float`` reads."""
 
-    def refuse(constant: str) -> None:
+    def refuse(constant):
         raise AssertionError(f"{constant} is no JSON")
 
     assert json.loads(each.to_json(), parse_constant=refuse) == each.to_dict()
@@ -173,7 +171,7 @@ def test_json_is_strict_and_is_the_dict(each: Any) -> None:
     assert f'"abstain": "{abstain.__version__}"' in text
 
 
-def test_rows_become_csv_and_frames(each: Any) -> None:
+def test_rows_become_csv_and_frames(each):
     """As many lines as rows, the same names and the same numbers."""
     rows = each.rows()
     read = list(csv.DictReader(io.StringIO(each.to_csv())))
@@ -192,7 +190,7 @@ def test_rows_become_csv_and_frames(each: Any) -> None:
                 assert same or (missing and (value is None or value != value))
 
 
-def test_loggers_get_a_name_for_each_number(each: Any) -> None:
+def test_loggers_get_a_name_for_each_number(each):
     """No name is taken twice, and every value is a float."""
     flat = each.flat()
     assert flat
@@ -201,7 +199,7 @@ def test_loggers_get_a_name_for_each_number(each: Any) -> None:
     assert len(flat) == sum(isinstance(row.get(key), int | float) for row in each.rows() for key in chosen)
 
 
-def test_every_form_can_be_a_file(each: Any, tmp_path: Path) -> None:
+def test_every_form_can_be_a_file(each, tmp_path):
     """Files hold the text that is returned, and nothing else stays in the folder."""
     for form in ("json", "csv", "markdown", "latex", "html"):
         text = getattr(each, f"to_{form}")(tmp_path / form)
@@ -209,7 +207,7 @@ def test_every_form_can_be_a_file(each: Any, tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 5
 
 
-def test_nothing_is_lost_in_a_plain_form() -> None:
+def test_nothing_is_lost_in_a_plain_form():
     """The one rule for what JSON lacks; what has no plain form is refused, not written as text."""
     from abstain._result import plain
 

@@ -19,7 +19,7 @@ TABLE = Table(
 )
 
 
-def test_text_is_exactly_this() -> None:
+def test_text_is_exactly_this():
     """Shared decimals, headings that wrap but not before a sign, the best with a star, legends below."""
     assert str(TABLE).splitlines() == [
         "Two scores",
@@ -34,7 +34,7 @@ def test_text_is_exactly_this() -> None:
 
 
 @pytest.mark.parametrize("columns", [30, 50, 80])
-def test_what_is_too_wide_continues_below(columns: int) -> None:
+def test_what_is_too_wide_continues_below(columns):
     """Every number and name is whole in one line, behind the name of its row; a number wider than all stands alone."""
     names = ["a name that is longer than forty letters and wraps", "置信度" * 20, "x" * 90]
     table = Table([Column("score"), *(Column(f"metric {k}") for k in range(9))],
@@ -46,10 +46,10 @@ def test_what_is_too_wide_continues_below(columns: int) -> None:
         assert name.replace(" ", "") in "".join(text[: len(text) // 2].split()) or len(name) > 40
 
 
-def test_the_best_is_of_printed_digits() -> None:
+def test_the_best_is_of_printed_digits():
     """Values that print alike share a rank; alone, all alike, or undefined they have none; ranks as many as asked."""
 
-    def stars(values: list[float], direction: str = "lower", ranks: int = 1) -> list[int]:
+    def stars(values, direction="lower", ranks=1):
         table = Table([Column(), Column("m", direction)], [("x", each) for each in values], ranks=ranks)
         return [row[1].rank for row in table.shown()]
 
@@ -60,7 +60,7 @@ def test_the_best_is_of_printed_digits() -> None:
     assert stars([0.3, 0.1, 0.2, 0.2, 0.4], ranks=3) == [0, 1, 2, 2, 0]
 
 
-def test_a_scale_is_in_the_heading() -> None:
+def test_a_scale_is_in_the_heading():
     """Numbers are multiplied with their intervals, whole counts and words are not, and each heading says it."""
     table = TABLE.scaled(1000)
     assert table.headings() == ["score", "Selective risk at coverage 80 % ↓ x1000", "AUROC ↑ x1000", "n"]
@@ -73,7 +73,7 @@ def test_a_scale_is_in_the_heading() -> None:
 
 
 @pytest.mark.parametrize("kind", hostile.NAMES)
-def test_hostile_names_stay_text(kind: str) -> None:
+def test_hostile_names_stay_text(kind):
     """No form lets a name act: not in a terminal, a page, a Markdown table or a LaTeX row."""
     name = hostile.NAMES[kind]
     table = Table(
@@ -89,7 +89,7 @@ def test_hostile_names_stay_text(kind: str) -> None:
     assert "\x1b[31m" not in console.file.getvalue()
 
 
-def test_latex_is_read_by_a_parser() -> None:
+def test_latex_is_read_by_a_parser():
     """Braces and environments close, every row has its cells, and what follows a line break is no option of it."""
     walker = pytest.importorskip("pylatexenc.latexwalker")
     names = ["[x]", "*y", "a & b", "50 %", "\\frac{", "$x_1$", "^~", '"q"']
@@ -106,7 +106,7 @@ def test_latex_is_read_by_a_parser() -> None:
 
 
 @given(st.text(st.characters(exclude_categories=["Cc", "Cs", "Cf"]), min_size=1), st.integers(8, 40))
-def test_wrapping_keeps_every_letter(text: str, most: int) -> None:
+def test_wrapping_keeps_every_letter(text, most):
     """Only spaces may go, at the ends of lines, and no line is wider than asked."""
     lines = wrapped(text, most)
     assert "".join("".join(lines).split()) == "".join(text.split())

@@ -1,7 +1,6 @@
 """The verdict: status, levels and caveats on populations where they must, and must not, be given."""
 
 import string
-from typing import Any
 
 import numpy as np
 import pytest
@@ -10,20 +9,20 @@ import abstain
 from abstain._result import CAVEATS, Better, Caveat, Severity, Status, Verdict, lines_of, percent, readable
 
 
-def rows(n: int = 2000, seed: int = 0) -> tuple[Any, Any]:
+def rows(n=2000, seed=0):
     """Return 0/1 losses and a score that ranks them."""
     rng = np.random.default_rng(seed)
     score = rng.random(n)
     return (rng.random(n) > 0.7 + 0.3 * score).astype(float), score
 
 
-def kinds(verdict: Verdict | None) -> list[str]:
+def kinds(verdict):
     """Return the kinds of the caveats of a verdict."""
     assert verdict is not None
     return [each.kind for each in verdict.caveats]
 
 
-def caveat(verdict: Verdict | None, kind: str) -> Caveat:
+def caveat(verdict, kind):
     """Return the one caveat of a kind."""
     assert verdict is not None
     (found,) = [each for each in verdict.caveats if each.kind == kind]
@@ -33,7 +32,7 @@ def caveat(verdict: Verdict | None, kind: str) -> Caveat:
 # ---------------------------------------------------------------------- the table and the record
 
 
-def test_caveats_are_few_and_ordered_by_severity() -> None:
+def test_caveats_are_few_and_ordered_by_severity():
     """At most thirty kinds, the most severe first, each with named fields in a sentence that ends."""
     assert len(CAVEATS) <= 30
     assert [each.severity for each in CAVEATS.values()] == sorted(each.severity for each in CAVEATS.values())
@@ -43,7 +42,7 @@ def test_caveats_are_few_and_ordered_by_severity() -> None:
         assert each.sentence.endswith((".", "}"))
 
 
-def test_a_verdict_orders_its_caveats_and_says_none_twice() -> None:
+def test_a_verdict_orders_its_caveats_and_says_none_twice():
     """Whatever order they came in; a grave one turns a yes into a yes with care."""
     small, missing = (
         Caveat.of("small_sample", what="3 errors in 400 rows"),
@@ -58,7 +57,7 @@ def test_a_verdict_orders_its_caveats_and_says_none_twice() -> None:
     assert Severity.VOID < Severity.GRAVE < Severity.LIMIT
 
 
-def test_names_and_numbers_of_a_sentence() -> None:
+def test_names_and_numbers_of_a_sentence():
     """Nothing hidden comes from a file; shares have three digits, thresholds are not rounded to what they are not."""
     text = Caveat.of("groups_unread", names=["\x1b[31mred\n"], how="--groups x").text
     assert "\x1b" not in text
@@ -70,7 +69,7 @@ def test_names_and_numbers_of_a_sentence() -> None:
         assert value - 0.01 * abs(1.0 - value) <= float(readable(value)) <= value
 
 
-def test_lines_keep_to_the_width_and_say_what_they_leave_out() -> None:
+def test_lines_keep_to_the_width_and_say_what_they_leave_out():
     """At most three caveats, the others are counted; a per cent sign and a p-value are never torn off."""
     outputs = abstain.datasets.load("llama3_70b_mmlu")
     verdict = abstain.evaluate(outputs, ["msp", "max_logit"]).verdict
@@ -90,7 +89,7 @@ def test_lines_keep_to_the_width_and_say_what_they_leave_out() -> None:
 # ---------------------------------------------------------------------- evaluations
 
 
-def test_a_group_above_the_limit_takes_the_certificate_to_the_mix() -> None:
+def test_a_group_above_the_limit_takes_the_certificate_to_the_mix():
     """A group is wrong half the time: the pooled limit holds, and that group is named with its risk."""
     rng = np.random.default_rng(4)
     score, far = rng.random(6000), rng.random(6000) < 0.06
@@ -112,7 +111,7 @@ def test_a_group_above_the_limit_takes_the_certificate_to_the_mix() -> None:
     assert not {"group_above", "stands_out", "groups_missing"} & set(kinds(calm))
 
 
-def test_a_small_group_leaves_open_whether_the_limit_holds() -> None:
+def test_a_small_group_leaves_open_whether_the_limit_holds():
     """Measured above the limit, and perhaps by chance: a caveat, and the certificate remains."""
     rng = np.random.default_rng(0)
     score = rng.random(6000)
@@ -126,7 +125,7 @@ def test_a_small_group_leaves_open_whether_the_limit_holds() -> None:
     assert "small" in caveat(verdict, "group_unclear").text
 
 
-def test_a_useless_ranking_is_no_use() -> None:
+def test_a_useless_ranking_is_no_use():
     """Of an evaluation that certifies 20 % for all, and of a certificate that does not pass; no plan helps."""
     rng = np.random.default_rng(5)
     loss, score = (rng.random(3000) < 0.14).astype(float), rng.random(3000)
@@ -141,7 +140,7 @@ def test_a_useless_ranking_is_no_use() -> None:
     assert result.ranking == (0.5, 0.5, 0.5)  # of equal scores
 
 
-def test_a_reversed_ranking_is_doubtful() -> None:
+def test_a_reversed_ranking_is_doubtful():
     """The negative of a good score is worse than chance; a good one is neither."""
     loss, score = rows()
     with pytest.warns(UserWarning, match="higher where"):
@@ -152,7 +151,7 @@ def test_a_reversed_ranking_is_doubtful() -> None:
     )
 
 
-def test_too_few_rows_certify_nothing() -> None:
+def test_too_few_rows_certify_nothing():
     """Each limit of an evaluation shares one error probability; one limit chosen in advance may still pass."""
     few = abstain.evaluate(loss=[0, 1] * 10, confidence=np.arange(20.0)).verdict
     assert (few.status, few.levels, few.missed, few.sign) == (
@@ -167,7 +166,7 @@ def test_too_few_rows_certify_nothing() -> None:
     assert abstain.choose_threshold(of_44, np.arange(44.0), risk=0.2, delta=0.05).verdict.status is Status.CERTIFIED
 
 
-def test_odd_scores_have_a_caveat_each() -> None:
+def test_odd_scores_have_a_caveat_each():
     """A code for missing scores, fractions and per cent in one column, every row twice; clean columns have none."""
     loss, score = rows(1000)
     clean = kinds(abstain.evaluate(loss=loss, confidence=score).verdict)
@@ -183,23 +182,23 @@ def test_odd_scores_have_a_caveat_each() -> None:
     assert (twice.status, twice.levels) == (Status.MEASURED, ())
 
 
-def _missing_scores() -> Any:
+def _missing_scores():
     loss, score = rows(1000)
     return abstain.evaluate(loss=loss, confidence=np.where(np.arange(1000) < 7, np.nan, score), nan_policy="reject")
 
 
-def _answering_all_is_good_enough() -> Any:
+def _answering_all_is_good_enough():
     rng = np.random.default_rng(0)  # a ranking without use, of rows that keep the limit already
     return abstain.choose_threshold(rng.random(3000) < 0.085, rng.random(3000), risk=0.1, delta=0.05)
 
 
-def _abstaining_model() -> Any:
+def _abstaining_model():
     verdicts = np.resize(["right", "right", "wrong", "right", "abstained"], 1000)
     score = np.random.default_rng(0).random(1000)
     return abstain.evaluate(abstain.read_outputs({"correct": verdicts, "confidence": score}))
 
 
-def _rejected_group() -> Any:
+def _rejected_group():
     rng = np.random.default_rng(0)
     score, site = rng.random(4000), np.repeat(["a", "b"], 2000)
     bad = rng.random(4000) < np.where(site == "a", 0.02, 0.5)
@@ -207,7 +206,7 @@ def _rejected_group() -> Any:
     return abstain.monitor(policy, rng.random(100) < 0.02, rng.random(100), groups=np.repeat(["a", "b"], 50))
 
 
-def _unreadable_file() -> Any:
+def _unreadable_file():
     return abstain.study.StudyResults((), (abstain.study.Failure("ce/seed0/test", "is truncated"),))
 
 
@@ -228,13 +227,13 @@ def _unreadable_file() -> Any:
         (_unreadable_file, "files_left_out", {"count": 1}),
     ],
 )
-def test_what_is_left_out_has_a_caveat(made: Any, kind: str, values: dict[str, Any]) -> None:
+def test_what_is_left_out_has_a_caveat(made, kind, values):
     """With the numbers of its sentence; the same data without it have none."""
     assert caveat(made().verdict, kind).values == values
     assert kind not in kinds(abstain.evaluate(loss=rows()[0], confidence=rows()[1]).verdict)
 
 
-def test_a_certified_threshold_of_a_ranking_like_chance_is_named() -> None:
+def test_a_certified_threshold_of_a_ranking_like_chance_is_named():
     """Answering everything satisfies the limit as well: the threshold may only lose answers."""
     found = _answering_all_is_good_enough()
     said = caveat(found.verdict, "chance").values
@@ -243,7 +242,7 @@ def test_a_certified_threshold_of_a_ranking_like_chance_is_named() -> None:
     assert "chance" not in kinds(abstain.choose_threshold(*rows(4000), risk=0.1, delta=0.05).verdict)
 
 
-def test_copies_of_all_that_is_known_void_certificates() -> None:
+def test_copies_of_all_that_is_known_void_certificates():
     """Every row twice, numbered anew, by whatever score; a copy that differs in one label is none."""
     loss, score = rows(500)
     both = {"a": np.tile(score, 2), "b": np.tile(-np.log(2.0 - score), 2)}
@@ -258,7 +257,7 @@ def test_copies_of_all_that_is_known_void_certificates() -> None:
     assert evaluation.judged.levels("a")
 
 
-def test_dependent_and_graded_rows_are_measured_only() -> None:
+def test_dependent_and_graded_rows_are_measured_only():
     """No certificate where rows belong together, count by weights, have graded losses, or no interval was asked for."""
     loss, score = rows(400)
     for extra in ({"clusters": np.arange(400) // 4}, {"sample_weight": np.linspace(1.0, 2.0, 400)}):
@@ -275,7 +274,7 @@ def test_dependent_and_graded_rows_are_measured_only() -> None:
     assert "no intervals were asked for (level 0)" in caveat(plain, "uncertified").text
 
 
-def test_levels_are_those_of_choose_threshold() -> None:
+def test_levels_are_those_of_choose_threshold():
     """Limits that are certified on one table: threshold, coverage and plan of each on its own."""
     for loss, score in (rows(3000), (rows(3000)[0], np.round(rows(3000)[1], 2))):
         guarantees = abstain.evaluate(loss=loss, confidence=score, metrics="augrc").judged.levels("confidence")

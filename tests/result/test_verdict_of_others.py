@@ -10,7 +10,7 @@ from tests.result.test_verdict import caveat, kinds, rows
 # ---------------------------------------------------------------------- thresholds
 
 
-def test_a_threshold_is_certified_measured_or_not_certified() -> None:
+def test_a_threshold_is_certified_measured_or_not_certified():
     """With a limit and delta, for a coverage, and for a limit that these rows cannot certify."""
     loss, score = rows(4000)
     good = abstain.choose_threshold(loss, score, risk=0.05, delta=0.05)
@@ -31,7 +31,7 @@ def test_a_threshold_is_certified_measured_or_not_certified() -> None:
     assert "the confidence is 90 %, because a second certificate was tried" in " ".join(lines_of(verdict, 999))
 
 
-def test_more_rows_are_no_remedy_where_no_threshold_has_the_risk() -> None:
+def test_more_rows_are_no_remedy_where_no_threshold_has_the_risk():
     """A chance ranking with 20 % errors: the lowest risk is said, no number of rows; it is that of the table."""
     rng = np.random.default_rng(5)
     loss, score = (rng.random(3000) < 0.2).astype(float), rng.random(3000)
@@ -46,7 +46,7 @@ def test_more_rows_are_no_remedy_where_no_threshold_has_the_risk() -> None:
     assert not any("at least about" in line for line in found.notes())
 
 
-def test_a_plan_never_names_fewer_rows_than_have_failed() -> None:
+def test_a_plan_never_names_fewer_rows_than_have_failed():
     """Of samples on both sides of the limit, by resampling one: the number exceeds the rows, or is not said."""
     loss, score = rows(400)
     planned = []
@@ -62,7 +62,7 @@ def test_a_plan_never_names_fewer_rows_than_have_failed() -> None:
     assert min(planned) > 400
 
 
-def test_printed_thresholds_accept_the_same_rows() -> None:
+def test_printed_thresholds_accept_the_same_rows():
     """Of 200 samples with rounding in their scores: read back, the printed text accepts what the threshold does."""
     shorter = 0
     for seed in range(200):
@@ -75,7 +75,7 @@ def test_printed_thresholds_accept_the_same_rows() -> None:
     assert shorter > 100
 
 
-def test_groups_without_a_threshold_share_a_caveat() -> None:
+def test_groups_without_a_threshold_share_a_caveat():
     """Two of four attain nothing: one caveat with both names; none attain it: not certified."""
     rng = np.random.default_rng(0)
     score, site = rng.random(4000), np.repeat(["a", "b", "c", "d"], 1000)
@@ -87,7 +87,7 @@ def test_groups_without_a_threshold_share_a_caveat() -> None:
     assert (none.status, none.sign, none.levels) == (Status.NOT_CERTIFIED, "no", ())
 
 
-def test_a_guarantee_about_clusters_names_its_population() -> None:
+def test_a_guarantee_about_clusters_names_its_population():
     """What is certified of new clusters is no statement about rows."""
     loss, score = rows(4000)
     found = abstain.choose_threshold(loss, score, risk=0.2, delta=0.05, clusters=np.arange(4000) // 4)
@@ -99,7 +99,7 @@ def test_a_guarantee_about_clusters_names_its_population() -> None:
 # ---------------------------------------------------------------------- monitoring and audits
 
 
-def test_monitoring_reports_violations_changes_and_drift() -> None:
+def test_monitoring_reports_violations_changes_and_drift():
     """One group turns bad and scores rise: violated in it, with the group that stands out and drift as signals."""
     rng = np.random.default_rng(0)
     score, site = rng.random(6000), np.tile(["a", "b"], 3000)
@@ -121,7 +121,7 @@ def test_monitoring_reports_violations_changes_and_drift() -> None:
     assert not {"drift", "change", "stands_out"} & set(kinds(calm))
 
 
-def test_the_first_signal_of_change_is_named_with_their_number() -> None:
+def test_the_first_signal_of_change_is_named_with_their_number():
     """Rows that turn bad in the middle: where it began, not where it was last seen."""
     rng = np.random.default_rng(0)
     score, later = rng.random(4000), rng.random(6000)
@@ -133,7 +133,7 @@ def test_the_first_signal_of_change_is_named_with_their_number() -> None:
     assert (values["first"], values["count"]) == (seen.changed_at[0], seen.n_changes)
 
 
-def test_an_audit_satisfies_violates_or_leaves_open() -> None:
+def test_an_audit_satisfies_violates_or_leaves_open():
     """By exact intervals of few or many rows; a policy without a guarantee is measured."""
     loss, score = rows(4000)
     found = abstain.choose_threshold(loss, score, risk=0.1, delta=0.05)
@@ -152,7 +152,7 @@ def test_an_audit_satisfies_violates_or_leaves_open() -> None:
 # ---------------------------------------------------------------------- comparisons
 
 
-def test_models_of_other_answers_are_not_said_to_rank_better() -> None:
+def test_models_of_other_answers_are_not_said_to_rank_better():
     """Of two random rankings the one of fewer errors has the lower AUGRC, which says nothing of the ranking."""
     rng = np.random.default_rng(3)
     loss = {"a": (rng.random(3000) < 0.1).astype(float), "b": (rng.random(3000) < 0.2).astype(float)}
@@ -170,7 +170,7 @@ def test_models_of_other_answers_are_not_said_to_rank_better() -> None:
     assert same.sentence.startswith("a ranks errors better than b: AUGRC ")
 
 
-def test_a_comparison_chooses_no_threshold() -> None:
+def test_a_comparison_chooses_no_threshold():
     """The best was selected on these rows; without a significant test that is said, and the set that may be best."""
     loss, score = rows(1500)
     rng = np.random.default_rng(1)
@@ -186,7 +186,7 @@ def test_a_comparison_chooses_no_threshold() -> None:
     )
 
 
-def test_a_test_that_there_is_not_has_no_p_value() -> None:
+def test_a_test_that_there_is_not_has_no_p_value():
     """One error leaves AUROC of failures without a spread: no number is given for its test."""
     rng = np.random.default_rng(0)
     few, many, score = np.zeros(400), (rng.random(400) < 0.3) * 1.0, rng.random(400)
@@ -196,7 +196,7 @@ def test_a_test_that_there_is_not_has_no_p_value() -> None:
     assert "not tested" in lines
 
 
-def test_a_margin_is_shown_missed_or_left_open() -> None:
+def test_a_margin_is_shown_missed_or_left_open():
     """By the one-sided limits of the same test."""
     loss, score = rows(4000)
     noise = np.random.default_rng(2).random(len(loss))
@@ -210,7 +210,7 @@ def test_a_margin_is_shown_missed_or_left_open() -> None:
     assert left.headline.startswith("It is not shown that ")
 
 
-def test_groups_compared_name_the_worst() -> None:
+def test_groups_compared_name_the_worst():
     """One group where the intervals leave one, all that may be the worst where they do not."""
     loss, score = rows(4000)
     site = np.where(loss > 0, "north", np.where(score > 0.3, "south", "north"))

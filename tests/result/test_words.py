@@ -14,12 +14,12 @@ from abstain._result import clean, decimals, fixed, number, short
         (4.2e-5, "0.00004200"), (4e-7, "4.000e-07"), (3e7, "3.000e+07"), (np.nan, "—"), (np.inf, "inf"),
     ],
 )  # fmt: skip
-def test_numbers_keep_four_digits_and_whole_ones_are_exact(value: float, text: str) -> None:
+def test_numbers_keep_four_digits_and_whole_ones_are_exact(value, text):
     """A zero at the end is a digit too; what is not exactly 1 does not print as 1."""
     assert number(value) == text
 
 
-def test_numbers_of_a_column_share_their_decimals() -> None:
+def test_numbers_of_a_column_share_their_decimals():
     """Four digits of the smallest, unless the largest would have more than five."""
     assert [fixed(value, decimals([0.0689, 0.1106])) for value in (0.0689, 0.1106, 0.0, np.nan)] == [
         "0.06890", "0.11060", "0", "—",
@@ -30,7 +30,7 @@ def test_numbers_of_a_column_share_their_decimals() -> None:
     assert decimals([]) is decimals([0.0, np.nan]) is decimals([1e-7]) is None
 
 
-def test_clean_and_short() -> None:
+def test_clean_and_short():
     """Control and formatting characters become visible escapes; long names lose their middle, empty ones show."""
     assert clean("a\x1b[0m\u202eb\U000e0041\n") == "a\\x1b[0m\\u202eb\\U000e0041\\x0a"
     assert clean("é 置 $x$ [b]") == "é 置 $x$ [b]"
