@@ -8,7 +8,7 @@ import numpy as np
 import abstain
 from abstain import _pace
 from abstain._pace import heard_by, paced
-from abstain.cli import command, run
+from abstain.cli import command
 
 
 def test_steps_are_heard():
@@ -22,7 +22,7 @@ def test_steps_are_heard():
     assert list(paced("ab", "letters")) == ["a", "b"]
 
 
-def test_what_takes_long_is_announced_once(capsys, monkeypatch):
+def test_what_takes_long_is_announced_once(do, monkeypatch):
     """From three seconds on, with the remedy and the extra that helps; what is soon done is not mentioned."""
 
     def work(**_):
@@ -35,8 +35,7 @@ def test_what_takes_long_is_announced_once(capsys, monkeypatch):
 
     monkeypatch.setitem(sys.modules, "numba", None)
     monkeypatch.setattr(command.commands["metrics"], "callback", work)
-    assert run(["metrics"]) == 0
-    first, second = capsys.readouterr().err.splitlines()
+    first, second = do("metrics").err.splitlines()
     assert first == (
         "gains and noise: will take about 9 s (--permutations 0 leaves these out; the extra fast makes it quicker: "
         'pip install ".[fast]" in the checkout)'
@@ -44,14 +43,11 @@ def test_what_takes_long_is_announced_once(capsys, monkeypatch):
     assert second == "joint metrics: will take about 3 minutes"
 
 
-def test_the_command_listens(capsys, monkeypatch, tmp_path):
+def test_the_command_listens(do, monkeypatch):
     """A bootstrap that would take long says so before it ends; where it is short nothing is said."""
-    loss = np.arange(400) % 3 == 0
     rows = np.arange(400)
-    np.savez(tmp_path / "a.npz", loss=loss * 1.0, confidence=rows % 17, cluster=rows // 4)
-    arguments = ["evaluate", str(tmp_path / "a.npz"), "--resamples", "2000", "--metrics", "coverage_at_risk(risk=0.4)"]
-    assert run(arguments) == 0
-    assert "will take" not in capsys.readouterr().err
+    np.savez("a.npz", loss=(rows % 3 == 0) * 1.0, confidence=rows % 17, cluster=rows // 4)
+    evaluate = "evaluate a.npz --resamples 2000 --metrics 'coverage_at_risk(risk=0.4)'"
+    assert "will take" not in do(evaluate).err
     monkeypatch.setattr(_pace, "monotonic", count(step=2.0).__next__)  # a clock of a slow machine
-    assert run(arguments) == 0
-    assert "bootstrap of a metric: will take about" in capsys.readouterr().err
+    assert "bootstrap of a metric: will take about" in do(evaluate).err

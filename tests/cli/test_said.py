@@ -1,5 +1,7 @@
 """Sentences of the commands are true of what was given and asked for."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -37,21 +39,19 @@ def test_a_time_is_no_group(do):
     assert "groups" not in done.err
 
 
-def test_a_row_that_is_refused_is_that_of_the_file(abstain_, tmp_path):
+def test_a_row_that_is_refused_is_that_of_the_file(do):
     """With rows left out before it, and the value as the file has it, not one minus it."""
-    columns = ["--labels", "y", "--positive-probability", "p"]
-    good = tmp_path / "good.csv"
-    good.write_text("\n".join(["y,p", *[f"{k % 2},{k / 60}" for k in range(60)]]))
-    assert abstain_("threshold", good, *columns, "--coverage", "0.5", "-o", tmp_path / "p.json").code == 0
-    bad = tmp_path / "bad.csv"
-    bad.write_text("y,p,site\n1,.1,a\n0,,a\n1,.9,b\n0,.2,a\n0,1.4,a\n")
-    done = abstain_("apply", tmp_path / "p.json", bad, "-o", tmp_path / "d.csv")
-    assert "probabilities[4] = 1.4 (1 such)" in done.err
-    assert "[data row 5]" in done.err
-    assert "holds 1.4 in data row 5" in abstain_("evaluate", bad, *columns, "--nan-policy", "drop").err
-    assert "holds nan in data row 2" in abstain_("evaluate", bad, *columns, "--where", "site=a").err
-    done = abstain_("evaluate", bad, *columns, "--where", "site=a", "--nan-policy", "drop")
-    assert "holds 1.4 in data row 5" in done.err
+    columns = "--labels y --positive-probability p"
+    csv("good.csv", y=[0, 1] * 30, p=np.arange(60) / 60)
+    do(f"threshold good.csv {columns} --coverage 0.5 -o p.json")
+    Path("bad.csv").write_text("y,p,site\n1,.1,a\n0,,a\n1,.9,b\n0,.2,a\n0,1.4,a\n")
+    said = do("apply p.json bad.csv -o d.csv", 2).err
+    assert "probabilities[4] = 1.4 (1 such)" in said
+    assert "[data row 5]" in said
+    evaluate = f"evaluate bad.csv {columns}"
+    assert "holds 1.4 in data row 5" in do(f"{evaluate} --nan-policy drop", 2).err
+    assert "holds nan in data row 2" in do(f"{evaluate} --where site=a", 2).err
+    assert "holds 1.4 in data row 5" in do(f"{evaluate} --where site=a --nan-policy drop", 2).err
 
 
 def test_a_row_of_classes_that_is_refused_is_that_of_the_rows():

@@ -2,14 +2,12 @@
 
 import json
 import sys
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import abstain
-from abstain.cli import run
 from abstain.conformance import check, vectors
 
 
@@ -46,47 +44,24 @@ class Updated:
         return np.asarray(abstain.augrc(self.rows[0][1], self.rows[0][0]))
 
 
-class Fault(NamedTuple):
-    """An implementation with a fault, and what is said of it."""
-
-    function: Callable[..., Any]
-    metric: str
-    call: str | None
-    short: str
-    finding: str
-
-
 TURNED = "it reads the confidence the wrong way round: turned, it agrees with "
 NONE = "it agrees with no definition of the vectors"
 FAULTS = {
-    "row order": Fault(
-        running_mean,
-        "aurc",
-        None,
-        "plugin = harmonic, row order",
-        "it depends on the order of tied rows: tied_pair 0.25, tied_pair_reordered 0.75",
-    ),
-    "factor": Fault(
-        rescaled, "augrc", None, "trapezoid × n/(n - 1)", "its values are those of trapezoid times n/(n - 1)"
-    ),
-    "per cent": Fault(
-        abstain.aurc, "aurc", "100 * f(loss, confidence)", "plugin × 100", "its values are those of plugin times 100"
-    ),
-    "wrong side": Fault(abstain.aurc, "aurc", "loss, uncertainty", "no definition", TURNED + "plugin"),
-    "wrong loss": Fault(abstain.auroc_f, "auroc_f", "correct, confidence", "no definition", TURNED + "mid_rank"),
-    "crash": Fault(
-        crashes, "aurc", None, "plugin = harmonic, 7 cases differ", "tied_pair: fails, IndexError: ties are hard"
-    ),
-    "single precision": Fault(
-        lambda s, y: abstain.auroc_f(y, s.astype(np.float32)),
-        "auroc_f",
-        "confidence, loss",
-        "mid_rank, 1 case differs",
-        "close: differs, 0.75, expected 0.5; scores that single precision cannot distinguish",
-    ),
-    "nonsense": Fault(lambda s, y: float(s.sum()), "aurc", "confidence, loss", "no definition", NONE),
-    "no number": Fault(lambda s, y: (1.0, 2.0), "aurc", "confidence, loss", "no definition", NONE),
-}
+    "row order": (running_mean, "aurc", None, "plugin = harmonic, row order",
+                  "it depends on the order of tied rows: tied_pair 0.25, tied_pair_reordered 0.75"),
+    "factor": (rescaled, "augrc", None, "trapezoid × n/(n - 1)", "its values are those of trapezoid times n/(n - 1)"),
+    "per cent": (abstain.aurc, "aurc", "100 * f(loss, confidence)", "plugin × 100",
+                 "its values are those of plugin times 100"),
+    "wrong side": (abstain.aurc, "aurc", "loss, uncertainty", "no definition", TURNED + "plugin"),
+    "wrong loss": (abstain.auroc_f, "auroc_f", "correct, confidence", "no definition", TURNED + "mid_rank"),
+    "crash": (crashes, "aurc", None, "plugin = harmonic, 7 cases differ",
+              "tied_pair: fails, IndexError: ties are hard"),
+    "single precision": (lambda s, y: abstain.auroc_f(y, s.astype(np.float32)), "auroc_f", "confidence, loss",
+                         "mid_rank, 1 case differs",
+                         "close: differs, 0.75, expected 0.5; scores that single precision cannot distinguish"),
+    "nonsense": (lambda s, y: float(s.sum()), "aurc", "confidence, loss", "no definition", NONE),
+    "no number": (lambda s, y: (1.0, 2.0), "aurc", "confidence, loss", "no definition", NONE),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -124,11 +99,12 @@ def test_what_may_be_refused_is_no_fault():
 
 def test_an_undefined_value_may_be_nan_or_an_error_but_no_number():
     """AUROC of failures where every row is right."""
-    names = ("one_right", "one_wrong", "all_right", "all_wrong")
-    half = check(
-        lambda s, y: abstain.auroc_f(y, s) if 0 < y.sum() < len(y) else 0.5, "auroc_f", call="confidence, loss"
-    )
-    assert {each.case for each in half.outcomes if each.status == "differs"} == set(names)
+
+    def half(confidence, loss):
+        return abstain.auroc_f(loss, confidence) if 0 < loss.sum() < len(loss) else 0.5
+
+    differ = {each.case for each in check(half, "auroc_f").outcomes if each.status == "differs"}
+    assert differ == {"one_right", "one_wrong", "all_right", "all_wrong"}
 
 
 def test_a_certificate_that_counts_inside_a_tie_is_violated():
@@ -189,60 +165,52 @@ print({factor} * sum(pairs) / sum(w for _, _, w in rows) ** 2)
 """
 
 
-def test_the_command_says_what_a_function_computes(tmp_path, capfd):
+def test_the_command_says_what_a_function_computes(do):
     """Text of 80 columns, Markdown and JSON; status 0 and 1."""
-    json_path, table = tmp_path / "found.json", tmp_path / "found.md"
-    code = run(["conformance", "abstain:aurc", "--metric", "aurc", "--json", str(json_path), "--table", str(table)])
-    printed = capfd.readouterr().out
-    assert code == 0
+    printed = do("conformance abstain:aurc --metric aurc --json found.json --table found.md").out
     assert printed.startswith("aurc: agrees with plugin in 21 cases")
     assert max(map(len, printed.splitlines())) <= 80
-    assert json.loads(json_path.read_text())["passed"] is True
-    assert "| ties " in table.read_text()
-    file = tmp_path / "mine.py"
-    file.write_text(
+    assert json.loads(Path("found.json").read_text())["passed"] is True
+    assert "| ties " in Path("found.md").read_text()
+    Path("mine.py").write_text(
         "def area(s, y):\n"
         "    order = (-s).argsort(kind='stable')\n"
         "    return (y[order].cumsum() / range(1, len(y) + 1)).mean()\n"
     )
-    code = run(["conformance", f"{file}:area", "--metric", "aurc", "--call", "confidence, loss"])
-    assert code == 1
-    assert "it depends on the order of tied rows" in capfd.readouterr().out
+    said = do("conformance mine.py:area --metric aurc --call 'confidence, loss'", 1).out
+    assert "it depends on the order of tied rows" in said
 
 
 @pytest.mark.parametrize(("factor", "code"), [("1", 0), ("2", 1)])
-def test_a_program_reads_json(factor, code, tmp_path, capfd):
+def test_a_program_reads_json(do, factor, code):
     """A process for each case; an exit code other than 0 is a refusal."""
-    file = tmp_path / "program.py"
-    file.write_text(PROGRAM.replace("{factor}", factor))
-    assert run(["conformance", "--command", f"{sys.executable} {file}", "--metric", "augrc"]) == code
-    assert ("agrees with trapezoid" if code == 0 else "trapezoid × 2") in capfd.readouterr().out
+    Path("program.py").write_text(PROGRAM.replace("{factor}", factor))
+    shown = do(f"conformance --command '{sys.executable} program.py' --metric augrc", code).out
+    assert ("agrees with trapezoid" if code == 0 else "trapezoid × 2") in shown
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    "options",
     [
-        ["abstain:aurc"],
-        ["abstain:aurc", "--metric", "auc"],
-        ["abstain", "--metric", "aurc"],
-        ["abstain:no_such_name", "--metric", "aurc"],
-        ["no_such_module:f", "--metric", "aurc"],
-        ["no_such_file.py:f", "--metric", "aurc"],
-        ["math:pi", "--metric", "aurc"],
-        ["math:hypot", "--metric", "aurc"],
-        ["--metric", "aurc"],
-        ["--command", "true", "--call", "loss", "--metric", "aurc"],
+        "abstain:aurc",
+        "abstain:aurc --metric auc",
+        "abstain --metric aurc",
+        "abstain:no_such_name --metric aurc",
+        "no_such_module:f --metric aurc",
+        "no_such_file.py:f --metric aurc",
+        "math:pi --metric aurc",
+        "math:hypot --metric aurc",
+        "--metric aurc",
+        "--command true --call loss --metric aurc",
     ],
 )
-def test_bad_input_has_status_2(arguments, capfd):
+def test_bad_input_has_status_2(do, options):
     """With one sentence."""
-    assert run(["conformance", *arguments]) == 2
-    assert capfd.readouterr().err.startswith("abstain: ")
+    assert do(f"conformance {options}", 2).err.startswith("abstain: ")
 
 
-def test_the_command_lists_metrics_and_writes_the_vectors(tmp_path, capfd):
+def test_the_command_lists_metrics_and_writes_the_vectors(do):
     """Without a metric; the file is the one of the package."""
-    assert run(["conformance"]) == 0
-    assert "risk_at_coverage" in capfd.readouterr().out
-    assert run(["conformance", "--vectors", str(tmp_path / "vectors.json")]) == 0
-    assert json.loads((tmp_path / "vectors.json").read_text()) == vectors()
+    assert "risk_at_coverage" in do("conformance").out
+    do("conformance --vectors vectors.json")
+    assert json.loads(Path("vectors.json").read_text()) == vectors()

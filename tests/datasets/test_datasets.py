@@ -1,8 +1,11 @@
 """Bundled data: it is what it says, and NumPy suffices. Synthetic models: what the paper prints."""
 
+import os
+import runpy
 import subprocess
 import sys
 from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -40,17 +43,13 @@ def test_digits_logreg():
     assert outputs.confidence.max() <= 1.0
 
 
+SCRIPT = Path(__file__).parents[2] / "benchmarks/make_bundled.py"
+
+
 def test_digits_are_what_the_script_makes(tmp_path):
     """The script in ``benchmarks`` makes the bundled file again."""
     pytest.importorskip("sklearn")
-    from importlib.util import module_from_spec, spec_from_file_location
-    from pathlib import Path
-
-    script = Path(__file__).parents[2] / "benchmarks/make_bundled.py"
-    spec = spec_from_file_location("make_bundled", script)
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    module.digits(tmp_path / "digits.csv")
+    runpy.run_path(str(SCRIPT))["digits"](tmp_path / "digits.csv")
     made = np.genfromtxt(tmp_path / "digits.csv", delimiter=",", skip_header=1)
     outputs = datasets.load("digits_logreg")
     np.testing.assert_array_equal(made[:, 0], outputs.labels)
@@ -88,18 +87,12 @@ def test_a_set_and_a_foreign_one():
 
 def test_extracts_are_what_the_script_makes(tmp_path):
     """The script in ``benchmarks`` makes the bundled extracts again from the complete sets."""
-    import os
-    from importlib.util import module_from_spec, spec_from_file_location
-    from pathlib import Path
-
     folder = Path(os.environ.get("ABSTAIN_DATA", "nowhere"))
     if not (folder / "outputs" / "imagenet_val_msp.npz").is_file():
         pytest.skip("the complete sets are not here (ABSTAIN_DATA)")
-    spec = spec_from_file_location("make_bundled", Path(__file__).parents[2] / "benchmarks/make_bundled.py")
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    module.TARGET = tmp_path
-    module.main(folder)
+    main = runpy.run_path(str(SCRIPT))["main"]
+    main.__globals__["TARGET"] = tmp_path
+    main(folder)
     for made in tmp_path.iterdir():
         with np.load(made) as one, np.load(files("abstain.datasets").joinpath("data", made.name)) as other:
             assert one.files == other.files

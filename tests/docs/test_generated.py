@@ -91,3 +91,18 @@ def test_the_glossary_has_every_word_and_metric():
     page = glossary_pages.page()
     assert [name for name in WORDS if f"\n{name.replace('|', ', ')}\n   " not in page] == []
     assert [metric.name for metric in METRICS if f"(``{metric.name}``)\n   " not in page] == []
+
+
+def test_every_recipe_has_a_page(tmp_path):
+    """One page each with its file, its command and what differs from cross-entropy; pages that are gone go."""
+    pytest.importorskip("torch")
+    from abstain.nn import train
+
+    recipe_pages = pytest.importorskip("recipe_pages")
+    (tmp_path / "gone.rst").write_text("old", encoding="utf-8")
+    recipe_pages.generate(tmp_path)
+    assert {page.stem for page in tmp_path.glob("*.rst")} == {*train.names(), "index"}
+    page = (tmp_path / "sure_plus.rst").read_text(encoding="utf-8")
+    passes, mixup = "6 forward-backward passes", "``stage.main.terms.mixup.alpha``"
+    for text in ("abstain train sure_plus", 'kind = "friendly"', passes, mixup):
+        assert text in page

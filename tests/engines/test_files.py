@@ -8,6 +8,7 @@ import pytest
 
 import abstain
 from tests.engines.cases import check_same, evaluated, parts, rows, written
+from tests.refusal import refused
 
 
 @pytest.fixture
@@ -43,8 +44,7 @@ def test_a_file_with_other_columns_or_types_is_named(folder):
     """The message starts with the file."""
     late = folder / "part-9.parquet"
     rows(1).rename({"loss": "error"}).write_parquet(late)
-    with pytest.raises(ValueError, match=r"part-9\.parquet: column 'loss' is not there; .*error"):
-        abstain.evaluate(folder)
+    refused(ValueError, r"part-9\.parquet: column 'loss' is not there; .*error", abstain.evaluate, folder)
     rows(1).with_columns(pl.col("loss").cast(pl.String)).write_parquet(late)
     with pytest.raises(TypeError, match=r"part-9\.parquet: column 'loss' must be numeric in a scan, got String"):
         abstain.evaluate(folder)
@@ -60,10 +60,8 @@ def test_whole_numbers_and_floats_are_one_column(folder):
 def test_other_files_and_empty_patterns_are_refused(folder):
     """A pattern is read as Parquet, and matches something."""
     (folder / "more.csv").write_text("loss,confidence\n0,1\n")
-    with pytest.raises(ValueError, match=r"more\.csv: several files are read as Parquet"):
-        abstain.evaluate(folder / "*")
-    with pytest.raises(FileNotFoundError, match="no file matches"):
-        abstain.evaluate(folder / "*.parq")
+    refused(ValueError, r"more\.csv: several files are read as Parquet", lambda: abstain.evaluate(folder / "*"))
+    refused(FileNotFoundError, "no file matches", lambda: abstain.evaluate(folder / "*.parq"))
 
 
 def test_the_command_takes_a_pattern(do):

@@ -38,6 +38,7 @@ USUAL = {
 
 TWO = {"labels": LABELS % 2, "probabilities": np.column_stack([OTHER, 1.0 - OTHER])}
 HALF = {"coverage": 0.5}
+PRIOR = {0: 0.5, 1: 0.3, 2: 0.2}
 
 #: Where a function means something else by that name, or takes long by default.
 OWN = {
@@ -82,12 +83,7 @@ OWN = {
     "abstain.inference.non_inferiority": {"loss": ERRORS, "margin": 0.1},
     "abstain.policy.compute": {"kind": "probabilities", "matrix": MATRIX},
     "abstain.gate": {"evaluation": abstain.evaluate(OUTPUTS, "msp"), "conditions": "augrc<=0.5"},
-    "abstain.thresholds.prior_threshold": {
-        "prior": {0: 0.5, 1: 0.3, 2: 0.2},
-        "risk": 0.6,
-        "scores": None,
-        "thresholds": [0.9, 0.5],
-    },
+    "abstain.thresholds.prior_threshold": {"risk": 0.6, "scores": None, "thresholds": [0.9, 0.5], "prior": PRIOR},
     "abstain.monitor": {"loss": LOSS, "confidence": SCORE, "delta": None},
 }
 
@@ -114,6 +110,10 @@ HOSTILE = {
 }  # fmt: skip
 
 
+#: Parameters that stand for any number of arguments.
+MANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
 def public():
     """Return every public function that is no method, by its home."""
     found = {}
@@ -130,35 +130,19 @@ def public():
     return found
 
 
+def needed(function):
+    """Return the names that a function must be given, and all that it takes by name."""
+    found = [each for each in inspect.signature(function).parameters.values() if each.kind not in MANY]
+    return {each.name for each in found if each.default is each.empty}, [each.name for each in found]
+
+
 def known(home, function):
     """Whether arguments for all that the function needs stand above."""
-    needed = [each for each in inspect.signature(function).parameters.values() if each.default is each.empty]
-    names = {each.name for each in needed if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)}
-    return names <= USUAL.keys() | OWN.get(home, {}).keys()
+    return needed(function)[0] <= USUAL.keys() | OWN.get(home, {}).keys()
 
 
 def right(home, function):
     """Return arguments that the function takes."""
-    given = {}
-    for name, parameter in inspect.signature(function).parameters.items():
-        own = OWN.get(home, {})
-        if name in own:
-            given[name] = own[name]
-        elif parameter.default is parameter.empty and parameter.kind not in (
-            parameter.VAR_POSITIONAL,
-            parameter.VAR_KEYWORD,
-        ):
-            given[name] = USUAL[name]
-    return given
-
-
-def cases():
-    """Return (function, argument, hostile value) for all of them."""
-    found = []
-    for home, function in public().items():
-        if home in LEFT_OUT:
-            continue
-        for name, parameter in inspect.signature(function).parameters.items():
-            if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-                found += [(home, name, value) for value in HOSTILE]
-    return found
+    must, may = needed(function)
+    given = USUAL | OWN.get(home, {})
+    return {name: given[name] for name in may if name in must or name in OWN.get(home, {})}

@@ -1,12 +1,10 @@
 """All public functions on hostile arguments: a value, or an error that names the argument."""
 
-import inspect
-
 import numpy as np
 import pytest
 
 from abstain import metrics
-from tests.hostile.calls import HOSTILE, LEFT_OUT, N, known, public, right
+from tests.hostile.calls import HOSTILE, LEFT_OUT, N, known, needed, public, right
 
 EVERY = {home: function for home, function in public().items() if home not in LEFT_OUT}
 FUNCTIONS = {home: function for home, function in EVERY.items() if known(home, function)}
@@ -19,12 +17,6 @@ INSTEAD = {
     "loss": "the pilot holds", "matrix": "probabilities", "conditions": "condition",
     "zone": "region",
 }  # fmt: skip
-
-
-def arguments(home):
-    """Return the names of what a function takes."""
-    found = inspect.signature(FUNCTIONS[home]).parameters.values()
-    return [each.name for each in found if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)]
 
 
 def answer(home, name, value):
@@ -66,7 +58,7 @@ def test_the_functions_work():
 def test_a_hostile_argument_is_named(home, every):
     """Each argument by one of twelve values here, by all where slow tests run; no other error, nothing complex."""
     wrong = {}
-    for place, name in enumerate(arguments(home)):
+    for place, name in enumerate(needed(FUNCTIONS[home])[1]):
         for word in list(HOSTILE)[(5 * place + len(home)) % every :: every]:
             value = iter([1.0] * N) if word == "generator" else HOSTILE[word]
             problem = answer(home, name, value)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import abstain
-from abstain.cli import run
 from abstain.integrations.prometheus import metrics_text
+from tests.command import csv
 from tests.imports import ROOT
 
 RNG = np.random.default_rng(0)
@@ -86,13 +86,11 @@ tests:
     assert "SUCCESS" in promtool("test", "rules", str(file))
 
 
-def test_the_command_writes_the_file(tmp_path, monkeypatch):
+def test_the_command_writes_the_file(do):
     """`--metrics-file` has the metrics of the result, also when the exit code says that the guarantee is violated."""
-    monkeypatch.chdir(tmp_path)
     POLICY.save("policy.json")
-    rows = zip(RNG.random(2000) < 0.3, RNG.random(2000), strict=True)
-    Path("week.csv").write_text("loss,msp\n" + "".join(f"{int(wrong)},{score}\n" for wrong, score in rows))
-    assert run(["monitor", "policy.json", "week.csv", "--metrics-file", "abstain.prom"]) == 1
+    csv("week.csv", loss=(RNG.random(2000) < 0.3).astype(int), msp=RNG.random(2000))
+    do("monitor policy.json week.csv --metrics-file abstain.prom", 1)
     assert values(Path("abstain.prom").read_text())['abstain_guarantee_violated{policy="policy.json"}'] == 1
-    assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".")] == []
-    assert run(["monitor", "policy.json", "week.csv", "--metrics-file", "week.csv"]) == 2
+    assert list(Path().glob(".*")) == []
+    do("monitor policy.json week.csv --metrics-file week.csv", 2)

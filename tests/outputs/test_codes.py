@@ -8,40 +8,38 @@ from abstain.outputs import read_outputs
 polars = pytest.importorskip("polars")
 
 
-def csv(folder, header, *rows):
+def read(folder, header, *rows, **options):
+    """Return what is read of a CSV file with these lines."""
     path = folder / "codes.csv"
     path.write_text("\n".join([header, *rows]) + "\n")
-    return path
+    return read_outputs(path, **options)
 
 
 @pytest.mark.parametrize(
     "codes", [["01", "1", "007"], ["1.0", "1", "2"], ["+1", "1", "2"], ["9" * 20, "9" * 19 + "8", "9" * 40]]
 )
 def test_groups_clusters_and_ids_keep_their_text(tmp_path, codes):
-    path = csv(tmp_path, "loss,conf,site,cluster,id", *(f"0,.5,{code},{code},{code}" for code in codes))
-    outputs = read_outputs(path, groups="site")
+    rows = [f"0,.5,{code},{code},{code}" for code in codes]
+    outputs = read(tmp_path, "loss,conf,site,cluster,id", *rows, groups="site")
     for column in (outputs.groups["site"], outputs.clusters, outputs.ids):
         assert [str(code) for code in column] == codes
 
 
 def test_numbers_that_print_as_they_are_written_stay_numbers(tmp_path):
     """They sort as numbers, and match those of other formats."""
-    path = csv(tmp_path, "loss,conf,site", "0,.5,2", "0,.5,10", "0,.5,-1")
-    column = read_outputs(path, groups="site").groups["site"]
+    column = read(tmp_path, "loss,conf,site", "0,.5,2", "0,.5,10", "0,.5,-1", groups="site").groups["site"]
     assert column.dtype == np.int64
     assert column.tolist() == [2, 10, -1]
 
 
 @pytest.mark.parametrize("missing", ["", "NaN"])
 def test_a_missing_group_is_an_error(tmp_path, missing):
-    path = csv(tmp_path, "loss,conf,site", "0,.5,01", f"0,.5,{missing}")
     with pytest.raises(ValueError, match=r"groups\['site'\] is missing.*data row 2"):
-        read_outputs(path, groups="site")
+        read(tmp_path, "loss,conf,site", "0,.5,01", f"0,.5,{missing}", groups="site")
 
 
 def test_one_column_may_be_label_and_group(tmp_path):
-    path = csv(tmp_path, "y,yhat,conf", "01,1,.5", "02,1,.5")
-    outputs = read_outputs(path, groups="y", labels="y")
+    outputs = read(tmp_path, "y,yhat,conf", "01,1,.5", "02,1,.5", groups="y", labels="y")
     assert outputs.groups["y"].tolist() == ["01", "02"]
     assert outputs.error.tolist() == [0.0, 1.0]
 
@@ -57,7 +55,7 @@ def test_one_column_may_be_label_and_group(tmp_path):
     ],
 )
 def test_labels_and_predictions_are_numbers_unless_codes_would_merge(tmp_path, rows, errors):
-    assert read_outputs(csv(tmp_path, "y,yhat,conf", *(f"{row},.5" for row in rows))).error.tolist() == errors
+    assert read(tmp_path, "y,yhat,conf", *(f"{row},.5" for row in rows)).error.tolist() == errors
 
 
 @pytest.mark.parametrize(
@@ -71,22 +69,18 @@ def test_labels_and_predictions_are_numbers_unless_codes_would_merge(tmp_path, r
     ],
 )
 def test_labels_that_are_class_names_are_taken_as_such(tmp_path, names, labels, found):
-    path = csv(tmp_path, "y,p_0,p_1,p_2", *(f"{label},.5,.3,.2" for label in labels))
-    assert read_outputs(path, class_names=names).labels.tolist() == found
+    rows = [f"{label},.5,.3,.2" for label in labels]
+    assert read(tmp_path, "y,p_0,p_1,p_2", *rows, class_names=names).labels.tolist() == found
 
 
-def test_a_code_that_is_no_class_name_is_an_error(tmp_path):
-    path = csv(tmp_path, "y,p_0,p_1", "01,.5,.5", "00,.5,.5")
-    with pytest.raises(ValueError, match="'00' is no class name"):
-        read_outputs(path, class_names=["01", "02"])
-
-
-def test_codes_are_indices_or_numbers_of_the_class_columns(tmp_path):
-    assert read_outputs(csv(tmp_path, "y,p_0,p_1", "01,.2,.8", "1,.2,.8", "0,.2,.8")).error.tolist() == [0, 0, 1]
-    assert read_outputs(csv(tmp_path, "y,p_01,p_02", "01,.2,.8", "2,.2,.8")).error.tolist() == [1, 0]
-    quoted = csv(tmp_path, "y,p_01,p_02", '"07",.2,.8')
+def test_codes_are_names_indices_or_numbers_of_the_class_columns(tmp_path):
+    """A code that is none of these is an error."""
+    assert read(tmp_path, "y,p_0,p_1", "01,.2,.8", "1,.2,.8", "0,.2,.8").error.tolist() == [0, 0, 1]
+    assert read(tmp_path, "y,p_01,p_02", "01,.2,.8", "2,.2,.8").error.tolist() == [1, 0]
     with pytest.raises(ValueError, match="'7' is no class name"):
-        read_outputs(quoted)
+        read(tmp_path, "y,p_01,p_02", '"07",.2,.8')
+    with pytest.raises(ValueError, match="'00' is no class name"):
+        read(tmp_path, "y,p_0,p_1", "01,.5,.5", "00,.5,.5", class_names=["01", "02"])
 
 
 def test_quoted_codes_match_numbered_columns_in_typed_files(tmp_path):
@@ -113,23 +107,22 @@ def test_truth_values_are_the_classes_of_that_name(tmp_path, kind, names):
     assert read_outputs(tmp_path / "named.jsonl").error.tolist() == outputs.error.tolist()
 
 
-def test_truth_values_are_indices_elsewhere(tmp_path):
-    path = csv(tmp_path, "y,p_0,p_1", "true,.2,.8", "false,.2,.8")
-    for names in (None, ["cat", "dog"]):
-        assert read_outputs(path, class_names=names).error.tolist() == [0.0, 1.0]
+@pytest.mark.parametrize("names", [None, ["cat", "dog"]])
+def test_truth_values_are_indices_elsewhere(tmp_path, names):
+    assert read(tmp_path, "y,p_0,p_1", "true,.2,.8", "false,.2,.8", class_names=names).error.tolist() == [0.0, 1.0]
 
 
-def test_numbers_that_count_named_columns_are_said_to(tmp_path):
-    """Labels 0, 1, 2 beside p_cat, p_dog, p_eel are places; names, and numbers that the columns bear, are none."""
-    rows = ["0,.6,.3,.1", "2,.1,.1,.8", "1,.2,.7,.1"]
-    for heads, labels, told in (
+@pytest.mark.parametrize(
+    ("heads", "labels", "told"),
+    [
         ("p_cat,p_dog,p_eel", "012", True),
         ("p_cat,p_dog,p_eel", ("cat", "dog", "eel"), False),
         ("p_0,p_1,p_2", "012", False),
-    ):
-        file = tmp_path / "rows.csv"
-        lines = [f"{labels[int(row[0])]}{row[1:]}" for row in rows]
-        file.write_text("\n".join([f"label,{heads}", *lines]))
-        outputs = read_outputs(file, labels="label", probabilities="p_*")
-        assert ("numbers from 0 on in the order of the columns" in outputs.understood()["labels"]) is told
-        assert outputs.loss_per_sample().tolist() == [0.0, 0.0, 0.0]
+    ],
+)
+def test_numbers_that_count_named_columns_are_said_to(tmp_path, heads, labels, told):
+    """Labels 0, 1, 2 beside p_cat, p_dog, p_eel are places; names, and numbers that the columns bear, are none."""
+    rows = [f"{labels[0]},.6,.3,.1", f"{labels[2]},.1,.1,.8", f"{labels[1]},.2,.7,.1"]
+    outputs = read(tmp_path, f"label,{heads}", *rows, labels="label", probabilities="p_*")
+    assert ("numbers from 0 on in the order of the columns" in outputs.understood()["labels"]) is told
+    assert outputs.loss_per_sample().tolist() == [0.0, 0.0, 0.0]

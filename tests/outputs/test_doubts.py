@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import abstain
+from tests.command import csv
 
 RNG = np.random.default_rng(0)
 N = 400
@@ -73,9 +74,8 @@ def test_an_abstention_unit_is_no_class():
         outputs = abstain.Outputs(labels=truth, logits=logits, abstention_unit=True)
     same = abstain.Outputs(labels=truth, logits=logits[:, :4])
     np.testing.assert_array_equal(outputs.error, same.error)
-    np.testing.assert_array_equal(
-        abstain.scores.compute("neg_entropy", outputs), abstain.scores.compute("neg_entropy", same)
-    )
+    entropies = [abstain.scores.compute("neg_entropy", each) for each in (outputs, same)]
+    np.testing.assert_array_equal(*entropies)
     p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(outputs.scores["neg_reservation"], -p[:, 4], rtol=1e-12)
     assert not outputs.select([0, 1]).abstention_unit
@@ -91,24 +91,15 @@ def test_an_abstention_unit_is_no_class():
         abstain.Outputs(loss=[0, 1], abstention_unit=True)
 
 
-def write(path, **columns):
-    """Write columns as CSV."""
-    rows = zip(*columns.values(), strict=True)
-    path.write_text("\n".join([",".join(columns), *(",".join(map(str, row)) for row in rows)]) + "\n")
-    return path
-
-
 def test_a_probability_of_class_1_is_refused_where_its_column_was_guessed(tmp_path):
     """``score`` alone may be either; who names it as the confidence gets it, with a note."""
-    pytest.importorskip("polars")
-    file = write(tmp_path / "val.csv", y_true=TRUTH, y_pred=PREDICTED, score=P)
-    with pytest.raises(
-        ValueError, match=r"column 'score' .*probability of one class; give positive_probability='score', or conf"
-    ):
+    file = csv(tmp_path / "val.csv", y_true=TRUTH, y_pred=PREDICTED, score=P)
+    of_one = r"column 'score' .*probability of one class; give positive_probability='score', or conf"
+    with pytest.raises(ValueError, match=of_one):
         abstain.read_outputs(file)
     with pytest.warns(UserWarning, match=r"val.csv: confidence looks like the probability of class 1"):
         abstain.read_outputs(file, confidence="score")
-    file = write(tmp_path / "doubt.csv", y_true=TRUTH, y_pred=PREDICTED, uncertainty=1 - SURE)
+    file = csv(tmp_path / "doubt.csv", y_true=TRUTH, y_pred=PREDICTED, uncertainty=1 - SURE)
     with pytest.raises(ValueError, match="column 'uncertainty' is an uncertainty by its name and by its values"):
         abstain.read_outputs(file, confidence="uncertainty")
 
@@ -116,8 +107,7 @@ def test_a_probability_of_class_1_is_refused_where_its_column_was_guessed(tmp_pa
 @pytest.mark.parametrize("name", ["is_correct", "correct", "Accuracy", "model_right", "acc"])
 def test_correctness_is_no_loss(tmp_path, name):
     """A column whose name says that 1 is right is not read as the loss."""
-    pytest.importorskip("polars")
-    file = write(tmp_path / "val.csv", conf=SURE, **{name: 1 - WRONG})
+    file = csv(tmp_path / "val.csv", conf=SURE, **{name: 1 - WRONG})
     with pytest.raises(ValueError, match=rf"column '{name}' says what is right.*; give correct='{name}'"):
         abstain.read_outputs(file, loss=name)
 

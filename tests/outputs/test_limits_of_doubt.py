@@ -8,7 +8,8 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 import abstain
-from tests.outputs.test_doubts import said, write
+from tests.command import csv
+from tests.outputs.test_doubts import said
 
 
 def kinds(notes):
@@ -143,11 +144,10 @@ def test_a_probability_of_one_class():
 
 def read(path, columns, **told):
     """Return the warnings, or the error, of a file."""
-    pytest.importorskip("polars")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            abstain.read_outputs(write(path / "a.csv", **columns), **told)
+            abstain.read_outputs(csv(path / "a.csv", **columns), **told)
         except ValueError as error:
             return [str(error)]
     return [str(each.message) for each in caught]
@@ -178,10 +178,8 @@ def test_names_of_classes_in_files(tmp_path):
     words = np.array(["cat", "dog"])
     for n, refused in ((19, False), (20, True)):
         columns = {"y_true": words[np.arange(n) % 2], "y_pred": np.array(["Cat", "Dog"])[np.arange(n) % 2]}
-        notes = read(tmp_path, columns)
-        assert (
-            any("have no class in common (they differ by case alone); write both" in each for each in notes) == refused
-        )
+        note = "have no class in common (they differ by case alone); write both"
+        assert any(note in each for each in read(tmp_path, columns)) == refused
     columns["y_pred"] = np.array(["x", "y"])[np.arange(20) % 2]
     assert any("have no class in common; write both" in each for each in read(tmp_path, columns))
     columns["y_pred"] = np.where(np.arange(20) < 3, " D og", columns["y_true"])

@@ -1,5 +1,6 @@
-"""Words that programs write for a missing number, in files of text."""
+"""Files of text: words that programs write for a missing number, and rows with a field too many."""
 
+import gzip
 import json
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 from abstain.outputs import read_outputs
 from abstain.outputs.readers import levels_of, spoken
+from tests.refusal import refused
 
 WORDS = ["nan", "NaN", "NA", "n/a", "<NA>", "None", "null", ""]
 
@@ -33,8 +35,7 @@ def test_a_word_among_classes_that_are_numbers_is_refused(tmp_path, word):
     path = tmp_path / "file.csv"
     path.write_text(f"labels,predictions,confidence\n1,1,.9\n{word},0,.8\n0,0,.3\n")
     what = "labels is missing" if word == "NaN" else f"column 'labels' holds numbers, and '{word}' in data row 2"
-    with pytest.raises(ValueError, match=what):
-        read_outputs(path)
+    refused(ValueError, what, read_outputs, path)
     path.write_text(f"labels,predictions,confidence\ncat,cat,.9\n{word},{word},.8\ndog,dog,.3\n")
     if word != "NaN":
         assert read_outputs(path).loss_per_sample().tolist() == [0, 0, 0]
@@ -45,7 +46,29 @@ def test_a_word_of_the_scale_is_no_missing_one():
     assert spoken(["none", "some", "None"], levels=["none", "some"]).tolist() == [1, 2, 1]
     assert levels_of(["90 %", "NA"]) == ["%"]
     assert levels_of(["0.9", "none"]) is None
-    with pytest.raises(ValueError, match="which is no word of a known scale"):
-        spoken(["none", "none"])
-    with pytest.raises(ValueError, match="mixes numbers"):
-        spoken(["0.9", "none", "sure"])
+    refused(ValueError, "which is no word of a known scale", spoken, ["none", "none"])
+    refused(ValueError, "mixes numbers", spoken, ["0.9", "none", "sure"])
+
+
+HEADS = ("y,pred,conf,site", "y,pred,conf,site,more")
+
+
+@pytest.mark.parametrize("head", HEADS)
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.csv.gz"])
+def test_a_decimal_comma_between_commas_is_refused(head, name, tmp_path):
+    """0,5 is two fields: a confidence of 0, whichever of the other columns are read."""
+    end = ",1" * (head == HEADS[1])
+    text = f'{head}\n0,1,0.7,"a, b"{end}\n0,1,0,5,n{end}\n'
+    text = text.replace(", b", "; b").replace(",", "\t") if name == "a.tsv" else text
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(text.encode()) if name.endswith("gz") else text.encode())
+    fields = len(head.split(","))
+    with pytest.raises(ValueError, match=rf"data row 2 \(line 3\) has {fields + 1} fields, the header has {fields}"):
+        read_outputs(path)
+
+
+def test_signs_in_quotes_are_no_fields(tmp_path):
+    """Only fields count, also of texts with line breaks."""
+    path = tmp_path / "a.csv"
+    path.write_text('y,pred,conf,text\n0,1,0.7,"a, b,\nc"\n1,1,0.5,"d"\n')
+    assert read_outputs(path).confidence.tolist() == [0.7, 0.5]

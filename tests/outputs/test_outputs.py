@@ -9,6 +9,7 @@ import pytest
 
 from abstain import UnmetNeed
 from abstain.outputs import Outputs
+from tests.refusal import refused
 
 LOGITS = np.array([[2.0, 0.0, 1.0], [0.0, 3.0, 1.0], [1.0, 0.0, 0.5]])
 PROBA = np.exp(LOGITS) / np.exp(LOGITS).sum(axis=1, keepdims=True)
@@ -16,20 +17,11 @@ PROBA = np.exp(LOGITS) / np.exp(LOGITS).sum(axis=1, keepdims=True)
 
 def full():
     return Outputs(
-        labels=[0, 1, 2],
-        logits=LOGITS,
-        probabilities=PROBA,
-        confidence=[0.9, np.nan, np.inf],
-        scores={"votes": [3, 2, 1]},
-        loss=[0.0, 0.5, 2.0],
-        sample_weight=[1.0, 2.0, 0.0],
-        groups={"site": ["a", "b", "a"], "age": [30, 40, 50]},
-        ids=["x", "y", "z"],
-        clusters=[1, 1, 2],
-        features=np.arange(6.0).reshape(3, 2),
-        head=(np.ones((3, 2)), np.zeros(3)),
-        class_names=["cat", "dog", "owl"],
-    )
+        labels=[0, 1, 2], logits=LOGITS, probabilities=PROBA, confidence=[0.9, np.nan, np.inf],
+        scores={"votes": [3, 2, 1]}, loss=[0.0, 0.5, 2.0], sample_weight=[1.0, 2.0, 0.0],
+        groups={"site": ["a", "b", "a"], "age": [30, 40, 50]}, ids=["x", "y", "z"], clusters=[1, 1, 2],
+        features=np.arange(6.0).reshape(3, 2), head=(np.ones((3, 2)), np.zeros(3)), class_names=["cat", "dog", "owl"],
+    )  # fmt: skip
 
 
 def test_everything_at_once():
@@ -49,6 +41,8 @@ def test_predictions_come_before_logits_before_probabilities():
     assert Outputs(labels=[0], probabilities=[[0.4, 0.6]]).predicted() == [1]
     assert Outputs(labels=[0], logits=[[0.0, 1.0]], predictions=[0]).predicted() == [0]
     assert Outputs(labels=[0], logits=[[1.0, 1.0]]).predicted() == [0]
+    assert Outputs(loss=[0.5]).n_classes is None
+    assert Outputs(labels=[0, 4], predictions=[1, 2]).n_classes == 5
 
 
 def test_log_probabilities():
@@ -86,11 +80,6 @@ def test_text_labels_need_names_or_text_predictions():
     np.testing.assert_array_equal(mixed.error, [0.0, 1.0])
 
 
-def test_unknown_class_count():
-    assert Outputs(loss=[0.5]).n_classes is None
-    assert Outputs(labels=[0, 4], predictions=[1, 2]).n_classes == 5
-
-
 def test_select():
     outputs = full()
     part = outputs.select(np.array([False, True, True]))
@@ -117,8 +106,7 @@ def test_select():
     ],
 )
 def test_select_refuses(rows, error, message):
-    with pytest.raises(error, match=message):
-        full().select(rows)
+    refused(error, message, lambda: full().select(rows))
 
 
 def test_fingerprint_depends_on_contents_only():
@@ -143,16 +131,12 @@ def test_fingerprint_is_the_same_in_every_process():
 
 
 def test_rows_without_labels_have_to_be_announced():
-    with pytest.raises(ValueError, match="needs labels or a loss"):
-        Outputs(logits=LOGITS)
+    refused(ValueError, "needs labels or a loss", Outputs, logits=LOGITS)
     outputs = Outputs(logits=LOGITS, unlabelled=True)
     np.testing.assert_array_equal(outputs.predicted(), [0, 1, 0])
-    with pytest.raises(UnmetNeed, match="no labels"):
-        outputs.loss_per_sample()
-    with pytest.raises(UnmetNeed, match="predict nothing"):
-        Outputs(loss=[0.0]).predicted()
-    with pytest.raises(UnmetNeed, match="no class probabilities"):
-        Outputs(loss=[0.0]).log_probabilities()
+    refused(UnmetNeed, "no labels", outputs.loss_per_sample)
+    refused(UnmetNeed, "predict nothing", lambda: Outputs(loss=[0.0]).predicted())
+    refused(UnmetNeed, "no class probabilities", lambda: Outputs(loss=[0.0]).log_probabilities())
 
 
 @pytest.mark.parametrize(
@@ -223,26 +207,23 @@ def test_probabilities_in_the_place_of_logits_are_noticed_once(dtype):
         outputs.select([0, 1])
 
 
+SOFTMAX = np.exp(PROBABILITIES) / np.exp(PROBABILITIES).sum(axis=1, keepdims=True)
+
+
 @pytest.mark.parametrize(
-    "logits",
+    "columns",
     [
-        np.log(PROBABILITIES[:2]),  # log-probabilities are logits
-        np.eye(3),  # votes
-        [[0.7, 0.3], [0.2, 0.9]],
-        [[1.7, -0.7], [0.2, 0.8]],
+        {"logits": np.log(PROBABILITIES[:2])},  # log-probabilities are logits
+        {"logits": np.eye(3)},  # votes
+        {"logits": [[0.7, 0.3], [0.2, 0.9]]},
+        {"logits": [[1.7, -0.7], [0.2, 0.8]]},
+        {"logits": PROBABILITIES, "probabilities": SOFTMAX},  # with their softmax beside them
     ],
 )
-def test_logits_that_are_no_probabilities_pass_in_silence(logits):
+def test_logits_that_are_no_probabilities_pass_in_silence(columns):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        Outputs(labels=np.zeros(len(logits)), logits=logits)
-
-
-def test_logits_with_their_softmax_beside_them_are_logits():
-    softmax = np.exp(PROBABILITIES) / np.exp(PROBABILITIES).sum(axis=1, keepdims=True)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        Outputs(labels=[0, 1, 0], logits=PROBABILITIES, probabilities=softmax)
+        Outputs(labels=np.zeros(len(columns["logits"])), **columns)
 
 
 def test_labels_of_minus_one_and_one():

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from datetime import date
 
 import numpy as np
 import pytest
@@ -30,19 +31,12 @@ def save(folder, kind, **columns):
     if kind == "npz":
         np.savez(path, **columns)
         return path
-    columns = {name: np.asarray(column).tolist() for name, column in columns.items()}
-    frame = pl.DataFrame(columns)
     if kind == "csv":
-        wide = {}
-        for name, column in columns.items():
-            rows = np.array(column)
-            many = {f"{name}_{k}": rows[:, k] for k in range(rows.shape[-1])} if rows.ndim == 2 else {name: column}
-            wide |= many
-        pl.DataFrame(wide).write_csv(path)
-    elif kind == "parquet":
-        frame.write_parquet(path)
-    else:
-        frame.write_ndjson(path)
+        arrays = {name: np.asarray(column) for name, column in columns.items()}
+        columns = {name: each for name, each in arrays.items() if each.ndim == 1}
+        columns |= {f"{name}_{k}": each[:, k] for name, each in arrays.items() if each.ndim == 2 for k in (0, 1)}
+    frame = pl.DataFrame({name: np.asarray(column).tolist() for name, column in columns.items()})
+    {"csv": frame.write_csv, "parquet": frame.write_parquet}.get(kind, frame.write_ndjson)(path)
     return path
 
 
@@ -198,11 +192,11 @@ def test_no_file(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["a.npz", "a.parquet", "a.csv", "a.jsonl"])
-def test_empty_files(tmp_path, name):
+def test_empty_and_other_files(tmp_path, name):
+    """Another format under this name, and a name of no format."""
     refused(ValueError, "is empty", text(tmp_path, "", name))
-
-
-def test_unknown_extension(tmp_path):
+    if name in ("a.npz", "a.parquet"):
+        refused(ValueError, "is no readable", text(tmp_path, "label,pred\n1,1\n", name))
     refused(ValueError, r"extension '.txt' is not known; use one of .npz, .npy", text(tmp_path, "a", "a.txt"))
 
 
@@ -212,11 +206,6 @@ def test_truncated_files(tmp_path, kind, share):
     path = save(tmp_path, kind, labels=np.arange(500) % 2, logits=np.random.default_rng(0).normal(size=(500, 2)))
     path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
     refused(ValueError, "truncated", path)
-
-
-@pytest.mark.parametrize("name", ["a.npz", "a.parquet"])
-def test_another_format_under_this_name(tmp_path, name):
-    refused(ValueError, "is no readable", text(tmp_path, "label,pred\n1,1\n", name))
 
 
 def test_pickled_arrays_are_never_loaded(tmp_path):
@@ -246,55 +235,45 @@ def test_ambiguous_columns(tmp_path):
     refused(ValueError, "probabilities could be 'prob_0' … or 'p_0' …; give probabilities=", path)
 
 
-def test_bad_rows_are_named(tmp_path):
-    path = text(tmp_path, "label,pred,conf\n1,1,0.5\n0,0,high\n")
-    refused(ValueError, r"column 'conf' mixes numbers \('0.5', data row 1\) and words \('high', data row 2\)", path)
-    path = text(tmp_path, "label,pred\n1,1\n,0\n")
-    refused(ValueError, r"labels is missing: labels\[1\] = nan.*\[data row 2\]", path)
-    path = text(tmp_path, "label,pred\n1,1\n-1,0\n")
-    refused(ValueError, r"labels is missing \(-1\).*\[data row 2\]", path)
-    path = text(tmp_path, "label,pred\n1,1\nx,0\n")
-    refused(ValueError, "column 'label' must hold class indices, but data row 2 holds 'x'", path)
-    path = text(tmp_path, "label,p_0,p_1\n1,0.5,0.5\n0,0.5,0.1\n")
-    refused(ValueError, r"sum of probabilities\[1\] is 0.6.*\[data row 2\]", path)
-    path = text(tmp_path, "label,p_0,p_1\n1,0.5,0.5\n0,0.5,\n")
-    refused(ValueError, r"probabilities\[1, 1\] = nan.*\[data row 2\]", path)
-    path = text(tmp_path, "label,pred,group\n1,1,a\n1,1,\n")
-    refused(ValueError, r"groups\['group'\] is missing.*\[data row 2\]", path)
-    path = text(tmp_path, "label,pred\n1,1\n0,0,7\n")
-    refused(ValueError, r"data row 2 \(line 3\) has 3 fields, the header has 2", path)
-    path = text(tmp_path, '{"label": 1, "pred": 1}\n{"label": 1, "pr\n', "a.jsonl")
-    refused(ValueError, "line 2 is no JSON object", path)
-    path = text(tmp_path, "label,pred,pred\n1,1,0\n")
-    refused(ValueError, "column 'pred' occurs 2 times; rename all but one", path)
-    path = text(tmp_path, "", "latin.csv")
-    path.write_bytes("label,pred,group\n1,1,é\n".encode("latin-1"))
-    refused(ValueError, "write it again as UTF-8 text", path)
-    path = text(tmp_path, "label,pred\n", "header.csv")
-    refused(ValueError, "has no rows", path)
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("label,pred,conf\n1,1,0.5\n0,0,high\n", r"mixes numbers \('0.5', data row 1\) and words \('high', data row 2"),
+        ("label,pred,pred\n1,1,0\n", "column 'pred' occurs 2 times; rename all but one"),
+        ("label,pred\n1,1\n,0\n", r"labels is missing: labels\[1\] = nan.*\[data row 2\]"),
+        ("label,pred\n1,1\n-1,0\n", r"labels is missing \(-1\).*\[data row 2\]"),
+        ("label,pred\n1,1\nx,0\n", "column 'label' must hold class indices, but data row 2 holds 'x'"),
+        ("label,p_0,p_1\n1,0.5,0.5\n0,0.5,0.1\n", r"sum of probabilities\[1\] is 0.6.*\[data row 2\]"),
+        ("label,p_0,p_1\n1,0.5,0.5\n0,0.5,\n", r"probabilities\[1, 1\] = nan.*\[data row 2\]"),
+        ("label,p_0,p_1\ncat,0.5,0.5\ndog,0.5,0.5\n", "labels holds text; give class_names="),  # no bad rows
+        ("label,pred,group\n1,1,a\n1,1,\n", r"groups\['group'\] is missing.*\[data row 2\]"),
+        ("label,pred,group\n1,1,é\n".encode("latin-1"), "write it again as UTF-8 text"),
+    ],
+)
+def test_bad_rows_are_named(tmp_path, content, message):
+    """As an editor counts them."""
+    path = tmp_path / "preds.csv"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    refused(ValueError, message, path)
 
 
-def test_words_where_only_words_are_do_not_count_as_bad_rows(tmp_path):
-    path = text(tmp_path, "label,p_0,p_1\ncat,0.5,0.5\ndog,0.5,0.5\n")
-    refused(ValueError, "labels holds text; give class_names=", path)
-
-
-def test_wrong_types(tmp_path):
+@pytest.mark.parametrize(
+    ("columns", "error", "message"),
+    [
+        ({"label": [1], "pred": [1], "conf": [[0.5, 0.5]]}, ValueError, "confidence must be one-dimensional"),
+        ({"label": [1, 0], "probs": [[0.5, 0.5], [1.0]]}, ValueError, "lists of one length, but data row 2 has 1"),
+        ({"label": [1, 0], "probs": [[0.5, 0.5], None]}, ValueError, "data row 2 has 0 entries"),
+        ({"label": [1, 0], "probs": [["a", "b"], ["c", "d"]]}, TypeError, "column 'probs' must hold lists of numbers"),
+        ({"label": [1], "pred": [1], "conf": [date(2024, 1, 1)]}, TypeError, "'conf' must hold numbers, got Date"),
+    ],
+)
+def test_wrong_types(tmp_path, columns, error, message):
     path = tmp_path / "a.parquet"
-    pl.DataFrame({"label": [1], "pred": [1], "conf": [[0.5, 0.5]]}).write_parquet(path)
-    refused(ValueError, "confidence must be one-dimensional", path, confidence="conf")
-    pl.DataFrame({"label": [1, 0], "probs": [[0.5, 0.5], [1.0]]}).write_parquet(path)
-    refused(ValueError, "column 'probs' must hold lists of one length, but data row 2 has 1", path)
-    pl.DataFrame({"label": [1, 0], "probs": [[0.5, 0.5], None]}).write_parquet(path)
-    refused(ValueError, "data row 2 has 0 entries", path)
-    pl.DataFrame({"label": [1, 0], "probs": [["a", "b"], ["c", "d"]]}).write_parquet(path)
-    refused(TypeError, "column 'probs' must hold lists of numbers", path)
-    frame = pl.DataFrame({"label": [1], "pred": [1], "conf": ["2024-01-01"]})
-    frame.with_columns(pl.col("conf").str.to_date()).write_parquet(path)
-    refused(TypeError, "column 'conf' must hold numbers, got Date", path)
-    dates = frame.with_columns(pl.col("conf").str.to_date()).rename({"conf": "group_day"})
-    dates.write_parquet(path)
-    np.testing.assert_array_equal(read_outputs(path).groups["day"], ["2024-01-01"])
+    pl.DataFrame(columns).write_parquet(path)
+    refused(error, message, path, **({"confidence": "conf"} if "conf" in columns else {}))
+
+
+def test_wrong_types_of_arrays(tmp_path):
     archive = tmp_path / "a.npz"
     np.savez(archive, labels=[0, 1], logits=[["a", "b"], ["c", "d"]])
     refused(TypeError, "logits must be numeric", archive)
@@ -304,6 +283,8 @@ def test_wrong_types(tmp_path):
 
 def test_other_types_of_columns(tmp_path):
     path = tmp_path / "a.parquet"
+    pl.DataFrame({"label": [1], "pred": [1], "group_day": [date(2024, 1, 1)]}).write_parquet(path)
+    np.testing.assert_array_equal(read_outputs(path).groups["day"], ["2024-01-01"])
     frame = pl.DataFrame({"label": [True, False], "pred": ["1", "0"], "conf": ["0.5", " 1"], "id": [2**60, 1]})
     frame.with_columns(pl.col("pred").cast(pl.Int8)).write_parquet(path)
     outputs = read_outputs(path)

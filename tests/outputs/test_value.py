@@ -8,31 +8,15 @@ import pytest
 import abstain
 
 
-def kinds():
-    """Return containers that may hand out their own memory."""
-    import pandas as pd
-    import torch
-
-    return {"numpy": lambda a: a, "view": lambda a: a[:, :], "torch": torch.from_numpy, "pandas": pd.DataFrame}
-
-
-@pytest.mark.parametrize("kind", ["numpy", "view", "torch"])
+@pytest.mark.parametrize("wrap", [lambda a: a, lambda a: a[:], lambda a: pytest.importorskip("torch").from_numpy(a)])
 @pytest.mark.parametrize("field", ["logits", "features", "passes", "scores", "loss", "ids"])
-def test_writing_to_an_array_afterwards_changes_nothing(kind, field):
+def test_writing_to_an_array_afterwards_changes_nothing(wrap, field):
     """Values, fingerprints and scores stay; the arrays inside cannot be written to."""
     rng = np.random.default_rng(0)
-    given = rng.normal(size=(30, 3))
-    wrapped = kinds()[kind](given)
+    given = {"passes": rng.dirichlet(np.ones(3), (4, 30)), "scores": np.arange(30.0), "loss": rng.random(30)}
+    given = {"ids": np.arange(30), **given}.get(field, rng.normal(size=(30, 3)))
     columns = {"labels": rng.integers(0, 3, 30), "predictions": rng.integers(0, 3, 30)}
-    if field in ("scores", "loss", "ids"):
-        given = (
-            np.abs(rng.normal(size=30)) if field == "loss" else np.arange(30.0) if field == "scores" else np.arange(30)
-        )
-        wrapped = given if kind == "numpy" else given[:] if kind == "view" else kinds()["torch"](given)
-    elif field == "passes":
-        given = rng.dirichlet(np.ones(3), (4, 30))
-        wrapped = given if kind != "torch" else kinds()["torch"](given)
-    outputs = abstain.Outputs(**columns, **{field: {"s": wrapped} if field == "scores" else wrapped})
+    outputs = abstain.Outputs(**columns, **{field: {"s": wrap(given)} if field == "scores" else wrap(given)})
     kept = outputs.scores["s"] if field == "scores" else getattr(outputs, field)
     before, copy = abstain.Outputs(**columns, **{field: getattr(outputs, field)}).fingerprint, kept.copy()
     given[...] = 1

@@ -4,18 +4,22 @@ import numpy as np
 import pytest
 
 import abstain
-from tests.outputs.test_doubts import write
-
-pytest.importorskip("polars")
 
 SURE = [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]
 NAN = float("nan")
 
 
+def written(path, **columns):
+    """Write columns of numbers and words as CSV."""
+    rows = zip(*columns.values(), strict=True)
+    path.write_text("\n".join([",".join(columns), *(",".join(map(str, row)) for row in rows)]) + "\n")
+    return path
+
+
 def read(folder, **columns):
     """Read a file of six questions."""
     told = {name: columns.pop(name) for name in ("unscored", "abstained", "should_abstain") if name in columns}
-    file = write(folder / "a.csv", confidence=SURE, **columns)
+    file = written(folder / "a.csv", confidence=SURE, **columns)
     return abstain.read_outputs(file, confidence="confidence", **told)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import abstain
+from tests.refusal import refused
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
 pyplot.switch_backend("Agg")
@@ -78,14 +79,10 @@ def test_one_axes_shows_the_selective_risk():
 def test_errors():
     """A wrong kind, a wrong number of axes and no curve are named."""
     _, three = pyplot.subplots(1, 3)
-    with pytest.raises(ValueError, match="kind='both' draws 2 axes, but ax holds 3"):
-        CURVE.plot(ax=three)
-    with pytest.raises(ValueError, match="kind='selective' draws 1 axes, but ax holds 3"):
-        CURVE.plot(ax=three, kind="selective")
-    with pytest.raises(ValueError, match="kind='generalised' is not known; did you mean 'generalized'"):
-        CURVE.plot(kind="generalised")
-    with pytest.raises(ValueError, match="curves is empty; give at least one"):
-        abstain.RiskCoverageDisplay({})
+    refused(ValueError, "kind='both' draws 2 axes, but ax holds 3", CURVE.plot, ax=three)
+    refused(ValueError, "kind='selective' draws 1 axes, but ax holds 3", CURVE.plot, ax=three, kind="selective")
+    refused(ValueError, "kind='generalised' is not known; did you mean 'generalized'", CURVE.plot, kind="generalised")
+    refused(ValueError, "curves is empty; give at least one", abstain.RiskCoverageDisplay, {})
 
 
 def test_references():

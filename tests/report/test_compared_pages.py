@@ -2,69 +2,43 @@
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import abstain
 from abstain._result import Status, Verdict
-from abstain.cli import command
+from abstain.joint import with_gains
 from abstain.report import build
-
-
-def run(*arguments, codes=(0,)):
-    """Run the command, which must end as expected, and return what it printed."""
-    result = CliRunner().invoke(command, [*map(str, arguments)])
-    assert result.exit_code in codes, result.output
-    return result.output
+from tests.command import csv
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """Return a folder with two models on the same rows, of which the first is better, in two sites."""
-    path, rng = tmp_path_factory.mktemp("models"), np.random.default_rng(0)
-    n = 3000
-    hard, site = rng.random(n), rng.choice(["north", "south"], n)
-    for name, worse in (("good", 0.2), ("bad model", 0.9)):
-        wrong = rng.random(n) < worse * hard**2 + 0.2 * (site == "south") * hard
-        lines = [f"r{k},{int(w)},{1 - h + 0.1 * e:.6f},{s}" for k, (w, h, e, s) in
-                 enumerate(zip(wrong, hard, rng.random(n), site, strict=True))]  # fmt: skip
-        (path / f"{name}.csv").write_text("\n".join(["case,failed,sure,site", *lines]) + "\n")
-    return path
+def rows():
+    """Return losses and scores of two models on the same rows, of which the first is better."""
+    rng, n = np.random.default_rng(0), 3000
+    hard, south = rng.random(n), rng.random(n) < 0.5
+    wrong = {name: rng.random(n) < w * hard**2 + 0.2 * south * hard for name, w in (("good", 0.2), ("bad model", 0.9))}
+    return {name: each * 1.0 for name, each in wrong.items()}, {name: 1 - hard + 0.1 * rng.random(n) for name in wrong}
 
 
-COLUMNS = ("--loss", "failed", "--confidence", "sure", "--ids", "case")
-
-
-def _models(folder):
-    read = {name: abstain.read_outputs(folder / f"{name}.csv", loss="failed", confidence="sure")
-            for name in ("good", "bad model")}  # fmt: skip
-    return abstain.compare({name: each.loss_per_sample() for name, each in read.items()},
-                           {name: each.confidence for name, each in read.items()})  # fmt: skip
-
-
-def test_the_table_beside_has_what_each_is_by_itself(folder):
+def test_the_table_beside_has_what_each_is_by_itself(rows):
     """Errors, AUROC of failures and coverage at a risk, each as the metric itself says."""
-    result = _models(folder)
+    result = abstain.compare(*rows)
     text = " ".join(str(part) for section in build(result).sections for part in section.parts)
     assert "Answers, ranking and coverage of each" in text
-    known = result.beside
-    assert known is not None
-    for name in ("good", "bad model"):
-        outputs = abstain.read_outputs(folder / f"{name}.csv", loss="failed", confidence="sure")
-        loss, score = outputs.loss_per_sample(), outputs.confidence
+    loss, score = rows
+    for name in loss:
         for what, metric in (("ranking", "auroc_f"), ("coverage", "coverage_at_risk(risk=0.05)")):
-            one, other = known.interval(what, name), abstain.confidence_interval(metric, loss, score)
-            assert one is not None
+            one = result.beside.interval(what, name)
+            other = abstain.confidence_interval(metric, loss[name], score[name])
             assert one.estimate == other.estimate
             assert (one.low, one.high) == pytest.approx((other.low, other.high))
 
 
 def test_gains_that_so_few_permutations_cannot_test_have_no_p_value():
     """Both metrics are given; with ten permutations no p-value could show a gain, whatever its size."""
-    from abstain.joint import with_gains
-
     row = {"set": "far", "score": "knn", "null_mean": 0.0005, "null_sd": 0.0002, "n_permutations": 10}
     gains = [
         {**row, "metric": "ds_f1", "gain": 0.0001, "p": 1.0},
@@ -83,14 +57,14 @@ def test_gains_that_so_few_permutations_cannot_test_have_no_p_value():
     assert "it is shown that a second threshold on knn helps" in many.details[0]
 
 
-def test_a_page_of_two_models_leads_with_the_better_one(folder):
+def test_a_page_of_two_models_leads_with_the_better_one(do, rows):
     """Headline, chart and numbers are those of the comparison; the command names files and title."""
-    out = folder / "models.html"
-    run("compare", folder / "good.csv", folder / "bad model.csv", *COLUMNS, "--report", out)
-    html = out.read_text("utf-8")
+    for name, loss in rows[0].items():
+        csv(f"{name}.csv", case=[f"r{k}" for k in range(len(loss))], failed=loss.astype(int), sure=rows[1][name])
+    do("compare good.csv 'bad model.csv' --loss failed --confidence sure --ids case --report models.html")
+    html = Path("models.html").read_text("utf-8")
     assert "<p>Comparison: good.csv, bad model.csv</p>" in html
-    better = _models(folder).verdict.comparison
-    assert better is not None
+    better = abstain.compare(*rows).verdict.comparison
     assert (better.best, better.significant) == ("good", True)
     assert re.search(r'<h1 id="answer">good is better than bad model: ', html)
     assert "Compared, no threshold chosen" in html
