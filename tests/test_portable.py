@@ -102,21 +102,22 @@ def test_every_file_name_is_one_everywhere():
     assert max(map(len, names)) <= 150
 
 
-def test_without_locks_of_unix_files_are_written_and_kept(tmp_path, monkeypatch):
+@pytest.mark.parametrize("times", [3, 5])  # in between, and the last time that it is tried
+def test_without_locks_of_unix_files_are_written_and_kept(times, tmp_path, monkeypatch):
     """Windows renames after the file is closed, tries again while somebody reads, and clears away what fails."""
     monkeypatch.setattr(_files, "_lock", None)
     monkeypatch.setattr(_files.time, "sleep", lambda _: None)
     replace, refused = os.replace, []
 
     def busy(source, target):
-        if len(refused) < 5:  # the last time that it is tried
+        if len(refused) < times:
             refused.append(target)
             raise PermissionError(13, "The process cannot access the file")
         replace(source, target)
 
     monkeypatch.setattr(os, "replace", busy)
     _files.write_text(tmp_path / "a.txt", "one")
-    assert ((tmp_path / "a.txt").read_text("utf-8"), len(refused)) == ("one", 5)
+    assert ((tmp_path / "a.txt").read_text("utf-8"), len(refused)) == ("one", times)
 
     def always(source, target):
         raise PermissionError(13, "The process cannot access the file")

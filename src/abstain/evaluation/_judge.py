@@ -5,7 +5,6 @@ All of it is about independent rows of one sample; where rows depend, or scores 
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -193,21 +192,6 @@ class Judged:
 
             found[column] = compare_groups(loss, confidence, names, "risk", level=self.level)
         return found
-
-    def calibration(self, score: str) -> tuple[float, float, float] | None:
-        """Return mean score minus share of right answers with its interval; None if the score is no probability."""
-        blocks = self.whole[score].curve.blocks
-        rows = rows_of(blocks)
-        if rows is None or rows[2] is not None or not blocks.binary or not self.independent or len(rows[0]) < 2:
-            return None
-        if blocks.score[-1] < 0.0 or blocks.score[0] > 1.0:
-            return None
-        from abstain._quantiles import t_quantile
-
-        gap = rows[1] + rows[0] - 1.0
-        mean = float(gap.mean())
-        width = t_quantile(self.level, len(gap) - 1.0) * float(gap.std(ddof=1)) / math.sqrt(len(gap))
-        return mean, mean - width, mean + width
 
 
 def rates_of(members: Mapping[str, ScoreSummary], threshold: float, level: float) -> list[Rate]:
