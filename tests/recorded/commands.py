@@ -91,7 +91,7 @@ def done(line):
         document,
         parts,
         next_,
-        [said(each) for each in spoken.splitlines()],
+        [said(each) for each in spoken.splitlines() if " units, " not in each],  # with the time that these may take
         {str(path): _of_file(path) for path in new},
     ]
 

@@ -177,3 +177,51 @@ def sources_in_parts():
             "threshold half.npz --coverage 0.4 --json --model m --author a --note n -o h.json",
             "threshold a.csv --logits 'logit_*' --temperature 0.5 --score energy --coverage 0.4 --json -o e.json",
         )
+
+
+def study_options():
+    """Return what commands of studies give by every option: sets, models, workers, seeds, levels, forms, layouts."""
+    with folder():
+        for k, model in enumerate(("ce-w=1", "ce-w=2", "other")):
+            for run in ("a", "b"):
+                for seed, (name, shift) in enumerate(
+                    {"validation": 0.0, "test": 0.1, "near-x": 2.0, "fog-2": 0.7}.items()
+                ):
+                    frame = rows(300 + seed, 60, shift=shift + 0.2 * k + 0.3 * (run == "b"))
+                    own = {"logits": frame.select("logit_0", "logit_1", "logit_2").to_numpy(), "labels": frame["y"]}
+                    if name == "near-x":
+                        own.pop("labels")
+                    Path(f"in/{model}/{run}").mkdir(parents=True, exist_ok=True)
+                    np.savez(f"in/{model}/{run}/{name}.npz", **own)
+        rows(310, 60).write_csv("more.csv")
+        some = "--workers 1 --scores msp,energy --metrics augrc,aurc"
+        add = "study add s more.csv --model other --run a --labels y --logits 'logit_*'"
+        lines = [
+            "study init s --from in --data toy",
+            f"{add} --set more --role shift --shift kind=corruption --shift level=4 --seed 5",
+            f"{add} --set plain --setting network=small --setting objective=sele --data toy",
+            f"{add} --set odd --shift level",
+            f"{add} --set odd --unlabelled --plan none.csv",
+            f"{add} --set odd --role nothing",
+            f"study evaluate s {some} --level 0 --sets test,near-x --id-failures drop",
+            f"study evaluate s {some} --level 0.8 --models other --nan-policy reject --scale 100",
+            "study evaluate s --workers 1 --metrics none",
+            "study evaluate s --workers 0",
+            "study rank s --scores msp,energy --metrics risk --models other --level 0.8 --resamples 100 --seed 3",
+            "study rank s --scores 'msp,gen(gamma=0.2)' --set validation --resamples 120 --scale 10",
+            f"study select s {some} --sets validation,test --scale 100",
+            f"study tables s {some} --layout heat --metric risk --form markdown",
+            f"study tables s {some} --layout ranks --metric risk --other augrc --sets test",
+            f"study tables s {some} --layout ranks --form latex --scale 1000",
+            f"study tables s {some} --layout single-double --model other --confidence energy",
+            f"study tables s {some} --layout strategies --metric ds_aurc --group near-x",
+            f"study tables s {some} --layout detection --model ce-w=2 --fpr both --form html",
+            f"study tables s {some} --layout reliability --fpr id --models ce-w=1",
+            f"study tables s {some} --layout reliability --fpr ood",
+            f"study tables s {some} --layout sets --metric ds_f1 --sets near-x",
+            f"study tables s {some} --layout sets --fpr id",
+            f"study tables s {some} --layout estimators --models other",
+            f"study figures s -o f {some} --plots none",
+            f"study figures s -o f {some} --plots reliability_diagram",
+        ]
+        return all_of(*lines)
