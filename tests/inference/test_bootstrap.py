@@ -217,7 +217,8 @@ def test_columns_must_be_the_same_samples() -> None:
 
 
 def test_numba_is_asked_for_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without numba: NumPy under "auto", a remedy under "numba"."""
+    """NumPy under "auto" where the work is small or there is no numba; a remedy under "numba"."""
+    assert bootstrap("aurc", [0, 1], [1, 2], n_resamples=4).backend == "numpy"
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert bootstrap("aurc", [0, 1], [1, 2], n_resamples=4).backend == "numpy"
     with pytest.raises(ImportError, match=r'pip install "\.\[fast\]" in the checkout, or use backend="numpy"'):

@@ -109,8 +109,9 @@ def shown(result):
 
 
 def rows_of(result):
-    """Return the rows of a result and the number of its notes; an error's name as it is."""
-    return result if isinstance(result, str) else [result.rows(), len(result.notes())]
+    """Return the rows of a result, its differences and the number of its notes; an error's name as it is."""
+    more = () if isinstance(result, str) else getattr(result, "differences", ())
+    return result if isinstance(result, str) else [result.rows(), len(result.notes()), *more]
 
 
 def apart(old, new, within, at=""):

@@ -36,6 +36,14 @@ def said(result):
     return "|".join(re.findall(r"-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?|\byes\b|\bno\b|!|\binf\b", str(result)))
 
 
+def refusal(call, *values, **options):
+    """Return what a call gives, or the name and the message of its error."""
+    try:
+        return call(*values, **options)
+    except (TypeError, ValueError, KeyError) as error:
+        return [type(error).__name__, str(error)]
+
+
 def warned(call, *values, **options):
     """Return what a call gives, or its error, and which warnings it makes, with their numbers."""
     with warnings.catch_warnings(record=True) as caught:

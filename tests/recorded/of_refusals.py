@@ -6,14 +6,7 @@ import numpy as np
 
 import abstain
 from abstain import inference
-
-
-def _said(call, *values, **options):
-    """Return what a call gives, or the name and the message of its error."""
-    try:
-        return call(*values, **options)
-    except (TypeError, ValueError, KeyError) as error:
-        return [type(error).__name__, str(error)]
+from tests.recorded.contents import refusal
 
 
 def refusals_of_metrics():
@@ -29,9 +22,9 @@ def refusals_of_metrics():
         "weights": {"sample_weight": [1.0, -1.0, 1.0, 1.0]}, "no weight": {"sample_weight": [0.0] * 4},
     }  # fmt: skip
     for name, (kind, bad) in product(("augrc", "cwsa", "ece", "auroc_f", "coverage_at_risk"), columns.items()):
-        yield f"{name} {kind}", _said(getattr(abstain, name), **{"loss": loss, "confidence": score} | bad)
+        yield f"{name} {kind}", refusal(getattr(abstain, name), **{"loss": loss, "confidence": score} | bad)
     for kind, bad in columns.items():
-        yield f"sweep {kind}", _said(abstain.cwsa_sweep, **{"loss": loss, "confidence": score} | bad)
+        yield f"sweep {kind}", refusal(abstain.cwsa_sweep, **{"loss": loss, "confidence": score} | bad)
     wrong = (
         ("selective_risk", {"coverage": 1.5}), ("selective_risk", {"coverage": 0.0}),
         ("selective_risk", {"threshold": np.nan}),
@@ -43,13 +36,13 @@ def refusals_of_metrics():
         ("nll_confidence", {"clip": 0.0}), ("aurc", {"estimator": "harmonik"}), ("aumcc", {"metric": "ece"}),
     )  # fmt: skip
     for name, options in wrong:
-        yield f"{name} {options}", _said(getattr(abstain, name), loss, score, **options)
+        yield f"{name} {options}", refusal(getattr(abstain, name), loss, score, **options)
     for spec in ("augcr", "aurc(estimator=", "aurc(estimater=log)", "coverage_at_risk(risk=5)", "risk_at_coverage", ""):
-        yield f"parse {spec}", _said(abstain.metrics.parse, spec)
+        yield f"parse {spec}", refusal(abstain.metrics.parse, spec)
     matrix = [[0.9, 0.1], [0.3, 0.7], [0.6, 0.4]]
     for labels, bad in (([0, 1, 2], matrix), ([0, 1], matrix), ([0, 1, 0], [[0.9, 0.2]] * 3), ([-1, 0, 1], matrix)):
         for name in ("nll", "brier_score", "classwise_ece", "auroc_accepted_area"):
-            yield f"{name} {labels} {bad is matrix}", _said(getattr(abstain, name), labels, bad)
+            yield f"{name} {labels} {bad is matrix}", refusal(getattr(abstain, name), labels, bad)
 
 
 def refusals_of_inference():
@@ -109,7 +102,7 @@ def refusals_of_inference():
         (abstain.compare, ({"a": loss}, two), {}),
         (abstain.compare, (loss, {"a": [score, score], "b": [score] * 3}), {"paired_runs": True}),
     )
-    return [_said(call, *values, **options) for call, values, options in wrong]
+    return [refusal(call, *values, **options) for call, values, options in wrong]
 
 
 def refusals_of_results():
@@ -156,4 +149,4 @@ def refusals_of_results():
         (curve.at, (), {"risk": -0.5}),
         (curve.at, (), {"threshold": np.nan}),
     )
-    return [_said(call, *values, **options) for call, values, options in wrong]
+    return [refusal(call, *values, **options) for call, values, options in wrong]

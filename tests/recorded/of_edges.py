@@ -1,0 +1,235 @@
+"""Values where an edge decides: pools, certificates and intervals of few rows, ties, empty parts and odd clusters."""
+
+import json
+import tempfile
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+import abstain
+from abstain import inference, joint, pool, thresholds
+from tests.recorded import rows_of, tried
+from tests.recorded.contents import chosen, easy, refusal, said, warned, whole
+from tests.recorded.pools import a_pool, drawn, estimated, labelled
+from tests.recorded.populations import models, rows
+
+#: A fit ends where the last digits of the processor do.
+TOLERANCE = 1e-7
+RATIO = "prediction_rejection_ratio"
+
+
+def refusals_of_pools():
+    """Return what plans of labels, their labels and their rows refuse, with the numbers that the messages name."""
+    p = a_pool(40)
+    score, other, n = p["confidence"], p["other"], np.arange(40)
+    gap = np.where(n % 9 == 4, np.nan, score)
+    tied = np.where(n < 12, 0.9, score / 2.0)
+    same = np.zeros(40, dtype=int)
+    wrong = [
+        {"judge": np.where(n == 3, 1.5, 0.5)}, {"judge": np.where(n > 6, -0.1, 1.0)}, {"judge": p["judge"][:9]},
+        {"judge": np.where(n == 0, np.nan, 0.0)}, {"judge": n % 2}, {"design": "planned"}, {"design": "other"},
+        {"region": 0.0}, {"region": 1.0}, {"region": 1.5}, {"region": "x"}, {"region": 0.2, "confidence": tied},
+        {"region": 0.3, "confidence": tied}, {"region": 0.02}, {"region": 0.2, "n": 9}, {"compare": other[:9]},
+        {"compare": (other, same, same[:9])}, {"compare": (other, same[:9], same)}, {"compare": (other, same, same)},
+        {"compare": other, "design": "adaptive"}, {"compare": other, "region": 0.5}, {"compare": other, "judge": n % 2},
+        {"compare": gap}, {"compare": other, "n": None, "halfwidth": 0.1}, {"n": 0}, {"n": 40}, {"n": 41},
+        {"n": 3.5}, {"n": None}, {"halfwidth": 0.1}, {"n": None, "halfwidth": 0.0}, {"n": None, "halfwidth": 1e-9},
+        {"error_rate": 0.0}, {"error_rate": 1.0}, {"error_rate": 0.999}, {"level": 1.0}, {"level": 95}, {"seed": -1},
+        {"confidence": gap}, {"confidence": gap, "nan_policy": "reject"}, {"nan_policy": "drop"}, {"metric": "nll"},
+        {"metric": "coverage_at_risk(risk=0.1)"}, {"metric": "ece"}, {"metric": "f1_auc"},
+        {"metric": "selective_risk(coverage=0.5)", "n": 20}, {"metric": "selective_risk(coverage=0.5)", "n": 21},
+        {"metric": "cwsa"}, {"metric": "fpr95_error"}, {"metric": "aurc_achievable"}, {"metric": "oc_auc"},
+        {"ids": n[:9]}, {"ids": n // 2}, {"ids": n.reshape(2, 20)}, {"ids": [*map(str, n[:39]), " "]},
+        {"ids": [2**63 + int(k) for k in n]}, {"ids": n * 2.0**52}, {"ids": n * 2.0**54}, {"ids": [[k] for k in n]},
+        {"ids": np.where(n == 5, "NaT", "2026-01-01").astype("datetime64[D]")}, {"ids": [None, *n[1:]]},
+    ]  # fmt: skip
+    found = []
+    for options in wrong:
+        seen = refusal(abstain.plan_labels, **{"confidence": score, "n": 8, "seed": 1} | options)
+        found.append(seen if isinstance(seen, list) else drawn(seen))
+    plan = abstain.plan_labels(score, 10, seed=1, ids=[f"r{k:02}" for k in n])
+    known = labelled(plan, p["loss"])
+    losses = {"short": known[:9], "none": known * np.nan, "gap": np.where(plan.planned[3] == n, np.nan, known),
+              "graded": known * 0.5, "more": np.where(n < 30, p["loss"], known)}  # fmt: skip
+    for loss in losses.values():
+        found += [refusal(abstain.evaluate, loss=loss, confidence=score, plan=plan, ids=plan.ids, metrics="augrc")]
+    pools = [
+        {"ids": None}, {"ids": plan.ids[::-1]}, {"ids": [*plan.ids[:39], "r00"]}, {"ids": [*plan.ids[:38], "x", "a\n"]},
+        {"confidence": np.where(n == 7, np.nan, score)}, {"confidence": np.where(n > 5, 0.25, score)},
+    ]  # fmt: skip
+    for more in pools:
+        given = {"loss": known, "confidence": score, "plan": plan, "ids": plan.ids, "metrics": "augrc"} | more
+        seen = refusal(abstain.evaluate, **given)
+        found.append(seen if isinstance(seen, list) else whole(seen.rows()[:1]))
+    for loss, number in ((losses["gap"], 3), (known, None), (known, 30), (known, 31), (known, 0)):
+        seen = refusal(plan.extend, loss, number, seed=2)
+        found.append(seen if isinstance(seen, list) else drawn(seen))
+    for analysis, analyses, level in ((2, 1, 0.9), (1, 50, 0.9), (1, 51, 0.9), (0, 2, 0.9), (1, 2, 1.0), (1, 1, 0.5)):
+        found.append(refusal(pool.interim_level, analysis, analyses, level=level))
+    leaning = abstain.plan_labels(score, 10, judge=n % 2, design="planned", seed=1)
+    for one, risk, delta in ((leaning, 0.1, 0.1), (plan, 1.0, 0.1), (plan, 0.5, 0.6), (plan, 1.1, 0.1)):
+        found.append(refusal(pool.certify_region, one, labelled(one, p["loss"]), risk=risk, delta=delta))
+    for rate in (0.0199, 0.02, 0.0201):
+        hoped = abstain.plan_labels(a_pool(250)["confidence"], 50, error_rate=rate, design="uniform", seed=1)
+        found += [drawn(hoped), said(hoped.notes())]
+    return whole(found)
+
+
+def rows_beside_a_tie():
+    """Return what a ranking is worth where one tie holds most rows, and few labels lie above it, or below."""
+    found = {}
+    n = np.arange(300)
+    for above, few, metric in product((20, 60), (0, 1, 2), ("auroc_f", "e_augrc", "naurc", RATIO)):
+        score = np.where(n < 160, 0.5, np.where(n < 160 + above, 0.6 + n / 1e4, 0.4 - n / 1e4))
+        for side in (1.0, -1.0):
+            plan = abstain.plan_labels(side * score, 80, seed=above)
+            places = plan.planned[(score[plan.planned] != 0.5)]
+            wrong = np.isin(n, plan.planned[(n[plan.planned] % 5 == 0)]) * 1.0
+            wrong[places] = np.where(score[places] > 0.5, np.arange(len(places)) % 3 < few, np.arange(len(places)) % 2)
+            found[f"{above} {few} {metric} {side}"] = tried(
+                estimated, labelled(plan, wrong), side * score, plan, metrics=metric
+            )
+    return found
+
+
+def plans_that_were_changed():
+    """Return what is read of plans whose stages or probabilities were changed after they were written."""
+    p = a_pool(40)
+    p["confidence"][[3, 8]] = -np.inf, np.inf
+    plan = abstain.plan_labels(p["confidence"], 10, seed=1, metric="selective_risk(coverage=0.5)")
+    more = plan.extend(labelled(plan, p["loss"]), 5, seed=2)
+    free, drawn_first = int(np.argmin(more.stage)), int(plan.planned[0])
+    changes = (("stage", free, 9), ("stage", free, 1), ("stage", drawn_first, 0), ("stage", drawn_first, 2),
+               ("probability_1", free, 1.5), ("probability_1", drawn_first, 0.0), ("probability_2", free, -0.1),
+               ("probability_1", free, more.probability[0, free] + 1e-9), ("confidence", free, 0.123))  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "plan.json"
+        for column, row, value in changes:
+            more.save(path)
+            made = json.loads(path.read_text(), parse_constant=str.upper)
+            made["rows"][column][row] = value
+            path.write_text(json.dumps(made))
+            seen = tried(pool.load_plan, path)
+            yield [made["rows"]["confidence"][:9], seen if isinstance(seen, str) else seen.sizes]
+
+
+def stages_that_lean():
+    """Return whether a later stage leans to where labels help, and what is said where right predictions are few."""
+    for seed, metric, often in product(range(5), ("augrc", "aurc"), (0.6, 1.0, 1.5, 2.0, 2.5)):
+        p, rng = a_pool(180), np.random.default_rng(seed)
+        loss = (rng.random(180) < often * 0.3 * (1.0 - p["confidence"])) * 1.0
+        plan = abstain.plan_labels(p["confidence"], 80, seed=seed, metric=metric, design="adaptive")
+        more = plan.extend(labelled(plan, loss), seed=seed)
+        yield [int(plan.planned.size), whole((more.probability[1] ** 2).sum()), whole(more.facts.expected)]
+    for right, judged in product((2, 4, 5, 6, 90), (False, True)):
+        p, n = a_pool(120), np.arange(120)
+        loss = np.where(np.isin(n, np.argsort(p["other"])[:right]), 0.0, 1.0)
+        plan = abstain.plan_labels(p["confidence"], 117, seed=1, **({"judge": 0.9 * loss + 0.05} if judged else {}))
+        (one,) = abstain.evaluate(
+            loss=labelled(plan, loss), confidence=p["confidence"], plan=plan, metrics="augrc"
+        ).measurements
+        yield [right, judged, whole(one.low), whole(one.high), str(one.warning).partition(":")[0].split()[:4]]
+
+
+def certificates_at_the_edges():
+    """Return certificates of a second score that is missing, of light clusters, and plans of odd pilots."""
+    found = {}
+    p, odd = easy(6, 900, share=0.5), np.random.default_rng(6).random(900)
+    useful = p["confidence"] - 2.0 * (p["other"] < 0.4) * p["loss"]
+    for missing, value in product((0.0, 0.2, 0.5, 1.0), (np.nan, -np.inf, np.inf)):
+        column = np.where(odd < missing, value, useful)
+        pair = thresholds.choose_pair(p["loss"], p["other"], column, risk=0.05, delta=0.1, rng=2)
+        found[f"pair {missing} {value}"] = [whole(pair.rows()), pair.second_threshold, said(pair)]
+    for scale, some in product((0.05, 0.6), ("a", "b", "c")):
+        weight = scale * p["sample_weight"] * (p["groups"] != some)
+        options = {"clusters": p["clusters"], "sample_weight": weight}
+        for risk in (0.02, 0.1):
+            result = abstain.choose_threshold(**chosen(p), risk=risk, **options)
+            found[f"clusters {scale} {some} {risk}"] = whole(result, "fingerprint", "sketch", "bins")
+    for n, wrong, risk, delta in ((107, 13, 0.3, 0.05), (355, 69, 0.3, 0.05), (216, 32, 0.3, 0.5)):
+        loss, score = (np.arange(n) < wrong) * 1.0, np.arange(n)[::-1].astype(float)
+        result = abstain.choose_threshold(loss, score, risk=risk, delta=delta)
+        found[f"everything {n}"] = [whole(result.attained), said(result), said(result.notes()), len(result.notes())]
+    pilot = rows(4, 60, steps=5)
+    for errors, risk, coverage in ((4, 0.3, 0.2), (5, 0.3, 0.2), (9, 1.0, 0.1), (9, 0.999, 0.1), (9, 0.02, 0.0)):
+        loss = np.isin(np.arange(60), np.argsort(pilot["confidence"])[:errors]) * 1.0
+        seen = refusal(
+            thresholds.plan_certificate, loss, pilot["confidence"], risk=risk, delta=0.2, coverage=coverage, rng=1
+        )
+        found[f"pilot {errors} {risk}"] = seen if isinstance(seen, list) else whole(seen)
+    return found
+
+
+def intervals_of_runs_and_clusters():
+    """Return intervals and tests of runs with one degree of freedom, of whole clusters of errors and of wide ties."""
+    found = {}
+    for size, runs in product((2, 3, 4), (2, 3)):
+        losses, scores = models(7 * size + runs, 12, runs)
+        for metric in ("augrc", "risk", "auroc_f"):
+            given = {"clusters": np.arange(12) % size}
+            found[f"runs {size} {runs} {metric}"] = rows_of(tried(abstain.compare, losses, scores, metric, **given))
+    n = np.arange(60)
+    for many, metric in product((1, 2, 3), ("augrc", "aurc", "risk", "auroc_f", "e_augrc", "sele")):
+        loss = (n // 6 < many) * 1.0 * (n % 6 < 5)
+        for unseen in ("random", "top"):
+            given = {"clusters": n // 6, "unseen": unseen}
+            score = np.sqrt((17.0 * n) % 60)
+            found[f"clusters {many} {metric} {unseen}"] = tried(
+                inference.confidence_interval, metric, loss, score, **given
+            )
+    for steps, metric in product(
+        (2, 3, 5), ("fpr95_error", "coverage_at_risk(risk=0.2)", "selective_risk(coverage=0.5)")
+    ):
+        p = rows(steps, 80, steps=steps)
+        scores = {"a": p["confidence"], "b": np.round(p["other"] * steps)}
+        for method in ("auto", "influence"):
+            result = tried(abstain.compare, p["loss"], scores, metric, method=method, n_resamples=60)
+            found[f"ties {steps} {metric} {method}"] = rows_of(result)
+    for size, more, metric in product((8, 14, 24), (2, 4, 7), ("augrc", "aurc")):
+        loss, k = (np.arange(size) % 7 < 2) * 1.0, np.arange(size)
+        scores = {"a": np.sqrt(1.0 * k), "b": np.sqrt(k) + 2.0 * (k < more), "c": np.sqrt((5 * k) % 23)}
+        found[f"few {size} {more} {metric}"] = warned(abstain.compare, loss, scores, metric, n_permutations=99)[1]
+        found[f"few {size} {more} {metric}"] += rows_of(tried(abstain.compare, loss, scores, metric, n_permutations=99))
+    for seed in (0, 4, 14):
+        rng = np.random.default_rng(seed)
+        wrong, moved, n = int(rng.integers(8, 30)), int(rng.integers(5, 16)), np.arange(120)
+        one, by = rng.permutation(n / 120.0), rng.choice([0.02, 0.05, 0.1, 0.2])
+        other = np.where((n >= wrong) & (n < wrong + moved), 2.0, one + by * rng.normal(size=120) - by * (n < wrong))
+        scores = {"a": one, "b": other}
+        found[f"moved {seed}"] = rows_of(abstain.compare((n < wrong) * 1.0, scores, "augrc", n_permutations=499))
+    for size, few, risk in product((9, 14), (1, 2, 3), (0.1, 0.3)):
+        loss, k = (np.arange(size) < few) * 1.0, np.arange(size)
+        scores = {"a": np.sqrt(1.0 * k), "b": -np.sqrt(1.0 * k), "c": np.sqrt((5.0 * k) % size)}
+        result = tried(abstain.compare, loss, scores, f"coverage_at_risk(risk={risk})", n_resamples=60, level=0.99)
+        found[f"coverages {size} {few} {risk}"] = rows_of(result)
+    rng, n = np.random.default_rng(5), int(np.random.default_rng(5).integers(8, 30))
+    wrong = (np.arange(n) < 4) * 1.0
+    scores = {name: rng.normal(size=n) - 2.0 * sign * wrong for name, sign in zip("abcd", (1, -1, 1, -1), strict=True)}
+    for adjust in ("holm", "max-t"):
+        options = {"adjust": adjust, "n_resamples": 40, "level": 0.99}
+        found[f"coverages {adjust}"] = rows_of(abstain.compare(wrong, scores, "coverage_at_risk(risk=0.2)", **options))
+    for many in (10**7, 10**7 + 1):
+        found[f"swaps {many}"] = refusal(
+            inference.permutation_test, [0, 1, 0], [1, 2, 3], [2, 1, 3], n_permutations=many
+        )
+    for wrong, seed, n_resamples, level in ((5, 0, 1000, 0.9), (6, 2, 1000, 0.9), (12, 0, 3, 0.5), (12, 0, 3, 0.51)):
+        n, metric = np.arange(60), "augrc" if n_resamples == 3 else "auroc_f"
+        drawn_again = inference.bootstrap(
+            metric, (n < wrong) * 1.0, np.sqrt((17 * n) % 60), n_resamples=n_resamples, rng=seed
+        )
+        interval = drawn_again.interval(level)
+        found[f"resamples {wrong} {level}"] = [interval, drawn_again.backend, str(interval.warning).split(";")]
+    return found
+
+
+def pairs_of_thresholds():
+    """Return the best pair of two scores where the search takes several steps, and a row of the docstrings."""
+    for seed, share in ((4, 0.8123456789), (25, 0.9612345678), (55, 0.8123456789)):
+        rng = np.random.default_rng(seed)
+        n, m = int(rng.integers(15, 60)), int(rng.integers(10, 60))
+        given = {"id_loss": (rng.random(n) < rng.random()) * 1.0, "id_confidence": rng.normal(size=n)}
+        given |= {"id_detector": rng.normal(size=n) + rng.random() * 4, "ood_confidence": rng.normal(size=m)}
+        yield joint.ds_f1(**given, ood_detector=rng.normal(size=m), prevalence=share)
+    for name in ("augrc", "auroc_f", "cwsa", "nll", "coverage_at_risk", "aumcc"):
+        yield [line for line in str(getattr(abstain, name).__doc__).splitlines() if " : " in line]
