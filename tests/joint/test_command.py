@@ -1,40 +1,33 @@
 """``abstain joint``: files in, tables and gains out."""
 
-import json
-from typing import Any
-
 import numpy as np
 import pytest
 
-pytest.importorskip("click")
-pytest.importorskip("rich")
-
 import abstain
-from abstain.cli import run
 from tests.joint.references import Columns
+
+#: Scores without permutations.
+ENERGY = "--scores energy --permutations 0"
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(tmp_path, do):
     """An ID test set and two OOD sets with logits."""
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 4, 150)
     np.savez(tmp_path / "test.npz", labels=labels, logits=rng.normal(size=(150, 4)) + 3.0 * np.eye(4)[labels])
     for name, size, scale in (("close", 60, 1.5), ("far", 90, 0.5)):
         np.savez(tmp_path / f"{name}.npz", logits=scale * rng.normal(size=(size, 4)))
-    monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def test_table_and_gains(folder, capsys):
+def test_table_and_gains(folder, do):
     """The table of the protocol, the sizes, and the gains beside those of noise."""
-    arguments = ["joint", "test.npz", "close.npz", "far.npz", "--near", "close", "--far", "far"]
-    arguments += ["--scores", "energy,neg_entropy", "--permutations", "3"]
+    line = "joint test.npz close.npz far.npz --near close --far far --scores energy,neg_entropy --permutations 3"
     parts = ["DS-AURC", "n: ID 150, close 60, far 90", "groups: near, far"]
     parts += ["On close, it is not shown that a second threshold on energy"]
-    for options in ([], ["--verbose"]):
-        assert run([*arguments, *options]) == 0
-        shown = capsys.readouterr().out
+    for more in ("", " --verbose"):
+        shown = do(line + more).out
         assert [part for part in parts if part not in shown] == []
         parts += ["close, energy", "permuted (noise)"]
 
@@ -58,19 +51,16 @@ GAIN = {"set": "far", "score": "energy", "metric": "ds_f1", "gain": 0.03, "null_
         ([{"p": 0.01, "n_permutations": 9}], "On far, it is shown"),
     ],
 )  # fmt: skip
-def test_the_largest_gain_of_each_metric_is_judged(folder, capsys, monkeypatch, rows, said):
+def test_the_largest_gain_of_each_metric_is_judged(folder, do, monkeypatch, rows, said):
     """P times all gains, below 5 %; no test where so few permutations could show none."""
     gains = [{**GAIN, "n_permutations": 99, **row} for row in rows]
     monkeypatch.setattr("abstain.cli._joint._gains", lambda *_: gains)
-    assert run(["joint", "test.npz", "close.npz", "far.npz", "--scores", "energy"]) == 0
-    assert said in " ".join(capsys.readouterr().out.split())
+    assert said in do("joint test.npz close.npz far.npz --scores energy").text
 
 
-def test_json_holds_the_values_of_the_functions(folder, capsys):
+def test_json_holds_the_values_of_the_functions(folder, do):
     """One record per score, set and metric; nothing else on standard output."""
-    arguments = ["joint", "test.npz", "far.npz", "--scores", "energy", "--permutations", "2", "--prevalence", "0.25"]
-    assert run([*arguments, "--json", "-"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    found = do("joint test.npz far.npz --scores energy --permutations 2 --prevalence 0.25 --json -").json
     inside = abstain.read_outputs("test.npz")
     outside = abstain.read_outputs("far.npz", unlabelled=True)
     columns = [inside.loss_per_sample()]
@@ -82,21 +72,20 @@ def test_json_holds_the_values_of_the_functions(folder, capsys):
     assert {row["metric"] for row in found["gains"]} == {"ds_f1", "ds_aurc"}
 
 
-def test_a_figure_has_the_scores_that_its_note_names(folder, capsys, monkeypatch):
+def test_a_figure_has_the_scores_that_its_note_names(folder, do, monkeypatch):
     """The confidence, the first other score and the first OOD set, of several."""
     pytest.importorskip("matplotlib")
-    seen, evaluate = list[Any](), abstain.joint.evaluate
+    seen, evaluate = [], abstain.joint.evaluate
     monkeypatch.setattr(abstain.joint, "evaluate", lambda *a, **k: (seen.append(k), evaluate(*a, **k))[1])
-    arguments = ["joint", "test.npz", "far.npz", "close.npz", "--scores", "energy,neg_entropy", "--permutations", "0"]
-    assert run([*arguments, "--plot", "a.svg"]) == 0
-    assert "confidence msp, detector energy, OOD set far" in capsys.readouterr().err
+    said = do("joint test.npz far.npz close.npz --scores energy,neg_entropy --permutations 0 --plot a.svg").err
+    assert "confidence msp, detector energy, OOD set far" in said
     files = abstain.read_outputs("test.npz"), abstain.read_outputs("far.npz", unlabelled=True)
     for kind, file in zip(("id", "ood"), files, strict=True):
         for name, score in (("confidence", "msp"), ("detector", "energy")):
             np.testing.assert_array_equal(seen[-1][f"{kind}_{name}"], abstain.scores.compute(score, file))
 
 
-def test_runs_and_training_strategies(folder, capsys):
+def test_runs_and_training_strategies(folder, do):
     """Folders with the same file names are further runs, or under a name another strategy."""
     for number, name in enumerate(("again", "mixup")):
         (folder / name).mkdir()
@@ -104,18 +93,16 @@ def test_runs_and_training_strategies(folder, capsys):
         labels = rng.integers(0, 4, 150)
         np.savez(folder / name / "test.npz", labels=labels, logits=rng.normal(size=(150, 4)) + 3.0 * np.eye(4)[labels])
         np.savez(folder / name / "far.npz", logits=rng.normal(size=(90, 4)))
-    arguments = ["joint", "test.npz", "far.npz", "--scores", "energy", "--permutations", "0", "--layout", "strategies"]
-    assert run([*arguments, "--also", "again", "--also", "new=mixup", "--metric", "ds_aurc"]) == 0
-    lines = capsys.readouterr().out.partition("\n\n")[2].splitlines()  # behind the verdict
+    options = "--layout strategies --also again --also new=mixup --metric ds_aurc"
+    lines = do(f"joint test.npz far.npz {ENERGY} {options}").out.partition("\n\n")[2].splitlines()  # behind the verdict
     assert lines[0] == "DS-AURC ↓, all sets"
     own, new = ("".join(line for line in lines if line.startswith(name)) for name in (folder.name, "new"))
     assert own.count("±") == 3  # two runs; msp, energy, accuracy
     assert "±" not in new
 
 
-def test_scores_that_the_data_refuse_are_left_out_unless_asked_for(tmp_path, monkeypatch, capsys):
+def test_scores_that_the_data_refuse_are_left_out_unless_asked_for(do):
     """Signed features, as of a transformer, have no ASH; 40 rows of training have no 50 neighbours."""
-    monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     weight = rng.normal(size=(4, 6))
     for name, size in (("train", 40), ("test", 60), ("far", 50)):
@@ -124,29 +111,27 @@ def test_scores_that_the_data_refuse_are_left_out_unless_asked_for(tmp_path, mon
         labels = np.where(rng.random(size) < 0.8, logits.argmax(axis=1), np.arange(size) % 4)
         head = {"head_weight": weight, "head_bias": np.zeros(4)}
         np.savez(f"{name}.npz", labels=labels, features=features, logits=logits, **head)
-    arguments = ["joint", "test.npz", "far.npz", "--fit", "train.npz", "--permutations", "0"]
-    assert run(arguments) == 0
-    shown = capsys.readouterr()
+    line = "joint test.npz far.npz --fit train.npz --permutations 0"
+    shown = do(line)
     assert {line.split()[0] for line in shown.out.splitlines() if line} >= {"msp", "energy", "mds", "vim"}
     assert shown.err.count("left out: test.npz: ") == 5
     for name in ("knn", "ash_p", "ash_b", "ash_s", "scale"):
         assert f"left out: test.npz: {name} needs" in shown.err
         assert f"\n{name} " not in shown.out
-    assert run([*arguments, "--scores", "energy,ash_p"]) == 2
-    assert "ash_p needs features >= 0" in capsys.readouterr().err
+    assert "ash_p needs features >= 0" in do(f"{line} --scores energy,ash_p", 2).err
 
 
 @pytest.mark.parametrize(
     ("options", "names"),
     [
-        (["--confidence", "votes", "--scores", "energy"], ["votes", "energy"]),
-        (["--confidence", "ext", "--scores", "votes,energy"], ["ext", "votes", "energy"]),
-        (["--confidence", "energy", "--scores", "v*,neg_gini"], ["energy", "votes", "neg_gini"]),
-        (["--confidence", "votes"], ["votes", "ext", "energy"]),
-        ([], ["msp", "ext", "energy"]),
+        ("--confidence votes --scores energy", ["votes", "energy"]),
+        ("--confidence ext --scores votes,energy", ["ext", "votes", "energy"]),
+        ("--confidence energy --scores 'v*,neg_gini'", ["energy", "votes", "neg_gini"]),
+        ("--confidence votes", ["votes", "ext", "energy"]),
+        ("", ["msp", "ext", "energy"]),
     ],
 )
-def test_columns_are_scores(folder, capsys, options, names):
+def test_columns_are_scores(folder, do, options, names):
     """The confidence and the OOD scores may be columns; what only some files hold is left out, unless asked for."""
     rng = np.random.default_rng(0)
     for file, more in (("test", {"score_own": rng.random(150)}), ("far", {})):
@@ -154,8 +139,7 @@ def test_columns_are_scores(folder, capsys, options, names):
             columns = dict(archive)
         n = len(columns["logits"])
         np.savez(f"{file}.npz", **columns, **more, votes=rng.random(n), score_ext=rng.random(n))
-    assert run(["joint", "test.npz", "far.npz", "--permutations", "0", *options]) == 0
-    shown = capsys.readouterr()
+    shown = do(f"joint test.npz far.npz --permutations 0 {options}")
     rows = [line.split()[0] for line in shown.out.partition("\n\n")[2].splitlines()[2:] if line]
     assert rows[0] == names[0]
     assert set(names) <= set(rows)
@@ -164,48 +148,44 @@ def test_columns_are_scores(folder, capsys, options, names):
 
 
 @pytest.mark.parametrize("labels", [np.full(90, -1), np.arange(90), np.array(["bird"] * 90), np.full(90, np.nan)])
-def test_labels_of_ood_files_are_not_read(folder, capsys, labels):
+def test_labels_of_ood_files_are_not_read(folder, do, labels):
     """They are -1, or the classes of other data, which the network does not have."""
-    arguments = ["--scores", "energy", "--permutations", "0"]
-    assert run(["joint", "test.npz", "far.npz", *arguments]) == 0
-    expected = capsys.readouterr().out
+    expected = do(f"joint test.npz far.npz {ENERGY}").out
     with np.load("far.npz") as archive:
         np.savez("far.npz", labels=labels, logits=archive["logits"])
-    assert run(["joint", "test.npz", "far.npz", *arguments]) == 0
-    assert capsys.readouterr().out == expected
+    assert do(f"joint test.npz far.npz {ENERGY}").out == expected
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("line", "message"),
     [
-        (["far.npz", "--near", "fr"], "'fr' is no OOD file; did you mean 'far'?"),
-        (["far.npz", "--near", "far", "--far", "far"], "'far' is both near and far; choose one"),
-        (["far.npz", "far.npz"], "two OOD files have the same name"),
-        (["far.npz", "--table", "table.doc"], "extension '.doc' is no table; use .md, .tex, .html"),
-        (["far.npz", "--prevalence", "1"], "prevalence must lie in [0, 1)"),
-        (["nothing.npz"], "nothing.npz"),
-        (["far.npz", "--also", "elsewhere"], "elsewhere/test.npz: no such file"),
-        (["far.npz", "--permutations", "-1"], "-1 is not in the range"),
-        (["far.npz", "--scores", "enrgy"], "'enrgy' is neither a score nor a column; did you mean 'energy'?"),
-        (["far.npz", "--metric", "oscr"], "--metric is for --layout sets and strategies, not single-double"),
-        (["far.npz", "--layout", "sets", "--group", "far"], "--group is for --layout strategies, not sets"),
-        (["far.npz", "--scores", "knn"], "test.npz: knn "),
-        (["far.npz", "--fit", "close.npz", "--json", "close.npz"], "close.npz: is an input and would be replaced"),
-        (["far.npz", "--also", ".", "--json", "./far.npz"], "far.npz: is an input and would be replaced"),
-        (["far.npz", "--layout", "strategies", "--group", "fr"], "group='fr' is not known; did you mean 'far'?"),
-        (["empty.npz"], "empty.npz: logits is empty"),
-        (["nan.npz"], "nan.npz: logits is not finite: logits[3, 1] = nan"),
-        (["three.npz"], "three.npz: 3 classes, but the ID set has 4; one network?"),
+        ("far.npz --near fr", "'fr' is no OOD file; did you mean 'far'?"),
+        ("far.npz --near far --far far", "'far' is both near and far; choose one"),
+        ("far.npz far.npz", "two OOD files have the same name"),
+        ("far.npz --table table.doc", "extension '.doc' is no table; use .md, .tex, .html"),
+        ("far.npz --prevalence 1", "prevalence must lie in [0, 1)"),
+        ("nothing.npz", "nothing.npz"),
+        ("far.npz --also elsewhere", "elsewhere/test.npz: no such file"),
+        ("far.npz --permutations -1", "-1 is not in the range"),
+        ("far.npz --scores enrgy", "'enrgy' is neither a score nor a column; did you mean 'energy'?"),
+        ("far.npz --metric oscr", "--metric is for --layout sets and strategies, not single-double"),
+        ("far.npz --layout sets --group far", "--group is for --layout strategies, not sets"),
+        ("far.npz --scores knn", "test.npz: knn "),
+        ("far.npz --fit close.npz --json close.npz", "close.npz: is an input and would be replaced"),
+        ("far.npz --also . --json ./far.npz", "far.npz: is an input and would be replaced"),
+        ("far.npz --layout strategies --group fr", "group='fr' is not known; did you mean 'far'?"),
+        ("empty.npz", "empty.npz: logits is empty"),
+        ("nan.npz", "nan.npz: logits is not finite: logits[3, 1] = nan"),
+        ("three.npz", "three.npz: 3 classes, but the ID set has 4; one network?"),
     ],
 )
-def test_wrong_usage_is_one_line(folder, capsys, arguments, message):
+def test_wrong_usage_is_one_line(folder, do, line, message):
     """Exit code 2, one line on standard error, with the remedy."""
     for name, logits in (("empty", np.zeros((0, 4))), ("nan", np.ones((5, 4))), ("three", np.ones((5, 3)))):
         if name == "nan":
             logits[3, 1] = np.nan
         np.savez(folder / f"{name}.npz", logits=logits)
-    assert run(["joint", "test.npz", *arguments]) == 2
-    shown = capsys.readouterr()
+    shown = do(f"joint test.npz {line}", 2)
     assert shown.out == ""
     assert message in shown.err
     assert len(shown.err.strip().splitlines()) == 1

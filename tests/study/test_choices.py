@@ -8,7 +8,6 @@ import pytest
 
 import abstain
 from abstain import study
-from abstain.cli import run as command
 from tests.refusal import refused
 from tests.study.test_evaluate import outputs
 
@@ -57,17 +56,16 @@ def test_each_metric_chooses_on_validation_once_for_all_shifts(folder):
     assert chosen.results("augrc").means("augrc")[0].n_runs == 2
 
 
-def test_names_say_what_a_family_is(folder, capsys):
+def test_names_say_what_a_family_is(folder, do):
     """Without families a name ends where its settings begin; by command the choices and the ranks are printed."""
-    assert command(["study", "select", str(folder), "--models", "dg-reward=1-a,dg-reward=2-a,dg-reward=3-a"]) == 0
-    said = capsys.readouterr().out
+    said = do(f"study select {folder} --models dg-reward=1-a,dg-reward=2-a,dg-reward=3-a").out
     assert "Chosen by augrc on validation" in said
     assert "reward=" in said
     other = next(
         each for each in abstain.plots.names() if not {"study", "ranking"} & set(abstain.plots.get(each).takes)
     )
-    assert command(["study", "figures", str(folder), "-o", str(folder / "x"), "--plots", f"metric_plane,{other}"]) == 2
-    assert f"plot '{other}' is not drawn from a study, but from: " in capsys.readouterr().err
+    said = do(f"study figures {folder} -o x --plots metric_plane,{other}", 2).err
+    assert f"plot '{other}' is not drawn from a study, but from: " in said
     results = study.evaluate(folder, metrics="augrc")
     assert {each.family for each in study.select_settings(results, ["augrc"]).choices} == {"dg"}
     refused(ValueError, "no set of role validation", lambda: study.select_settings(results.only(set="test"), ["augrc"]))
@@ -101,7 +99,7 @@ def test_scores_are_chosen_by_detection(tmp_path):
     refused(ValueError, "no model has the sets", study.select_scores, tmp_path, ["msp"], "far")
 
 
-def test_rankings_are_those_of_the_columns(tmp_path, capsys):
+def test_rankings_are_those_of_the_columns(tmp_path, do):
     """Runs are stacked, scores of passes have their own losses, sizes must agree; also by command."""
     for model, seed in product(("ce", "mc"), range(2)):
         made = outputs(seed + 10 * (model == "mc"), 200, passes=model == "mc")
@@ -119,9 +117,8 @@ def test_rankings_are_those_of_the_columns(tmp_path, capsys):
     loss = np.stack([each.error for each in saved])
     same = abstain.ranking_study(dict.fromkeys(columns, loss), columns, "augrc", n_resamples=100, paired_runs=True)
     assert one.rankings["augrc"].differences == same.rankings["augrc"].differences
-    arguments = ["study", "rank", str(tmp_path), "--scores", "one,two", "--models", "ce", "--resamples", "100"]
-    assert command(arguments) == 0
-    assert "better than: how many others" in capsys.readouterr().out
+    said = do("study rank . --scores one,two --models ce --resamples 100").out
+    assert "better than: how many others" in said
     refused(ValueError, "set='tset' is not known; did you mean 'test'", study.rank, tmp_path, "tset", "one")
     study.add_outputs(tmp_path, outputs(3, 150), model="ce", run="seed0", set="test")
     refused(ValueError, "differs in size", study.rank, tmp_path, "test", "one")

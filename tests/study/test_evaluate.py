@@ -13,7 +13,6 @@ import pytest
 
 import abstain
 from abstain import study
-from abstain.cli import run as command
 from tests.refusal import refused
 
 METRICS = ["augrc", "aurc", "accuracy"]
@@ -116,12 +115,11 @@ def test_only_what_changed_is_done_again(folder):
     assert said[-1] == "18 units, all done before"
 
 
-def test_damage_stays_where_it_is(folder, capsys):
+def test_damage_stays_where_it_is(folder, do):
     """A corrupt file, and the OOD data that need it, are named; the exit code is 1; all else is there."""
     (folder / "ce/seed1/test.npz").write_bytes((folder / "ce/seed1/test.npz").read_bytes()[:500])
     (folder / "mc/seed2/validation.npz").unlink()
-    assert command(["study", "evaluate", str(folder), "--scores", "one", "--metrics", "augrc,aurc"]) == 1
-    said = capsys.readouterr()
+    said = do(f"study evaluate {folder} --scores one --metrics augrc,aurc", 1)
     assert "left out ce/seed1/test: " in said.err
     assert "left out ce/seed1/near-ood: " in said.err
     assert "mc/seed2/validation" in said.err
@@ -172,7 +170,7 @@ def test_what_cannot_be_meant_is_refused(folder):
         study.evaluate(found, ["one"], METRICS, sets=["test"]).means("e_augrc")
 
 
-def test_a_study_of_files_that_are_there(folder, tmp_path, capsys):
+def test_a_study_of_files_that_are_there(tmp_path, do):
     """Roles, shifts and seeds are guessed from names and said; the copy has the same outputs."""
     source = tmp_path / "elsewhere"
     for name, place in (("val", "a/seed3"), ("iid", "a/seed3"), ("corruption-2", "a/seed3"), ("far", "b")):
@@ -180,8 +178,7 @@ def test_a_study_of_files_that_are_there(folder, tmp_path, capsys):
         made = outputs(1) if name != "far" else replace(outputs(1), labels=None, unlabelled=True)
         abstain.write_outputs(made, source / place / f"{name}.npz")
     target = tmp_path / "made"
-    assert command(["study", "init", str(target), "--from", str(source), "--data", "toy"]) == 0
-    assert "corruption" in capsys.readouterr().out
+    assert "corruption" in do("study init made --from elsewhere --data toy").out
     found = study.read_study(target)
     assert {(run.folder, each.name, each.role) for run in found.runs for each in run.sets} == {
         ("a/seed3", "val", "validation"), ("a/seed3", "iid", "test"), ("a/seed3", "corruption-2", "shift"),
@@ -190,12 +187,10 @@ def test_a_study_of_files_that_are_there(folder, tmp_path, capsys):
     assert [run.seed for run in found.runs] == [3, 0]
     assert next(each.shift for each in found.runs[0].sets if each.role == "shift") == {"kind": "corruption", "level": 2}
     assert found.outputs("a", "seed3", "iid").fingerprint == outputs(1).fingerprint
-    csv = tmp_path / "more.csv"
-    csv.write_text("label,prediction,conf\n1,1,0.9\n0,1,0.2\n")
-    arguments = ["--predictions", "prediction", "--confidence", "conf", "--model", "c", "--set", "test"]
-    assert command(["study", "add", str(target), str(csv), *arguments]) == 0
+    (tmp_path / "more.csv").write_text("label,prediction,conf\n1,1,0.9\n0,1,0.2\n")
+    do("study add made more.csv --predictions prediction --confidence conf --model c --set test")
     assert study.read_study(target).models() == ["a", "b", "c"]
-    assert command(["study", "init", str(target)]) == 2
+    do("study init made", 2)
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(90, "90 s"), (5400, "90.0 minutes"), (9000, "2.5 hours")])

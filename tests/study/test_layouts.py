@@ -1,7 +1,8 @@
-"""Tables in the layouts of the papers: from printed numbers with the papers' ranks, and from outputs."""
+"""Tables in the layouts of the papers: from printed numbers, from outputs, and level by level."""
 
 import itertools
 import json
+import math
 from dataclasses import replace
 from itertools import product
 
@@ -11,7 +12,6 @@ from pylatexenc.latexwalker import LatexWalker
 
 import abstain
 from abstain import study
-from abstain.cli import run as command
 from tests.imports import ROOT
 from tests.refusal import refused
 from tests.study.test_evaluate import outputs
@@ -117,7 +117,7 @@ def tuned(tmp_path):
     return tmp_path
 
 
-def test_table_of_the_estimators_paper_from_a_study(tuned, capsys):
+def test_table_of_the_estimators_paper_from_a_study(tuned, do):
     """Networks by data and objective from manifest and results alone: means and deviations of the runs."""
     results = study.evaluate(tuned, ["one"], ["aurc"], level=None)
     found = study.by_objective(results)
@@ -131,8 +131,7 @@ def test_table_of_the_estimators_paper_from_a_study(tuned, capsys):
             assert found.values[network][j] == pytest.approx(np.mean(pair))
             assert found.spreads[network][j] == pytest.approx(np.std(pair, ddof=1))
     assert "left out: a-small-before, a-large-before" in found.said[2]
-    assert command(["study", "tables", str(tuned), "--layout", "estimators", "--scores", "one", "--form", "latex"]) == 0
-    printed = capsys.readouterr().out
+    printed = do(f"study tables {tuned} --layout estimators --scores one --form latex").out
     LatexWalker(printed).get_latex_nodes()
     assert printed.count("\\textbf") == 4  # the best of two networks on two data sets
 
@@ -147,7 +146,7 @@ def test_objectives_that_cannot_be_told(tuned, folder):
         study.by_objective(study.evaluate(folder, ["one"], ["aurc"], level=None))
 
 
-def test_sweep_in_the_layout_of_the_cwsa_paper(tmp_path, capsys):
+def test_sweep_in_the_layout_of_the_cwsa_paper(do):
     """The heading names the denominator, and dividing by all rows multiplies CWSA by the coverage; also by command."""
     made = abstain.datasets.synthetic("calibrated", 1000, 0)
     loss, confidence = made.loss_per_sample(), np.asarray(made.confidence)
@@ -160,13 +159,11 @@ def test_sweep_in_the_layout_of_the_cwsa_paper(tmp_path, capsys):
     assert two.heads[1].title == "CWSA (by all)"
     for name, row in one.values.items():
         assert two.values[name][1] == pytest.approx(row[1] * row[3])
-    abstain.write_outputs(made, tmp_path / "made.npz")
-    arguments = ["evaluate", str(tmp_path / "made.npz"), "--metrics", "augrc", "--level", "0", "--sweep", "paper"]
-    assert command([*arguments, "--denominator", "all"]) == 0
-    said = capsys.readouterr().out
+    abstain.write_outputs(made, "made.npz")
+    said = do("evaluate made.npz --metrics augrc --level 0 --sweep paper --denominator all").out
     assert "accepted" in said
     assert f"{two.values['0.9000'][1]:.4f}" in said
-    assert command([*arguments[:-1], "high"]) == 2
+    do("evaluate made.npz --metrics augrc --level 0 --sweep high", 2)
 
 
 @pytest.fixture(scope="module")
@@ -200,23 +197,15 @@ def test_columns_of_a_study(folder):
     assert changes.to_markdown().count("\n") >= 6
 
 
-def test_tables_by_command(folder, capsys):
+def test_tables_by_command(folder, do):
     """Heat and ranks from stored units, joint layouts with the FPR that was asked for in the heading."""
-    models = ["--models", "ce_a,mc_a"]
-    assert (
-        command(["study", "tables", str(folder), "--layout", "heat", "--scores", "one,two", "--form", "latex", *models])
-        == 0
-    )
-    assert "\\cellcolor[HTML]" in capsys.readouterr().out
-    assert command(["study", "tables", str(folder), "--layout", "ranks", "--scores", "one,two", *models]) == 0
-    assert "rank by aurc → rank by augrc" in " ".join(capsys.readouterr().out.split())
-    tables = {}
-    for fpr in ("id", "ood"):
-        options = f"--layout reliability --scores msp --fpr {fpr} --form markdown"
-        assert command(["study", "tables", str(folder), *options.split(), *models]) == 0
-        tables[fpr] = capsys.readouterr().out
+    tables = f"study tables {folder} --models ce_a,mc_a"
+    assert "\\cellcolor[HTML]" in do(f"{tables} --layout heat --scores one,two --form latex").out
+    assert "rank by aurc → rank by augrc" in do(f"{tables} --layout ranks --scores one,two").text
+    options = "--layout reliability --scores msp --form markdown"
+    printed = {fpr: do(f"{tables} {options} --fpr {fpr}").out for fpr in ("id", "ood")}
     heads = {
-        fpr: next(line for line in text.splitlines() if line.startswith("| Model")) for fpr, text in tables.items()
+        fpr: next(line for line in text.splitlines() if line.startswith("| Model")) for fpr, text in printed.items()
     }
     assert "ECE" in heads["id"]
     assert heads["id"] != heads["ood"]
@@ -226,3 +215,48 @@ def test_tables_by_command(folder, capsys):
         values = [cell.value for cell in row[1:]]
         assert found.mean(metric, group="near")[0] in values
     refused(ValueError, "pass_msp is judged on the predictions of the passes", study.protocol, folder, ["pass_msp"])
+
+
+def filled(folder, levels, model="ce", runs=(0,)):
+    """A study with a test set and corrupted sets, each with losses of its own."""
+    for run, (name, level) in product(runs, (("test", None), *((f"fog-{level}", level) for level in levels))):
+        rng = np.random.default_rng([run, level or 0])
+        logits = rng.normal(size=(120, 3))
+        labels = np.where(rng.random(120) < 0.1 * (level or 0), rng.integers(3, size=120), logits.argmax(axis=1))
+        more = {} if level is None else {"role": "shift", "shift": {"kind": "corruption", "level": level}}
+        study.add_outputs(folder, abstain.Outputs(labels=labels, logits=logits), model=model, run=f"seed{run}",
+                          set=name, **more)  # fmt: skip
+
+
+def test_mean_of_the_metric_at_each_level(tmp_path):
+    """Levels in order of their number, runs averaged first; the mean is of the levels, and is the column 'cor'."""
+    filled(tmp_path, (10, 2, 1), runs=(0, 1))
+    results = study.evaluate(tmp_path, ["msp"], ["augrc", "accuracy"])
+    grid = study.levels(results, "augrc")
+    assert [head.title for head in grid.heads] == ["iid", "level 1", "level 2", "level 10", "mean"]
+    row = grid.values["ce msp"]
+    assert row[-1] == pytest.approx(np.mean(row[1:4]))
+    cor = results.grid("augrc")
+    assert row[-1] == pytest.approx(cor.values["msp"][[head.title for head in cor.heads].index("cor")])
+    by_hand = [
+        abstain.augrc(outputs.error, abstain.scores.compute("msp", outputs))
+        for outputs in (study.read_study(tmp_path).outputs("ce", f"seed{run}", "fog-2") for run in (0, 1))
+    ]
+    assert row[2] == pytest.approx(np.mean(by_hand))
+    assert study.levels(results, "accuracy").heads[0].direction == "higher"
+
+
+def test_a_missing_level_leaves_no_mean(tmp_path):
+    """One model lacks a level: its mean is not that of the others."""
+    filled(tmp_path, (1, 2))
+    filled(tmp_path, (1,), model="other")
+    grid = study.levels(study.evaluate(tmp_path, ["msp"], ["augrc"]))
+    assert math.isnan(grid.values["other msp"][-1])
+    assert not math.isnan(grid.values["ce msp"][-1])
+
+
+def test_without_corruption_the_remedy_is_named(tmp_path):
+    """A study of a test set only."""
+    filled(tmp_path, ())
+    with pytest.raises(ValueError, match="abstain train --corruptions all"):
+        study.levels(study.evaluate(tmp_path, ["msp"], ["augrc"]))

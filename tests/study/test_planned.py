@@ -8,7 +8,6 @@ import pytest
 
 import abstain
 from abstain import study
-from abstain.cli import run as command
 from tests.refusal import refused
 
 N = 2000
@@ -135,7 +134,7 @@ def test_what_is_refused(tmp_path):
     assert len(failed.rows()) == 1
 
 
-def test_by_commands(tmp_path, capsys):
+def test_by_commands(tmp_path, do):
     """A pool added with --plan and one found by init beside its plan give the same numbers."""
     score, _, loss = pool()
     plan = abstain.plan_labels(score, n=300, seed=0)
@@ -146,9 +145,8 @@ def test_by_commands(tmp_path, capsys):
     ]
     (source / "pool.csv").write_text("\n".join(["confidence,loss", *rows]) + "\n")
     plan.save(source / "pool.plan.csv")
-    files = [str(source / "pool.csv"), "--plan", str(source / "pool.plan.csv")]
-    assert command(["study", "add", str(one), *files, "--model", "ce", "--set", "pool"]) == 0
-    assert "2000 rows, 300 labelled by its plan" in capsys.readouterr().out
+    files = "files/pool.csv --plan files/pool.plan.csv --set pool"
+    assert "2000 rows, 300 labelled by its plan" in do(f"study add one {files} --model ce").out
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the name says no role
         assert [each.planned for _, each in study.init_study(two, source)] == [300]
@@ -156,6 +154,5 @@ def test_by_commands(tmp_path, capsys):
     assert found[0] == found[1]
     sets = json.loads((one / "study.json").read_text())["runs"][0]["sets"]
     assert sets[0]["planned"] == 300
-    assert command(["study", "evaluate", str(one), "--metrics", "augrc,aurc"]) == 0
-    assert "in brackets: 95 % interval" in " ".join(capsys.readouterr().out.split())
-    assert command(["study", "add", str(one), *files, "--model", "x", "--set", "pool", "--unlabelled"]) == 2
+    assert "in brackets: 95 % interval" in do("study evaluate one --metrics augrc,aurc").text
+    do(f"study add one {files} --model x --unlabelled", 2)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import abstain
-from abstain.cli import run as command
 from abstain.study import Run, SavedSet, add_run, init_study, join_new_class, read_study
 from tests.refusal import refused
 
@@ -124,7 +123,7 @@ def test_new_classes_in_both_modes(tmp_path):
     refused(abstain.UnmetNeed, "have no features", lambda: join_new_class(replace(test, features=np.ones((4, 2))), far))
 
 
-def test_few_labels_need_a_plan(tmp_path, capsys):
+def test_few_labels_need_a_plan(tmp_path, do):
     """A pool of which some rows are labelled is refused with the remedy, and a plan alone too; nothing is written."""
     score = np.random.default_rng(0).random(300).round(4)
     plan = abstain.plan_labels(score, n=60, seed=0)
@@ -135,12 +134,9 @@ def test_few_labels_need_a_plan(tmp_path, capsys):
     (source / "test.csv").write_text("\n".join(["label,prediction,confidence", *rows]) + "\n")
     words = "has a label in 60 of 300 rows, and only a plan says how these were chosen"
     refused(ValueError, words, init_study, target, source)
-    arguments = ["study", "add", str(target), str(source / "test.csv"), "--model", "ce", "--set", "test"]
-    assert command(arguments) == 2
-    assert words in " ".join(capsys.readouterr().err.split())
+    assert words in do("study add study outputs/test.csv --model ce --set test", 2).said
     (source / "test.csv").unlink()
     plan.save(source / "plan.parquet")
     refused(ValueError, "is a plan of labels, not outputs", init_study, target, source)
-    arguments[3] = str(source / "plan.parquet")
-    assert command([*arguments, "--unlabelled"]) == 2
+    do("study add study outputs/plan.parquet --model ce --set test --unlabelled", 2)
     assert not target.exists()

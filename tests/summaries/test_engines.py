@@ -1,4 +1,6 @@
-"""The same summary from every engine: NumPy, polars, pandas, files, and one GROUP BY in DuckDB."""
+"""The same summary from every engine and by command: NumPy, polars, pandas, files, and one GROUP BY in DuckDB."""
+
+from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -111,3 +113,68 @@ def test_every_piece_of_a_frame_is_counted(n, kind, monkeypatch):
     rows = polars.DataFrame({"conf": np.linspace(0.0, 1.0, n), "err": np.arange(n) % 2.0})
     found = summarize(rows.to_pandas() if kind == "pandas" else rows.lazy(), confidence="conf", loss="err")
     assert (found.n, found.result().mean_loss) == (n, rows["err"].mean())
+
+
+COLUMNS = "--confidence msp --loss wrong"
+
+
+@pytest.fixture
+def folder(tmp_path, do):
+    """Two days of logs in the working folder."""
+    rng = np.random.default_rng(0)
+    for day in ("monday", "tuesday"):
+        msp = rng.beta(5, 1, 4000)
+        polars.DataFrame({"msp": msp, "wrong": rng.random(4000) > msp}).write_parquet(tmp_path / f"{day}.parquet")
+    return tmp_path
+
+
+def test_days_add_up_to_the_week(folder, do):
+    """Summaries of two days merge to that of both, which prints the same bounds; parts of both kinds add up, too."""
+    for day in ("monday", "tuesday"):
+        do(f"summarize {day}.parquet {COLUMNS} -o {day}-s.parquet")
+    assert "8,000 rows in 2 summaries" in do("merge '*-s.parquet' -o week-s.parquet").err
+    both = polars.concat([polars.read_parquet(folder / f"{day}.parquet") for day in ("monday", "tuesday")])
+    expected = Summary().update(both["wrong"], both["msp"])
+    assert same(read_summary("week-s.parquet"), expected)
+    found = do("summarize week-s.parquet --metrics 'aurc,coverage_at_risk(risk=0.1)' --json -").json
+    assert found["n"] == 8000
+    bounds = expected.bounds("coverage_at_risk(risk=0.1)")
+    assert [found["measurements"][1][end] for end in ("value", "low", "high")] == list(bounds[:3])
+    said = do(f"summarize monday-s.parquet tuesday.parquet {COLUMNS} -o mixed.parquet").out
+    assert same(read_summary("mixed.parquet"), expected)
+    assert "AUROC of failures" in said
+
+
+def test_the_printed_query_runs(folder, do):
+    """What --sql prints, run by DuckDB as it is, makes the file that -o makes."""
+    query = do(f"summarize --sql {COLUMNS} --key probability/12 --table \"'monday.parquet'\"").out
+    duckdb.sql(query).write_parquet("by-sql.parquet")
+    do(f"summarize monday.parquet {COLUMNS} --key probability/12 -o by-us.parquet")
+    assert same(read_summary("by-sql.parquet"), read_summary("by-us.parquet"))
+
+
+def test_errors_are_one_line(folder, do):
+    """Keys that differ, the same file twice, a damaged one, rows without columns, a summary where rows are wanted."""
+    do(f"summarize monday.parquet {COLUMNS} -o a.parquet")
+    do(f"summarize monday.parquet {COLUMNS} --key real/12 -o b.parquet")
+    Path("cut.parquet").write_bytes(Path("a.parquet").read_bytes()[:200])
+    apart = "b.parquet: summaries with the keys probability/16 and real/12 do not add up"
+    cases = {
+        "merge a.parquet b.parquet -o c.parquet": apart,
+        "merge a.parquet a.parquet -o c.parquet": "a.parquet: is given twice",
+        "merge a.parquet cut.parquet -o c.parquet": "cut.parquet: cannot be read",
+        "merge a.parquet -o a.parquet": "a.parquet: is an input and would be replaced",
+        "merge monday.parquet -o c.parquet": "monday.parquet: is no summary",
+        "summarize monday.parquet": "monday.parquet: holds rows; give --confidence",
+        "summarize monday.parquet --confidence msp --loss wrongs": "'wrongs' is not there",
+        f"summarize monday.parquet {COLUMNS} -o c.csv": "written as .parquet",
+        f"summarize monday.parquet {COLUMNS} --key linear": "the key 'linear' is not known",
+        "summarize --sql": "--sql needs --confidence",
+        "summarize": "no FILES are given",
+        "evaluate a.parquet": "is a summary, not rows; 'abstain summarize a.parquet'",
+        "compare a.parquet b.parquet": "a.parquet: is a summary, not rows; a test is about pairs",
+    }
+    for line, message in cases.items():
+        (said,) = do(line, 2).err.strip().splitlines()
+        assert message in said
+    assert not Path("c.parquet").exists()

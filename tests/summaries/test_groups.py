@@ -1,7 +1,6 @@
 """A summary for each value of a column, from one pass: each is that of its rows alone, and they add up to the whole."""
 
 import datetime
-import json
 import pickle
 
 import duckdb
@@ -10,14 +9,13 @@ import polars
 import pytest
 
 import abstain
-from abstain.cli import run
 from abstain.summaries import GroupedSummary, Key, Summary, read_summary, sql, summarize
 from tests.refusal import refused
 from tests.summaries.test_summary import same
 
 COLUMNS = ["--confidence", "msp", "--loss", "wrong"]
 
-
+COLUMNS = "--confidence msp --loss wrong"
 def rows(n=6000, seed=0):
     """Rows of three sites, of which one is rare, in any order."""
     rng = np.random.default_rng(seed)
@@ -147,41 +145,34 @@ def test_bad_groups_are_refused_and_leave_no_trace():
     assert (days.n, list(days.parts)) == (2, [1, 2])
 
 
-def test_the_command_makes_merges_and_shows_groups(tmp_path, monkeypatch, capfd):
+def test_the_command_makes_merges_and_shows_groups(do):
     """Two days by site add up to both; rows join a file of groups; files of two kinds do not add up."""
-    monkeypatch.chdir(tmp_path)
     frame = rows()
     frame[:2500].write_parquet("monday.parquet")
     frame[2500:].write_parquet("tuesday.parquet")
     for day in ("monday", "tuesday"):
-        assert run(["summarize", f"{day}.parquet", *COLUMNS, "--groups", "site", "-o", f"{day}-s.parquet"]) == 0
-    assert run(["merge", "*-s.parquet", "-o", "week-s.parquet"]) == 0
-    assert run(["summarize", "tuesday.parquet", "monday-s.parquet", *COLUMNS, "-o", "mixed.parquet"]) == 0
+        do(f"summarize {day}.parquet {COLUMNS} --groups site -o {day}-s.parquet")
+    do("merge '*-s.parquet' -o week-s.parquet")
+    do(f"summarize tuesday.parquet monday-s.parquet {COLUMNS} -o mixed.parquet")
     for name in ("week-s.parquet", "mixed.parquet"):
         found = read_summary(name)
         assert isinstance(found, GroupedSummary)
         assert equal(found, apart(frame))
-    capfd.readouterr()
-    assert run(["summarize", "week-s.parquet", "--json", "-"]) == 0
-    assert json.loads(capfd.readouterr().out)["parts"]["south"]["n"] == len(frame.filter(site="south"))
-    assert run(["summarize", "week-s.parquet"]) == 0
-    text = capfd.readouterr().out
+    found = do("summarize week-s.parquet --json -").json
+    assert found["parts"]["south"]["n"] == len(frame.filter(site="south"))
+    text = do("summarize week-s.parquet").out
     assert "AUGRC ↓\nsite " in text
     assert max(map(len, text.splitlines())) <= 80
-    assert run(["summarize", "--sql", *COLUMNS, "--groups", "site", "--table", "'monday.parquet'"]) == 0
-    duckdb.sql(capfd.readouterr().out).write_parquet("by-sql.parquet")
-    assert equal(read_summary("by-sql.parquet"), dict(read_summary("monday-s.parquet").parts))  # type: ignore[arg-type, union-attr]
-    assert run(["summarize", "monday.parquet", *COLUMNS, "-o", "plain.parquet"]) == 0
-    capfd.readouterr()
-    for message, arguments in {
-        "week-s.parquet: merge takes summaries of one kind":
-            ["merge", "plain.parquet", "week-s.parquet", "-o", "x.parquet"],
-        "plain.parquet: is a summary without groups": ["summarize", "plain.parquet", "--groups", "site"],
-        "monday.parquet: column 'sites' is not there": ["summarize", "monday.parquet", *COLUMNS, "--groups", "sites"],
-        "by 'hour' and probability/16 by 'site' do not add up":
-            ["summarize", "monday.parquet", "week-s.parquet", *COLUMNS, "--groups", "hour"],
-    }.items():  # fmt: skip
-        if "hour" in message:
-            frame[:9].rename({"site": "hour"}).write_parquet("monday.parquet")
-        assert run(arguments) == 2
-        assert message in capfd.readouterr().err
+    query = do(f"summarize --sql {COLUMNS} --groups site --table \"'monday.parquet'\"").out
+    duckdb.sql(query).write_parquet("by-sql.parquet")
+    assert equal(read_summary("by-sql.parquet"), dict(read_summary("monday-s.parquet").parts))
+    do(f"summarize monday.parquet {COLUMNS} -o plain.parquet")
+    said = do("merge plain.parquet week-s.parquet -o x.parquet", 2).err
+    assert "week-s.parquet: merge takes summaries of one kind" in said
+    said = do("summarize plain.parquet --groups site", 2).err
+    assert "plain.parquet: is a summary without groups" in said
+    said = do(f"summarize monday.parquet {COLUMNS} --groups sites", 2).err
+    assert "monday.parquet: column 'sites' is not there" in said
+    frame[:9].rename({"site": "hour"}).write_parquet("monday.parquet")
+    said = do(f"summarize monday.parquet week-s.parquet {COLUMNS} --groups hour", 2).err
+    assert "by 'hour' and probability/16 by 'site' do not add up" in said

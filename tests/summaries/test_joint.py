@@ -1,6 +1,5 @@
 """Summaries of two scores: no rows leave their bounds, they add up, and files and the command keep them."""
 
-import json
 import pickle
 
 import duckdb
@@ -9,7 +8,6 @@ import polars
 import pytest
 
 import abstain
-from abstain.cli import run
 from abstain.summaries import JointSummary, read_summary, summarize_joint
 from tests.refusal import refused
 from tests.summaries.test_trials import probabilities, reals
@@ -213,9 +211,8 @@ def test_what_cannot_be_is_refused(tmp_path):
         assert str(caught.value).startswith(str(tmp_path / "t.parquet"))
 
 
-def test_the_command_makes_merges_and_shows_them(tmp_path, monkeypatch, capfd):
+def test_the_command_makes_merges_and_shows_them(do):
     """Two days with OOD rows add up to both; a wrong use is one line."""
-    monkeypatch.chdir(tmp_path)
     columns = rows(np.random.default_rng(4), 900, 400)
     inside = polars.DataFrame(
         {"msp": columns["id_confidence"], "knn": columns["id_detector"], "wrong": columns["id_loss"]}
@@ -224,29 +221,25 @@ def test_the_command_makes_merges_and_shows_them(tmp_path, monkeypatch, capfd):
     for day, part in (("monday", inside[:300]), ("tuesday", inside[300:])):
         part.write_parquet(f"{day}.parquet")
     outside.write_parquet("foreign.parquet")
-    told = ["--confidence", "msp", "--detector", "knn", "--loss", "wrong"]
-    assert run(["summarize", "monday.parquet", *told, "-o", "monday-s.parquet"]) == 0
-    assert run(["summarize", "tuesday.parquet", *told, "--ood", "foreign.parquet", "-o", "tuesday-s.parquet"]) == 0
-    assert run(["merge", "*-s.parquet", "-o", "week.parquet"]) == 0
+    told = "--confidence msp --detector knn --loss wrong"
+    do(f"summarize monday.parquet {told} -o monday-s.parquet")
+    do(f"summarize tuesday.parquet {told} --ood foreign.parquet -o tuesday-s.parquet")
+    do("merge '*-s.parquet' -o week.parquet")
     week = read_summary("week.parquet")
     assert isinstance(week, JointSummary)
     assert same(week, JointSummary().update(**columns))
-    capfd.readouterr()
-    assert run(["summarize", "week.parquet", "--prevalence", "0.5", "--json", "-"]) == 0
-    assert json.loads(capfd.readouterr().out)["prevalence"] == 0.5
-    assert run(["summarize", "week.parquet", "--metrics", "ds_f1"]) == 0
-    text = capfd.readouterr().out
+    assert do("summarize week.parquet --prevalence 0.5 --json -").json["prevalence"] == 0.5
+    text = do("summarize week.parquet --metrics ds_f1").out
     assert "F1 ↑" in text
     assert "AURC" not in text
     assert max(map(len, text.splitlines())) <= 100
-    one = ["--confidence", "msp", "--loss", "wrong"]
-    for message, arguments in {
-        "--ood needs --detector": ["summarize", "monday.parquet", *one, "--ood", "foreign.parquet"],
-        "--groups and --detector": ["summarize", "monday.parquet", *told, "--groups", "day"],
-        "monday.parquet: column 'kn' is not there": ["summarize", "monday.parquet", *one, "--detector", "kn"],
-        "--sql counts one score": ["summarize", "--sql", *told],
-        "'aurc' does not follow from a summary of two scores": ["summarize", "week.parquet", "--metrics", "aurc"],
-        "--prevalence needs": ["summarize", "monday.parquet", *one, "--prevalence", "0.5"],
-    }.items():  # fmt: skip
-        assert run(arguments) == 2
-        assert message in capfd.readouterr().err
+    one = "summarize monday.parquet --confidence msp --loss wrong"
+    for line, message in {
+        f"{one} --ood foreign.parquet": "--ood needs --detector",
+        f"summarize monday.parquet {told} --groups day": "--groups and --detector",
+        f"{one} --detector kn": "monday.parquet: column 'kn' is not there",
+        f"summarize --sql {told}": "--sql counts one score",
+        "summarize week.parquet --metrics aurc": "'aurc' does not follow from a summary of two scores",
+        f"{one} --prevalence 0.5": "--prevalence needs",
+    }.items():
+        assert message in do(line, 2).err

@@ -1,4 +1,8 @@
-"""Splits and shifts: corruptions, sub-classes, out-of-distribution data."""
+"""Splits and shifts: corruptions, sub-classes, other data, and folders as WILDS and BREEDS have them."""
+
+import json
+import shutil
+from itertools import product
 
 import numpy as np
 import pytest
@@ -129,3 +133,127 @@ def test_former_names_warn():
     with pytest.warns(FutureWarning, match="is now task"):
         task = data.task("synthetic", foreign_data=["synthetic:n=20,seed=1"])
     assert task.sets[-1].n == 20
+
+
+image = pytest.importorskip("PIL.Image")
+
+
+def picture(path, value, size=8):
+    """Write an image of one grey."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    image.fromarray(np.full((size, size, 3), value, dtype=np.uint8)).save(path)
+
+
+def table(path, head, rows):
+    """Write a table of WILDS, whose first column has no name."""
+    lines = ["," + ",".join(head), *(f"{k}," + ",".join(map(str, row)) for k, row in enumerate(rows))]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def greys(images):
+    """Return the grey of each image."""
+    return images.take(range(len(images)))[:, 0, 0, 0].tolist()
+
+
+@pytest.fixture
+def camelyon(tmp_path):
+    """Five hospitals; the column ``split`` of the second and third does not count."""
+    head = ["patient", "node", "x_coord", "y_coord", "tumor", "slide", "center", "split"]
+    rows = [(f"{patient:03}", 1, 10 * patient, 7, patient % 2, patient, patient % 5, patient // 5 % 2)
+            for patient in range(20)]  # fmt: skip
+    folder = tmp_path / "camelyon17_v1.0"
+    table(folder / "metadata.csv", head, rows)
+    for number, (patient, node, x, y, *_) in enumerate(rows):
+        place = f"patches/patient_{patient}_node_{node}/patch_patient_{patient}_node_{node}_x_{x}_y_{y}.png"
+        picture(folder / place, 10 * number)
+    return folder
+
+
+def test_hospitals_of_camelyon(camelyon, monkeypatch):
+    """Hospital 2 is the shift, hospital 1 is in no part, the others are divided by the column."""
+    monkeypatch.setenv("ABSTAIN_DATA", str(camelyon.parent))
+    train, test = data.load("camelyon17")
+    nothing, shift = data.load("camelyon17:shift")
+    assert nothing is None
+    assert greys(shift) == [10 * k for k in range(20) if k % 5 == 2]
+    for images, split in ((train, 0), (test, 1)):
+        assert greys(images) == [10 * k for k in range(20) if k % 5 not in (1, 2) and k // 5 % 2 == split]
+    assert train.class_names == ("normal", "tumor")
+    assert shift.labels.tolist() == [k % 2 for k in range(20) if k % 5 == 2]
+    task = data.task("camelyon17", validation="test:0.5", shifted_data=["camelyon17:shift"])
+    assert (task.sets[-1].name, task.sets[-1].role) == ("shifted-camelyon17-shift", "shift")
+    assert task.sets[-1].shift == {"kind": "sub-class"}
+    shutil.rmtree(camelyon / "patches" / "patient_017_node_1")
+    refused(FileNotFoundError, r"patient_017.*unpack the images", lambda: data.load(str(camelyon) + ":shift"))
+
+
+def test_camera_traps(tmp_path):
+    """Splits by their names: known traps for the test, new ones for the shift; all images lie in one folder."""
+    splits = ["train", "train", "val", "id_val", "id_test", "test", "test"]
+    rows = [(split, 100 + k, k % 3, f"{k}.jpg") for k, split in enumerate(splits)]
+    folder = tmp_path / "iwildcam_v2.0"
+    table(folder / "metadata.csv", ["split", "location_remapped", "y", "filename"], rows)
+    for k in range(len(rows)):
+        picture(folder / "train" / f"{k}.jpg", 30 * k)
+    train, test = data.load(str(folder))
+    shift = data.load(f"{folder}:shift")[1]
+    assert [each.labels.tolist() for each in (train, test, shift)] == [[0, 1], [1], [2, 0]]
+    assert train.class_names == test.class_names == shift.class_names == ("class0", "class1", "class2")
+    assert np.allclose(greys(shift), [150, 180], atol=3)
+    table(folder / "metadata.csv", ["split", "where"], [("train", 1)])
+    refused(ValueError, "has the columns , split, where; known are patient", lambda: data.load(str(folder)))
+
+
+def hierarchy(folder, tops=3, below=24):
+    """Write a hierarchy: super-classes at level 3, the last one with too few classes; one behind a single child."""
+    edges, leaves = [("root", "top0"), ("root", "things"), ("things", "top1"), ("things", "kinds")], []
+    for top in range(tops):
+        edges.append(("kinds", f"top{top}"))
+        parent = f"top{top}"
+        if top == 1:
+            edges.append((parent, "only"))
+            parent = "only"
+        for leaf in range(below if top < tops - 1 else 5):
+            name = f"n{top}{leaf:02}"
+            edges.append((parent, name))
+            leaves.append(name)
+    edges.append(("root", "empty"))
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "class_hierarchy.txt").write_text("".join(f"{a} {b}\n" for a, b in edges), encoding="utf-8")
+    (folder / "node_names.txt").write_text("top0\tbirds, of all kinds\ntop1\tcrafts\n", encoding="utf-8")
+    (folder / "dataset_class_info.json").write_text(
+        json.dumps([[k, name, f"in words {k}"] for k, name in enumerate(leaves)]), encoding="utf-8"
+    )
+    return leaves
+
+
+def test_source_and_target_of_breeds(tmp_path):
+    """Of each super-class with twenty classes twenty are drawn, in the order of the numbers: ten source, ten target."""
+    folder = tmp_path / "breeds"
+    leaves = hierarchy(folder)
+    for (number, name), part in product(enumerate(leaves), ("train", "val")):
+        picture(folder / part / name / f"{part}.png", number)
+    draws = np.random.RandomState(2)
+    drawn = [draws.choice([f"n{top}{leaf:02}" for leaf in range(24)], 20, replace=False).tolist() for top in (0, 1)]
+    train, test = data.load(str(folder))
+    shift = data.load(f"{folder}:shift")[1]
+    for images, half in ((train, slice(0, 10)), (test, slice(0, 10)), (shift, slice(10, 20))):
+        expected = sorted((name, k) for k, names in enumerate(drawn) for name in names[half])
+        assert images.labels.tolist() == [k for _, k in expected]
+        assert greys(images) == [leaves.index(name) for name, _ in expected]
+        assert images.class_names == ("birds, of all kinds", "crafts")
+    assert not set(greys(train)) & set(greys(shift))
+    shutil.rmtree(folder / "train" / drawn[1][0])
+    refused(FileNotFoundError, "but ENTITY-13 has the class; complete ImageNet", lambda: data.load(str(folder)))
+    hierarchy(folder, below=19)
+    refused(ValueError, "no node at level 3 has 20 classes below", lambda: data.load(str(folder)))
+
+
+def test_a_set_without_a_shift(tmp_path, monkeypatch):
+    """The sets that have one are named."""
+    np.savez(tmp_path / "a.npz", x=np.zeros((4, 8, 8), dtype=np.uint8), y=np.arange(4))
+    with pytest.raises(ValueError, match="has no shift of its own; camelyon17, iwildcam and breeds have one"):
+        data.load(f"{tmp_path / 'a.npz'}:shift")
+    monkeypatch.setenv("ABSTAIN_DATA", str(tmp_path))
+    refused(FileNotFoundError, r"none of camelyon17_v1\.0, camelyon17 lies in", data.load, "camelyon17:shift")

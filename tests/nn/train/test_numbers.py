@@ -1,4 +1,4 @@
-"""What a training draws and costs, worked by hand."""
+"""What a training draws and costs, by hand; the weights that are kept; ConfidNet's stages."""
 
 import types
 import warnings
@@ -11,13 +11,15 @@ import torch
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
-    pytest.importorskip("lightning.pytorch")
+    lightning = pytest.importorskip("lightning.pytorch")
 
 from abstain.nn import data, train
 from abstain.nn.train import _stage as module
+from abstain.study import read_study
 from tests.refusal import refused
 
 pytestmark = pytest.mark.filterwarnings("ignore")
+QUIET = {"enable_progress_bar": False, "accelerator": "cpu"}
 
 
 @pytest.mark.parametrize(
@@ -152,3 +154,116 @@ def test_other_data_in_the_form_of_a_model(statistics):
     np.testing.assert_array_equal(found.pixels, np.clip(np.round(x), 0, 255).astype(np.uint8))
     flat = data.ood(data.Images(torch.full((4, 3, 8, 6), 7, dtype=torch.uint8), torch.zeros(4).long()), like, "own")
     assert torch.equal(flat.pixels[0, :, 0, 0], like.pixels.float().mean(dim=(0, 2, 3)).round().byte())
+
+
+def accuracy(folder, name):
+    """Accuracy on the validation set, from the saved outputs."""
+    return 1.0 - float(np.mean(read_study(folder).outputs(name, "seed0", "validation").error))
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("ce", ["main.rate=0.3"]),
+        ("ce", ["main.rate=0.3", "main.average.kind=ema", "main.average.tau=0.9"]),
+        pytest.param(
+            "sure_plus", ["main.rate=0.2", "network.name=resnet18", "network.width=2"], marks=pytest.mark.slow
+        ),
+        pytest.param("sure", ["main.rate=0.3", "main.average.anneal=1"], marks=pytest.mark.slow),
+    ],
+)
+def test_the_best_epoch_is_the_best_of_trainings_of_each_length(name, changes, task, tiny, tmp_path):
+    """At a constant rate, a training of k epochs is the beginning of a longer one; the first of equals is kept."""
+    shared = [*changes, "main.schedule=constant"]
+    lengths = (2, 3, 4) if name == "sure" else (1, 2, 3, 4)
+    found = {}
+    for epochs in lengths:
+        train.fit(tiny(name, *shared, f"epochs={epochs}"), task, tmp_path / str(epochs), **QUIET)
+        found[epochs] = accuracy(tmp_path / str(epochs), name)
+    train.fit(tiny(name, *shared, "epochs=4", "keep=best"), task, tmp_path / "best", **QUIET)
+    best = min(found, key=lambda epochs: (-found[epochs], epochs))
+    if name == "sure" and accuracy(tmp_path / "best", name) > found[best]:
+        return  # the first epoch, before anything is averaged, was better still
+    one, two = (torch.load(tmp_path / str(which) / name / "seed0/weights.pt", weights_only=True)
+                for which in (best, "best"))  # fmt: skip
+    assert all(torch.equal(one[key], two[key]) for key in one)
+    assert "most accurate on the validation set" in read_study(tmp_path / "best").runs[0].notes[-1]
+
+
+def test_the_best_epoch_survives_an_end(task, tiny, tmp_path):
+    """Killed in the last epoch: the best weights so far are in the checkpoint."""
+    recipe = tiny("ce", "main.rate=0.3", "keep=best", "epochs=4")
+
+    class Stop(lightning.Callback):
+        def on_train_batch_end(self, trainer, pl_module, outputs, batch, batch_idx):
+            if trainer.current_epoch == 3:
+                raise RuntimeError("killed")
+
+    train.fit(recipe, task, tmp_path / "whole", **QUIET)
+    refused(RuntimeError, "killed", lambda: train.fit(recipe, task, tmp_path / "ended", callbacks=[Stop()], **QUIET))
+    train.fit(recipe, task, tmp_path / "ended", **QUIET)
+    one, two = (torch.load(tmp_path / which / "ce/seed0/weights.pt", weights_only=True) for which in ("whole", "ended"))
+    assert all(torch.equal(one[key], two[key]) for key in one)
+
+
+def test_what_accuracy_cannot_choose_is_refused():
+    """A stage that leaves the classifier alone has the same accuracy in every epoch."""
+    refused(ValueError, "does not change; keep last", train.recipe, "confidnet", ["stage.confidence.keep=best"])
+
+
+def test_a_later_setting_leaves_finished_runs_finished(task, tiny, tmp_path):
+    """A manifest without a setting of today counts as its default; with another value it is another training."""
+    import json
+
+    recipe, said = tiny("ce", "epochs=1"), []
+    train.fit(recipe, task, tmp_path, **QUIET)
+    manifest = tmp_path / "study.json"
+    table = json.loads(manifest.read_text(encoding="utf-8"))
+    assert table["runs"][0]["settings"]["stage"]["main"].pop("keep") == "last"
+    manifest.write_text(json.dumps(table), encoding="utf-8")
+    train.fit(recipe, task, tmp_path, say=said.append, **QUIET)
+    assert said == ["ce/seed0: is finished already"]
+    with pytest.raises(ValueError, match="other settings"):
+        train.fit(tiny("ce", "epochs=1", "keep=best"), task, tmp_path, **QUIET)
+
+
+def test_confidnet_leaves_the_classifier_and_trains_a_copy(task, tiny, tmp_path):
+    """After stage one the network does not move; the copy of its body does, in the last stage only."""
+    recipe = tiny("confidnet", "network.name=vgg13bn", "copy.rate=0.01")
+    states = []
+
+    class Keep(lightning.Callback):
+        def on_train_end(self, trainer, pl_module):
+            states.append({key: value.clone() for key, value in pl_module.learner.state_dict().items()})
+
+    train.fit(recipe, task, tmp_path, callbacks=[Keep()], **QUIET)
+    main, branch, last = states
+
+    def moved(a, b, prefix):
+        return any(not torch.equal(a[key], b[key]) for key in a if key.startswith(prefix))
+
+    assert not moved(main, branch, "network.")
+    assert not moved(main, last, "network.")
+    assert moved(main, branch, "branch.")
+    assert moved(branch, last, "body.")
+    frozen = [key for key in last if key.startswith("body.") and "running" in key]
+    assert all(torch.equal(last[key], last["network." + key]) for key in frozen)
+
+
+@pytest.mark.parametrize("dropped", [True, False])
+def test_dropout_of_the_frozen_network_while_the_branch_is_trained(dropped, task, tiny, tmp_path):
+    """On in that stage where the recipe says so, as in FD-Shifts; never in the last stage; batch norm stands still."""
+    change = [] if dropped else ["stage.confidence.body_dropout=false"]
+    recipe = tiny("confidnet", "network.name=vgg13bn", "network.dropout=true", *change)
+    assert {stage.clip for stage in recipe.stage.values()} == {1.0}
+    seen = []
+
+    class Look(lightning.Callback):
+        def on_train_batch_start(self, trainer, pl_module, batch, batch_idx):
+            parts = list(pl_module.learner.network.modules())
+            kinds = (torch.nn.Dropout, torch.nn.BatchNorm2d)
+            seen.append([{part.training for part in parts if isinstance(part, kind)} for kind in kinds])
+
+    train.fit(recipe, task, tmp_path, callbacks=[Look()], **QUIET)
+    stages = [seen[0], seen[len(seen) // 2], seen[-1]]
+    assert stages == [[{True}, {True}], [{dropped}, {False}], [{False}, {False}]]
