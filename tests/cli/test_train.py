@@ -28,6 +28,8 @@ def test_a_dry_run_writes_nothing(do):
     for text in ("26 of 256, drawn from the test images", "resnet18, width 4, linear head", "a pass",
                  "200 epochs, 400 steps of 6 forward-backward passes", "of checkpoints"):  # fmt: skip
         assert text in done.text  # where lines break hangs on the time that it estimates
+    single = do(f"train ce --data {shape} -o study --set network.width=4 --dry-run")
+    assert "steps of 1 forward-backward pass estimate:" in single.text
     assert list(Path().iterdir()) == []
 
 

@@ -85,7 +85,7 @@ def done(line):
         and old.get(path) != path.stat().st_mtime_ns
     ]
     parts = printed.count("\n\n")
-    next_ = [each.split() for each in printed.splitlines() if each.strip().startswith(("next:", "abstain "))]
+    next_ = [each.split() for each in re.findall(r"^ *(?:next:|abstain ).*(?:\n  .*)*", printed, re.MULTILINE)]
     return [
         code,
         document,

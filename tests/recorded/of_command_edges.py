@@ -82,12 +82,12 @@ def violated_policies():
         sure = "--risk 0.2 --delta 0.1"
         return all_of(
             f"threshold a.csv --confidence conf {costs} --risk 0.4 --delta 0.1 --max-loss 5 -o k.json",
-            f"monitor k.json far.csv {costs} --json",
-            "monitor two.json far.csv --json --again",
+            f"monitor k.json far.csv {costs}",
+            "monitor two.json far.csv --again",
             f"threshold a.csv --logits 'logit_*' --temperature 2 {sure} -o t.json",
-            "monitor t.json far.csv --json --again",
+            "monitor t.json far.csv --again",
             f"threshold a.csv --probabilities 'p_*' --score softmax_margin {sure} --groups site -o g.json",
-            "monitor g.json far.csv --json --again",
+            "monitor g.json far.csv --again",
             "monitor g.json far.csv --labels y --again --json",
             "threshold a.csv --confidence conf --coverage 0.5 -o c.json",
             "monitor c.json far.csv --json --again",
