@@ -140,7 +140,8 @@ def many_weeks():
         found[f"begin {name} {others is None}"] = made if isinstance(made, str) else whole(made.thresholds)
     found["begin"] = [tried(begin_live, week["loss"], None, {}), tried(same_options, live, {"risk": 0.2, "delta": 0.2})]
     found["begin"] += [tried(same_options, live, {"risk": 0.3})]
-    fresh = LiveCertificate(risk=0.1, thresholds=GRID, audit=0.3)
+    fresh = LiveCertificate(risk=0.2, thresholds=GRID, audit=0.3)
+    fresh.update(week["confidence"], week["loss"])
     for number in (6, 30, 60):  # rows without a score need no label, and are no labels that are missing
         few = np.where(np.arange(260) < 200, np.nan, 0.97), np.zeros(260)
         chance, drawn = np.where(np.arange(260) < 200, 1.0, 0.3), np.arange(260) >= 260 - number

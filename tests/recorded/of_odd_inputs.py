@@ -66,7 +66,7 @@ def pools_without_labels():
     found = [refused(abstain.evaluate, bare, **given), refused(abstain.evaluate, bare)]
     found += [refused(abstain.evaluate, loss=wrong, **base, **given)]
     found += [refused(abstain.evaluate, loss=(PRED != Y) * 1.0, **base, labelled="at random", metrics=["risk", "ece"])]
-    for more in ({}, {"metrics": "f1_auc"}, {"metrics": ["augrc", "auroc_f"]}):
+    for more in ({}, {"metrics": "all"}, {"metrics": "f1_auc"}, {"metrics": ["augrc", "auroc_f"]}):
         made = refused(abstain.evaluate, loss=wrong, **base, plan=plan, **more)
         found.append(made if isinstance(made, list) else [made.rows(), shown(made)["sentences"]])
     return [each if isinstance(each, list) else each.rows() for each in found]
