@@ -156,9 +156,7 @@ def test_rejected_rows_join_those_at_minus_infinity(engine: Callable[[pl.DataFra
         (-0.5, "negative", "raise"), (None, "null", "reject"), (None, "null", "drop"),
     ],
 )  # fmt: skip
-def test_bad_losses_and_weights_are_refused_and_counted(
-    bad: Any, word: str, policy: Any, engine: Callable[[pl.DataFrame], Any]
-) -> None:
+def test_bad_losses_and_weights_are_refused_and_counted(bad, word, policy, engine):
     """An engine leaves a null loss out of the sum but not out of the count: the risk would silently be too low."""
     frame = engine(pl.DataFrame({"g": [0.5, 0.5, NAN, 0.4], "good": [1.0] * 4, "bad": [1.0, bad, bad, 0.0]}))
     with pytest.raises(ValueError, match=rf"column 'bad' is {word} in 2 rows; a loss must be a finite number >= 0"):
@@ -257,9 +255,7 @@ def test_what_an_engine_refuses_is_said_in_its_words() -> None:
 
 @pytest.mark.parametrize("distinct", [300, 10**9])
 @pytest.mark.parametrize("make", [lambda frame: frame.lazy(), duck], ids=["polars", "duckdb"])
-def test_large_frames_take_the_cheaper_way(
-    distinct: int, make: Callable[[pl.DataFrame], Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_frames_take_the_cheaper_way(distinct, make, monkeypatch):
     """Many rows of few scores are grouped by the engine, distinct ones are read; sorted rows are no exception."""
     monkeypatch.undo()
     rng = np.random.default_rng(0)

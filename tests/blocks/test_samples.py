@@ -34,7 +34,6 @@ def test_kept_samples_point_at_their_blocks(problem: Problem) -> None:
     """Block ids are in the caller's order, the sort order is descending, columns are as given."""
     table = problem.table(keep_samples=True)
     samples = table.samples
-    assert samples is not None
     np.testing.assert_array_equal(table.score[samples.block], problem.confidence)
     np.testing.assert_array_equal(np.sort(samples.order), np.arange(len(problem.loss)))
     np.testing.assert_array_equal(problem.confidence[samples.order], np.sort(problem.confidence)[::-1])
@@ -59,7 +58,6 @@ def test_reweighting_is_rebuilding(problem: Problem, data: st.DataObject) -> Non
         assert_same(table, rebuilt)
         assert_same_flags(table, rebuilt)
         assert_same(table.oracle, rebuilt.oracle)
-        assert table.samples is not None
         np.testing.assert_array_equal(table.samples.block, rebuilt.samples.block)  # type: ignore[union-attr]
 
 
@@ -119,7 +117,6 @@ def test_kept_samples_do_not_change_with_the_callers_arrays(xp: Any) -> None:
     for array in (loss, weight, fresh):
         array[0] = 7.0
     for samples in (table.samples, again.samples):
-        assert samples is not None
         np.testing.assert_array_equal(to_numpy(samples.loss), [1.0, 0.0])
         np.testing.assert_array_equal(to_numpy(samples.sample_weight), [1.0, 0.0])
 
@@ -156,8 +153,6 @@ def test_an_order_that_is_found_later_is_the_one_that_is_found_at_once(policy: N
         for name in ("score", "weight", "loss", "count", "cumulative_weight", "cumulative_loss"):
             np.testing.assert_array_equal(getattr(later, name), getattr(once, name))
         assert type(later.samples).__name__ == "Unsorted"
-        assert later.samples is not None
-        assert once.samples is not None
         np.testing.assert_array_equal(later.samples.loss, once.samples.loss)
         np.testing.assert_array_equal(later.samples.block, once.samples.block)
         np.testing.assert_array_equal(later.score[later.samples.block], later.samples.score + 0.0)

@@ -22,9 +22,7 @@ def columns(losses: list[np.ndarray], scores: list[np.ndarray]) -> Any:
     return panel(dict(zip(names, losses, strict=True)), dict(zip(names, scores, strict=True)))
 
 
-def sizes(
-    draw: Any, repetitions: int, seed: int, specs: tuple[str, ...] = METRICS, n_resamples: int = 1000
-) -> dict[str, float]:
+def sizes(draw, repetitions, seed, specs=METRICS, n_resamples=1000):
     """Return the share of rejections at 5 % for several metrics on the same samples; an undefined one rejects none."""
     rng = np.random.default_rng(seed)
     counts, metrics = dict.fromkeys(specs, 0), {spec: abstain.metrics.parse(spec) for spec in specs}

@@ -182,9 +182,7 @@ def test_provenance_identifies_the_input() -> None:
         (3, 3, "drop", True), (3, 4, "drop", False),
     ],
 )  # fmt: skip
-def test_scores_that_lack_other_rows_are_measured_on_other_samples(
-    one: int | None, other: int | None, policy: str, same: bool, lazy: bool
-) -> None:
+def test_scores_that_lack_other_rows_are_measured_on_other_samples(one, other, policy, same, lazy):
     """Only where rows are dropped; a scan of single scores does not show whether two lack the same rows."""
     polars = pytest.importorskip("polars")
     columns = {"loss": [0.0, 1.0] * 10, "a": [k / 20 for k in range(20)], "b": [k * 7 % 20 / 20 for k in range(20)]}

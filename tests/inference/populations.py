@@ -1,6 +1,5 @@
 """Populations with a known truth, for simulations here and in ``benchmarks/inference.py``."""
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -75,9 +74,7 @@ def copies(n: int, rng: np.random.Generator, number: int = 15) -> Pair:
 # ---------------------------------------------------------------------- exchangeable pairs
 
 
-def exchangeable(
-    n: int, rng: np.random.Generator, *, k: int = 2, error: float = 0.2, noise: float = 0.7, kind: str = "plain"
-) -> tuple[list[np.ndarray], list[np.ndarray]]:
+def exchangeable(n, rng, *, k=2, error=0.2, noise=0.7, kind="plain"):
     """Return k losses and k scores none of which is better: exchangeable given the sample.
 
     ``kind``: ``"plain"`` and ``"ties"`` (few distinct scores) share one 0/1 loss; ``"models"`` have dependent losses of
@@ -98,12 +95,7 @@ def exchangeable(
     return losses, scores
 
 
-def rejected(
-    test: Callable[[list[np.ndarray], list[np.ndarray]], bool],
-    draw: Callable[[np.random.Generator], tuple[list[np.ndarray], list[np.ndarray]]],
-    repetitions: int,
-    seed: int = 0,
-) -> float:
+def rejected(test, draw, repetitions, seed=0):
     """Return the share of repetitions in which a test rejects."""
     rng = np.random.default_rng(seed)
     return sum(bool(test(*draw(rng))) for _ in range(repetitions)) / repetitions

@@ -56,9 +56,7 @@ def test_the_spread_is_that_of_the_terms(generalized: bool, clustered: bool, wei
 
 @pytest.mark.parametrize("generalized", [False, True])
 @pytest.mark.parametrize("kind", ["binary", "graded", "weighted", "clusters"])
-def test_a_simultaneous_band_is_a_pointwise_one_at_the_quantile_of_the_largest_deviation(
-    kind: str, generalized: bool
-) -> None:
+def test_a_simultaneous_band_is_a_pointwise_one_at_the_quantile_of_the_largest_deviation(kind, generalized):
     """Each multiplier by hand: of all thresholds from min_coverage on that have a spread; below nothing is said."""
     rng = np.random.default_rng(1)
     n, risk = 60, "generalized" if generalized else "selective"

@@ -17,9 +17,7 @@ KEPT = {
 
 @pytest.mark.parametrize(("rows", "less"), [("0/1", 7), ("0/1", 2), ("real", 2), ("clusters", 2)])
 @pytest.mark.parametrize("digits", [None, 2])
-def test_an_evaluation_that_gives_memory_back_has_the_same_numbers(
-    monkeypatch: pytest.MonkeyPatch, digits, rows: str, less: int
-) -> None:
+def test_an_evaluation_that_gives_memory_back_has_the_same_numbers(monkeypatch, digits, rows, less):
     """Large tables keep neither gradients nor sums; one with one more error keeps no columns. Small ones do the same.
 
     What is made part by part, or follows from the table before, is what is made of columns.

@@ -268,9 +268,7 @@ def test_what_is_summed_in_integers_is_exact() -> None:
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kind", ["binary", "real", "none wrong"])
-def test_replicates_scanned_together_are_those_scanned_alone(
-    tied: bool, weighted: bool, kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_replicates_scanned_together_are_those_scanned_alone(tied, weighted, kind, monkeypatch):
     """To the bit, also of the last ones, which do not fill the lanes, and where the first draws come late."""
     rng = np.random.default_rng(2)
     score, weight = rng.random(300), rng.exponential(size=300) if weighted else None

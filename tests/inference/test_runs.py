@@ -13,9 +13,7 @@ from tests.tiers import repeated
 AUGRC = abstain.metrics.get("augrc")
 
 
-def models(
-    n: int, runs: int, seed_sd: float, rng: np.random.Generator, k: int = 2
-) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+def models(n, runs, seed_sd, rng, k=2):
     """Return losses and scores of k equally good models; each run draws its own error rate and noise."""
     difficulty = rng.standard_normal(n)
     losses, scores = {}, {}

@@ -97,10 +97,8 @@ def test_a_few_large_clusters_are_named() -> None:
     losses, scores, rows = _models(np.r_[50, 50, np.full(18, 5)], 1.0, 0)
     each = abstain.compare(losses, scores, "risk", clusters=rows).difference("a", "b")
     assert each.df < 5
-    assert each.warning is not None
     assert "a few clusters hold most of the rows" in each.warning
     claim = inference.non_inferiority(losses, scores, "risk", margin=0.1, clusters=rows)
-    assert claim.warning is not None
     assert "a few clusters hold most of the rows" in claim.warning
 
 

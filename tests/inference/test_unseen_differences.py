@@ -48,9 +48,7 @@ def _samples(population: tuple[FloatArray, FloatArray, FloatArray], n: int, numb
 
 @repeated(12, 100)
 @pytest.mark.parametrize(("error", "moved", "n"), [(0.04, 0.02, 2500), (0.1, 0.02, 1000)])
-def test_equal_scores_differ_seldom_however_few_rows_decide(
-    error: float, moved: float, n: int, repetitions: int
-) -> None:
+def test_equal_scores_differ_seldom_however_few_rows_decide(error, moved, n, repetitions):
     """Of 100 samples of equal scores at most 10 say that they differ; without room for an unseen error 30 did."""
     found = [
         abstain.compare(loss, scores).differences[0].significant
@@ -77,7 +75,6 @@ def test_a_difference_without_an_error_where_it_lies_warns() -> None:
     moved[700:710] += 1.0
     difference = abstain.compare(np.tile(loss, 3), {"a": np.tile(base, 3), "b": np.tile(moved, 3)}).differences[0]
     assert not difference.significant
-    assert difference.warning is not None
     assert "too few samples on which the two differ" in difference.warning
 
 

@@ -76,7 +76,6 @@ def test_a_day_is_counted_from_all_rows() -> None:
     assert (last.when, last.rows, last.labels, last.coverage, last.changed) == ("3", *counted)
     assert (result.risk, result.delta, result.given, result.graded) == (0.2, 0.1, len(calls[2]["loss"]), True)
     # the lower limit of the coverage, for cases that were never seen
-    assert result.reach is not None
     spread, begin = len(taken) / 4, 1000 / 4
     chance = 2 * math.log(4) - math.log(0.1 / 2)
     short = math.sqrt((spread + begin) * (math.log((spread + begin) / begin) + 2 * chance))

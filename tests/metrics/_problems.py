@@ -38,9 +38,7 @@ def losses_of(metric: Metric) -> tuple[str, ...]:
 
 
 @st.composite
-def unit_problems(
-    draw: st.DrawFn, losses: tuple[str, ...], kinds: tuple[str, ...], min_size: int, max_size: int
-) -> Problem:
+def unit_problems(draw, losses, kinds, min_size, max_size):
     """Draw a problem whose scores are probabilities, bin edges, 0 and 1 among them."""
     n = draw(st.integers(min_size, max_size))
     free = st.floats(0.0, 1.0, allow_subnormal=False)
@@ -52,15 +50,7 @@ def unit_problems(
     return Problem(np.array(loss), np.array(confidence), None if weight is None else np.array(weight))
 
 
-def problems_for(
-    metric: Metric,
-    *,
-    scores: tuple[str, ...] = SCORES,
-    kinds: tuple[str, ...] | None = None,
-    losses: tuple[str, ...] | None = None,
-    min_size: int = 1,
-    max_size: int = 14,
-) -> st.SearchStrategy[Problem]:
+def problems_for(metric, *, scores=SCORES, kinds=None, losses=None, min_size=1, max_size=14):
     """Return a strategy for problems that this metric accepts; ``kinds`` are kinds of weights."""
     allowed = losses_of(metric) if losses is None else tuple(kind for kind in losses if kind in losses_of(metric))
     given = (("none", "frequencies") if needs_counts(metric) else WEIGHTS) if kinds is None else kinds

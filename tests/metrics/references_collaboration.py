@@ -46,9 +46,7 @@ def oc_auc(data: Data, review_fraction: float = 0.005, curve: str = "roc") -> fl
     return math.fsum(parts)
 
 
-def oc_auc_classifier(
-    labels: list[int], rows: list[list[float]], weight: list[float], review_fraction: float = 0.005
-) -> float:
+def oc_auc_classifier(labels, rows, weight, review_fraction=0.005):
     """AUROC after whole ties of the least confident, as far as the fraction reaches, got their label as score."""
     data = Data.of([0.0] * len(labels), [max(row) for row in rows], weight)
     scores = [

@@ -148,9 +148,7 @@ def nll(labels: list[int], rows: list[list[float]], weight: list[float], clip: f
     return math.fsum(w * e for w, e in zip(weight, each, strict=True)) / math.fsum(weight)
 
 
-def classwise_ece(
-    labels: list[int], rows: list[list[float]], weight: list[float], bins: int = 15, binning: str = "equal_width"
-) -> float:
+def classwise_ece(labels, rows, weight, bins=15, binning="equal_width"):
     """Mean over classes of the ECE of "it is class k"."""
     errors = []
     for k in range(len(rows[0])):

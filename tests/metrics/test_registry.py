@@ -122,9 +122,7 @@ def test_the_wrong_kind_of_input_is_named(metric: Metric) -> None:
         ("unit_loss", [0.0, 1.5], [0.5, 0.5], r"needs losses in \[0, 1\].*at least 1.5"),  # the mean of a tie is .75
     ],
 )  # fmt: skip
-def test_unmet_needs_are_named_with_their_remedy(
-    need: str, loss: list[float], scores: list[float], message: str
-) -> None:
+def test_unmet_needs_are_named_with_their_remedy(need, loss, scores, message):
     """Graded losses, scores that are no probabilities, losses above 1: by each metric that needs others."""
     of = [metric for metric in ALL if need in metric.needs]
     assert len(of) > 3

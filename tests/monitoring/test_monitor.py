@@ -188,7 +188,6 @@ def test_weighted_calibration_tells_no_drift() -> None:
     )
     seen = monitor(found.policy(score="s"), np.ones(50), np.ones(50))
     assert (seen.violated, seen.coverage_drifted, seen.score_drifted) == (True, None, None)
-    assert seen.drift_undecided is not None
     assert "weighted" in seen.drift_undecided
 
 

@@ -29,9 +29,7 @@ def rows(n: int, risk: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 @settings(deadline=None, max_examples=20)
 @given(st.lists(st.integers(0, 1500), max_size=6), st.sampled_from([0.03, 0.2]))
-def test_parts_and_saved_states_say_what_all_rows_say(
-    tmp_path_factory: pytest.TempPathFactory, cuts: list[int], risk: float
-) -> None:
+def test_parts_and_saved_states_say_what_all_rows_say(tmp_path_factory, cuts, risk):
     """Rows in parts of any size, each time from the file, end where all rows at once end, to the last bit."""
     loss, score = rows(1500, risk)
     file = tmp_path_factory.mktemp("watch") / "state.json"
@@ -287,7 +285,6 @@ def test_a_late_change_is_signalled_before_the_guarantee_is_called_broken() -> N
     loss = np.r_[rows(10_000, 0.02)[0], rows(2000, 0.1, 1)[0]]
     seen = monitor(POLICY, loss, np.ones(12_000), accepted_only=True)
     late_signals = [at for at in seen.changed_at if at > 10_000]
-    assert seen.violated_at is not None
     assert 10_000 < late_signals[0] < seen.violated_at
     assert "This is no violation" in " ".join(str(seen).split())
 

@@ -111,9 +111,7 @@ EDGES: list[tuple[str, float, list[tuple[list[Any], Any]]]] = [
 
 
 @pytest.mark.parametrize(("score", "threshold", "table"), EDGES)
-def test_every_form_gives_the_score_that_is_written_beside_its_row(
-    score: str, threshold: float, table: list[tuple[list[Any], Any]]
-) -> None:
+def test_every_form_gives_the_score_that_is_written_beside_its_row(score, threshold, table):
     """What is off by less than a thousandth is clipped; None: what is off by more is refused, in SQL NULL."""
     columns = [score] if score == "s" else ["a", "b", "c"][: len(table[0][0])]
     policy = bare(score, columns, threshold)

@@ -60,9 +60,7 @@ def test_a_score_that_nothing_gives(score: str | None, temperature: float | None
         ({"correct": "right"}, {"correct": "right"}),
     ],
 )
-def test_labelled_rows_are_read_as_at_calibration_but_for_what_is_given(
-    given: dict[str, str], kept: dict[str, str]
-) -> None:
+def test_labelled_rows_are_read_as_at_calibration_but_for_what_is_given(given, kept):
     """One statement of what is right takes the place of another; other columns leave it as it was."""
     outputs = abstain.read_outputs({"wrong": [0, 1, 0], "entropy": [0.1, 0.6, 0.2]}, loss="wrong")
     how = score_reading(outputs)
@@ -79,7 +77,6 @@ def test_the_statement_names_the_weighted_population(weighted: bool) -> None:
     weights = {"sample_weight": np.tile([0.5, 1.5], 1000), "max_weight": 1.5} if weighted else {}
     found = abstain.choose_threshold(loss, confidence, risk=0.1, delta=0.05, **weights)
     guarantee = found.guarantee()
-    assert guarantee is not None
     assert ("in the weighted population" in guarantee.statement) == weighted
 
 
@@ -150,9 +147,7 @@ ASKED: list[tuple[dict[str, Any], str | None, float | None, tuple[Any, ...]]] = 
 
 
 @pytest.mark.parametrize(("columns", "score", "temperature", "wanted"), ASKED)
-def test_new_files_hold_the_score_where_the_calibration_file_did(
-    columns: dict[str, Any], score: str | None, temperature: float | None, wanted: tuple[Any, ...]
-) -> None:
+def test_new_files_hold_the_score_where_the_calibration_file_did(columns, score, temperature, wanted):
     """The column of a score that is named, else the confidence; with a temperature, or without one, the classes."""
     how = score_reading(abstain.read_outputs(TABLE, **columns), score, temperature)
     assert (how.score, how.inputs, how.temperature, how.reading) == wanted

@@ -127,9 +127,7 @@ def test_another_share_of_accepted_rows_is_noted_where_chance_does_not_explain_i
 
 @pytest.mark.parametrize(("n", "beyond", "noted"), [(19, 19, False), (20, 10, False), (20, 11, True), (41, 21, True)])
 @pytest.mark.parametrize("above", [False, True])
-def test_scores_that_lie_where_hardly_any_did_are_noted(
-    n: int, beyond: int, noted: bool, above: bool, tmp_path: Path
-) -> None:
+def test_scores_that_lie_where_hardly_any_did_are_noted(n, beyond, noted, above, tmp_path):
     """More than half of at least twenty, below the lowest or above the highest of the nine bins."""
     known = Calibration(n=10, n_accepted=5, weighted=False, bins=((0.2, 9), (0.4, 5), (0.6, 1)))
     policy = Policy("s", None, None, None, {"": 0.4}, Objective(coverage=0.5), None, known)

@@ -80,7 +80,6 @@ def test_not_attainable_is_an_answer() -> None:
     found = abstain.choose_threshold([1, 0, 1], [0.9, 0.8, 0.7], risk=0.1)
     assert (found.attainable, found.threshold) == (False, np.inf)
     assert found.reason == "no threshold attains a selective risk of 0.1 or less; the lowest attainable is 0.5"
-    assert found.best is not None
     assert found.best.coverage == pytest.approx(2 / 3)
     assert not found.accept([np.inf, 1.0]).any()
     assert "not attainable" in str(found)

@@ -121,9 +121,7 @@ def test_an_edited_policy_is_noticed(tmp_path: Path) -> None:
             ({"temperature": 2.0}, "'t' is a finished column"))],
     ],
 )  # fmt: skip
-def test_edited_nonsense_is_refused_even_if_edits_are_allowed(
-    tmp_path: Path, changes: dict[str, object], message: str
-) -> None:
+def test_edited_nonsense_is_refused_even_if_edits_are_allowed(tmp_path, changes, message):
     """The message names the file, the field and the remedy."""
     path = tmp_path / "policy.json"
     policy().save(path)
@@ -312,9 +310,7 @@ def test_no_guarantee_is_no_open_question() -> None:
 
 
 @pytest.mark.parametrize(("power", "noted"), [(1.0, False), (0.7, True)])
-def test_apply_notes_another_model(
-    power: float, noted: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_apply_notes_another_model(power, noted, tmp_path, monkeypatch, capsys):
     """A model that nobody checked is noted, and a share of accepted rows that chance does not explain."""
     monkeypatch.chdir(tmp_path)
     score, loss = rows(2000, 0)

@@ -131,7 +131,6 @@ def test_the_sentence_never_says_more() -> None:
     for slack in np.linspace(0.0005, 0.0495, 99):
         reach = Reach(0.05, 0.05 - slack, 0.5, where=" of each group")
         said = re.search(r"at most ([\d.]+) % of the answered cases of each group", reach.sentence)
-        assert said is not None
         assert reach.with_ood(float(said[1]) / 100.0) <= 0.05 + 1e-12
         assert float(said[1]) >= 0.9 * 100.0 * reach.ood_share - 0.001
 
