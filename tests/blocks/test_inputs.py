@@ -85,9 +85,8 @@ def test_booleans_are_losses_and_scores(xp: Any) -> None:
 def test_numpy_floats_of_any_width(dtype: str) -> None:
     """Scores are compared as the values that they hold, not as what they were rounded from."""
     loss, confidence = np.array([0.1, 1.0, 0.25]).astype(dtype), np.array([0.1, 0.1, 0.3]).astype(dtype)
-    assert_same(
-        TieBlocks.from_samples(loss, confidence), slow_table(loss.astype(np.float64), confidence.astype(np.float64))
-    )
+    doubles = loss.astype(np.float64), confidence.astype(np.float64)
+    assert_same(TieBlocks.from_samples(loss, confidence), slow_table(*doubles))
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])

@@ -61,9 +61,8 @@ def test_an_identifier_is_no_group() -> None:
 def test_groups_of_the_same_label_stay_apart() -> None:
     """Column "a" with value "b = c" and column "a = b" with value "c" are two groups."""
     groups = {"a": ["b = c", "b = c", "x"], "a = b": ["c", "x", "x"]}
-    result = abstain.evaluate(
-        abstain.Outputs(loss=[0, 1, 1], confidence=[3, 2, 1], groups=groups), metrics="risk", groups=["a", "a = b"]
-    )
+    given = abstain.Outputs(loss=[0, 1, 1], confidence=[3, 2, 1], groups=groups)
+    result = abstain.evaluate(given, metrics="risk", groups=["a", "a = b"])
     assert len(result.groups) == 5
     assert result.value("risk", group="a = b = c") == 0.5
     assert result.value("risk", group="'a = b' = 'c'") == 0.0

@@ -34,10 +34,8 @@ for name in ("knn", "mds", "rmds", "klm", "openmax"):
 
 def printed(script: str = SCRIPT, **environment: str) -> str:
     """Return what the script prints in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-c", script], env={**os.environ, **environment}, capture_output=True, text=True, check=True
-    )
-    return done.stdout
+    command, env = [sys.executable, "-c", script], {**os.environ, **environment}
+    return subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout
 
 
 def test_processes_and_threads_change_no_bit() -> None:
@@ -49,11 +47,7 @@ def test_processes_and_threads_change_no_bit() -> None:
 
 def test_threads_keep_the_digits_of_scores_that_multiply_matrices() -> None:
     """The linear algebra behind NumPy divides its sums among the threads; ``knn`` takes its products in float32."""
-    first, second = (
-        np.array(
-            [row.split() for row in printed(SCORES, OMP_NUM_THREADS=n, OPENBLAS_NUM_THREADS=n).splitlines()], float
-        )
-        for n in ("1", "2")
-    )
+    shown = [printed(SCORES, OMP_NUM_THREADS=n, OPENBLAS_NUM_THREADS=n).splitlines() for n in ("1", "2")]
+    first, second = (np.array([row.split() for row in rows], float) for rows in shown)
     np.testing.assert_allclose(first[:1], second[:1], rtol=0.0, atol=5e-7)
     np.testing.assert_allclose(first[1:], second[1:], rtol=1e-10, atol=1e-10 * float(np.abs(first).max()))

@@ -23,10 +23,8 @@ def terminal(result: abstain.Result, width: int, colours: bool = False) -> str:
     """Return what a terminal of this width shows."""
     rich = pytest.importorskip("rich.console")
     stream = io.StringIO()
-    console = rich.Console(
-        file=stream, width=width, force_terminal=colours, color_system="truecolor" if colours else None, highlight=False
-    )
-    console.print(result)
+    options = {"force_terminal": colours, "color_system": "truecolor" if colours else None, "highlight": False}
+    rich.Console(file=stream, width=width, **options).print(result)
     return stream.getvalue()
 
 
@@ -60,9 +58,8 @@ def test_one_score_has_its_metrics_below_each_other() -> None:
     """A single column is read faster than many; there is no best."""
     result = abstain.evaluate(OUTPUTS, NAMES[0], "augrc,auroc_f", level=None)
     (table,) = result.tables()
-    assert [row[0].value for row in table.shown()] == [
-        "AUGRC ↓", "AUROC of failures ↑", "Distinct scores", "Largest tie",
-    ]  # fmt: skip
+    shown = ["AUGRC ↓", "AUROC of failures ↑", "Distinct scores", "Largest tie"]
+    assert [row[0].value for row in table.shown()] == shown
     assert table.headings() == ["", NAMES[0]]
     assert best(table) == set()
 
@@ -100,9 +97,8 @@ def test_groups_are_compared_at_one_threshold() -> None:
         accepted = member & (score >= threshold)
         assert (n, coverage) == (member.sum(), pytest.approx(accepted.sum() / member.sum()))
         assert risk == pytest.approx(loss[accepted].mean())
-    nowhere = abstain.Outputs(
-        loss=[0, 1, 0, 1], scores={"s": [0.5, np.nan, np.nan, np.nan]}, groups={"g": list("abab")}
-    )
+    scores = {"s": [0.5, np.nan, np.nan, np.nan]}
+    nowhere = abstain.Outputs(loss=[0, 1, 0, 1], scores=scores, groups={"g": list("abab")})
     rejected = abstain.evaluate(nowhere, "s", "augrc", groups="g", nan_policy="reject", level=None)
     assert rejected.tables()[1].headings() == ["Group", "n", "AUGRC ↓"]  # no threshold accepts 80 %
 

@@ -25,9 +25,8 @@ def outputs_of(problem: Problem) -> abstain.Outputs:
 def test_defaults_never_fail(problem: Problem) -> None:
     """All right, all wrong, one sample, one score: the default metrics give numbers or reasons."""
     result = abstain.evaluate(outputs_of(problem))
-    assert [entry.metric for entry in result.measurements] == [
-        abstain.metrics.parse(spec).spec for spec in DEFAULT_METRICS
-    ]
+    specs = [abstain.metrics.parse(spec).spec for spec in DEFAULT_METRICS]
+    assert [entry.metric for entry in result.measurements] == specs
     for entry in result.measurements:
         assert np.isnan(entry.value) == (entry.reason is not None)
 
@@ -75,19 +74,15 @@ def test_metrics_in_every_form() -> None:
     ):
         specs = [entry.metric for entry in abstain.evaluate(OUTPUTS, metrics=metrics).measurements]
         assert specs == ["augrc", "aurc(estimator=trapezoid)"]
-    only = abstain.evaluate(OUTPUTS, metrics=aurc)
-    assert only.value("aurc(estimator=trapezoid)") == abstain.aurc(
-        OUTPUTS.error, PROBABILITIES.max(1), estimator="trapezoid"
-    )
+    only = abstain.evaluate(OUTPUTS, metrics=aurc).value("aurc(estimator=trapezoid)")
+    assert only == abstain.aurc(OUTPUTS.error, PROBABILITIES.max(1), estimator="trapezoid")
 
 
 def test_losses_above_one_have_no_accuracy() -> None:
     """The first default metric is the accuracy where there is one, else the risk."""
-    first = [
-        abstain.evaluate(abstain.Outputs(loss=loss, confidence=[0.9, 0.8])).measurements[0]
-        for loss in ([0, 1], [0.5, 1.0], [0.5, 1.5])
-    ]
-    assert [(entry.metric, entry.value) for entry in first] == [("accuracy", 0.5), ("accuracy", 0.25), ("risk", 1.0)]
+    for loss, wanted in (([0, 1], ("accuracy", 0.5)), ([0.5, 1.0], ("accuracy", 0.25)), ([0.5, 1.5], ("risk", 1.0))):
+        first = abstain.evaluate(abstain.Outputs(loss=loss, confidence=[0.9, 0.8])).measurements[0]
+        assert (first.metric, first.value) == wanted
 
 
 @pytest.mark.parametrize("policy", ["reject", "drop"])
@@ -167,8 +162,7 @@ def test_what_a_network_returns_is_evaluated_as_it_is(half: bool) -> None:
     logits = torch.nn.Linear(4, 3)(inputs).to(torch.bfloat16 if half else torch.float32)
     assert logits.requires_grad
     found = abstain.evaluate(labels=labels, logits=logits, metrics=["augrc"], level=0)
-    expected = abstain.evaluate(
-        labels=labels.numpy(), logits=logits.detach().float().numpy(), metrics=["augrc"], level=0
-    )
+    plain = {"labels": labels.numpy(), "logits": logits.detach().float().numpy()}
+    expected = abstain.evaluate(**plain, metrics=["augrc"], level=0)
     assert found.value("augrc") == expected.value("augrc")
     assert logits.requires_grad

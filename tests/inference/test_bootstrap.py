@@ -38,11 +38,10 @@ def test_a_difference_by_bootstrap_has_the_spread_of_its_replicates(metric: str,
     rng = np.random.default_rng(0)
     loss, unit = (rng.random(120) < 0.2) * 1.0, np.arange(120) // 4 if clustered else None
     scores = {name: rng.random(120) - 0.3 * loss for name in ("a", "b")}
-    found = abstain.compare(loss, scores, metric, method="bootstrap", n_resamples=400, rng=5, clusters=unit)
+    options = {"n_resamples": 400, "rng": 5, "clusters": unit}
+    found = abstain.compare(loss, scores, metric, method="bootstrap", **options)
     one = found.difference("a", "b")
-    drawn = {
-        name: bootstrap(metric, loss, each, n_resamples=400, rng=5, clusters=unit) for name, each in scores.items()
-    }
+    drawn = {name: bootstrap(metric, loss, each, **options) for name, each in scores.items()}
     apart = loss - loss.mean()
     number = np.sum(apart**2) ** 2 / np.sum(apart**4)
     factor = np.sqrt(30 / 29) if clustered else 1.0
@@ -169,10 +168,8 @@ def test_few_resamples_and_few_clusters_are_said() -> None:
     rests = clustered.interval().rests_on
     assert (rests, rests.unit, round(rests.number)) == (clustered.rests_on, "clusters with errors", 7)
     two = bootstrap("aurc", loss, score, clusters=np.arange(90) % 2, n_resamples=100).interval()
-    assert (two.warning, np.isnan(two.low)) == (
-        "no interval and no p-value: it rests on about 2 clusters; give at least 6 of similar size",
-        True,
-    )
+    assert two.warning == "no interval and no p-value: it rests on about 2 clusters; give at least 6 of similar size"
+    assert np.isnan(two.low)
     single = bootstrap("aurc", loss, score, strata=np.arange(90) == 0, n_resamples=100)
     assert "the smallest stratum holds 1 sample(s)" in str(single.warning)
 
@@ -187,11 +184,7 @@ def test_few_resamples_and_few_clusters_are_said() -> None:
         ({"strata": [0, 1, 2, 3]}, ValueError, "every stratum holds a single sample"),
         ({"n_resamples": 1}, ValueError, "n_resamples must be a whole number >= 2, got 1"),
         ({"backend": "cuda"}, ValueError, "backend='cuda' is not known"),
-        (
-            {"metric": "brier_score"},
-            abstain.UnmetNeed,
-            "brier_score depends on no confidence score; .* give it the labels",
-        ),
+        ({"metric": "brier_score"}, abstain.UnmetNeed, "brier_score depends on no .* score; .* give it the labels"),
         ({"metric": "oc_auc_classifier"}, abstain.UnmetNeed, "oc_auc_classifier takes probabilities, not"),
         ({"metric": "ece"}, abstain.UnmetNeed, "confidence scores that are probabilities"),
     ],

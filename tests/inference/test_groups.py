@@ -75,12 +75,11 @@ def with_weightless(seed):
 @pytest.mark.parametrize("clustered", [False, True])
 def test_samples_of_weight_0_leave_the_band_as_it_is(risk, clustered):
     """They make no cluster: eight are few, and each interval says how few count."""
-    one, two = (
-        abstain.inference.risk_band(
-            loss, score, risk=risk, sample_weight=weight, clusters=cluster if clustered else None
-        )
-        for loss, score, weight, cluster in with_weightless(4)
-    )
+    bands = []
+    for loss, score, weight, cluster in with_weightless(4):
+        given = {"sample_weight": weight, "clusters": cluster if clustered else None}
+        bands.append(abstain.inference.risk_band(loss, score, risk=risk, **given))
+    one, two = bands
     for name, column in one.table().items():
         np.testing.assert_allclose(two.table()[name], column, rtol=1e-12)
     note = one.at(one.threshold[-1]).warning

@@ -159,11 +159,7 @@ def test_sums_of_squares_from_the_scatter_of_two_columns(kind: str) -> None:
     }[kind]  # fmt: skip
     blocks = abstain.TieBlocks.from_samples(loss, score, keep_samples=True)
     own = abstain.metrics.get("augrc").gradient_of(blocks)
-    for right, share in (
-        ((1.0, 0.0, 0.0), (1.0, 0.0)),
-        ((3.0, -0.2, 1e-4), (2.0, 1e-3)),
-        ((0.0, 0.0, 0.0), (0.0, 0.0)),
-    ):
+    for right, share in (((1, 0, 0), (1, 0)), ((3.0, -0.2, 1e-4), (2.0, 1e-3)), ((0, 0, 0), (0, 0))):
         derived = Derived(own, right, share)
         parts = scatters(own, blocks)
         found = sum(part.square(*terms) for part, terms in zip(parts, derived.terms, strict=True))

@@ -90,11 +90,9 @@ def test_exact_intervals_cover_at_every_risk(n):
     assert np.sum(mass * inside, axis=1).min() < 0.95
 
 
-BOUNDED = [metrics.get(name) for name in metrics.names("blocks") if metrics.get(name).image is None]
-BOUNDED = [metric for metric in BOUNDED if metric.worst is not None]
-BOUNDED += map(
-    metrics.parse, ["sele(factor=2)", "augrc(coverage_range=(0.05, 0.7))", "aurc(coverage_range=(0.3, 0.9))"]
-)
+RANGES = ["sele(factor=2)", "augrc(coverage_range=(0.05, 0.7))", "aurc(coverage_range=(0.3, 0.9))"]
+BOUNDED = [metrics.parse(spec) for spec in (*metrics.names("blocks"), *RANGES)]
+BOUNDED = [metric for metric in BOUNDED if metric.image is None and metric.worst is not None]
 
 
 @pytest.mark.parametrize("metric", BOUNDED, ids=lambda metric: metric.spec)
@@ -114,11 +112,9 @@ def test_degrees_of_freedom_of_a_quantile_follow_its_level():
     rng = np.random.default_rng(0)
     loss = np.repeat([1.0, 0.0], [16, 284])
     score = rng.random(300) - 0.3 * loss
-    found = [
-        inference.bootstrap(metrics.get("fpr95_error", recall=recall), loss, score, n_resamples=200).df
-        for recall in (0.05, 0.5, 0.8, 0.95, 0.99)
-    ]
-    np.testing.assert_allclose(found, [3.2, 16.0, 12.8, 3.2, 0.64])
+    for recall, df in ((0.05, 3.2), (0.5, 16.0), (0.8, 12.8), (0.95, 3.2), (0.99, 0.64)):
+        found = inference.bootstrap(metrics.get("fpr95_error", recall=recall), loss, score, n_resamples=200)
+        assert found.df == pytest.approx(df)
 
 
 IMAGES = [metrics.get(name) for name in metrics.names("blocks") if metrics.get(name).image is not None]
@@ -161,10 +157,8 @@ def test_means_over_predictions_have_intervals():
     """NLL and Brier score of the vector: a mean, so the standard error is that of a mean; clusters and weights too."""
     rng = np.random.default_rng(3)
     labels, proba = rng.integers(0, 3, 200), rng.dirichlet(np.ones(3), 200)
-    for name, terms in (
-        ("nll", -np.log(proba[np.arange(200), labels])),
-        ("brier_score", np.sum((proba - np.eye(3)[labels]) ** 2, axis=1)),
-    ):
+    squares = np.sum((proba - np.eye(3)[labels]) ** 2, axis=1)
+    for name, terms in (("nll", -np.log(proba[np.arange(200), labels])), ("brier_score", squares)):
         interval = abstain.confidence_interval(name, labels, proba)
         assert inference.influence(name, labels, proba) == pytest.approx(terms - terms.mean())
         assert abstain.standard_error(name, labels, proba) == pytest.approx(interval.standard_error)

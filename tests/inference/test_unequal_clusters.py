@@ -16,9 +16,9 @@ def _models(sizes: Any, together: float, seed: int) -> tuple[dict[str, Any], dic
     """Return two exchangeable models with normal losses, of which rows of a cluster share a part, and clusters."""
     rng = np.random.default_rng([seed, 3])
     rows = np.repeat(np.arange(len(sizes)), sizes)
-    losses = {
-        name: 20.0 + rng.normal(size=len(rows)) + together * rng.normal(size=len(sizes))[rows] for name in ("a", "b")
-    }
+    losses = {}
+    for name in ("a", "b"):
+        losses[name] = 20.0 + rng.normal(size=len(rows)) + together * rng.normal(size=len(sizes))[rows]
     return losses, {name: rng.random(len(rows)) for name in losses}, rows
 
 

@@ -32,9 +32,8 @@ def _equal(error: float, moved: float, margin: float = 0.0) -> tuple[FloatArray,
     for _ in range(40):
         middle = 0.5 * (low + high)
         base, score, chance = _promoted(error, moved, middle)
-        low, high = (
-            (middle, high) if abstain.augrc(chance, score) - abstain.augrc(chance, base) < margin else (low, middle)
-        )
+        below = abstain.augrc(chance, score) - abstain.augrc(chance, base) < margin
+        low, high = (middle, high) if below else (low, middle)
     return _promoted(error, moved, low)
 
 
@@ -50,19 +49,15 @@ def _samples(population: tuple[FloatArray, FloatArray, FloatArray], n: int, numb
 @pytest.mark.parametrize(("error", "moved", "n"), [(0.04, 0.02, 2500), (0.1, 0.02, 1000)])
 def test_equal_scores_differ_seldom_however_few_rows_decide(error, moved, n, repetitions):
     """Of 100 samples of equal scores at most 10 say that they differ; without room for an unseen error 30 did."""
-    found = [
-        abstain.compare(loss, scores).differences[0].significant
-        for loss, scores in _samples(_equal(error, moved), n, repetitions)
-    ]
+    samples = _samples(_equal(error, moved), n, repetitions)
+    found = [abstain.compare(*sample).differences[0].significant for sample in samples]
     assert sum(found) <= {12: 3, 100: 10}[repetitions]
 
 
 def test_a_score_at_the_margin_is_seldom_called_not_inferior() -> None:
     """Of 100 samples at the margin at most 10 claim; 15 did."""
-    claimed = [
-        inference.non_inferiority(loss, scores, margin=2e-4).shown
-        for loss, scores in _samples(_equal(0.04, 0.02, 2e-4), 2500, 100)
-    ]
+    samples = _samples(_equal(0.04, 0.02, 2e-4), 2500, 100)
+    claimed = [inference.non_inferiority(*sample, margin=2e-4).shown for sample in samples]
     assert len(claimed) == 100
     assert sum(claimed) <= 10
 
@@ -190,9 +185,8 @@ def test_room_for_an_error_anywhere_is_its_mean_over_rows(kind: str, clustered: 
             assert pairs._anywhere(0, 1) == pytest.approx(expected, rel=1e-9)
             assert pairs.of(0, 1) == max(pairs._anywhere(0, 1), pairs.directed(0, 1))
             most = max(1.0, float(mine[0].max())) if len(judged) == 1 else 1.0
-            rises_there = (
-                np.concatenate([rise[rows] for rise in rises]) if len(judged) == 1 else np.ravel([*rises, 0 * rises[0]])
-            )
+            alike = len(judged) == 1
+            rises_there = np.concatenate([rise[rows] for rise in rises]) if alike else np.ravel([*rises, 0 * rises[0]])
             assert pairs.largest(0, 1) == pytest.approx(most * size[rows].max() * np.ptp(rises_there))
 
 
@@ -204,9 +198,8 @@ def test_the_spread_of_a_difference_has_the_unseen_error_in_it(clusters: FloatAr
     scores["b"] = np.where(rng.random(150) < 0.9, scores["a"], scores["b"])
     found = abstain.compare(loss, scores, clusters=clusters, method="influence").differences[0]
     rows = [[abstain.augrc(loss + (np.arange(150) == r), each) for r in range(150)] for each in scores.values()]
-    gap = np.subtract(
-        *(np.array(each) - abstain.augrc(loss, score) for each, score in zip(rows, scores.values(), strict=True))
-    )
+    value = [abstain.augrc(loss, score) for score in scores.values()]
+    gap = (np.array(rows[0]) - value[0]) - (np.array(rows[1]) - value[1])
     table = abstain.TieBlocks.from_samples(loss, scores["a"], keep_samples=True)
     unseen = max(each.of(0, 1) for each in unseen_pairs([gap, 0.0 * gap], [table], True, clusters))
     terms = np.subtract(*(abstain.inference.influence("augrc", loss, each) for each in scores.values())) / 150

@@ -65,9 +65,8 @@ def frames() -> list[Any]:
     rng = np.random.default_rng(1)
     score = rng.random(4000)
     wrong = np.where(rng.random(4000) < 0.9, (rng.random(4000) < 0.1 * (1 - score)).astype(float), np.nan)
-    rows = pl.DataFrame(
-        {"conf": score, "err": wrong, "case": [f"r{k}" for k in range(4000)], "site": ["a", "b"] * 2000}
-    )
+    names = {"case": [f"r{k}" for k in range(4000)], "site": ["a", "b"] * 2000}
+    rows = pl.DataFrame({"conf": score, "err": wrong, **names})
     rows = rows.with_columns(pl.col("err").fill_nan(None), chance=pl.lit(0.9))
     return [rows, rows.lazy(), pd.DataFrame(rows.to_dict(as_series=False)), duckdb.sql("select * from rows")]
 

@@ -102,10 +102,8 @@ def test_a_day_is_counted_from_all_rows() -> None:
 @pytest.mark.parametrize("clusters", [False, True])
 def test_answers_of_a_policy_are_tested_by_the_bets(clusters: bool) -> None:
     """Evidence and signals are those of the answered labels in their order, or of the clusters of these."""
-    options = {"max_cluster": 2} if clusters else {}
-    live = LiveCertificate(
-        risk=0.1, delta=0.05, thresholds=GRID, audit=0.5, max_weight=2.0, run_length=500.0, **options
-    )
+    options: Any = {"risk": 0.1, "delta": 0.05, "thresholds": GRID, "audit": 0.5, "max_weight": 2.0}
+    live = LiveCertificate(**options, run_length=500.0, max_cluster=2 if clusters else None)
     rng, evidence, detector = np.random.default_rng(1), Evidence(0.1), Detector(0.1, 500.0)
     highest, answered, violated, changed = 0.0, 0, None, None
     rows, old = 0, None

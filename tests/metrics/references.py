@@ -174,11 +174,9 @@ def augrc(data: Data, coverage_range: tuple[float, float] = (0.0, 1.0)) -> float
     """Pairs in which a loss is accepted no later than the other sample; ties count half. Partial: trapezoids."""
     total = data.total()
     if coverage_range == (0.0, 1.0):
-        return math.fsum(
-            w * loss * v * (1.0 if g > h else 0.5 if g == h else 0.0)
-            for loss, g, w in data.rows()
-            for _, h, v in data.rows()
-        ) / (total * total)
+        pairs = itertools.product(data.rows(), data.rows())
+        won = [w * loss * v * (1.0 if g > h else 0.5 if g == h else 0.0) for (loss, g, w), (_, h, v) in pairs]
+        return math.fsum(won) / (total * total)
     parts = []
     for w0, l0, w1, l1 in segments(data):
         low, high = max(w0, coverage_range[0] * total), min(w1, coverage_range[1] * total)
@@ -193,12 +191,9 @@ def augrc_unbiased(data: Data) -> float:
     n = len(rows)
     if n < 2:
         return NAN
-    pairs = [
-        loss * (1.0 if score > other else 0.5 if score == other else 0.0)
-        for i, (loss, score) in enumerate(rows)
-        for k, (_, other) in enumerate(rows)
-        if i != k
-    ]
+    pairs = []
+    for (loss, score), (_, other) in itertools.permutations(rows, 2):
+        pairs.append(loss * (1.0 if score > other else 0.5 if score == other else 0.0))
     return math.fsum(pairs) / (n * (n - 1))
 
 
@@ -266,9 +261,8 @@ def hull_heights(data: Data) -> list[tuple[float, float]]:
     points = [(0.0, 0.0)] + [tuple(x / total for x in accepted(data, t)) for t in thresholds(data)]
     heights = []
     for c, g in points:
-        chords = [
-            g0 + (g1 - g0) * (c - c0) / (c1 - c0) for c0, g0 in points for c1, g1 in points if c0 < c1 and c0 <= c <= c1
-        ]
+        around = [(low, high) for low, high in itertools.product(points, points) if low[0] <= c <= high[0] > low[0]]
+        chords = [g0 + (g1 - g0) * (c - c0) / (c1 - c0) for (c0, g0), (c1, g1) in around]
         heights.append((c, min([g, *chords])))
     return heights
 
@@ -295,10 +289,8 @@ def aurc_achievable(data: Data) -> float:
 
 def right_and_wrong(data: Data) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
     """(score, weight) of the correct and of the wrong predictions."""
-    return (
-        [(g, w) for loss, g, w in data.rows() if loss == 0.0],
-        [(g, w) for loss, g, w in data.rows() if loss == 1.0],
-    )
+    right, wrong = ([(g, w) for loss, g, w in data.rows() if loss == kind] for kind in (0.0, 1.0))
+    return right, wrong
 
 
 def auroc_f(data: Data) -> float:

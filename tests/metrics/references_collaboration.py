@@ -49,13 +49,12 @@ def oc_auc(data: Data, review_fraction: float = 0.005, curve: str = "roc") -> fl
 def oc_auc_classifier(labels, rows, weight, review_fraction=0.005):
     """AUROC after whole ties of the least confident, as far as the fraction reaches, got their label as score."""
     data = Data.of([0.0] * len(labels), [max(row) for row in rows], weight)
-    scores = [
-        float(label) if _share_reviewed(max(row), data, review_fraction) == 1.0 else row[1]
-        for label, row, w in zip(labels, rows, weight, strict=True)
-        if w > 0.0
-    ]
-    samples = list(zip([y for y, w in zip(labels, weight, strict=True) if w > 0.0], scores, data.weight, strict=True))
-    return _pairs([(g, w) for y, g, w in samples if y == 1], [(g, w) for y, g, w in samples if y == 0])
+    samples = []
+    for label, row, w in zip(labels, rows, weight, strict=True):
+        if w > 0.0:
+            reviewed = _share_reviewed(max(row), data, review_fraction) == 1.0
+            samples.append((label, float(label) if reviewed else row[1], w))
+    return _pairs(*([(g, w) for y, g, w in samples if y == kind] for kind in (1, 0)))
 
 
 def auroc_accepted_area(labels: list[int], rows: list[list[float]], weight: list[float]) -> float:

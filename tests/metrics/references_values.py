@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from abstain import metrics
 from tests.metrics import references as rank
 from tests.metrics import references_collaboration as together
 from tests.metrics.references import NAN, Data, accepted, thresholds
@@ -166,6 +167,7 @@ POINTS += [{"threshold": t} for t in (-math.inf, 0.0, 0.5, math.inf)]
 TRUST = [{"threshold": t, "denominator": d} for t in (0.0, 0.5, 0.9) for d in ("accepted", "all")]
 BINS = [{"bins": b, "binning": k} for b in (1, 6, 15) for k in ("equal_width", "equal_mass")]
 ESTIMATORS = [{"estimator": name} for name in AREAS]
+HEIGHTS = [{"metric": m, "method": k} for m in ("cwsa_plus", "cwsa", "selective_accuracy") for k in ("exact", "grid")]
 
 #: name -> (reference, options to try)
 REFERENCES: dict[str, tuple[Callable[..., float], list[dict[str, Any]]]] = {
@@ -197,10 +199,7 @@ REFERENCES: dict[str, tuple[Callable[..., float], list[dict[str, Any]]]] = {
     "coverage_at_risk": (coverage_at_risk, [{}, {"risk": 0.0}, {"risk": 0.3}, {"risk": 1.0}]),
     "cwsa": (cwsa, TRUST),
     "cwsa_plus": (cwsa_plus, TRUST),
-    "aumcc": (
-        aumcc,
-        [{"metric": m, "method": k} for m in ("cwsa_plus", "cwsa", "selective_accuracy") for k in ("exact", "grid")],
-    ),
+    "aumcc": (aumcc, HEIGHTS),
     "ece": (ece, BINS),
     "mce": (lambda data, **options: max(gap for _, gap in gaps(data, **options)), BINS),
     "brier_confidence": (brier_confidence, [{}]),
@@ -220,3 +219,6 @@ PREDICTION_REFERENCES: dict[str, tuple[Callable[..., float], list[dict[str, Any]
 for path in sorted(Path(__file__).parent.glob("test_*.py")):
     if re.search(r"^REFERENCES\b.*=", path.read_text("utf-8"), re.MULTILINE):
         REFERENCES |= import_module(f"{__package__}.{path.stem}").REFERENCES
+
+#: Every metric of losses and scores, with every option.
+CASES = [metrics.get(name, **options) for name, (_, choices) in REFERENCES.items() for options in choices]

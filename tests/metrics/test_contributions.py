@@ -8,20 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import abstain
-from abstain import UndefinedMetricWarning, UnmetNeed, metrics
+from abstain import UndefinedMetricWarning, UnmetNeed
 from abstain.metrics import Metric
 from tests.metrics._problems import FEWER, families, problems_for, scale, table, values
-from tests.metrics.references_values import REFERENCES
-
-CASES = [
-    metrics.get(name, **options)
-    for name, (_, choices) in REFERENCES.items()
-    for options in choices
-    if metrics.get(name).attribution is not None
-]
+from tests.metrics.references_values import CASES
 
 
-@pytest.mark.parametrize("cases", families(CASES))
+@pytest.mark.parametrize("cases", families(case for case in CASES if case.attribution is not None))
 @FEWER
 @given(data=st.data())
 def test_contributions_sum_to_the_value_in_the_callers_order(cases: list[Metric], data: st.DataObject) -> None:

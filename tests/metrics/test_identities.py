@@ -86,7 +86,6 @@ def test_normalised_areas_of_equal_losses_are_nan_however_sums_round(name: str, 
         ((13, 14, 15, 16, 17), 0.75, 0.8000, 81.5, 47.3, 87.7, 68.75),
         ((12, 13, 14, 15, 16, 17), 0.70, 0.7857, 109.1, 58.8, 116.6, 90.0),
     ],
-    ids=["CSF-1", "CSF-2", "CSF-3"],
 )
 def test_toy_of_figure_2(failures, accuracy, auroc, trapezoid, excess, mean_risk, augrc) -> None:  # type: ignore[no-untyped-def]
     """Equal AUROC_f and AUGRC, yet AURC falls by 64 %; CSF-3 is worse in both factors at half the AURC of CSF-1."""

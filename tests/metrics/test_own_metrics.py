@@ -201,12 +201,8 @@ def test_docstrings_describe_every_parameter() -> None:
         if inspect.isfunction(function):
             text = inspect.getdoc(function) or ""
             section = text.partition("Parameters\n----------\n")[2].partition("\n\n")[0]
-            described = [
-                word
-                for line in section.split("\n")
-                if line[:1].strip()
-                for word in re.split(r",\s*", line.split(" :")[0])
-            ]
+            named = [line.split(" :")[0] for line in section.split("\n") if line[:1].strip()]
+            described = [word for line in named for word in re.split(r",\s*", line)]
             assert described == list(inspect.signature(function).parameters), name
     functions = [metrics.get(name).function for name in metrics.names()]
     assert [each.__name__ for each in functions if " : option\n" in (inspect.getdoc(each) or "") + "\n"] == []

@@ -47,10 +47,8 @@ def test_rank_weights_are_the_estimators_of_aurc(estimator: str) -> None:
 def test_bias_equals_the_printed_sum(n: int, estimator: str) -> None:
     """Propositions 3.3, 3.4 and A.2: sum of weight x binomial probability, plus ln(1 - beta)."""
     for beta in BETAS:
-        terms = [
-            float(weight(n, r, estimator)) * math.comb(n - 1, r - 1) * beta ** (r - 1) * (1.0 - beta) ** (n - r)
-            for r in range(1, n + 1)
-        ]
+        chances = [math.comb(n - 1, r) * beta**r * (1.0 - beta) ** (n - 1 - r) for r in range(n)]
+        terms = [float(weight(n, r + 1, estimator)) * chance for r, chance in enumerate(chances)]
         expected = math.fsum([*terms, math.log1p(-beta)])
         assert abstain.rank_weight_bias(n, [beta], estimator)[0] == pytest.approx(expected, rel=1e-9, abs=1e-13)
 

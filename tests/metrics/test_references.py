@@ -18,10 +18,9 @@ from tests.metrics import references as rank
 from tests.metrics._problems import FEWER, MORE, families, problems_for, scale, table, values
 from tests.metrics.references import Data
 from tests.metrics.references_collaboration import macro_selective_risk
-from tests.metrics.references_values import PREDICTION_REFERENCES, REFERENCES
+from tests.metrics.references_values import CASES, PREDICTION_REFERENCES, REFERENCES
 from tests.strategies import weights
 
-CASES = [metrics.get(name, **options) for name, (_, choices) in REFERENCES.items() for options in choices]
 #: Rounding of the reference's quadratures and of sums of up to 14 weights between 1/64 and 64.
 TOLERANCE = 2e-11
 

@@ -9,12 +9,7 @@ import abstain
 from tests.refusals import refused
 
 UNIT = [
-    abstain.ece,
-    abstain.mce,
-    abstain.cwsa,
-    abstain.cwsa_plus,
-    abstain.brier_confidence,
-    abstain.nll_confidence,
+    *(getattr(abstain, name) for name in ("ece", "mce", "cwsa", "cwsa_plus", "brier_confidence", "nll_confidence")),
     abstain.aumcc,
     lambda loss, score: abstain.ece(loss, score, bins=2, binning="equal_mass"),
     lambda loss, score: abstain.contributions("cwsa", loss, score).tolist(),
@@ -66,12 +61,11 @@ def test_rows_of_weight_zero_need_nothing() -> None:
     frame = polars.DataFrame({"loss": loss, "score": score, "weight": [float(w) for w in weight]})
     wanted = abstain.TieBlocks.from_samples(loss[:3], score[:3], weight[:3])
     for policy in ("raise", "reject", "drop"):
+        names = {"loss": "loss", "confidence": "score", "sample_weight": "weight"}
         for table in (
             abstain.TieBlocks.from_samples(loss, score, weight, nan_policy=policy),
             abstain.TieBlocks.from_samples(loss, score, weight, nan_policy=policy, keep_samples=True),
-            abstain.TieBlocks.from_frame(
-                frame, loss="loss", confidence="score", sample_weight="weight", nan_policy=policy
-            ),
+            abstain.TieBlocks.from_frame(frame, **names, nan_policy=policy),
         ):
             assert table.binary
             assert (table.n, table.n_rejected, table.n_dropped) == (3, 0, 0)

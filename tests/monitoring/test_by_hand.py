@@ -45,11 +45,8 @@ def drifting(inside: Any, counts: list[int], n: int, error: float) -> Any:
     for share, count in zip(np.asarray(inside, dtype=float), counts, strict=True):
         low, high = clopper_pearson(count, n, 1.0 - error / (2.0 * len(counts)))
         for column, limit in ((share, high), (1.0 - share, 1.0 - low)):
-            paths += (
-                [np.cumprod(1.0 + stake * (column - limit)) for stake in stakes(limit)]
-                if limit < 1.0
-                else [0.0 * column] * 6
-            )
+            bets = [1.0 + stake * (column - limit) for stake in stakes(limit)] if limit < 1.0 else [0.0 * column] * 6
+            paths += [np.cumprod(each) for each in bets]
     return np.mean(paths, axis=0) * error / 2.0
 
 
@@ -130,9 +127,8 @@ def test_each_call_is_a_line_of_numbers(kind: str) -> None:
             wanted = (max(0.0, shown.mean() - reach), shown.mean() + reach) if square > 0.0 else (np.nan, np.nan)
         assert (found.risk_low, found.risk_high) == pytest.approx(wanted, rel=1e-9, nan_ok=True)
         answered += int(accepted.sum())
-    assert {one.group: (one.row, one.period) for one in seen.violations} == {
-        name: (row, violated[name]) for name, row in broke.items()
-    }
+    found_at = {one.group: (one.row, one.period) for one in seen.violations}
+    assert found_at == {name: (row, violated[name]) for name, row in broke.items()}
     assert broke
     assert seen.violated_at == min(broke.values())
     assert (seen.n, seen.n_accepted, seen.n_changes) == (180, answered, len(signalled))
@@ -200,9 +196,8 @@ def test_rows_are_tested_when_they_are_mature() -> None:
             assert seen.n_accepted == sum(score[row] >= 0.4 for row in tested)
         begun = np.floor(day[tested[0]])
         pairs = [int((day[row] - begun) // 2) for row in tested]
-        assert [(one.period, one.n) for one in seen.periods] == [
-            (f"{begun + 2 * key:g}", pairs.count(key)) for key in sorted(set(pairs))
-        ]
+        wanted = [(f"{begun + 2 * key:g}", pairs.count(key)) for key in sorted(set(pairs))]
+        assert [(one.period, one.n) for one in seen.periods] == wanted
 
 
 @pytest.mark.parametrize("timed", [False, True])
@@ -230,15 +225,11 @@ def test_windows_are_judged_where_they_end(timed: bool) -> None:
         spent = np.r_[0.0, begins + 1.0]
         cash = np.where(spent > 0, 0.5 * (1.0 + spent / 50.0) ** -0.25, 1.0)
         factors = 1.0 + stakes(0.1) * (values[:, None] - 0.1)
-        path = [
-            cash[np.count_nonzero(begins <= at)]
-            + sum(
-                (cash[k] - cash[k + 1]) * factors[start : at + 1].prod(axis=0).mean()
-                for k, start in enumerate(begins)
-                if start <= at
-            )
-            for at in range(len(values))
-        ]
+        path = []
+        for at in range(len(values)):
+            begun = begins[begins <= at]
+            won = [factors[start : at + 1].prod(axis=0).mean() for start in begun]
+            path.append(cash[len(begun)] + np.subtract(cash[: len(begun)], cash[1 : len(begun) + 1]) @ won)
         last = [*(begins[1:] - 1), *([len(values) - 1] if not timed and len(values) % 20 == 0 else [])]
         known = [kept[at + 1] if timed else kept[at] for at in last]  # by times once a later window has begun
         for evidence_now, part in zip(seen, shown, strict=True):

@@ -11,9 +11,8 @@ from abstain.cli import run
 from abstain.monitoring import Monitor, load_monitor
 
 SCORE = np.random.default_rng(0).random(3000)
-POLICY = abstain.choose_threshold(np.zeros(3000), SCORE, risk=0.1, delta=0.05, clusters=np.arange(3000) // 3).policy(
-    score="s"
-)
+CHOSEN = abstain.choose_threshold(np.zeros(3000), SCORE, risk=0.1, delta=0.05, clusters=np.arange(3000) // 3)
+POLICY = CHOSEN.policy(score="s")
 
 
 def test_rows_of_a_patient_who_returns_are_left_out_and_counted(tmp_path: Path) -> None:

@@ -337,9 +337,8 @@ def test_the_table_by_period() -> None:
     loss, score = rows(100, 0.02, 4)
     accepted = POLICY.accept(score)
     assert (one.period, one.n, one.n_accepted) == ("5", 100, int(accepted.sum()))
-    assert (one.risk_low, one.risk_high) == abstain.inference.clopper_pearson(
-        int(loss[accepted].sum()), int(accepted.sum()), 0.95
-    )
+    exact = abstain.inference.clopper_pearson(int(loss[accepted].sum()), int(accepted.sum()), 0.95)
+    assert (one.risk_low, one.risk_high) == exact
     text = seen.to_text(80)
     assert max(map(len, text.splitlines())) <= 80
     assert "The last 26 of 30" in " ".join(text.split())

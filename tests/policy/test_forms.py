@@ -54,9 +54,8 @@ def test_the_python_file_takes_numbers_and_lists() -> None:
     """A number or a list of classes is one row, as for the policy; many rows and a wrong width are refused."""
     finished, computed = make("column")[0], make("msp_logits")[0]
     alone, classes = module(finished)["decide"], module(computed)["decide"]
-    assert [repr(alone(each)) for each in (0.99, 0.01, None)] == [
-        repr(finished.decide(each)) for each in (0.99, 0.01, None)
-    ]
+    for value in (0.99, 0.01, None):
+        assert repr(alone(value)) == repr(finished.decide(value))
     assert [bool(alone(0.99)), bool(alone(0.01)), alone(0.01).action] == [True, False, "reject"]
     assert repr(classes([9.0, 0.0, 0.0, 0.0])) == repr(computed.decide([9.0, 0.0, 0.0, 0.0]))
     assert repr(module(make("positive")[0])["decide"](0.2)) == repr(make("positive")[0].decide({"p": 0.2}))
@@ -167,15 +166,14 @@ def test_the_file_is_a_program(tmp_path: Path) -> None:
     policy, calibration = make("groups")
     (tmp_path / "decide.py").write_text(policy.to_python())
     lines = "".join(json.dumps(row) + "\n" for row in calibration)
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "decide.py"], cwd=tmp_path, input=lines, capture_output=True, text=True, check=True
-    )
+    piped: Any = {"cwd": tmp_path, "capture_output": True, "text": True}
+    done = subprocess.run([sys.executable, "-I", "-S", "decide.py"], input=lines, check=True, **piped)
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert [row.pop("decision")["accepted"] for row in found] == [policy.decide(row).accepted for row in calibration]
     assert found == calibration
     bad = {"[0.5]": "line 1: give a JSON object", "{": "line 1: Expecting", '{"x": 1}': "line 1: the row"}
     for line, said in bad.items():
-        run = subprocess.run([sys.executable, "decide.py"], cwd=tmp_path, input=line, capture_output=True, text=True)
+        run = subprocess.run([sys.executable, "decide.py"], input=line, **piped)
         assert (run.returncode, run.stdout, run.stderr[: len(said)]) == (1, "", said)
 
 

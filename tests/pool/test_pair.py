@@ -103,9 +103,8 @@ def test_the_command_plans_and_compares(tmp_path: Path, capsys: pytest.CaptureFi
     assert whole.split()[-len(table) :] == table  # below the verdict
     assert expected.tables()[0].to_text().splitlines()[2] in shown
     assert " ".join(expected.verdict.comparison.sentence.split()) in " ".join(shown.split())
-    assert (
-        run(["plan", str(files["a"]), "--extend", str(plan), "--labels", "9", "--metric", "aurc", "-o", str(more)]) == 2
-    )
+    goes_on = ["plan", str(files["a"]), "--extend", str(plan), "--labels", "9", "--metric", "aurc", "-o", str(more)]
+    assert run(goes_on) == 2
     assert "--extend goes on as the plan began; leave --metric out" in capsys.readouterr().err
     assert run(["compare", str(files["a"]), str(files["b"]), "--plan", str(plan), "--scores", "confidence"]) == 0
     assert capsys.readouterr().out == shown

@@ -42,9 +42,8 @@ class Population:
 
     def _observe(self, u: Any, rng: np.random.Generator) -> tuple[Any, Any]:
         p = self.error(u)
-        loss = (
-            rng.beta(2.0 * p + 1e-9, 2.0 * (1.0 - p) + 1e-9) if self.graded else (rng.random(len(u)) < p).astype(float)
-        )
+        beta = 2.0 * p + 1e-9, 2.0 * (1.0 - p) + 1e-9
+        loss = rng.beta(*beta) if self.graded else (rng.random(len(u)) < p).astype(float)
         if self.edges:
             u = np.array(self.edges)[np.searchsorted(self.edges, u)]
         elif self.levels:
@@ -97,18 +96,10 @@ SMOOTH_AND_TIED = (
     Population("smooth, 10 % limit", lambda u: 0.5 * u**1.2, 0.1),
     Population("unimodal", lambda u: 0.03 + 0.35 * np.abs(u - 0.3) ** 1.5, 0.05),
     Population("overconfident top", lambda u: 0.02 + 0.1 * np.exp(-u / 0.03) + 0.25 * u**2, 0.05),
-    Population(
-        "four words",
-        lambda u: np.select([u < 0.4, u < 0.6, u < 0.8], [0.01, 0.04, 0.3], 0.5),
-        0.05,
-        edges=(0.4, 0.6, 0.8, 1.0),
-    ),
+    Population("four words", lambda u: np.select([u < 0.4, u < 0.6, u < 0.8], [0.01, 0.04, 0.3], 0.5), 0.05,
+               edges=(0.4, 0.6, 0.8, 1.0)),
     Population("twenty words", lambda u: 0.02 + 0.3 * (np.ceil(20.0 * u) / 20.0) ** 4, 0.05, levels=20),
-    Population(
-        "half at the top",
-        lambda u: np.where(u < 0.5, 0.12, 0.12 + 0.8 * (np.ceil(20.0 * u) / 20.0 - 0.5)),
-        0.15,
-        edges=tuple(k / 20 for k in range(10, 21)),
-    ),
+    Population("half at the top", lambda u: 0.12 + 0.8 * np.maximum(np.ceil(20.0 * u) / 20.0 - 0.5, 0.0), 0.15,
+               edges=tuple(k / 20 for k in range(10, 21))),
     Population("flat below", lambda u: 0.03 + 0.0 * u, 0.05),
-)
+)  # fmt: skip

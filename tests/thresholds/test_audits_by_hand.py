@@ -114,9 +114,8 @@ def test_another_share_of_accepted_rows_is_noted_where_chance_does_not_explain_i
     for share, more in [*((share / 10, {}) for share in range(11)), *((1.0, other) for other in others)]:
         kept = round(share * n)
         (tmp_path / "new.csv").write_text("s\n" + "0.5\n" * kept + "0.4\n" * (n - kept))
-        policy = Policy(
-            "s", None, None, None, {"": 0.5}, Objective(coverage=0.3), None, Calibration(**{**rows, **more})
-        )
+        known = Calibration(**{**rows, **more})
+        policy = Policy("s", None, None, None, {"": 0.5}, Objective(coverage=0.3), None, known)
         found = abstain.apply_policy(policy, tmp_path / "new.csv", tmp_path / "out.csv")
         low, high = counted_ends(kept, n, 0.999)
         apart = (low > before[1] or high < before[0]) and abs(kept / n - 0.3) >= 0.01 and not more
@@ -132,9 +131,8 @@ def test_scores_that_lie_where_hardly_any_did_are_noted(n, beyond, noted, above,
     known = Calibration(n=10, n_accepted=5, weighted=False, bins=((0.2, 9), (0.4, 5), (0.6, 1)))
     policy = Policy("s", None, None, None, {"": 0.4}, Objective(coverage=0.5), None, known)
     inside = [0.2, 0.3, 0.6, 0.5] * n
-    (tmp_path / "new.csv").write_text(
-        "\n".join(["s", *["0.61" if above else "0.19"] * beyond, *map(str, inside[: n - beyond])])
-    )
+    scores = ["0.61" if above else "0.19"] * beyond + [str(each) for each in inside[: n - beyond]]
+    (tmp_path / "new.csv").write_text("\n".join(["s", *scores]))
     found = abstain.apply_policy(policy, tmp_path / "new.csv", tmp_path / "out.csv")
     side = "above 0.6" if above else "below 0.2"
     assert any(f"{beyond} of {n} scores are {side}," in note for note in found.notes) == noted

@@ -39,9 +39,8 @@ def test_rows_of_weight_0_make_no_interval_narrower() -> None:
     """Three rows know what three rows know."""
     loss, score, weight = [0.0, 1.0, 0.0], [3.0, 2.0, 1.0], [1.0, 2.0, 1.0]
     one = abstain.choose_threshold(loss, score, coverage=1.0, sample_weight=weight)
-    two = abstain.choose_threshold(
-        loss + [1.0] * 90, score + [2.5] * 90, coverage=1.0, sample_weight=weight + [0.0] * 90
-    )
+    more = loss + [1.0] * 90, score + [2.5] * 90
+    two = abstain.choose_threshold(*more, coverage=1.0, sample_weight=weight + [0.0] * 90)
     assert two.risk_interval == pytest.approx(one.risk_interval, rel=1e-12)
     assert two.coverage_interval == pytest.approx(one.coverage_interval, rel=1e-12, nan_ok=True)
 
@@ -123,13 +122,9 @@ def test_a_loss_that_may_be_graded_has_one_test_whatever_the_rows_hold() -> None
     bands = [abstain.thresholds.certified_band(each, score, max_loss=1.0).upper for each in (loss, graded)]
     np.testing.assert_array_equal(bands[0][:-1], bands[1][:-1])
     assert (abstain.thresholds.certified_band(loss, score).upper < bands[0]).all()
-    for each in (declared, abstain.choose_threshold(loss, score, risk=1e-3, delta=0.05, max_loss=1.0)):
-        assert each.rows_needed is None
-    lacking = [
-        abstain.choose_threshold(each, score, risk=1e-3, delta=0.05, max_loss=1.0).attained for each in (loss, graded)
-    ]
-    assert lacking[0]
-    assert lacking[0][0] == lacking[1][0]
+    one, other = (abstain.choose_threshold(x, score, max_loss=1.0, risk=1e-3, delta=0.05) for x in (loss, graded))
+    assert declared.rows_needed is one.rows_needed is None
+    assert one.attained[0] == other.attained[0]
 
 
 def test_an_audit_rarely_refutes_a_guarantee_that_holds() -> None:

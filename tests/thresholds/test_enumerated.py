@@ -96,9 +96,8 @@ def test_each_procedure_is_its_algorithm(graded: bool, digits: int) -> None:
         rng = np.random.default_rng(seed)
         n, limit, delta = int(rng.integers(20, 120)), float(rng.choice([0.1, 0.2])), float(rng.choice([0.05, 0.3]))
         score = np.round(rng.random(n), digits)
-        loss = (rng.random(n) < rng.choice([0.05, 0.4]) * (1.0 - score)) * (
-            rng.choice([0.5, 2.0], n) if graded else 1.0
-        )
+        wrong = rng.random(n) < rng.choice([0.05, 0.4]) * (1.0 - score)
+        loss = wrong * (rng.choice([0.5, 2.0], n) if graded else 1.0)
         tested = np.unique(score)[::-1]
         count = [int(np.sum(score >= each)) for each in tested]
         fixed = np.sort(rng.random(5))[::-1]
@@ -185,9 +184,8 @@ def upper_limit(loss: Any, level: float, graded: bool) -> float:
         return 2.0
     for _ in range(45):
         middle = 0.5 * (low + high)
-        low, high = (
-            (low, middle) if count and hoeffding_bentkus(total / 2.0, count, middle) <= level else (middle, high)
-        )
+        rejected = count and hoeffding_bentkus(total / 2.0, count, middle) <= level
+        low, high = (low, middle) if rejected else (middle, high)
     return 2.0 * high
 
 
@@ -233,9 +231,8 @@ def test_what_is_certified_instead_is_at_twelve_ranks(graded: bool) -> None:
     kept = [score > falling[r] for r in rank]
     upper = [upper_limit(loss[rows], 0.05 / len(rank), graded) for rows in kept]
     wanted = dict.fromkeys(max(k for k, each in enumerate(upper) if each <= by * min(upper)) for by in (1, 1.5, 2, 4))
-    assert [(one.risk, one.coverage) for one in found.attained] == [
-        (pytest.approx(upper[k], rel=1e-6), pytest.approx(kept[k].mean())) for k in wanted
-    ]
+    assert [one.risk for one in found.attained] == pytest.approx([upper[k] for k in wanted], rel=1e-6)
+    assert [one.coverage for one in found.attained] == pytest.approx([kept[k].mean() for k in wanted])
     assert [one.threshold for one in found.attained] == [np.nextafter(falling[rank[k]], np.inf) for k in wanted]
 
 

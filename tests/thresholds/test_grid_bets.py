@@ -33,14 +33,10 @@ def plain_evidence(rows: list[tuple[float, float, float]], threshold: float, sma
     return sum(products)
 
 
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from([0.1, 0.3, 0.5, 0.7, 0.9]), st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from([0.25, 1.0])
-        ),
-        max_size=30,
-    )
-)
+CONFIDENCES, LOSSES, CHANCES = (0.1, 0.3, 0.5, 0.7, 0.9), (0.0, 0.5, 1.0), (0.25, 1.0)
+
+
+@given(st.lists(st.tuples(*map(st.sampled_from, (CONFIDENCES, LOSSES, CHANCES))), max_size=30))
 def test_evidence_is_the_mean_of_plain_products(rows: list[tuple[float, float, float]]) -> None:
     """Sums of logarithms by cell give at every threshold what one product over the accepted rows gives."""
     grid = np.array([0.9, 0.7, 0.4])

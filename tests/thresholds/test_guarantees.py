@@ -62,14 +62,11 @@ def test_the_guarantee_names_the_new_cluster() -> None:
     loss = (rng.random(3000) < 0.2 * (1 - score)) * 1.0
     found = abstain.choose_threshold(loss, score, risk=0.08, delta=DELTA, clusters=cluster.astype(str))
     order = rng.permutation(3000)
-    again = abstain.choose_threshold(
-        loss[order], score[order], risk=0.08, delta=DELTA, clusters=(cluster[order] * 7) % 300
-    )
+    mixed = loss[order], score[order]
+    again = abstain.choose_threshold(*mixed, risk=0.08, delta=DELTA, clusters=(cluster[order] * 7) % 300)
     assert found.attainable
-    assert (
-        "over the draw of the calibration clusters, the mean loss of an accepted row of a new cluster"
-        in found.statement
-    )
+    new = "over the draw of the calibration clusters, the mean loss of an accepted row of a new cluster"
+    assert new in found.statement
     assert found.calibration.n_clusters == 300
     assert found.threshold == again.threshold
     accepted = score >= found.threshold
@@ -158,17 +155,14 @@ def test_a_guarantee_about_clusters_is_tested_with_clusters(test) -> None:
 
 def test_too_few_clusters_are_said() -> None:
     """However many rows they have."""
-    found = abstain.choose_threshold(
-        np.zeros(5000), np.arange(5000.0), risk=0.05, delta=DELTA, clusters=np.arange(5000) % 50
-    )
+
+    def chosen(n, clusters, **options):
+        return abstain.choose_threshold(np.zeros(n), np.arange(float(n)), clusters=np.arange(n) % clusters, **options)
+
+    found, more = chosen(5000, 50, risk=0.05, delta=DELTA), chosen(372, 124, risk=0.05, delta=0.05)
     assert "clusters, besides one that fixes the starts, are too few: even without an error 59" in str(found.reason)
-    more = abstain.choose_threshold(
-        np.zeros(372), np.arange(372.0), risk=0.05, delta=0.05, clusters=np.arange(372) % 124
-    )
     assert more.reason == "124 clusters are too few, though no answer is wrong; add clusters"
-    assert "5000 rows in 50 clusters" in str(abstain.choose_threshold(
-        np.zeros(5000), np.arange(5000.0), coverage=0.5, clusters=np.arange(5000) % 50
-    ))  # fmt: skip
+    assert "5000 rows in 50 clusters" in str(chosen(5000, 50, coverage=0.5))
 
 
 def test_clusters_at_fixed_thresholds_and_in_groups() -> None:
@@ -185,17 +179,13 @@ def test_clusters_at_fixed_thresholds_and_in_groups() -> None:
     assert "an accepted row of a new cluster" in by.guarantee().statement
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"sample_weight": np.ones(100), "max_weight": 1.0}, "with clusters= and sample_weight= is not offered"),
-        ({"clusters": np.zeros(99)}, "lengths differ|length"),
-    ],
-)
-def test_what_is_not_valid_for_clusters_is_refused(options: dict[str, object], message: str) -> None:
-    """With the remedy."""
-    call = {"risk": 0.2, "delta": DELTA, "clusters": np.arange(100)} | options
-    refused(ValueError, message, abstain.choose_threshold, np.zeros(100), np.arange(100.0), **call)
+def test_what_is_not_valid_for_clusters_is_refused() -> None:
+    """Weights, and names of other rows."""
+    call = {"loss": np.zeros(100), "confidence": np.arange(100.0), "risk": 0.2, "delta": DELTA}
+    weighted = {"clusters": np.arange(100), "sample_weight": np.ones(100), "max_weight": 1.0}
+    said = "with clusters= and sample_weight= is not offered"
+    refused(ValueError, said, abstain.choose_threshold, **call, **weighted)
+    refused(ValueError, "lengths differ|length", abstain.choose_threshold, **call, clusters=np.zeros(99))
 
 
 def test_intervals_of_an_empirical_threshold_know_clusters() -> None:
@@ -341,9 +331,8 @@ def test_the_better_score_is_chosen() -> None:
     found = choose_among(loss, scores, risk=0.05, delta=DELTA)
     assert (found.name, found.rule, found.seed) == ("good", "shared", None)
     assert found.found.delta == DELTA / 4
-    assert (
-        found.found == choose_among(loss[::-1], {k: v[::-1] for k, v in scores.items()}, risk=0.05, delta=DELTA).found
-    )
+    turned = choose_among(loss[::-1], {k: v[::-1] for k, v in scores.items()}, risk=0.05, delta=DELTA)
+    assert found.found == turned.found
     many = choose_among(loss, scores | {f"more {k}": rng.random(2000) for k in range(3)}, risk=0.05, delta=DELTA, rng=1)
     assert (many.name, many.rule, many.found.n, many.found.delta) == ("good", "split", 1333, DELTA)
     refused(TypeError, "candidates must be a mapping", choose_among, loss, {}, risk=0.05, delta=DELTA)

@@ -38,9 +38,8 @@ def test_the_guarantee_names_its_population(options: dict[str, Any]) -> None:
     """Rows as drawn, or ID and OOD rows at a prevalence; a threshold fixed before leaves all rows to certify."""
     found = pair(**options)
     words = found.guarantee().statement
-    assert words.startswith(
-        "with probability at least 0.9 over the draw of the calibration rows, the mean loss of what"
-    )
+    drawn = "with probability at least 0.9 over the draw of the calibration rows, the mean loss of what"
+    assert words.startswith(drawn)
     assert ("of ID rows and OOD rows at a prevalence of 0.05" in words) == ("prevalence" in options)
     assert (found.n_chose == 0) == ("second_threshold" in options)
     loss, confidence, second, ood = rows(3, 200_000)

@@ -105,9 +105,8 @@ def test_reach_of_a_joint_evaluation() -> None:
         rng = np.random.default_rng(seed)
         inside, outside = rng.random((2, 1000)), rng.random((2, 500))
         wrong = rng.random(1000) < 0.04
-        result = abstain.joint.evaluate(
-            wrong, id_confidence=inside[0], id_detector=inside[1], ood_confidence=outside[0], ood_detector=outside[1]
-        )
+        ood = {"ood_confidence": outside[0], "ood_detector": outside[1]}
+        result = abstain.joint.evaluate(wrong, id_confidence=inside[0], id_detector=inside[1], **ood)
         share = Reach.of_joint(result, (0.2, 0.5), risk=0.1, delta=0.1).ood_cases()
         accepted = (1 - share) * 0.4 + share * 0.4  # at these thresholds both kinds are accepted at a rate of 0.4
         held += ((1 - share) * 0.4 * 0.04 + share * 0.4) / accepted <= 0.1
@@ -119,9 +118,8 @@ def test_reach_of_a_pair() -> None:
     """A certificate of two scores has that of its first score among what the second one lets through."""
     rng = np.random.default_rng(0)
     score, second = rng.random((2, 4000))
-    pair = abstain.thresholds.choose_pair(
-        rng.random(4000) < 0.1 * (1 - score), score, second, risk=0.1, delta=0.05, second_threshold=0.1
-    )
+    wrong = rng.random(4000) < 0.1 * (1 - score)
+    pair = abstain.thresholds.choose_pair(wrong, score, second, risk=0.1, delta=0.05, second_threshold=0.1)
     assert pair.reach == pair.found.reach
     assert 0.0 < pair.reach.ood_share < 0.1
 
