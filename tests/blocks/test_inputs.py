@@ -169,9 +169,9 @@ def test_nulls_are_missing_values(kind: str) -> None:
         TieBlocks.from_samples([0, 1, 1], [0.1, 0.2, 0.3], column)
 
 
-@pytest.mark.parametrize(
-    ("array", "error", "message"),
-    [
+def test_class_scores_that_are_none() -> None:
+    """A matrix of class scores is checked like a column."""
+    for array, error, message in (
         ([[1, 2], [3]], ValueError, "logits is ragged"),
         (None, TypeError, "logits is missing"),
         ([0.1, 0.2], ValueError, r"logits must have shape \(n_samples, n_classes\), got \(2,\)"),
@@ -183,9 +183,6 @@ def test_nulls_are_missing_values(kind: str) -> None:
         ),
         (np.ones((2, 2), dtype=complex), TypeError, "logits must be numeric, got dtype complex128"),
         (torch.ones(2, 2, dtype=torch.complex64), TypeError, "logits must be numeric, got dtype complex64"),
-    ],
-)
-def test_class_scores_that_are_none(array: Any, error: type[Exception], message: str) -> None:
-    """A matrix of class scores is checked like a column."""
-    with pytest.raises(error, match=message):
-        matrix(array, "logits")
+    ):
+        with pytest.raises(error, match=message):
+            matrix(array, "logits")

@@ -94,20 +94,17 @@ def test_value_by_spec_and_by_printed_name() -> None:
     assert result.value("AUGRC") == result.value("augrc")
 
 
-@pytest.mark.parametrize(
-    ("what", "message"),
-    [
+def test_failed_look_ups_name_what_is_wrong() -> None:
+    """Metric, score or group: the message is about the one that is wrong."""
+    result = abstain.evaluate(outputs(), metrics="augrc", groups="site")
+    for what, message in (
         ({"metric": "augcr"}, "no metric 'augcr' here; did you mean 'augrc'"),
         ({"metric": "augrc", "score": "confidenc"}, "no score 'confidenc' here; did you mean 'confidence'"),
         ({"metric": "augrc", "group": "site = nort"}, "no group 'site = nort' here; did you mean 'site = north'"),
-    ],
-)
-def test_failed_look_ups_name_what_is_wrong(what: dict[str, str], message: str) -> None:
-    """Metric, score or group: the message is about the one that is wrong."""
-    result = abstain.evaluate(outputs(), metrics="augrc", groups="site")
-    refused(KeyError, message, result.value, **what)
-    if "metric" not in message:
-        refused(KeyError, message, result.curve, what.get("score"), what.get("group"))
+    ):
+        refused(KeyError, message, result.value, **what)
+        if "metric" not in message:
+            refused(KeyError, message, result.curve, what.get("score"), what.get("group"))
 
 
 def test_look_up_of_a_group_without_groups() -> None:
@@ -142,19 +139,16 @@ def test_a_missing_interval_is_said_where_the_data_lack_it() -> None:
     assert sum(note.startswith(shared) for note in notes) == 1
 
 
-@pytest.mark.parametrize(
-    ("column", "message"),
-    [
-        ("confidence", r"confidence must be one column, got a dict; for several scores .* scores=\['a', 'b'\]"),
-        ("sample_weight", "sample_weight must be one column, got a dict; give an array"),
-    ],
-)
-def test_several_columns_for_one(column: str, message: str) -> None:
+def test_several_columns_for_one() -> None:
     """Arrays of several scores make a table: the message writes the call, and that call works."""
     both = {"a": SCORE, "b": SCORE**3}
-    refused(TypeError, message, abstain.evaluate, loss=LOSS, **{column: both})
-    found = abstain.evaluate({"loss": LOSS, **both}, loss="loss", scores=["a", "b"])
-    assert found.value("augrc", score="b") == abstain.augrc(LOSS, SCORE**3)
+    for column, message in (
+        ("confidence", r"confidence must be one column, got a dict; for several scores .* scores=\['a', 'b'\]"),
+        ("sample_weight", "sample_weight must be one column, got a dict; give an array"),
+    ):
+        refused(TypeError, message, abstain.evaluate, loss=LOSS, **{column: both})
+        found = abstain.evaluate({"loss": LOSS, **both}, loss="loss", scores=["a", "b"])
+        assert found.value("augrc", score="b") == abstain.augrc(LOSS, SCORE**3)
 
 
 def test_provenance_identifies_the_input() -> None:

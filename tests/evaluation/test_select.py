@@ -83,9 +83,8 @@ def test_ties_are_named_and_the_first_wins():
 PAIR = ([0, 1, 0], [3, 2, 1])
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
+def test_bad_input() -> None:
+    for given, message in (
         ({}, "candidates must be a dict"),
         ([PAIR], "candidates must be a dict"),
         ({"a": {"valid": PAIR}}, "got the keys valid"),
@@ -94,10 +93,8 @@ PAIR = ([0, 1, 0], [3, 2, 1])
         ({"a": {"validation": [1, 2, 3]}}, "a split is a pair"),
         ({"a": PAIR, "b": ([0, 1], [1, 2])}, "lengths differ"),
         ({"a": ([0, 1], [np.nan, 1])}, "holds NaN"),
-    ],
-)
-def test_bad_input(given, message):
-    refused((ValueError, TypeError), message, abstain.select, given)
+    ):
+        refused((ValueError, TypeError), message, abstain.select, given)
 
 
 def test_undefined_on_validation():

@@ -107,9 +107,9 @@ def test_errors_name_what_is_missing():
         scores.get("knn").fit(TRAIN).using(scores.get("knn", dtype="float64"))
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
+def test_arguments_of_a_wrong_kind() -> None:
+    """The argument, what was found, and what to write instead."""
+    for options, error, message in (
         ({"grid": [0.5]}, TypeError, "grid must be a dict of option -> values, got list"),
         ({"grid": {"gamma": 0.5}}, TypeError, r"grid\['gamma'\] must be a sequence of values, got 0.5; write \[0.5\]"),
         ({"grid": {"gamma": "0.5"}}, TypeError, r"must be a sequence of values, got '0.5'"),
@@ -117,11 +117,8 @@ def test_errors_name_what_is_missing():
         ({"metric": "risk"}, ValueError, "risk does not depend on the score, so it cannot choose one"),
         ({"fit": "train.npz"}, TypeError, "fit must be Outputs, got str"),
         ({"ood": [1.0]}, TypeError, "ood must be Outputs, got list"),
-    ],
-)
-def test_arguments_of_a_wrong_kind(options, error, message):
-    """The argument, what was found, and what to write instead."""
-    refused(error, message, tune, "gen", VALIDATION, **options)
+    ):
+        refused(error, message, tune, "gen", VALIDATION, **options)
 
 
 def test_finished_scores_are_chosen_by_the_names_of_their_columns():

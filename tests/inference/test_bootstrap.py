@@ -174,9 +174,9 @@ def test_few_resamples_and_few_clusters_are_said() -> None:
     assert "the smallest stratum holds 1 sample(s)" in str(single.warning)
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
+def test_bad_input_is_refused_with_a_remedy() -> None:
+    """Each message names the argument and what to do."""
+    for options, error, message in (
         ({"clusters": [1, 1, 1, 1]}, ValueError, "clusters holds a single cluster; at least two"),
         ({"clusters": [1, 1, 2]}, ValueError, "lengths differ"),
         ({"clusters": [1.0, np.nan, 2.0, 2.0]}, ValueError, r"clusters\[1\] is missing"),
@@ -187,12 +187,9 @@ def test_few_resamples_and_few_clusters_are_said() -> None:
         ({"metric": "brier_score"}, abstain.UnmetNeed, "brier_score depends on no .* score; .* give it the labels"),
         ({"metric": "oc_auc_classifier"}, abstain.UnmetNeed, "oc_auc_classifier takes probabilities, not"),
         ({"metric": "ece"}, abstain.UnmetNeed, "confidence scores that are probabilities"),
-    ],
-)
-def test_bad_input_is_refused_with_a_remedy(options: dict[str, Any], error: type[Exception], message: str) -> None:
-    """Each message names the argument and what to do."""
-    metric = options.pop("metric", "aurc")
-    refused(error, message, bootstrap, metric, [0, 1, 0, 1], [5, 6, 7, 8], **options)
+    ):
+        metric = options.pop("metric", "aurc")
+        refused(error, message, bootstrap, metric, [0, 1, 0, 1], [5, 6, 7, 8], **options)
 
 
 def test_columns_must_be_the_same_samples() -> None:

@@ -226,18 +226,15 @@ def test_missing_scores_are_refused_without_a_policy_that_does_not_exist(call):
     assert "nan_policy" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_options_of_a_wrong_type_are_named() -> None:
+    """No error of NumPy or of Python's operators comes through."""
+    loss, score = problem()
+    for options, message in (
         ({"level": 95}, r"level must lie in \[0, 1\], got 95"),
         ({"level": "0.95"}, r"level must be a number in \[0, 1\], got '0.95'"),
         ({"n_resamples": "100", "method": "percentile"}, "n_resamples must be a whole number >= 2, got '100'"),
         ({"n_resamples": 2.5, "method": "percentile"}, "n_resamples must be a whole number >= 2, got 2.5"),
         ({"rng": -1, "method": "percentile"}, "rng=-1 is no seed; give a whole number"),
         ({"rng": "x", "method": "percentile"}, "rng='x' is no seed"),
-    ],
-)
-def test_options_of_a_wrong_type_are_named(options, message):
-    """No error of NumPy or of Python's operators comes through."""
-    loss, score = problem()
-    refused((TypeError, ValueError), message, abstain.confidence_interval, "augrc", loss, score, **options)
+    ):
+        refused((TypeError, ValueError), message, abstain.confidence_interval, "augrc", loss, score, **options)

@@ -162,14 +162,11 @@ def test_bad_matrices():
     refused(ValueError, "differs from itself", letter_groups, [[1]])
 
 
-@pytest.mark.parametrize(
-    ("p", "error", "message"),
-    [
+def test_what_is_no_p_value_is_named() -> None:
+    for p, error, message in (
         ([0.1, np.nan], ValueError, r"p_values is outside \[0, 1\]: p_values\[1\] = nan"),
         ([0.1, 5], ValueError, r"p_values\[1\] = 5.0"),
         (["a"], TypeError, "p_values must be numeric"),
         ([[0.1]], ValueError, "p_values must be one-dimensional"),
-    ],
-)
-def test_what_is_no_p_value_is_named(p, error, message):
-    refused(error, message, holm, p)
+    ):
+        refused(error, message, holm, p)

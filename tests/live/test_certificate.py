@@ -346,16 +346,13 @@ def test_processes_share_a_file(tmp_path: Path) -> None:
     assert load_live(file).result().groups[""].rows == 400
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_bad_options() -> None:
+    """What cannot be meant is refused when the certificate is made."""
+    for options, message in (
         ({"risk": 1.0}, "below max_loss"),
         ({"thresholds": []}, "empty"),
         ({"thresholds": [np.nan]}, "thresholds"),
         ({"groups": ["a", "a"]}, "different names"),
         ({"reserve": 1.0}, "reserve"),
-    ],
-)
-def test_bad_options(options: dict[str, Any], message: str) -> None:
-    """What cannot be meant is refused when the certificate is made."""
-    refused(ValueError, message, fresh, **options)
+    ):
+        refused(ValueError, message, fresh, **options)

@@ -1,7 +1,5 @@
 """What each sample adds, and the weights of another population."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -55,28 +53,25 @@ def test_samples_without_a_score_keep_their_place() -> None:
     np.testing.assert_allclose(found, [1.5 / 9, 0.5 / 9, 2.5 / 9])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
+def test_bad_arguments() -> None:
+    """Each refusal names what is wrong and what exists instead."""
+    for arguments, error, message in (
         ({"metric": "auroc_f"}, UnmetNeed, "auroc_f is no sum over samples; contributions exist for .*augrc, sele"),
         ({"metric": "augcr"}, ValueError, "did you mean 'augrc'"),
         ({"metric": "augrc", "nan_policy": "drop"}, ValueError, "would lose samples"),
         ({"metric": "cwsa", "loss": [0.0, 1.5]}, UnmetNeed, "largest is at least 1.5"),
-    ],
-)
-def test_bad_arguments(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
-    """Each refusal names what is wrong and what exists instead."""
-    given_ = {"loss": [0, 1], "confidence": [0.9, 0.9]} | arguments
-    with pytest.raises(error, match=message):
-        abstain.contributions(**given_)
+    ):
+        given_ = {"loss": [0, 1], "confidence": [0.9, 0.9]} | arguments
+        with pytest.raises(error, match=message):
+            abstain.contributions(**given_)
 
 
 # ---------------------------------------------------------------------- prevalence
 
 
-@pytest.mark.parametrize(
-    ("labels", "target", "message"),
-    [
+def test_bad_prevalence() -> None:
+    """A target that the sample cannot represent is an error, never a silent share of 0."""
+    for labels, target, message in (
         ([0, 1], {0: 0.5, 1: 0.3, 2: 0.2}, "asks for class 2, but no sample has it"),
         ([0, 1], {0: 1.0}, "names no share for class 1; give 0"),
         ([0, 1], {0: -0.5, 1: 1.5}, "must be a finite number >= 0"),
@@ -85,12 +80,9 @@ def test_bad_arguments(arguments: dict[str, Any], error: type[Exception], messag
         ([0, 1], "balance", 'must be "balanced" or a mapping'),
         ([], "balanced", "one label per sample"),
         ([[0, 1]], "balanced", "one label per sample"),
-    ],
-)
-def test_bad_prevalence(labels: Any, target: Any, message: str) -> None:
-    """A target that the sample cannot represent is an error, never a silent share of 0."""
-    with pytest.raises(ValueError, match=message):
-        abstain.prevalence_weights(labels, target)
+    ):
+        with pytest.raises(ValueError, match=message):
+            abstain.prevalence_weights(labels, target)
 
 
 def test_prevalence_of_named_classes() -> None:

@@ -1,7 +1,5 @@
 """The risk-coverage curve and its operating points."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -69,9 +67,9 @@ def test_point_at_a_risk_is_the_largest_attainable(problem: Problem, target: flo
         assert np.all(curve.selective_risk[curve.threshold > -np.inf] > target)
 
 
-@pytest.mark.parametrize(
-    ("target", "error", "message"),
-    [
+def test_bad_targets() -> None:
+    """Each message names the target and its range."""
+    for target, error, message in (
         ({}, TypeError, "exactly one of coverage=, risk= and threshold="),
         ({"coverage": 0.5, "risk": 0.1}, TypeError, "exactly one"),
         ({"coverage": 80}, ValueError, r"coverage must lie in \[0, 1\], got 80.0; give a fraction, not per cent"),
@@ -81,12 +79,9 @@ def test_point_at_a_risk_is_the_largest_attainable(problem: Problem, target: flo
         ({"risk": -0.1}, ValueError, "risk must be a finite number >= 0, got -0.1"),
         ({"risk": float("nan")}, ValueError, "risk must be a finite number >= 0, got nan"),
         ({"threshold": float("nan")}, ValueError, "threshold is NaN; give a score, or .inf"),
-    ],
-)
-def test_bad_targets(target: dict[str, Any], error: type[Exception], message: str) -> None:
-    """Each message names the target and its range."""
-    with pytest.raises(error, match=message):
-        risk_coverage_curve([0, 1], [0.9, 0.8]).at(**target)
+    ):
+        with pytest.raises(error, match=message):
+            risk_coverage_curve([0, 1], [0.9, 0.8]).at(**target)
 
 
 def test_the_two_ends() -> None:

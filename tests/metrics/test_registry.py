@@ -110,22 +110,19 @@ def test_the_wrong_kind_of_input_is_named(metric: Metric) -> None:
     assert np.isfinite(metric(right)) or metric.name == "coverage_at_risk"
 
 
-@pytest.mark.parametrize(
-    ("need", "loss", "scores", "message"),
-    [
+def test_unmet_needs_are_named_with_their_remedy() -> None:
+    """Graded losses, scores that are no probabilities, losses above 1: by each metric that needs others."""
+    for need, loss, scores, message in (
         ("binary", [0.0, 0.5], [0.9, 0.8], "needs a 0/1 loss.*losses.zero_one"),
         *[("unit_score", [0.0, 1.0], [score, 0.5], "needs confidence scores.*span.*augrc")
           for score in (-0.1, 1.1, np.inf, -np.inf)],
         ("unit_loss", [0.0, 1.5], [0.9, 0.8], r"needs losses in \[0, 1\].*at least 1.5"),
         ("unit_loss", [0.0, 1.5], [0.5, 0.5], r"needs losses in \[0, 1\].*at least 1.5"),  # the mean of a tie is .75
-    ],
-)  # fmt: skip
-def test_unmet_needs_are_named_with_their_remedy(need, loss, scores, message):
-    """Graded losses, scores that are no probabilities, losses above 1: by each metric that needs others."""
-    of = [metric for metric in ALL if need in metric.needs]
-    assert len(of) > 3
-    for metric in of:
-        refused(UnmetNeed, f"{metric.name} {message}", metric.of, loss, scores)
+    ):  # fmt: skip
+        of = [metric for metric in ALL if need in metric.needs]
+        assert len(of) > 3
+        for metric in of:
+            refused(UnmetNeed, f"{metric.name} {message}", metric.of, loss, scores)
 
 
 def test_large_losses_are_refused_by_functions_without_a_score() -> None:

@@ -33,20 +33,17 @@ def test_the_share_that_is_drawn() -> None:
     assert both == pytest.approx(0.01, abs=0.006)
 
 
-@pytest.mark.parametrize(
-    ("given", "error", "message"),
-    [
+def test_what_cannot_be_drawn() -> None:
+    """Draws need names, one for each row, and a chance above 0."""
+    for given, error, message in (
         ({"audit": 0.1, "seed": 1}, TypeError, "needs ids="),
         ({"audit": 0.1, "ids": ["a"]}, TypeError, "seed=, kept secret"),
         ({"audit": 0.0, "ids": ["a"], "seed": 1}, ValueError, r"in \(0, 1\]"),
         ({"audit": 0.1, "ids": [None], "seed": 1}, ValueError, "must name each row"),
         ({"audit": 0.1, "ids": ["a", "b"], "seed": 1}, ValueError, "2 names for 1 rows"),
-    ],
-)
-def test_what_cannot_be_drawn(given: dict[str, object], error: type[Exception], message: str) -> None:
-    """Draws need names, one for each row, and a chance above 0."""
-    with pytest.raises(error, match=message):
-        POLICY.decide([0.9], **given)
+    ):
+        with pytest.raises(error, match=message):
+            POLICY.decide([0.9], **given)
 
 
 def test_names_are_of_one_row_each() -> None:

@@ -66,9 +66,8 @@ def test_a_number_alone_decides_only_where_it_is_all_that_is_needed() -> None:
     assert cents.decide("45%").accepted
 
 
-@pytest.mark.parametrize(
-    ("rows", "noticed"),
-    [
+def test_probabilities_in_the_place_of_logits_are_noticed() -> None:
+    for rows, noticed in (
         ([[0.3, 0.7]], False),  # two logits alone may well sum to 1
         ([[0.3, 0.7], [0.25, 0.75]], True),
         ([[0.2, 0.3, 0.5]], True),
@@ -78,13 +77,11 @@ def test_a_number_alone_decides_only_where_it_is_all_that_is_needed() -> None:
         ([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], False),  # whole numbers
         ([[-0.5, 0.5, 1.0]], False),
         ([[1.2, -0.2, 0.0]], False),
-    ],
-)
-def test_probabilities_in_the_place_of_logits_are_noticed(rows: list[list[float]], noticed: bool) -> None:
-    columns = ["x", "y", "z"][: len(rows[0])]
-    policy = by_hand("max_logit", {"": 0.9}, inputs={"logits": columns})
-    for form in (rows, pl.DataFrame(dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True)))):
-        if noticed:
-            refused(ValueError, "these are probabilities, not logits", policy.decide, form)
-        else:
-            assert len(policy.decide(form)) == len(rows)
+    ):
+        columns = ["x", "y", "z"][: len(rows[0])]
+        policy = by_hand("max_logit", {"": 0.9}, inputs={"logits": columns})
+        for form in (rows, pl.DataFrame(dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True)))):
+            if noticed:
+                refused(ValueError, "these are probabilities, not logits", policy.decide, form)
+            else:
+                assert len(policy.decide(form)) == len(rows)

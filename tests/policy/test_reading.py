@@ -35,19 +35,16 @@ def test_without_logits_the_inputs_are_probabilities(name: str | None) -> None:
     assert (how.score, how.inputs) == ("msp", {"probabilities": ["probabilities"]})
 
 
-@pytest.mark.parametrize(
-    ("score", "temperature", "message"),
-    [
+def test_a_score_that_nothing_gives() -> None:
+    """The message tells an unknown name from a known one whose inputs lack; parameters of a score do not matter."""
+    outputs = abstain.read_outputs({"loss": [0.0, 1.0, 0.0], "confidence": [0.9, 0.5, 0.7]})
+    for score, temperature, message in (
         ("confidense", None, "no score that is computed is called 'confidense'"),
         ("gen(gamma=0.5, top=10)", None, r"'gen\(gamma=0.5, top=10\)' is computed from logits or prob"),
         (None, 2.0, "'msp' is computed from logits or probabilities, which the file does not hold"),
         ("neg_entropy", 2.0, "'neg_entropy' is computed from logits or probabilities, which the file does not hold"),
-    ],
-)
-def test_a_score_that_nothing_gives(score: str | None, temperature: float | None, message: str) -> None:
-    """The message tells an unknown name from a known one whose inputs lack; parameters of a score do not matter."""
-    outputs = abstain.read_outputs({"loss": [0.0, 1.0, 0.0], "confidence": [0.9, 0.5, 0.7]})
-    refused(ValueError, message, score_reading, outputs, score, temperature)
+    ):
+        refused(ValueError, message, score_reading, outputs, score, temperature)
 
 
 @pytest.mark.parametrize(
@@ -96,9 +93,10 @@ def test_a_second_score_that_lacks_a_part_is_refused(name: str, tmp_path: Path) 
     refused(ValueError, r"second = .* is not valid; it needs score, inputs", abstain.load_policy, path)
 
 
-@pytest.mark.parametrize(
-    ("reading", "computed", "message"),
-    [
+def test_how_files_are_read_is_kept_or_refused() -> None:
+    """An uncertainty is the column of the score, words are those of a finished one, all else are names of columns."""
+    found = abstain.choose_threshold([0.0, 1.0, 0.0], [0.9, 0.5, 0.7], coverage=0.5)
+    for reading, computed, message in (
         ({"uncertainty": "s"}, False, None), ({"confidence_levels": ["low", "high"]}, False, None),
         ({"clusters": "c", "labels": "y", "class_names": ["a", "b"]}, True, None),
         ({"uncertainty": "t"}, False, "must be the column of the score, 's'"),
@@ -107,16 +105,12 @@ def test_a_second_score_that_lacks_a_part_is_refused(name: str, tmp_path: Path) 
         ({"confidence_levels": ["%"], "uncertainty": "s"}, False, "is for a finished score in words or per cent"),
         *[({"labels": each}, False, r"reading\['labels'\] = ") for each in ("", [], [""], ["y", 3], 3, None)],
         ({"confidence": "s"}, False, r"reading\['confidence'\] = 's' is not valid; give names of columns for labels"),
-    ],
-)  # fmt: skip
-def test_how_files_are_read_is_kept_or_refused(reading: Any, computed: bool, message: str | None) -> None:
-    """An uncertainty is the column of the score, words are those of a finished one, all else are names of columns."""
-    found = abstain.choose_threshold([0.0, 1.0, 0.0], [0.9, 0.5, 0.7], coverage=0.5)
-    options: Any = {"score": "msp", "logits": ["s", "t"]} if computed else {"score": "s"}
-    if message is None:
-        assert found.policy(**options, reading=reading).reading == reading
-    else:
-        refused(ValueError, message, found.policy, **options, reading=reading)
+    ):  # fmt: skip
+        options: Any = {"score": "msp", "logits": ["s", "t"]} if computed else {"score": "s"}
+        if message is None:
+            assert found.policy(**options, reading=reading).reading == reading
+        else:
+            refused(ValueError, message, found.policy, **options, reading=reading)
 
 
 TABLE = {

@@ -59,19 +59,16 @@ def test_infinite_scores_are_refused(options: dict[str, float]) -> None:
         abstain.choose_threshold([1, 0, 1], [np.inf, np.inf, 0.7], **options)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_objectives_of_a_wrong_type_are_named() -> None:
+    """Argument, value and remedy."""
+    for options, message in (
         ({"cost": 5.0}, r"cost must be a pair \(error, review\), got 5.0"),
         ({"cost": (5.0,)}, r"cost must be a pair \(error, review\), got \(5.0,\)"),
         ({"cost": ("a", 1.0)}, r"cost\[0\] must be a number >= 0, got 'a'"),
         ({"risk": (1, 2)}, r"risk must be a number > 0, got \(1, 2\)"),
         ({"risk": 0.1, "delta": 0.05, "max_loss": "1"}, "max_loss must be a number > 0, got '1'; give the largest"),
-    ],
-)
-def test_objectives_of_a_wrong_type_are_named(options: dict[str, object], message: str) -> None:
-    """Argument, value and remedy."""
-    refused(TypeError, message, abstain.choose_threshold, LOSS, SCORE, **options)
+    ):
+        refused(TypeError, message, abstain.choose_threshold, LOSS, SCORE, **options)
 
 
 def test_not_attainable_is_an_answer() -> None:
@@ -189,19 +186,16 @@ def test_a_risk_near_zero_is_not_attainable(scale: float, choose: Any, max_loss:
     assert "are needed" in str(abstain.thresholds.conformal_threshold(LOSS, SCORE, 1e-320).reason)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_errors_name_the_group() -> None:
+    """Rows that are all missing or weightless say whose they are."""
+    for options, message in (
         ({"sample_weight": [1, 1, 0, 0]}, "group 'b': sample_weight sums to 0"),
         ({"confidence": [1, 2, np.nan, np.nan], "nan_policy": "drop"}, "group 'b': confidence is NaN for every sample"),
         ({"confidence": [1, 2, 3, np.inf]}, r"group 'b': confidence holds \+inf"),
         ({"loss": [0, 1, 0.5, 0], "delta": 0.1}, "group 'b': a guarantee for a loss that is not 0/1"),
-    ],
-)
-def test_errors_name_the_group(options: dict[str, object], message: str) -> None:
-    """Rows that are all missing or weightless say whose they are."""
-    call = {"loss": [0, 1, 0, 1], "confidence": [1, 2, 3, 4], "risk": 0.5, "groups": list("aabb")} | options
-    refused(ValueError, message, abstain.choose_threshold, **call)
+    ):
+        call = {"loss": [0, 1, 0, 1], "confidence": [1, 2, 3, 4], "risk": 0.5, "groups": list("aabb")} | options
+        refused(ValueError, message, abstain.choose_threshold, **call)
 
 
 def test_missing_scores() -> None:
