@@ -2,7 +2,6 @@
 
 import math
 from collections import defaultdict
-from typing import Any
 
 import numpy as np
 
@@ -12,13 +11,13 @@ COLUMNS = ("score", "weight", "loss", "count")
 MOMENTS = ("weight2", "weight2_loss", "weight2_loss2")
 
 
-def slow_table(loss: Any, confidence: Any, weight: Any = None) -> dict[str, list[float]]:
+def slow_table(loss, confidence, weight=None):
     """Return the columns of the table, highest score first, without blocks of weight zero."""
     weight = [1.0] * len(loss) if weight is None else weight
-    rows: dict[float, list[tuple[float, float]]] = defaultdict(list)
+    rows = defaultdict(list)
     for sample_loss, score, sample_weight in zip(loss, confidence, weight, strict=True):
         rows[float(score)].append((float(sample_loss), float(sample_weight)))  # -0.0 == 0.0 is one key
-    table: dict[str, list[float]] = {name: [] for name in COLUMNS + MOMENTS}
+    table = {name: [] for name in COLUMNS + MOMENTS}
     for score in sorted(rows, reverse=True):
         block = rows[score]
         if sum(w for _, w in block) == 0.0:
@@ -33,7 +32,7 @@ def slow_table(loss: Any, confidence: Any, weight: Any = None) -> dict[str, list
     return table
 
 
-def columns(table: TieBlocks) -> dict[str, np.ndarray]:
+def columns(table):
     """Return the columns of a table, with its moments if it has any."""
     found = {name: getattr(table, name) for name in COLUMNS}
     if table.moments is not None:
@@ -41,7 +40,7 @@ def columns(table: TieBlocks) -> dict[str, np.ndarray]:
     return found
 
 
-def assert_same(table: TieBlocks, expected: TieBlocks | dict[str, Any], *, exact: bool = False) -> None:
+def assert_same(table, expected, *, exact=False):
     """Scores and counts agree bit by bit, sums to a few roundings, or bit by bit too if ``exact``."""
     other = columns(expected) if isinstance(expected, TieBlocks) else expected
     for name, found in columns(table).items():
@@ -53,7 +52,7 @@ def assert_same(table: TieBlocks, expected: TieBlocks | dict[str, Any], *, exact
     assert not np.signbit(table.score[table.score == 0.0]).any(), "-0.0 must be 0.0"
 
 
-def assert_same_flags(table: TieBlocks, expected: TieBlocks) -> None:
+def assert_same_flags(table, expected):
     """What is known about the samples agrees too."""
     for name in ("binary", "frequencies", "n", "n_rejected", "n_dropped"):
         assert getattr(table, name) == getattr(expected, name), name

@@ -1,13 +1,12 @@
 """What ``from_samples`` refuses: every message names the argument, the value, the position and the remedy."""
 
 import re
-from typing import Any
 
 import numpy as np
 import pytest
 
 from abstain import TieBlocks
-from tests.refusals import refused
+from tests.refusal import refused
 
 NAN, INF = float("nan"), float("inf")
 S = [0.1, 0.2, 0.3]
@@ -32,7 +31,7 @@ SINGLE = "{} must be one-dimensional, one value per sample, got a single number;
         ([0, 1, 1], S, [0, 0, 0], "sample_weight sums to 0; at least one sample needs a positive weight"),
     ],
 )
-def test_bad_values(loss: Any, confidence: Any, weight: Any, message: str, xp: Any) -> None:
+def test_bad_values(loss, confidence, weight, message, xp):
     """Lengths, NaN, infinities, negative values and empty columns, in every array library."""
     columns = [None if each is None else xp.asarray(each, dtype=xp.float64) for each in (loss, confidence, weight)]
     for options in ({}, {"keep_samples": True, "oracle": True, "moments": True}):
@@ -40,7 +39,7 @@ def test_bad_values(loss: Any, confidence: Any, weight: Any, message: str, xp: A
 
 
 @pytest.mark.parametrize("policy", ["reject", "drop"])
-def test_losses_of_samples_without_a_score_are_checked_too(policy: Any, xp: Any) -> None:
+def test_losses_of_samples_without_a_score_are_checked_too(policy, xp):
     """A bad loss is refused at the caller's position, whether or not its sample or one before it has a score."""
     confidence = xp.asarray([NAN, 0.2, NAN])
     with pytest.raises(ValueError, match=re.escape("loss is negative: loss[1] = -1.0 (1 such)")):
@@ -49,7 +48,7 @@ def test_losses_of_samples_without_a_score_are_checked_too(policy: Any, xp: Any)
         TieBlocks.from_samples(xp.asarray([0.0, 1.0, NAN]), confidence, nan_policy=policy)
 
 
-def test_dropping_every_sample_leaves_nothing(xp: Any) -> None:
+def test_dropping_every_sample_leaves_nothing(xp):
     """No score at all, or no weight among the samples with a score, is an error and no empty table."""
     nothing, loss = xp.asarray([NAN, NAN]), xp.asarray([0.0, 1.0])
     with pytest.raises(ValueError, match='confidence is NaN for every sample; nan_policy="drop" leaves nothing'):
@@ -76,7 +75,7 @@ def test_dropping_every_sample_leaves_nothing(xp: Any) -> None:
 )
 @pytest.mark.parametrize("name", ["loss", "confidence", "sample_weight"])
 @pytest.mark.parametrize("library", ["numpy", "torch"])
-def test_columns_that_are_no_numbers(column: Any, error: Any, message: str, name: str, library: str) -> None:
+def test_columns_that_are_no_numbers(column, error, message, name, library):
     """Each argument refuses them under its own name, also beside tensors."""
     import torch
 
@@ -85,7 +84,7 @@ def test_columns_that_are_no_numbers(column: Any, error: Any, message: str, name
     refused(error, re.escape(message.format(name)), TieBlocks.from_samples, **columns)
 
 
-def test_complex_tensors() -> None:
+def test_complex_tensors():
     """The dtype of a tensor is named as its library names it."""
     import torch
 
@@ -93,26 +92,26 @@ def test_complex_tensors() -> None:
         TieBlocks.from_samples(torch.tensor([0, 1]), torch.tensor([1j, 0]))
 
 
-def test_an_unknown_policy_is_answered_with_the_known_ones() -> None:
+def test_an_unknown_policy_is_answered_with_the_known_ones():
     """A wrong word is named together with the nearest right one, or with all."""
     with pytest.raises(ValueError, match=r"nan_policy='dropp' is not known; did you mean 'drop'\?"):
-        TieBlocks.from_samples([0], [1], nan_policy="dropp")  # type: ignore[arg-type]
+        TieBlocks.from_samples([0], [1], nan_policy="dropp")
     with pytest.raises(ValueError, match="nan_policy='omit' is not known; known: drop, raise, reject"):
-        TieBlocks.from_frame(None, confidence="a", loss="b", nan_policy="omit")  # type: ignore[arg-type]
+        TieBlocks.from_frame(None, confidence="a", loss="b", nan_policy="omit")
 
 
-def test_merge_takes_tables() -> None:
+def test_merge_takes_tables():
     """A list of tables, or the losses of a part, are answered with the remedy."""
     table = TieBlocks.from_samples([0], [1])
     refused(TypeError, r"merge takes tables, got list; unpack a list: first.merge\(\*others\)", table.merge, [table])
 
 
-def test_a_device_without_float64_names_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_device_without_float64_names_the_remedy(monkeypatch):
     """Where float64 does not exist the message says to move the tensor."""
     import array_api_compat.torch
     import torch
 
-    def refuse(*_: Any, **__: Any) -> Any:
+    def refuse(*_, **__):
         raise TypeError("Cannot convert a tensor to float64 as this framework doesn't support it")
 
     monkeypatch.setattr(array_api_compat.torch, "astype", refuse)

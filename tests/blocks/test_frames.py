@@ -1,9 +1,7 @@
 """``from_frame``: every engine gives the table that ``from_samples`` gives, or refuses with a count."""
 
 import itertools
-from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
 
 import duckdb
 import numpy as np
@@ -15,25 +13,25 @@ from hypothesis import strategies as st
 
 from abstain import TieBlocks
 from tests.blocks.reference import assert_same, assert_same_flags, slow_table
-from tests.refusals import refused
-from tests.strategies import WEIGHTS, Problem, problems
+from tests.refusal import refused
+from tests.strategies import WEIGHTS, problems
 
 NAN, INF = float("nan"), float("inf")
-NAMES: dict[str, Any] = {"confidence": "g", "loss": "l"}
+NAMES = {"confidence": "g", "loss": "l"}
 
 
-def duck(frame: pl.DataFrame) -> Any:
+def duck(frame):
     """Return the frame as a DuckDB relation; the relation keeps its connection alive."""
     return duckdb.connect().from_arrow(frame.to_arrow())
 
 
-def nullable(frame: pl.DataFrame) -> pd.DataFrame:
+def nullable(frame):
     """Return the frame with pandas' nullable types, which some versions find by a cast that warns of infinities."""
     with np.errstate(invalid="ignore"):
         return frame.to_pandas().convert_dtypes(convert_floating=False)
 
 
-ENGINES: dict[str, Callable[[pl.DataFrame], Any]] = {
+ENGINES = {
     "polars": lambda frame: frame,
     "polars lazy": lambda frame: frame.lazy(),
     "pandas": lambda frame: frame.to_pandas(),
@@ -45,7 +43,7 @@ ENGINES: dict[str, Callable[[pl.DataFrame], Any]] = {
 
 
 @pytest.fixture(autouse=True, params=["read", "grouped"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+def way(request, monkeypatch):
     """Take either way to the table, whatever the first rows say: small frames would always be read, and at once."""
     monkeypatch.setattr("abstain.blocks._frame.FIRST", 1)
     monkeypatch.setattr("abstain.blocks._frame._worth_grouping", lambda first, number: request.param == "grouped")
@@ -53,17 +51,17 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.fixture(params=ENGINES)
-def engine(request: pytest.FixtureRequest) -> Callable[[pl.DataFrame], Any]:
+def engine(request):
     """Return the conversion of a polars frame to one engine's frame."""
     return ENGINES[request.param]
 
 
-def test_every_engine_gives_the_table_of_the_samples(engine: Callable[[pl.DataFrame], Any]) -> None:
+def test_every_engine_gives_the_table_of_the_samples(engine):
     """Random problems with infinities, both zeros, ties, weights, moments and the loss-ordered table."""
 
     @settings(max_examples=10)
     @given(problems(weights=WEIGHTS), st.booleans())
-    def check(problem: Problem, extra: bool) -> None:
+    def check(problem, extra):
         frame = pl.DataFrame({"g": problem.confidence, "l": problem.loss})
         names = dict(NAMES)
         if problem.weight is not None:
@@ -92,7 +90,7 @@ DTYPES = {
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_column_types(dtype: str, engine: Callable[[pl.DataFrame], Any]) -> None:
+def test_column_types(dtype, engine):
     """Floats of both widths, integers, booleans and decimals are scores, and losses and weights if >= 0."""
     if dtype == "decimal" and engine in (ENGINES["pandas"], ENGINES["pandas nullable"]):
         frame = engine(pl.DataFrame({"g": [Decimal("1")], "l": [1.0]}))
@@ -108,7 +106,7 @@ def test_column_types(dtype: str, engine: Callable[[pl.DataFrame], Any]) -> None
         assert_same(table, slow_table(values, [0, 1, 1], values), exact=False)
 
 
-def test_minus_zero_ties_with_zero(engine: Callable[[pl.DataFrame], Any]) -> None:
+def test_minus_zero_ties_with_zero(engine):
     """No engine may keep the two zeros apart, nor hand out the negative one."""
     frame = pl.DataFrame({"g": [-0.0, 0.0, -0.0, 1.0], "l": [1.0, 0.5, 0.0, -0.0]})
     table = TieBlocks.from_frame(engine(frame), **NAMES, oracle=True)
@@ -118,7 +116,7 @@ def test_minus_zero_ties_with_zero(engine: Callable[[pl.DataFrame], Any]) -> Non
 
 
 @pytest.mark.parametrize("dtype", [pl.Float64, pl.Int64, pl.Boolean])
-def test_rows_without_a_score(dtype: Any, engine: Callable[[pl.DataFrame], Any]) -> None:
+def test_rows_without_a_score(dtype, engine):
     """NaN and null scores are an error with a count, rejected (last block, still in N), or dropped and counted."""
     missing = [None, NAN] if dtype == pl.Float64 else [None, None]
     frame = pl.DataFrame({"g": pl.Series([1, *missing, 0], dtype=dtype, strict=False), "l": [0.0, 1.0, 0.5, 0.25]})
@@ -129,7 +127,7 @@ def test_rows_without_a_score(dtype: Any, engine: Callable[[pl.DataFrame], Any])
     with pytest.raises(ValueError, match="column 'g' is null or NaN in 2 rows; pass nan_policy="):
         TieBlocks.from_frame(engine(frame), **NAMES)
     for policy, score, weight in (("reject", [1, 0, -INF], [1, 1, 2]), ("drop", [1, 0], [1, 1])):
-        options: dict[str, Any] = {"nan_policy": policy, "oracle": True, "moments": True}
+        options = {"nan_policy": policy, "oracle": True, "moments": True}
         table = TieBlocks.from_frame(engine(frame), **NAMES, **options)
         np.testing.assert_array_equal(table.score, score)
         np.testing.assert_array_equal(table.weight, weight)
@@ -140,7 +138,7 @@ def test_rows_without_a_score(dtype: Any, engine: Callable[[pl.DataFrame], Any])
         assert_same(table.oracle, expected.oracle)
 
 
-def test_rejected_rows_join_those_at_minus_infinity(engine: Callable[[pl.DataFrame], Any]) -> None:
+def test_rejected_rows_join_those_at_minus_infinity(engine):
     """A rejected row and a score of -inf are one block: no threshold tells them apart."""
     frame = engine(pl.DataFrame({"g": [-INF, NAN, 1.0], "l": [1.0, 1.0, 0.0]}))
     table = TieBlocks.from_frame(frame, **NAMES, nan_policy="reject")
@@ -165,7 +163,7 @@ def test_bad_losses_and_weights_are_refused_and_counted(bad, word, policy, engin
         TieBlocks.from_frame(frame, confidence="g", loss="good", sample_weight="bad", nan_policy=policy)
 
 
-def test_numbers_whose_sums_overflow_or_underflow_are_refused(engine: Callable[[pl.DataFrame], Any]) -> None:
+def test_numbers_whose_sums_overflow_or_underflow_are_refused(engine):
     """As from samples: the sum of two weights of 1e308 is infinite, and every risk would be 0."""
     frame = engine(pl.DataFrame({"g": [0.5, 0.4], "l": [1.0, 0.0], "huge": [1e308, 1e308], "tiny": [1e-300, 0.0]}))
     with pytest.raises(ValueError, match=r"column 'huge' is above 1e\+75.* in 2 rows; rescale the loss"):
@@ -176,13 +174,13 @@ def test_numbers_whose_sums_overflow_or_underflow_are_refused(engine: Callable[[
         TieBlocks.from_frame(frame, **NAMES, sample_weight="tiny")
 
 
-def test_null_integers_and_booleans_are_refused(engine: Callable[[pl.DataFrame], Any]) -> None:
+def test_null_integers_and_booleans_are_refused(engine):
     """A null among integer losses is counted like one among floats."""
     frame = engine(pl.DataFrame({"g": [0.5, 0.4, 0.3], "l": [0, None, 1]}))
     refused(ValueError, "column 'l' is null in 1 rows; a loss must be", TieBlocks.from_frame, frame, **NAMES)
 
 
-def test_weights_that_sum_to_nothing(engine: Callable[[pl.DataFrame], Any]) -> None:
+def test_weights_that_sum_to_nothing(engine):
     """All weights zero is an error, also when only the dropped rows weigh anything."""
     frame = engine(pl.DataFrame({"g": [NAN, 0.5], "l": [0.0, 1.0], "none": [0.0, 0.0], "lost": [1.0, 0.0]}))
     for weight in ("none", "lost"):
@@ -190,7 +188,7 @@ def test_weights_that_sum_to_nothing(engine: Callable[[pl.DataFrame], Any]) -> N
             TieBlocks.from_frame(frame, **NAMES, sample_weight=weight, nan_policy="drop")
 
 
-def test_frames_without_rows(engine: Callable[[pl.DataFrame], Any]) -> None:
+def test_frames_without_rows(engine):
     """No rows, and no rows left, are errors."""
     empty = engine(pl.DataFrame({"g": [], "l": []}, schema={"g": pl.Float64, "l": pl.Float64}))
     refused(ValueError, "frame has no rows; at least one sample is needed", TieBlocks.from_frame, empty, **NAMES)
@@ -199,7 +197,7 @@ def test_frames_without_rows(engine: Callable[[pl.DataFrame], Any]) -> None:
         TieBlocks.from_frame(unscored, **NAMES, nan_policy="drop")
 
 
-def test_columns_that_are_not_there_or_not_numbers(engine: Callable[[pl.DataFrame], Any]) -> None:
+def test_columns_that_are_not_there_or_not_numbers(engine):
     """A misspelt column is answered with the nearest name, text with its type."""
     frame = engine(pl.DataFrame({"msp": [0.9, 0.5], "error": [0, 1], "site": ["a", "b"]}))
     with pytest.raises(ValueError, match=r"column 'mps' is not in the frame; did you mean 'msp'\?"):
@@ -211,23 +209,23 @@ def test_columns_that_are_not_there_or_not_numbers(engine: Callable[[pl.DataFram
     with pytest.raises(TypeError, match="column 'site' must be numeric, got String; cast it to numbers first"):
         TieBlocks.from_frame(frame, confidence="site", loss="error")
     with pytest.raises(ValueError, match="column 0 is not in the frame; known: error, msp, site"):
-        TieBlocks.from_frame(frame, confidence=0, loss="error")  # type: ignore[arg-type]
+        TieBlocks.from_frame(frame, confidence=0, loss="error")
 
 
-def test_what_is_no_frame() -> None:
+def test_what_is_no_frame():
     """Arrays belong into ``from_samples``, and the message says so."""
     with pytest.raises(TypeError, match=r"frame of type list is no data frame.*or use TieBlocks\.from_samples"):
         TieBlocks.from_frame([0.5, 0.4], **NAMES)
 
 
-def test_one_column_may_play_every_part() -> None:
+def test_one_column_may_play_every_part():
     """Names may repeat, and a frame may use the names that the library uses inside."""
     frame = pl.DataFrame({"abstain_loss": [1.0, 0.5], "abstain_score": [3.0, 4.0]})
     table = TieBlocks.from_frame(frame, confidence="abstain_loss", loss="abstain_loss", sample_weight="abstain_score")
     assert_same(table, slow_table([1.0, 0.5], [1.0, 0.5], [3.0, 4.0]))
 
 
-def test_a_scan_that_holds_more_rows_than_it_did(way: str) -> None:
+def test_a_scan_that_holds_more_rows_than_it_did(way):
     """A relation that draws its rows anew each time may hold others than were counted."""
     connection = duckdb.connect()
     seen = itertools.count()
@@ -236,7 +234,7 @@ def test_a_scan_that_holds_more_rows_than_it_did(way: str) -> None:
     assert TieBlocks.from_frame(scan, **NAMES).n == 2000
 
 
-def test_a_scan_that_has_become_empty() -> None:
+def test_a_scan_that_has_become_empty():
     """The same, and there is nothing left when it is read, or grouped."""
     connection = duckdb.connect()
     seen = itertools.count()
@@ -245,7 +243,7 @@ def test_a_scan_that_has_become_empty() -> None:
     refused(ValueError, "frame has no rows; at least one sample is needed", TieBlocks.from_frame, scan, **NAMES)
 
 
-def test_what_an_engine_refuses_is_said_in_its_words() -> None:
+def test_what_an_engine_refuses_is_said_in_its_words():
     """An error in the middle of a scan has the class that the engine gives it, however the scan is read."""
     connection = duckdb.connect()
     scan = connection.sql("select case when g = 900 then error('boom') else g end as g, 0 as l from range(1000) t(g)")

@@ -1,7 +1,5 @@
 """Kinds of columns: array libraries, dtypes, lists and data-frame columns all give the same table."""
 
-from typing import Any
-
 import array_api_compat
 import numpy as np
 import pandas as pd
@@ -14,16 +12,16 @@ from hypothesis import given
 from abstain import TieBlocks
 from abstain._checks import matrix, to_numpy
 from tests.blocks.reference import assert_same, assert_same_flags, slow_table
-from tests.strategies import WEIGHTS, Problem, problems
+from tests.strategies import WEIGHTS, problems
 
-OPTIONS: dict[str, Any] = {"keep_samples": True, "moments": True, "oracle": True}
+OPTIONS = {"keep_samples": True, "moments": True, "oracle": True}
 
 
-def test_every_array_library_gives_the_table_of_numpy(xp: Any) -> None:
+def test_every_array_library_gives_the_table_of_numpy(xp):
     """Random problems of every kind: same blocks, same block ids, samples left in their library."""
 
     @given(problems(weights=WEIGHTS))
-    def check(problem: Problem) -> None:
+    def check(problem):
         columns = [None if column is None else xp.asarray(column) for column in problem]
         table, expected = TieBlocks.from_samples(*columns, **OPTIONS), problem.table(**OPTIONS)
         assert_same(table, expected)
@@ -39,7 +37,7 @@ def test_every_array_library_gives_the_table_of_numpy(xp: Any) -> None:
 
 
 @pytest.mark.parametrize("nan_policy", ["reject", "drop"])
-def test_samples_without_a_score(nan_policy: str, xp: Any) -> None:
+def test_samples_without_a_score(nan_policy, xp):
     """``reject`` puts them last with the score -inf, ``drop`` leaves them out; both count them."""
     confidence = xp.asarray([float("nan"), 0.5, -float("inf"), float("nan")])
     loss = xp.asarray([1.0, 0.0, 1.0, 0.0])
@@ -56,7 +54,7 @@ def test_samples_without_a_score(nan_policy: str, xp: Any) -> None:
             assert (table.n, table.n_rejected, table.n_dropped) == (2, 0, 2)
 
 
-def test_infinite_scores_are_ordered(xp: Any) -> None:
+def test_infinite_scores_are_ordered(xp):
     """+inf is surest and -inf least sure, and -0.0 ties with 0.0."""
     confidence = xp.asarray([-0.0, float("inf"), 0.0, -float("inf"), float("inf")])
     table = TieBlocks.from_samples(xp.asarray([1.0, 0.0, 0.0, 1.0, 0.0]), confidence)
@@ -67,14 +65,14 @@ INTEGERS = ["uint8", "int8", "int16", "int32", "int64"]
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
-def test_integer_scores_do_not_wrap(dtype: str, xp: Any) -> None:
+def test_integer_scores_do_not_wrap(dtype, xp):
     """Unsigned scores are ordered as numbers: -0 would come before -255 if they were negated as they are."""
     scores = [0, 100, 7, 100]
     confidence, loss = (xp.asarray(column, dtype=getattr(xp, dtype)) for column in (scores, [1, 0, 1, 2]))
     assert_same(TieBlocks.from_samples(loss, confidence), slow_table([1, 0, 1, 2], scores), exact=True)
 
 
-def test_booleans_are_losses_and_scores(xp: Any) -> None:
+def test_booleans_are_losses_and_scores(xp):
     """True is 1: an error flag is a loss, a yes/no answer is a score with two values."""
     flags = [True, False, False]
     table = TieBlocks.from_samples(xp.asarray(flags), xp.asarray([False, True, False]), xp.asarray(flags))
@@ -82,7 +80,7 @@ def test_booleans_are_losses_and_scores(xp: Any) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "longdouble"])
-def test_numpy_floats_of_any_width(dtype: str) -> None:
+def test_numpy_floats_of_any_width(dtype):
     """Scores are compared as the values that they hold, not as what they were rounded from."""
     loss, confidence = np.array([0.1, 1.0, 0.25]).astype(dtype), np.array([0.1, 0.1, 0.3]).astype(dtype)
     doubles = loss.astype(np.float64), confidence.astype(np.float64)
@@ -91,7 +89,7 @@ def test_numpy_floats_of_any_width(dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
 @pytest.mark.parametrize("requires_grad", [False, True])
-def test_tensors_of_any_width_with_and_without_gradients(dtype: torch.dtype, requires_grad: bool) -> None:
+def test_tensors_of_any_width_with_and_without_gradients(dtype, requires_grad):
     """Half precision and tensors in a graph work; the table is detached."""
     values = [[0.1, 1.0, 0.25], [0.1, 0.1, 0.3], [1.0, 2.0, 0.5]]
     columns = [torch.tensor(column, dtype=dtype, requires_grad=requires_grad) for column in values]
@@ -101,7 +99,7 @@ def test_tensors_of_any_width_with_and_without_gradients(dtype: torch.dtype, req
     assert columns[0].requires_grad == requires_grad
 
 
-def test_tensors_and_other_columns_mix() -> None:
+def test_tensors_and_other_columns_mix():
     """One tensor decides where the work is done; lists, arrays and other libraries' arrays follow it."""
     import array_api_strict
 
@@ -132,7 +130,7 @@ COLUMNS = {
 
 @pytest.mark.parametrize("kind", COLUMNS)
 @pytest.mark.parametrize("values", [[0.5, 1.0, 0.0], [2, 1, 0], [True, False, False]], ids=["float", "int", "bool"])
-def test_lists_and_data_frame_columns(kind: str, values: list[Any]) -> None:
+def test_lists_and_data_frame_columns(kind, values):
     """Any column of numbers or flags is a loss, a score or a weight, in the order of its rows."""
     column = COLUMNS[kind](values)
     table = TieBlocks.from_samples(column, [0.1, 0.2, 0.3])
@@ -157,7 +155,7 @@ WITH_NULL = {
 
 
 @pytest.mark.parametrize("kind", WITH_NULL)
-def test_nulls_are_missing_values(kind: str) -> None:
+def test_nulls_are_missing_values(kind):
     """A null score is a NaN score; a null loss or weight is refused, never taken for 0 or for what lies below it."""
     column = WITH_NULL[kind]
     assert TieBlocks.from_samples([0, 1, 1], column, nan_policy="drop").n_dropped == 1
@@ -169,18 +167,14 @@ def test_nulls_are_missing_values(kind: str) -> None:
         TieBlocks.from_samples([0, 1, 1], [0.1, 0.2, 0.3], column)
 
 
-def test_class_scores_that_are_none() -> None:
+def test_class_scores_that_are_none():
     """A matrix of class scores is checked like a column."""
     for array, error, message in (
         ([[1, 2], [3]], ValueError, "logits is ragged"),
         (None, TypeError, "logits is missing"),
         ([0.1, 0.2], ValueError, r"logits must have shape \(n_samples, n_classes\), got \(2,\)"),
         (np.empty((0, 3)), ValueError, "logits is empty"),
-        (
-            pd.DataFrame({"a": [1], "b": ["x"]}),
-            TypeError,
-            "logits must be numeric, but it holds 'x' of type str",
-        ),
+        (pd.DataFrame({"a": [1], "b": ["x"]}), TypeError, "logits must be numeric, but it holds 'x' of type str"),
         (np.ones((2, 2), dtype=complex), TypeError, "logits must be numeric, got dtype complex128"),
         (torch.ones(2, 2, dtype=torch.complex64), TypeError, "logits must be numeric, got dtype complex64"),
     ):

@@ -13,7 +13,7 @@ EDGES = [0.0, -0.0, np.inf, -np.inf, 5e-324, -5e-324, np.finfo(float).max, np.fi
 FLOATS = st.one_of(st.floats(allow_nan=False), st.sampled_from(EDGES), st.floats(0.999999999, 1.0))
 
 
-def check(score: np.ndarray) -> None:
+def check(score):
     """The rows are those of the obvious stable sort, and the caller's scores are as they were."""
     before = score.tobytes()
     order, ranked = _by_one_sort(score)
@@ -25,7 +25,7 @@ def check(score: np.ndarray) -> None:
 
 
 @given(hnp.arrays(np.float64, st.integers(1, 60), elements=FLOATS))
-def test_any_floats(score: np.ndarray) -> None:
+def test_any_floats(score):
     """Infinities, zeros of both signs, subnormals and neighbours, in every company."""
     check(score)
 
@@ -44,7 +44,7 @@ def test_any_floats(score: np.ndarray) -> None:
     ],
     ids=["uniform", "normal", "ties", "float32", "magnitudes", "negative", "constant"],
 )
-def test_sizes_around_powers_of_two(draw, n: int) -> None:  # type: ignore[no-untyped-def]
+def test_sizes_around_powers_of_two(draw, n):
     """The row takes as many bits as there are rows."""
     check(draw(np.random.default_rng(n), n))
 
@@ -53,7 +53,7 @@ def test_sizes_around_powers_of_two(draw, n: int) -> None:  # type: ignore[no-un
 EXTREME = [sign * size for sign in (1.0, -1.0) for size in (0.0, 5e-324, 1e-300, 1e-155, 1e-3, 1.0, 2.0, 1e155, np.inf)]
 
 
-def test_scores_too_close_for_the_bits_are_put_right() -> None:
+def test_scores_too_close_for_the_bits_are_put_right():
     """One outlier stretches the scale so far that neighbours of 1 share a number; they still come in order."""
     rng = np.random.default_rng(0)
     score = 1.0 - rng.integers(0, 400, 5000) * 2.0**-53
@@ -62,7 +62,7 @@ def test_scores_too_close_for_the_bits_are_put_right() -> None:
 
 
 @pytest.mark.parametrize("high", EXTREME)
-def test_packed_keys_hold_scores_of_any_size(high: float) -> None:
+def test_packed_keys_hold_scores_of_any_size(high):
     """Two scores and their failures come back in order, or the keys are said not to fit."""
     for low in EXTREME:
         score, failed = np.array([low, high, low]), np.array([True, False, False])

@@ -1,7 +1,6 @@
 """Kept samples, other weights, the loss-ordered table."""
 
 import pickle
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,14 +10,13 @@ from hypothesis import strategies as st
 import abstain
 from abstain import TieBlocks
 from abstain._checks import to_numpy
-from abstain._typing import NanPolicy
 from tests.blocks.reference import assert_same, assert_same_flags
 from tests.paths import PATHS, taken
-from tests.strategies import WEIGHTS, Problem, problems, weights
+from tests.strategies import WEIGHTS, problems, weights
 
 
 @given(problems(losses=["binary"], weights=["none"]))
-def test_compiled_tables_have_the_same_bits(problem: Problem) -> None:
+def test_compiled_tables_have_the_same_bits(problem):
     """Ties, both zeros, infinities, and scores of both signs, whose distance takes more bits than a key has."""
     found = []
     for path in PATHS:
@@ -30,7 +28,7 @@ def test_compiled_tables_have_the_same_bits(problem: Problem) -> None:
 
 
 @given(problems(weights=["none", "positive"]))
-def test_kept_samples_point_at_their_blocks(problem: Problem) -> None:
+def test_kept_samples_point_at_their_blocks(problem):
     """Block ids are in the caller's order, the sort order is descending, columns are as given."""
     table = problem.table(keep_samples=True)
     samples = table.samples
@@ -46,9 +44,9 @@ def test_kept_samples_point_at_their_blocks(problem: Problem) -> None:
 
 @pytest.mark.filterwarnings("ignore:confidence holds only 0 and 1")  # such problems are drawn, too
 @given(problems(weights=WEIGHTS), st.data())
-def test_reweighting_is_rebuilding(problem: Problem, data: st.DataObject) -> None:
+def test_reweighting_is_rebuilding(problem, data):
     """Other weights give the table that a new sort would give, again and again, whatever was dropped before."""
-    options: dict[str, Any] = {"keep_samples": True, "moments": True, "oracle": True}
+    options = {"keep_samples": True, "moments": True, "oracle": True}
     table = problem.table(**options)
     for _ in range(2):
         kind = data.draw(st.sampled_from(WEIGHTS[1:]))
@@ -58,17 +56,17 @@ def test_reweighting_is_rebuilding(problem: Problem, data: st.DataObject) -> Non
         assert_same(table, rebuilt)
         assert_same_flags(table, rebuilt)
         assert_same(table.oracle, rebuilt.oracle)
-        np.testing.assert_array_equal(table.samples.block, rebuilt.samples.block)  # type: ignore[union-attr]
+        np.testing.assert_array_equal(table.samples.block, rebuilt.samples.block)
 
 
-def test_new_weights_bring_back_a_dropped_block() -> None:
+def test_new_weights_bring_back_a_dropped_block():
     """A score without weight is dropped from the table, but not forgotten."""
     table = TieBlocks.from_samples([0, 1, 0], [0.9, 0.5, 0.1], [1, 0, 1], keep_samples=True)
     np.testing.assert_array_equal(table.score, [0.9, 0.1])
     np.testing.assert_array_equal(table.reweight([1, 1, 1]).score, [0.9, 0.5, 0.1])
 
 
-def test_reweighting_keeps_the_counts_of_unscored_samples() -> None:
+def test_reweighting_keeps_the_counts_of_unscored_samples():
     """What a NaN policy did stays on record; dropped samples take no new weight."""
     nan = float("nan")
     rejected = TieBlocks.from_samples([0, 1], [0.5, nan], nan_policy="reject", keep_samples=True)
@@ -77,13 +75,13 @@ def test_reweighting_keeps_the_counts_of_unscored_samples() -> None:
     assert dropped.reweight([2]).n_dropped == 1
 
 
-def test_reweighting_needs_the_samples() -> None:
+def test_reweighting_needs_the_samples():
     """Without samples the message says how to keep them."""
     with pytest.raises(abstain.UnmetNeed, match="needs the samples: build TieBlocks with keep_samples=True"):
         TieBlocks.from_samples([0, 1], [0.9, 0.5]).reweight([1, 1])
 
 
-def test_new_weights_are_checked() -> None:
+def test_new_weights_are_checked():
     """``reweight`` refuses what ``from_samples`` refuses."""
     table = TieBlocks.from_samples([0, 1], [0.9, 0.5], keep_samples=True)
     for weight, message in (
@@ -96,7 +94,7 @@ def test_new_weights_are_checked() -> None:
 
 
 @pytest.mark.parametrize("options", [{}, {"keep_samples": True, "oracle": True, "moments": True}])
-def test_the_callers_arrays_are_never_changed(options: dict[str, bool], xp: Any) -> None:
+def test_the_callers_arrays_are_never_changed(options, xp):
     """Inputs keep their values (-0.0 and NaN included), even where the result shares their type."""
     columns = [[1.0, 0.0, 1.0, 0.0], [-0.0, 0.0, float("nan"), -1.0], [1.0, 2.0, 0.0, 1.0]]
     arrays = [xp.asarray(column, dtype=xp.float64) for column in columns]
@@ -106,7 +104,7 @@ def test_the_callers_arrays_are_never_changed(options: dict[str, bool], xp: Any)
         np.testing.assert_array_equal(np.signbit(to_numpy(array)), np.signbit(column))
 
 
-def test_kept_samples_do_not_change_with_the_callers_arrays(xp: Any) -> None:
+def test_kept_samples_do_not_change_with_the_callers_arrays(xp):
     """The table is a value: writing to the inputs afterwards changes nothing in it."""
     loss, weight, fresh = (xp.asarray([1.0, 0.0], dtype=xp.float64) for _ in range(3))
     table = TieBlocks.from_samples(loss, xp.asarray([0.9, 0.5]), weight, keep_samples=True)
@@ -122,7 +120,7 @@ def test_kept_samples_do_not_change_with_the_callers_arrays(xp: Any) -> None:
 
 
 @given(problems(weights=WEIGHTS), st.booleans())
-def test_the_oracle_is_the_table_ordered_by_loss(problem: Problem, keep_samples: bool) -> None:
+def test_the_oracle_is_the_table_ordered_by_loss(problem, keep_samples):
     """The optimum ranks by the losses themselves: score = -loss."""
     oracle = problem.table(oracle=True, keep_samples=keep_samples).oracle
     expected = TieBlocks.from_samples(problem.loss, -problem.loss, problem.weight)
@@ -130,14 +128,14 @@ def test_the_oracle_is_the_table_ordered_by_loss(problem: Problem, keep_samples:
         np.testing.assert_allclose(getattr(oracle, name), getattr(expected, name), rtol=1e-13, atol=0.0)
 
 
-def test_the_oracle_of_a_graded_loss_must_be_asked_for() -> None:
+def test_the_oracle_of_a_graded_loss_must_be_asked_for():
     """The table alone does not know the order of other losses, and says what to do."""
     with pytest.raises(abstain.UnmetNeed, match="build TieBlocks with oracle=True"):
         _ = TieBlocks.from_samples([0.5, 1.0], [0.9, 0.5]).oracle
 
 
 @pytest.mark.parametrize("policy", ["raise", "reject", "drop"])
-def test_an_order_that_is_found_later_is_the_one_that_is_found_at_once(policy: NanPolicy) -> None:
+def test_an_order_that_is_found_later_is_the_one_that_is_found_at_once(policy):
     """Tables of 0/1 losses without weights may leave their order for later: nothing else about them differs."""
     rng = np.random.default_rng(0)
     for n in (1, 2, 30, 5000):

@@ -1,7 +1,5 @@
 """The table against a slow reference, and what must not change it."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,18 +12,18 @@ from tests.strategies import LOSSES, SCORES, WEIGHTS, Problem, partitions, probl
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("score", SCORES)
-def test_every_kind_of_problem_is_tried(loss: str, score: str) -> None:
+def test_every_kind_of_problem_is_tried(loss, score):
     """Each pair of loss and score kinds is checked on its own, so that no kind hides behind another."""
 
     @given(problems(losses=[loss], scores=[score], weights=WEIGHTS))
-    def check(problem: Problem) -> None:
+    def check(problem):
         assert_same(problem.table(), slow_table(*problem))
 
     check()
 
 
 @given(problems(weights=WEIGHTS))
-def test_flags_tell_what_the_sums_cannot(problem: Problem) -> None:
+def test_flags_tell_what_the_sums_cannot(problem):
     """``binary`` and ``frequencies`` are read off the samples, ``n`` off the blocks that are left."""
     table = problem.table()
     assert table.binary == bool(np.isin(problem.loss, [0.0, 1.0]).all())
@@ -36,7 +34,7 @@ def test_flags_tell_what_the_sums_cannot(problem: Problem) -> None:
     assert table.largest_tie == table.count.max()
 
 
-def test_two_half_losses_are_not_a_right_and_a_wrong_one() -> None:
+def test_two_half_losses_are_not_a_right_and_a_wrong_one():
     """(.5, .5) and (0, 1) have the same sums; only the flag tells them apart."""
     graded, binary = (TieBlocks.from_samples(loss, [0.3, 0.3]) for loss in ([0.5, 0.5], [0.0, 1.0]))
     assert_same(graded, binary, exact=True)
@@ -44,7 +42,7 @@ def test_two_half_losses_are_not_a_right_and_a_wrong_one() -> None:
 
 
 @given(problems(weights=WEIGHTS), st.data())
-def test_merging_any_parts_gives_the_whole(problem: Problem, data: st.DataObject) -> None:
+def test_merging_any_parts_gives_the_whole(problem, data):
     """With any losses and weights the merged table agrees to rounding, and so does its optimum."""
     parts = _parts(problem, data)
     tables = [part.table(moments=True, oracle=True) for part in parts]
@@ -55,13 +53,13 @@ def test_merging_any_parts_gives_the_whole(problem: Problem, data: st.DataObject
     _assert_same_ranking(merged.oracle, whole.oracle)
 
 
-def _parts(problem: Problem, data: st.DataObject) -> list[Problem]:
+def _parts(problem, data):
     """Divide a problem; a part that weighs nothing has no table, so it is left out."""
     parts = [problem.rows(index) for index in data.draw(partitions(len(problem.loss)))]
     return [part for part in parts if part.weight is None or part.weight.sum() > 0.0]
 
 
-def _whole(parts: list[Problem]) -> Problem:
+def _whole(parts):
     """Join the parts, without rows of a score that weighs nothing in a part (their count is not kept)."""
     kept = []
     for part in parts:
@@ -69,18 +67,18 @@ def _whole(parts: list[Problem]) -> Problem:
             heavy = [part.weight[part.confidence == score].sum() > 0.0 for score in part.confidence]
             part = part.rows(np.array(heavy))
         kept.append(part)
-    columns: list[Any] = [None if column[0] is None else np.concatenate(column) for column in zip(*kept, strict=True)]
+    columns = [None if column[0] is None else np.concatenate(column) for column in zip(*kept, strict=True)]
     return Problem(*columns)
 
 
-def _assert_same_ranking(table: TieBlocks, expected: TieBlocks) -> None:
+def _assert_same_ranking(table, expected):
     """The same blocks in the same order; the scores of an optimum only have to be in order."""
     np.testing.assert_allclose(table.weight, expected.weight, rtol=1e-13)
     np.testing.assert_allclose(table.loss, expected.loss, rtol=1e-13, atol=0.0)
     np.testing.assert_array_equal(np.diff(table.score) < 0.0, np.full(len(table) - 1, True))
 
 
-def test_a_merge_of_graded_and_binary_parts_keeps_the_optimum() -> None:
+def test_a_merge_of_graded_and_binary_parts_keeps_the_optimum():
     """A part with 0/1 losses needs no loss-ordered table of its own to contribute to the merged one."""
     graded = TieBlocks.from_samples([0.5, 0.0], [0.9, 0.1], oracle=True)
     binary = TieBlocks.from_samples([1, 0], [0.4, 0.2], oracle=True)
@@ -89,7 +87,7 @@ def test_a_merge_of_graded_and_binary_parts_keeps_the_optimum() -> None:
     np.testing.assert_array_equal(merged.weight, [2.0, 1.0, 1.0])
 
 
-def test_a_merge_with_a_part_without_moments_has_none() -> None:
+def test_a_merge_with_a_part_without_moments_has_none():
     """Half of the moments would be a wrong standard error: they are dropped."""
     with_moments = TieBlocks.from_samples([1, 0], [0.4, 0.2], moments=True)
     assert with_moments.merge(TieBlocks.from_samples([1], [0.4])).moments is None
@@ -97,7 +95,7 @@ def test_a_merge_with_a_part_without_moments_has_none() -> None:
 
 
 @given(problems(losses=["binary"]), st.booleans())
-def test_the_short_cut_for_failures_is_the_general_path(problem: Problem, moments: bool) -> None:
+def test_the_short_cut_for_failures_is_the_general_path(problem, moments):
     """Two plain sorts of 0/1 losses give the bits that sorting the samples gives, cumulative sums included."""
     short, general = problem.table(moments=moments), problem.table(moments=moments, keep_samples=True)
     assert_same(short, general, exact=True)
@@ -107,21 +105,21 @@ def test_the_short_cut_for_failures_is_the_general_path(problem: Problem, moment
         np.testing.assert_array_equal(getattr(short, name), np.cumsum(getattr(short, name[len("cumulative_") :])))
 
 
-def test_small_losses_survive_beside_large_ones() -> None:
+def test_small_losses_survive_beside_large_ones():
     """Block sums are added up block by block: a difference of cumulative sums would lose 1e-12 beside 1e12."""
     table = TieBlocks.from_samples([1e12, 1e12, 1e-12, 1e-12], [0.9, 0.9, 0.1, 0.1])
     np.testing.assert_array_equal(table.loss, [2e12, 2e-12])
 
 
 @given(problems(weights=WEIGHTS))
-def test_the_random_reference_holds_everything_in_one_block(problem: Problem) -> None:
+def test_the_random_reference_holds_everything_in_one_block(problem):
     """``constant`` has the totals of the table, rows included."""
     table = problem.table()
     assert (table.constant.total_weight, table.constant.total_loss) == (table.total_weight, table.total_loss)
     assert (table.constant.n, table.constant.largest_tie) == (table.n, table.n)
 
 
-def test_a_table_is_never_changed() -> None:
+def test_a_table_is_never_changed():
     """Neither its columns nor its sums can be written to, however it was built; the caller's arrays still can."""
     loss, score = np.array([0.0, 1.0, 1.0]), np.array([0.9, 0.5, 0.5])
     plain = TieBlocks.from_samples(loss, score, keep_samples=True)

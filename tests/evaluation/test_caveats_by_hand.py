@@ -1,7 +1,5 @@
 """What speaks against a score and its groups, by rules written out here: sizes, ranking, rates."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -10,9 +8,9 @@ import abstain
 from abstain.inference import clopper_pearson
 
 
-def of_score(loss: Any, score: Any) -> dict[str, Any]:
+def of_score(loss, score):
     """Return the caveats of the rows and of the score, with what decides each."""
-    n, found = len(loss), dict[str, Any]()
+    n, found = len(loss), {}
     if n < 100 or loss.sum() < 10:
         found["small_sample"] = None
     if loss.any() and not loss.all() and abstain.confidence_interval("auroc_f", loss, score).high < 0.5:
@@ -20,9 +18,9 @@ def of_score(loss: Any, score: Any) -> dict[str, Any]:
     return found
 
 
-def of_groups(loss: Any, score: Any, site: Any, threshold: float, limit: float | None) -> dict[str, Any]:
+def of_groups(loss, score, site, threshold, limit):
     """Return the caveats of the groups, with the names in them."""
-    found: dict[str, Any] = {}
+    found = {}
     names, rates = sorted(set(site)), []
     for name in names:
         kept = (site == name) & (score >= threshold)
@@ -45,9 +43,9 @@ def of_groups(loss: Any, score: Any, site: Any, threshold: float, limit: float |
 
 
 @pytest.mark.filterwarnings("ignore:confidence is higher where the loss is higher")
-def test_caveats_of_an_evaluation_are_those_of_the_rules() -> None:
+def test_caveats_of_an_evaluation_are_those_of_the_rules():
     """Of small evaluations with good and bad scores and groups; each kind occurs, and each is missing somewhere."""
-    seen: dict[str, int] = {}
+    seen = {}
     for seed in range(30):
         rng = np.random.default_rng(seed)
         n, groups = int(rng.choice([80, 150, 600])), int(rng.integers(2, 5))

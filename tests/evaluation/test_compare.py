@@ -11,11 +11,11 @@ from scipy import stats
 
 import abstain
 from abstain._result import lines_of
-from tests.refusals import refused
+from tests.refusal import refused
 
 
 @pytest.fixture
-def data() -> tuple[np.ndarray, dict[str, np.ndarray]]:
+def data():
     rng = np.random.default_rng(3)
     difficulty = rng.standard_normal(600)
     loss = (rng.random(600) < 0.2 * np.exp(difficulty - 0.5)).astype(float)
@@ -23,7 +23,7 @@ def data() -> tuple[np.ndarray, dict[str, np.ndarray]]:
     return loss, {name: -difficulty + sd * rng.standard_normal(600) for name, sd in spread.items()}
 
 
-def effective(loss: np.ndarray) -> float:
+def effective(loss):
     """Return how many samples carry the spread of the losses."""
     squares = np.square(loss - loss.mean())
     return float(squares.sum() ** 2 / np.square(squares).sum())
@@ -55,7 +55,7 @@ def test_values_errors_and_intervals_are_those_of_the_single_functions(data, met
     assert (found.low, found.high) == pytest.approx((found.difference - reach, found.difference + reach))
 
 
-def delong(loss: np.ndarray, first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
+def delong(loss, first, second):
     """DeLong's difference and standard error from placement values, pair by pair."""
     placements = []
     for score in (first, second):

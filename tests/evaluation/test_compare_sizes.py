@@ -2,7 +2,6 @@
 
 from contextlib import suppress
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ METRICS = ("aurc", "augrc")
 SWAPS = 99
 
 
-def columns(losses: list[np.ndarray], scores: list[np.ndarray]) -> Any:
+def columns(losses, scores):
     names = "abcdefgh"[: len(scores)]
     return panel(dict(zip(names, losses, strict=True)), dict(zip(names, scores, strict=True)))
 

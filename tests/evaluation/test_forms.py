@@ -3,8 +3,6 @@
 import csv
 import io
 import json
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,17 +14,17 @@ from tests.report import hostile
 FIELDS = list(Measurement.__dataclass_fields__)
 
 
-def strict(text: str) -> Any:
+def strict(text):
     """Read JSON that holds neither NaN nor Infinity."""
 
-    def refuse(constant: str) -> None:
+    def refuse(constant):
         raise AssertionError(f"{constant} is no JSON")
 
     return json.loads(text, parse_constant=refuse)
 
 
 @pytest.mark.parametrize("part", range(5))
-def test_hostile_names_in_json_and_csv(part: int, tmp_path: Path) -> None:
+def test_hostile_names_in_json_and_csv(part, tmp_path):
     """Names survive JSON unchanged; a CSV reader finds as many cells, and none that a spreadsheet would run."""
     names = list(hostile.NAMES.values())[part::5]
     result = hostile.evaluation(*names)
@@ -46,7 +44,7 @@ def test_hostile_names_in_json_and_csv(part: int, tmp_path: Path) -> None:
     }
 
 
-def test_numbers_in_csv_are_never_quoted() -> None:
+def test_numbers_in_csv_are_never_quoted():
     """A negative value is a number, not a formula."""
     worst = abstain.Outputs(loss=[1, 0], confidence=[0.9, 0.8])
     rows = list(csv.DictReader(io.StringIO(abstain.evaluate(worst, metrics="cwsa").to_csv())))
@@ -54,7 +52,7 @@ def test_numbers_in_csv_are_never_quoted() -> None:
     assert rows[0]["value"].startswith("-")
 
 
-def test_each_end_takes_the_side_that_reaches_there() -> None:
+def test_each_end_takes_the_side_that_reaches_there():
     """Ends of a difference of two intervals are roots of sums of squares, side by side."""
     rng = np.random.default_rng(0)
     conf = rng.random(3000)

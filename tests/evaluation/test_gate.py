@@ -1,7 +1,5 @@
 """Gates by hand: each verdict from where the ends of an interval lie, on either side, and of differences."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -15,12 +13,12 @@ NEW, MAIN = Z + 0.5 * RNG.normal(size=600), Z + 0.4 * RNG.normal(size=600)
 METRICS = ["augrc", "auroc_f"]
 
 
-def evaluated(score: Any, level: float | None = 0.9) -> abstain.Evaluation:
+def evaluated(score, level=0.9):
     """Return the evaluation of a score."""
     return abstain.evaluate(loss=WRONG, confidence=score, metrics=METRICS, level=level)
 
 
-def ends(evaluation: abstain.Evaluation, metric: str) -> tuple[float, float, float]:
+def ends(evaluation, metric):
     """Return a value with its ends, from the rows of the evaluation."""
     (found,) = (each for each in evaluation.measurements if each.metric == metric)
     return found.value, found.low, found.high
@@ -28,7 +26,7 @@ def ends(evaluation: abstain.Evaluation, metric: str) -> tuple[float, float, flo
 
 @pytest.mark.parametrize("unclear", ["fail", "pass"])
 @pytest.mark.parametrize("metric", METRICS)
-def test_a_limit_is_met_where_the_whole_interval_meets_it(metric: str, unclear: Any) -> None:
+def test_a_limit_is_met_where_the_whole_interval_meets_it(metric, unclear):
     """Pass at the far end and beyond, fail where not even the near end reaches; the words say where it lies."""
     found, lower = evaluated(NEW), metric == "augrc"
     value, low, high = ends(found, metric)
@@ -50,7 +48,7 @@ def test_a_limit_is_met_where_the_whole_interval_meets_it(metric: str, unclear: 
 
 
 @pytest.mark.parametrize("how", ["evaluation", "file", "non-inferiority", "comparison"])
-def test_no_worse_than_another_model_is_decided_by_its_difference(how: str) -> None:
+def test_no_worse_than_another_model_is_decided_by_its_difference(how):
     """Of two evaluations distances of the ends add up as roots of squares; of paired tests it is theirs."""
     new, main = evaluated(NEW), evaluated(MAIN)
     scores, tests = {"new": NEW, "main": MAIN}, {}
@@ -58,7 +56,7 @@ def test_no_worse_than_another_model_is_decided_by_its_difference(how: str) -> N
         a, b = (ends(each, metric) for each in ((new, main) if metric == "augrc" else (main, new)))
         apart = a[0] - b[0]
         tests[metric] = apart, apart - np.hypot(a[0] - a[1], b[2] - b[0]), apart + np.hypot(a[2] - a[0], b[0] - b[1])
-    against: Any = main if how == "evaluation" else main.to_dict()
+    against = main if how == "evaluation" else main.to_dict()
     if how == "non-inferiority":
         against = [non_inferiority(WRONG, scores, metric, margin=0.1, level=0.95) for metric in METRICS]
         tests = {each.metric: (each.difference, each.low, each.high) for each in against}
@@ -81,7 +79,7 @@ def test_no_worse_than_another_model_is_decided_by_its_difference(how: str) -> N
     assert least < most
 
 
-def test_signs_with_and_without_an_equals_are_read() -> None:
+def test_signs_with_and_without_an_equals_are_read():
     """A condition is met alike with either; a metric without an interval is unclear."""
     found = evaluated(NEW)
     high = ends(found, "augrc")[2]

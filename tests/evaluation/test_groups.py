@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import abstain
-from tests.refusals import refused
+from tests.refusal import refused
 
 RNG = np.random.default_rng(3)
 N = 240
@@ -17,12 +17,12 @@ AGE = RNG.integers(30, 32, N)
 WEIGHT = RNG.integers(1, 5, N).astype(float)
 
 
-def outputs(**fields: object) -> abstain.Outputs:
+def outputs(**fields):
     """Return outputs with two group columns and whatever else is wanted."""
     return abstain.Outputs(**({"loss": LOSS, "confidence": SCORE, "groups": {"site": SITE, "age": AGE}} | fields))
 
 
-def test_groups_are_evaluated_like_their_rows_alone() -> None:
+def test_groups_are_evaluated_like_their_rows_alone():
     """Text and numbers make groups; the value in a group is that of its rows, weights included."""
     result = abstain.evaluate(outputs(sample_weight=WEIGHT), metrics="augrc", groups=["site", "age"])
     assert result.groups == [None, "site = north", "site = south", "site = west", "age = 30", "age = 31"]
@@ -33,7 +33,7 @@ def test_groups_are_evaluated_like_their_rows_alone() -> None:
     assert abstain.evaluate(outputs(), metrics="augrc", groups=["age", "age"]).groups == [None, "age = 30", "age = 31"]
 
 
-def test_metrics_of_the_probabilities_within_groups() -> None:
+def test_metrics_of_the_probabilities_within_groups():
     """The probability vectors are those of the group, too."""
     rng = np.random.default_rng(4)
     probabilities = rng.dirichlet(np.ones(2), N)
@@ -45,20 +45,20 @@ def test_metrics_of_the_probabilities_within_groups() -> None:
     assert result.value("nll", group="age = 30") == pytest.approx(wanted, rel=1e-12)
 
 
-def test_unknown_groups_get_the_nearest_name() -> None:
+def test_unknown_groups_get_the_nearest_name():
     """A wrong column in ``groups=`` is an error."""
     with pytest.raises(ValueError, match="groups='sit' is no group column; did you mean 'site'"):
         abstain.evaluate(outputs(), groups="sit")
 
 
-def test_an_identifier_is_no_group() -> None:
+def test_an_identifier_is_no_group():
     """A column of more than a thousand values would give a report that nobody reads."""
     given = abstain.Outputs(loss=np.zeros(1001), confidence=np.arange(1001.0), groups={"id": np.arange(1001)})
     many = "groups='id' has 1001 distinct values, more than 1000; give a column with fewer"
     refused(ValueError, many, abstain.evaluate, given, groups="id")
 
 
-def test_groups_of_the_same_label_stay_apart() -> None:
+def test_groups_of_the_same_label_stay_apart():
     """Column "a" with value "b = c" and column "a = b" with value "c" are two groups."""
     groups = {"a": ["b = c", "b = c", "x"], "a = b": ["c", "x", "x"]}
     given = abstain.Outputs(loss=[0, 1, 1], confidence=[3, 2, 1], groups=groups)
@@ -69,7 +69,7 @@ def test_groups_of_the_same_label_stay_apart() -> None:
 
 
 @pytest.mark.parametrize("policy", ["drop", "reject"])
-def test_a_group_where_nothing_counts(policy: str) -> None:
+def test_a_group_where_nothing_counts(policy):
     """A group without weight, or without a score left, is undefined and does not spoil the rest."""
     columns = {"scores": {"s": [0.9, 0.8, np.nan, np.nan]}, "groups": {"site": ["a", "a", "b", "c"]}}
     given = abstain.Outputs(loss=[0, 1, 1, 0], sample_weight=[1, 1, 1, 0], **columns)
@@ -87,14 +87,14 @@ def test_a_group_where_nothing_counts(policy: str) -> None:
 # ---------------------------------------------------------------------- look-ups
 
 
-def test_value_by_spec_and_by_printed_name() -> None:
+def test_value_by_spec_and_by_printed_name():
     """A number is found under the text that asked for it and under the name in the table."""
     result = abstain.evaluate(outputs(), metrics="coverage_at_risk(risk=0.25), augrc")
     assert result.value("coverage_at_risk(risk=0.25)") == result.value("Coverage at risk 25 %")
     assert result.value("AUGRC") == result.value("augrc")
 
 
-def test_failed_look_ups_name_what_is_wrong() -> None:
+def test_failed_look_ups_name_what_is_wrong():
     """Metric, score or group: the message is about the one that is wrong."""
     result = abstain.evaluate(outputs(), metrics="augrc", groups="site")
     for what, message in (
@@ -107,7 +107,7 @@ def test_failed_look_ups_name_what_is_wrong() -> None:
             refused(KeyError, message, result.curve, what.get("score"), what.get("group"))
 
 
-def test_look_up_of_a_group_without_groups() -> None:
+def test_look_up_of_a_group_without_groups():
     """The message says how groups are made."""
     with pytest.raises(KeyError, match=r"no group 'site = a' here; .*groups=<group column>"):
         abstain.evaluate(outputs()).curve(group="site = a")
@@ -116,7 +116,7 @@ def test_look_up_of_a_group_without_groups() -> None:
 # ---------------------------------------------------------------------- notes
 
 
-def test_a_group_of_one_cluster_has_values_without_intervals() -> None:
+def test_a_group_of_one_cluster_has_values_without_intervals():
     """Resampled or not: one small group is no reason to refuse the whole."""
     cluster = np.where(SITE == "west", -1, np.arange(N) // 4)
     metrics = ["augrc", "coverage_at_risk(risk=0.2)"]
@@ -128,7 +128,7 @@ def test_a_group_of_one_cluster_has_values_without_intervals() -> None:
             assert str(entry.warning).startswith("no interval: clusters holds a single cluster")
 
 
-def test_a_missing_interval_is_said_where_the_data_lack_it() -> None:
+def test_a_missing_interval_is_said_where_the_data_lack_it():
     """Once for metrics with the same reason; one that has none by its kind says why."""
     metrics = ["augrc", "aurc", "ece", "coverage_at_risk(risk=0.2)"]
     of_ece = "no interval of ECE of confidence: its bias does not vanish compared with its spread"
@@ -139,7 +139,7 @@ def test_a_missing_interval_is_said_where_the_data_lack_it() -> None:
     assert sum(note.startswith(shared) for note in notes) == 1
 
 
-def test_several_columns_for_one() -> None:
+def test_several_columns_for_one():
     """Arrays of several scores make a table: the message writes the call, and that call works."""
     both = {"a": SCORE, "b": SCORE**3}
     for column, message in (
@@ -151,7 +151,7 @@ def test_several_columns_for_one() -> None:
         assert found.value("augrc", score="b") == abstain.augrc(LOSS, SCORE**3)
 
 
-def test_provenance_identifies_the_input() -> None:
+def test_provenance_identifies_the_input():
     """Equal input has equal hashes; another loss, score or group has another."""
     again = abstain.evaluate(outputs()).provenance
     assert abstain.evaluate(outputs(), metrics="augrc").provenance == again
@@ -191,7 +191,7 @@ def test_scores_that_lack_other_rows_are_measured_on_other_samples(one, other, p
     assert alone.provenance["same_samples"]
 
 
-def test_rows_of_other_groups_are_no_copies() -> None:
+def test_rows_of_other_groups_are_no_copies():
     """Nor are rows that differ in another score; all that is known of them counts."""
     rng = np.random.default_rng(0)
     loss, score = np.tile((rng.random(400) < 0.1) * 1.0, 2), np.tile(rng.random(400), 2)
@@ -204,7 +204,7 @@ def test_rows_of_other_groups_are_no_copies() -> None:
 
 
 @pytest.mark.parametrize("names", [["a"], ["a", "b"]])
-def test_metrics_that_lack_an_interval_for_one_reason_share_a_line(names: list[str]) -> None:
+def test_metrics_that_lack_an_interval_for_one_reason_share_a_line(names):
     """Of one score all are named; of several the first four, and how many more."""
     loss = (np.arange(60) % 10 == 5) * 1.0
     scores = {"a": np.arange(60.0), "b": np.arange(60.0)[::-1]}

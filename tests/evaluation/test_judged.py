@@ -6,7 +6,7 @@ import pytest
 import abstain
 
 
-def dropout() -> abstain.Outputs:
+def dropout():
     """Return a network whose passes predict otherwise than it does itself in about a tenth of the samples."""
     rng = np.random.default_rng(0)
     z = 2.0 * rng.normal(size=(500, 4))
@@ -21,7 +21,7 @@ MEAN = np.mean(OUTPUTS.passes, axis=0)
 WRONG = (MEAN.argmax(axis=1) != OUTPUTS.labels) * 1.0
 
 
-def test_each_score_is_judged_by_its_own_predictions() -> None:
+def test_each_score_is_judged_by_its_own_predictions():
     """By hand: the argmax of the mean, and of the votes; the softmax probability by the network's."""
     votes = (abstain.scores.pass_predictions(OUTPUTS, "votes") != OUTPUTS.labels) * 1.0
     assert (OUTPUTS.error != WRONG).sum() > 10
@@ -36,7 +36,7 @@ def test_each_score_is_judged_by_its_own_predictions() -> None:
 
 @pytest.mark.parametrize("first", ["good", "bad"])
 @pytest.mark.parametrize("metric", ["augrc", "selective_accuracy(coverage=0.5)", "cwsa"])
-def test_a_planned_comparison_puts_the_better_first(first: str, metric: str) -> None:
+def test_a_planned_comparison_puts_the_better_first(first, metric):
     """Whichever was given first: its rank, values of each from all labels, and the letters of what differs."""
     rng = np.random.default_rng(0)
     z = rng.normal(size=4000)

@@ -32,20 +32,20 @@ for name in ("knn", "mds", "rmds", "klm", "openmax"):
 """
 
 
-def printed(script: str = SCRIPT, **environment: str) -> str:
+def printed(script=SCRIPT, **environment):
     """Return what the script prints in a process of its own."""
     command, env = [sys.executable, "-c", script], {**os.environ, **environment}
     return subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout
 
 
-def test_processes_and_threads_change_no_bit() -> None:
+def test_processes_and_threads_change_no_bit():
     """Another process, another order of hashes, another number of threads: the same bytes."""
     first = printed(PYTHONHASHSEED="1", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
     assert first.count("augrc") >= 8
     assert printed(PYTHONHASHSEED="2", OMP_NUM_THREADS="2", OPENBLAS_NUM_THREADS="2") == first
 
 
-def test_threads_keep_the_digits_of_scores_that_multiply_matrices() -> None:
+def test_threads_keep_the_digits_of_scores_that_multiply_matrices():
     """The linear algebra behind NumPy divides its sums among the threads; ``knn`` takes its products in float32."""
     shown = [printed(SCORES, OMP_NUM_THREADS=n, OPENBLAS_NUM_THREADS=n).splitlines() for n in ("1", "2")]
     first, second = (np.array([row.split() for row in rows], float) for rows in shown)

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 import abstain
-from tests.refusals import refused
+from tests.refusal import refused
 
 
-def candidates(seed: int = 0, n: int = 400, runs: int | None = None) -> dict[str, dict[str, tuple]]:
+def candidates(seed=0, n=400, runs=None):
     """Temperatures of unlike quality."""
     rng = np.random.default_rng(seed)
 
-    def split(sd: float) -> tuple[np.ndarray, np.ndarray]:
+    def split(sd):
         shape = (n,) if runs is None else (runs, n)
         difficulty = rng.standard_normal(shape)
         loss = (rng.random(shape) < np.minimum(0.2 * np.exp(difficulty - 0.5), 1.0)).astype(float)
@@ -83,7 +83,7 @@ def test_ties_are_named_and_the_first_wins():
 PAIR = ([0, 1, 0], [3, 2, 1])
 
 
-def test_bad_input() -> None:
+def test_bad_input():
     for given, message in (
         ({}, "candidates must be a dict"),
         ([PAIR], "candidates must be a dict"),

@@ -19,7 +19,7 @@ OUTPUTS = abstain.Outputs(
 NAMES = list(OUTPUTS.scores)
 
 
-def terminal(result: abstain.Result, width: int, colours: bool = False) -> str:
+def terminal(result, width, colours=False):
     """Return what a terminal of this width shows."""
     rich = pytest.importorskip("rich.console")
     stream = io.StringIO()
@@ -28,12 +28,12 @@ def terminal(result: abstain.Result, width: int, colours: bool = False) -> str:
     return stream.getvalue()
 
 
-def best(table: abstain.Table) -> set[tuple[int, int]]:
+def best(table):
     """Return row and column of the cells that are marked."""
     return {(i, j) for i, row in enumerate(table.shown()) for j, cell in enumerate(row) if cell.rank == 1}
 
 
-def test_plain_text_is_exactly_this() -> None:
+def test_plain_text_is_exactly_this():
     """Scores below each other, digits that can be compared, the best starred, a dash with its reason."""
     outputs = abstain.Outputs(loss=[0, 0, 0.5], scores={"a": [0.9, 0.5, 0.5], "b": [3, 2, 1]}, sample_weight=[1, 2, 1])
     result = abstain.evaluate(outputs, ["a", "b"], ["augrc", "coverage_at_risk(risk=0)"], level=None)
@@ -54,7 +54,7 @@ def test_plain_text_is_exactly_this() -> None:
     ]
 
 
-def test_one_score_has_its_metrics_below_each_other() -> None:
+def test_one_score_has_its_metrics_below_each_other():
     """A single column is read faster than many; there is no best."""
     result = abstain.evaluate(OUTPUTS, NAMES[0], "augrc,auroc_f", level=None)
     (table,) = result.tables()
@@ -64,14 +64,14 @@ def test_one_score_has_its_metrics_below_each_other() -> None:
     assert best(table) == set()
 
 
-def test_the_best_follows_the_direction() -> None:
+def test_the_best_follows_the_direction():
     """The largest AUROC and the smallest area are marked."""
     outputs = abstain.Outputs(loss=[0, 0, 1], scores={"good": [3, 2, 1], "bad": [1, 2, 3]})
     (table,) = abstain.evaluate(outputs, ["bad", "good"], "augrc,auroc_f").tables()
     assert best(table) == {(1, 1), (1, 2)}
 
 
-def test_intervals_of_groups_hold_together() -> None:
+def test_intervals_of_groups_hold_together():
     """Each of G groups of a column has its interval at 1 - (1 - level) / G; all rows keep the level; tables say so."""
     result = abstain.evaluate(OUTPUTS, NAMES[0], "augrc", groups="site", level=0.9)
     for entry in result.measurements:
@@ -84,7 +84,7 @@ def test_intervals_of_groups_hold_together() -> None:
     assert without.tables()[1].title == f"{NAMES[0]} by group"
 
 
-def test_groups_are_compared_at_one_threshold() -> None:
+def test_groups_are_compared_at_one_threshold():
     """A group of its own coverage hides that a common threshold accepts less of it, or at another risk."""
     result = abstain.evaluate(OUTPUTS, NAMES[0], "augrc", groups="site")
     table = result.tables()[1]
@@ -104,7 +104,7 @@ def test_groups_are_compared_at_one_threshold() -> None:
 
 
 @pytest.mark.parametrize(("metric", "worst"), [("augrc", max), ("auroc_f", min)])
-def test_of_many_groups_the_worst_are_listed(metric: str, worst: object) -> None:
+def test_of_many_groups_the_worst_are_listed(metric, worst):
     """Twenty by the first metric, those without a value last; the others are counted, and none is lost."""
     rng = np.random.default_rng(3)
     site = rng.integers(0, 45, 900)
@@ -119,7 +119,7 @@ def test_of_many_groups_the_worst_are_listed(metric: str, worst: object) -> None
     assert len(result.measurements) == 46
 
 
-def test_scores_on_different_samples_have_no_best() -> None:
+def test_scores_on_different_samples_have_no_best():
     """Where each score drops other rows, a smaller value is no better one, and a note says so."""
     few = [0.9, np.nan, 0.3, 0.2]
     scores = {"all": [4, 3, 2, 1], "few": few, "fewer": np.where(np.isnan(few), np.nan, [1, 2, 3, 4])}
@@ -132,7 +132,7 @@ def test_scores_on_different_samples_have_no_best() -> None:
 
 
 @pytest.mark.parametrize("part", range(5))
-def test_hostile_names_on_a_terminal(part: int) -> None:
+def test_hostile_names_on_a_terminal(part):
     """No control or formatting character of a name reaches the terminal, and markup is text."""
     result = hostile.evaluation(*list(hostile.NAMES.values())[part::5])
     for shown in (str(result), terminal(result, 100)):

@@ -8,7 +8,7 @@ import pytest
 import abstain
 from abstain import Outputs, UnmetNeed, joint, scores, tune
 from abstain.scores import _features
-from tests.refusals import refused
+from tests.refusal import refused
 from tests.scores.toy import TRAIN, outputs_of, split
 
 VALIDATION = split(300, 2, 2.5)
@@ -107,7 +107,7 @@ def test_errors_name_what_is_missing():
         scores.get("knn").fit(TRAIN).using(scores.get("knn", dtype="float64"))
 
 
-def test_arguments_of_a_wrong_kind() -> None:
+def test_arguments_of_a_wrong_kind():
     """The argument, what was found, and what to write instead."""
     for options, error, message in (
         ({"grid": [0.5]}, TypeError, "grid must be a dict of option -> values, got list"),

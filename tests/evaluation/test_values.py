@@ -6,8 +6,8 @@ from hypothesis import given
 
 import abstain
 from abstain.evaluation import DEFAULT_METRICS
-from tests.refusals import refused
-from tests.strategies import Problem, problems
+from tests.refusal import refused
+from tests.strategies import problems
 
 RNG = np.random.default_rng(7)
 N = 300
@@ -16,13 +16,13 @@ LABELS = np.where(RNG.random(N) < 0.7, PROBABILITIES.argmax(axis=1), RNG.integer
 OUTPUTS = abstain.Outputs(labels=LABELS, probabilities=PROBABILITIES, scores={"noise": RNG.random(N)})
 
 
-def outputs_of(problem: Problem) -> abstain.Outputs:
+def outputs_of(problem):
     """Return a drawn problem as saved outputs."""
     return abstain.Outputs(loss=problem.loss, confidence=problem.confidence, sample_weight=problem.weight)
 
 
 @given(problems(losses=["binary"], weights=["none"]))
-def test_defaults_never_fail(problem: Problem) -> None:
+def test_defaults_never_fail(problem):
     """All right, all wrong, one sample, one score: the default metrics give numbers or reasons."""
     result = abstain.evaluate(outputs_of(problem))
     specs = [abstain.metrics.parse(spec).spec for spec in DEFAULT_METRICS]
@@ -31,7 +31,7 @@ def test_defaults_never_fail(problem: Problem) -> None:
         assert np.isnan(entry.value) == (entry.reason is not None)
 
 
-def test_the_default_score() -> None:
+def test_the_default_score():
     """A given confidence comes before the softmax probability; without either the message lists what there is."""
     assert abstain.evaluate(OUTPUTS).scores == ["msp"]
     assert abstain.evaluate(abstain.Outputs(loss=[0, 1], confidence=[2, 1])).scores == ["confidence"]
@@ -39,7 +39,7 @@ def test_the_default_score() -> None:
         abstain.evaluate(abstain.Outputs(loss=[0, 1], scores={"noise": [1, 2]}))
 
 
-def test_default_and_all_list_what_the_data_do_not_allow() -> None:
+def test_default_and_all_list_what_the_data_do_not_allow():
     """With ``"default"`` and ``"all"`` nothing is raised: the reason stands beside the NaN."""
     outputs = abstain.Outputs(loss=[0.25, 0.5, 1.0], confidence=[30.0, 20.0, 10.0])
     for metrics in ("default", "all"):
@@ -52,7 +52,7 @@ def test_default_and_all_list_what_the_data_do_not_allow() -> None:
     assert shown == set(abstain.metrics.names("blocks", "probabilities"))
 
 
-def test_a_metric_asked_for_by_name_must_be_possible() -> None:
+def test_a_metric_asked_for_by_name_must_be_possible():
     """Whoever names a metric gets its value or an error, never a silent NaN."""
     outputs = abstain.Outputs(loss=[0.25, 0.5], confidence=[0.9, 0.8])
     refused(abstain.UnmetNeed, "auroc_f needs a 0/1 loss", abstain.evaluate, outputs, metrics=["augrc", "auroc_f"])
@@ -63,7 +63,7 @@ def test_a_metric_asked_for_by_name_must_be_possible() -> None:
     assert undefined.notes() == ["AUROC of failures is not defined: there is no failure to detect: every loss is 0"]
 
 
-def test_metrics_in_every_form() -> None:
+def test_metrics_in_every_form():
     """Text with commas, a list of texts, an object and a mixture; each metric once."""
     aurc = abstain.metrics.get("aurc", estimator="trapezoid")
     for metrics in (
@@ -78,7 +78,7 @@ def test_metrics_in_every_form() -> None:
     assert only == abstain.aurc(OUTPUTS.error, PROBABILITIES.max(1), estimator="trapezoid")
 
 
-def test_losses_above_one_have_no_accuracy() -> None:
+def test_losses_above_one_have_no_accuracy():
     """The first default metric is the accuracy where there is one, else the risk."""
     for loss, wanted in (([0, 1], ("accuracy", 0.5)), ([0.5, 1.0], ("accuracy", 0.25)), ([0.5, 1.5], ("risk", 1.0))):
         first = abstain.evaluate(abstain.Outputs(loss=loss, confidence=[0.9, 0.8])).measurements[0]
@@ -86,7 +86,7 @@ def test_losses_above_one_have_no_accuracy() -> None:
 
 
 @pytest.mark.parametrize("policy", ["reject", "drop"])
-def test_missing_scores(policy: str) -> None:
+def test_missing_scores(policy):
     """Missing scores are counted and said, and mean what the functions say that they mean."""
     score = np.array([0.9, np.nan, 0.7, np.nan, 0.5])
     outputs = abstain.Outputs(loss=[0, 1, 0, 0, 1], confidence=score)
@@ -99,7 +99,7 @@ def test_missing_scores(policy: str) -> None:
     assert result.provenance["nan_policy"] == policy
 
 
-def test_missing_scores_raise_by_default() -> None:
+def test_missing_scores_raise_by_default():
     """The message names the score, the first row and both ways on."""
     outputs = abstain.Outputs(loss=[0, 1], scores={"votes": [0.5, np.nan]})
     with pytest.raises(ValueError, match=r"score 'votes': .*\[1\] = nan \(1 such\).*nan_policy=.reject.*drop"):
@@ -123,11 +123,7 @@ A_DICT = r"got a dict; .* evaluate\({'loss': ..., 'a': ...}, loss=\"loss\", scor
         ({"fit": "train.npz"}, TypeError, "fit must be Outputs, got str; use abstain.read_outputs"),
         ({"scores": 3}, TypeError, "scores must be a name or a list of names, got 3"),
         ({"scores": np.ones(3)}, TypeError, "must be a name or a list of names, got an array; give .* as confidence="),
-        (
-            {"scores": {"a": [1]}},
-            TypeError,
-            A_DICT,
-        ),
+        ({"scores": {"a": [1]}}, TypeError, A_DICT),
         ({"metrics": 3}, TypeError, "metrics must be a name or a list of names, got 3"),
         ({"groups": 3}, TypeError, "groups must be a name or a list of names, got 3"),
         ({"outputs": [0, 1]}, TypeError, "outputs are read from a file, a data frame or arrays by name, got list"),
@@ -137,12 +133,12 @@ A_DICT = r"got a dict; .* evaluate\({'loss': ..., 'a': ...}, loss=\"loss\", scor
         ({"groups": "site"}, ValueError, "groups='site' is no group column; these outputs have no groups"),
     ],
 )
-def test_wrong_arguments(arguments: dict[str, object], error: type[Exception], message: str) -> None:
+def test_wrong_arguments(arguments, error, message):
     """Every wrong argument is named with the remedy."""
     refused(error, message, abstain.evaluate, **{"outputs": OUTPUTS} | arguments)
 
 
-def test_a_metric_that_one_score_does_not_allow_leaves_a_dash() -> None:
+def test_a_metric_that_one_score_does_not_allow_leaves_a_dash():
     """The others have their value, the reason stands in a note; what no score allows is an error as before."""
     outputs = abstain.Outputs(loss=[0, 1, 0, 0], scores={"share": [0.9, 0.2, 0.8, 0.7], "logit": [9.0, 2.0, 8.0, 7.0]})
     result = abstain.evaluate(outputs, ["share", "logit"], ["ece", "augrc"], level=None)
@@ -154,7 +150,7 @@ def test_a_metric_that_one_score_does_not_allow_leaves_a_dash() -> None:
 
 
 @pytest.mark.parametrize("half", [False, True])
-def test_what_a_network_returns_is_evaluated_as_it_is(half: bool) -> None:
+def test_what_a_network_returns_is_evaluated_as_it_is(half):
     """Logits with a gradient, in half precision too, give what their detached array gives: the line of the README."""
     torch = pytest.importorskip("torch")
     made = torch.Generator().manual_seed(0)

@@ -5,8 +5,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-Pair = tuple[np.ndarray, np.ndarray]
-
 
 class Population(NamedTuple):
     """Samples of uniform coverage rank c whose mean loss is m(c) = floor + slope c^power.
@@ -23,29 +21,29 @@ class Population(NamedTuple):
     exponential: bool = False
 
     @property
-    def mean(self) -> float:
+    def mean(self):
         return self.floor + self.slope / (self.power + 1.0)
 
     @property
-    def aurc(self) -> float:
+    def aurc(self):
         if self.levels is None:
             return self.floor + self.slope / (self.power + 1.0) ** 2
         ends = np.arange(1, self.levels + 1) / self.levels
         return float(np.mean(self.accumulated(ends) / ends))
 
     @property
-    def augrc(self) -> float:
+    def augrc(self):
         if self.levels is None:
             return self.floor / 2.0 + self.slope / ((self.power + 1.0) * (self.power + 2.0))
         ends = np.arange(self.levels + 1) / self.levels
         return float(np.trapezoid(self.accumulated(ends), ends))
 
-    def accumulated(self, coverage: np.ndarray | float) -> np.ndarray:
+    def accumulated(self, coverage):
         """Generalized risk at a coverage, without ties."""
         c = np.asarray(coverage, dtype=float)
         return self.floor * c + self.slope * c ** (self.power + 1.0) / (self.power + 1.0)
 
-    def draw(self, n: int, rng: np.random.Generator) -> Pair:
+    def draw(self, n, rng):
         """Return loss and confidence of n samples."""
         rank = rng.random(n)
         mean = self.floor + self.slope * rank**self.power
@@ -64,7 +62,7 @@ POPULATIONS = (
 )
 
 
-def copies(n: int, rng: np.random.Generator, number: int = 15) -> Pair:
+def copies(n, rng, number=15):
     """Return loss and confidence of n images in so many versions each, which share their difficulty."""
     effect = np.repeat(rng.standard_normal(n), number)
     score = effect + 0.3 * rng.standard_normal(effect.size)
@@ -101,6 +99,6 @@ def rejected(test, draw, repetitions, seed=0):
     return sum(bool(test(*draw(rng))) for _ in range(repetitions)) / repetitions
 
 
-def allowance(share: float, repetitions: int) -> float:
+def allowance(share, repetitions):
     """Return 2.6 Monte Carlo errors of a share."""
     return 2.6 * float(np.sqrt(share * (1.0 - share) / repetitions))

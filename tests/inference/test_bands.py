@@ -1,7 +1,5 @@
 """Bands of the risk-coverage curve: formulas against slow ones, coverage by simulation with known truth."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -17,8 +15,8 @@ from abstain.inference._multiple import max_t
 from abstain.inference._points import points_of, spread, units_of, unseen_of
 from abstain.inference._resample import Sampling
 from abstain.inference._spread import powers_of
-from tests.inference.populations import POPULATIONS, Population, allowance
-from tests.refusals import refused
+from tests.inference.populations import POPULATIONS, allowance
+from tests.refusal import refused
 
 # ---------------------------------------------------------------------- formulas
 
@@ -26,7 +24,7 @@ from tests.refusals import refused
 @pytest.mark.parametrize("generalized", [False, True])
 @pytest.mark.parametrize("clustered", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_spread_is_that_of_the_terms(generalized: bool, clustered: bool, weighted: bool) -> None:
+def test_the_spread_is_that_of_the_terms(generalized, clustered, weighted):
     """Standard errors and degrees of freedom equal those of w (l A - R B)/D, written out for every threshold."""
     rng = np.random.default_rng(0)
     n = 60
@@ -62,7 +60,7 @@ def test_a_simultaneous_band_is_a_pointwise_one_at_the_quantile_of_the_largest_d
     n, risk = 60, "generalized" if generalized else "selective"
     loss, score = (rng.random(n) < 0.3) * (1.0 if kind == "binary" else rng.random(n)), rng.random(n)
     score = np.round(score, 1) if kind == "clusters" else score
-    given: Any = {"sample_weight": rng.random(n) + 0.5} if kind == "weighted" else {}
+    given = {"sample_weight": rng.random(n) + 0.5} if kind == "weighted" else {}
     given |= {"clusters": np.arange(n) // 3, "unseen": "alike"} if kind == "clusters" else {}
     band = risk_band(loss, score, kind="simultaneous", min_coverage=0.4, n_draws=100, rng=7, risk=risk, **given)
     weight, unit = given.get("sample_weight", np.ones(n)), given.get("clusters")
@@ -88,7 +86,7 @@ def test_a_simultaneous_band_is_a_pointwise_one_at_the_quantile_of_the_largest_d
     np.testing.assert_allclose(band.high, np.where(told, wanted.high, 1.0), rtol=1e-9)
 
 
-def test_pointwise_is_clopper_pearson_for_plain_errors() -> None:
+def test_pointwise_is_clopper_pearson_for_plain_errors():
     """Each threshold as the scalar function says; without errors the tail stays two-sided."""
     loss, score = POPULATIONS[3].draw(80, np.random.default_rng(2))
     band = risk_band(loss, score, level=0.9)
@@ -101,7 +99,7 @@ def test_pointwise_is_clopper_pearson_for_plain_errors() -> None:
     np.testing.assert_allclose(whole[:2], clopper_pearson(int(loss.sum()), 80, 0.9), rtol=1e-9)
 
 
-def test_dkw_is_its_formula() -> None:
+def test_dkw_is_its_formula():
     """(G +- e)/(c -+ e), clipped; nothing is known where less than e is accepted."""
     n = 400
     loss, score = POPULATIONS[3].draw(n, np.random.default_rng(4))
@@ -118,7 +116,7 @@ def test_dkw_is_its_formula() -> None:
     np.testing.assert_allclose(whole.high, np.minimum(whole.risk + np.sqrt(np.log(40.0) / (2.0 * n)), 1.0))
 
 
-def test_the_graded_deviation_is_a_valid_tail() -> None:
+def test_the_graded_deviation_is_a_valid_tail():
     """A little above Massart's: between 1 and 1.2 times, and its bound on the tail is met."""
     for alpha in (0.2, 0.05, 0.001):
         plain = np.sqrt(np.log(2.0 / alpha) / 2.0)
@@ -134,14 +132,14 @@ def test_the_graded_deviation_is_a_valid_tail() -> None:
 # ---------------------------------------------------------------------- coverage
 
 
-def truth(population: Population, band: Any) -> np.ndarray:
+def truth(population, band):
     """The population's risk at the thresholds of a band."""
     coverage = -band.threshold / (population.levels or 1)
     generalized = population.accumulated(coverage)
     return generalized if band.risk_kind == "generalized" else generalized / coverage
 
 
-def share_covered(population: Population, n: int, repetitions: int, at: Any = slice(None), **options: Any) -> float:
+def share_covered(population, n, repetitions, at=slice(None), **options):
     """Share of bands that hold the truth at all the points asked for."""
     rng, hits = np.random.default_rng(5), 0
     for _ in range(repetitions):
@@ -152,15 +150,15 @@ def share_covered(population: Population, n: int, repetitions: int, at: Any = sl
 
 
 @pytest.mark.parametrize(("which", "n", "options"), [(1, 300, {}), (3, 300, {"risk": "generalized"}), (5, 300, {})])
-def test_simultaneous_bands_cover(which: int, n: int, options: dict[str, Any]) -> None:
+def test_simultaneous_bands_cover(which, n, options):
     """All thresholds at once, at the nominal level up to 2.6 Monte Carlo errors."""
     share = share_covered(POPULATIONS[which], n, 120, kind="simultaneous", n_draws=200, **options)
     assert share >= 0.95 - allowance(0.95, 120), share
 
 
-def test_dkw_bands_cover() -> None:
+def test_dkw_bands_cover():
     """At every sample size, 0/1 and graded; n = 30 here."""
-    options: dict[str, Any] = {"kind": "simultaneous", "method": "dkw"}
+    options = {"kind": "simultaneous", "method": "dkw"}
     for risk in ("selective", "generalized"):
         assert share_covered(POPULATIONS[3], 30, 200, risk=risk, **options) >= 0.95
     rng, hits = np.random.default_rng(6), 0
@@ -172,7 +170,7 @@ def test_dkw_bands_cover() -> None:
     assert hits / 200 >= 0.8
 
 
-def test_the_ends_of_a_clustered_band_are_their_formula() -> None:
+def test_the_ends_of_a_clustered_band_are_their_formula():
     """Below, what lies further out of the scales of logarithms and of roots; above, room for a cluster with losses.
 
     With fewer than 20 clusters the upper end also has room for a share of them that is wrong as a whole.
@@ -197,11 +195,11 @@ def test_the_ends_of_a_clustered_band_are_their_formula() -> None:
         np.testing.assert_allclose([whole.low[j], whole.high[j]], [low, wanted], rtol=1e-6)
 
 
-def test_clustered_bands_cover_where_iid_ones_do_not() -> None:
+def test_clustered_bands_cover_where_iid_ones_do_not():
     """Ten copies of each image share their fate; selective risk at all thresholds over a fifth of the coverage."""
     rng, repetitions = np.random.default_rng(8), 60
 
-    def images(n: int) -> Any:
+    def images(n):
         effect = np.repeat(rng.normal(size=n), 10)
         score = effect + 0.3 * rng.normal(size=effect.size)
         return (rng.random(effect.size) < ndtr(-3.0 - 3.0 * effect)).astype(float), score
@@ -221,7 +219,7 @@ def test_clustered_bands_cover_where_iid_ones_do_not() -> None:
 
 
 @pytest.mark.parametrize("kind", ["pointwise", "simultaneous"])
-def test_coverage_at_risk_is_covered_by_inversion(kind: Any) -> None:
+def test_coverage_at_risk_is_covered_by_inversion(kind):
     """R(c) = .2 c^2 rises through .08 at c = sqrt(.4)."""
     rng, hits = np.random.default_rng(9), 0
     for _ in range(200):
@@ -234,7 +232,7 @@ def test_coverage_at_risk_is_covered_by_inversion(kind: Any) -> None:
 # ---------------------------------------------------------------------- thin data and bad input
 
 
-def test_nothing_accepted_no_error_and_few_clusters() -> None:
+def test_nothing_accepted_no_error_and_few_clusters():
     """Reasons instead of silent NaN; bounds instead of width zero."""
     band = risk_band(np.zeros(40), range(40), kind="simultaneous")
     assert (band.low == 0.0).all()
@@ -250,7 +248,7 @@ def test_nothing_accepted_no_error_and_few_clusters() -> None:
     assert (real.low[0], real.high[0]) == (0.0, np.inf)
 
 
-def test_inversion_where_nothing_is_certain_or_everything() -> None:
+def test_inversion_where_nothing_is_certain_or_everything():
     """No threshold whole below the risk: 0; a risk above the band: full coverage."""
     band = risk_band([1, 0, 1, 0], [4, 3, 2, 1])
     assert band.coverage_at_risk_interval(0.01)[:3] == (0.0, 1.0, 0.0) or band.low[-1] > 0.01
@@ -258,7 +256,7 @@ def test_inversion_where_nothing_is_certain_or_everything() -> None:
     assert set(band.table()) == {"threshold", "coverage", "risk", "low", "high", "rests_on"}
 
 
-def test_each_interval_of_a_band_says_what_it_rests_on() -> None:
+def test_each_interval_of_a_band_says_what_it_rests_on():
     """Rows, or clusters by the sizes of what is accepted; fewer than thirty are named."""
     score, cluster = np.arange(400.0), np.repeat(np.arange(40), [50] + [350 // 39] * 38 + [350 - 38 * (350 // 39)])
     loss = np.arange(400) % 7 == 0
@@ -267,7 +265,7 @@ def test_each_interval_of_a_band_says_what_it_rests_on() -> None:
     assert (rows.at(300.0).warning, str(rows.at(300.0).rests_on)) == (None, "rests on about 100 rows")
     sizes = np.bincount(cluster[score >= 150.0])
     number = sizes.sum() ** 2 / np.sum(sizes**2)
-    assert band.at(150.0).rests_on == RestsOn(pytest.approx(number), "clusters")  # type: ignore[arg-type]
+    assert band.at(150.0).rests_on == RestsOn(pytest.approx(number), "clusters")
     assert band.at(150.0).warning == f"rests on about {number:.0f} clusters"
     assert band.warning is None
     whole = risk_band(loss * 1.0, score, clusters=cluster, kind="simultaneous", min_coverage=0.5)
@@ -293,12 +291,12 @@ def test_each_interval_of_a_band_says_what_it_rests_on() -> None:
         ({"kind": "simultaneous", "min_coverage": 10}, r"min_coverage must lie in \[0, 1\]"),
     ],
 )
-def test_bad_input_is_refused_with_a_remedy(options: dict[str, Any], message: str) -> None:
+def test_bad_input_is_refused_with_a_remedy(options, message):
     """Each message names the argument and what to do."""
     refused(ValueError, message, risk_band, [0, 1, 0, 1], [5, 6, 7, 8], **options)
 
 
-def test_bad_questions_are_refused() -> None:
+def test_bad_questions_are_refused():
     """NaN thresholds, negative risks, losses beyond DKW's range."""
     band = risk_band([0, 1], [1, 2])
     refused(ValueError, "threshold is NaN", band.at, np.nan)
@@ -327,7 +325,7 @@ def test_max_t_of_independent_pairs_is_sidaks_and_never_beats_the_single_p_value
     seed=st.integers(0, 1000),
 )
 @settings(max_examples=12)
-def test_interpolated_ends_are_those_of_each_threshold(rate: float, level: float, seed: int) -> None:
+def test_interpolated_ends_are_those_of_each_threshold(rate, level, seed):
     """From 20,000 thresholds on the ends are interpolated: to 10 digits they are those of SciPy, one at a time."""
     rng = np.random.default_rng(seed)
     score = rng.random(25_000)

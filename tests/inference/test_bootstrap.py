@@ -1,7 +1,6 @@
 """Standard errors and intervals of the bootstrap: by simulation with known truth, and what it says of thin data."""
 
 import sys
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,10 +13,10 @@ from abstain.inference._bootstrap import _bca, _left_out, _share_below
 from abstain.inference._influence import terms_of
 from abstain.inference._resample import Sampling
 from tests.inference.populations import POPULATIONS
-from tests.refusals import refused
+from tests.refusal import refused
 
 
-def test_it_holds_with_weights_strata_and_clusters() -> None:
+def test_it_holds_with_weights_strata_and_clusters():
     """Weighted; drawn within the strata; drawn as clusters: each against its closed form."""
     rng = np.random.default_rng(2)
     cluster = np.repeat(np.arange(150), 6)
@@ -33,7 +32,7 @@ def test_it_holds_with_weights_strata_and_clusters() -> None:
 
 @pytest.mark.parametrize("clustered", [False, True])
 @pytest.mark.parametrize("metric", ["augrc", "auroc_f"])
-def test_a_difference_by_bootstrap_has_the_spread_of_its_replicates(metric: str, clustered: bool) -> None:
+def test_a_difference_by_bootstrap_has_the_spread_of_its_replicates(metric, clustered):
     """Of clusters K/(K - 1) of their variance; k/(k - 1) of the error where k errors decide; percentiles as ends."""
     rng = np.random.default_rng(0)
     loss, unit = (rng.random(120) < 0.2) * 1.0, np.arange(120) // 4 if clustered else None
@@ -62,13 +61,13 @@ def test_a_difference_by_bootstrap_has_the_spread_of_its_replicates(metric: str,
 
 
 @pytest.mark.parametrize(("n", "said"), [(39, False), (38, True)])
-def test_an_end_that_is_the_most_extreme_replicate_says_so(n: int, said: bool) -> None:
+def test_an_end_that_is_the_most_extreme_replicate_says_so(n, said):
     """A tail of 2.5 % is that of one of forty."""
     found = bootstrap("augrc", [0, 1, 0, 0] * 20, range(80), n_resamples=n).interval(0.95)
     assert ("the most extreme replicate" in str(found.warning)) == said
 
 
-def test_bca_without_bias_and_skewness_is_the_percentile_interval() -> None:
+def test_bca_without_bias_and_skewness_is_the_percentile_interval():
     """z0 = 0 and a = 0 leave the tails where they are; a skew to the right moves both up."""
     tails = np.array([0.025, 0.975])
     moved, right = _bca(tails, 0.5, 0.0), _bca(tails, 0.5, 0.05)
@@ -80,7 +79,7 @@ def test_bca_without_bias_and_skewness_is_the_percentile_interval() -> None:
 
 
 @pytest.mark.parametrize("clusters", [None, np.arange(90) // 3])
-def test_bca_is_its_formula(clusters: Any) -> None:
+def test_bca_is_its_formula(clusters):
     """Efron's, from the influences of rows or the sums of clusters."""
     rng = np.random.default_rng(2)
     loss, score = (rng.random(90) < 0.2) * 1.0, rng.random(90)
@@ -98,12 +97,12 @@ def test_bca_is_its_formula(clusters: Any) -> None:
     assert (found.method, found.standard_error) == ("BCa", pytest.approx(np.std(drawn, ddof=1), rel=1e-12))
 
 
-def test_replicates_equal_to_the_estimate_count_half() -> None:
+def test_replicates_equal_to_the_estimate_count_half():
     """A replicate may miss the estimate by rounding only."""
     assert _share_below(np.array([0.1, 0.2, 0.2 + 1e-15, 0.3]), 0.2) == 0.5
 
 
-def test_left_out_values_agree_with_the_influence() -> None:
+def test_left_out_values_agree_with_the_influence():
     """The jackknife is near the influence function: the same acceleration, with clusters and strata as without."""
     rng = np.random.default_rng(6)
     loss, score = POPULATIONS[3].draw(300, rng)
@@ -117,7 +116,7 @@ def test_left_out_values_agree_with_the_influence() -> None:
         np.testing.assert_allclose(*skew, rtol=0.1, atol=0.005)
 
 
-def test_bca_of_a_metric_without_gradient() -> None:
+def test_bca_of_a_metric_without_gradient():
     """Left out one by one on few samples; refused with a remedy on many."""
     loss, score = POPULATIONS[3].draw(150, np.random.default_rng(7))
     interval = bootstrap("fpr95_error", loss, score, n_resamples=300).interval(0.9, "bca")
@@ -131,7 +130,7 @@ def test_bca_of_a_metric_without_gradient() -> None:
 # ---------------------------------------------------------------------- thin data and bad input
 
 
-def test_undefined_replicates_are_left_out_and_counted() -> None:
+def test_undefined_replicates_are_left_out_and_counted():
     """One error in eight is missing from a third of the resamples."""
     result = bootstrap("auroc_f", [0, 0, 0, 1, 0, 0, 0, 0], range(8), n_resamples=200, rng=0)
     assert 0 < result.n_undefined < 120
@@ -141,14 +140,14 @@ def test_undefined_replicates_are_left_out_and_counted() -> None:
     assert "too few failures or successes" in interval.warning
 
 
-def test_an_unattainable_risk_counts_as_coverage_zero() -> None:
+def test_an_unattainable_risk_counts_as_coverage_zero():
     """A replicate that rejects everything is an outcome, not a gap."""
     result = bootstrap("coverage_at_risk(risk=0.2)", [1, 0, 0, 0, 0, 0], [6, 5, 4, 3, 2, 1], n_resamples=200)
     assert result.n_undefined == 0
     assert (result.replicates == 0.0).any()
 
 
-def test_no_error_gives_a_bound_and_no_score_a_reason() -> None:
+def test_no_error_gives_a_bound_and_no_score_a_reason():
     """Without spread: the binomial bound; undefined on the data: NaN with the reason."""
     interval = bootstrap("augrc", np.zeros(50), range(50)).interval()
     assert interval.method == "binomial bound"
@@ -157,7 +156,7 @@ def test_no_error_gives_a_bound_and_no_score_a_reason() -> None:
     assert "no failure to detect" in undefined.warning
 
 
-def test_few_resamples_and_few_clusters_are_said() -> None:
+def test_few_resamples_and_few_clusters_are_said():
     """Below 100 resamples a warning, and no BCa; below ten clusters a warning."""
     loss, score = POPULATIONS[3].draw(90, np.random.default_rng(0))
     few = bootstrap("aurc", loss, score, n_resamples=99)
@@ -174,7 +173,7 @@ def test_few_resamples_and_few_clusters_are_said() -> None:
     assert "the smallest stratum holds 1 sample(s)" in str(single.warning)
 
 
-def test_bad_input_is_refused_with_a_remedy() -> None:
+def test_bad_input_is_refused_with_a_remedy():
     """Each message names the argument and what to do."""
     for options, error, message in (
         ({"clusters": [1, 1, 1, 1]}, ValueError, "clusters holds a single cluster; at least two"),
@@ -192,17 +191,17 @@ def test_bad_input_is_refused_with_a_remedy() -> None:
         refused(error, message, bootstrap, metric, [0, 1, 0, 1], [5, 6, 7, 8], **options)
 
 
-def test_columns_must_be_the_same_samples() -> None:
+def test_columns_must_be_the_same_samples():
     """Resamples are shared, so lengths must agree; something must be given."""
     with pytest.raises(ValueError, match=r"the columns hold \[3, 2\] samples"):
         replicates(["aurc"], [([0, 1, 0], [1, 2, 3]), ([0, 1], [1, 2])])
     refused(TypeError, r"columns must be a list of pairs; for a single one give", replicates, ["aurc"], [])
     with pytest.raises(TypeError, match=r"columns must be a list of pairs; for a single one give"):
-        replicates(["aurc"], ([0, 1, 0], [1, 2, 3]))  # type: ignore[list-item]
+        replicates(["aurc"], ([0, 1, 0], [1, 2, 3]))
     refused(ValueError, "give a fraction, not per cent", bootstrap("aurc", [0, 1], [1, 2]).interval, 95)
 
 
-def test_numba_is_asked_for_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_numba_is_asked_for_by_name(monkeypatch):
     """NumPy under "auto" where the work is small or there is no numba; a remedy under "numba"."""
     assert bootstrap("aurc", [0, 1], [1, 2], n_resamples=4).backend == "numpy"
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
@@ -211,7 +210,7 @@ def test_numba_is_asked_for_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
         bootstrap("aurc", [0, 1], [1, 2], backend="numba")
 
 
-def test_the_progress_bar_is_for_terminals(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_progress_bar_is_for_terminals(monkeypatch, capsys):
     """Nothing is written into a file or a pipe; a terminal gets a bar on standard error."""
     bootstrap("aurc", [0, 1], [1, 2], n_resamples=40, progress=True)
     assert capsys.readouterr() == ("", "")

@@ -1,7 +1,5 @@
 """Intervals from the metric alone: its value where one row weighs a little more, and where one more loss was seen."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -15,16 +13,16 @@ STEP = 1e-5
 class Rows:
     """Rows of a sample, and how a metric moves where a row of some score and loss is added to them."""
 
-    def __init__(self, metric: str, loss: Any, score: Any, weight: Any) -> None:
+    def __init__(self, metric, loss, score, weight):
         self.metric = abstain.metrics.parse(metric)
         self.loss, self.score, self.weight = loss, score, weight
         self.value = self.of([], [], [])
 
-    def of(self, loss: Any, score: Any, weight: Any) -> float:
+    def of(self, loss, score, weight):
         columns = (self.loss, loss), (self.score, score), (self.weight, weight)
         return float(self.metric.smooth(abstain.TieBlocks.from_samples(*(np.concatenate(each) for each in columns))))
 
-    def moves(self, score: Any, loss: Any) -> Any:
+    def moves(self, score, loss):
         """Return the derivative of the value by the weight of a row with each of these scores and losses."""
         pairs, ends = list(zip(score, loss, strict=True)), []
         for step in (STEP, 2.0 * STEP):
@@ -32,7 +30,7 @@ class Rows:
         return 2.0 * ends[0] - ends[1]
 
 
-def powers(terms: Any, weight: Any, clusters: Any) -> tuple[float, float, float]:
+def powers(terms, weight, clusters):
     """Return how many rows or clusters there are, and the sums of their terms to the second and fourth power."""
     if clusters is not None:
         terms = np.bincount(clusters, terms - weight * terms.sum() / weight.sum())
@@ -40,7 +38,7 @@ def powers(terms: Any, weight: Any, clusters: Any) -> tuple[float, float, float]
     return float(terms.size), float(np.sum(terms**2)), float(np.sum(terms**4))
 
 
-def quantile(scale: str, mean: float, variance: float, tail: float) -> float:
+def quantile(scale, mean, variance, tail):
     """Return that of the gamma, or of the beta distribution, of these moments."""
     if scale == "log":
         return float(stats.gamma.ppf(tail, mean**2 / variance, scale=variance / mean))
@@ -58,7 +56,7 @@ KINDS = {
 
 @pytest.mark.parametrize(("kind", "spec"), [(kind, spec) for kind, specs in KINDS.items() for spec in specs])
 @pytest.mark.parametrize("level", [0.8, 0.95])
-def test_an_interval_is_had_from_the_metric_alone(spec: str, kind: str, level: float) -> None:
+def test_an_interval_is_had_from_the_metric_alone(spec, kind, level):
     """Student's t on the metric's scale, and the end that one more loss at a random row would give."""
     rng = np.random.default_rng(3)
     n, clustered, graded = 60, "clusters" in kind, "graded" in kind
@@ -120,7 +118,7 @@ def test_an_interval_is_had_from_the_metric_alone(spec: str, kind: str, level: f
     assert (found.low, found.high) == pytest.approx((low, high), rel=1e-3)
 
 
-def pilot(kind: str, spec: str, seed: int) -> tuple[Rows, Rows, float]:
+def pilot(kind, spec, seed):
     """Return rows of a pilot, the same with one more loss spread over them, and the mean of that."""
     rng = np.random.default_rng(seed)
     loss = (np.random.default_rng(9).random(80) < 0.3) * (rng.uniform(0.5, 1.5, 80) if kind == "graded" else 1.0)
@@ -130,7 +128,7 @@ def pilot(kind: str, spec: str, seed: int) -> tuple[Rows, Rows, float]:
     return Rows(spec, loss, score, np.ones(80)), more, mean
 
 
-def deviation(losses: list[Any], terms: Any, shown: Any, *unseen: Any) -> tuple[float, float, float, float]:
+def deviation(losses, terms, shown, *unseen):
     """Return the spread per row, what it may be in eight of ten cases, and its degrees of freedom."""
     number = min(np.sum((x - x.mean()) ** 2) ** 2 / np.sum((x - x.mean()) ** 4) for x in losses)
     square, fourth = (np.sum(shown**k) + sum(np.mean(each**k) for each in unseen) for k in (2, 4))
@@ -141,7 +139,7 @@ def deviation(losses: list[Any], terms: Any, shown: Any, *unseen: Any) -> tuple[
 
 
 @pytest.mark.parametrize("kind", ["plain", "models", "graded"])
-def test_a_plan_for_a_difference_is_its_formula(kind: str) -> None:
+def test_a_plan_for_a_difference_is_its_formula(kind):
     """Normal quantiles by the spread of the pilot; its range with one error more, or one of either model."""
     (one, more_one, mean), (two, more_two, _) = (pilot(kind, "augrc", seed) for seed in (1, 2))
     if kind == "graded":  # one loss, two scores
@@ -164,13 +162,13 @@ def test_a_plan_for_a_difference_is_its_formula(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["plain", "graded"])
 @pytest.mark.parametrize("width", [0.3, 0.02])
-def test_a_plan_for_a_width_has_the_fewest_rows_that_are_so_narrow(width: float, kind: str) -> None:
+def test_a_plan_for_a_width_has_the_fewest_rows_that_are_so_narrow(width, kind):
     """By Student's t on the log scale and the gamma's end, both with what the pilot would show at that size."""
     rows, more, mean = pilot(kind, "augrc", 1)
     unseen = more.moves(rows.score, np.full(80, mean))
     *spreads, df = deviation([rows.loss], rows.moves(rows.score, rows.loss), more.moves(rows.score, rows.loss), unseen)
 
-    def at(n: float, spread: float) -> float:
+    def at(n, spread):
         reach = np.exp(stats.t.ppf(0.975, min(df * n / 80, n - 1)) * spread / np.sqrt(n) / rows.value)
         variance = spread**2 / n + np.mean(unseen**2) * (80 / n) ** 2
         most = np.inf if kind == "graded" else rows.metric.range[1]
@@ -186,7 +184,7 @@ def test_a_plan_for_a_width_has_the_fewest_rows_that_are_so_narrow(width: float,
 
 
 @pytest.mark.parametrize("kind", ["weights auroc_f", "weights", "clusters", "graded", "models"])
-def test_a_difference_is_had_from_the_metric_alone(kind: str) -> None:
+def test_a_difference_is_had_from_the_metric_alone(kind):
     """Where many errors decide: the paired terms of rows or clusters, and Student's t with their degrees of freedom."""
     rng, spec = np.random.default_rng(4), "auroc_f" if "auroc_f" in kind else "augrc"
     loss = (rng.random(300) < 0.4) * (rng.uniform(0.5, 1.0, 300) if kind == "graded" else 1.0)

@@ -9,7 +9,7 @@ from abstain.inference._influence import gradient, tables
 from abstain.inference._spread import scatters
 from abstain.inference._unseen import Sizes, augmented
 from abstain.metrics import Derived
-from tests.refusals import refused
+from tests.refusal import refused
 
 SMOOTH = [
     "risk", "accuracy", "aurc", "aurc(estimator=interpolated)", "augrc", "sele", "e_aurc", "e_augrc", "naurc", "naugrc",
@@ -20,7 +20,7 @@ SMOOTH = [
 ANY_LOSS = ["risk", "aurc", "augrc", "sele", "e_aurc", "e_augrc", "naurc", "naugrc", "selective_risk(threshold=0.5)"]
 
 
-def draw(seed: int, n: int = 60, ties: bool = False, real: bool = False, weighted: bool = False):
+def draw(seed, n=60, ties=False, real=False, weighted=False):
     """A problem in which confidence informs, with errors of both kinds."""
     rng = np.random.default_rng(seed)
     score = rng.uniform(0.05, 0.95, n)
@@ -129,7 +129,7 @@ def test_a_wide_tie_holds_the_threshold():
 @pytest.mark.parametrize("name", ["augrc", "e_augrc", "naugrc", "aurc", "e_aurc", "naurc"])
 @pytest.mark.parametrize("digits", [None, 2])
 @pytest.mark.parametrize("size", [Sizes(1.0, 1.0, 1.0), Sizes(0.0, 0.0, 1.0), Sizes(0.4, 0.3, 2.0)])
-def test_a_gradient_that_follows_from_the_table_before(monkeypatch: pytest.MonkeyPatch, name, digits, size) -> None:
+def test_a_gradient_that_follows_from_the_table_before(monkeypatch, name, digits, size):
     """It is that of a table with the same columns, and its value is."""
     rng, metric = np.random.default_rng(1), abstain.metrics.get(name)
     score = rng.random(500) if digits is None else np.round(rng.random(500), digits)
@@ -149,7 +149,7 @@ def test_a_gradient_that_follows_from_the_table_before(monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("kind", ["ties", "perfect", "reversed", "mostly wrong", "all right", "all wrong"])
-def test_sums_of_squares_from_the_scatter_of_two_columns(kind: str) -> None:
+def test_sums_of_squares_from_the_scatter_of_two_columns(kind):
     """They are those of the terms, also where these nearly vanish."""
     rng = np.random.default_rng(2)
     score = np.round(rng.random(3000), 1 if kind == "ties" else 9)

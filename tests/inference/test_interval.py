@@ -7,7 +7,7 @@ from scipy import stats
 import abstain
 from abstain import inference, metrics
 from tests.inference.populations import allowance
-from tests.refusals import refused
+from tests.refusal import refused
 
 
 @pytest.mark.parametrize(("errors", "n"), [(0, 10), (3, 10), (10, 10), (7, 1000), (1, 1)])
@@ -226,7 +226,7 @@ def test_missing_scores_are_refused_without_a_policy_that_does_not_exist(call):
     assert "nan_policy" not in str(caught.value)
 
 
-def test_options_of_a_wrong_type_are_named() -> None:
+def test_options_of_a_wrong_type_are_named():
     """No error of NumPy or of Python's operators comes through."""
     loss, score = problem()
     for options, message in (

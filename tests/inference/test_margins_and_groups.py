@@ -1,18 +1,16 @@
 """Ranks as sets, claims of non-inferiority and equivalence, groups compared, swaps where errors are few."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy import stats
 
 import abstain
-from abstain.inference import Interval, as_metric, compare_groups, non_inferiority, paired, panel, rank_sets
-from tests.refusals import refused
+from abstain.inference import as_metric, compare_groups, non_inferiority, paired, panel, rank_sets
+from tests.refusal import refused
 from tests.tiers import repeated
 
 
-def two_scores(n: int, share: float, seed: Any) -> tuple[Any, Any, Any]:
+def two_scores(n, share, seed):
     """Return errors and two scores that share much; the first is better."""
     rng = np.random.default_rng(seed)
     wrong, base = rng.random(n) < share, rng.normal(size=n)
@@ -23,10 +21,10 @@ def two_scores(n: int, share: float, seed: Any) -> tuple[Any, Any, Any]:
 # ---------------------------------------------------------------------- rank sets
 
 
-def test_sets_are_at_least_as_narrow_as_bonferroni_and_follow_the_direction() -> None:
+def test_sets_are_at_least_as_narrow_as_bonferroni_and_follow_the_direction():
     """Every pair that differs after Bonferroni's correction differs in the sets, better up or down."""
     wrong, good, bad = two_scores(800, 0.2, 1)
-    scores: Any = {"good": good, "bad": bad, "noise": np.random.default_rng(2).normal(size=800), "copy": 3.0 * good}
+    scores = {"good": good, "bad": bad, "noise": np.random.default_rng(2).normal(size=800), "copy": 3.0 * good}
     study = abstain.ranking_study(wrong, scores, metrics=["augrc", "auroc_f"], n_resamples=100)
     for ranking in study.rankings.values():
         rows = {name: ranking.of(name) for name in ranking.names}
@@ -45,7 +43,7 @@ def test_sets_are_at_least_as_narrow_as_bonferroni_and_follow_the_direction() ->
 
 
 @pytest.mark.parametrize("metric", ["augrc", "accuracy_rejection_area"])
-def test_sets_of_ranks_and_max_t_are_their_definition(metric: str) -> None:
+def test_sets_of_ranks_and_max_t_are_their_definition(metric):
     """All pairs by the largest standardised difference, with draws of our own; what is rejected leaves; again."""
     chosen, steps = as_metric(metric), 0
     for seed in range(4):
@@ -92,7 +90,7 @@ def test_sets_of_ranks_and_max_t_are_their_definition(metric: str) -> None:
     assert steps > 4
 
 
-def test_the_limits_are_those_of_the_test() -> None:
+def test_the_limits_are_those_of_the_test():
     """Not worse by just more than the upper limit is shown, by just less is not; so it is in the other direction."""
     wrong, good, bad = two_scores(1000, 0.1, 3)
     for metric in ("augrc", "auroc_f"):
@@ -109,7 +107,7 @@ def test_the_limits_are_those_of_the_test() -> None:
 
 
 @pytest.mark.parametrize("metric", ["augrc", "aurc"])
-def test_without_a_row_that_differs_a_claim_needs_a_margin_that_its_rows_would_show(metric: str) -> None:
+def test_without_a_row_that_differs_a_claim_needs_a_margin_that_its_rows_would_show(metric):
     """At a share of moved rows that makes the difference the margin, samples without any of them claim in 5 %."""
     wrong, good, _ = two_scores(400, 0.2, 5)
     found = non_inferiority(wrong, {"new": 2.0 * good, "old": good}, metric, margin=0.1)
@@ -129,7 +127,7 @@ def test_without_a_row_that_differs_a_claim_needs_a_margin_that_its_rows_would_s
         non_inferiority(wrong, {"new": [good] * 2, "old": [2.0 * good] * 2}, metric, margin=0.1)
 
 
-def test_models_that_were_never_seen_to_differ_may_differ_in_errors() -> None:
+def test_models_that_were_never_seen_to_differ_may_differ_in_errors():
     """Two models with equal errors in the sample; of two scores of one model the error rate is the same anyway."""
     wrong, good, _ = two_scores(400, 0.2, 5)
     scores, own = {"new": good, "old": good}, {"new": wrong, "old": wrong.copy()}
@@ -140,7 +138,7 @@ def test_models_that_were_never_seen_to_differ_may_differ_in_errors() -> None:
 
 
 @pytest.mark.parametrize("unit", [None, np.arange(400) // 4])
-def test_noise_in_a_score_does_not_show_that_no_row_differs(unit: Any) -> None:
+def test_noise_in_a_score_does_not_show_that_no_row_differs(unit):
     """The room for rows or clusters that differ stays, until what is seen to differ does more than one row could."""
     wrong, good, _ = two_scores(400, 0.2, 5)
     noise = np.random.default_rng(3).normal(size=400)
@@ -156,7 +154,7 @@ def test_noise_in_a_score_does_not_show_that_no_row_differs(unit: Any) -> None:
             assert each.high - each.difference == pytest.approx(equal.high * np.log(0.025) / np.log(0.05), rel=0.02)
 
 
-def test_few_rows_that_all_move_up_have_a_p_value_and_no_interval() -> None:
+def test_few_rows_that_all_move_up_have_a_p_value_and_no_interval():
     """Fewer than ten, by their effective number; of clusters there is no claim either, and rows have its limits."""
     wrong, good, _ = two_scores(400, 0.2, 5)
     low = np.flatnonzero(wrong == 0.0)[np.argsort(good[wrong == 0.0])]
@@ -174,7 +172,7 @@ def test_few_rows_that_all_move_up_have_a_p_value_and_no_interval() -> None:
                 non_inferiority(wrong, scores, margin=0.1, clusters=unit)
 
 
-def test_fewer_than_six_clusters_say_nothing() -> None:
+def test_fewer_than_six_clusters_say_nothing():
     """Swaps of five have no p-value below 0.06, and the range of five values holds their median in 94 %."""
     wrong, good, _ = two_scores(420, 0.2, 5)
     other = np.random.default_rng(1).random(420)
@@ -185,12 +183,12 @@ def test_fewer_than_six_clusters_say_nothing() -> None:
         assert [np.isnan(end) for end in (each.p_value, each.low, one.low)] == [number == 5] * 3
 
 
-def test_p_is_that_of_the_transformed_statistic() -> None:
+def test_p_is_that_of_the_transformed_statistic():
     """Hall's transformation of Student's t, with the skewness that the result states; and limits solve it."""
     wrong, good, bad = two_scores(600, 0.1, 11)
     found = non_inferiority(wrong, {"new": bad, "old": good}, margin=0.02)
 
-    def transformed(at: float) -> float:
+    def transformed(at):
         t, k = (found.difference - at) / found.standard_error, found.skewness
         return t + k * t**2 / 3 + k**2 * t**3 / 27 + k / 6
 
@@ -201,7 +199,7 @@ def test_p_is_that_of_the_transformed_statistic() -> None:
 
 
 @repeated(200, 4000)
-def test_a_claim_at_the_margin_is_rarely_false(repetitions: int) -> None:
+def test_a_claim_at_the_margin_is_rarely_false(repetitions):
     """AURC with 40 errors of 200, whose influences are few and skewed: at most 6.5 % on either side."""
     large = two_scores(2_000_000, 0.2, 5)
     good, bad = (as_metric("aurc")(abstain.TieBlocks.from_samples(large[0], column)) for column in large[1:])
@@ -215,7 +213,7 @@ def test_a_claim_at_the_margin_is_rarely_false(repetitions: int) -> None:
     assert (found / done <= 0.065 + 1.96 * np.sqrt(0.05 * 0.95 / done)).all()
 
 
-def test_few_errors_are_refused_or_warned_of() -> None:
+def test_few_errors_are_refused_or_warned_of():
     """Below 20 errors or successes; below 40 a warning; and what is no claim."""
     wrong, good, bad = (column[:400] for column in two_scores(400, 0.0, 4))
     for errors, message in ((19, "19 errors"), (381, "19 errors")):
@@ -231,13 +229,13 @@ def test_few_errors_are_refused_or_warned_of() -> None:
         non_inferiority(wrong, {"new": bad, "old": good}, margin=0.0)
     refused(ValueError, "must hold two", non_inferiority, wrong, {"a": bad, "b": good, "c": good}, margin=0.1)
     with pytest.raises(ValueError, match="claim='superior' is not known"):
-        non_inferiority(wrong, {"a": bad, "b": good}, margin=0.1, claim="superior")  # type: ignore[arg-type]
+        non_inferiority(wrong, {"a": bad, "b": good}, margin=0.1, claim="superior")
 
 
 # ---------------------------------------------------------------------- groups
 
 
-def _apart(a: Interval, b: Interval) -> tuple[float, float]:
+def _apart(a, b):
     below = np.hypot(a.estimate - a.low, b.high - b.estimate)
     above = np.hypot(a.high - a.estimate, b.estimate - b.low)
     return a.estimate - b.estimate - below, a.estimate - b.estimate + above
@@ -246,7 +244,7 @@ def _apart(a: Interval, b: Interval) -> tuple[float, float]:
 @pytest.mark.parametrize(
     ("metric", "undefined", "clustered"), [("risk", False, True), ("auroc_f", True, False), ("auroc_f", False, True)]
 )
-def test_groups_are_compared_as_their_intervals_say(metric: str, undefined: bool, clustered: bool) -> None:
+def test_groups_are_compared_as_their_intervals_say(metric, undefined, clustered):
     """Step by step: intervals at alpha/G, differences at alpha/pairs, Holm's rounds, the worst and who may be it."""
     rng = np.random.default_rng(6)
     site, unit = np.repeat(list("abcde"), 200), np.arange(1000) // 2
@@ -257,7 +255,7 @@ def test_groups_are_compared_as_their_intervals_say(metric: str, undefined: bool
     clusters = unit if clustered else None
     found = compare_groups(wrong, score, site, metric, level=0.9, clusters=clusters)
 
-    def at(error: float, name: str, of: str = metric) -> Interval:
+    def at(error, name, of=metric):
         mine = site == name
         within = None if clusters is None else clusters[mine]
         return abstain.confidence_interval(of, wrong[mine], score[mine], level=1.0 - error, clusters=within)
@@ -297,7 +295,7 @@ def test_groups_are_compared_as_their_intervals_say(metric: str, undefined: bool
     assert f"{len(differ)} of 10 pairs differ" in str(found)
 
 
-def test_equal_groups_rarely_differ() -> None:
+def test_equal_groups_rarely_differ():
     """Twenty groups of fifty: any false difference in at most one sample of twenty, and all intervals hold."""
     false = together = 0
     for seed in range(40):
@@ -310,7 +308,7 @@ def test_equal_groups_rarely_differ() -> None:
     assert together >= 34
 
 
-def test_a_group_without_errors_and_bad_groups() -> None:
+def test_a_group_without_errors_and_bad_groups():
     """No error is no proof; fewer than two groups, a cluster in two groups."""
     rng = np.random.default_rng(7)
     site, score = np.repeat(["a", "b"], 200), rng.normal(size=400)
@@ -327,7 +325,7 @@ def test_a_group_without_errors_and_bad_groups() -> None:
 # ---------------------------------------------------------------------- few errors
 
 
-def test_few_errors_are_compared_by_swaps() -> None:
+def test_few_errors_are_compared_by_swaps():
     """Ten errors in 400: no p-value is below that of the permutation test; with 150 it is Student's t."""
     rng = np.random.default_rng(8)
     for errors in (10, 150):
@@ -345,7 +343,7 @@ def test_few_errors_are_compared_by_swaps() -> None:
     assert abstain.compare(own, {"good": good, "bad": bad}).method == "influence"
 
 
-def test_a_large_sample_with_few_errors_stays_with_students_t() -> None:
+def test_a_large_sample_with_few_errors_stays_with_students_t():
     """Swaps would take too long."""
     rng = np.random.default_rng(9)
     wrong = (np.arange(6000) < 10) * 1.0
@@ -353,9 +351,9 @@ def test_a_large_sample_with_few_errors_stays_with_students_t() -> None:
     assert found.method == "influence"
 
 
-def test_swaps_and_interval_that_disagree_say_so() -> None:
+def test_swaps_and_interval_that_disagree_say_so():
     """On either side of 5 %; the p-value decides, and where both agree nothing is said. So is what it assumes."""
-    found: dict[int, Any] = {}
+    found = {}
     cautious = {}
     for seed in (16, 106, 0):
         rng, loss = np.random.default_rng(seed), np.arange(120) % 8 == 0

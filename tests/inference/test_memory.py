@@ -38,13 +38,13 @@ def test_an_evaluation_that_gives_memory_back_has_the_same_numbers(monkeypatch, 
     np.testing.assert_allclose(evaluated(), before, rtol=1e-11)
 
 
-def test_such_a_table_is_changed_as_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_such_a_table_is_changed_as_any_other(monkeypatch):
     """A metric of one's own may replace columns, merge and weigh anew: what it makes are plain tables."""
     rng, plain = np.random.default_rng(0), abstain.metrics.get("augrc")
     score = rng.random(500)
     loss, kinds = rng.random(500) > score, set()
 
-    def value(blocks: abstain.TieBlocks) -> float:
+    def value(blocks):
         twice = dataclasses.replace(blocks, weight=2.0 * blocks.weight, loss=2.0 * blocks.loss, samples=None)
         made = twice, blocks.reweight(np.ones(blocks.n)), twice.merge(blocks), blocks.merge(twice)
         kinds.update((type(blocks) is abstain.TieBlocks, *(type(each) is abstain.TieBlocks for each in made)))

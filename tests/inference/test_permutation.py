@@ -28,7 +28,7 @@ def brute_force(loss_a, score_a, loss_b, score_b, metric):
 
 
 @st.composite
-def problems(draw: st.DrawFn) -> tuple[list[np.ndarray], bool]:
+def problems(draw):
     n = draw(st.integers(1, 6))
     few = st.lists(st.integers(0, 4), min_size=n, max_size=n)
     loss = st.lists(st.sampled_from([0.0, 1.0, 0.5]), min_size=n, max_size=n)

@@ -9,7 +9,7 @@ from tests.inference.populations import allowance
 from tests.tiers import repeated
 
 
-def draw(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def draw(n, rng):
     difficulty = rng.standard_normal(n)
     loss = (rng.random(n) < np.minimum(0.2 * np.exp(difficulty - 0.5), 1.0)).astype(float)
     return loss, -difficulty + 0.6 * rng.standard_normal(n), -difficulty + 0.9 * rng.standard_normal(n)

@@ -10,11 +10,11 @@ from scipy import stats
 
 import abstain
 from abstain.inference import holm, kendall_tau, letter_groups, wilcoxon_over_resamples
-from tests.refusals import refused
+from tests.refusal import refused
 
 
 @pytest.fixture(scope="module")
-def data() -> tuple[np.ndarray, dict[str, np.ndarray]]:
+def data():
     rng = np.random.default_rng(4)
     difficulty = rng.standard_normal(800)
     loss = (rng.random((3, 800)) < np.minimum(0.2 * np.exp(difficulty - 0.5), 1.0)).astype(float)
@@ -25,7 +25,7 @@ def data() -> tuple[np.ndarray, dict[str, np.ndarray]]:
 
 
 @pytest.fixture(scope="module")
-def study(data) -> abstain.RankingStudy:
+def study(data):
     return abstain.ranking_study(*data, n_resamples=200)
 
 
@@ -123,7 +123,7 @@ def test_bad_input(data, study):
 
 
 @st.composite
-def matrices(draw: st.DrawFn, max_size: int = 9) -> np.ndarray:
+def matrices(draw, max_size=9):
     size = draw(st.integers(0, max_size))
     matrix = np.zeros((size, size), dtype=bool)
     for i, j in combinations(range(size), 2):
@@ -162,7 +162,7 @@ def test_bad_matrices():
     refused(ValueError, "differs from itself", letter_groups, [[1]])
 
 
-def test_what_is_no_p_value_is_named() -> None:
+def test_what_is_no_p_value_is_named():
     for p, error, message in (
         ([0.1, np.nan], ValueError, r"p_values is outside \[0, 1\]: p_values\[1\] = nan"),
         ([0.1, 5], ValueError, r"p_values\[1\] = 5.0"),

@@ -2,7 +2,6 @@
 
 from itertools import product
 from math import factorial
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,17 +14,17 @@ from abstain._checks import Undefined
 from abstain.inference import _resample, replicates
 from abstain.inference._resample import LANES, Sampling, resampling
 from abstain.inference._scans import TINY, Column, _tally, _tied, _untied, formula, scan, tally
-from abstain.metrics import Metric, get
+from abstain.metrics import get
 from abstain.metrics import names as metric_names
 from tests.metrics._problems import FEWER, needs_counts, problems_for
-from tests.strategies import Problem, problems
+from tests.strategies import problems
 
 TABLE_METRICS = [get(name) for name in metric_names() if get(name).input == "blocks"]
 SCANNED = ("aurc", "augrc", "risk", "accuracy", "accuracy_rejection_area", "augrc_unbiased")
 SCANNED_BINARY = ("e_aurc", "naurc", "e_augrc", "naugrc", "prediction_rejection_ratio", "auroc_f")
 
 
-def by_hand(metric: Metric, problem: Any, count: np.ndarray) -> float:
+def by_hand(metric, problem, count):
     """The metric on the arrays in which each sample is repeated as often as it was drawn."""
     rows = np.repeat(np.arange(count.size), count)
     drawn = problem.rows(rows)
@@ -41,7 +40,7 @@ def by_hand(metric: Metric, problem: Any, count: np.ndarray) -> float:
 @pytest.mark.parametrize("metric", TABLE_METRICS, ids=lambda metric: metric.name)
 @FEWER
 @given(data=st.data())
-def test_replicates_equal_the_metric_on_resampled_arrays(metric: Metric, data: st.DataObject) -> None:
+def test_replicates_equal_the_metric_on_resampled_arrays(metric, data):
     """Weights, ties, infinities, graded losses: a resample is the table under other counts."""
     problem = data.draw(problems_for(metric, min_size=2))
     loss = problem.loss if metric.name not in ("naurc", "naugrc") else np.round(problem.loss, 3)
@@ -54,7 +53,7 @@ def test_replicates_equal_the_metric_on_resampled_arrays(metric: Metric, data: s
     np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-11 * size)
 
 
-def populations() -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
+def populations():
     """Untied, tied and one-score columns; 0/1, graded and sparse losses; with and without weights."""
     rng = np.random.default_rng(5)
     n = 203
@@ -78,7 +77,7 @@ def populations() -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray | None]]
 
 
 @pytest.mark.parametrize("kind", populations())
-def test_scans_equal_the_general_path_and_each_other(kind: str) -> None:
+def test_scans_equal_the_general_path_and_each_other(kind):
     """NumPy's scan, the compiled lanes and the table of each replicate agree to 1e-12."""
     loss, score, weight = populations()[kind]
     binary = bool(np.isin(loss, (0.0, 1.0)).all())
@@ -102,14 +101,14 @@ def test_scans_equal_the_general_path_and_each_other(kind: str) -> None:
 # ---------------------------------------------------------------------- counts
 
 
-def test_chunks_are_one_stream() -> None:
+def test_chunks_are_one_stream():
     """The counts do not depend on where a chunk ends, and each row is a bincount of n integers."""
     rng = np.random.default_rng(8)
     wanted = [np.bincount(rng.integers(0, 11, 11), minlength=11) for _ in range(70)]
     np.testing.assert_array_equal(counts(11, 70, 8), wanted)
 
 
-def test_clusters_within_strata() -> None:
+def test_clusters_within_strata():
     """The number of clusters per stratum is fixed, whatever their sizes."""
     clusters = np.array(["p", "p", "q", "r", "r", "r", "s", "t"])
     strata = np.array([0, 0, 0, 1, 1, 1, 1, 1])
@@ -119,19 +118,19 @@ def test_clusters_within_strata() -> None:
     assert (drawn[:, first[2:]].sum(axis=1) == 3).all()
 
 
-def in_python(inside: Any, place: Any, count: Any) -> None:
+def in_python(inside, place, count):
     """The compiled kernel without a compiler."""
     _tally(inside, place, count, _resample.BLOCK)
 
 
-def counts(n: int, n_resamples: int, seed: int = 0, tally: Any = None, **groups: Any) -> np.ndarray:
+def counts(n, n_resamples, seed=0, tally=None, **groups):
     """All counts of a plan, shape (n_resamples, n)."""
     chunks = resampling(n, Sampling.of(n, **groups)).chunks(n_resamples, np.random.default_rng(seed), tally)
     return np.concatenate([part.copy() for _, part in chunks])
 
 
 @pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
+def small(monkeypatch):
     """Blocks of two rows, from the first row on."""
     monkeypatch.setattr(_resample, "BLOCK", 2)
     monkeypatch.setattr(_resample, "MANY", 1)
@@ -139,7 +138,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("n", [4, 5])
-def test_counts_have_the_probabilities_of_the_multinomial(n: int) -> None:
+def test_counts_have_the_probabilities_of_the_multinomial(n):
     """Every outcome of n draws, enumerated: a chi-square test of two blocks, without and with a row beside them."""
     n_resamples = 20_000
     outcomes = [each for each in product(range(n + 1), repeat=n) if sum(each) == n]
@@ -155,7 +154,7 @@ def test_counts_have_the_probabilities_of_the_multinomial(n: int) -> None:
 
 
 @pytest.mark.parametrize("n", [4096, 5000])
-def test_every_row_of_full_blocks_is_as_likely(n: int) -> None:
+def test_every_row_of_full_blocks_is_as_likely(n):
     """Blocks of 256: a chi-square test of all rows, of rows by their place in a block, and of the spread of counts."""
     n_resamples = 640
     drawn = counts(n, n_resamples, seed=1)
@@ -171,7 +170,7 @@ def test_every_row_of_full_blocks_is_as_likely(n: int) -> None:
 
 
 @pytest.mark.parametrize("bits", [np.random.PCG64, np.random.MT19937, np.random.Philox])
-def test_both_ways_of_counting_are_the_same_numbers(bits: Any) -> None:
+def test_both_ways_of_counting_are_the_same_numbers(bits):
     """Full blocks, rows beside them, more than one chunk, any generator: counted by NumPy and by the kernel."""
     for n in (4096, 4099):
         one, other = (
@@ -182,7 +181,7 @@ def test_both_ways_of_counting_are_the_same_numbers(bits: Any) -> None:
         np.testing.assert_array_equal(one, other)
 
 
-def test_strata_and_clusters_of_many_units() -> None:
+def test_strata_and_clusters_of_many_units():
     """Strata keep their sizes and clusters stay together where units are drawn in blocks."""
     n = 13_000
     stratum = np.arange(n) % 2
@@ -194,7 +193,7 @@ def test_strata_and_clusters_of_many_units() -> None:
     assert (drawn[:, ::2].sum(axis=1, dtype=int) == n // 2).all()
 
 
-def test_compiled_replicates_are_those_of_numpy() -> None:
+def test_compiled_replicates_are_those_of_numpy():
     """The same seed on either backend, on enough rows for blocks, plain, in strata, in clusters and weighted."""
     pytest.importorskip("numba")
     rng = np.random.default_rng(0)
@@ -220,7 +219,7 @@ def test_compiled_replicates_are_those_of_numpy() -> None:
 # ---------------------------------------------------------------------- the scans
 
 
-def sums_by_definition(column: Column, count: np.ndarray) -> np.ndarray:
+def sums_by_definition(column, count):
     """Weight, loss sum, sum_k M_k S_k / N_k and sum_k M_k (S_k - s_k / 2) of one replicate."""
     table = column.table(count)
     if table is None:
@@ -234,7 +233,7 @@ def sums_by_definition(column: Column, count: np.ndarray) -> np.ndarray:
 @given(
     problem=problems(losses=["binary", "graded", "repeated"], weights=["none", "positive", "with_zeros"], min_size=2)
 )
-def test_kernels_in_python_equal_the_definition(problem: Problem) -> None:
+def test_kernels_in_python_equal_the_definition(problem):
     """Ties, weights, zero counts first, remainders of four: without a compiler."""
     column = Column.of(problem.loss, problem.confidence, problem.weight, oracle=False)
     n = column.order.size
@@ -253,7 +252,7 @@ def test_kernels_in_python_equal_the_definition(problem: Problem) -> None:
         np.testing.assert_allclose(np.array([N, S, A, G])[:, :2], wanted, rtol=1e-12, atol=1e-12 * n)
 
 
-def test_what_is_summed_in_integers_is_exact() -> None:
+def test_what_is_summed_in_integers_is_exact():
     """Totals and AUGRC sums of 0/1 losses are integers and halves: equal bit for bit."""
     rng = np.random.default_rng(1)
     loss, score = (rng.random(3000) < 0.2).astype(float), rng.random(3000)

@@ -26,7 +26,7 @@ SCALES = {
 }
 
 
-def end(scale: str, value: float, reach: float, least: float, most: float) -> float:
+def end(scale, value, reach, least, most):
     """Return what lies ``reach`` above a value (below: negative), moved on its scale."""
     if scale == "linear":
         return min(max(value + reach, least), most)
@@ -37,7 +37,7 @@ def end(scale: str, value: float, reach: float, least: float, most: float) -> fl
     return float(least + (most - least) * expit(moved))
 
 
-def many_errors(n: int = 3000) -> tuple[np.ndarray, np.ndarray]:
+def many_errors(n=3000):
     """So many errors that one which was not seen moves an end by little, and fewer than half."""
     rng = np.random.default_rng(1)
     score = rng.beta(2, 2, n)
@@ -46,7 +46,7 @@ def many_errors(n: int = 3000) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.999])
 @pytest.mark.parametrize("metric", SCALES)
-def test_each_end_is_its_own_formula(metric: str, level: float) -> None:
+def test_each_end_is_its_own_formula(metric, level):
     """Student's t times the standard error, added on the scale of the metric, of what it is an image of.
 
     Linear: both ends, and on the log scale the better one. The others leave room for one error that was not seen.
@@ -65,7 +65,7 @@ def test_each_end_is_its_own_formula(metric: str, level: float) -> None:
 
 
 @pytest.mark.parametrize("range", [(0.0, 1.0), (-1.0, 3.0)])
-def test_both_ends_on_the_logit_scale_far_from_the_estimate(range: tuple[float, float]) -> None:
+def test_both_ends_on_the_logit_scale_far_from_the_estimate(range):
     """At 99.9 % in 300 rows Student's t reaches further than the room for an unseen error; ranges may start below 0."""
     metric = replace(abstain.metrics.get("average_precision_error"), range=range)
     found = abstain.confidence_interval(metric, *many_errors(300), level=0.999)
@@ -74,7 +74,7 @@ def test_both_ends_on_the_logit_scale_far_from_the_estimate(range: tuple[float, 
     assert [found.low, found.high] == pytest.approx(expected, rel=1e-9)
 
 
-def test_a_linear_interval_ends_with_the_range() -> None:
+def test_a_linear_interval_ends_with_the_range():
     """Where Student's t reaches beyond the largest value, the interval ends there, and only there."""
     found = abstain.confidence_interval("cwsa_plus", [0.0, 0.0, 1.0, 0.0, 0.0, 0.0], [0.99, 0.9, 0.1, 1.0, 0.98, 0.95])
     reach = stats.t.ppf(0.975, found.df) * found.standard_error
@@ -83,7 +83,7 @@ def test_a_linear_interval_ends_with_the_range() -> None:
 
 
 @pytest.mark.parametrize("metric", ["risk(threshold=0.5)", "accuracy"])
-def test_each_binomial_end_is_its_own_tail(metric: str) -> None:
+def test_each_binomial_end_is_its_own_tail(metric):
     """Of a risk at a threshold fixed in advance, and of an accuracy, whose ends are the other way round."""
     loss, score = many_errors(500)
     accepted = score >= 0.5 if "threshold" in metric else np.ones(500, dtype=bool)

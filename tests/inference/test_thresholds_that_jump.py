@@ -10,7 +10,7 @@ from abstain.inference._confidence import _tails, certain, counted, effective, t
 from tests.inference.populations import allowance
 
 
-def misses(draw, truth: float, repetitions: int, seed: int = 0, spec: str = "coverage_at_risk(risk=0.05)"):
+def misses(draw, truth, repetitions, seed=0, spec="coverage_at_risk(risk=0.05)"):
     """Return in how many samples the truth lies below and above the interval."""
     rng, below, above = np.random.default_rng(seed), 0, 0
     for _ in range(repetitions):
@@ -20,10 +20,10 @@ def misses(draw, truth: float, repetitions: int, seed: int = 0, spec: str = "cov
     return below / repetitions, above / repetitions
 
 
-def flat(risk: float, n: int, levels: int | None = None):
+def flat(risk, n, levels=None):
     """Return a way to draw a score that says nothing."""
 
-    def draw(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    def draw(rng):
         score = rng.random(n) if levels is None else rng.integers(0, levels, n)
         return (rng.random(n) < risk).astype(float), score
 
@@ -49,7 +49,7 @@ def test_a_risk_just_above_the_limit_attains_nothing(levels):
 def test_a_coverage_inside_is_covered():
     """Risk 0.4 u^3 at rank u: the selective risk c^3/10 is 5 % at a coverage of 0.7937."""
 
-    def draw(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    def draw(rng):
         u = rng.random(500)
         return (rng.random(500) < 0.4 * u**3).astype(float), -u
 
@@ -93,7 +93,7 @@ def test_effective_counts_show_the_variance_threshold_by_threshold():
     score, loss, weight = rng.integers(0, 12, 60), (rng.random(60) < 0.2).astype(float), rng.lognormal(0.0, 1.0, 60)
     found = effective(abstain.TieBlocks.from_samples(loss, score, weight, keep_samples=True))
 
-    def samples(values: np.ndarray, weights: np.ndarray) -> float:
+    def samples(values, weights):
         share = np.average(values, weights=weights)
         variance, kish = np.sum(weights**2 * (values - share) ** 2), weights.sum() ** 2 / np.sum(weights**2)
         return min(share * (1.0 - share) * weights.sum() ** 2 / variance, kish) if 0.0 < share < 1.0 else kish
@@ -109,7 +109,7 @@ def test_effective_counts_show_the_variance_threshold_by_threshold():
 def test_a_weighted_coverage_is_covered():
     """Log-normal weights, risk 0.12 u^3, never above 5 %: the percentile bootstrap missed 9 to 15 %."""
 
-    def misses_of(risk: float) -> int:
+    def misses_of(risk):
         rng, missed, truth = np.random.default_rng(1), 0, min(1.0, (risk / 0.03) ** (1 / 3))
         for _ in range(200):
             u = rng.random(300)
@@ -138,7 +138,7 @@ def test_the_edge_of_a_tie_spans_both_thresholds():
 
 
 @pytest.mark.parametrize("risk", [0.0, 0.001, 0.05, 0.5, 0.97])
-def test_many_tails_at_once(risk: float) -> None:
+def test_many_tails_at_once(risk):
     """They are the binomial tails; effective counts need not be whole."""
     rng = np.random.default_rng(3)
     n = np.floor(10.0 ** rng.uniform(0.0, 6.5, 300))
@@ -147,7 +147,7 @@ def test_many_tails_at_once(risk: float) -> None:
     assert 0.0 <= _tails(np.array([2.5]), np.array([4.5]), risk)[0] <= 1.0
 
 
-def test_a_difference_ends_where_the_exact_ones_allow() -> None:
+def test_a_difference_ends_where_the_exact_ones_allow():
     """Distances to the exact ends add up as roots of squares; zero lies outside where p is small; without ends none."""
     rng = np.random.default_rng(0)
     loss = np.r_[np.zeros(2000), rng.random(1000) < 0.5].astype(float)

@@ -1,7 +1,5 @@
 """Differences in clusters of unequal size: few of them decide, which Student's t with K - 1 degrees does not know."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy import integrate, stats
@@ -12,7 +10,7 @@ from abstain import inference
 SIZES = np.r_[np.full(3, 100), np.full(57, 5)]
 
 
-def _models(sizes: Any, together: float, seed: int) -> tuple[dict[str, Any], dict[str, Any], Any]:
+def _models(sizes, together, seed):
     """Return two exchangeable models with normal losses, of which rows of a cluster share a part, and clusters."""
     rng = np.random.default_rng([seed, 3])
     rows = np.repeat(np.arange(len(sizes)), sizes)
@@ -26,7 +24,7 @@ def _models(sizes: Any, together: float, seed: int) -> tuple[dict[str, Any], dic
     ("sizes", "together", "level"),
     [(SIZES, 0.0, 0.95), (SIZES, 1.0, 0.95), (SIZES, 0.4, 0.8), (np.r_[60, 40, 20, np.full(19, 4)], 0.7, 0.99)],
 )
-def test_the_critical_value_is_exact_for_normal_sums(sizes: Any, together: float, level: float) -> None:
+def test_the_critical_value_is_exact_for_normal_sums(sizes, together, level):
     """At the correlation that was found: from the eigenvalues of the form, by Craig's integral of the normal tail."""
     losses, scores, rows = _models(sizes, together, 1)
     each = abstain.compare(losses, scores, "risk", clusters=rows, level=level).difference("a", "b")
@@ -38,14 +36,14 @@ def test_the_critical_value_is_exact_for_normal_sums(sizes: Any, together: float
     form = np.sqrt(np.outer(variance, variance)) - stats.t.ppf(0.5 + 0.5 * level, each.df) ** 2 * spread
     *rest, positive = np.linalg.eigvalsh(form)
 
-    def inside(angle: float) -> float:
+    def inside(angle):
         return float(np.prod(1.0 + np.abs(rest) / (positive * np.sin(angle) ** 2)) ** -0.5)
 
     assert 1.0 < each.df < len(sizes) - 1.0
     assert integrate.quad(inside, 0.0, np.pi / 2)[0] * 2.0 / np.pi == pytest.approx(1.0 - level, rel=1e-4)
 
 
-def _variances(losses: Any, rows: Any, sizes: Any, difference: float) -> tuple[Any, Any, Any]:
+def _variances(losses, rows, sizes, difference):
     """Return shares of clusters, variances at the correlation that the rows of a cluster show, and their sums."""
     share, size = sizes / sizes.sum(), sizes.astype(float)
     gap = losses["a"] - losses["b"] - difference
@@ -55,7 +53,7 @@ def _variances(losses: Any, rows: Any, sizes: Any, difference: float) -> tuple[A
     return share, size + rho * (size**2 - size), sums
 
 
-def test_of_many_clusters_the_degrees_of_freedom_are_satterthwaites() -> None:
+def test_of_many_clusters_the_degrees_of_freedom_are_satterthwaites():
     """The squared mean of the form by its variance, where they are more than 200; at most clusters less one."""
     sizes = np.r_[np.full(60, 7), np.full(300, 4)]
     losses, scores, rows = _models(sizes, 1.0, 1)
@@ -68,7 +66,7 @@ def test_of_many_clusters_the_degrees_of_freedom_are_satterthwaites() -> None:
     assert each.df == pytest.approx(satterthwaite, rel=1e-6)
 
 
-def test_runs_in_clusters_are_as_their_mean() -> None:
+def test_runs_in_clusters_are_as_their_mean():
     """The mean loss of two runs is that of the mean of their losses, and has its spread due to the test set."""
     (losses, scores, rows), (others, *_) = _models(SIZES, 1.0, 1), _models(SIZES, 0.5, 2)
     runs = {name: np.stack([loss, others[name]]) for name, loss in losses.items()}
@@ -77,7 +75,7 @@ def test_runs_in_clusters_are_as_their_mean() -> None:
     assert both.differences[0].error_test == pytest.approx(mean.differences[0].error_test, rel=1e-9)
 
 
-def test_equal_clusters_are_as_they_were() -> None:
+def test_equal_clusters_are_as_they_were():
     """Whatever they are called, and where rows of weight 0 alone make them unequal: K - 1 degrees of freedom."""
     losses, scores, rows = _models(np.full(20, 10), 1.0, 0)
     each = abstain.compare(losses, scores, "risk", clusters=[f"c{k}" for k in rows]).difference("a", "b")
@@ -92,7 +90,7 @@ def test_equal_clusters_are_as_they_were() -> None:
     assert (padded.df, padded.standard_error) == pytest.approx((19, each.standard_error))
 
 
-def test_a_few_large_clusters_are_named() -> None:
+def test_a_few_large_clusters_are_named():
     """Two clusters that hold most rows leave few degrees of freedom; a difference and a claim both say why."""
     losses, scores, rows = _models(np.r_[50, 50, np.full(18, 5)], 1.0, 0)
     each = abstain.compare(losses, scores, "risk", clusters=rows).difference("a", "b")
@@ -102,7 +100,7 @@ def test_a_few_large_clusters_are_named() -> None:
     assert "a few clusters hold most of the rows" in claim.warning
 
 
-def test_what_keeps_no_room_says_so() -> None:
+def test_what_keeps_no_room_says_so():
     """A bootstrap and several runs note that an unseen error has no room; one run by influence has none to note."""
     rng = np.random.default_rng(0)
     loss, scores = (rng.random((2, 300)) < 0.2) * 1.0, {name: rng.random((2, 300)) for name in ("a", "b")}
@@ -117,7 +115,7 @@ def test_what_keeps_no_room_says_so() -> None:
         assert not any("no room" in note for note in plain.notes())
 
 
-def test_few_clusters_leave_room_for_some_that_are_wrong_as_a_whole() -> None:
+def test_few_clusters_leave_room_for_some_that_are_wrong_as_a_whole():
     """If few hold most rows, a share s with (1 - s)^10 = .025 of such clusters fits; one more error lowers no limit."""
     sizes = np.r_[np.full(6, 25), np.ones(54, dtype=int)]
     rows = np.repeat(np.arange(60), sizes)  # 10.9 effective clusters, of which 10 are counted

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import abstain
-from tests.inference.populations import POPULATIONS, Population, allowance
+from tests.inference.populations import POPULATIONS, allowance
 
 
-def two_levels(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def two_levels(n, rng):
     """95 % confident with 0.4 % errors, the rest half wrong."""
     sure = rng.random(n) < 0.95
     return (rng.random(n) < np.where(sure, 0.004, 0.5)).astype(float), np.where(sure, 1.0, 0.3)
@@ -102,7 +102,7 @@ def test_a_nearly_perfect_ranking_has_an_end_beyond_the_smallest_double():
 
 
 @pytest.mark.parametrize("metric", ["aurc", "e_aurc", "augrc"])
-def test_an_unseen_error_may_be_said_to_lie_at_the_top(metric: str) -> None:
+def test_an_unseen_error_may_be_said_to_lie_at_the_top(metric):
     """Then the interval holds what three errors there would make of the sample, and it holds the other interval."""
     loss, score = np.r_[np.zeros(288), np.ones(12)], -np.arange(300.0)
     usual, top = (abstain.confidence_interval(metric, loss, score, unseen=where) for where in ("random", "top"))
@@ -124,7 +124,7 @@ SIZES = {200: 1000, 1000: 500, 10_000: 120}
 FEW_ERRORS = POPULATIONS[2]
 
 
-def simulate(population: Population, metric: str, n: int, repetitions: int) -> tuple[float, float]:
+def simulate(population, metric, n, repetitions):
     """Return coverage, and the share of intervals with a warning."""
     rng = np.random.default_rng(n)
     truth, inside, warned = getattr(population, metric), 0, 0

@@ -9,14 +9,13 @@ from scipy.stats import multinomial
 
 import abstain
 from abstain import inference
-from abstain._typing import FloatArray
 from abstain.inference._unseen_pair import _tie, unseen_pairs
 from tests.tiers import repeated
 
 SIZE = 60_000
 
 
-def _promoted(error: float, moved: float, wrong: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _promoted(error, moved, wrong):
     """Return a score, the same with a share of rows promoted to its top, and each row's chance of an error."""
     rng = np.random.default_rng(3)
     base = rng.random(SIZE)
@@ -26,7 +25,7 @@ def _promoted(error: float, moved: float, wrong: float) -> tuple[FloatArray, Flo
     return base, score, np.where(moves, wrong, error * chance / chance.mean())
 
 
-def _equal(error: float, moved: float, margin: float = 0.0) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _equal(error, moved, margin=0.0):
     """Return such a population in which the promotion costs ``margin`` of AUGRC: by bisection."""
     low, high = 1e-6, 0.9
     for _ in range(40):
@@ -37,7 +36,7 @@ def _equal(error: float, moved: float, margin: float = 0.0) -> tuple[FloatArray,
     return _promoted(error, moved, low)
 
 
-def _samples(population: tuple[FloatArray, FloatArray, FloatArray], n: int, number: int):  # type: ignore[no-untyped-def]
+def _samples(population, n, number):
     base, score, chance = population
     for seed in range(number):
         rng = np.random.default_rng([seed, 5])
@@ -54,7 +53,7 @@ def test_equal_scores_differ_seldom_however_few_rows_decide(error, moved, n, rep
     assert sum(found) <= {12: 3, 100: 10}[repetitions]
 
 
-def test_a_score_at_the_margin_is_seldom_called_not_inferior() -> None:
+def test_a_score_at_the_margin_is_seldom_called_not_inferior():
     """Of 100 samples at the margin at most 10 claim; 15 did."""
     samples = _samples(_equal(0.04, 0.02, 2e-4), 2500, 100)
     claimed = [inference.non_inferiority(*sample, margin=2e-4).shown for sample in samples]
@@ -62,7 +61,7 @@ def test_a_score_at_the_margin_is_seldom_called_not_inferior() -> None:
     assert sum(claimed) <= 10
 
 
-def test_a_difference_without_an_error_where_it_lies_warns() -> None:
+def test_a_difference_without_an_error_where_it_lies_warns():
     """Ten right rows promoted, no error among them: sure of nothing, and it says why."""
     loss = np.r_[np.zeros(990), np.ones(10)]
     base = np.r_[np.linspace(1, 0, 990), np.linspace(0.6, 0.1, 10)]
@@ -73,7 +72,7 @@ def test_a_difference_without_an_error_where_it_lies_warns() -> None:
     assert "too few samples on which the two differ" in difference.warning
 
 
-def _apart(kind: str, n: int, rng: np.random.Generator):  # type: ignore[no-untyped-def]
+def _apart(kind, n, rng):
     """Return two equal ones that differ on 2 % of the rows, which the second score puts first.
 
     Without an unseen error they were told apart: in clusters of five in 9 to 38 % of 60 samples, with graded losses in
@@ -98,7 +97,7 @@ def _apart(kind: str, n: int, rng: np.random.Generator):  # type: ignore[no-unty
 
 @repeated(20, 60)
 @pytest.mark.parametrize("kind", ["clusters", "graded", "models"])
-def test_equal_ones_of_every_kind_differ_seldom(kind: str, repetitions: int) -> None:
+def test_equal_ones_of_every_kind_differ_seldom(kind, repetitions):
     """Of 60 samples in clusters, with graded losses, and of two models at most 6 say that equal ones differ."""
     found = 0
     for seed in range(repetitions):
@@ -107,7 +106,7 @@ def test_equal_ones_of_every_kind_differ_seldom(kind: str, repetitions: int) -> 
     assert found <= {20: 3, 60: 6}[repetitions]
 
 
-def test_an_unseen_error_hits_as_many_rows_as_its_cluster_has() -> None:
+def test_an_unseen_error_hits_as_many_rows_as_its_cluster_has():
     """Twelve clusters of 50 right rows promoted, among 2,000 of two that are wrong as a whole: too few to be sure."""
     rng = np.random.default_rng(0)
     size = np.r_[np.full(12, 50), np.full(2000, 2)]
@@ -121,7 +120,7 @@ def test_an_unseen_error_hits_as_many_rows_as_its_cluster_has() -> None:
     assert found.warning is not None
 
 
-def _correlated(loss: FloatArray, unit: FloatArray) -> float:
+def _correlated(loss, unit):
     """Return how losses of a cluster hang together, pair by pair: beyond chance, of what the others could hold."""
     pairs = [(i, j) for i in range(unit.size) for j in range(unit.size) if i != j and unit[i] == unit[j]]
     possible = sum(loss[i] ** 2 for i, _ in pairs)
@@ -132,7 +131,7 @@ def _correlated(loss: FloatArray, unit: FloatArray) -> float:
 
 
 @pytest.mark.parametrize("graded", [False, True])
-def test_losses_in_a_cluster_are_correlated_as_their_pairs_say(graded: bool) -> None:
+def test_losses_in_a_cluster_are_correlated_as_their_pairs_say(graded):
     """Of what the others of an error could hold, the part that they do beyond chance; all where none has others."""
     rng = np.random.default_rng(6)
     unit = np.repeat(np.arange(60), rng.integers(1, 7, 60))
@@ -142,7 +141,7 @@ def test_losses_in_a_cluster_are_correlated_as_their_pairs_say(graded: bool) -> 
     assert _tie(0.0 * loss, unit) == 1.0
 
 
-def _felt(rise: FloatArray, tie: float, rows: list[int], unit: FloatArray | None, size: FloatArray) -> list[float]:
+def _felt(rise, tie, rows, unit, size):
     """Return the mean square of what an error at each row does, row by row: with others of its cluster, at random."""
     found = []
     for r in rows:
@@ -154,7 +153,7 @@ def _felt(rise: FloatArray, tie: float, rows: list[int], unit: FloatArray | None
 
 @pytest.mark.parametrize("clustered", [False, True])
 @pytest.mark.parametrize("kind", ["errors", "graded", "models", "graded models"])
-def test_room_for_an_error_anywhere_is_its_mean_over_rows(kind: str, clustered: bool) -> None:
+def test_room_for_an_error_anywhere_is_its_mean_over_rows(kind, clustered):
     """At a row drawn by its squared gap; of two models also by what either does alone, whichever is more."""
     for seed in range(3):
         rng = np.random.default_rng([seed, 4])
@@ -191,7 +190,7 @@ def test_room_for_an_error_anywhere_is_its_mean_over_rows(kind: str, clustered: 
 
 
 @pytest.mark.parametrize("clusters", [None, np.arange(150) // 3])
-def test_the_spread_of_a_difference_has_the_unseen_error_in_it(clusters: FloatArray | None) -> None:
+def test_the_spread_of_a_difference_has_the_unseen_error_in_it(clusters):
     """By method="influence", if ten of them would change it: a gap is what a unit of loss at a row does to both."""
     rng = np.random.default_rng(2)
     loss, scores = (np.arange(150) % 30 == 0) * 1.0, {"a": rng.random(150), "b": rng.random(150)}
@@ -213,7 +212,7 @@ def test_the_spread_of_a_difference_has_the_unseen_error_in_it(clusters: FloatAr
 
 
 @pytest.mark.parametrize("largest", [1.0, 0.4, 3.0])
-def test_room_for_what_one_score_ranks_higher_is_its_formula(largest: float) -> None:
+def test_room_for_what_one_score_ranks_higher_is_its_formula(largest):
     """Fourth powers of gaps by third powers of squares, beyond chance; per cluster; by the largest loss, at least 1."""
     rng = np.random.default_rng(5)
     loss = np.where(np.arange(200) % 10 == 0, largest, 0.0)
@@ -234,14 +233,14 @@ def test_room_for_what_one_score_ranks_higher_is_its_formula(largest: float) -> 
         assert share == pytest.approx(abs(np.sum(gap * np.abs(gap))) / np.sum(gap**2), rel=1e-9)
 
 
-def test_no_test_can_know_of_errors_that_a_sample_lacks() -> None:
+def test_no_test_can_know_of_errors_that_a_sample_lacks():
     """Enumerated: what a test finds, times the chance that a sample lacks the errors that make both equal, is false."""
     loss, a, b, n = np.array([0.0, 1.0, 1.0]), np.array([1.0, 0.0, 2.0]), np.array([0.0, 1.0, -1.0]), 6
 
-    def chances(share: float) -> FloatArray:
+    def chances(share):
         return np.array([0.7 * (1.0 - share), 0.3 * (1.0 - share), share])
 
-    def gap(share: float) -> float:
+    def gap(share):
         first, second = (abstain.augrc(loss, each, sample_weight=chances(share)) for each in (a, b))
         return float(first - second)
 

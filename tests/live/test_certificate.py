@@ -4,27 +4,25 @@ import json
 import math
 import multiprocessing
 import threading
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from abstain.live import LiveCertificate, load_live, update_live
-from tests.refusals import refused
+from tests.refusal import refused
 
 BETS = ((0.24, 0.3), (0.12, 0.3), (0.06, 0.3), (0.02, 0.08), (0.006, 0.02))
 GRID = [0.9, 0.7, 0.5, 0.3, 0.1]
 
 
-def rows(n: int, seed: int, scale: float = 0.3) -> tuple[np.ndarray, np.ndarray]:
+def rows(n, seed, scale=0.3):
     """Return scores and losses whose error rate falls with the score."""
     rng = np.random.default_rng(seed)
     score = rng.random(n)
     return score, (rng.random(n) < scale * (1 - score) ** 1.5).astype(float)
 
 
-def fresh(**options: Any) -> LiveCertificate:
+def fresh(**options):
     """Return a certificate of 5 % on a small grid."""
     return LiveCertificate(**({"risk": 0.05, "delta": 0.05, "thresholds": GRID} | options))
 
@@ -50,7 +48,7 @@ def plain_certified(score, loss, chance, smallest, size=1):
     return [GRID[j] for j in sorted(done)]
 
 
-def _least(j: int, values: list[float], weight: list[float], done: set[int]) -> float:
+def _least(j, values, weight, done):
     """Return the smallest evidence against a set of thresholds that are not certified, of which j is the last."""
     totals = []
     for mask in range(1 << j):
@@ -64,7 +62,7 @@ def _least(j: int, values: list[float], weight: list[float], done: set[int]) -> 
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_one_call_against_plain_loops(seed: int) -> None:
+def test_one_call_against_plain_loops(seed):
     """What a call certifies follows from products and all subsets, with and without drawn labels."""
     score, loss = rows(1500, seed)
     rng = np.random.default_rng(seed)
@@ -80,7 +78,7 @@ def test_one_call_against_plain_loops(seed: int) -> None:
         assert (live.update(score, 0 * loss).thresholds[""], live.threshold) == (0.5, 0.5)
 
 
-def test_certified_stays_certified() -> None:
+def test_certified_stays_certified():
     """What was declared once stays declared, also if later rows look worse."""
     live = fresh()
     live.update(*rows(3000, 2))
@@ -110,7 +108,7 @@ def test_certified_stays_certified() -> None:
         ({"sample_weight": [1.0, -1.0]}, "sample_weight"),
     ],
 )
-def test_refused_rows_change_nothing(given: dict[str, Any], message: str) -> None:
+def test_refused_rows_change_nothing(given, message):
     """A call that is refused names the reason, and leaves the state as it was."""
     live = fresh()
     live.update([0.95], [0])
@@ -120,7 +118,7 @@ def test_refused_rows_change_nothing(given: dict[str, Any], message: str) -> Non
     assert (live.groups[""].sums == before[2]).all()
 
 
-def test_a_share_of_unseen_answers() -> None:
+def test_a_share_of_unseen_answers():
     """A stricter limit is certified, the guarantee says so, and the reach is that share at least."""
     score, loss = rows(20_000, 12)
     grid = np.linspace(0.99, 0.01, 60)
@@ -137,7 +135,7 @@ def test_a_share_of_unseen_answers() -> None:
     refused(ValueError, "ood_share", fresh, ood_share=0.05)
 
 
-def test_young_rows_wait() -> None:
+def test_young_rows_wait():
     """With maturity a row counts when its label is due, and comes again until then."""
     live = fresh(maturity=7)
     found = live.update([0.9, 0.8], [0, np.nan], time=[0, 5], as_of=8)
@@ -149,7 +147,7 @@ def test_young_rows_wait() -> None:
     assert (live.groups[""].rows, live.groups[""].labels) == (3, 3)
 
 
-def test_groups_share_delta_and_join() -> None:
+def test_groups_share_delta_and_join():
     """Each group has a threshold of its own; one that joins takes half of the reserve."""
     live = fresh(groups=["good", "bad"], reserve=0.2)
     assert [one.share for one in live.groups.values()] == pytest.approx([0.02, 0.02])
@@ -164,7 +162,7 @@ def test_groups_share_delta_and_join() -> None:
     refused(ValueError, "'other' is not known", live.update, [0.5], [0], groups=["other"])
 
 
-def test_clusters_come_whole_and_once() -> None:
+def test_clusters_come_whole_and_once():
     """A cluster is counted in one call; a larger one than declared is refused."""
     live = fresh(max_cluster=2)
     live.update([0.9, 0.8, 0.7], [0, 0, 1], clusters=["a", "a", "b"])
@@ -174,7 +172,7 @@ def test_clusters_come_whole_and_once() -> None:
     refused(ValueError, "one has 3 rows", live.update, [0.6] * 3, [0, 0, 1], clusters=["c"] * 3)
 
 
-def test_restart_begins_anew_with_a_share_of_delta() -> None:
+def test_restart_begins_anew_with_a_share_of_delta():
     """After a restart no row counts and nothing is certified; no more restarts than were provided for."""
     live = fresh(restarts=1, audit=0.2)
     assert live.groups[""].share == pytest.approx(0.025)
@@ -189,7 +187,7 @@ def test_restart_begins_anew_with_a_share_of_delta() -> None:
     refused(ValueError, "restarts=1", live.restart)
 
 
-def test_rows_of_before_a_restart_do_not_count_after_it() -> None:
+def test_rows_of_before_a_restart_do_not_count_after_it():
     """Rows that waited for their labels when the certificate was begun anew need not come again, and may not."""
     live = fresh(maturity=30, restarts=1)
     old = np.repeat(np.arange(10.0), 50)
@@ -200,7 +198,7 @@ def test_rows_of_before_a_restart_do_not_count_after_it() -> None:
     assert live.certified[""] == ()
 
 
-def test_rows_of_a_counted_time_are_refused() -> None:
+def test_rows_of_a_counted_time_are_refused():
     """With maturity a row that comes after its time was counted would be left out in silence."""
     live = fresh(maturity=3)
     live.update([0.9], [0], time=[1], as_of=4)
@@ -208,7 +206,7 @@ def test_rows_of_a_counted_time_are_refused() -> None:
         live.update([0.9], [1], time=[1], as_of=5)
 
 
-def test_no_choice_changes_the_stakes_of_known_labels() -> None:
+def test_no_choice_changes_the_stakes_of_known_labels():
     """Policies that are issued once errors of waiting rows are known leave the evidence as it would be without them."""
     rng = np.random.default_rng(5)
     chosen, plain = (fresh(thresholds=[0.8, 0.4], risk=0.1, maturity=3, audit=0.1) for _ in range(2))
@@ -227,14 +225,14 @@ def test_no_choice_changes_the_stakes_of_known_labels() -> None:
     refused(TypeError, "audit", chosen.policy, score="msp", audit=0.5)
 
 
-def test_a_name_that_is_no_text_joins_no_groups() -> None:
+def test_a_name_that_is_no_text_joins_no_groups():
     """A number would be taken for the group of its digits, whose rows would be lost."""
     live = fresh(groups=["1"], reserve=0.5)
     refused(TypeError, "name must be text", live.add_group, 1)
     refused(TypeError, "list of names", fresh, groups="ab")
 
 
-def test_a_copy_in_another_file_changes_nothing(tmp_path: Path) -> None:
+def test_a_copy_in_another_file_changes_nothing(tmp_path):
     """Saving a copy elsewhere leaves the first file one that may be written again."""
     live = fresh()
     live.save(tmp_path / "a.json")
@@ -244,9 +242,9 @@ def test_a_copy_in_another_file_changes_nothing(tmp_path: Path) -> None:
     assert load_live(tmp_path / "a.json").result().groups[""].rows == 1
 
 
-def test_file_keeps_everything(tmp_path: Path) -> None:
+def test_file_keeps_everything(tmp_path):
     """A certificate that was saved goes on as one that was not."""
-    options: dict[str, Any] = {"groups": ["a", "b"], "restarts": 1, "max_loss": 2.0, "risk": 0.1}
+    options = {"groups": ["a", "b"], "restarts": 1, "max_loss": 2.0, "risk": 0.1}
     there, back = fresh(**options), fresh(**options)
     for week in range(3):
         score, loss = rows(3000, week)
@@ -264,7 +262,7 @@ def test_file_keeps_everything(tmp_path: Path) -> None:
         np.testing.assert_array_equal(*gained)
 
 
-def test_files_that_were_edited_or_of_others_are_refused(tmp_path: Path) -> None:
+def test_files_that_were_edited_or_of_others_are_refused(tmp_path):
     """A number that was changed by hand, another certificate, and a state that is older than its file."""
     file = tmp_path / "live.json"
     live = fresh()
@@ -278,7 +276,7 @@ def test_files_that_were_edited_or_of_others_are_refused(tmp_path: Path) -> None
     refused(ValueError, "has not seen", live.save, file)
 
 
-def test_state_is_small(tmp_path: Path) -> None:
+def test_state_is_small(tmp_path):
     """After more calls and names than are remembered the file stays below 100 kB."""
     rng = np.random.default_rng(0)
     live = LiveCertificate(risk=0.05, scores=rng.random(500))
@@ -293,7 +291,7 @@ def test_state_is_small(tmp_path: Path) -> None:
     assert (tmp_path / "live.json").stat().st_size < 100_000
 
 
-def test_a_policy_decides_as_certified() -> None:
+def test_a_policy_decides_as_certified():
     """The policy answers from the certified threshold on, with the guarantee, and labels may be drawn from then on."""
     live = fresh(audit=0.25)
     with pytest.raises(ValueError, match=r"below the smallest chance in force, 1; .* before anything is certified"):
@@ -311,14 +309,14 @@ def test_a_policy_decides_as_certified() -> None:
     assert dict(found.thresholds) == grouped.result().thresholds
 
 
-def test_nothing_certified_answers_nothing() -> None:
+def test_nothing_certified_answers_nothing():
     """A policy before the first certificate rejects every row and guarantees nothing."""
     policy = fresh().policy(score="msp")
     assert not policy.accept([1.0])[0]
     assert policy.guarantee is None
 
 
-def test_threads_lose_nothing() -> None:
+def test_threads_lose_nothing():
     """Sixteen threads that count parts at the same time give what one thread gives."""
     score, loss = rows(3200, 8)
     live, serial = fresh(), fresh()
@@ -332,12 +330,12 @@ def test_threads_lose_nothing() -> None:
     assert live.groups[""].rows == 3200
 
 
-def _count(name: str, k: int) -> None:
+def _count(name, k):
     score, loss = rows(100, 100 + k)
     update_live(name, score, loss)
 
 
-def test_processes_share_a_file(tmp_path: Path) -> None:
+def test_processes_share_a_file(tmp_path):
     """Two processes that update one file at the same time lose no row."""
     file = tmp_path / "live.json"
     fresh().save(file)
@@ -346,7 +344,7 @@ def test_processes_share_a_file(tmp_path: Path) -> None:
     assert load_live(file).result().groups[""].rows == 400
 
 
-def test_bad_options() -> None:
+def test_bad_options():
     """What cannot be meant is refused when the certificate is made."""
     for options, message in (
         ({"risk": 1.0}, "below max_loss"),

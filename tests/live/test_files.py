@@ -5,8 +5,6 @@ import random
 import signal
 import sys
 import time
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +18,7 @@ GRID = [0.9, 0.7, 0.5, 0.3, 0.1]
 SIZE = 20
 
 
-def _send(state: str, done: int) -> None:
+def _send(state, done):
     """Count one batch after the other, and write down each that was counted; one that was sent before is counted."""
     while True:
         k = os.stat(done).st_size
@@ -38,7 +36,7 @@ def _send(state: str, done: int) -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:.*fork")
 @repeated(12, 50)
-def test_kills_lose_nothing_and_count_nothing_twice(repetitions: int, tmp_path: Path) -> None:
+def test_kills_lose_nothing_and_count_nothing_twice(repetitions, tmp_path):
     """A process that is killed at any moment, and goes on with the batch of which it does not know."""
     state, done = str(tmp_path / "live.json"), os.open(tmp_path / "done", os.O_CREAT | os.O_RDWR | os.O_APPEND)
     LiveCertificate(risk=0.05, thresholds=GRID).save(state)
@@ -58,7 +56,7 @@ def test_kills_lose_nothing_and_count_nothing_twice(repetitions: int, tmp_path: 
     assert rows in (SIZE * batches, SIZE * (batches + 1))
 
 
-def frames() -> list[Any]:
+def frames():
     """Return the same rows as frames of several libraries, eager and lazy."""
     import duckdb
 
@@ -72,7 +70,7 @@ def frames() -> list[Any]:
 
 
 @pytest.mark.parametrize("place", range(4), ids=["polars", "lazy", "pandas", "duckdb"])
-def test_rows_of_frames(place: int) -> None:
+def test_rows_of_frames(place):
     """Names of columns stand for the rows of a frame, and give what arrays give."""
     frame, plain = frames()[place], frames()[0]
     found, wanted = (LiveCertificate(risk=0.05, thresholds=GRID, groups=["a", "b"]) for _ in range(2))

@@ -1,7 +1,6 @@
 """What a live certificate says on a day, counted again from all rows; what it says of a policy, by the bets."""
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from abstain.monitoring import Detector, Evidence
 GRID = [0.8, 0.6, 0.4, 0.2]
 
 
-def call(seed: int, n: int, chance: float, worse: float = 1.0) -> dict[str, Any]:
+def call(seed, n, chance, worse=1.0):
     """Rows of two groups, of which b is bad; losses up to 2, weights up to 4; some labels are not drawn."""
     rng = np.random.default_rng(seed)
     score, group = rng.random(n), rng.choice(["a", "b"], n, p=[0.7, 0.3])
@@ -25,14 +24,14 @@ def call(seed: int, n: int, chance: float, worse: float = 1.0) -> dict[str, Any]
             "label_probability": chances}  # fmt: skip
 
 
-def recounted(rows: dict[str, Any], taken: Any) -> tuple[float, float]:
+def recounted(rows, taken):
     """Weighted share and mean loss of the rows that are taken, from labels by one over their chance."""
     weight, loss = rows["sample_weight"], np.nan_to_num(rows["loss"])
     answered = weight[taken].sum()
     return answered / weight.sum(), (weight * loss / rows["label_probability"])[taken].sum() / answered
 
 
-def test_a_day_is_counted_from_all_rows() -> None:
+def test_a_day_is_counted_from_all_rows():
     """Thresholds, coverage, risk and labels of each group, the line of each call, the reach and the verdict."""
     live = LiveCertificate(risk=0.2, delta=0.1, thresholds=GRID, max_loss=2.0, max_weight=4.0, groups=["a", "b"],
                            audit=0.25, restarts=1)  # fmt: skip
@@ -100,9 +99,9 @@ def test_a_day_is_counted_from_all_rows() -> None:
 
 
 @pytest.mark.parametrize("clusters", [False, True])
-def test_answers_of_a_policy_are_tested_by_the_bets(clusters: bool) -> None:
+def test_answers_of_a_policy_are_tested_by_the_bets(clusters):
     """Evidence and signals are those of the answered labels in their order, or of the clusters of these."""
-    options: Any = {"risk": 0.1, "delta": 0.05, "thresholds": GRID, "audit": 0.5, "max_weight": 2.0}
+    options = {"risk": 0.1, "delta": 0.05, "thresholds": GRID, "audit": 0.5, "max_weight": 2.0}
     live = LiveCertificate(**options, run_length=500.0, max_cluster=2 if clusters else None)
     rng, evidence, detector = np.random.default_rng(1), Evidence(0.1), Detector(0.1, 500.0)
     highest, answered, violated, changed = 0.0, 0, None, None
@@ -156,7 +155,7 @@ def test_answers_of_a_policy_are_tested_by_the_bets(clusters: bool) -> None:
     assert lines[-1][:3] == (shown.when, shown.rows, shown.labels)
 
 
-def test_old_calls_are_thinned() -> None:
+def test_old_calls_are_thinned():
     """Of more than 128 calls every second of the older half is left out, and the newest stay."""
     live = LiveCertificate(risk=0.1, thresholds=GRID)
     for _ in range(129):

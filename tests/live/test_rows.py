@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from abstain.live import LiveCertificate
-from tests.refusals import refused
+from tests.refusal import refused
 
 
-def fresh(thresholds: tuple[float, ...] = (0.9, 0.7, 0.5, 0.3, 0.1)) -> LiveCertificate:
+def fresh(thresholds=(0.9, 0.7, 0.5, 0.3, 0.1)):
     """Return a certificate of 5 % on a small grid."""
     return LiveCertificate(risk=0.05, thresholds=thresholds)
 
 
-def test_rows_count_once() -> None:
+def test_rows_count_once():
     """A file that was counted before is refused, also in part and in another order."""
     live = fresh()
     rng = np.random.default_rng(4)
@@ -23,7 +23,7 @@ def test_rows_count_once() -> None:
     assert live.update(score, loss, again=True).groups[""].rows == 600
 
 
-def test_rows_are_known_by_their_names() -> None:
+def test_rows_are_known_by_their_names():
     """A row that was sent before is refused; later rows need names, too, and scores that are ranks go on with them."""
     live = fresh()
     live.update([0.9, 0.8], [0, 1], ids=["a", 2])
@@ -37,7 +37,7 @@ def test_rows_are_known_by_their_names() -> None:
     assert live.result().groups[""].rows == 604
 
 
-def test_old_rows_are_known_by_a_sample() -> None:
+def test_old_rows_are_known_by_a_sample():
     """Of rows before the last 3,000 a part is known by names: 100 of 20,000 that come again are refused."""
     live = fresh()
     for part in range(4):
@@ -48,7 +48,7 @@ def test_old_rows_are_known_by_a_sample() -> None:
 
 @pytest.mark.parametrize("order", ["mixed", "sorted", "errors first"])
 @pytest.mark.parametrize("levels", [2, 20, 100])
-def test_calls_that_only_look_alike_count(levels: int, order: str) -> None:
+def test_calls_that_only_look_alike_count(levels, order):
     """Small calls of coarse scores are never taken for earlier ones, in whatever order their rows come."""
     rng, live = np.random.default_rng(levels), fresh()
     for k in range(100):
@@ -60,7 +60,7 @@ def test_calls_that_only_look_alike_count(levels: int, order: str) -> None:
     assert live.result().groups[""].rows == 20 * (1 + 3 + 8 + 20 + 60)
 
 
-def test_a_call_is_known_as_a_whole() -> None:
+def test_a_call_is_known_as_a_whole():
     """Ten rows in their order, or 24 in another, are known again; two are not."""
     rng, live = np.random.default_rng(0), fresh()
     for n, order, known in ((2, 1, False), (10, 1, True), (24, -1, True)):
@@ -73,7 +73,7 @@ def test_a_call_is_known_as_a_whole() -> None:
             live.update(score[::order], np.zeros(n))
 
 
-def test_a_week_without_rows() -> None:
+def test_a_week_without_rows():
     """An empty call changes nothing but the number of calls."""
     live = fresh()
     live.update([0.9], [0])
@@ -81,7 +81,7 @@ def test_a_week_without_rows() -> None:
     assert (found.groups[""].rows, len(found.history)) == (1, 2)
 
 
-def test_drawn_labels() -> None:
+def test_drawn_labels():
     """A label that was drawn may not be missing, and one that came without being drawn does not count."""
     live = fresh((0.5,))
     live.groups[""].smallest = 0.2
@@ -93,7 +93,7 @@ def test_drawn_labels() -> None:
 
 @pytest.mark.parametrize("named", [False, True])
 @pytest.mark.parametrize(("size", "most"), [(None, 281), (2, 319), (200, 1000)])
-def test_more_labels_than_were_drawn(named: bool, size: int | None, most: int) -> None:
+def test_more_labels_than_were_drawn(named, size, most):
     """Refused where 200 of 1,000 are expected, beyond six deviations and clusters: 6 (12.6 + 1), 6 (17.9 + 2)."""
     for count in {most, min(most + 1, 1000)}:
         live = LiveCertificate(risk=0.05, thresholds=[0.5], max_cluster=size)
@@ -109,7 +109,7 @@ def test_more_labels_than_were_drawn(named: bool, size: int | None, most: int) -
             assert live.update(*given, label_probability=0.2, **options).groups[""].labels == count
 
 
-def test_coverage_and_risk_of_drawn_labels() -> None:
+def test_coverage_and_risk_of_drawn_labels():
     """Rows without a label count for the coverage, and labels by one over their chance for the risk."""
     live = fresh((0.5,))
     live.groups[""].smallest = 0.25
@@ -120,14 +120,14 @@ def test_coverage_and_risk_of_drawn_labels() -> None:
     assert (one.coverage(0), one.risk(0), one.rows, one.labels) == (0.8, 0.5, 10, 4)
 
 
-def test_missing_scores_are_answered_nowhere() -> None:
+def test_missing_scores_are_answered_nowhere():
     """A row without a score needs no label and lowers the coverage."""
     live = fresh((0.5,))
     live.update([np.nan, 0.9], [np.nan, 0.0])
     assert live.groups[""].coverage(0) == 0.5
 
 
-def test_the_order_of_a_file_does_not_matter() -> None:
+def test_the_order_of_a_file_does_not_matter():
     """Sorted by loss, either way, or mixed: the same evidence and the same thresholds, however a call is cut off."""
     rng = np.random.default_rng(3)
     score = rng.random(3000)
@@ -145,7 +145,7 @@ def test_the_order_of_a_file_does_not_matter() -> None:
     assert found != {()}
 
 
-def test_audited_rows_that_wait_at_a_restart_count_later() -> None:
+def test_audited_rows_that_wait_at_a_restart_count_later():
     """Rows of the last policy that were too young in the first call after a restart come again with their chance."""
     live = LiveCertificate(risk=0.05, delta=0.05, thresholds=[0.9, 0.5], maturity=3, restarts=1, audit=0.2)
     live.update(np.linspace(0.5, 1, 4000), np.zeros(4000), time=np.zeros(4000), as_of=3)
@@ -157,7 +157,7 @@ def test_audited_rows_that_wait_at_a_restart_count_later() -> None:
     assert live.result().groups[""].rows == 4
 
 
-def test_losses_in_other_units_and_two_restarts() -> None:
+def test_losses_in_other_units_and_two_restarts():
     """Losses and limit in units of a half certify the same; each restart counts as one."""
     rng = np.random.default_rng(8)
     plain = LiveCertificate(risk=0.05, thresholds=[0.9, 0.7, 0.5, 0.3], restarts=2)

@@ -1,8 +1,5 @@
 """Problems that a metric accepts: the strategies of all tests, narrowed down to what the metric needs."""
 
-from collections.abc import Iterable
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import settings
@@ -21,14 +18,14 @@ FEWER = settings(max_examples=max(1, settings().max_examples // 2))
 MORE = settings(max_examples=2 * settings().max_examples)
 
 
-def needs_counts(metric: Metric) -> bool:
+def needs_counts(metric):
     """Whether the metric is defined on row counts only."""
     estimator = metric.options.get("estimator")
     on_optimum = "oracle" in metric.needs and estimator == "trapezoid"  # of a loss that is not 0/1
     return metric.name == "augrc_unbiased" or estimator in COUNTS or on_optimum
 
 
-def losses_of(metric: Metric) -> tuple[str, ...]:
+def losses_of(metric):
     """Kinds of losses that the metric takes."""
     if "binary" in metric.needs:
         return ("binary",)
@@ -62,16 +59,16 @@ def problems_for(metric, *, scores=SCORES, kinds=None, losses=None, min_size=1, 
 class Family(list[Metric]):
     """Metrics that take the same problems; a failing example shows their names, not all that they declare."""
 
-    def __repr__(self) -> str:
+    def __repr__(self):
         return ", ".join(metric.spec for metric in self)
 
 
-def families(cases: Iterable[Metric]) -> list[Any]:
+def families(cases):
     """Return the cases as parameters of a test, those that take the same problems together.
 
     To draw a problem costs more than all metrics of it, so that each is drawn once and read by many.
     """
-    found: dict[str, Family] = {}
+    found = {}
     for metric in cases:
         score = "unit" if "unit_score" in metric.needs else "any"
         weights = "counted" if needs_counts(metric) else "weighted"
@@ -79,16 +76,16 @@ def families(cases: Iterable[Metric]) -> list[Any]:
     return [pytest.param(metrics, id=name) for name, metrics in found.items()]
 
 
-def values(metrics: Iterable[Metric], blocks: Any) -> dict[str, float]:
+def values(metrics, blocks):
     """Return the values of several metrics of one table, by their names."""
     return {metric.spec: metric(blocks) for metric in metrics}
 
 
-def table(problem: Problem, **options: Any) -> Any:
+def table(problem, **options):
     """Return the table of a problem with its loss-ordered table."""
     return problem.table(oracle=True, **options)
 
 
-def scale(problem: Problem) -> float:
+def scale(problem):
     """Return the size of a value of this problem, for tolerances."""
     return max(1.0, float(np.max(problem.loss)))

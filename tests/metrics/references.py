@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -26,35 +25,35 @@ class Data(NamedTuple):
     weight: list[float]
 
     @classmethod
-    def of(cls, loss: Iterable[float], score: Iterable[float], weight: Iterable[float] | None = None) -> Data:
+    def of(cls, loss, score, weight=None):
         """Return the columns as lists, without samples of weight zero."""
         losses = [float(x) for x in loss]
         weights = [1.0] * len(losses) if weight is None else [float(x) for x in weight]
         rows = [row for row in zip(losses, map(float, score), weights, strict=True) if row[2] > 0.0]
         return cls(*(list(column) for column in zip(*rows, strict=True)))
 
-    def rows(self) -> list[tuple[float, float, float]]:
+    def rows(self):
         """Return (loss, score, weight) per sample."""
         return list(zip(self.loss, self.score, self.weight, strict=True))
 
-    def total(self) -> float:
+    def total(self):
         """Return the sum of the weights."""
         return math.fsum(self.weight)
 
-    def mean_loss(self) -> float:
+    def mean_loss(self):
         """Return the weighted mean loss."""
         return math.fsum(w * loss for loss, _, w in self.rows()) / self.total()
 
-    def expanded(self) -> list[tuple[float, float]]:
+    def expanded(self):
         """Return (loss, score) once per unit of weight."""
         assert all(w == int(w) for w in self.weight)
         return [(loss, g) for loss, g, w in self.rows() for _ in range(int(w))]
 
-    def best(self) -> Data:
+    def best(self):
         """Return the same losses under the score of an oracle."""
         return self._replace(score=[-loss for loss in self.loss])
 
-    def constant(self) -> Data:
+    def constant(self):
         """Return the same losses under a constant score."""
         return self._replace(score=[0.0] * len(self.loss))
 
@@ -62,18 +61,18 @@ class Data(NamedTuple):
 # ---------------------------------------------------------------------- curve
 
 
-def accepted(data: Data, threshold: float) -> tuple[float, float]:
+def accepted(data, threshold):
     """Return weight and weighted loss of the samples with score >= threshold."""
     inside = [(w, w * loss) for loss, g, w in data.rows() if g >= threshold]
     return math.fsum(w for w, _ in inside), math.fsum(s for _, s in inside)
 
 
-def thresholds(data: Data) -> list[float]:
+def thresholds(data):
     """Return the distinct scores, highest first."""
     return sorted(set(data.score), reverse=True)
 
 
-def segments(data: Data) -> Iterator[tuple[float, float, float, float]]:
+def segments(data):
     """Yield (accepted weight, accepted loss) before and after each tie group, highest score first."""
     before = (0.0, 0.0)
     for threshold in thresholds(data):
@@ -82,7 +81,7 @@ def segments(data: Data) -> Iterator[tuple[float, float, float, float]]:
         before = after
 
 
-def integral(function: Callable[[float], float], low: float, high: float) -> float:
+def integral(function, low, high):
     """Return the integral of a smooth function over [low, high], in the variable ln x (low > 0)."""
     if high <= low:
         return 0.0
@@ -94,7 +93,7 @@ def integral(function: Callable[[float], float], low: float, high: float) -> flo
 # ---------------------------------------------------------------------- AURC
 
 
-def aurc(data: Data, estimator: str = "plugin", coverage_range: tuple[float, float] = (0.0, 1.0)) -> float:
+def aurc(data, estimator="plugin", coverage_range=(0.0, 1.0)):
     """Area under the risk-coverage curve by the named estimator."""
     if coverage_range != (0.0, 1.0):
         return partial_aurc(data, estimator, coverage_range)
@@ -107,7 +106,7 @@ def aurc(data: Data, estimator: str = "plugin", coverage_range: tuple[float, flo
     }[estimator](data)
 
 
-def aurc_plugin(data: Data) -> float:
+def aurc_plugin(data):
     """Zhou et al. 2025, Eq. 10, with weights: the mean over samples j of the risk of {g_i >= g_j}."""
     summands = []
     for _, threshold, weight in data.rows():
@@ -116,14 +115,14 @@ def aurc_plugin(data: Data) -> float:
     return math.fsum(summands) / data.total()
 
 
-def aurc_trapezoid(data: Data) -> float:
+def aurc_trapezoid(data):
     """fd-shifts: trapezoids over the points (c_j, R_j), with the first risk continued to coverage 0."""
     points = [(mass / data.total(), loss / mass) for mass, loss in (accepted(data, t) for t in thresholds(data))]
     points = [(0.0, points[0][1]), *points]
     return math.fsum((c1 - c0) * (r0 + r1) / 2 for (c0, r0), (c1, r1) in itertools.pairwise(points))
 
 
-def aurc_harmonic(data: Data) -> float:
+def aurc_harmonic(data):
     """Mean of the n selective risks, in expectation over the order of tied samples (integer weights)."""
     rows, risks, taken, lost = data.expanded(), [], 0, 0.0
     for threshold in thresholds(data):
@@ -134,7 +133,7 @@ def aurc_harmonic(data: Data) -> float:
     return math.fsum(risks) / len(risks)
 
 
-def aurc_log(data: Data) -> float:
+def aurc_log(data):
     """Zhou et al. 2025, Eq. 11 with the weights of Eq. 18, in expectation over the order of tied samples."""
     rows = data.expanded()
     n, total = len(rows), []
@@ -146,7 +145,7 @@ def aurc_log(data: Data) -> float:
     return math.fsum(total) / n
 
 
-def partial_aurc(data: Data, estimator: str, coverage_range: tuple[float, float]) -> float:
+def partial_aurc(data, estimator, coverage_range):
     """Integral of the risk curve between two coverages, segment by segment."""
     total, parts, last_risk = data.total(), [], None
     for w0, l0, w1, l1 in segments(data):
@@ -170,7 +169,7 @@ def partial_aurc(data: Data, estimator: str, coverage_range: tuple[float, float]
 # ---------------------------------------------------------------------- AUGRC
 
 
-def augrc(data: Data, coverage_range: tuple[float, float] = (0.0, 1.0)) -> float:
+def augrc(data, coverage_range=(0.0, 1.0)):
     """Pairs in which a loss is accepted no later than the other sample; ties count half. Partial: trapezoids."""
     total = data.total()
     if coverage_range == (0.0, 1.0):
@@ -185,7 +184,7 @@ def augrc(data: Data, coverage_range: tuple[float, float] = (0.0, 1.0)) -> float
     return math.fsum(parts) / total**2
 
 
-def augrc_unbiased(data: Data) -> float:
+def augrc_unbiased(data):
     """The pairs of AUGRC without those of a sample with itself."""
     rows = data.expanded()
     n = len(rows)
@@ -197,7 +196,7 @@ def augrc_unbiased(data: Data) -> float:
     return math.fsum(pairs) / (n * (n - 1))
 
 
-def sele(data: Data, factor: float = 1.0) -> float:
+def sele(data, factor=1.0):
     """Zhou et al. 2025, Eq. 32, with weights."""
     pairs = [w * loss * v for loss, g, w in data.rows() for _, h, v in data.rows() if g >= h]
     return factor * math.fsum(pairs) / data.total() ** 2
@@ -206,12 +205,12 @@ def sele(data: Data, factor: float = 1.0) -> float:
 # ---------------------------------------------------------------------- optimum, excess, hull
 
 
-def is_binary(data: Data) -> bool:
+def is_binary(data):
     """Whether every loss is 0 or 1."""
     return all(loss in (0.0, 1.0) for loss in data.loss)
 
 
-def aurc_optimal(data: Data, estimator: str = "plugin") -> float:
+def aurc_optimal(data, estimator="plugin"):
     """The oracle's area; 0/1 losses: Geifman et al. 2019 in closed form."""
     if estimator in ("harmonic", "log"):
         return aurc(data.best(), estimator)
@@ -224,22 +223,22 @@ def aurc_optimal(data: Data, estimator: str = "plugin") -> float:
     return aurc(data.best(), "interpolated")
 
 
-def augrc_optimal(data: Data) -> float:
+def augrc_optimal(data):
     """The oracle's area."""
     return augrc(data.best())
 
 
-def e_aurc(data: Data, estimator: str = "plugin") -> float:
+def e_aurc(data, estimator="plugin"):
     """What the score leaves above the oracle."""
     return aurc(data, estimator) - aurc_optimal(data, estimator)
 
 
-def e_augrc(data: Data) -> float:
+def e_augrc(data):
     """What the score leaves above the oracle."""
     return augrc(data) - augrc_optimal(data)
 
 
-def naurc(data: Data, estimator: str = "plugin") -> float:
+def naurc(data, estimator="plugin"):
     """0 for the oracle, 1 for a constant score."""
     if len(set(data.loss)) == 1:
         return NAN
@@ -247,7 +246,7 @@ def naurc(data: Data, estimator: str = "plugin") -> float:
     return (aurc(data, estimator) - best) / (aurc(data.constant(), estimator) - best)
 
 
-def naugrc(data: Data) -> float:
+def naugrc(data):
     """0 for the oracle, 1 for a constant score."""
     if len(set(data.loss)) == 1:
         return NAN
@@ -255,7 +254,7 @@ def naugrc(data: Data) -> float:
     return (augrc(data) - best) / (augrc(data.constant()) - best)
 
 
-def hull_heights(data: Data) -> list[tuple[float, float]]:
+def hull_heights(data):
     """(coverage, height) of the lower convex hull of (0, 0) and all (c_j, G_j): the lowest chord over each point."""
     total = data.total()
     points = [(0.0, 0.0)] + [tuple(x / total for x in accepted(data, t)) for t in thresholds(data)]
@@ -267,13 +266,13 @@ def hull_heights(data: Data) -> list[tuple[float, float]]:
     return heights
 
 
-def augrc_achievable(data: Data) -> float:
+def augrc_achievable(data):
     """Area under the hull by trapezoids."""
     hull = hull_heights(data)
     return math.fsum((c1 - c0) * (g0 + g1) / 2 for (c0, g0), (c1, g1) in itertools.pairwise(hull))
 
 
-def aurc_achievable(data: Data) -> float:
+def aurc_achievable(data):
     """Integral of hull(c) / c."""
     parts, hull = [], hull_heights(data)
     for (c0, g0), (c1, g1) in itertools.pairwise(hull):
@@ -287,13 +286,13 @@ def aurc_achievable(data: Data) -> float:
 # ---------------------------------------------------------------------- detection (0/1 losses)
 
 
-def right_and_wrong(data: Data) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
+def right_and_wrong(data):
     """(score, weight) of the correct and of the wrong predictions."""
     right, wrong = ([(g, w) for loss, g, w in data.rows() if loss == kind] for kind in (0.0, 1.0))
     return right, wrong
 
 
-def auroc_f(data: Data) -> float:
+def auroc_f(data):
     """Share of pairs (correct, wrong) in which the correct one is more confident; ties count half."""
     right, wrong = right_and_wrong(data)
     if not right or not wrong:
@@ -302,7 +301,7 @@ def auroc_f(data: Data) -> float:
     return won / (math.fsum(v for _, v in right) * math.fsum(w for _, w in wrong))
 
 
-def _lowest_fpr(positive: list[tuple[float, float]], negative: list[tuple[float, float]], recall: float) -> float:
+def _lowest_fpr(positive, negative, recall):
     """Lowest share of negatives at or above a threshold that keeps a share recall of the positives; scores as given."""
     if not positive or not negative:
         return NAN
@@ -315,18 +314,18 @@ def _lowest_fpr(positive: list[tuple[float, float]], negative: list[tuple[float,
     return min([*found, 0.0]) if recall == 0.0 else min(found)
 
 
-def fpr95_success(data: Data, recall: float = 0.95) -> float:
+def fpr95_success(data, recall=0.95):
     """Positive = correct, accepted from the most confident down."""
     return _lowest_fpr(*right_and_wrong(data), recall)
 
 
-def fpr95_error(data: Data, recall: float = 0.95) -> float:
+def fpr95_error(data, recall=0.95):
     """Positive = wrong, rejected from the least confident up."""
     right, wrong = ([(-g, w) for g, w in side] for side in right_and_wrong(data))
     return _lowest_fpr(wrong, right, recall)
 
 
-def _recall_precision(data: Data, success: bool) -> list[tuple[float, float]]:
+def _recall_precision(data, success):
     """(recall, precision) at each threshold, the first found first."""
     rows = [(g if success else -g, w, (loss == 0.0) == success) for loss, g, w in data.rows()]
     total = math.fsum(w for _, w, positive in rows if positive)
@@ -337,7 +336,7 @@ def _recall_precision(data: Data, success: bool) -> list[tuple[float, float]]:
     return points
 
 
-def average_precision(data: Data, success: bool, zero_division: float = NAN) -> float:
+def average_precision(data, success, zero_division=NAN):
     """Sum of (recall step) x precision."""
     if not any((loss == 0.0) == success for loss in data.loss):
         return zero_division
@@ -345,7 +344,7 @@ def average_precision(data: Data, success: bool, zero_division: float = NAN) -> 
     return math.fsum((r1 - r0) * p1 for (r0, _), (r1, p1) in itertools.pairwise(points))
 
 
-def aupr(data: Data, success: bool) -> float:
+def aupr(data, success):
     """Trapezoids from (0, 1)."""
     if not any((loss == 0.0) == success for loss in data.loss):
         return NAN
@@ -353,7 +352,7 @@ def aupr(data: Data, success: bool) -> float:
     return math.fsum((r1 - r0) * (p0 + p1) / 2 for (r0, p0), (r1, p1) in itertools.pairwise(points))
 
 
-def f1_auc(data: Data) -> float:
+def f1_auc(data):
     """Integral of 2 TA(c) / (c + acc); accepted correct weight grows evenly inside a tie."""
     total, accuracy = data.total(), 1.0 - data.mean_loss()
     if all(loss == 1.0 for loss in data.loss):
@@ -363,7 +362,7 @@ def f1_auc(data: Data) -> float:
         t0, t1 = (w0 - l0) / total, (w1 - l1) / total
         c0, slope = w0 / total, (t1 - t0) / ((w1 - w0) / total)
 
-        def f1(x: float, t0: float = t0, c0: float = c0, slope: float = slope) -> float:
+        def f1(x, t0=t0, c0=c0, slope=slope):
             return 2.0 * (t0 + slope * (x - accuracy - c0)) / x  # x = c + acc
 
         parts.append(integral(f1, c0 + accuracy, w1 / total + accuracy))

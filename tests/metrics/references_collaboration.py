@@ -8,7 +8,7 @@ from tests.metrics.references import NAN, Data
 SLACK = 1e-12
 
 
-def _pairs(positive: list[tuple[float, float]], negative: list[tuple[float, float]]) -> float:
+def _pairs(positive, negative):
     """AUROC of (score, weight) of both classes by pair counting."""
     mass = math.fsum(w for _, w in positive) * math.fsum(w for _, w in negative)
     if mass == 0.0:
@@ -17,7 +17,7 @@ def _pairs(positive: list[tuple[float, float]], negative: list[tuple[float, floa
     return math.fsum(won) / mass
 
 
-def _share_reviewed(score: float, data: Data, review_fraction: float) -> float:
+def _share_reviewed(score, data, review_fraction):
     """Share of the tie group of this score that is among the least confident part of the weight."""
     below = math.fsum(w for _, g, w in data.rows() if g < score)
     tied = math.fsum(w for _, g, w in data.rows() if g == score)
@@ -25,7 +25,7 @@ def _share_reviewed(score: float, data: Data, review_fraction: float) -> float:
     return float(round(share)) if abs(share - round(share)) < SLACK else share
 
 
-def oc_auc(data: Data, review_fraction: float = 0.005, curve: str = "roc") -> float:
+def oc_auc(data, review_fraction=0.005, curve="roc"):
     """Split every failure in a reviewed part, which is right now, and the rest; then AUROC_f or AP of failures."""
     right, wrong = [], []
     for loss, score, weight in data.rows():
@@ -57,7 +57,7 @@ def oc_auc_classifier(labels, rows, weight, review_fraction=0.005):
     return _pairs(*([(g, w) for y, g, w in samples if y == kind] for kind in (1, 0)))
 
 
-def auroc_accepted_area(labels: list[int], rows: list[list[float]], weight: list[float]) -> float:
+def auroc_accepted_area(labels, rows, weight):
     """Mean over coverage of the AUROC of what is accepted, where both classes are."""
     samples = [(y, row[1], max(row), w) for y, row, w in zip(labels, rows, weight, strict=True) if w > 0.0]
     parts, widths = [], []
@@ -70,7 +70,7 @@ def auroc_accepted_area(labels: list[int], rows: list[list[float]], weight: list
     return math.fsum(parts) / math.fsum(widths) if widths else NAN
 
 
-def macro_selective_risk(loss: list[float], score: list[float], labels: list[str], threshold: float) -> float:
+def macro_selective_risk(loss, score, labels, threshold):
     """Mean over classes of the mean loss of the accepted samples of the class; NaN if a class has none."""
     risks = []
     for label in set(labels):

@@ -3,12 +3,10 @@
 import itertools
 import math
 import re
-from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from abstain import metrics
 from tests.metrics import references as rank
@@ -18,7 +16,7 @@ from tests.metrics.references import NAN, Data, accepted, thresholds
 # ---------------------------------------------------------------------- points
 
 
-def _reached(data: Data, coverage: float | None, threshold: float | None) -> tuple[float, float]:
+def _reached(data, coverage, threshold):
     """Accepted weight and loss at a threshold, or at the smallest attainable coverage that is large enough."""
     if threshold is not None:
         return accepted(data, threshold)
@@ -28,18 +26,18 @@ def _reached(data: Data, coverage: float | None, threshold: float | None) -> tup
     return next(reached, (NAN, NAN))  # a score of -inf is accepted by no threshold that is chosen
 
 
-def selective_risk(data: Data, coverage: float | None = 0.8, threshold: float | None = None) -> float:
+def selective_risk(data, coverage=0.8, threshold=None):
     """Accepted loss over accepted weight."""
     mass, loss = _reached(data, coverage, threshold)
     return loss / mass if mass else NAN
 
 
-def generalized_risk(data: Data, coverage: float | None = 0.8, threshold: float | None = None) -> float:
+def generalized_risk(data, coverage=0.8, threshold=None):
     """Accepted loss over the weight of all."""
     return _reached(data, coverage, threshold)[1] / data.total()
 
 
-def coverage_at_risk(data: Data, risk: float = 0.05) -> float:
+def coverage_at_risk(data, risk=0.05):
     """Largest coverage of a threshold whose selective risk is at most ``risk``."""
     points = [accepted(data, t) for t in thresholds(data) if t > -math.inf]
     return max((mass / data.total() for mass, loss in points if loss / mass <= risk * (1.0 + 1e-12)), default=NAN)
@@ -48,7 +46,7 @@ def coverage_at_risk(data: Data, risk: float = 0.05) -> float:
 # ---------------------------------------------------------------------- trust
 
 
-def algorithm_1(data: Data, tau: float) -> tuple[float, float, float, float]:
+def algorithm_1(data, tau):
     """Shahnazari et al. 2025, Algorithm 1 with weights and kappa = 1 - loss; also both sums over all samples."""
     inside = [(loss, g, w) for loss, g, w in data.rows() if g >= tau]
     if not inside:
@@ -59,24 +57,24 @@ def algorithm_1(data: Data, tau: float) -> tuple[float, float, float, float]:
     return signed / mass, reward / mass, signed / data.total(), reward / data.total()
 
 
-def _phi(confidence: float, tau: float) -> float:
+def _phi(confidence, tau):
     return 1.0 if tau == 1.0 else (confidence - tau) / (1.0 - tau)
 
 
-def cwsa(data: Data, threshold: float = 0.5, denominator: str = "accepted") -> float:
+def cwsa(data, threshold=0.5, denominator="accepted"):
     """Line 7 of the algorithm."""
     return algorithm_1(data, threshold)[0 if denominator == "accepted" else 2]
 
 
-def cwsa_plus(data: Data, threshold: float = 0.5, denominator: str = "accepted") -> float:
+def cwsa_plus(data, threshold=0.5, denominator="accepted"):
     """Line 8 of the algorithm."""
     return algorithm_1(data, threshold)[1 if denominator == "accepted" else 3]
 
 
-def aumcc(data: Data, metric: str = "cwsa_plus", method: str = "exact") -> float:
+def aumcc(data, metric="cwsa_plus", method="exact"):
     """Metric over coverage: trapezoids over thresholds .50, ..., .99, or steps over all distinct confidences."""
 
-    def height(tau: float) -> float:
+    def height(tau):
         mass, loss = accepted(data, tau)
         if metric == "selective_accuracy":
             return 1.0 - loss / mass if mass else 1.0
@@ -91,9 +89,9 @@ def aumcc(data: Data, metric: str = "cwsa_plus", method: str = "exact") -> float
 # ---------------------------------------------------------------------- calibration
 
 
-def bins_of(data: Data, bins: int, binning: str) -> list[list[tuple[float, float, float]]]:
+def bins_of(data, bins, binning):
     """The samples of each bin: right-closed bins of equal width, or a tie whole in the bin of its mid-rank."""
-    filled: list[list[tuple[float, float, float]]] = [[] for _ in range(bins)]
+    filled = [[] for _ in range(bins)]
     for loss, score, weight in data.rows():
         if binning == "equal_width":
             place = next(b for b in range(bins) if score <= (b + 1) / bins)
@@ -105,7 +103,7 @@ def bins_of(data: Data, bins: int, binning: str) -> list[list[tuple[float, float
     return [inside for inside in filled if inside]
 
 
-def gaps(data: Data, bins: int = 15, binning: str = "equal_width") -> list[tuple[float, float]]:
+def gaps(data, bins=15, binning="equal_width"):
     """Share of the weight and |accuracy - confidence| per bin that is not empty."""
     result = []
     for inside in bins_of(data, bins, binning):
@@ -116,17 +114,17 @@ def gaps(data: Data, bins: int = 15, binning: str = "equal_width") -> list[tuple
     return result
 
 
-def ece(data: Data, bins: int = 15, binning: str = "equal_width") -> float:
+def ece(data, bins=15, binning="equal_width"):
     """Mean gap."""
     return math.fsum(share * gap for share, gap in gaps(data, bins, binning))
 
 
-def brier_confidence(data: Data) -> float:
+def brier_confidence(data):
     """Mean of (g - correct)^2."""
     return math.fsum(w * (g - (1.0 - loss)) ** 2 for loss, g, w in data.rows()) / data.total()
 
 
-def nll_confidence(data: Data, clip: float = 2.0**-52) -> float:
+def nll_confidence(data, clip=2.0**-52):
     """Mean of -ln of the probability of what happened."""
     chances = [(g if loss == 0.0 else 1.0 - g, w) for loss, g, w in data.rows()]
     if any(max(chance, clip) == 0.0 for chance, _ in chances):
@@ -137,13 +135,13 @@ def nll_confidence(data: Data, clip: float = 2.0**-52) -> float:
 # ---------------------------------------------------------------------- probability vectors
 
 
-def brier_score(labels: list[int], rows: list[list[float]], weight: list[float]) -> float:
+def brier_score(labels, rows, weight):
     """Mean over samples of the sum over classes of squared differences."""
     each = [math.fsum((p - (k == y)) ** 2 for k, p in enumerate(row)) for y, row in zip(labels, rows, strict=True)]
     return math.fsum(w * e for w, e in zip(weight, each, strict=True)) / math.fsum(weight)
 
 
-def nll(labels: list[int], rows: list[list[float]], weight: list[float], clip: float = 2.0**-52) -> float:
+def nll(labels, rows, weight, clip=2.0**-52):
     """Mean of -ln of the probability of the true class."""
     each = [-math.log(max(row[y], clip)) for y, row in zip(labels, rows, strict=True)]
     return math.fsum(w * e for w, e in zip(weight, each, strict=True)) / math.fsum(weight)
@@ -162,7 +160,7 @@ def classwise_ece(labels, rows, weight, bins=15, binning="equal_width"):
 
 AREAS = ("plugin", "interpolated", "trapezoid", "harmonic", "log")
 RANGES = ((0.0, 1.0), (0.2, 0.7), (0.0, 0.35), (0.35, 1.0), (0.5, 0.51))
-POINTS: list[dict[str, Any]] = [{"coverage": c} for c in (0.0, 0.25, 0.5, 0.8, 1.0)]
+POINTS = [{"coverage": c} for c in (0.0, 0.25, 0.5, 0.8, 1.0)]
 POINTS += [{"threshold": t} for t in (-math.inf, 0.0, 0.5, math.inf)]
 TRUST = [{"threshold": t, "denominator": d} for t in (0.0, 0.5, 0.9) for d in ("accepted", "all")]
 BINS = [{"bins": b, "binning": k} for b in (1, 6, 15) for k in ("equal_width", "equal_mass")]
@@ -170,7 +168,7 @@ ESTIMATORS = [{"estimator": name} for name in AREAS]
 HEIGHTS = [{"metric": m, "method": k} for m in ("cwsa_plus", "cwsa", "selective_accuracy") for k in ("exact", "grid")]
 
 #: name -> (reference, options to try)
-REFERENCES: dict[str, tuple[Callable[..., float], list[dict[str, Any]]]] = {
+REFERENCES = {
     "augrc": (rank.augrc, [{"coverage_range": r} for r in RANGES]),
     "augrc_unbiased": (rank.augrc_unbiased, [{}]),
     "sele": (rank.sele, [{}, {"factor": 2.0}]),
@@ -207,7 +205,7 @@ REFERENCES: dict[str, tuple[Callable[..., float], list[dict[str, Any]]]] = {
     "nll_confidence": (nll_confidence, [{}, {"clip": 0.01}, {"clip": 0.0}]),
 }
 #: metrics of labels and class probabilities
-PREDICTION_REFERENCES: dict[str, tuple[Callable[..., float], list[dict[str, Any]]]] = {
+PREDICTION_REFERENCES = {
     "classwise_ece": (classwise_ece, BINS),
     "brier_score": (brier_score, [{}]),
     "nll": (nll, [{}, {"clip": 0.01}]),

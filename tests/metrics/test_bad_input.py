@@ -1,8 +1,5 @@
 """Bad arguments of the metrics, and inputs for which a value is undefined: NaN with a warning that says why."""
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -84,7 +81,7 @@ L, G = [0, 1, 0], [0.9, 0.8, 0.7]
         (lambda: metrics.get("augrc_unbiased").of(L, G, [0.5, 1, 1]), UnmetNeed, r"fractions; use augrc for weights"),
     ],
 )  # fmt: skip
-def test_bad_arguments_are_named(call: Callable[[], Any], error: type[Exception], message: str) -> None:
+def test_bad_arguments_are_named(call, error, message):
     """The message names argument, value and remedy."""
     with pytest.raises(error, match=message):
         call()
@@ -113,7 +110,7 @@ def test_bad_arguments_are_named(call: Callable[[], Any], error: type[Exception]
         (lambda: abstain.macro_selective_risk(L, G, [0, 1, 1], threshold=0.85), "nothing of class"),
     ],
 )  # fmt: skip
-def test_undefined_values_are_nan_with_the_reason(call: Callable[[], float], reason: str) -> None:
+def test_undefined_values_are_nan_with_the_reason(call, reason):
     """NaN comes with a warning that says why, and points at the caller's line."""
     with pytest.warns(UndefinedMetricWarning, match=reason) as caught:
         assert np.isnan(call())
@@ -121,7 +118,7 @@ def test_undefined_values_are_nan_with_the_reason(call: Callable[[], float], rea
 
 
 @pytest.mark.parametrize("scores", [[0.9, 0.8, 0.7, 0.6], [0.5] * 4, [np.inf, 1.0, 0.0, -np.inf]])
-def test_all_correct_and_all_wrong(scores: list[float]) -> None:
+def test_all_correct_and_all_wrong(scores):
     """All correct: every area and excess is exactly 0. All wrong: AURC 1, AUGRC 1/2, no excess."""
     right, wrong = [0.0] * 4, [1.0] * 4
     for estimator in ("plugin", "interpolated", "trapezoid", "harmonic", "log"):
@@ -137,7 +134,7 @@ def test_all_correct_and_all_wrong(scores: list[float]) -> None:
     assert not np.signbit(abstain.aurc(right, scores))
 
 
-def test_a_constant_score_is_random_ranking() -> None:
+def test_a_constant_score_is_random_ranking():
     """AURC = mean loss, AUGRC = half of it, AUROC_f = 1/2, normalised areas 1."""
     loss, score = [0, 1, 0, 0], [0.5] * 4
     for estimator in ("plugin", "interpolated", "trapezoid", "harmonic"):
@@ -149,7 +146,7 @@ def test_a_constant_score_is_random_ranking() -> None:
 
 
 @pytest.mark.parametrize("bins", [5, 6, 7, 9, 10, 12, 14, 15, 20])
-def test_bin_edges_are_right_closed(bins: int) -> None:
+def test_bin_edges_are_right_closed(bins):
     """A confidence of exactly k/bins lies in bin k, which linspace gets wrong for 5/6 (its edge is one ulp lower)."""
     for k in range(1, bins):
         middle = (k - 0.5) / bins
@@ -158,7 +155,7 @@ def test_bin_edges_are_right_closed(bins: int) -> None:
         assert (both.n_bins, next_up.n_bins) == (1, 2)
 
 
-def test_equal_mass_bins_put_exact_borders_up_whatever_the_counts() -> None:
+def test_equal_mass_bins_put_exact_borders_up_whatever_the_counts():
     """A tie whose mid-rank is exactly on a border goes to the upper bin, for 1 and for 3 copies of each row."""
     for copies in (1, 3, 7):
         score = np.repeat([0.1, 0.2, 0.2, 0.3], copies)

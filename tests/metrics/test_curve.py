@@ -5,22 +5,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstain import RiskCoverageCurve, choose_threshold, coverage_at_risk, risk_coverage_curve
+from abstain import choose_threshold, coverage_at_risk, risk_coverage_curve
 from tests.metrics import references as rank
 from tests.metrics._problems import scale
 from tests.metrics.references import Data
-from tests.strategies import LOSSES, WEIGHTS, Problem, problems
+from tests.strategies import LOSSES, WEIGHTS, problems
 
 ANY = problems(losses=LOSSES, weights=WEIGHTS, max_size=20)
 
 
-def curve_of(problem: Problem) -> RiskCoverageCurve:
+def curve_of(problem):
     """Return the curve of a problem."""
     return risk_coverage_curve(problem.loss, problem.confidence, sample_weight=problem.weight)
 
 
 @given(problem=ANY)
-def test_points_are_what_each_threshold_accepts(problem: Problem) -> None:
+def test_points_are_what_each_threshold_accepts(problem):
     """Coverage, both risks and counts of every point equal a loop over the samples."""
     curve, data = curve_of(problem), Data.of(*problem)
     table = curve.table()
@@ -36,7 +36,7 @@ def test_points_are_what_each_threshold_accepts(problem: Problem) -> None:
 
 
 @given(problem=ANY, target=st.floats(0.0, 1.0))
-def test_point_at_a_coverage_is_the_smallest_attainable(problem: Problem, target: float) -> None:
+def test_point_at_a_coverage_is_the_smallest_attainable(problem, target):
     """Coverage >= target; the next higher threshold falls short of it; rows of -inf are accepted by none."""
     curve = curve_of(problem)
     point = curve.at(coverage=target)
@@ -52,7 +52,7 @@ def test_point_at_a_coverage_is_the_smallest_attainable(problem: Problem, target
 
 
 @given(problem=ANY, target=st.floats(0.0, 2.0))
-def test_point_at_a_risk_is_the_largest_attainable(problem: Problem, target: float) -> None:
+def test_point_at_a_risk_is_the_largest_attainable(problem, target):
     """Risk <= target and no larger coverage has it; else NaN with the lowest attainable risk as the reason."""
     curve = curve_of(problem)
     point = curve.at(risk=target)
@@ -67,7 +67,7 @@ def test_point_at_a_risk_is_the_largest_attainable(problem: Problem, target: flo
         assert np.all(curve.selective_risk[curve.threshold > -np.inf] > target)
 
 
-def test_bad_targets() -> None:
+def test_bad_targets():
     """Each message names the target and its range."""
     for target, error, message in (
         ({}, TypeError, "exactly one of coverage=, risk= and threshold="),
@@ -84,7 +84,7 @@ def test_bad_targets() -> None:
             risk_coverage_curve([0, 1], [0.9, 0.8]).at(**target)
 
 
-def test_the_two_ends() -> None:
+def test_the_two_ends():
     """Coverage 0 rejects everything: threshold +inf, risk NaN with a reason; coverage 1 accepts the lowest score."""
     curve = risk_coverage_curve([0, 1], [0.9, -5.0])
     none, every = curve.at(coverage=0.0), curve.at(coverage=1.0)
@@ -97,14 +97,14 @@ def test_the_two_ends() -> None:
     assert curve.at(threshold=0.5).n_accepted == 1
 
 
-def test_curve_and_repr_of_one_sample() -> None:
+def test_curve_and_repr_of_one_sample():
     """One sample is one point; the repr says size and risk."""
     curve = risk_coverage_curve([1], [0.5])
     assert len(curve) == 1
     assert repr(curve) == "RiskCoverageCurve(n=1, thresholds=1, risk at full coverage 1)"
 
 
-def test_the_hull_keeps_the_references_of_its_curve() -> None:
+def test_the_hull_keeps_the_references_of_its_curve():
     """The best possible order is that of the samples, also of losses that are not 0 or 1, so that the hull is drawn."""
     curve = risk_coverage_curve([0.9, 0.1, 0.3], [3.0, 2.0, 1.0])
     assert len(curve.hull()) < len(curve)
@@ -112,7 +112,7 @@ def test_the_hull_keeps_the_references_of_its_curve() -> None:
 
 
 @pytest.mark.parametrize("score", [-np.inf, np.nan])
-def test_a_row_without_a_score_is_accepted_by_no_threshold(score: float) -> None:
+def test_a_row_without_a_score_is_accepted_by_no_threshold(score):
     """Curve and choose_threshold have one rule: ranked last, in the population, never accepted."""
     loss, scores = [0, 0, 0], [0.9, 0.8, score]
     curve = risk_coverage_curve(loss, scores, nan_policy="reject")

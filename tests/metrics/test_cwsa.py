@@ -3,7 +3,6 @@
 import csv
 import os
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ import abstain
 from tests.metrics._problems import unit_problems
 from tests.metrics.references import Data, accepted
 from tests.metrics.references_values import algorithm_1
-from tests.strategies import Problem
 
 SHARED = Path(os.environ.get("ABSTAIN_SHARED", Path(__file__).parents[3] / "shared")) / "vectors/cwsa"
 PROBLEMS = unit_problems(("binary", "graded"), ("none", "positive", "with_zeros"), 1, 20)
@@ -28,7 +26,7 @@ PAPER_GRID = abstain.cwsa_sweep([0], [1.0])["threshold"]
 
 
 @pytest.fixture
-def published() -> tuple[np.ndarray, np.ndarray, list[dict[str, float]]]:
+def published():
     """Return losses, confidences and the published rows of the authors' CIFAR-10 model."""
     if not SHARED.is_dir():
         pytest.skip(f"the authors' predictions are not at {SHARED} (set ABSTAIN_SHARED)")
@@ -40,7 +38,7 @@ def published() -> tuple[np.ndarray, np.ndarray, list[dict[str, float]]]:
     return loss, np.array([float(row["confidence"]) for row in rows]), table
 
 
-def test_published_table(published: Any) -> None:
+def test_published_table(published):
     """All 20 thresholds: CWSA divided by all, CWSA+ by the accepted, to 1e-9; ECE and AURC by their conventions.
 
     ECE: every bin is over-confident, so 5 to 26 bins give the same number and 27 do not. AURC: trapezoids over the
@@ -51,7 +49,7 @@ def test_published_table(published: Any) -> None:
     for row, swept in zip(table, (dict(zip(sweep, x, strict=True)) for x in zip(*sweep.values(), strict=True)),
                           strict=True):  # fmt: skip
         tau = row["Threshold"]
-        near: Any = pytest.approx
+        near = pytest.approx
         assert abstain.cwsa(loss, confidence, threshold=tau, denominator="all") == near(row["CWSA"], abs=1e-9)
         assert abstain.cwsa_plus(loss, confidence, threshold=tau) == near(row["CWSA+"], abs=1e-9)
         assert abstain.selective_accuracy(loss, confidence, threshold=tau) == near(row["SelectiveAccuracy"], abs=1e-9)
@@ -74,7 +72,7 @@ def test_published_table(published: Any) -> None:
 
 
 @given(problem=PROBLEMS, thresholds=st.lists(st.floats(0.0, 1.0, exclude_max=True), min_size=1, max_size=6))
-def test_sweep_equals_the_algorithm_at_each_threshold(problem: Problem, thresholds: list[float]) -> None:
+def test_sweep_equals_the_algorithm_at_each_threshold(problem, thresholds):
     """One pass over all thresholds, in any order and repeated, equals Algorithm 1 at each of them."""
     thresholds = [*thresholds, 0.5, 0.5, float(problem.confidence[0]) if problem.confidence[0] < 1.0 else 0.0]
     data = Data.of(*problem)
@@ -97,7 +95,7 @@ def test_sweep_equals_the_algorithm_at_each_threshold(problem: Problem, threshol
 @pytest.mark.parametrize(
     "grid", [PAPER_GRID, [0.0], [0.3, 0.3 + 2.0**-20, 0.9], [0.0, 0.25, 0.5, 0.75, 1.0 - 2.0**-53]]
 )
-def test_bins_of_many_samples_equal_the_binary_search(grid: Any) -> None:
+def test_bins_of_many_samples_equal_the_binary_search(grid):
     """From 4096 samples on the bins come from a table of cells: equal at, just below and just above every edge."""
     grid = np.array(grid)
     edges = np.append(grid, np.arange(4097) / 4096)
@@ -109,12 +107,12 @@ def test_bins_of_many_samples_equal_the_binary_search(grid: Any) -> None:
 
 @pytest.mark.parametrize("losses", ["binary", "graded"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_sweep_of_many_samples_equals_the_metric(losses: str, weighted: bool) -> None:
+def test_sweep_of_many_samples_equals_the_metric(losses, weighted):
     """The fast paths for many samples and for 0/1 losses equal CWSA at each threshold, edges included."""
     rng = np.random.default_rng(0)
     confidence = np.round(rng.random(6000), 2)
     loss = rng.integers(0, 2 if losses == "binary" else 9, 6000) / (1.0 if losses == "binary" else 8.0)
-    options: dict[str, Any] = {"sample_weight": rng.random(6000) if weighted else None}
+    options = {"sample_weight": rng.random(6000) if weighted else None}
     sweep = abstain.cwsa_sweep(loss, confidence, **options)
     for k, tau in enumerate(PAPER_GRID):
         for name in ("cwsa", "cwsa_plus", "selective_accuracy"):
@@ -122,7 +120,7 @@ def test_sweep_of_many_samples_equals_the_metric(losses: str, weighted: bool) ->
             assert sweep[name][k] == pytest.approx(expected, abs=1e-11)
 
 
-def test_another_trust_function() -> None:
+def test_another_trust_function():
     """Any weight in [0, 1] of confidence and threshold can replace the linear one."""
     loss, confidence = [0, 1, 0, 0], [0.9, 0.8, 0.7, 0.2]
     flat = abstain.cwsa(loss, confidence, trust=lambda c, tau: np.ones_like(c))
@@ -135,7 +133,7 @@ def test_another_trust_function() -> None:
 
 
 @pytest.mark.parametrize("metric", ["cwsa", "cwsa_plus", "selective_accuracy"])
-def test_a_perfect_model_has_area_one(metric: Any) -> None:
+def test_a_perfect_model_has_area_one(metric):
     """Right and fully sure of every sample: 1 by default, where the grid of the paper sees nothing."""
     assert abstain.aumcc([0, 0, 0], [1.0, 1.0, 1.0], metric=metric) == 1.0
     assert abstain.aumcc([0, 0, 0], [1.0, 1.0, 1.0], metric=metric, method="grid") == 0.0
@@ -145,7 +143,7 @@ def test_a_perfect_model_has_area_one(metric: Any) -> None:
 
 
 @pytest.mark.parametrize("function", [abstain.cwsa, abstain.cwsa_plus])
-def test_calibration_responsiveness_fails_when_a_prediction_enters(function: Any) -> None:
+def test_calibration_responsiveness_fails_when_a_prediction_enters(function):
     """Counter-example to the axiom: a right prediction moved from .49 to .51 enters with weight .02 and lowers both."""
     loss = [RIGHT, RIGHT]
     assert function(loss, [0.9, 0.51]) < function(loss, [0.9, 0.49])

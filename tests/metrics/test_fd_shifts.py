@@ -4,7 +4,6 @@ import csv
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,22 +19,22 @@ FINITE = [case for case in CASES if not case["expected"]["contains_nan"]]
 BINARY = [case for case in FINITE if case["expected"]["is_binary"]]
 
 
-def columns(case: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+def columns(case):
     """Return losses and scores of a case; null is NaN."""
-    return tuple(np.array([np.nan if x is None else float(x) for x in case[key]]) for key in ("residuals", "confids"))  # type: ignore[return-value]
+    return tuple(np.array([np.nan if x is None else float(x) for x in case[key]]) for key in ("residuals", "confids"))
 
 
-def blocks_of(case: dict[str, Any]) -> TieBlocks:
+def blocks_of(case):
     """Return the table of a case."""
     return TieBlocks.from_samples(*columns(case), oracle=True)
 
 
-def near(expected: float) -> Any:
+def near(expected):
     """Equality to 1e-12."""
     return pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
-def all_cases(cases: list[dict[str, Any]]) -> pytest.MarkDecorator:
+def all_cases(cases):
     """Run a test on each of the cases."""
     return pytest.mark.parametrize("case", cases, ids=lambda case: case["id"])
 
@@ -44,7 +43,7 @@ def all_cases(cases: list[dict[str, Any]]) -> pytest.MarkDecorator:
 
 
 @all_cases(FINITE)
-def test_areas_agree_through_their_named_conventions(case: dict[str, Any]) -> None:
+def test_areas_agree_through_their_named_conventions(case):
     """Aurc = trapezoid, aurc_nonlinear = interpolated, optima and excesses of the mixed convention, AUGRC family."""
     blocks, expected = blocks_of(case), case["expected"]
     found = {
@@ -61,7 +60,7 @@ def test_areas_agree_through_their_named_conventions(case: dict[str, Any]) -> No
 
 
 @all_cases([case for case in BINARY if np.isfinite(columns(case)[1]).all()])
-def test_failure_detection_agrees(case: dict[str, Any]) -> None:
+def test_failure_detection_agrees(case):
     """AUROC_f, both average precisions (zero_division=0) and FPR (at .9495 TPR, as upstream rounds) agree."""
     blocks, expected = blocks_of(case), case["expected"]
     if "failauc" not in expected:
@@ -76,7 +75,7 @@ def test_failure_detection_agrees(case: dict[str, Any]) -> None:
 
 @all_cases([case for case in BINARY if np.mean(columns(case)[0]) > 0.0
             and np.all((columns(case)[1] >= 0.0) & (columns(case)[1] <= 1.0))])  # fmt: skip
-def test_calibration_agrees_with_twenty_bins(case: dict[str, Any]) -> None:
+def test_calibration_agrees_with_twenty_bins(case):
     """ECE and MCE agree where upstream did not invert the target (it does if every prediction is right)."""
     blocks, expected = blocks_of(case), case["expected"]
     assert metrics.get("ece", bins=20)(blocks) == near(expected["ece"])
@@ -84,7 +83,7 @@ def test_calibration_agrees_with_twenty_bins(case: dict[str, Any]) -> None:
 
 
 @all_cases(BINARY)
-def test_achievable_area_agrees_for_01_losses(case: dict[str, Any]) -> None:
+def test_achievable_area_agrees_for_01_losses(case):
     """The lower hull of G is upstream's ROC hull for 0/1 losses."""
     expected = case["expected"]["aurc_achievable"]
     value = metrics.get("aurc_achievable")(blocks_of(case))
@@ -96,7 +95,7 @@ def test_achievable_area_agrees_for_01_losses(case: dict[str, Any]) -> None:
 
 
 @all_cases(FINITE)
-def test_working_points_agree(case: dict[str, Any]) -> None:
+def test_working_points_agree(case):
     """Smallest risk at coverage >= c, and largest coverage at selective risk <= r; an unreachable risk is no crash."""
     curve = RiskCoverageCurve(blocks_of(case))
     compared = 0
@@ -126,7 +125,7 @@ def test_working_points_agree(case: dict[str, Any]) -> None:
 # ---------------------------------------------------------------------- deliberate disagreements
 
 
-def test_disagreement_calibration_of_all_correct() -> None:
+def test_disagreement_calibration_of_all_correct():
     """Upstream inverts the target if every prediction is right: ECE 1 for sure and right."""
     case = next(case for case in CASES if case["id"] == "fdtest_metrics__all_correct__all_confid")
     assert case["expected"]["ece"] == 1.0
@@ -141,7 +140,7 @@ def test_disagreement_calibration_of_all_correct() -> None:
 FOLDER = Path(os.environ.get("ABSTAIN_DATA", "nowhere")) / "outputs"
 
 
-def losses(name: str) -> dict[str, tuple[Any, Any]]:
+def losses(name):
     """Return 0/1 loss and confidence of each model of a file, by the names of the reference."""
     with np.load(FOLDER / name, allow_pickle=False) as file:
         data = {key: file[key] for key in file.files}

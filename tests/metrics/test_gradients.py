@@ -1,7 +1,6 @@
 """Gradients with respect to the table: numerical derivatives, and no change when the weights' unit changes."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,12 +10,11 @@ from hypothesis import strategies as st
 import abstain
 from abstain import TieBlocks, UnmetNeed, metrics
 from abstain._checks import Undefined
-from abstain.metrics import Gradient, Metric
 from tests.metrics._problems import TAME, families, problems_for, table
 from tests.metrics.references_values import CASES as ALL_CASES
 
 #: Nothing is accepted there, almost surely.
-EMPTY: list[dict[str, Any]] = [{"coverage": 0.0}, {"threshold": np.inf}]
+EMPTY = [{"coverage": 0.0}, {"threshold": np.inf}]
 #: Every metric that has a gradient, with every option.
 CASES = [case for case in ALL_CASES if case.gradient is not None and case.options.get("clip") != 0.0]
 CASES = [case for case in CASES if dict(case.options) not in EMPTY]
@@ -27,12 +25,12 @@ SMOOTH = [case for case in CASES if case not in WITHOUT]
 STEP = 1e-6
 
 
-def mixed_optimum(metric: Metric) -> bool:
+def mixed_optimum(metric):
     """Whether the optimum is that of fd-shifts, which for losses that are not 0/1 has no gradient."""
     return "oracle" in metric.needs and metric.options.get("estimator") == "trapezoid"
 
 
-def at_a_kink(metric: Metric, blocks: TieBlocks) -> bool:
+def at_a_kink(metric, blocks):
     """Whether a small step changes what is accepted or binned, or leaves the domain: no derivative exists there."""
     coverage = blocks.cumulative_weight / blocks.total_weight
     options = metric.defaults | dict(metric.options)
@@ -52,17 +50,17 @@ def at_a_kink(metric: Metric, blocks: TieBlocks) -> bool:
     return False
 
 
-def moved(blocks: TieBlocks, column: str, k: int, step: float) -> TieBlocks:
+def moved(blocks, column, k, step):
     """Return the table with one entry of one column moved; for a 0/1 loss the oracle follows from the totals."""
     values = getattr(blocks, column).copy()
     values[k] += step
     return replace(blocks, **{column: values})
 
 
-def numerical(metric: Metric, blocks: TieBlocks, column: str, k: int, *, oracle: bool = False) -> float:
+def numerical(metric, blocks, column, k, *, oracle=False):
     """Central difference with respect to one entry of the table, or of its oracle table."""
 
-    def value(step: float) -> float:
+    def value(step):
         if oracle:
             return metric(replace(blocks, _oracle=moved(blocks.oracle, column, k, step)))
         return metric(moved(blocks, column, k, step))
@@ -70,14 +68,14 @@ def numerical(metric: Metric, blocks: TieBlocks, column: str, k: int, *, oracle:
     return (value(STEP) - value(-STEP)) / (2.0 * STEP)
 
 
-def is_smooth(metric: Metric, blocks: TieBlocks) -> bool:
+def is_smooth(metric, blocks):
     """Whether the metric has a value there and a derivative."""
     if metric.name == "nll_confidence" and not np.all((blocks.score > 0.02) & (blocks.score < 0.98)):
         return False
     return not at_a_kink(metric, blocks) and not np.isnan(metric(blocks))
 
 
-def smooth_problem(cases: list[Metric], data: st.DataObject) -> tuple[TieBlocks, list[Metric]]:
+def smooth_problem(cases, data):
     """Draw a table, and return it with the metrics that are smooth in its neighbourhood."""
     losses = ("binary",) if mixed_optimum(cases[0]) else TAME
     problem = data.draw(problems_for(cases[0], kinds=("none", "positive"), losses=losses, min_size=3, max_size=10))
@@ -93,13 +91,13 @@ def smooth_problem(cases: list[Metric], data: st.DataObject) -> tuple[TieBlocks,
 
 @pytest.mark.parametrize("cases", families(SMOOTH))
 @given(data=st.data())
-def test_gradient_is_the_numerical_derivative(cases: list[Metric], data: st.DataObject) -> None:
+def test_gradient_is_the_numerical_derivative(cases, data):
     """Both numbers of a block, and for losses that are not 0/1 those of the oracle table, equal differences."""
     blocks, smooth = smooth_problem(cases, data)
     own, other = (data.draw(st.integers(0, len(where) - 1)) for where in (blocks, blocks.oracle))
     for metric in smooth:
         gradient = metric.gradient_of(blocks)
-        parts: list[tuple[Gradient, TieBlocks, int, bool]] = [(gradient, blocks, own, False)]
+        parts = [(gradient, blocks, own, False)]
         if gradient.oracle is not None:
             parts.append((gradient.oracle, blocks.oracle, other, True))
         for part, where, k, oracle in parts:
@@ -111,7 +109,7 @@ def test_gradient_is_the_numerical_derivative(cases: list[Metric], data: st.Data
 
 
 @pytest.mark.parametrize("metric", SMOOTH, ids=lambda metric: metric.spec)
-def test_gradient_predicts_the_effect_of_one_more_sample(metric: Metric) -> None:
+def test_gradient_predicts_the_effect_of_one_more_sample(metric):
     """Adding a sample of weight eps at an existing score moves the value by eps (alpha + beta l), oracle included."""
     rng = np.random.default_rng(0)
     score = np.round(0.9 * rng.random(61), 1) + 0.013
@@ -135,7 +133,7 @@ def test_gradient_predicts_the_effect_of_one_more_sample(metric: Metric) -> None
         assert predicted == pytest.approx(observed, rel=1e-4, abs=2e-8)
 
 
-def test_no_gradient_is_made_up() -> None:
+def test_no_gradient_is_made_up():
     """Where there is no derivative that is said, with what has one; no division by zero is attempted."""
     for metric, loss, error, message in (
         *[(metric, [0, 1, 0], UnmetNeed, "plugin") for metric in WITHOUT],  # rank weights, and the partial trapezoid
@@ -148,7 +146,7 @@ def test_no_gradient_is_made_up() -> None:
             metric.gradient_of(blocks)
 
 
-def test_rejecting_all_ignores_infinite_scores() -> None:
+def test_rejecting_all_ignores_infinite_scores():
     """At coverage 0 nothing is accepted, not even a score of +inf, so the loss there has no effect."""
     blocks = TieBlocks.from_samples([1, 0], [np.inf, 0.0])
     metric = metrics.get("generalized_risk", coverage=0.0)

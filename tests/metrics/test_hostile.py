@@ -1,7 +1,5 @@
 """Hostile options and rows without weight: a value that is meant, or an error that names the argument."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -9,7 +7,7 @@ import abstain
 from abstain import metrics
 from abstain.metrics import Predictions
 
-HOSTILE: tuple[Any, ...] = (float("nan"), float("inf"), -1.0, -0.5, 2.0, 1e300, 0, 1, 10**30, True, None)
+HOSTILE = (float("nan"), float("inf"), -1.0, -0.5, 2.0, 1e300, 0, 1, 10**30, True, None)
 HOSTILE += ("x", b"x", [], [1.0], (0.2,), {}, 1j)
 LOSS, SCORE = [0.0, 1.0, 0.0, 0.0, 1.0, 0.0], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]
 MASKED = np.ma.masked_equal([1, 9, 2, 2, 1, 1], 9)
@@ -23,11 +21,11 @@ CASES = [
 
 @pytest.mark.parametrize(("name", "option", "value"), CASES)
 @pytest.mark.filterwarnings("ignore::abstain.UndefinedMetricWarning")
-def test_a_hostile_option_gives_a_value_in_the_range_or_is_named(name: str, option: str, value: Any) -> None:
+def test_a_hostile_option_gives_a_value_in_the_range_or_is_named(name, option, value):
     """No number outside the declared range, no other kind of error, and the first line names the option."""
     metric = metrics.get(name)
     blocks = abstain.TieBlocks.from_samples(LOSS, SCORE, oracle=True)
-    data: Any = blocks
+    data = blocks
     if metric.input == "probabilities":
         data = Predictions(np.array([0, 1, 0, 1]), np.array([[0.9, 0.1], [0.2, 0.8], [0.4, 0.6], [0.7, 0.3]]))
     try:
@@ -42,7 +40,7 @@ def test_a_hostile_option_gives_a_value_in_the_range_or_is_named(name: str, opti
     assert np.isnan(found) or open_end or low * factor - 1e-9 <= found <= high * factor + 1e-9
 
 
-def test_what_was_accepted_in_silence_is_refused() -> None:
+def test_what_was_accepted_in_silence_is_refused():
     """Each of these gave a number without a word."""
     for call, named in (
         (lambda: abstain.sele(LOSS, SCORE, factor=float("nan")), "factor"),
@@ -60,7 +58,7 @@ def test_what_was_accepted_in_silence_is_refused() -> None:
 
 @pytest.mark.parametrize("name", metrics.names("blocks"))
 @pytest.mark.parametrize("graded", [False, True])
-def test_a_row_of_weight_zero_is_no_row(name: str, graded: bool) -> None:
+def test_a_row_of_weight_zero_is_no_row(name, graded):
     """A loss of .37 or 5 that counts nothing changes no value, no interval and no need."""
     metric = metrics.get(name)
     if graded and "binary" in metric.needs:

@@ -1,7 +1,6 @@
 """Identities and inequalities between metrics that hold for every data set, ties and weights included."""
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,17 +10,17 @@ from hypothesis import strategies as st
 import abstain
 from abstain import metrics
 from tests.metrics._problems import table
-from tests.strategies import WEIGHTS, Problem, problems
+from tests.strategies import WEIGHTS, problems
 
 BINARY = problems(losses=["binary"], weights=WEIGHTS, max_size=20)
 
 
-def near(expected: float, size: float = 1.0) -> Any:
+def near(expected, size=1.0):
     """Equality to rounding."""
     return pytest.approx(expected, rel=1e-11, abs=1e-12 * size)
 
 
-def values(problem: Problem, *names: str, **options: Any) -> list[float]:
+def values(problem, *names, **options):
     """Return several metrics of one problem."""
     blocks = table(problem)
     return [metrics.get(name, **options)(blocks) for name in names]
@@ -31,7 +30,7 @@ def values(problem: Problem, *names: str, **options: Any) -> list[float]:
 
 
 @given(problem=BINARY)
-def test_augrc_closed_form(problem: Problem) -> None:
+def test_augrc_closed_form(problem):
     """Eq. 7 of Traub et al. holds exactly for 0/1 losses, ties and weights included."""
     augrc, auroc, accuracy = values(problem, "augrc", "auroc_f", "accuracy")
     auroc = 0.5 if math.isnan(auroc) else auroc  # its factor acc (1 - acc) is 0 then
@@ -39,7 +38,7 @@ def test_augrc_closed_form(problem: Problem) -> None:
 
 
 @given(accuracy=st.floats(0.01, 0.99), auroc=st.floats(0.01, 0.99))
-def test_augrc_partial_derivatives_are_derivatives(accuracy: float, auroc: float) -> None:
+def test_augrc_partial_derivatives_are_derivatives(accuracy, auroc):
     """Eq. 9 and 10 equal central differences of Eq. 7, and are never positive."""
     step = 1e-5
     f = abstain.augrc_from_auroc
@@ -51,7 +50,7 @@ def test_augrc_partial_derivatives_are_derivatives(accuracy: float, auroc: float
 
 
 @given(problem=problems(losses=["binary"], scores=["tied"], min_size=2, max_size=20), data=st.data())
-def test_prevalence_weights_equal_resampling_to_the_target(problem: Problem, data: st.DataObject) -> None:
+def test_prevalence_weights_equal_resampling_to_the_target(problem, data):
     """A target of 3 : 1 equals writing every row so often that the classes stand 3 : 1."""
     n = len(problem.loss)
     labels = np.array([0, 1, *data.draw(st.lists(st.integers(0, 1), min_size=n - 2, max_size=n - 2))])
@@ -68,7 +67,7 @@ def test_prevalence_weights_equal_resampling_to_the_target(problem: Problem, dat
 
 @pytest.mark.parametrize("n", [1, 100, 4000])
 @pytest.mark.parametrize("name", ["naurc", "naugrc", "prediction_rejection_ratio"])
-def test_normalised_areas_of_equal_losses_are_nan_however_sums_round(name: str, n: int) -> None:
+def test_normalised_areas_of_equal_losses_are_nan_however_sums_round(name, n):
     """Equal losses of 0.3 under real weights leave a span of pure rounding, which must not become a ratio."""
     rng = np.random.default_rng(n)
     with pytest.warns(abstain.UndefinedMetricWarning, match="all losses are equal"):
@@ -87,7 +86,7 @@ def test_normalised_areas_of_equal_losses_are_nan_however_sums_round(name: str, 
         ((12, 13, 14, 15, 16, 17), 0.70, 0.7857, 109.1, 58.8, 116.6, 90.0),
     ],
 )
-def test_toy_of_figure_2(failures, accuracy, auroc, trapezoid, excess, mean_risk, augrc) -> None:  # type: ignore[no-untyped-def]
+def test_toy_of_figure_2(failures, accuracy, auroc, trapezoid, excess, mean_risk, augrc):
     """Equal AUROC_f and AUGRC, yet AURC falls by 64 %; CSF-3 is worse in both factors at half the AURC of CSF-1."""
     loss = np.isin(np.arange(1, 21), failures).astype(float)
     score = -np.arange(20.0)
@@ -101,7 +100,7 @@ def test_toy_of_figure_2(failures, accuracy, auroc, trapezoid, excess, mean_risk
 
 
 @given(right=st.integers(0, 30), wrong=st.integers(0, 30))
-def test_f1_auc_of_a_perfect_ranking_is_its_optimum(right: int, wrong: int) -> None:
+def test_f1_auc_of_a_perfect_ranking_is_its_optimum(right, wrong):
     """The integral is exact, so Eq. 11 is reached at any sample size, tied or not; reversed it is not exceeded."""
     n = right + wrong
     assume(n > 0)
@@ -112,7 +111,7 @@ def test_f1_auc_of_a_perfect_ranking_is_its_optimum(right: int, wrong: int) -> N
     assert abstain.f1_auc(loss, loss) <= optimum + 1e-12
 
 
-def test_best_f1_auc_falls_with_accuracy_beyond_056() -> None:
+def test_best_f1_auc_falls_with_accuracy_beyond_056():
     """The optimum peaks near accuracy .56 at .7149, the upper end of the metric's range."""
     grid = np.linspace(0.0, 1.0, 10001)
     best = np.array([abstain.f1_auc_optimal(a) for a in grid])
@@ -121,7 +120,7 @@ def test_best_f1_auc_falls_with_accuracy_beyond_056() -> None:
     assert abstain.f1_auc_optimal(1.0) == pytest.approx(2.0 * (1.0 - math.log(2.0)), rel=1e-12)
 
 
-def test_augrc_unbiased_is_unbiased() -> None:
+def test_augrc_unbiased_is_unbiased():
     """Over all 4^3 samples of three from a population of four, its mean is the population's pair probability."""
     loss, score = np.array([1.0, 0.0, 0.0, 0.0]), np.array([3.0, 2.0, 2.0, 0.0])
     wins = (score[:, None] > score) + 0.5 * (score[:, None] == score)
@@ -133,7 +132,7 @@ def test_augrc_unbiased_is_unbiased() -> None:
     assert abs(np.mean(plain) - population) > 1e-3
 
 
-def test_normalised_areas_of_sums_are_undefined_where_all_losses_are_equal() -> None:
+def test_normalised_areas_of_sums_are_undefined_where_all_losses_are_equal():
     """From sums as from tables; losses that are all 1 up to the rounding of their weights are all equal, too."""
     blocks = abstain.TieBlocks.from_samples([0, 1, 0, 0, 1], [0.9, 0.8, 0.7, 0.6, 0.5])
     mean_rank = float((blocks.weight * (blocks.cumulative_loss - 0.5 * blocks.loss)).sum())

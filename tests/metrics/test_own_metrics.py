@@ -7,8 +7,6 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +14,7 @@ import pytest
 import abstain
 from abstain import inference, metrics
 from tests.imports import ROOT
-from tests.refusals import refused
+from tests.refusal import refused
 
 TEXT = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 METRIC, TEST = re.findall(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
@@ -33,7 +31,7 @@ for inside, instead in (
     OUTSIDE = OUTSIDE.replace(inside, instead)
 
 
-def run(code: str, folder: Path, **environment: str) -> Any:
+def run(code, folder, **environment):
     """Run code in a fresh interpreter and return what it prints last as JSON."""
     warnings = ["-W", "error", "-W", "ignore::DeprecationWarning"]  # as in the suite: other libraries' own
     done = subprocess.run(
@@ -45,7 +43,7 @@ def run(code: str, folder: Path, **environment: str) -> Any:
 
 
 @pytest.fixture(scope="module")
-def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def checkout(tmp_path_factory):
     """Return a copy of the sources with the three files of CONTRIBUTING and nothing else changed."""
     folder = tmp_path_factory.mktemp("checkout")
     for name in ("src", "docs", "tests", "changelog.d"):
@@ -58,7 +56,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_new_leaf_is_found_in_python(checkout: Path) -> None:
+def test_a_new_leaf_is_found_in_python(checkout):
     """At the top of the package, in its list of names, in the registry, with interval, test and contributions."""
     code = """
 import abstain, json
@@ -81,7 +79,7 @@ print(json.dumps([value, interval.low, interval.high, interval.method, compared.
 
 
 @pytest.fixture(scope="module")
-def outside(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def outside(tmp_path_factory):
     """Return a folder with the same metric in a file of the user's own."""
     folder = tmp_path_factory.mktemp("outside")
     (folder / "own_metrics.py").write_text(OUTSIDE, "utf-8")
@@ -90,7 +88,7 @@ def outside(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_metric_from_outside_has_all_that_ours_have(outside: Path) -> None:
+def test_a_metric_from_outside_has_all_that_ours_have(outside):
     """Interval, paired test, bootstrap, ranking, table and report of a metric that the user's module registers."""
     code = """
 import json, pickle, numpy as np
@@ -122,7 +120,7 @@ print(json.dumps([interval.standard_error, drawn.standard_error, compared.differ
 
 
 @pytest.mark.parametrize("plugin", ["own_metrics", "./own_metrics.py"])
-def test_the_command_line_takes_a_plugin(outside: Path, plugin: str) -> None:
+def test_the_command_line_takes_a_plugin(outside, plugin):
     """By module name or by file, before or after the command; without it the metric is not known."""
     code = f"""
 import contextlib, io, json
@@ -142,7 +140,7 @@ print(json.dumps(texts[1:]))
 
 
 @pytest.mark.parametrize("plugin", ["not_there", "not_there.py"])
-def test_a_plugin_that_is_not_there_is_named(plugin: str) -> None:
+def test_a_plugin_that_is_not_there_is_named(plugin):
     """One line with the name, exit code 2."""
     from click.testing import CliRunner
 
@@ -156,12 +154,12 @@ def test_a_plugin_that_is_not_there_is_named(plugin: str) -> None:
 # ---------------------------------------------------------------------- the decorator
 
 
-def test_what_register_refuses() -> None:
+def test_what_register_refuses():
     """Unknown facts, missing facts and taken names are named."""
     refused(TypeError, "register has no option 'titel'", metrics.register, titel="x")
     refused(TypeError, r"missing.*'title'", metrics.register(value=lambda blocks: 0.0), lambda loss, confidence: None)
 
-    def augrc(loss: Any, confidence: Any) -> None:
+    def augrc(loss, confidence):
         """Return nothing.
 
         Returns
@@ -175,7 +173,7 @@ def test_what_register_refuses() -> None:
     refused(ValueError, "factor is 0", metrics.image_of, abstain.risk, 1.0, 0.0)
 
 
-def test_a_quantile_metric_without_its_point_is_refused() -> None:
+def test_a_quantile_metric_without_its_point_is_refused():
     """The local term of a moving threshold is known for accepted losses only."""
     lame = abstain.metrics.get("selective_risk").__class__(
         name="lame", title="x", function=abstain.risk, value=lambda blocks, coverage=0.5: 0.5, direction="lower",
@@ -184,7 +182,7 @@ def test_a_quantile_metric_without_its_point_is_refused() -> None:
     refused(abstain.UnmetNeed, "accepted_loss", inference.influence, lame, [0, 1, 0], [0.9, 0.8, 0.7])
 
 
-def test_functions_keep_their_signature_and_refuse_as_python_does() -> None:
+def test_functions_keep_their_signature_and_refuse_as_python_does():
     """Missing and unknown arguments are named with the function, positional columns work, bodies are filled in."""
     refused(TypeError, r"augrc\(\) missing 1 required positional argument: 'confidence'", abstain.augrc, [0, 1])
     refused(TypeError, "unexpected keyword argument 'weight'", abstain.augrc, [0, 1], [1, 0], weight=[1, 1])
@@ -193,7 +191,7 @@ def test_functions_keep_their_signature_and_refuse_as_python_does() -> None:
     assert np.isnan(metrics.get("auroc_f")(abstain.TieBlocks.from_samples([0, 0], [1, 0])))
 
 
-def test_docstrings_describe_every_parameter() -> None:
+def test_docstrings_describe_every_parameter():
     """What a module leaves out is filled in: each parameter of each public function is in its docstring, in order."""
     import inspect
 

@@ -13,7 +13,7 @@ SIZES = (1, 2, 5, 30, 200)
 BETAS = (0.0, 1e-6, 0.1, 0.5, 0.9, 0.999)
 
 
-def weight(n: int, r: int, estimator: str) -> Fraction | float:
+def weight(n, r, estimator):
     """Weight of ascending rank r by its definition: Eq. 13, Eq. 18, Eq. 33."""
     if estimator == "harmonic":
         return sum((Fraction(1, k) for k in range(n - r + 1, n + 1)), Fraction(0))
@@ -22,7 +22,7 @@ def weight(n: int, r: int, estimator: str) -> Fraction | float:
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 @pytest.mark.parametrize("n", SIZES)
-def test_rank_weights_equal_their_definitions(n: int, estimator: str) -> None:
+def test_rank_weights_equal_their_definitions(n, estimator):
     """Each weight equals its exact definition; the harmonic ones have mean 1 (Eq. 14), the log ones less (Eq. 19)."""
     found = abstain.rank_weights(n, estimator)
     np.testing.assert_allclose(found, [float(weight(n, r, estimator)) for r in range(1, n + 1)], rtol=4e-15)
@@ -33,7 +33,7 @@ def test_rank_weights_equal_their_definitions(n: int, estimator: str) -> None:
 
 
 @pytest.mark.parametrize("estimator", ["harmonic", "log"])
-def test_rank_weights_are_the_estimators_of_aurc(estimator: str) -> None:
+def test_rank_weights_are_the_estimators_of_aurc(estimator):
     """Mean of weight x loss is AURC by that estimator; SELE has weight r/n."""
     rng = np.random.default_rng(0)
     loss = rng.random(50)
@@ -44,7 +44,7 @@ def test_rank_weights_are_the_estimators_of_aurc(estimator: str) -> None:
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 @pytest.mark.parametrize("n", SIZES)
-def test_bias_equals_the_printed_sum(n: int, estimator: str) -> None:
+def test_bias_equals_the_printed_sum(n, estimator):
     """Propositions 3.3, 3.4 and A.2: sum of weight x binomial probability, plus ln(1 - beta)."""
     for beta in BETAS:
         chances = [math.comb(n - 1, r) * beta**r * (1.0 - beta) ** (n - 1 - r) for r in range(n)]
@@ -55,7 +55,7 @@ def test_bias_equals_the_printed_sum(n: int, estimator: str) -> None:
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 @pytest.mark.parametrize("n", [1, 2, 5, 30])
-def test_mse_by_quadrature(n: int, estimator: str) -> None:
+def test_mse_by_quadrature(n, estimator):
     """Propositions 3.5 and A.3: mean over beta ~ Beta(r, n + 1 - r) of (weight + ln(1 - beta))^2."""
     from scipy.integrate import quad
     from scipy.stats import beta as beta_distribution
@@ -75,14 +75,14 @@ def test_mse_by_quadrature(n: int, estimator: str) -> None:
 RUNS = [(0, 1), (0, 5), (3, 4), (0, 16), (15, 17), (16, 40), (10, 3000), (999_999, 1_000_002), (10**9, 10**9 + 3)]
 
 
-def last_run(low: int, high: int, estimator: str) -> float:
+def last_run(low, high, estimator):
     """Return the mean rank weight of the least confident high - low of high rows, which are one tie and all wrong."""
-    value = abstain.aurc([0.0, 1.0], [2.0, 1.0], estimator=estimator, sample_weight=[low, high - low])  # type: ignore[arg-type]
+    value = abstain.aurc([0.0, 1.0], [2.0, 1.0], estimator=estimator, sample_weight=[low, high - low])
     return value * high / (high - low)
 
 
 @pytest.mark.parametrize(("low", "high"), RUNS)
-def test_weights_are_exact_at_any_rank(low: int, high: int) -> None:
+def test_weights_are_exact_at_any_rank(low, high):
     """The mean over a tie of H_n - H_{n-r}, and of -ln(1 - r/(n + 1)), is the exact one to a few roundings."""
     total = sum((Fraction(k - low, k) for k in range(low + 1, high + 1)), Fraction(0))  # 1/k of each of k - low ranks
     assert last_run(low, high, "harmonic") == pytest.approx(float(total / (high - low)), rel=1e-12, abs=2e-15)

@@ -4,7 +4,6 @@ import inspect
 import itertools
 import math
 import warnings
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 
 import abstain
 from abstain import UndefinedMetricWarning, metrics
-from abstain.metrics import Metric, Predictions
+from abstain.metrics import Predictions
 from tests.metrics import references as rank
 from tests.metrics._problems import FEWER, MORE, families, problems_for, scale, table, values
 from tests.metrics.references import Data
@@ -25,17 +24,17 @@ from tests.strategies import weights
 TOLERANCE = 2e-11
 
 
-def same(found: Any, expected: Any, size: float = 1.0) -> None:
+def same(found, expected, size=1.0):
     """Both NaN, or equal to rounding: one value, or those of several metrics by their names."""
     assert found == pytest.approx(expected, rel=1e-10, abs=TOLERANCE * size, nan_ok=True)
 
 
-def test_every_metric_has_a_reference() -> None:
+def test_every_metric_has_a_reference():
     """A metric that is registered without a reference here fails this test."""
     assert {*REFERENCES, *PREDICTION_REFERENCES} == set(metrics.names("blocks", "probabilities"))
 
 
-def test_every_option_of_every_metric_is_tried() -> None:
+def test_every_option_of_every_metric_is_tried():
     """Each option occurs in the cases with a value that is not its default (a trust function: see the CWSA tests)."""
     for name, (_, choices) in {**REFERENCES, **PREDICTION_REFERENCES}.items():
         tried = {key for options in choices for key in metrics.get(name, **options).options}
@@ -45,7 +44,7 @@ def test_every_option_of_every_metric_is_tried() -> None:
 @pytest.mark.parametrize("cases", families(CASES))
 @MORE
 @given(data=st.data())
-def test_value_equals_slow_definition(cases: list[Metric], data: st.DataObject) -> None:
+def test_value_equals_slow_definition(cases, data):
     """Random problems with ties, infinities, graded and unbounded losses and weights give the reference's value."""
     problem = data.draw(problems_for(cases[0]))
     rows = Data.of(*problem)
@@ -56,7 +55,7 @@ def test_value_equals_slow_definition(cases: list[Metric], data: st.DataObject) 
 @pytest.mark.parametrize("name", list(REFERENCES))
 @FEWER
 @given(data=st.data())
-def test_public_function_equals_metric_on_table(name: str, data: st.DataObject) -> None:
+def test_public_function_equals_metric_on_table(name, data):
     """The function on samples hands all options and weights to the metric on the table."""
     options = data.draw(st.sampled_from(REFERENCES[name][1]))
     if name in ("selective_risk", "selective_accuracy", "generalized_risk"):
@@ -76,7 +75,7 @@ def test_public_function_equals_metric_on_table(name: str, data: st.DataObject) 
 
 @pytest.mark.parametrize("name", list(PREDICTION_REFERENCES))
 @given(data=st.data())
-def test_prediction_metrics_equal_slow_definitions(name: str, data: st.DataObject) -> None:
+def test_prediction_metrics_equal_slow_definitions(name, data):
     """Metrics of probability vectors, weighted or not, give the reference's value."""
     reference, choices = PREDICTION_REFERENCES[name]
     options = data.draw(st.sampled_from(choices))
@@ -94,7 +93,7 @@ def test_prediction_metrics_equal_slow_definitions(name: str, data: st.DataObjec
     same(metrics.get(name, **options)(bare), expected)
 
 
-def test_infinite_confidences_are_tied_for_the_accepted_area() -> None:
+def test_infinite_confidences_are_tied_for_the_accepted_area():
     """Two confidences of +inf (or -inf) are accepted together, without a warning: the order of the rows is nothing."""
     labels, probabilities = [1, 0, 1, 0], [[0.5, 0.5], [0.4, 0.6], [0.1, 0.9], [0.2, 0.8]]
     for high, low in ((np.inf, 0.0), (1.0, -np.inf)):
@@ -103,7 +102,7 @@ def test_infinite_confidences_are_tied_for_the_accepted_area() -> None:
 
 
 @given(data=st.data())
-def test_macro_selective_risk_equals_slow_definition(data: st.DataObject) -> None:
+def test_macro_selective_risk_equals_slow_definition(data):
     """Classes weigh equally, and a class with nothing accepted makes the value NaN."""
     problem = data.draw(problems_for(metrics.get("risk"), kinds=("none",)))
     labels = data.draw(st.lists(st.sampled_from("abc"), min_size=len(problem.loss), max_size=len(problem.loss)))
@@ -119,7 +118,7 @@ def test_macro_selective_risk_equals_slow_definition(data: st.DataObject) -> Non
 
 
 @pytest.mark.parametrize("estimator", ["harmonic", "log"])
-def test_tie_reference_is_the_mean_over_all_orders(estimator: str) -> None:
+def test_tie_reference_is_the_mean_over_all_orders(estimator):
     """The expectation over tie orders in the reference equals the mean over all permutations of six samples."""
     losses, scores = [1.0, 0.0, 0.25, 2.0, 0.0, 1.0], [0.5, 0.5, 0.5, 0.1, 0.9, 0.9]
     values = []

@@ -2,16 +2,15 @@
 
 import pickle
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 
 import abstain
 from abstain import TieBlocks, UnmetNeed, metrics
-from abstain.metrics import Metric, Predictions
+from abstain.metrics import Predictions
 from tests.metrics.references_values import CASES
-from tests.refusals import refused
+from tests.refusal import refused
 
 #: Results and saved studies carry these: change one only with a new convention.
 IDENTIFIERS = {
@@ -30,13 +29,13 @@ IDENTIFIERS = {
 ALL = [metrics.get(name) for name in metrics.names("blocks", "probabilities")]
 
 
-def test_identifiers_are_stable() -> None:
+def test_identifiers_are_stable():
     """Every metric that was released carries its golden identifier, name/convention; new ones join at a release."""
     found = {metric.name: metric.identifier for metric in ALL if metric.name in IDENTIFIERS}
     assert found == {name: f"{name}/{convention}" for name, convention in IDENTIFIERS.items()}
 
 
-def test_identifiers_follow_the_option_that_names_the_convention() -> None:
+def test_identifiers_follow_the_option_that_names_the_convention():
     """An estimator, a binning, a denominator or a method changes the identifier; a threshold does not."""
     assert metrics.get("aurc", estimator="harmonic").identifier == "aurc/harmonic"
     assert metrics.get("ece", binning="equal_mass").identifier == "ece/equal_mass"
@@ -45,7 +44,7 @@ def test_identifiers_follow_the_option_that_names_the_convention() -> None:
     assert metrics.get("cwsa", threshold=0.7).identifier == "cwsa/accepted"
 
 
-def test_specs_are_unique_and_say_all_options() -> None:
+def test_specs_are_unique_and_say_all_options():
     """No two settings share a spec, and a spec names exactly what differs from the defaults."""
     specs = [metric.spec for metric in {id(metric): metric for metric in CASES}.values()]
     settings = {(metric.name, tuple(metric.options.items())) for metric in CASES}
@@ -54,7 +53,7 @@ def test_specs_are_unique_and_say_all_options() -> None:
     assert half.spec == "aurc(estimator=log, coverage_range=(0.0, 0.5))"
 
 
-def test_equal_settings_have_equal_specs() -> None:
+def test_equal_settings_have_equal_specs():
     """A default given by hand, options in another order and an option set back leave no trace."""
     assert metrics.get("cwsa", threshold=float("0.5")).spec == "cwsa"
     assert metrics.get("aurc", coverage_range=(0.0, 1.0)).spec == "aurc"
@@ -65,7 +64,7 @@ def test_equal_settings_have_equal_specs() -> None:
 
 
 @pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.name)
-def test_descriptions_are_complete(metric: Metric) -> None:
+def test_descriptions_are_complete(metric):
     """Direction, range, source, inference, scale and label are stated, and the public function has the same name."""
     assert metric.direction in ("lower", "higher")
     assert metric.range[0] < metric.range[1]
@@ -77,7 +76,7 @@ def test_descriptions_are_complete(metric: Metric) -> None:
 
 
 @pytest.mark.parametrize(("name", "worst"), [("e_aurc", -0.45), ("naurc", -9.8)])
-def test_range_holds_at_the_worst_case_of_the_trapezoid(name: str, worst: float) -> None:
+def test_range_holds_at_the_worst_case_of_the_trapezoid(name, worst):
     """Few right ones, all above many wrong ones: the mixed optimum of fd-shifts is far above the curve."""
     metric = metrics.get(name, estimator="trapezoid")
     for n_wrong in (99, 10**6):
@@ -88,7 +87,7 @@ def test_range_holds_at_the_worst_case_of_the_trapezoid(name: str, worst: float)
 # ---------------------------------------------------------------------- needs and bad input
 
 
-def test_unknown_names_list_near_ones() -> None:
+def test_unknown_names_list_near_ones():
     """A misspelt metric or option is named with what exists."""
     refused(ValueError, r"metric 'augrcc' is not known; did you mean 'augrc'", metrics.get, "augrcc")
     for printed in ("AUGRC", "e-AUGRC", "Coverage at risk"):
@@ -100,17 +99,17 @@ def test_unknown_names_list_near_ones() -> None:
 
 
 @pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.name)
-def test_the_wrong_kind_of_input_is_named(metric: Metric) -> None:
+def test_the_wrong_kind_of_input_is_named(metric):
     """A table for a metric of probabilities, or the reverse, says what it takes and how to call it on samples."""
     blocks = TieBlocks.from_samples([0, 1], [0.9, 0.8], oracle=True)
     predictions = Predictions(np.array([0, 1]), np.array([[0.9, 0.1], [0.2, 0.8]]))
-    wrong: Any = predictions if metric.input == "blocks" else blocks
-    right: Any = blocks if metric.input == "blocks" else predictions
+    wrong = predictions if metric.input == "blocks" else blocks
+    right = blocks if metric.input == "blocks" else predictions
     refused(TypeError, rf"{metric.name} takes .* call abstain.{metric.name}\(", metric, wrong)
     assert np.isfinite(metric(right)) or metric.name == "coverage_at_risk"
 
 
-def test_unmet_needs_are_named_with_their_remedy() -> None:
+def test_unmet_needs_are_named_with_their_remedy():
     """Graded losses, scores that are no probabilities, losses above 1: by each metric that needs others."""
     for need, loss, scores, message in (
         ("binary", [0.0, 0.5], [0.9, 0.8], "needs a 0/1 loss.*losses.zero_one"),
@@ -125,14 +124,14 @@ def test_unmet_needs_are_named_with_their_remedy() -> None:
             refused(UnmetNeed, f"{metric.name} {message}", metric.of, loss, scores)
 
 
-def test_large_losses_are_refused_by_functions_without_a_score() -> None:
+def test_large_losses_are_refused_by_functions_without_a_score():
     """Accuracy sees all samples as one tie, and must not average a loss of 1.5 away."""
     refused(UnmetNeed, "accuracy needs losses", abstain.accuracy, [0.0, 1.5])
     refused(UnmetNeed, "needs losses", abstain.reliability_curve, [0.0, 1.5], [0.5, 0.5])
 
 
 @pytest.mark.parametrize("metric", [metric for metric in ALL if "oracle" in metric.needs], ids=lambda m: m.name)
-def test_optima_name_the_table_they_need(metric: Metric) -> None:
+def test_optima_name_the_table_they_need(metric):
     """Without the loss-ordered table the remedy is named; a 0/1 loss does without it."""
     with pytest.raises(
         UnmetNeed, match=rf"^{metric.name} needs the [^:]*: give all rows, or build TieBlocks with oracle=True$"
@@ -143,14 +142,14 @@ def test_optima_name_the_table_they_need(metric: Metric) -> None:
 
 @pytest.mark.parametrize("metric", [m for m in CASES if m.options.get("estimator") in ("harmonic", "log")]
                          + [metrics.get("augrc_unbiased")], ids=lambda m: m.spec)  # fmt: skip
-def test_estimators_on_counts_refuse_real_weights(metric: Metric) -> None:
+def test_estimators_on_counts_refuse_real_weights(metric):
     """Whole-number weights are repetitions; other weights are refused with the estimator that takes them."""
     with pytest.raises(UnmetNeed, match=r"row counts.*fractions; use"):
         metric(TieBlocks.from_samples([0, 1], [0.9, 0.8], [0.5, 1.0], oracle=True))
     assert np.isfinite(metric(TieBlocks.from_samples([0, 1], [0.9, 0.8], [2.0, 1.0], oracle=True)))
 
 
-def test_metrics_can_be_pickled() -> None:
+def test_metrics_can_be_pickled():
     """Every registered metric, with options, comes back from a pickle; so does one that is not registered."""
     for metric in (*map(metrics.get, metrics.names()), metrics.get("cwsa", threshold=0.7)):
         again = pickle.loads(pickle.dumps(metric))

@@ -1,12 +1,10 @@
 """What rounding does to confidences, bins, weights and rows that weigh nothing."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 import abstain
-from tests.refusals import refused
+from tests.refusal import refused
 
 UNIT = [
     *(getattr(abstain, name) for name in ("ece", "mce", "cwsa", "cwsa_plus", "brier_confidence", "nll_confidence")),
@@ -21,23 +19,23 @@ UNIT = [
 
 @pytest.mark.parametrize("metric", UNIT)
 @pytest.mark.parametrize("beyond", [1e-7, 1e-3])
-def test_a_confidence_a_hair_above_one_is_one(metric: Any, beyond: float) -> None:
+def test_a_confidence_a_hair_above_one_is_one(metric, beyond):
     """Means of float32 members are 1.0000001: clipped, also beside a true 1, with which it is one tie."""
     loss = [0, 1, 0, 1, 0, 0]
     assert metric(loss, [1.0 + beyond, 1.0, 0.7, 0.6, 0.0, -beyond]) == metric(loss, [1.0, 1.0, 0.7, 0.6, 0.0, 0.0])
 
 
 @pytest.mark.parametrize("score", [1.002, -0.002])
-def test_more_than_rounding_is_refused(score: float) -> None:
+def test_more_than_rounding_is_refused(score):
     """In a vector, and as an entry of a row."""
     refused(abstain.UnmetNeed, r"probabilities in \[0, 1\], but they span", abstain.ece, [0, 1], [score, 0.5])
     refused(abstain.UnmetNeed, r"confidences in \[0, 1\], but they span", abstain.cwsa_sweep, [0, 1], [score, 0.5])
     refused(ValueError, r"probabilities is outside \[0, 1\]", abstain.nll, [0], [[score, 1.0 - score]])
 
 
-def test_what_was_clipped_is_said() -> None:
+def test_what_was_clipped_is_said():
     """By ``evaluate``, where a metric reads the values and not only their order."""
-    columns: dict[str, Any] = {"loss": [0, 1, 0, 1], "confidence": [1.0000001, 0.5, 0.7, 0.8]}
+    columns = {"loss": [0, 1, 0, 1], "confidence": [1.0000001, 0.5, 0.7, 0.8]}
     assert "leaves [0, 1] by 1e-07 at most" in " ".join(str(abstain.evaluate(**columns, metrics="ece")).split())
     assert "leaves [0, 1]" not in str(abstain.evaluate(**columns, metrics="augrc"))
     rows = np.array([[1.000002, -0.000002], [0.3, 0.7]])
@@ -45,7 +43,7 @@ def test_what_was_clipped_is_said() -> None:
 
 
 @pytest.mark.parametrize("bins", [5, 10, 15])
-def test_float32_and_float64_of_the_same_decimals_have_one_ece(bins: int) -> None:
+def test_float32_and_float64_of_the_same_decimals_have_one_ece(bins):
     """Decimals on the edges of the bins, which float32 rounds upwards."""
     rng = np.random.default_rng(0)
     score = rng.integers(0, 101, 2000) / 100
@@ -54,7 +52,7 @@ def test_float32_and_float64_of_the_same_decimals_have_one_ece(bins: int) -> Non
         assert metric(loss, np.float32(score), bins=bins) == pytest.approx(metric(loss, score, bins=bins), abs=1e-6)
 
 
-def test_rows_of_weight_zero_need_nothing() -> None:
+def test_rows_of_weight_zero_need_nothing():
     """No score and no 0/1 loss, from arrays and from frames, and whatever the policy for missing scores."""
     loss, score, weight = [0.0, 1.0, 0.0, 0.5], [0.9, 0.8, 0.7, np.nan], [1, 1, 2, 0]
     polars = pytest.importorskip("polars")

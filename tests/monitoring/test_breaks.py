@@ -2,8 +2,6 @@
 
 import hashlib
 import json
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +10,7 @@ from abstain.monitoring import Monitor, load_monitor, monitor
 from tests.monitoring.test_monitor import certified
 
 
-def as_before(file: Path, forget: Any) -> None:
+def as_before(file, forget):
     """Rewrite a state as an older version wrote it, which did not save what is forgotten here."""
     content = json.loads(file.read_text("utf-8"))
     for state in content["watched"].values():
@@ -22,7 +20,7 @@ def as_before(file: Path, forget: Any) -> None:
     file.write_text(json.dumps({**content, "digest": digest}))
 
 
-def policy_of(site: Any) -> Any:
+def policy_of(site):
     """Return a policy by site that guarantees 10 %."""
     rng = np.random.default_rng(0)
     score = rng.random(len(site))
@@ -30,14 +28,14 @@ def policy_of(site: Any) -> Any:
     return abstain.choose_threshold(wrong, score, risk=0.1, delta=0.05, groups=site).policy(score="s", group="site")
 
 
-def later(site: Any, first: dict[str, int]) -> tuple[Any, Any]:
+def later(site, first):
     """Return losses and scores of rows that are all accepted, wrong half the time from a row of each group on."""
     rng, row = np.random.default_rng(1), np.arange(len(site))
     from_ = np.array([first.get(each, len(site)) for each in site])
     return (rng.random(len(site)) < np.where(row >= from_, 0.5, 0.01)).astype(float), 0.9 + 0.1 * rng.random(len(site))
 
 
-def test_each_group_is_broken_at_its_own_row(tmp_path: Path) -> None:
+def test_each_group_is_broken_at_its_own_row(tmp_path):
     """Three sites go bad one after the other, a fourth never: row and week of each, the first of them that of all."""
     site = np.tile(["a", "b", "c", "d"], 1500)
     policy = policy_of(site)
@@ -72,7 +70,7 @@ def test_each_group_is_broken_at_its_own_row(tmp_path: Path) -> None:
     assert "unknown" in old.to_text()
 
 
-def test_a_state_without_the_row_of_a_drift_is_taken_up(tmp_path: Path) -> None:
+def test_a_state_without_the_row_of_a_drift_is_taken_up(tmp_path):
     """The alarm stays, and its row is said to be unknown rather than a later one."""
     file, policy = tmp_path / "state.json", certified()
     watch = Monitor(policy)

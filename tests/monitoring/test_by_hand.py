@@ -1,7 +1,5 @@
 """A whole monitor by hand: the numbers of each call, evidence and changes by sums over starts, drift by products."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -13,12 +11,12 @@ from abstain.policy import Calibration, Guarantee, Objective, Policy
 AGAINST = np.array([1.15, 1.3, 1.6, 2.0, 3.0, 5.0])
 
 
-def stakes(limit: float) -> Any:
+def stakes(limit):
     """Return stakes that are best against larger means."""
     return (np.minimum(limit * AGAINST, 0.5 * (1.0 + limit)) - limit) / (limit * (1.0 - limit))
 
 
-def evidence(values: Any, limit: float, first: float = 0.5) -> list[float]:
+def evidence(values, limit, first=0.5):
     """Return the capital after each value: every start by itself, and the cash for those to come."""
     cash = np.r_[1.0, (1.0 - first) * (1.0 + np.arange(1, len(values) + 1) / 50.0) ** -0.25]
     factors = 1.0 + stakes(limit) * (np.asarray(values)[:, None] - limit)
@@ -28,7 +26,7 @@ def evidence(values: Any, limit: float, first: float = 0.5) -> list[float]:
     ]
 
 
-def changes(values: Any, limit: float, run_length: float) -> tuple[list[float], list[int]]:
+def changes(values, limit, run_length):
     """Return Shiryaev's and Roberts's statistic after each value, and where it signals."""
     path, signals, state = [], [], np.zeros(6)
     for at, value in enumerate(values):
@@ -39,7 +37,7 @@ def changes(values: Any, limit: float, run_length: float) -> tuple[list[float], 
     return path, signals
 
 
-def drifting(inside: Any, counts: list[int], n: int, error: float) -> Any:
+def drifting(inside, counts, n, error):
     """Return the evidence after each row, as a part of its alarm, that shares left what calibration had shown."""
     paths = []
     for share, count in zip(np.asarray(inside, dtype=float), counts, strict=True):
@@ -50,7 +48,7 @@ def drifting(inside: Any, counts: list[int], n: int, error: float) -> Any:
     return np.mean(paths, axis=0) * error / 2.0
 
 
-def policy(kind: str, calibration: Calibration) -> Policy:
+def policy(kind, calibration):
     """Return a policy that guarantees 10 % above 0.4, by group or not; losses up to 2."""
     promise = Guarantee(risk=0.2, delta=0.1, max_loss=2.0, statement="risk at most 0.2")
     limits = {"a": 0.4, "b": 0.6, "closed": np.inf} if kind == "groups" else {"": 0.4}
@@ -58,7 +56,7 @@ def policy(kind: str, calibration: Calibration) -> Policy:
 
 
 @pytest.mark.parametrize("kind", ["rows", "groups", "clusters", "rows of clusters", "since_first", "graded"])
-def test_each_call_is_a_line_of_numbers(kind: str) -> None:
+def test_each_call_is_a_line_of_numbers(kind):
     """Three calls of which the second one is bad: shares, risks with intervals, evidence, changes, violations."""
     rng, clustered = np.random.default_rng(4), "clusters" in kind
     largest = 4 if kind == "rows of clusters" else None
@@ -68,7 +66,7 @@ def test_each_call_is_a_line_of_numbers(kind: str) -> None:
     asked = policy(kind, known)
     watch = Monitor(asked, run_length=50.0, since_first=kind == "since_first")
     names = ["a", "b"] if kind == "groups" else [""]
-    values: dict[str, list[float]] = {name: [] for name in names}
+    values = {name: [] for name in names}
     answered, violated, broke, signalled = 0, {}, {}, []
     for call, risk in enumerate((0.05, 0.9, 0.02), 1):
         score, unit = np.round(rng.random(60), 2), np.arange(60) // 3
@@ -78,7 +76,7 @@ def test_each_call_is_a_line_of_numbers(kind: str) -> None:
             loss = np.minimum(loss, 1.0) if call == 1 else loss
         if clustered:
             loss = np.repeat(loss[::3], 3) * rng.choice([0.5, 1.0], 60)
-        given: Any = {"groups": site} if kind == "groups" else {"clusters": unit + 100 * call} if clustered else {}
+        given = {"groups": site} if kind == "groups" else {"clusters": unit + 100 * call} if clustered else {}
         with np.testing.suppress_warnings() as quiet:
             quiet.filter(UserWarning)
             seen = watch.update(loss, score, **given)
@@ -138,7 +136,7 @@ def test_each_call_is_a_line_of_numbers(kind: str) -> None:
 
 @pytest.mark.parametrize("only", [False, True])
 @pytest.mark.parametrize("rose", [True, False])
-def test_drift_is_the_mean_of_products(rose: bool, only: bool) -> None:
+def test_drift_is_the_mean_of_products(rose, only):
     """Of both sides, all shares and stakes, row by row; the alarm, its row, its share, and what it is now."""
     bins = ((0.1, 450), (0.3, 350), (0.55, 225), (0.8, 100))
     known = Calibration(n=500, n_accepted=300, bins=bins)
@@ -173,7 +171,7 @@ def test_drift_is_the_mean_of_products(rose: bool, only: bool) -> None:
         assert seen.coverage_drifted is None
 
 
-def test_rows_are_tested_when_they_are_mature() -> None:
+def test_rows_are_tested_when_they_are_mature():
     """Day by day: what is due, what waits and comes again, what was tested before; periods of two days each."""
     for seed in range(12):
         rng = np.random.default_rng(seed)
@@ -201,7 +199,7 @@ def test_rows_are_tested_when_they_are_mature() -> None:
 
 
 @pytest.mark.parametrize("timed", [False, True])
-def test_windows_are_judged_where_they_end(timed: bool) -> None:
+def test_windows_are_judged_where_they_end(timed):
     """Bets begin with a window, and count after its last row: at once, or by times when a later one begins."""
     for seed in range(6):
         rng = np.random.default_rng(seed)

@@ -1,20 +1,17 @@
 """Rows of equal time are judged together, whatever their order in the file; and a week may have no rows."""
 
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 
 from abstain.monitoring import Monitor, load_monitor, monitor
 from tests.monitoring.test_monitor import certified
 from tests.monitoring.test_stream import rows
-from tests.refusals import refused
+from tests.refusal import refused
 
 POLICY = certified()
 
 
-def early(days: int, width: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def early(days, width, rng):
     """Return losses at the limit, scores and first days of spells, as labels come: errors early."""
     day = np.repeat(np.arange(float(days)), 30)
     wrong = (rng.random(len(day)) < 0.05) * 1.0
@@ -24,7 +21,7 @@ def early(days: int, width: int, rng: np.random.Generator) -> tuple[np.ndarray, 
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("width", [1, 7])
-def test_the_order_of_labels_within_equal_times_calls_nothing_broken(width: int) -> None:
+def test_the_order_of_labels_within_equal_times_calls_nothing_broken(width):
     """Risk at the limit, days or weeks as times, a file in which errors come first: no alarms, warnings or signals."""
     broken = signals = 0
     for seed in range(20):
@@ -36,7 +33,7 @@ def test_the_order_of_labels_within_equal_times_calls_nothing_broken(width: int)
 
 
 @pytest.mark.parametrize("options", [{}, {"since_first": True}, {"run_length": 200.0}])
-def test_rows_of_equal_time_have_no_order(options: dict[str, Any]) -> None:
+def test_rows_of_equal_time_have_no_order(options):
     """Errors first, last or mixed, by rows and by clusters: the same answer; and days in parts are all days at once."""
     loss, score = rows(3000, 0.1)
     when, mixed = np.arange(3000.0) // 100, np.random.default_rng(2).permutation(3000)
@@ -50,7 +47,7 @@ def test_rows_of_equal_time_have_no_order(options: dict[str, Any]) -> None:
     assert seen.to_json() == whole.to_json()
 
 
-def test_a_day_in_two_calls_is_one_group(tmp_path: Path) -> None:
+def test_a_day_in_two_calls_is_one_group(tmp_path):
     """The bets are those of the whole day, also from the file; each call is looked at, so evidence is never less."""
     loss, score = rows(3000, 0.06)
     when = np.arange(3000.0) // 100
@@ -71,7 +68,7 @@ def test_a_day_in_two_calls_is_one_group(tmp_path: Path) -> None:
     assert (seen.n, seen.n_accepted) == (once.n, once.n_accepted)
 
 
-def test_a_week_without_rows_is_noted_and_changes_nothing(tmp_path: Path) -> None:
+def test_a_week_without_rows_is_noted_and_changes_nothing(tmp_path):
     """First, between others, from the file, with times; rows that wait must come again, and nothing is no stream."""
     loss, score = rows(600, 0.02)
     file, watch = tmp_path / "state.json", Monitor(POLICY)

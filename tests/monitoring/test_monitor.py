@@ -9,12 +9,11 @@ from scipy import stats
 import abstain
 from abstain.monitoring import Monitor, SortedRowsWarning, monitor
 from abstain.monitoring._evidence import ALTERNATIVES, PIECE, Bets, Detector, Evidence
-from abstain.policy import Policy
-from tests.refusals import refused
+from tests.refusal import refused
 from tests.tiers import repeated
 
 
-def certified(seed: int = 0) -> Policy:
+def certified(seed=0):
     """Return a policy that guarantees 5 % on scores uniform on [0, 1]."""
     rng = np.random.default_rng(seed)
     score = rng.random(4000)
@@ -22,14 +21,14 @@ def certified(seed: int = 0) -> Policy:
     return abstain.choose_threshold(wrong, score, risk=0.05, delta=0.05).policy(score="msp")
 
 
-def worst(repetitions: int) -> float:
+def worst(repetitions):
     """Return what delta = 5 % exceeds in one of 10,000 simulations only."""
     return float(stats.binom.ppf(1 - 1e-4, repetitions, 0.05)) / repetitions
 
 
 @repeated(120, 2000)
 @pytest.mark.parametrize("rows_a_day", [5, 50])
-def test_a_year_of_daily_looks(rows_a_day: int, repetitions: int) -> None:
+def test_a_year_of_daily_looks(rows_a_day, repetitions):
     """The risk is exactly the limit all year: an alarm on any day in at most delta of the years."""
     rng = np.random.default_rng(1)
     alarms = 0
@@ -39,7 +38,7 @@ def test_a_year_of_daily_looks(rows_a_day: int, repetitions: int) -> None:
     assert alarms / repetitions <= worst(repetitions)
 
 
-def test_a_doubled_risk_is_noticed_soon() -> None:
+def test_a_doubled_risk_is_noticed_soon():
     """5 % becomes 10 %: half of the alarms within 300 labelled accepted rows, nine of ten within 650."""
     rng = np.random.default_rng(3)
     delays = []
@@ -51,7 +50,7 @@ def test_a_doubled_risk_is_noticed_soon() -> None:
 
 
 @pytest.mark.parametrize("limit", [0.001, 0.05, 0.6, 0.99])
-def test_evidence_is_the_sum_over_starts(limit: float) -> None:
+def test_evidence_is_the_sum_over_starts(limit):
     """Every start by itself, with its weight and its products, adds up to the evidence; losses of 1 in between."""
     values = np.random.default_rng(11).choice([0.0, 0.3, 1.0], 120, p=[0.7, 0.2, 0.1])
     values[60:70] = 1.0
@@ -68,7 +67,7 @@ def test_evidence_is_the_sum_over_starts(limit: float) -> None:
 
 
 @given(st.lists(st.integers(0, 400), max_size=12), st.sampled_from([0.01, 0.05, 0.3]), st.integers(0, 9))
-def test_parts_of_any_size_give_the_same_evidence(cuts: list[int], limit: float, seed: int) -> None:
+def test_parts_of_any_size_give_the_same_evidence(cuts, limit, seed):
     """Rows that come in parts, also empty ones, give the evidence of all at once, to the last bit."""
     values = np.random.default_rng(seed).choice([0.0, 0.5, 1.0], 400, p=[0.9, 0.05, 0.05])
     watched = Evidence(limit)
@@ -77,7 +76,7 @@ def test_parts_of_any_size_give_the_same_evidence(cuts: list[int], limit: float,
 
 
 @pytest.mark.parametrize("limit", [0.002, 0.2, 0.9])
-def test_long_good_and_bad_times_keep_their_digits(limit: float) -> None:
+def test_long_good_and_bad_times_keep_their_digits(limit):
     """Products that rise and fall by thousands of powers of e, beside a logarithm for each; parts to the last bit."""
     rng = np.random.default_rng(5)
     values = np.repeat([0.0, 1.0, 0.0, 1.0, 0.0], [9000, 700, 4000, 3, 5000]) + 0.0
@@ -95,7 +94,7 @@ def test_long_good_and_bad_times_keep_their_digits(limit: float) -> None:
 
 
 @pytest.mark.parametrize("column", ["loss", "confidence"])
-def test_sorted_rows_are_noticed(column: str) -> None:
+def test_sorted_rows_are_noticed(column):
     """Errors that a sort has put at the end look like a change; rows as they came, the same rows, do not."""
     policy, rng = certified(), np.random.default_rng(14)
     score = rng.random(4000)
@@ -107,7 +106,7 @@ def test_sorted_rows_are_noticed(column: str) -> None:
     assert seen.violated == (column == "loss")
 
 
-def test_drift_of_coverage_and_score() -> None:
+def test_drift_of_coverage_and_score():
     """No alarm on the same population in at least 95 % of streams, an alarm when scores fall."""
     policy, rng = certified(), np.random.default_rng(4)
     same = [monitor(policy, np.zeros(2000), rng.random(2000)) for _ in range(40)]
@@ -117,7 +116,7 @@ def test_drift_of_coverage_and_score() -> None:
     assert moved.score_drifted
 
 
-def test_without_a_guarantee_nothing_is_broken() -> None:
+def test_without_a_guarantee_nothing_is_broken():
     """An empirical policy and an empty acceptance give None."""
     policy = abstain.choose_threshold([0, 1], [0.9, 0.1], coverage=0.5).policy(score="s")
     assert monitor(policy, [1, 1], [0.95, 0.99]).violated is None
@@ -125,7 +124,7 @@ def test_without_a_guarantee_nothing_is_broken() -> None:
     assert monitor(certified(), [1, 1], [-1, -2]).violated is None
 
 
-def test_bad_input() -> None:
+def test_bad_input():
     """A loss above its bound, a delta outside (0, 1)."""
     refused(ValueError, "max_loss=1 is below a loss that occurs, 2", monitor, certified(), [2.0], [0.5])
     refused(ValueError, "delta must lie inside", monitor, certified(), [1.0], [0.5], delta=1.0)
@@ -133,7 +132,7 @@ def test_bad_input() -> None:
     refused(ValueError, "loss: 3, confidence: 2", watch.update, [0.0, 1.0, 0.0], [0.9, 0.8])
 
 
-def by_site(n: int = 8000) -> Policy:
+def by_site(n=8000):
     """Return a policy that guarantees 5 % for each of two sites."""
     rng = np.random.default_rng(6)
     score, site = rng.random(n), np.where(np.arange(n) % 8, "large", "small")
@@ -143,7 +142,7 @@ def by_site(n: int = 8000) -> Policy:
     return found.policy(score="msp", group="site")
 
 
-def test_a_group_is_not_hidden_by_the_others() -> None:
+def test_a_group_is_not_hidden_by_the_others():
     """The risk of all together is fine, that of the small site is not; only its guarantee is violated."""
     rng, policy = np.random.default_rng(7), by_site()
     score, site = rng.random(8000), np.where(np.arange(8000) % 8, "large", "small")
@@ -156,7 +155,7 @@ def test_a_group_is_not_hidden_by_the_others() -> None:
 
 
 @pytest.mark.slow
-def test_groups_share_the_false_alarms() -> None:
+def test_groups_share_the_false_alarms():
     """Both sites exactly at the limit: any alarm in at most delta of the streams."""
     rng, policy = np.random.default_rng(8), by_site()
     site = np.where(np.arange(2000) % 8, "large", "small")
@@ -165,7 +164,7 @@ def test_groups_share_the_false_alarms() -> None:
     assert 0 < alarms <= 400 * float(stats.binom.ppf(1 - 1e-4, 400, 0.05)) / 400
 
 
-def test_only_accepted_rows_are_labelled() -> None:
+def test_only_accepted_rows_are_labelled():
     """The share of accepted rows says nothing then; scores among them still do."""
     policy, rng = certified(), np.random.default_rng(10)
     limit = policy.thresholds[""]
@@ -178,7 +177,7 @@ def test_only_accepted_rows_are_labelled() -> None:
     assert monitor(policy, np.zeros(2000), moved, accepted_only=True).score_drifted
 
 
-def test_weighted_calibration_tells_no_drift() -> None:
+def test_weighted_calibration_tells_no_drift():
     """Its rows are another population than those that the policy decides; the guarantee is still watched."""
     score = np.linspace(0.0, 1.0, 4000)
     weights = {"sample_weight": np.tile([0.5, 1.5], 2000), "max_weight": 1.5}
@@ -188,7 +187,7 @@ def test_weighted_calibration_tells_no_drift() -> None:
     assert "weighted" in seen.drift_undecided
 
 
-def test_the_largest_loss_comes_from_the_guarantee() -> None:
+def test_the_largest_loss_comes_from_the_guarantee():
     """A loss of 8 is legal if the certificate was for losses up to 10."""
     found = abstain.choose_threshold(np.tile([0.0, 1.0], 2000), np.arange(4000), risk=2.0, delta=0.05, max_loss=10.0)
     policy = found.policy(score="s")
@@ -196,7 +195,7 @@ def test_the_largest_loss_comes_from_the_guarantee() -> None:
     refused(ValueError, "max_loss=10 is below a loss that occurs, 11", monitor, policy, [11.0], [1e9])
 
 
-def test_false_signals_are_as_rare_as_the_run_length_says() -> None:
+def test_false_signals_are_as_rare_as_the_run_length_says():
     """Risk at the limit: on average at least so many rows to a signal, in runs that are cut at five times that."""
     rng, first = np.random.default_rng(5), []
     for _ in range(300):
@@ -206,7 +205,7 @@ def test_false_signals_are_as_rare_as_the_run_length_says() -> None:
 
 
 @pytest.mark.parametrize("share", [None, 0.2])
-def test_a_detector_of_a_long_stream_signals_as_one_of_its_days(share: float | None) -> None:
+def test_a_detector_of_a_long_stream_signals_as_one_of_its_days(share):
     """More values than are played at once, many signals among them: whole, and in pieces of any size."""
     rng = np.random.default_rng(4)
     n = 3 * PIECE + 5
@@ -225,7 +224,7 @@ def test_a_detector_of_a_long_stream_signals_as_one_of_its_days(share: float | N
     np.testing.assert_array_equal(np.concatenate(first), path)
 
 
-def test_a_window_is_judged_by_its_own_rows() -> None:
+def test_a_window_is_judged_by_its_own_rows():
     """The first row of the next window says nothing about the one before."""
     threshold = abstain.choose_threshold([0.0] * 200, np.linspace(0.1, 0.9, 200), risk=0.05, delta=0.05)
     policy, loss = threshold.policy(score="conf"), np.tile([0.0, 0, 0, 0, 1, 0, 0, 0, 0, 0], 20)
@@ -237,7 +236,7 @@ def test_a_window_is_judged_by_its_own_rows() -> None:
     assert found[0] == found[1] > 1.0
 
 
-def test_groups_share_delta() -> None:
+def test_groups_share_delta():
     """Evidence that is shown has the factor of the number of groups, and 20 is a violation."""
     calibration, names = np.linspace(0.1, 0.9, 400), ["a", "b", "c", "d"]
     chosen = abstain.choose_threshold([0.0] * 400, calibration, risk=0.1, delta=0.05, groups=np.tile(names, 100))

@@ -1,7 +1,5 @@
 """Clusters that come again after they were watched: refused, or left out and counted."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -15,7 +13,7 @@ CHOSEN = abstain.choose_threshold(np.zeros(3000), SCORE, risk=0.1, delta=0.05, c
 POLICY = CHOSEN.policy(score="s")
 
 
-def test_rows_of_a_patient_who_returns_are_left_out_and_counted(tmp_path: Path) -> None:
+def test_rows_of_a_patient_who_returns_are_left_out_and_counted(tmp_path):
     """What is watched is what it would be without these rows, also after the state was saved; the count is said."""
     rng = np.random.default_rng(1)
     one, two = Monitor(POLICY, returning="skip"), Monitor(POLICY)
@@ -38,7 +36,7 @@ def test_rows_of_a_patient_who_returns_are_left_out_and_counted(tmp_path: Path) 
         Monitor(POLICY, returning="forget")
 
 
-def test_with_maturity_a_cluster_is_judged_by_its_first_days() -> None:
+def test_with_maturity_a_cluster_is_judged_by_its_first_days():
     """Rows up to the age of maturity count, later ones of the same patient are left out, other columns with them."""
     watch = Monitor(POLICY, returning="skip", maturity=10)
     watch.update([0.0, 1.0, 0.0], [2.0, 2.1, 2.2], clusters=["a", "a", "b"], time=[0, 4, 9], as_of=12)
@@ -47,7 +45,7 @@ def test_with_maturity_a_cluster_is_judged_by_its_first_days() -> None:
     assert seen.risk == pytest.approx((0.5 + 0.0 + 0.0) / 3.0)
 
 
-def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_on_the_command_line(tmp_path, capsys):
     """--returning skip is kept by the state, and the later weeks need not repeat it."""
     POLICY.save(tmp_path / "policy.json")
     for week, names in (("one", "aabb"), ("two", "abcc")):
@@ -61,7 +59,7 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert "2 rows are of clusters" in " ".join(capsys.readouterr().out.split())
 
 
-def test_a_policy_by_costs_says_what_a_case_cost(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_policy_by_costs_says_what_a_case_cost(tmp_path, capsys):
     """Nothing is guaranteed, so nothing alarms: monitor and audit say so, and what a case cost on these rows."""
     rng = np.random.default_rng(3)
     score = rng.random(2000)

@@ -2,9 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -31,7 +29,7 @@ for k in range(12):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_threads_raise_no_alarm_that_one_thread_would_not() -> None:
+def test_threads_raise_no_alarm_that_one_thread_would_not():
     """A guarantee that holds: sixteen threads find the same counts as one, and evidence of the same size."""
     rng = np.random.default_rng(0)
     score = rng.random(5000)
@@ -41,7 +39,7 @@ def test_threads_raise_no_alarm_that_one_thread_would_not() -> None:
     for _ in range(4):
         monitored = abstain.monitoring.Monitor(POLICY)
 
-        def update(begin: int, monitored: abstain.monitoring.Monitor = monitored) -> None:
+        def update(begin, monitored=monitored):
             monitored.update(loss[begin : begin + 50], score[begin : begin + 50])
 
         with ThreadPoolExecutor(16) as pool:
@@ -52,7 +50,7 @@ def test_threads_raise_no_alarm_that_one_thread_would_not() -> None:
         assert sum(one.n for one in seen.periods) == 5000
 
 
-def test_processes_share_one_state(tmp_path: Path) -> None:
+def test_processes_share_one_state(tmp_path):
     """Four processes at once: no row is lost, and one that is sent twice is refused in each."""
     policy, state = tmp_path / "policy.json", tmp_path / "state.json"
     POLICY.save(policy)
@@ -65,7 +63,7 @@ def test_processes_share_one_state(tmp_path: Path) -> None:
     assert sorted(each.name for each in tmp_path.iterdir()) == ["policy.json", "state.json"]
 
 
-def test_the_state_is_bounded_and_its_table_adds_up(tmp_path: Path) -> None:
+def test_the_state_is_bounded_and_its_table_adds_up(tmp_path):
     """After a thousand calls the file is hardly larger than after two hundred, and periods still sum to all rows."""
     rng, monitored, sizes = np.random.default_rng(1), abstain.monitoring.Monitor(POLICY), []
     for k in range(1000):
@@ -84,7 +82,7 @@ def test_the_state_is_bounded_and_its_table_adds_up(tmp_path: Path) -> None:
     assert [one.period for one in again.periods] == [one.period for one in seen.periods]
 
 
-def test_options_of_a_state_are_kept(tmp_path: Path) -> None:
+def test_options_of_a_state_are_kept(tmp_path):
     """Other options are refused with their names, the same ones are taken."""
     state, loss, score = tmp_path / "state.json", np.zeros(20), np.random.default_rng(2).random(20)
     abstain.monitoring.update_monitor(state, POLICY, loss, score, run_length=500.0)
@@ -93,7 +91,7 @@ def test_options_of_a_state_are_kept(tmp_path: Path) -> None:
         abstain.monitoring.update_monitor(state, POLICY, loss, score / 3, run_length=600.0)
 
 
-def test_old_names_warn_and_work() -> None:
+def test_old_names_warn_and_work():
     """What was in ``abstain.thresholds`` is found there, with its new name."""
     new = abstain.monitoring
     old = {"Watch": new.Monitor, "load_watch": new.load_monitor, "monitor": abstain.monitor}
@@ -110,7 +108,7 @@ DATES = np.datetime64("2026-03-01") + np.arange(40).astype("timedelta64[D]")
 SECONDS = DATES.astype("datetime64[s]").astype(np.int64)
 
 
-def columns_of_days() -> Iterator[tuple[str, object, str]]:
+def columns_of_days():
     """Yield the same forty days in one format after the other, with what is read."""
     iso = DATES.astype(str)
     yield "dates", DATES, "dates"
@@ -129,7 +127,7 @@ def columns_of_days() -> Iterator[tuple[str, object, str]]:
 
 
 @pytest.mark.parametrize(("time", "unit"), [pytest.param(*rest, id=name) for name, *rest in columns_of_days()])
-def test_every_format_of_time_gives_the_same_weeks(time: object, unit: str) -> None:
+def test_every_format_of_time_gives_the_same_weeks(time, unit):
     """A period is a week whatever the format, and the result says what times were taken as."""
     rng = np.random.default_rng(3)
     loss, score = (rng.random(40) < 0.02).astype(float), rng.random(40)
@@ -140,7 +138,7 @@ def test_every_format_of_time_gives_the_same_weeks(time: object, unit: str) -> N
         assert seen.periods[0].period == "2026-03-01"
 
 
-def test_times_that_cannot_be_read_are_refused() -> None:
+def test_times_that_cannot_be_read_are_refused():
     """What is missing is called a date, and a date with two readings is refused."""
     for time, words in (
         (["03/04/2026", "05/06/2026"], "may begin with the day or with the month; write them as 2026-05-31"),
@@ -155,7 +153,7 @@ def test_times_that_cannot_be_read_are_refused() -> None:
             abstain.monitor(POLICY, [0.0, 0.0], [0.9, 0.8], time=time)
 
 
-def test_a_period_in_seconds_is_refused_where_times_are_dates() -> None:
+def test_a_period_in_seconds_is_refused_where_times_are_dates():
     """Unix seconds are read as dates, so a week is 7 and not 604800."""
     with pytest.raises(ValueError, match="period=604800 is in days; for seconds give period=7"):
         abstain.monitor(POLICY, np.zeros(40), np.linspace(0.5, 0.9, 40), time=SECONDS, period=604800.0)

@@ -4,8 +4,6 @@ import json
 import os
 import signal
 import time
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,12 +14,12 @@ import abstain
 from abstain.monitoring import DependentRowsWarning, Evidence, Monitor, load_monitor, monitor
 from abstain.thresholds import CopiedRowsWarning, ReusedCalibrationWarning
 from tests.monitoring.test_monitor import by_site, certified
-from tests.refusals import refused
+from tests.refusal import refused
 
 POLICY = certified()
 
 
-def rows(n: int, risk: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def rows(n, risk, seed=0):
     """Return losses and scores."""
     rng = np.random.default_rng([seed, 77])
     return (rng.random(n) < risk).astype(float), rng.random(n)
@@ -47,7 +45,7 @@ def test_parts_and_saved_states_say_what_all_rows_say(tmp_path_factory, cuts, ri
     assert sum(one.n for one in now.periods) == 1500
 
 
-def test_groups_and_clusters_are_taken_up(tmp_path: Path) -> None:
+def test_groups_and_clusters_are_taken_up(tmp_path):
     """A policy with groups, and one about clusters; a cluster that gets more rows later is refused."""
     policy, site = by_site(), np.where(np.arange(4000) % 8, "large", "small")
     loss, score = rows(4000, 0.1)
@@ -66,7 +64,7 @@ def test_groups_and_clusters_are_taken_up(tmp_path: Path) -> None:
     assert of_units.result().n == 20
 
 
-def test_a_week_that_is_sent_twice_is_noticed() -> None:
+def test_a_week_that_is_sent_twice_is_noticed():
     """The same rows, most of them with new ones, or in another order; what was seen stays, and again=True insists."""
     loss, score = rows(900, 0.02)
     watch = Monitor(POLICY)
@@ -78,7 +76,7 @@ def test_a_week_that_is_sent_twice_is_noticed() -> None:
     assert watch.update(loss[:300], score[:300], again=True).n == 1250
 
 
-def test_scores_that_tie_are_not_called_sent_before() -> None:
+def test_scores_that_tie_are_not_called_sent_before():
     """Four levels, few errors: weeks look alike, row by row, and the same week is still known by its order."""
     rng, watch = np.random.default_rng(3), Monitor(POLICY)
     weeks = [((rng.random(200) < 0.02) * 1.0, rng.integers(96, 100, 200) / 100) for _ in range(8)]
@@ -88,7 +86,7 @@ def test_scores_that_tie_are_not_called_sent_before() -> None:
     refused(ValueError, "sent before", watch.update, *weeks[3])
 
 
-def test_calibration_rows_are_known_again_in_part() -> None:
+def test_calibration_rows_are_known_again_in_part():
     """Nearly all of them, or mixed with others, in audit and monitor; not so other rows of the same population."""
     loss, score = rows(3000, 0.03)
     policy = abstain.choose_threshold(loss, score, risk=0.06, delta=0.05).policy(score="s")
@@ -108,7 +106,7 @@ def test_calibration_rows_are_known_again_in_part() -> None:
 # ---------------------------------------------------------------------- files
 
 
-def test_a_state_belongs_to_its_policy_and_is_not_replaced_by_others(tmp_path: Path) -> None:
+def test_a_state_belongs_to_its_policy_and_is_not_replaced_by_others(tmp_path):
     """Another policy, an edited file, a state that is newer, that of other options."""
     file = tmp_path / "state.json"
     watch = Monitor(POLICY)
@@ -130,7 +128,7 @@ def test_a_state_belongs_to_its_policy_and_is_not_replaced_by_others(tmp_path: P
     refused(ValueError, "cannot be read as the state of a monitor", load_monitor, tmp_path / "text.json", POLICY)
 
 
-def kill_while_writing(folder: Path, kills: int) -> int:
+def kill_while_writing(folder, kills):
     """Kill a writer again and again; return the states that were lost, of those that it said were written."""
     file, said, lost = folder / "state.json", folder / "said", 0
     first = Monitor(POLICY)
@@ -155,12 +153,12 @@ def kill_while_writing(folder: Path, kills: int) -> int:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_an_interrupted_write_loses_nothing(tmp_path: Path) -> None:
+def test_an_interrupted_write_loses_nothing(tmp_path):
     """A writer that is killed leaves the last whole state, which is the last that it reported or a later one."""
     assert kill_while_writing(tmp_path, 8) == 0
 
 
-def test_errors_in_runs_and_copies_are_noticed() -> None:
+def test_errors_in_runs_and_copies_are_noticed():
     """Equal rows one after the other, errors first in each day; not independent rows, nor a late change."""
     rng = np.random.default_rng(8)
     wrong, fresh = (rng.random(600) < 0.05) * 1.0, rng.random(3000)
@@ -178,7 +176,7 @@ def test_errors_in_runs_and_copies_are_noticed() -> None:
 # ---------------------------------------------------------------------- late labels
 
 
-def late(days: int, risk: float, rng: np.random.Generator) -> dict[str, Any]:
+def late(days, risk, rng):
     """Return 30 predictions a day; errors are known after 5 days, and success is after 30."""
     day = np.repeat(np.arange(days), 30).astype(float)
     wrong = rng.random(len(day)) < risk
@@ -186,7 +184,7 @@ def late(days: int, risk: float, rng: np.random.Generator) -> dict[str, Any]:
 
 
 @pytest.mark.filterwarnings("ignore::abstain.monitoring.DependentRowsWarning")
-def test_informative_delays_alarm_in_any_order_and_not_under_maturity() -> None:
+def test_informative_delays_alarm_in_any_order_and_not_under_maturity():
     """True risk 3 %, limit 5 %: by labels alone all streams alarm; at 30 days, in the order of prediction, none."""
     rng, by_label, by_age = np.random.default_rng(1), 0, 0
     for _ in range(10):
@@ -206,7 +204,7 @@ def test_informative_delays_alarm_in_any_order_and_not_under_maturity() -> None:
     assert (by_label, by_age) == (10, 0)
 
 
-def test_what_is_due_and_what_waits() -> None:
+def test_what_is_due_and_what_waits():
     """Dates, ages, rows that are given again, and those that are forgotten."""
     day = np.datetime64("2026-03-01") + np.arange(10)
     watch = Monitor(POLICY, maturity=np.timedelta64(4, "D"))
@@ -225,7 +223,7 @@ def test_what_is_due_and_what_waits() -> None:
     refused(ValueError, "give time=", watch.update, [0.0], [0.9])
 
 
-def test_a_mature_row_without_a_label() -> None:
+def test_a_mature_row_without_a_label():
     """Refused, or counted as an error; a rejected one needs no label."""
     when, score = [0.0, 1.0, 2.0], [0.99, 0.98, -1.0]
     with pytest.raises(ValueError, match=r"loss\[1\] is missing, an accepted row without a label although it is older"):
@@ -237,7 +235,7 @@ def test_a_mature_row_without_a_label() -> None:
         monitor(POLICY, [np.nan, 1.0, 0.0], score)
 
 
-def test_times_of_labels_put_rows_in_order() -> None:
+def test_times_of_labels_put_rows_in_order():
     """Rows in any order of the file, and none before those that were watched."""
     loss, score = rows(3000, 0.02)
     loss[2000:] = rows(1000, 0.3, 4)[0]
@@ -253,7 +251,7 @@ def test_times_of_labels_put_rows_in_order() -> None:
     refused(ValueError, "earlier times were not", watch.update, [0.0], [0.9], time=[np.datetime64("2026-01-01")])
 
 
-def test_clusters_are_as_old_as_their_first_row() -> None:
+def test_clusters_are_as_old_as_their_first_row():
     """Wrong clusters have one row and right ones twelve: in the order of first rows no guarantee is violated."""
     rng, broken = np.random.default_rng(10), 0
     score = rng.random(3000)
@@ -280,7 +278,7 @@ def test_clusters_are_as_old_as_their_first_row() -> None:
 # ---------------------------------------------------------------------- changes, nulls, the table
 
 
-def test_a_late_change_is_signalled_before_the_guarantee_is_called_broken() -> None:
+def test_a_late_change_is_signalled_before_the_guarantee_is_called_broken():
     """After 10,000 good rows; the signal says that it breaks no guarantee."""
     loss = np.r_[rows(10_000, 0.02)[0], rows(2000, 0.1, 1)[0]]
     seen = monitor(POLICY, loss, np.ones(12_000), accepted_only=True)
@@ -289,7 +287,7 @@ def test_a_late_change_is_signalled_before_the_guarantee_is_called_broken() -> N
     assert "This is no violation" in " ".join(str(seen).split())
 
 
-def test_the_mean_since_the_first_row_forgives() -> None:
+def test_the_mean_since_the_first_row_forgives():
     """2 % and 8 % by turns of 1,500 rows: broken at every row, not in the mean, which good times come first in."""
     rng = np.random.default_rng(6)
     swings = np.concatenate([rng.random(1500) < risk for risk in (0.02, 0.08) * 6]) * 1.0
@@ -299,7 +297,7 @@ def test_the_mean_since_the_first_row_forgives() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::abstain.monitoring.DependentRowsWarning")
-def test_a_window_forgives_within_and_not_beyond() -> None:
+def test_a_window_forgives_within_and_not_beyond():
     """Bets are evaluated at ends of windows alone; parts of any size, a saved state, and times give the same."""
     rng = np.random.default_rng(6)
     swings = np.concatenate([rng.random(500) < risk for risk in (0.09, 0.0) * 9]) * 1.0
@@ -327,7 +325,7 @@ def test_a_window_forgives_within_and_not_beyond() -> None:
     refused(TypeError, "two guarantees", monitor, POLICY, bad, np.ones(1060), window=100, since_first=True)
 
 
-def test_the_table_by_period() -> None:
+def test_the_table_by_period():
     """Exact intervals of each week, the last periods, and plain values."""
     watch = Monitor(POLICY)
     for week in range(30):

@@ -2,22 +2,19 @@
 
 import sqlite3
 from contextlib import closing
-from typing import Any
 
 import duckdb
 import polars as pl
 
-from abstain.policy import Policy
 
-
-def module(policy: Policy) -> dict[str, Any]:
+def module(policy):
     """Return the names of the exported file."""
-    names: dict[str, Any] = {"__name__": "exported"}
+    names = {"__name__": "exported"}
     exec(compile(policy.to_python(), "exported.py", "exec"), names)
     return names
 
 
-def in_sql(policy: Policy, rows: list[dict[str, Any]]) -> list[list[bool | None]]:
+def in_sql(policy, rows):
     """Return what DuckDB and SQLite make of rows."""
     frame = pl.DataFrame(rows, infer_schema_length=None)
     with duckdb.connect() as connection:

@@ -1,7 +1,5 @@
 """Policies of every kind, with rows that they decide."""
 
-from typing import Any
-
 import numpy as np
 
 import abstain
@@ -11,12 +9,12 @@ K = 4
 CLASSES = [f"c{k}" for k in range(K)]
 
 
-def logits(n: int, seed: int, spread: float = 3.0) -> Any:
+def logits(n, seed, spread=3.0):
     """Return rows of logits."""
     return spread * np.random.default_rng(seed).standard_normal((n, K))
 
 
-def probabilities(n: int, seed: int) -> Any:
+def probabilities(n, seed):
     """Return rows of probabilities, some with few decimals."""
     p = np.random.default_rng(seed).dirichlet(np.full(K, 0.4), size=n)
     p[::3] = np.floor(1000 * p[::3]) / 1000
@@ -24,7 +22,7 @@ def probabilities(n: int, seed: int) -> Any:
     return np.clip(p, 0.0, 1.0)
 
 
-def fitted(score: Any, groups: Any = None, seed: int = 1, **objective: Any) -> Any:
+def fitted(score, groups=None, seed=1, **objective):
     """Return the threshold that is chosen for a score; one of its values is the threshold."""
     rng = np.random.default_rng(seed)
     rank = np.argsort(np.argsort(score)) / len(score)
@@ -32,14 +30,14 @@ def fitted(score: Any, groups: Any = None, seed: int = 1, **objective: Any) -> A
     return abstain.choose_threshold(loss, score, groups=groups, **(objective or {"coverage": 0.6}))
 
 
-def by_hand(score: str, thresholds: dict[str, float], **more: Any) -> Policy:
+def by_hand(score, thresholds, **more):
     """Return a policy that guarantees nothing, with thresholds by hand."""
-    plain: Any = {"inputs": None, "temperature": None, "group": None, "guarantee": None}
+    plain = {"inputs": None, "temperature": None, "group": None, "guarantee": None}
     plain |= {"objective": Objective(), "calibration": Calibration(n=9)}
     return Policy(score=score, thresholds=thresholds, **{**plain, **more})
 
 
-def rows_of(name: str, n: int, seed: int) -> list[dict[str, Any]]:
+def rows_of(name, n, seed):
     """Return rows of a kind of policy, by column."""
     rng = np.random.default_rng(seed)
     if name in ("column", "groups", "uncertainty", "declined"):
@@ -56,7 +54,7 @@ def rows_of(name: str, n: int, seed: int) -> list[dict[str, Any]]:
     return [dict(zip(CLASSES, map(float, row), strict=True)) for row in matrix]
 
 
-def matrix_of(rows: list[dict[str, Any]], columns: list[str]) -> Any:
+def matrix_of(rows, columns):
     """Return columns of rows as a matrix."""
     return np.array([[row[column] for column in columns] for row in rows])
 
@@ -73,7 +71,7 @@ COMPUTED = {
 KINDS = ["column", "groups", "uncertainty", "declined", "positive", *[name.replace(" of ", "_") for name in COMPUTED]]
 
 
-def make(name: str, n: int = 800) -> tuple[Policy, list[dict[str, Any]]]:
+def make(name, n=800):
     """Return a policy of a kind, and the rows that it was calibrated on."""
     rows = rows_of(name, n, 0)
     if name in ("column", "declined"):
@@ -89,6 +87,6 @@ def make(name: str, n: int = 800) -> tuple[Policy, list[dict[str, Any]]]:
         score = compute("msp", "probabilities", matrix_of(rows, ["p"]), None)
         return fitted(score).policy(score="msp", probabilities="p"), rows
     spec, kind, temperature = COMPUTED[name.replace("_", " of ")]
-    score = compute(spec, kind, matrix_of(rows, CLASSES), temperature)  # type: ignore[arg-type]
-    options: Any = {kind: CLASSES}
+    score = compute(spec, kind, matrix_of(rows, CLASSES), temperature)
+    options = {kind: CLASSES}
     return fitted(score).policy(score=spec, temperature=temperature, **options), rows

@@ -10,7 +10,7 @@ import abstain
 POLICY = abstain.choose_threshold([0, 1, 0], [0.9, 0.2, 0.6], coverage=0.5).policy(score="msp")
 
 
-def test_draws_follow_from_identifier_and_seed() -> None:
+def test_draws_follow_from_identifier_and_seed():
     """A row is drawn if the hash of seed and identifier lies below its chance, whatever else is decided with it."""
     score, names = [0.95, 0.7, 0.3, float("nan")], ["a", "b", "c", "d"]
     found = POLICY.decide(score, ids=names, audit=0.5, seed="secret")
@@ -22,7 +22,7 @@ def test_draws_follow_from_identifier_and_seed() -> None:
     assert (one.drawn[0], one.label_probability[0], one.reason[0]) == (found.drawn[1], 0.5, "accepted")
 
 
-def test_the_share_that_is_drawn() -> None:
+def test_the_share_that_is_drawn():
     """Of many answers about the asked share is drawn; another seed draws others, of all rejected ones every one."""
     score = np.linspace(0, 1, 20_000)
     names = [str(k) for k in range(20_000)]
@@ -33,7 +33,7 @@ def test_the_share_that_is_drawn() -> None:
     assert both == pytest.approx(0.01, abs=0.006)
 
 
-def test_what_cannot_be_drawn() -> None:
+def test_what_cannot_be_drawn():
     """Draws need names, one for each row, and a chance above 0."""
     for given, error, message in (
         ({"audit": 0.1, "seed": 1}, TypeError, "needs ids="),
@@ -46,7 +46,7 @@ def test_what_cannot_be_drawn() -> None:
             POLICY.decide([0.9], **given)
 
 
-def test_names_are_of_one_row_each() -> None:
+def test_names_are_of_one_row_each():
     """Rows of one name would be drawn together; a whole number is one name, whatever its type."""
     with pytest.raises(ValueError, match="no two alike"):
         POLICY.decide([0.9, 0.8], ids=["a", "a"], audit=0.5, seed=1)

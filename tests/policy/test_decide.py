@@ -6,8 +6,6 @@ import math
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,11 +29,11 @@ from tests.policy.policies import (
     probabilities,
     rows_of,
 )
-from tests.refusals import refused
+from tests.refusal import refused
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_every_form_decides_alike(name: str) -> None:
+def test_every_form_decides_alike(name):
     """Rows, frames of two libraries, lists of rows and arrays: the same decisions, reasons and scores to the bit."""
     policy, calibration = make(name)
     rows = calibration + rows_of(name, 500, 7)
@@ -63,7 +61,7 @@ def test_every_form_decides_alike(name: str) -> None:
         (np.float64(0.7), "accepted"), ("0.7", "accepted"), ("", "missing_score"),
     ],
 )  # fmt: skip
-def test_a_number_has_a_stated_outcome(value: Any, reason: str) -> None:
+def test_a_number_has_a_stated_outcome(value, reason):
     """Bare, in a row and in an array: whatever a service may be given."""
     policy = abstain.choose_threshold([0, 1, 0], [0.9, 0.2, 0.6], coverage=0.5).policy(score="msp")
     for found in (policy.decide(value), policy.decide({"msp": value, "other": "x"})):
@@ -79,7 +77,7 @@ def test_a_number_has_a_stated_outcome(value: Any, reason: str) -> None:
     [("north", "accepted"), ("North", "unknown_group"), (None, "unknown_group"), (math.nan, "unknown_group"),
      ("closed", "no_threshold")],
 )  # fmt: skip
-def test_a_group_has_a_stated_outcome(site: Any, reason: str) -> None:
+def test_a_group_has_a_stated_outcome(site, reason):
     """Unknown, missing, or one in which the objective was not attainable."""
     found = abstain.choose_threshold([0, 0, 1, 1], [3, 2, 3, 2], risk=0.1, groups=["north"] * 2 + ["closed"] * 2)
     policy = found.policy(score="s", group="site")
@@ -89,7 +87,7 @@ def test_a_group_has_a_stated_outcome(site: Any, reason: str) -> None:
     assert policy.decide([5.0, 1.0], [site, "north"]).reason.tolist() == [reason, "below_threshold"]
 
 
-def test_what_does_not_fit_is_refused() -> None:
+def test_what_does_not_fit_is_refused():
     """Per cent, logits for probabilities and the reverse, another number of classes, a missing column or group."""
     of_p, of_z = make("msp_probabilities")[0], make("msp_logits")[0]
     p, z = probabilities(30, 3), logits(30, 3)
@@ -111,7 +109,7 @@ def test_what_does_not_fit_is_refused() -> None:
     refused(ValueError, "the row has no 'site'", grouped.decide, {"s": 0.5})
 
 
-def test_one_row_of_classes_or_many() -> None:
+def test_one_row_of_classes_or_many():
     """An array of shape (K,) is one row; a row with a missing or infinite entry has no score."""
     policy, _ = make("msp_logits")
     z = logits(3, 5)
@@ -129,7 +127,7 @@ def test_one_row_of_classes_or_many() -> None:
     assert len(named.decide([[0.2], [0.8], [0.9]])) == 3
 
 
-def test_scores_of_the_library_decide_too() -> None:
+def test_scores_of_the_library_decide_too():
     """A score without an arithmetic of its own is computed by ``abstain.scores``, for a row as for many."""
     z = logits(60, 1)
     score = compute("neg_entropy", "logits", z, 2.0)
@@ -140,19 +138,19 @@ def test_scores_of_the_library_decide_too() -> None:
 
 
 @pytest.mark.parametrize("name", COMPUTED)
-def test_scores_are_those_of_their_room(name: str) -> None:
+def test_scores_are_those_of_their_room(name):
     """Up to rounding, large and small logits included."""
     score, kind, temperature = COMPUTED[name]
     rows = np.vstack([logits(500, 2, spread) for spread in (0.01, 1.0, 30.0, 300.0)])
     rows = rows if kind == "logits" else probabilities(2000, 2)
-    columns: Any = {kind: rows / (temperature or 1.0)}
+    columns = {kind: rows / (temperature or 1.0)}
     expected = abstain.scores.compute(score, abstain.Outputs(**columns, unlabelled=True))
-    assert np.allclose(compute(score, kind, rows, temperature), expected, rtol=1e-13, atol=1e-15)  # type: ignore[arg-type]
+    assert np.allclose(compute(score, kind, rows, temperature), expected, rtol=1e-13, atol=1e-15)
 
 
 @settings(max_examples=200)
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=9), st.sampled_from([None, 0.3, 1.7]))
-def test_one_row_and_many_agree_to_the_bit(row: list[float], temperature: float | None) -> None:
+def test_one_row_and_many_agree_to_the_bit(row, temperature):
     """Whatever rows stand beside it, and however many."""
     columns = [f"z{k}" for k in range(len(row))]
     for score in ("msp", "softmax_margin", "max_logit", "logit_margin"):
@@ -165,7 +163,7 @@ def test_one_row_and_many_agree_to_the_bit(row: list[float], temperature: float 
         assert policy.decide(beside).score[[1, 3, 5]].tolist() == [alone] * 3
 
 
-def test_a_policy_belongs_to_a_model(tmp_path: Path) -> None:
+def test_a_policy_belongs_to_a_model(tmp_path):
     """Another model, other classes or another order, another temperature: refused when it is loaded."""
     names = ["no", "yes", "perhaps", "never"]
     found = fitted(compute("msp", "logits", logits(90, 0), 2.0))
@@ -187,7 +185,7 @@ def test_a_policy_belongs_to_a_model(tmp_path: Path) -> None:
     refused(ValueError, "does not say its model", make("column")[0].check, model="net 7")
 
 
-def test_policies_of_the_first_format_are_read(tmp_path: Path) -> None:
+def test_policies_of_the_first_format_are_read(tmp_path):
     """Which had no classes, no second score and said nothing about the model."""
     policy, _ = make("groups")
     policy.save(tmp_path / "p.json")
@@ -204,7 +202,7 @@ def test_policies_of_the_first_format_are_read(tmp_path: Path) -> None:
     assert old.about == {}
 
 
-def test_loading_a_policy_loads_no_package_but_this_one(tmp_path: Path) -> None:
+def test_loading_a_policy_loads_no_package_but_this_one(tmp_path):
     """What it costs beside ``import numpy`` is held by ``benchmarks/start.py`` and its slow test."""
     make("msp_logits")[0].save(tmp_path / "p.json")
     load = f"import abstain; abstain.load_policy({str(tmp_path / 'p.json')!r}).decide([1., 2., 0., 3.])"
@@ -213,7 +211,7 @@ def test_loading_a_policy_loads_no_package_but_this_one(tmp_path: Path) -> None:
     assert {name for name in shown if not name.startswith("abstain._")} == {"abstain.policy"}
 
 
-def test_pandas_without_numbers_is_missing() -> None:
+def test_pandas_without_numbers_is_missing():
     """NA and None of data frames have no score and no group."""
     policy, _ = make("groups")
     frame = pd.DataFrame({"s": pd.array([9.0, None], dtype="Float64"), "site": pd.array([None, "N's"], dtype="string")})
@@ -221,7 +219,7 @@ def test_pandas_without_numbers_is_missing() -> None:
 
 
 @pytest.mark.parametrize("name", ["column", "groups", "msp_logits"])
-def test_a_row_of_pandas_is_a_row(name: str) -> None:
+def test_a_row_of_pandas_is_a_row(name):
     """By the names of its columns, text beside numbers too; a column of scores stays many rows."""
     pandas = pytest.importorskip("pandas")
     policy, rows = make(name)
@@ -231,7 +229,7 @@ def test_a_row_of_pandas_is_a_row(name: str) -> None:
         assert len(policy.decide(frame["s"])) == 20
 
 
-def test_a_pair_of_probabilities_is_not_guessed_at() -> None:
+def test_a_pair_of_probabilities_is_not_guessed_at():
     """Of a policy on P(class 1) two numbers may be one case or two; nor are many decisions true or false."""
     found = abstain.choose_threshold([0, 1, 0, 0], [0.9, 0.6, 0.8, 0.95], coverage=0.5)
     for known in ({}, {"class_names": ["paid", "default"]}):
@@ -243,7 +241,7 @@ def test_a_pair_of_probabilities_is_not_guessed_at() -> None:
         refused(ValueError, "the truth of 2 decisions is ambiguous", bool, policy.decide([[0.55], [0.95]]))
 
 
-def test_sixteen_threads_decide_as_one() -> None:
+def test_sixteen_threads_decide_as_one():
     """A service shares one policy: the very first call, and all others, may come from any thread."""
     scores = np.random.default_rng(0).random(4000)
     for _ in range(6):
@@ -258,7 +256,7 @@ def test_sixteen_threads_decide_as_one() -> None:
 
 
 @pytest.mark.parametrize("number", [0.7, np.float32(0.7), 1, np.array(0.7)])
-def test_accept_takes_one_number(number: Any) -> None:
+def test_accept_takes_one_number(number):
     policy = abstain.choose_threshold([0, 1, 0], [0.9, 0.2, 0.6], coverage=0.5).policy(score="msp")
     assert policy.accept(number)
     assert not policy.accept(0.5)
@@ -266,9 +264,9 @@ def test_accept_takes_one_number(number: Any) -> None:
 
 
 @pytest.mark.parametrize("form", ["row", "rows", "frame", "arrays", "exported", "in SQL"])
-def test_the_reasons_are_those_of_the_decision_table(form: str) -> None:
+def test_the_reasons_are_those_of_the_decision_table(form):
     """Each case by hand: first and second score, group, whether the model declined; then the reason."""
-    table: list[tuple[Any, Any, str | None, bool, str]] = [
+    table = [
         (0.9, 0.9, "a", False, "accepted"),
         (0.6, 0.5, "a", False, "accepted"),
         (0.5, 0.9, "a", False, "below_threshold"),
@@ -306,14 +304,14 @@ def test_the_reasons_are_those_of_the_decision_table(form: str) -> None:
 
 
 @pytest.mark.parametrize("frame", [pl.DataFrame, pd.DataFrame])
-def test_a_missing_list_of_classes_alone_has_no_score(frame: Any) -> None:
+def test_a_missing_list_of_classes_alone_has_no_score(frame):
     policy = abstain.choose_threshold([0, 1, 0], [0.9, 0.2, 0.6], coverage=0.5).policy(score="msp", probabilities="p")
     found = policy.decide(frame({"p": [[0.7, 0.3, 0.0], None, [0.2, 0.3, 0.5]]}))
     assert found.reason.tolist() == ["accepted", "missing_score", "below_threshold"]
     assert found.score[[0, 2]].tolist() == [0.7, 0.5]
 
 
-def test_logits_between_0_and_1_are_logits() -> None:
+def test_logits_between_0_and_1_are_logits():
     """Only rows that all sum to 1, with decimals, are taken for probabilities."""
     policy = by_hand("max_logit", {"": 0.9}, inputs={"logits": ["x", "y", "z"]})
     assert policy.decide([[0.2, 0.3, 0.4], [0.5, 0.1, 0.1]]).score.tolist() == [0.4, 0.5]
@@ -322,7 +320,7 @@ def test_logits_between_0_and_1_are_logits() -> None:
     refused(ValueError, "these are probabilities, not logits", policy.decide, [[0.0, 0.3, 0.7], [0.5, 0.25, 0.25]])
 
 
-def test_what_a_case_cost_is_counted_per_case() -> None:
+def test_what_a_case_cost_is_counted_per_case():
     """Errors of what is answered, and reviews of the rest; nothing answered costs reviews alone, NaN is unknown."""
     asked = Objective(cost_error=5.0, cost_review=2.0)
     table = [(0.8, 0.1, 0.8), (1.0, 0.2, 1.0), (0.0, math.nan, 2.0), (math.nan, 0.1, None), (0.5, 0.0, 1.0)]
@@ -332,7 +330,7 @@ def test_what_a_case_cost_is_counted_per_case() -> None:
         assert other.cost_per_case(0.8, 0.1) is None
 
 
-def test_groups_that_are_equal_as_numbers_keep_their_names() -> None:
+def test_groups_that_are_equal_as_numbers_keep_their_names():
     """True, 1 and 1.0 are equal to Python, and name different groups in a list, as they do in a row."""
     policy = by_hand("s", {"true": 0.9, "1": 0.2}, group="g")
     groups = [True, 1, 1.0, "1"]

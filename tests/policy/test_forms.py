@@ -5,8 +5,6 @@ import math
 import subprocess
 import sys
 from dataclasses import fields, replace
-from pathlib import Path
-from typing import Any
 
 import duckdb
 import jsonschema
@@ -15,17 +13,17 @@ import polars as pl
 import pytest
 
 import abstain
-from abstain.policy import KEPT, REASONS, Policy, SecondScore, schema
+from abstain.policy import KEPT, REASONS, SecondScore, schema
 from tests.policy.forms import in_sql, module
 from tests.policy.policies import CLASSES, KINDS, by_hand, fitted, make, rows_of
-from tests.refusals import refused
+from tests.refusal import refused
 
 N = 2_000
 #: Kinds of policies that SQL can express.
 IN_SQL = ["column", "groups", "uncertainty", "declined", "positive", "msp_probabilities", "margin_probabilities"]
 
 
-def beyond(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def beyond(rows):
     """Return rows in which a number, or a group, is missing, NaN, infinite or unknown."""
     first, found = next(name for name in rows[0] if name not in ("site", "declined")), []
     for value in (None, math.nan, math.inf, -math.inf):
@@ -36,7 +34,7 @@ def beyond(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_the_python_file_decides_alike(name: str) -> None:
+def test_the_python_file_decides_alike(name):
     """On 2,000 random rows and on all calibration rows, one of which is the threshold: score and reason to the bit."""
     policy, calibration = make(name)
     rows = calibration + rows_of(name, N, 11) + beyond(calibration)
@@ -50,7 +48,7 @@ def test_the_python_file_decides_alike(name: str) -> None:
     assert many.reason.tolist() == [each.reason for each in expected]
 
 
-def test_the_python_file_takes_numbers_and_lists() -> None:
+def test_the_python_file_takes_numbers_and_lists():
     """A number or a list of classes is one row, as for the policy; many rows and a wrong width are refused."""
     finished, computed = make("column")[0], make("msp_logits")[0]
     alone, classes = module(finished)["decide"], module(computed)["decide"]
@@ -65,7 +63,7 @@ def test_the_python_file_takes_numbers_and_lists() -> None:
 
 
 @pytest.mark.parametrize("name", IN_SQL)
-def test_sql_decides_alike(name: str) -> None:
+def test_sql_decides_alike(name):
     """In DuckDB and SQLite: the same rows, the calibration rows and what is missing among them."""
     policy, calibration = make(name)
     rows = calibration + rows_of(name, N, 12) + beyond(calibration)
@@ -73,22 +71,22 @@ def test_sql_decides_alike(name: str) -> None:
     assert in_sql(policy, rows) == [expected, expected]
 
 
-def bare(score: str, columns: list[str], threshold: float, **more: Any) -> Policy:
+def bare(score, columns, threshold, **more):
     """Return a policy on probabilities, or on a column, with a threshold by hand."""
     inputs = {"probabilities": columns} if score in ("msp", "softmax_margin") else None
     return by_hand(score, {"": threshold}, inputs=inputs, **more)
 
 
 NAN, INF = math.nan, math.inf
-MISSING: list[tuple[list[Any], Any]] = [
+MISSING = [
     ([0.6, None, 0.4], NAN), ([NAN, 0.6, 0.4], NAN), ([0.6, 0.4, INF], NAN), ([0.6, -INF, 0.4], NAN),
 ]  # fmt: skip
 #: Rows of three classes that all forms refuse, for each score: off by more than a thousandth.
-REFUSED: list[tuple[list[Any], Any]] = [
+REFUSED = [
     ([1.0011, -0.0005, -0.0006], None), ([1.0005, -0.0011, 0.0006], None), ([0.5, 0.5, 0.0011], None),
     ([0.5, 0.4989, 0.0], None), ([0.9, 0.9, 0.0], None), ([90.0, 10.0, 0.0], None),
 ]  # fmt: skip
-EDGES: list[tuple[str, float, list[tuple[list[Any], Any]]]] = [
+EDGES = [
     ("msp", 0.6, [
         ([0.6, 0.3, 0.1], 0.6), ([0.3, 0.6, 0.1], 0.6), ([0.1, 0.3, 0.6], 0.6), ([0.59, 0.3, 0.11], 0.59),
         ([0.3, 0.59, 0.11], 0.59), ([1.0005, -0.0005, 0.0], 1.0), ([0.5, 0.5, 0.0009], 0.5),
@@ -140,7 +138,7 @@ def test_every_form_gives_the_score_that_is_written_beside_its_row(score, thresh
         assert got == answers
 
 
-def test_what_has_no_exact_form_is_refused() -> None:
+def test_what_has_no_exact_form_is_refused():
     """A score that needs more than sums and quotients leaves the library as a column."""
     entropy = fitted(np.linspace(-1, 0, 50)).policy(score="neg_entropy", logits=CLASSES)
     refused(ValueError, "'neg_entropy' needs the library; write the score", entropy.to_python)
@@ -161,12 +159,12 @@ def test_what_has_no_exact_form_is_refused() -> None:
     refused(ValueError, "dialect='oracle' is not known", words.to_sql, "oracle")
 
 
-def test_the_file_is_a_program(tmp_path: Path) -> None:
+def test_the_file_is_a_program(tmp_path):
     """It reads JSON lines and writes them with the decision, with no package to be found."""
     policy, calibration = make("groups")
     (tmp_path / "decide.py").write_text(policy.to_python())
     lines = "".join(json.dumps(row) + "\n" for row in calibration)
-    piped: Any = {"cwd": tmp_path, "capture_output": True, "text": True}
+    piped = {"cwd": tmp_path, "capture_output": True, "text": True}
     done = subprocess.run([sys.executable, "-I", "-S", "decide.py"], input=lines, check=True, **piped)
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert [row.pop("decision")["accepted"] for row in found] == [policy.decide(row).accepted for row in calibration]
@@ -177,7 +175,7 @@ def test_the_file_is_a_program(tmp_path: Path) -> None:
         assert (run.returncode, run.stdout, run.stderr[: len(said)]) == (1, "", said)
 
 
-def test_text_of_strangers_is_quoted() -> None:
+def test_text_of_strangers_is_quoted():
     """Names and notes with quotes and backslashes break neither form."""
     score = np.linspace(0, 1, 40)
     found = fitted(score, groups=["it's", 'a "b" \\'] * 20)
@@ -192,7 +190,7 @@ def test_text_of_strangers_is_quoted() -> None:
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_the_schema_describes_what_is_written(tmp_path: Path, name: str) -> None:
+def test_the_schema_describes_what_is_written(tmp_path, name):
     """Every kind is valid; a field too many, too few or of another type is not."""
     policy, _ = make(name)
     policy.save(tmp_path / "p.json")
@@ -206,7 +204,7 @@ def test_the_schema_describes_what_is_written(tmp_path: Path, name: str) -> None
     assert not any(checker.is_valid(each) for each in changed)
 
 
-def test_thresholds_that_accept_nothing_or_all() -> None:
+def test_thresholds_that_accept_nothing_or_all():
     """An objective that is not attainable rejects every row in every form."""
     policy = abstain.choose_threshold([1, 1], [0.2, 0.4], risk=0.1).policy(score="s")
     assert policy.decide(5.0).reason == module(policy)["decide"]({"s": 5.0})[1] == "no_threshold"
@@ -214,7 +212,7 @@ def test_thresholds_that_accept_nothing_or_all() -> None:
         assert connection.execute(f"SELECT {policy.to_sql()} FROM (SELECT 5.0 AS s)").fetchall() == [(False,)]
 
 
-def test_the_schema_names_what_the_library_knows(tmp_path: Path) -> None:
+def test_the_schema_names_what_the_library_knows(tmp_path):
     """Format, reasons, and the arguments by which files are read: the schema is a file."""
     make("column")[0].save(tmp_path / "p.json")
     found, content = schema(), json.loads((tmp_path / "p.json").read_text())
@@ -225,7 +223,7 @@ def test_the_schema_names_what_the_library_knows(tmp_path: Path) -> None:
     assert set(found["properties"]["second"]["required"]) == {each.name for each in fields(SecondScore)}
 
 
-def test_sql_takes_all_words_for_an_abstention() -> None:
+def test_sql_takes_all_words_for_an_abstention():
     """In capitals, too, as the policy does."""
     chosen = abstain.choose_threshold([0, 1, 0] * 50, [0.9, 0.2, 0.6] * 50, coverage=0.5)
     policy = chosen.policy(score="conf", reading={"abstained": "refused"})

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ import pytest
 import abstain
 from abstain.cli import run
 from tests.policy.policies import by_hand
-from tests.refusals import refused
+from tests.refusal import refused
 
 pl = pytest.importorskip("polars")
 
@@ -19,13 +18,13 @@ CENTS = [f"{cent}%" for cent in (5, 30, 55, 80, 95)]
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """Work in an empty folder."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def made(said: list[str], *options: str) -> tuple[Any, Any, list[Any]]:
+def made(said, *options):
     """Return the policy of a file of such confidences, the exported decide, and the texts of its rows."""
     rng = np.random.default_rng(0)
     place = rng.integers(0, len(said), 600)
@@ -34,7 +33,7 @@ def made(said: list[str], *options: str) -> tuple[Any, Any, list[Any]]:
     made = ["cal.csv", "--loss", "wrong", "--confidence", "said", "--coverage", "0.35", "-o", "p.json", *options]
     assert run(["threshold", *made]) == 0
     assert run(["export", "p.json", "-o", "d.py"]) == 0
-    names: dict[str, Any] = {"__name__": "exported"}
+    names = {"__name__": "exported"}
     exec(compile(Path("d.py").read_text(), "d.py", "exec"), names)
     return abstain.load_policy("p.json"), names["decide"], rows["said"]
 
@@ -43,7 +42,7 @@ def made(said: list[str], *options: str) -> tuple[Any, Any, list[Any]]:
     ("said", "options"),
     [(WORDS, ()), (CENTS, ()), (["no idea", "maybe", "sure"], ("--confidence-levels", "no idea,maybe,sure"))],
 )
-def test_texts_are_read_as_at_calibration(said: list[str], options: tuple[str, ...], folder: Path) -> None:
+def test_texts_are_read_as_at_calibration(said, options, folder):
     """One row, a frame, a list, the exported file and apply agree on every row of the calibration file."""
     policy, decide, texts = made(said, *options)
     assert run(["apply", "p.json", "cal.csv", "-o", "out.csv"]) == 0
@@ -70,7 +69,7 @@ def test_texts_are_read_as_at_calibration(said: list[str], options: tuple[str, .
         (WORDS, 90, r"outside \[1, 5\]"),
     ],
 )
-def test_what_is_beyond_the_scale_is_refused(said: list[str], wrong: Any, message: str, folder: Path) -> None:
+def test_what_is_beyond_the_scale_is_refused(said, wrong, message, folder):
     """90 is no 90 %, and a word of another scale no word of this one: in every form, and nothing is written."""
     policy, decide, _ = made(said)
     forms = [wrong, {"said": wrong}, [wrong], pl.DataFrame({"said": [wrong]})]
@@ -81,7 +80,7 @@ def test_what_is_beyond_the_scale_is_refused(said: list[str], wrong: Any, messag
     assert not Path("out.csv").exists()
 
 
-def test_the_scale_is_stated(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_scale_is_stated(folder, capsys):
     """The command says which word is which place, the file keeps them, and SQL, which reads no words, is refused."""
     policy, _, _ = made(WORDS)
     assert "very low = 1, low = 2, medium|moderate = 3" in " ".join(capsys.readouterr().err.split())
@@ -91,7 +90,7 @@ def test_the_scale_is_stated(folder: Path, capsys: pytest.CaptureFixture[str]) -
 
 
 CENT, PLACES = ["%"], ["low", "Quite sure", "certain|sure"]
-SAID: list[tuple[list[str], Any, Any]] = [
+SAID = [
     *[(CENT, text, 0.9) for text in ("90%", "90 %", "90 percent", "90 per cent", "9/10", "9 out of 10", "0.9", 0.9)],
     (CENT, "12.5 %", 0.125), (CENT, "4.5 / 10", 0.45), (CENT, 0, 0.0), (CENT, "100%", 1.0), (CENT, "3/0", None),
     *[(CENT, text, ValueError) for text in ("101%", "11/10", 1.1, -0.1, "sure", "9 of 10", "5%%")],
@@ -104,7 +103,7 @@ SAID: list[tuple[list[str], Any, Any]] = [
 
 
 @pytest.mark.parametrize(("levels", "said", "wanted"), SAID)
-def test_a_confidence_is_the_number_that_is_written_beside_it(levels: list[str], said: Any, wanted: Any) -> None:
+def test_a_confidence_is_the_number_that_is_written_beside_it(levels, said, wanted):
     """Of a row by column; None: missing."""
     policy = by_hand("said", {"": 0.5}, reading={"confidence_levels": levels})
     if wanted in (ValueError, TypeError):

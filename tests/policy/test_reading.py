@@ -3,21 +3,19 @@
 import dataclasses
 import hashlib
 import json
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import abstain
 from abstain.policy import SecondScore, score_reading
-from tests.refusals import refused
+from tests.refusal import refused
 
 LOGITS = np.array([[2.0, 0.0, 1.0], [0.5, 1.5, 0.0], [0.0, 0.3, 0.1], [3.0, 0.0, 0.0]])
 LABELS = np.array([0, 1, 2, 0])
 
 
-def test_without_a_name_the_score_of_logits_is_their_largest_probability() -> None:
+def test_without_a_name_the_score_of_logits_is_their_largest_probability():
     """Softmax by hand; the policy keeps that logits are its inputs."""
     outputs = abstain.read_outputs({"labels": LABELS, "logits": LOGITS})
     how = score_reading(outputs)
@@ -27,7 +25,7 @@ def test_without_a_name_the_score_of_logits_is_their_largest_probability() -> No
 
 
 @pytest.mark.parametrize("name", [None, "msp"])
-def test_without_logits_the_inputs_are_probabilities(name: str | None) -> None:
+def test_without_logits_the_inputs_are_probabilities(name):
     """There is nothing else that they could be."""
     powers = np.exp(LOGITS)
     outputs = abstain.read_outputs({"labels": LABELS, "probabilities": powers / powers.sum(axis=1, keepdims=True)})
@@ -35,7 +33,7 @@ def test_without_logits_the_inputs_are_probabilities(name: str | None) -> None:
     assert (how.score, how.inputs) == ("msp", {"probabilities": ["probabilities"]})
 
 
-def test_a_score_that_nothing_gives() -> None:
+def test_a_score_that_nothing_gives():
     """The message tells an unknown name from a known one whose inputs lack; parameters of a score do not matter."""
     outputs = abstain.read_outputs({"loss": [0.0, 1.0, 0.0], "confidence": [0.9, 0.5, 0.7]})
     for score, temperature, message in (
@@ -67,7 +65,7 @@ def test_labelled_rows_are_read_as_at_calibration_but_for_what_is_given(given, k
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_statement_names_the_weighted_population(weighted: bool) -> None:
+def test_the_statement_names_the_weighted_population(weighted):
     """A certificate with weights is about the population that the weights describe, and says so."""
     rng = np.random.default_rng(0)
     loss, confidence = (rng.random(2000) < 0.02).astype(float), rng.random(2000)
@@ -78,7 +76,7 @@ def test_the_statement_names_the_weighted_population(weighted: bool) -> None:
 
 
 @pytest.mark.parametrize("name", ["score", "inputs", "temperature", "uncertainty", "threshold"])
-def test_a_second_score_that_lacks_a_part_is_refused(name: str, tmp_path: Path) -> None:
+def test_a_second_score_that_lacks_a_part_is_refused(name, tmp_path):
     """Also if whoever left it out wrote a digest that fits."""
     path = tmp_path / "policy.json"
     found = abstain.choose_threshold([0.0, 1.0, 0.0], [0.9, 0.5, 0.7], coverage=0.5)
@@ -93,7 +91,7 @@ def test_a_second_score_that_lacks_a_part_is_refused(name: str, tmp_path: Path) 
     refused(ValueError, r"second = .* is not valid; it needs score, inputs", abstain.load_policy, path)
 
 
-def test_how_files_are_read_is_kept_or_refused() -> None:
+def test_how_files_are_read_is_kept_or_refused():
     """An uncertainty is the column of the score, words are those of a finished one, all else are names of columns."""
     found = abstain.choose_threshold([0.0, 1.0, 0.0], [0.9, 0.5, 0.7], coverage=0.5)
     for reading, computed, message in (
@@ -106,7 +104,7 @@ def test_how_files_are_read_is_kept_or_refused() -> None:
         *[({"labels": each}, False, r"reading\['labels'\] = ") for each in ("", [], [""], ["y", 3], 3, None)],
         ({"confidence": "s"}, False, r"reading\['confidence'\] = 's' is not valid; give names of columns for labels"),
     ):  # fmt: skip
-        options: Any = {"score": "msp", "logits": ["s", "t"]} if computed else {"score": "s"}
+        options = {"score": "msp", "logits": ["s", "t"]} if computed else {"score": "s"}
         if message is None:
             assert found.policy(**options, reading=reading).reading == reading
         else:
@@ -118,7 +116,7 @@ TABLE = {
     "z0": [2.0, 0.0, 1.0], "z1": [0.5, 1.5, 0.0], "p0": [0.7, 0.2, 0.9], "p1": [0.3, 0.8, 0.1], "y": [0, 1, 1],
     "unit": [1, 1, 2], "no": [False, False, True],
 }  # fmt: skip
-ASKED: list[tuple[dict[str, Any], str | None, float | None, tuple[Any, ...]]] = [
+ASKED = [
     ({"loss": "wrong", "confidence": "sure"}, None, None, ("sure", None, None, {"loss": "wrong"})),
     ({"loss": "wrong", "confidence": "sure"}, "confidence", None, ("sure", None, None, {"loss": "wrong"})),
     ({"loss": "wrong", "uncertainty": "doubt"}, None, None,
@@ -151,13 +149,13 @@ def test_new_files_hold_the_score_where_the_calibration_file_did(columns, score,
     assert (found.score, found.inputs, found.temperature, found.classes) == (*wanted[:3], classes)
 
 
-def test_outputs_that_no_file_gave_are_taken_to_be_written_by_us() -> None:
+def test_outputs_that_no_file_gave_are_taken_to_be_written_by_us():
     """Columns are then called as ``write_outputs`` calls them."""
     outputs = abstain.Outputs(loss=[0.0, 1.0], confidence=[0.9, 0.5], scores={"s": [0.1, 0.2]})
     assert (score_reading(outputs).score, score_reading(outputs, "s").score) == ("confidence", "score_s")
 
 
-def test_a_policy_is_checked_for_what_it_was_made_for() -> None:
+def test_a_policy_is_checked_for_what_it_was_made_for():
     """Columns in their order, the group's column, a temperature of 1 where none was."""
     found = abstain.choose_threshold([0.0, 1.0, 0.0, 0.0], [0.9, 0.5, 0.7, 0.6], coverage=0.5, groups=list("aabb"))
     policy = found.policy(score="s", group="site")

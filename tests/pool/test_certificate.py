@@ -1,7 +1,5 @@
 """Certificates from the labels of a region, and levels for decisions at several interim analyses."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -13,13 +11,13 @@ SCORE = RNG.random(4000)
 LOSS = (RNG.random(4000) < 0.9 * (1.0 - SCORE)).astype(float)
 
 
-def labelled_region(n: int, region: float, seed: int, loss: Any = LOSS, score: Any = SCORE, **guarantee: float) -> Any:
+def labelled_region(n, region, seed, loss=LOSS, score=SCORE, **guarantee):
     """Label n rows of a region and certify."""
     plan = abstain.plan_labels(score, n=n, region=region, seed=seed)
     return certify_region(plan, np.where(plan.stage > 0, loss, np.nan), **{"risk": 0.1, "delta": 0.05, **guarantee})
 
 
-def test_what_is_accepted_is_a_share_of_the_pool_and_lies_in_the_zone() -> None:
+def test_what_is_accepted_is_a_share_of_the_pool_and_lies_in_the_zone():
     """Coverage counts all rows of the pool; the same threshold decides; nothing certified accepts nothing."""
     found = labelled_region(400, 0.25, 3)
     assert found.coverage == np.mean(found.threshold <= SCORE) > 0.05
@@ -30,7 +28,7 @@ def test_what_is_accepted_is_a_share_of_the_pool_and_lies_in_the_zone() -> None:
     assert nothing.headline().startswith("Nothing certified: risk at most 0.01, from 40 labels")
 
 
-def test_false_certificates_are_rare() -> None:
+def test_false_certificates_are_rare():
     """Where every threshold is just above the limit, about one guarantee in twenty is false."""
     false, runs = 0, 75
     for seed in range(runs):
@@ -40,14 +38,14 @@ def test_false_certificates_are_rare() -> None:
     assert false / runs < 0.05 + 3.0 * np.sqrt(0.05 * 0.95 / runs)
 
 
-def test_a_certificate_needs_rows_drawn_alike() -> None:
+def test_a_certificate_needs_rows_drawn_alike():
     """Rows drawn with unequal chances are no sample of the region."""
     plan = abstain.plan_labels(SCORE, n=100, judge=LOSS, design="planned", seed=0)
     with pytest.raises(ValueError, match="a certificate needs rows drawn alike"):
         certify_region(plan, np.where(plan.stage > 0, LOSS, np.nan), risk=0.1, delta=0.05)
 
 
-def test_levels_of_looks_keep_the_level_together() -> None:
+def test_levels_of_looks_keep_the_level_together():
     """Sums of normal steps leave the bounds of any analysis as often as was said; one analysis is the usual level."""
     assert interim_level(1, 1) == pytest.approx(0.95, abs=1e-9)
     levels = [interim_level(k, 10) for k in range(1, 11)]
@@ -60,13 +58,13 @@ def test_levels_of_looks_keep_the_level_together() -> None:
 
 
 @pytest.mark.parametrize(("analysis", "analyses"), [(0, 3), (4, 3), (1, 51), (1.5, 3)])
-def test_an_analysis_is_one_of_those_announced(analysis: Any, analyses: Any) -> None:
+def test_an_analysis_is_one_of_those_announced(analysis, analyses):
     """An analysis that was not announced is refused."""
     with pytest.raises(ValueError, match="analys"):
         interim_level(analysis, analyses)
 
 
-def test_former_names_warn_and_work() -> None:
+def test_former_names_warn_and_work():
     """Names of version 0.2 are found for one more release."""
     for name, new in (("look_level", "interim_level"), ("certify_zone", "certify_region")):
         with pytest.warns(FutureWarning, match=f"abstain.pool.{name} is now abstain.pool.{new}"):

@@ -1,7 +1,5 @@
 """Which rows a plan draws, and what it promises, against the formulas of the designs, row by row."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.optimize import brentq
@@ -16,42 +14,42 @@ LOSS = (RNG.random(N) < 0.9 * (1.0 - SCORE)) * 1.0
 DIFFERS = RNG.random(N) < 0.2
 
 
-def ranks(score: Any) -> Any:
+def ranks(score):
     """Return the normal score of each row's mid-rank."""
     return norm.ppf([(np.sum(score < one) + 0.5 * np.sum(score == one)) / N for one in score])
 
 
-def adds(metric: str, risk: Any, score: Any = SCORE) -> Any:
+def adds(metric, risk, score=SCORE):
     """Return what one more error in each row adds to a metric where the risk is as guessed, from its definition."""
     chosen = abstain.metrics.parse(metric)
     value, size = chosen.of(risk, score), 1.0 if chosen.attribution else 1e-6
     return np.array([(chosen.of(risk + size * (np.arange(N) == k), score) - value) / size for k in range(N)])
 
 
-def of_mean(log_odds: Any, mean: float) -> Any:
+def of_mean(log_odds, mean):
     """Return risks of this mean whose log odds are moved alike."""
     moved = lambda by: 1.0 / (1.0 + np.exp(-log_odds - by))  # noqa: E731
     return moved(brentq(lambda by: np.mean(moved(by)) - mean, -50, 50))
 
 
-def chances(size: Any, n: int) -> Any:
+def chances(size, n):
     """Return probabilities in proportion to sizes, at most 1, that sum to n."""
     factor = brentq(lambda c: np.minimum(c * size, 1.0).sum() - n, 0.0, 1.0 / size.min() + 1.0, xtol=1e-15)
     return np.minimum(factor * size, 1.0)
 
 
-def floored(size: Any, n: int, floor: float = 0.3) -> Any:
+def floored(size, n, floor=0.3):
     """Return the same of which a share is alike for all rows."""
     return chances(floor / size.size + (1.0 - floor) * size / size.sum(), n)
 
 
-def heavy(metric: str, risk: Any, rows: Any = slice(None)) -> Any:
+def heavy(metric, risk, rows=slice(None)):
     """Return sizes above 1 where an error counts above twice the mean of these rows."""
     weight = np.abs(adds(metric, risk))[rows]
     return np.maximum(weight / (2.0 * weight.mean()), 1.0)
 
 
-def promised(metric: str, risk: Any, chance: Any, level: float = 0.95) -> tuple[float, float, float, float]:
+def promised(metric, risk, chance, level=0.95):
     """Return half-width, labels of plain evaluation, errors that labels show, and the share kept for one unseen."""
     chosen, w = abstain.metrics.parse(metric), adds(metric, risk)
     square, tail = w**2 * risk * (1.0 - risk), 0.5 + 0.5 * level
@@ -61,7 +59,7 @@ def promised(metric: str, risk: Any, chance: Any, level: float = 0.95) -> tuple[
     if metric in ("augrc", "aurc", "risk"):
         unseen = float(np.sum(w * (1.0 - chance)) / n), float(np.sum(chance * (w * (1.0 / chance - 1.0)) ** 2) / n)
 
-        def end(mean: float, spread: float, at: float) -> float:
+        def end(mean, spread, at):
             return float(gamma.ppf(at, mean**2 / spread, scale=spread / mean))
 
         high = end(value, variance, tail)
@@ -88,7 +86,7 @@ def promised(metric: str, risk: Any, chance: Any, level: float = 0.95) -> tuple[
         ("augrc", {"design": "planned", "judge": JUDGE, "error_rate": 0.25}), ("risk", {"design": "adaptive"}),
     ],
 )  # fmt: skip
-def test_a_first_stage_is_its_formula(metric: str, options: dict[str, Any]) -> None:
+def test_a_first_stage_is_its_formula(metric, options):
     """Chances of all rows, and what the plan promises of its labels."""
     plan = abstain.plan_labels(SCORE, n=60, metric=metric, seed=0, **options)
     design, rate = options.get("design", "levelled" if metric == "aurc" else "uniform"), options.get("error_rate")
@@ -115,10 +113,10 @@ def test_a_first_stage_is_its_formula(metric: str, options: dict[str, Any]) -> N
 
 
 @pytest.mark.parametrize("kind", ["uniform aurc", "levelled aurc", "planned aurc", "adaptive aurc", "adaptive risk"])
-def test_a_further_stage_is_its_formula(kind: str) -> None:
+def test_a_further_stage_is_its_formula(kind):
     """By the risk that the labels show; an adaptive one only where enough errors were seen, and it gains a tenth."""
     design, metric = kind.split()
-    given: Any = {"judge": JUDGE} if design == "planned" else {}
+    given = {"judge": JUDGE} if design == "planned" else {}
     for score, seed in ((SCORE, 0), (SCORE, 1), (np.round(SCORE, 1), 0)):
         plan = abstain.plan_labels(score, n=120, metric=metric, seed=seed, design=design, **given)
         sample = abstain.pool.sample_of(plan, np.where(plan.stage > 0, LOSS, np.nan))
@@ -149,7 +147,7 @@ def test_a_further_stage_is_its_formula(kind: str) -> None:
 
 @pytest.mark.parametrize("rate", [None, 0.2])
 @pytest.mark.parametrize("models", [False, True])
-def test_a_plan_for_two_is_its_formula(models: bool, rate: float | None) -> None:
+def test_a_plan_for_two_is_its_formula(models, rate):
     """In proportion to the root of the squared difference that a row is expected to make."""
     guess = np.zeros(N, int), DIFFERS * 1
     plan = abstain.plan_labels(SCORE, n=60, compare=(OTHER, *guess) if models else OTHER, error_rate=rate, seed=0)
@@ -169,7 +167,7 @@ def test_a_plan_for_two_is_its_formula(models: bool, rate: float | None) -> None
 
 
 @pytest.mark.parametrize("metric", ["augrc", "aurc"])
-def test_a_width_needs_the_fewest_labels_that_promise_it(metric: str) -> None:
+def test_a_width_needs_the_fewest_labels_that_promise_it(metric):
     """One label fewer promises more."""
     plan = abstain.plan_labels(SCORE, halfwidth=0.04, metric=metric, seed=0)
     fewer = abstain.plan_labels(SCORE, n=plan.rows_to_label.size - 1, metric=metric, seed=0)

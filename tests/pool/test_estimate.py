@@ -1,7 +1,6 @@
 """What a few labels say of a pool: exact where all are labelled, unbiased by every design, covered by the interval."""
 
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,17 +18,17 @@ LOSS = (RNG.random(N) < 0.5 * (1.0 - SCORE) ** 2 + 0.02).astype(float)
 LINEAR = ("augrc", "aurc", "sele", "risk", "selective_risk(coverage=0.8)", "generalized_risk(coverage=0.3)")
 
 
-def labelled(plan: Any, loss: Any = LOSS) -> Any:
+def labelled(plan, loss=LOSS):
     """Return the losses that the plan asked for, NaN elsewhere."""
     return np.where(plan.stage > 0, loss, np.nan)
 
 
-def evaluated(plan: Any, metrics: Any = "augrc", loss: Any = LOSS, score: Any = SCORE, **options: Any) -> Any:
+def evaluated(plan, metrics="augrc", loss=LOSS, score=SCORE, **options):
     """Evaluate a pool with what the plan asked for."""
     return abstain.evaluate(loss=labelled(plan, loss), confidence=score, plan=plan, metrics=metrics, **options)
 
 
-def entries(score: Any, loss: Any, n: int, metric: str, runs: int = 60, **options: Any) -> Any:
+def entries(score, loss, n, metric, runs=60, **options):
     """Return what n labels say in so many draws of them."""
     plans = (abstain.plan_labels(score, n=n, seed=seed, **options) for seed in range(runs))
     return [evaluated(plan, metric, loss, score).measurements[0] for plan in plans]
@@ -37,7 +36,7 @@ def entries(score: Any, loss: Any, n: int, metric: str, runs: int = 60, **option
 
 @pytest.mark.parametrize("score", [SCORE, np.zeros(N), np.round(SCORE, 1)], ids=["ties", "one", "few"])
 @pytest.mark.parametrize("stages", [1, 2])
-def test_all_rows_labelled_give_what_evaluate_gives(score: Any, stages: int) -> None:
+def test_all_rows_labelled_give_what_evaluate_gives(score, stages):
     """With every label there is nothing to estimate: the values are those of the pool, ties included."""
     plan = abstain.plan_labels(score, n=N if stages == 1 else 200, seed=0)
     if stages == 2:
@@ -53,7 +52,7 @@ def test_all_rows_labelled_give_what_evaluate_gives(score: Any, stages: int) -> 
 
 
 @pytest.mark.parametrize("metric", LINEAR)
-def test_unbiased_over_all_samples(metric: str) -> None:
+def test_unbiased_over_all_samples(metric):
     """The mean over every set of three of seven rows is the value of the pool, whatever is guessed of the rows."""
     score, loss = SCORE[:7], np.array([0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0])
     pool, chosen = Pool.of(score), abstain.metrics.parse(metric)
@@ -67,7 +66,7 @@ def test_unbiased_over_all_samples(metric: str) -> None:
 
 @pytest.mark.parametrize("leaning", [False, True])
 @pytest.mark.parametrize("metric", ["augrc", "aurc"])
-def test_unbiased_over_all_samples_of_two_stages(metric: str, leaning: bool) -> None:
+def test_unbiased_over_all_samples_of_two_stages(metric, leaning):
     """So is the mean over every first and every second stage, of unequal probabilities that the first one decides.
 
     Later stages of an adaptive plan, which leans on them, count more, by weights that are fixed before any label.
@@ -89,14 +88,14 @@ def test_unbiased_over_all_samples_of_two_stages(metric: str, leaning: bool) -> 
     assert (shares[0][1] > stage_weights([2, 1], 6)[1]) == leaning
 
 
-def test_an_adaptive_plan_leans_on_later_stages_unless_errors_are_frequent() -> None:
+def test_an_adaptive_plan_leans_on_later_stages_unless_errors_are_frequent():
     """It knows little before its first labels."""
     plans = [abstain.plan_labels(SCORE, n=40, design=kind, seed=0) for kind in ("uniform", "adaptive")]
     assert [plan.leaning for plan in plans] == [False, True]
     assert not abstain.plan_labels(SCORE, n=40, design="adaptive", error_rate=0.3, seed=0).leaning
 
 
-def test_inclusion_probabilities_are_exact() -> None:
+def test_inclusion_probabilities_are_exact():
     """Rows spread over the confidence come as often as was said, always so many, certain ones always."""
     order = np.argsort(-SCORE[:60], kind="stable")
     size = np.linspace(0.2, 3.0, 60)
@@ -115,7 +114,7 @@ def test_inclusion_probabilities_are_exact() -> None:
     assert count[7] == draws
 
 
-def test_intervals_cover_and_beat_plain_evaluation() -> None:
+def test_intervals_cover_and_beat_plain_evaluation():
     """On a pool whose score ranks well 95 % intervals cover, the variance is honest, and fewer labels are needed."""
     rng, runs, names = np.random.default_rng(3), 80, ("augrc", "aurc", "auroc_f")
     score = rng.random(2000)
@@ -137,7 +136,7 @@ def test_intervals_cover_and_beat_plain_evaluation() -> None:
     assert ratio[2] < 1.15
 
 
-def test_the_population_needs_a_wider_interval() -> None:
+def test_the_population_needs_a_wider_interval():
     """Rows of a pool vary themselves; and with every label the interval of the population is that of a sample."""
     plan = abstain.plan_labels(SCORE, n=200, seed=0)
     pool, population = (evaluated(plan, target=target).measurements[0] for target in ("pool", "population"))
@@ -148,7 +147,7 @@ def test_the_population_needs_a_wider_interval() -> None:
     assert found.high - found.low == pytest.approx(plain.high - plain.low, rel=0.1)
 
 
-def test_only_counted_rows_are_drawn_and_nothing_else_is_said() -> None:
+def test_only_counted_rows_are_drawn_and_nothing_else_is_said():
     """A plan for the risk at a coverage draws accepted rows alone; a metric that counts the others is refused."""
     plan = abstain.plan_labels(SCORE, n=80, metric="selective_risk(coverage=0.5)", seed=0)
     assert SCORE[plan.planned].min() >= np.quantile(SCORE, 0.45)
@@ -158,7 +157,7 @@ def test_only_counted_rows_are_drawn_and_nothing_else_is_said() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:100 % of the losses are 1")
-def test_no_error_among_the_labels() -> None:
+def test_no_error_among_the_labels():
     """Without an error the interval starts at 0 and reserves room; what divides by the errors has no value."""
     loss = np.zeros(N)
     plan = abstain.plan_labels(SCORE, n=100, seed=0)
@@ -172,7 +171,7 @@ def test_no_error_among_the_labels() -> None:
     assert "right prediction" in str(everything[1].reason)
 
 
-def test_a_judge_saves_labels_and_a_coin_costs_none() -> None:
+def test_a_judge_saves_labels_and_a_coin_costs_none():
     """A judge that agrees with the truth shortens the interval; with a coin it is as long as without."""
     coin = RNG.random(N)
     honest = np.where(RNG.random(N) < 0.95, LOSS, 1.0 - LOSS)
@@ -187,7 +186,7 @@ def test_a_judge_saves_labels_and_a_coin_costs_none() -> None:
     assert widths["coin"] < 1.08 * widths["none"]
 
 
-def test_a_judge_that_is_seldom_contradicted_may_be_wrong_unseen() -> None:
+def test_a_judge_that_is_seldom_contradicted_may_be_wrong_unseen():
     """Rows that it accuses in vain are few among the labels: intervals cover, and a note says how few."""
     rng = np.random.default_rng(7)
     score = rng.random(2000)
@@ -198,7 +197,7 @@ def test_a_judge_that_is_seldom_contradicted_may_be_wrong_unseen() -> None:
     assert 50 < sum("contradict the judge" in str(each.warning) for each in found) < 100
 
 
-def test_the_second_stage_goes_where_labels_help_unless_few_errors_were_seen() -> None:
+def test_the_second_stage_goes_where_labels_help_unless_few_errors_were_seen():
     """Guarded: below five errors the second stage is uniform; else it weighs rows, and stays unbiased on average."""
     score = np.linspace(0.0, 1.0, 1000)
     rare, common = np.zeros(1000), (RNG.random(1000) < 0.7 * (1.0 - score)).astype(float)
@@ -215,7 +214,7 @@ def test_the_second_stage_goes_where_labels_help_unless_few_errors_were_seen() -
 
 @pytest.mark.filterwarnings("ignore:confidence is higher where the loss is higher")
 @pytest.mark.parametrize("worst", [False, True], ids=["perfect", "inverted"])
-def test_a_ranking_that_looks_perfect_may_be_so(worst: bool) -> None:
+def test_a_ranking_that_looks_perfect_may_be_so(worst):
     """If no labelled pair contradicts a perfect (or perfectly wrong) ranking, the interval holds its value."""
     score = RNG.permutation(N) / N
     loss = (score > 0.8 if worst else score < 0.2).astype(float)
@@ -225,7 +224,7 @@ def test_a_ranking_that_looks_perfect_may_be_so(worst: bool) -> None:
         assert min(abs(entry.low - value), abs(entry.high - value)) < 1e-9
 
 
-def test_the_risk_model_fits_where_newton_would_swing() -> None:
+def test_the_risk_model_fits_where_newton_would_swing():
     """At high error rates, with none and with only errors the fit ends at a finite, calibrated risk."""
     z = np.linspace(-2.5, 2.5, 400)
     features = np.stack([np.ones(400), z, z * z - 1.0], axis=1)
@@ -240,7 +239,7 @@ def test_the_risk_model_fits_where_newton_would_swing() -> None:
 @pytest.mark.parametrize(
     ("rate", "metric"), [(0.03, "augrc"), (0.97, "augrc"), (0.97, "e_augrc"), (0.97, "e_aurc"), (0.97, "naurc")]
 )
-def test_intervals_cover_where_errors_or_right_answers_are_rare(rate: float, metric: str) -> None:
+def test_intervals_cover_where_errors_or_right_answers_are_rare(rate, metric):
     """Room is reserved for what is rare: unseen errors, or where most rows are wrong unseen right answers."""
     rng = np.random.default_rng(2)
     score, loss = rng.random(800), (rng.random(800) < rate).astype(float)
@@ -251,7 +250,7 @@ def test_intervals_cover_where_errors_or_right_answers_are_rare(rate: float, met
     assert np.mean([each.low <= truth <= each.high for each in said]) >= 0.9
 
 
-def test_the_population_may_have_either_side_of_a_tie() -> None:
+def test_the_population_may_have_either_side_of_a_tie():
     """Where the coverage ends a wide tie, the interval for the population holds the risks of both of its sides."""
     score = np.repeat([1.0, 0.0], [405, 95])
     loss = np.append(np.arange(405) % 10 == 0, np.arange(95) % 2 == 0).astype(float)
@@ -265,7 +264,7 @@ def test_the_population_may_have_either_side_of_a_tie() -> None:
 
 
 @pytest.mark.parametrize("n", [1000, 800, 300])
-def test_a_tie_of_the_population_is_covered_however_many_rows_are_labelled(n: int) -> None:
+def test_a_tie_of_the_population_is_covered_however_many_rows_are_labelled(n):
     """Half of the population is tied at 5 % errors and ends at the coverage: with all labels, many, or few."""
     hits, rng = 0, np.random.default_rng(n)
     for seed in range(60):
@@ -277,7 +276,7 @@ def test_a_tie_of_the_population_is_covered_however_many_rows_are_labelled(n: in
     assert hits >= 53
 
 
-def test_one_row_without_a_label_may_be_anything() -> None:
+def test_one_row_without_a_label_may_be_anything():
     """Up to three rows are left: the interval holds all that they could be, and no more."""
     score, loss = np.linspace(0.0, 1.0, 40), np.tile([1.0, 0.0, 0.0, 0.0], 10)
     for left in (1, 3):
@@ -287,7 +286,7 @@ def test_one_row_without_a_label_may_be_anything() -> None:
         assert (entry.low, entry.high) == pytest.approx((seen / 40, (seen + left) / 40))
 
 
-def test_few_rows_beside_a_wide_tie_may_rank_otherwise_than_their_labels_say() -> None:
+def test_few_rows_beside_a_wide_tie_may_rank_otherwise_than_their_labels_say():
     """Of 2,000 rows 99 % share one score and half of the others, below it, are wrong: few labels see any of these."""
     score = np.where(np.arange(2000) < 1980, 0.9, 0.9 - np.linspace(0.1, 0.2, 2000))
     rng = np.random.default_rng(1)
@@ -296,7 +295,7 @@ def test_few_rows_beside_a_wide_tie_may_rank_otherwise_than_their_labels_say() -
     assert np.mean([each.low <= truth <= each.high for each in found]) >= 0.95  # 77 without
 
 
-def test_an_unseen_error_is_a_whole_row() -> None:
+def test_an_unseen_error_is_a_whole_row():
     """Of 50 rows 40 are labelled: one stands for a quarter of an unlabelled row, but an error for a whole one."""
     score = 1.0 - (np.arange(50) + 0.5) / 50
     loss = (np.random.default_rng(1).random(50) < 0.32 - 0.3 * score).astype(float)

@@ -1,7 +1,6 @@
 """Few labels against design formulas in rationals, printed tables, a general optimiser and known ends."""
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from tests.pool.test_estimate import SCORE, evaluated, labelled
 
 
 @pytest.mark.parametrize(("looks", "constant"), [(1, 1.960), (2, 1.977), (3, 2.004), (4, 2.024), (5, 2.040)])
-def test_levels_are_those_of_the_printed_tables(looks: int, constant: float) -> None:
+def test_levels_are_those_of_the_printed_tables(looks, constant):
     """O'Brien and Fleming's constants at 5 %, as Jennison and Turnbull (2000, table 2.3) print them."""
     for look in range(1, looks + 1):
         bound = -norm.ppf(0.5 - 0.5 * abstain.pool.interim_level(look, looks))
@@ -24,14 +23,14 @@ def test_levels_are_those_of_the_printed_tables(looks: int, constant: float) -> 
 
 
 @pytest.mark.parametrize("share", [0.1, 0.9])
-def test_the_risk_model_is_at_the_posterior_mode(share: float) -> None:
+def test_the_risk_model_is_at_the_posterior_mode(share):
     """A general optimiser finds no better coefficients."""
     rng = np.random.default_rng(3)
     z = rng.standard_normal(60)
     x, loss = np.stack([np.ones(60), z, z * z - 1.0], axis=1), (rng.random(60) < share).astype(float)
     weight = rng.uniform(0.5, 2.0, 60)
 
-    def minus_log_posterior(b: Any) -> float:
+    def minus_log_posterior(b):
         p = 1.0 / (1.0 + np.exp(-x @ b))
         likelihood = weight / weight.mean() @ (loss * np.log(p) + (1.0 - loss) * np.log(1.0 - p))
         return float(0.5 * np.sum(((b - [-2.0, -0.8, 0.0]) / [3.0, 0.7, 0.25]) ** 2) - likelihood)
@@ -40,7 +39,7 @@ def test_the_risk_model_is_at_the_posterior_mode(share: float) -> None:
     assert fit(x, loss, weight) == pytest.approx(best, abs=1e-4)
 
 
-def auroc_of_failures(right: Any, wrong: Any) -> float:
+def auroc_of_failures(right, wrong):
     """Return the chance that a right row has the higher score than a wrong one, a tie counting half, from counts.
 
     Counts are by descending score.
@@ -52,7 +51,7 @@ def auroc_of_failures(right: Any, wrong: Any) -> float:
     return float(pairs / (right.sum() * wrong.sum()))
 
 
-def test_a_tie_of_most_rows_leaves_room_for_what_no_label_lies_beside() -> None:
+def test_a_tie_of_most_rows_leaves_room_for_what_no_label_lies_beside():
     """Few or no labels lie above and below the tie: errors there, as many as labels may miss, are in the interval."""
     score = np.repeat([0.9, 0.5, 0.1], [60, 3880, 60])
     loss = np.zeros(4000)
@@ -79,7 +78,7 @@ SCORES = [9, 7, 7, 6, 4, 4, 4, 1]
 GUESS = [Fraction(k, 8) for k in (1, 2, 1, 3, 4, 2, 5, 6)]
 
 
-def augrc_by_labels(rows: list[int], loss: list[int], stands_for: list[Fraction]) -> Fraction:
+def augrc_by_labels(rows, loss, stands_for):
     """Return what rows add to AUGRC, guessed, and what labels correct: each for as many rows as it stands for."""
     adds = [sum(Fraction(2 * (other < one) + (other == one), 2) for other in SCORES) / 64 for one in SCORES]
     corrected = sum(
@@ -89,7 +88,7 @@ def augrc_by_labels(rows: list[int], loss: list[int], stands_for: list[Fraction]
 
 
 @pytest.mark.parametrize("chances", [(Fraction(1, 2),) * 3, (Fraction(3, 4), Fraction(1, 2), Fraction(1, 4))])
-def test_two_stages_are_the_design_formula_in_rationals(chances: tuple[Fraction, ...]) -> None:
+def test_two_stages_are_the_design_formula_in_rationals(chances):
     """Two rows of eight, then three of the six left: a stage weighs n/(M (M - n)), so even ones are one sample."""
     rows, loss = [1, 6, 0, 3, 4], [0, 1, 1, 0, 1]
     weights = Fraction(2, 8 * 6), Fraction(3, 6 * 3)
@@ -104,7 +103,7 @@ def test_two_stages_are_the_design_formula_in_rationals(chances: tuple[Fraction,
     assert found == pytest.approx(float(augrc_by_labels(rows, loss, stands_for)), rel=1e-13)
 
 
-def test_the_variance_of_an_even_sample_is_cochrans() -> None:
+def test_the_variance_of_an_even_sample_is_cochrans():
     """N^2 (1 - n/N) s^2 / n, with s^2 over n - 1, in rationals."""
     terms = [Fraction(k, 16) for k in (3, -2, 0, 7, -5)]
     mean = sum(terms) / 5
@@ -118,7 +117,7 @@ def test_the_variance_of_an_even_sample_is_cochrans() -> None:
 
 @pytest.mark.parametrize("unseen", ["random", "top"])
 @pytest.mark.parametrize("metric", ["cwsa", "cwsa_plus"])
-def test_an_interval_on_the_linear_scale_is_its_formula(metric: str, unseen: str) -> None:
+def test_an_interval_on_the_linear_scale_is_its_formula(metric, unseen):
     """Student's t; an error more at a random row; at the top, errors of -log(0.025) expected labels, all missed."""
     rng = np.random.default_rng(0)
     score = rng.random(500)
@@ -142,7 +141,7 @@ def test_an_interval_on_the_linear_scale_is_its_formula(metric: str, unseen: str
     assert ("has room for an unseen error there" in str(found.warning)) == (unseen == "top")
 
 
-def some(judge: bool, wrong: float, seed: int) -> Sample:
+def some(judge, wrong, seed):
     """Return a sample of two stages: of unequal chances, then an even one."""
     rng = np.random.default_rng(seed)
     score, n = np.round(rng.random(120), 2), 36
@@ -153,7 +152,7 @@ def some(judge: bool, wrong: float, seed: int) -> Sample:
     return Sample(Pool.of(score, said), rows, loss, stage, chance, np.ones(120, bool), (20, 16))
 
 
-def gamma_at(mean: float, variance: float, tail: float) -> float:
+def gamma_at(mean, variance, tail):
     """Return a quantile of the gamma distribution of these moments."""
     return float(gamma.ppf(tail, mean**2 / variance, scale=variance / mean)) if mean > 0.0 else 0.0
 
@@ -161,7 +160,7 @@ def gamma_at(mean: float, variance: float, tail: float) -> float:
 @pytest.mark.parametrize("judge", [False, True])
 @pytest.mark.parametrize("wrong", [0.0, 0.2, 0.8])
 @pytest.mark.parametrize("metric", ["aurc", "augrc", "selective_risk(coverage=0.5)"])
-def test_ends_of_sums_of_rare_events_are_gamma_quantiles(metric: str, wrong: float, judge: bool) -> None:
+def test_ends_of_sums_of_rare_events_are_gamma_quantiles(metric, wrong, judge):
     """Of errors, or where most are wrong, of right predictions; one not seen at a random row, or where it counts most.
 
     Where a judge says wrong a right prediction may be unseen, too.
@@ -211,7 +210,7 @@ def test_ends_of_sums_of_rare_events_are_gamma_quantiles(metric: str, wrong: flo
 
 
 @pytest.mark.parametrize("wrong", [0.15, 0.5, 0.85])
-def test_ends_of_a_ranking_are_on_the_scale_of_log_odds(wrong: float) -> None:
+def test_ends_of_a_ranking_are_on_the_scale_of_log_odds(wrong):
     """Student's t with as many degrees as there are rarer labels; beta quantiles of one error more, and one fewer."""
     chosen = abstain.metrics.get("auroc_f")
     for seed in range(3):
@@ -238,7 +237,7 @@ def test_ends_of_a_ranking_are_on_the_scale_of_log_odds(wrong: float) -> None:
         assert (found.low, found.high) == pytest.approx((min(ends), max(ends)), rel=1e-4, abs=1e-5)
 
 
-def test_a_coverage_within_a_tie_has_room_for_that_of_the_population() -> None:
+def test_a_coverage_within_a_tie_has_room_for_that_of_the_population():
     """The share of a tied score is known up to the error of the pool, at half of what the level leaves out."""
     plan = abstain.plan_labels(SCORE, n=100, seed=0)
     sample = abstain.pool.sample_of(plan, labelled(plan))
@@ -251,7 +250,7 @@ def test_a_coverage_within_a_tie_has_room_for_that_of_the_population() -> None:
 
 
 @pytest.mark.parametrize("differ", ["some", "none", "all"])
-def test_a_planned_difference_is_its_formula(differ: str) -> None:
+def test_a_planned_difference_is_its_formula(differ):
     """Guessed where both agree by one risk, where they differ by that of either; with as much of it as helps most."""
     rng = np.random.default_rng(3)
     a, b = rng.random(300), rng.random(300)

@@ -1,8 +1,5 @@
 """Two models or two scores from the labels of a few rows: exact with all labels, covered and cheaper with a few."""
 
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import polars as pl
 import pytest
@@ -21,7 +18,7 @@ GUESS_A, GUESS_B = np.zeros(N), np.where(FIRST != SECOND, 1, 0)
 SCORES = {"a": SCORE_A, "b": SCORE_B}
 
 
-def losses(plan: Any, one: bool) -> Any:
+def losses(plan, one):
     """Return what the plan asked for: one loss of two scores, or one of each of two models."""
     known = plan.stage > 0
     if one:
@@ -29,7 +26,7 @@ def losses(plan: Any, one: bool) -> Any:
     return {"a": np.where(known, FIRST, np.nan), "b": np.where(known, SECOND, np.nan)}
 
 
-def planned(n: int, one: bool, metric: str, seed: int) -> Any:
+def planned(n, one, metric, seed):
     """Plan n labels for the two scores, or the two models."""
     other = SCORE_B if one else (SCORE_B, GUESS_A, GUESS_B)
     return abstain.plan_labels(SCORE_A, n=n, compare=other, metric=metric, seed=seed)
@@ -37,7 +34,7 @@ def planned(n: int, one: bool, metric: str, seed: int) -> Any:
 
 @pytest.mark.parametrize("one", [True, False], ids=["scores", "models"])
 @pytest.mark.parametrize("metric", ["augrc", "aurc", "selective_risk(coverage=0.7)"])
-def test_all_rows_labelled_give_what_compare_gives(one: bool, metric: str) -> None:
+def test_all_rows_labelled_give_what_compare_gives(one, metric):
     """With every label the difference is that of the pool."""
     found = abstain.compare(losses(plan := planned(N, one, metric, 0), one), SCORES, metric, plan=plan)
     plain = abstain.compare(losses(plan, one), SCORES, metric)
@@ -47,7 +44,7 @@ def test_all_rows_labelled_give_what_compare_gives(one: bool, metric: str) -> No
 
 
 @pytest.mark.parametrize("one", [True, False], ids=["scores", "models"])
-def test_a_planned_comparison_covers_with_fewer_labels(one: bool) -> None:
+def test_a_planned_comparison_covers_with_fewer_labels(one):
     """Intervals of the difference cover, without bias, and plain evaluation of as many rows errs much more."""
     whole = {"a": FIRST, "b": FIRST if one else SECOND}
     values = [abstain.augrc(whole[name], SCORES[name]) for name in SCORES]
@@ -65,7 +62,7 @@ def test_a_planned_comparison_covers_with_fewer_labels(one: bool) -> None:
     assert np.mean((values - truth) ** 2) < 0.9 * np.mean((np.array(plain) - truth) ** 2)
 
 
-def test_a_comparison_goes_on() -> None:
+def test_a_comparison_goes_on():
     """A second stage goes where the first one went, and the shorter interval still comes from both."""
     plan = planned(80, False, "augrc", 1)
     first = abstain.compare(losses(plan, False), SCORES, plan=plan).difference("a", "b")
@@ -75,7 +72,7 @@ def test_a_comparison_goes_on() -> None:
     assert plan.inclusion[GUESS_B > 0].mean() > 2.0 * plan.inclusion[(GUESS_B == 0) & (plan.stage != 1)].mean()
 
 
-def test_the_command_plans_and_compares(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_plans_and_compares(tmp_path, capsys):
     """Two files of predictions, a plan for both, labels in its rows alone, and the comparison of the library."""
     truth, ids = np.zeros(300, int), [f"r{k}" for k in range(300)]
     first, second = (FIRST[:300] != 0).astype(int), (SECOND[:300] != 0).astype(int)
@@ -112,7 +109,7 @@ def test_the_command_plans_and_compares(tmp_path: Path, capsys: pytest.CaptureFi
     assert "--plan compares two models" in capsys.readouterr().err
 
 
-def test_a_planned_comparison_has_sets_of_ranks() -> None:
+def test_a_planned_comparison_has_sets_of_ranks():
     """As any other comparison: one rank each where the two differ, both ranks where they do not."""
     for rows in (40, 400):
         plan = abstain.plan_labels(SCORE_A, n=rows, compare=SCORE_B, seed=0)

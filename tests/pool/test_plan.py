@@ -1,8 +1,6 @@
 """Plans: what they refuse, each with a sentence; their files; what they expect; and the command."""
 
 import warnings
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -11,7 +9,7 @@ import pytest
 import abstain
 from abstain.cli import run
 from abstain.pool import load_plan
-from tests.refusals import refused
+from tests.refusal import refused
 
 RNG = np.random.default_rng(8)
 N = 400
@@ -22,7 +20,7 @@ PLAN = abstain.plan_labels(SCORE, n=60, seed=0, ids=IDS)
 LABELS = np.where(PLAN.stage > 0, LOSS, np.nan)
 
 
-def with_(column: Any, place: int, value: Any) -> Any:
+def with_(column, place, value):
     """Return a copy with one value changed."""
     changed = column.copy()
     changed[place] = value
@@ -33,27 +31,27 @@ TWO = abstain.plan_labels(SCORE, n=60, compare=1.0 - SCORE, seed=0)
 SHARED = np.where(TWO.stage > 0, LOSS, np.nan)
 
 
-def planned(score: Any = SCORE, **options: Any) -> Any:
+def planned(score=SCORE, **options):
     """Plan five labels, or as many as are given."""
     return abstain.plan_labels(score, **{"n": 5, **options})
 
 
-def evaluated(**changed: Any) -> Any:
+def evaluated(**changed):
     """Evaluate the pool with its plan, with something changed."""
     return abstain.evaluate(**{"loss": LABELS, "confidence": SCORE, "ids": IDS, "plan": PLAN, **changed})
 
 
-def without_ids(**changed: Any) -> Any:
+def without_ids(**changed):
     """Evaluate the pool with what is given alone."""
     return abstain.evaluate(**{"loss": LABELS, "confidence": SCORE, **changed})
 
 
-def extended(loss: Any = LABELS, **options: Any) -> Any:
+def extended(loss=LABELS, **options):
     """Extend the plan."""
     return PLAN.extend(loss, **options)
 
 
-def compared(**changed: Any) -> Any:
+def compared(**changed):
     """Compare two scores of the pool with their plan, with something changed."""
     given = {"loss": SHARED, "scores": {"a": SCORE, "b": 1.0 - SCORE}, "plan": TWO, **changed}
     return abstain.compare(given.pop("loss"), given.pop("scores"), **given)
@@ -125,12 +123,12 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("call", "options", "sentence"), REFUSED)
-def test_every_bad_input_has_its_sentence(call: Any, options: dict[str, Any], sentence: str) -> None:
+def test_every_bad_input_has_its_sentence(call, options, sentence):
     """What cannot be done is refused with the argument, the value and the remedy."""
     refused((ValueError, TypeError), sentence, call, **options)
 
 
-def test_labels_outside_the_plan_are_not_used() -> None:
+def test_labels_outside_the_plan_are_not_used():
     """A label that nobody planned changes no number, and the reader is told."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -140,7 +138,7 @@ def test_labels_outside_the_plan_are_not_used() -> None:
     assert alone.to_csv() == more.to_csv()
 
 
-def test_ids_find_rows_in_any_order() -> None:
+def test_ids_find_rows_in_any_order():
     """A pool whose rows come in another order, or as a frame, gives the same numbers."""
     order = RNG.permutation(N)
     frame = pl.DataFrame({"id": IDS, "confidence": SCORE, "wrong": LABELS}).with_columns(pl.col("wrong").fill_nan(None))
@@ -153,7 +151,7 @@ def test_ids_find_rows_in_any_order() -> None:
     assert len({each.to_csv() for each in found}) == 1
 
 
-def test_labels_and_predictions_serve_as_well_as_losses() -> None:
+def test_labels_and_predictions_serve_as_well_as_losses():
     """Missing class labels are missing labels, whether None, NaN or empty text."""
     truth = np.where(LOSS > 0.0, "b", "a").astype(object)
     frame = pl.DataFrame({"id": IDS, "confidence": SCORE, "pred": ["a"] * N,
@@ -163,7 +161,7 @@ def test_labels_and_predictions_serve_as_well_as_losses() -> None:
     assert abstain.evaluate(frame.with_columns(pl.col("label").fill_null("")), plan=PLAN).to_csv() == expected
 
 
-def test_equal_scores_and_tiny_pools() -> None:
+def test_equal_scores_and_tiny_pools():
     """Scores that say nothing, pools of two rows and a single label still give a value inside its interval."""
     flat = abstain.plan_labels(np.zeros(50), n=10, seed=0)
     assert any("all scores are equal" in note for note in flat.notes())
@@ -176,7 +174,7 @@ def test_equal_scores_and_tiny_pools() -> None:
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv", "json"])
-def test_a_plan_survives_its_file(tmp_path: Path, kind: str) -> None:
+def test_a_plan_survives_its_file(tmp_path, kind):
     """What was written is read again to the bit; an edited file is refused."""
     judge = (SCORE < 0.2).astype(float)
     plan = abstain.plan_labels(np.where(SCORE < 0.1, -np.inf, SCORE), n=40, ids=IDS, judge=judge, design="planned")
@@ -197,7 +195,7 @@ def test_a_plan_survives_its_file(tmp_path: Path, kind: str) -> None:
         refused(ValueError, "is no plan of labels", load_plan, file)
 
 
-def test_a_width_is_met() -> None:
+def test_a_width_is_met():
     """So many labels as a half-width was said to need give about that half-width at the error rate that was named."""
     score = np.random.default_rng(0).random(3000)
     loss = (np.random.default_rng(1).random(3000) < 0.3 * (1.0 - score)).astype(float)
@@ -208,7 +206,7 @@ def test_a_width_is_met() -> None:
     assert 0.008 < 0.5 * (entry.high - entry.low) < 0.016
 
 
-def test_the_command_plans_extends_and_evaluates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_plans_extends_and_evaluates(tmp_path, capsys):
     """From a pool without labels to numbers, with a second stage between, all by files."""
     pool, plan, more = tmp_path / "pool.csv", tmp_path / "plan.parquet", tmp_path / "more.csv"
     frame = pl.DataFrame({"id": IDS, "confidence": SCORE})
@@ -217,7 +215,7 @@ def test_the_command_plans_extends_and_evaluates(tmp_path: Path, capsys: pytest.
     assert capsys.readouterr().out.startswith("Label 50 of 400 rows to estimate AUGRC (design: uniform)")
     first = load_plan(plan)
 
-    def label(done: Any) -> None:
+    def label(done):
         known = [int(x) if s else None for x, s in zip(LOSS, done.stage, strict=True)]
         frame.with_columns(pl.Series("wrong", known)).write_csv(pool)
 
@@ -261,7 +259,7 @@ def test_the_command_plans_extends_and_evaluates(tmp_path: Path, capsys: pytest.
     assert "labelled by plan" in page.read_text(encoding="utf-8")
 
 
-def test_the_probability_of_one_class_serves_without_labels(tmp_path: Path) -> None:
+def test_the_probability_of_one_class_serves_without_labels(tmp_path):
     """A plan, its evaluation and one at random read P(class 1) as an evaluation of labels for all rows does."""
     pool, plan = tmp_path / "pool.csv", tmp_path / "plan.csv"
     frame = pl.DataFrame({"pd": SCORE})
@@ -279,7 +277,7 @@ def test_the_probability_of_one_class_serves_without_labels(tmp_path: Path) -> N
         abstain.read_outputs(unclear, unlabelled=True)
 
 
-def test_a_pool_reads_per_cent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_pool_reads_per_cent(tmp_path, capsys):
     """A confidence such as 87% is read in a pool as in a file whose rows are all labelled."""
     pool, plan = tmp_path / "pool.csv", tmp_path / "plan.csv"
     told = [f"{round(100.0 * x)}%" for x in SCORE]
@@ -290,7 +288,7 @@ def test_a_pool_reads_per_cent(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert run(["evaluate", str(pool), "--loss", "wrong", "--at-random"]) == 0
 
 
-def test_a_plan_is_not_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_plan_is_not_replaced(tmp_path, capsys):
     """Labels that were given by a plan stay its own: a second draw needs a file of its own."""
     pool, plan = tmp_path / "pool.csv", tmp_path / "plan.csv"
     pl.DataFrame({"confidence": SCORE}).write_csv(pool)
@@ -302,7 +300,7 @@ def test_a_plan_is_not_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert plan.read_bytes() == before
 
 
-def test_one_seed_draws_independently_in_each_stage() -> None:
+def test_one_seed_draws_independently_in_each_stage():
     """Whoever gives seed=k to the plan and to its extension gets the chances that the plan states."""
     score, count, chance = np.linspace(0.0, 1.0, 100), np.zeros(100), np.zeros(100)
     for seed in range(250):
@@ -315,7 +313,7 @@ def test_one_seed_draws_independently_in_each_stage() -> None:
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_a_plan_that_a_spreadsheet_sorted(kind: str, tmp_path: Path) -> None:
+def test_a_plan_that_a_spreadsheet_sorted(kind, tmp_path):
     """Rows by number go back to their places; rows by name cannot, which is said with the remedy."""
     read, write = (pl.read_csv, "write_csv") if kind == "csv" else (pl.read_parquet, "write_parquet")
     for ids in (None, [f"doc{k}" for k in range(40)]):
@@ -330,7 +328,7 @@ def test_a_plan_that_a_spreadsheet_sorted(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+x", "-x", "@x", "\tx", "'=1+1", "'x", "-5"])
-def test_a_spreadsheet_runs_no_id_of_a_plan_and_reading_restores_it(tmp_path: Path, name: str) -> None:
+def test_a_spreadsheet_runs_no_id_of_a_plan_and_reading_restores_it(tmp_path, name):
     ids = with_(IDS.astype("U20"), 3, name)
     plan = abstain.plan_labels(SCORE, n=60, seed=0, ids=ids)
     plan.save(tmp_path / "plan.csv")

@@ -2,8 +2,6 @@
 
 import datetime as dt
 import uuid
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,7 +19,7 @@ SCORE = RNG.random(N)
 LOSS = (RNG.random(N) < 0.4 * (1.0 - SCORE)).astype(float)
 
 
-def test_one_seed_draws_independently_in_each_pool() -> None:
+def test_one_seed_draws_independently_in_each_pool():
     """Sorted pools of two weeks, planned with the same seed, do not have their labels at the same ranks."""
     weeks = [np.linspace(0.0, 1.0, 500) ** power for power in (1.0, 1.1)]
     plans = [abstain.plan_labels(score, n=100, seed=0) for score in (*weeks, weeks[0])]
@@ -29,7 +27,7 @@ def test_one_seed_draws_independently_in_each_pool() -> None:
     assert len(np.intersect1d(plans[0].planned, plans[1].planned)) < 40
 
 
-def test_rows_without_a_score_are_ranked_last() -> None:
+def test_rows_without_a_score_are_ranked_last():
     """Where labels were drawn at random; refused unless it is asked for."""
     known, score = np.where(RNG.random(N) < 0.3, LOSS, np.nan), SCORE.copy()
     score[:40] = np.nan
@@ -40,7 +38,7 @@ def test_rows_without_a_score_are_ranked_last() -> None:
         abstain.evaluate(loss=known, confidence=score, labelled="at random")
 
 
-def test_ids_are_the_same_numbers_however_a_file_or_frame_spells_them(tmp_path: Path) -> None:
+def test_ids_are_the_same_numbers_however_a_file_or_frame_spells_them(tmp_path):
     """0007 in a plan is found where the pool has 7 or 7.0, and a CSV keeps its zeros; 7 beside 07 is two rows."""
     padded = np.array([f"{k:04d}" for k in range(N)])
     plan = abstain.plan_labels(SCORE, n=60, seed=0, ids=padded)
@@ -83,11 +81,11 @@ SAME = {
 }
 
 
-def frames(ids: Any, loss: Any, score: Any, folder: Path) -> list[Any]:
+def frames(ids, loss, score, folder):
     """Return a pool in another order: as frames of two libraries, and as files of theirs."""
     named = ids.to_pandas() if isinstance(ids, pl.Series) else pd.Series(ids)
     frame = pd.DataFrame({"id": named, "confidence": score, "loss": loss})[::-1]
-    found: list[Any] = [frame]
+    found = [frame]
     if not any(isinstance(each, str) for each in ids) or all(isinstance(each, str) for each in ids):
         found += [pl.from_pandas(frame), folder / "a.csv", folder / "a.parquet", folder / "b.csv", folder / "b.parquet"]
         frame.to_csv(found[2], index=False)
@@ -98,7 +96,7 @@ def frames(ids: Any, loss: Any, score: Any, folder: Path) -> list[Any]:
 
 
 @pytest.mark.parametrize("case", SAME)
-def test_ids_of_any_kind_are_found_again(case: str, tmp_path: Path) -> None:
+def test_ids_of_any_kind_are_found_again(case, tmp_path):
     """A plan with dates, categories or odd numbers as ids is the same from a file, for a pool of any library."""
     ids, score, loss = SAME[case], SCORE[:FEW], LOSS[:FEW]
     plan = abstain.plan_labels(score, n=12, seed=0, ids=ids)
@@ -127,14 +125,14 @@ NOT_FOUND = {
 
 
 @pytest.mark.parametrize("case", NOT_FOUND)
-def test_ids_that_would_not_be_found_again_are_refused_before_any_label(case: str) -> None:
+def test_ids_that_would_not_be_found_again_are_refused_before_any_label(case):
     """What a file or frame would not give back as it was is refused by the plan, not after the labels were paid."""
     ids, sentence = NOT_FOUND[case]
     with pytest.raises(ValueError, match=sentence):
         abstain.plan_labels(SCORE[:FEW], n=12, seed=0, ids=ids)
 
 
-def test_ids_that_a_file_spells_otherwise_are_shown_in_both_spellings(tmp_path: Path) -> None:
+def test_ids_that_a_file_spells_otherwise_are_shown_in_both_spellings(tmp_path):
     """UUIDs are found as objects and as text; the bytes that Parquet makes of them are refused, and shown."""
     ids = [uuid.UUID(int=k + 1) for k in range(FEW)]
     plan = abstain.plan_labels(SCORE[:FEW], n=12, seed=0, ids=ids)

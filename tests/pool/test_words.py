@@ -6,7 +6,7 @@ import pytest
 import abstain
 
 
-def test_few_errors_say_what_they_cost_and_what_one_more_would_do() -> None:
+def test_few_errors_say_what_they_cost_and_what_one_more_would_do():
     """A plan that expects fewer than five errors names the price; the result says what a confident one would change."""
     rng = np.random.default_rng(0)
     score = rng.random(5000)
@@ -28,7 +28,7 @@ def test_few_errors_say_what_they_cost_and_what_one_more_would_do() -> None:
     assert not abstain.evaluate(loss=many, confidence=score, plan=plan).provenance["few_labels"]["one_more_error"]
 
 
-def test_one_more_error_gives_a_value_that_some_labels_could_give() -> None:
+def test_one_more_error_gives_a_value_that_some_labels_could_give():
     """With a single label the value of one more error is still a possible one: no accuracy below 0."""
     score = np.linspace(0.0, 1.0, 50)
     plan = abstain.plan_labels(score, n=1, seed=1)
@@ -39,7 +39,7 @@ def test_one_more_error_gives_a_value_that_some_labels_could_give() -> None:
     assert more["AURC"] <= 1.0
 
 
-def test_a_plan_for_aurc_labels_what_decides_it() -> None:
+def test_a_plan_for_aurc_labels_what_decides_it():
     """No label stands for much more than another; for AUGRC, regions and comparisons rows are drawn as before."""
     score = np.linspace(1.0, 0.0, 2000)
     plan = abstain.plan_labels(score, n=200, metric="aurc", seed=0)

@@ -30,17 +30,17 @@ class Population:
     graded: bool = False
     edges: tuple[float, ...] = ()
 
-    def draw(self, n: int, rng: np.random.Generator) -> tuple[Any, Any]:
+    def draw(self, n, rng):
         """Return losses and scores of n rows; a graded loss has the same mean and is not 0/1."""
         return self._observe(rng.random(n), rng)
 
-    def draw_shifted(self, n: int, rng: np.random.Generator) -> tuple[Any, Any, Any]:
+    def draw_shifted(self, n, rng):
         """Return losses, scores and weights of n rows with too many easy ones: u has the density 1/2 + u^(-2/3)/6."""
         u = np.where(rng.random(n) < 0.5, rng.random(n), rng.random(n) ** 3)
         weight = 1.0 / (0.5 + np.maximum(u, 1e-300) ** (-2.0 / 3.0) / 6.0)
         return *self._observe(u, rng), weight
 
-    def _observe(self, u: Any, rng: np.random.Generator) -> tuple[Any, Any]:
+    def _observe(self, u, rng):
         p = self.error(u)
         beta = 2.0 * p + 1e-9, 2.0 * (1.0 - p) + 1e-9
         loss = rng.beta(*beta) if self.graded else (rng.random(len(u)) < p).astype(float)
@@ -50,20 +50,20 @@ class Population:
             u = np.ceil(u * self.levels) / self.levels
         return loss, -u
 
-    def risk(self, coverage: Any) -> Any:
+    def risk(self, coverage):
         """Return the selective risk at a coverage."""
         p = self.error(GRID)
         area = np.concatenate([[0.0], np.cumsum(0.5 * (p[1:] + p[:-1]))]) * (GRID[1] - GRID[0])
         return np.interp(coverage, GRID, area) / np.maximum(coverage, 1e-12)
 
-    def coverage(self, threshold: Any) -> Any:
+    def coverage(self, threshold):
         """Return the coverage of score >= threshold."""
         share = np.clip(-np.asarray(threshold, dtype=float), 0.0, 1.0)
         if self.edges:
             return np.append(0.0, self.edges)[np.searchsorted(self.edges, share + 1e-9, side="right")]
         return np.floor(share * self.levels + 1e-9) / self.levels if self.levels else share
 
-    def violated(self, threshold: Any) -> Any:
+    def violated(self, threshold):
         """Return whether something is accepted and its risk is above the limit."""
         coverage = self.coverage(threshold)
         return (coverage > 0.0) & (self.risk(coverage) > self.limit + 1e-6)

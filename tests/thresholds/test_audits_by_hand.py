@@ -1,8 +1,5 @@
 """Audits by hand: intervals of rows and clusters, exact for counts, and answers that a bound for all must share."""
 
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -12,7 +9,7 @@ from abstain.policy import Calibration, Guarantee, Objective, Policy
 from tests.thresholds.test_enumerated import hoeffding_bentkus
 
 
-def mean_ends(weight: Any, value: Any, level: float, most: float) -> tuple[float, float]:
+def mean_ends(weight, value, level, most):
     """Return the ends of a weighted mean, by Student's t; NaN where nothing varies."""
     known = weight > 0.0
     weight, value = weight[known], value[known]
@@ -26,13 +23,13 @@ def mean_ends(weight: Any, value: Any, level: float, most: float) -> tuple[float
     return max(0.0, mean - reach), min(most, mean + reach)
 
 
-def counted_ends(errors: float, n: int, level: float) -> tuple[float, float]:
+def counted_ends(errors, n, level):
     """Return Clopper and Pearson's."""
     return abstain.inference.clopper_pearson(int(errors), n, level)
 
 
 @pytest.mark.parametrize("kind", ["binary", "graded", "clusters", "rows of clusters"])
-def test_an_audit_is_what_its_intervals_and_bounds_say(kind: str) -> None:
+def test_an_audit_is_what_its_intervals_and_bounds_say(kind):
     """All rows and two groups, at any error rate: shares, ends, and one of three answers with its reason."""
     clustered, graded, answers, reasons = "clusters" in kind, kind == "graded", [], set()
     largest, top = (6 if kind == "rows of clusters" else None), 2.0 if kind != "binary" else 1.0
@@ -106,11 +103,11 @@ def test_an_audit_is_what_its_intervals_and_bounds_say(kind: str) -> None:
 
 
 @pytest.mark.parametrize("n", [19, 20, 400])
-def test_another_share_of_accepted_rows_is_noted_where_chance_does_not_explain_it(n: int, tmp_path: Path) -> None:
+def test_another_share_of_accepted_rows_is_noted_where_chance_does_not_explain_it(n, tmp_path):
     """By exact 99.9 % intervals that do not meet, by a hundredth at least; not of weighted rows, or clusters."""
     rows = {"n": 1000, "n_accepted": 300, "weighted": False}
     before = counted_ends(300, 1000, 0.999)
-    others: list[dict[str, Any]] = [{"weighted": True}, {"n_clusters": 9}, {"n_accepted": None}]
+    others = [{"weighted": True}, {"n_clusters": 9}, {"n_accepted": None}]
     for share, more in [*((share / 10, {}) for share in range(11)), *((1.0, other) for other in others)]:
         kept = round(share * n)
         (tmp_path / "new.csv").write_text("s\n" + "0.5\n" * kept + "0.4\n" * (n - kept))

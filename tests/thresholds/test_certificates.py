@@ -1,7 +1,5 @@
 """Certificates against known truth: broken in at most delta of the repetitions, where naive rules break more."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import abstain
-from abstain.thresholds._certify import Found, Search
+from abstain.thresholds._certify import Search
 from abstain.thresholds._evidence import STAKES, binomial, evidence, fewest, hoeffding_bentkus
 from abstain.thresholds._fallback import schedule
 from abstain.thresholds._procedures import bonferroni, fixed_sequence, sgr
@@ -20,12 +18,12 @@ from tests.tiers import repeated
 DELTA = 0.05
 
 
-def worst(repetitions: int, delta: float = DELTA) -> float:
+def worst(repetitions, delta=DELTA):
     """Return what a valid certificate exceeds in one of 10,000 simulations only."""
     return float(stats.binom.ppf(1.0 - 1e-4, repetitions, delta)) / repetitions
 
 
-def default(loss: np.ndarray, score: np.ndarray, limit: float, delta: float) -> float:
+def default(loss, score, limit, delta):
     """Return the threshold of the default procedure."""
     return Search(read(loss, score), limit, delta).default().threshold
 
@@ -39,7 +37,7 @@ def violations(population, n, repetitions, rule):
 
 @repeated(80, 2000)
 @pytest.mark.parametrize("population", POPULATIONS, ids=lambda population: population.name)
-def test_the_default_keeps_its_guarantee(population: Population, repetitions: int) -> None:
+def test_the_default_keeps_its_guarantee(population, repetitions):
     """At most delta, plus Monte Carlo error, at n = 100 and 1,000."""
     for n in (100, 1000):
         assert violations(population, n, repetitions, default) <= worst(repetitions), n
@@ -47,7 +45,7 @@ def test_the_default_keeps_its_guarantee(population: Population, repetitions: in
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["poor", "bad top", "ten levels"])
-def test_the_default_keeps_its_guarantee_with_many_rows(name: str) -> None:
+def test_the_default_keeps_its_guarantee_with_many_rows(name):
     """The same at n = 10,000, over 300 repetitions here and 2,000 in the benchmark."""
     population = next(each for each in POPULATIONS if each.name == name)
     assert violations(population, 10000, 300, default) <= worst(300)
@@ -55,10 +53,10 @@ def test_the_default_keeps_its_guarantee_with_many_rows(name: str) -> None:
 
 @repeated(300, 1000)
 @pytest.mark.parametrize("procedure", [fixed_sequence, bonferroni, sgr])
-def test_the_other_procedures_keep_theirs(procedure: Callable[[Search], Found], repetitions: int) -> None:
+def test_the_other_procedures_keep_theirs(procedure, repetitions):
     """The named procedures on the populations that are hardest for them."""
 
-    def rule(loss: np.ndarray, score: np.ndarray, limit: float, delta: float) -> float:
+    def rule(loss, score, limit, delta):
         return procedure(Search(read(loss, score), limit, delta)).threshold
 
     for name in ("just above the limit", "waves", "ten levels"):
@@ -68,13 +66,13 @@ def test_the_other_procedures_keep_theirs(procedure: Callable[[Search], Found], 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("population", GRADED, ids=lambda population: population.name)
-def test_real_losses_keep_theirs(population: Population) -> None:
+def test_real_losses_keep_theirs(population):
     """Betting and Hoeffding-Bentkus on losses that are not 0/1."""
 
-    def bets(loss: np.ndarray, score: np.ndarray, limit: float, delta: float) -> float:
+    def bets(loss, score, limit, delta):
         return Search(read(loss, score), limit, delta, max_loss=1.0).default().threshold
 
-    def hoeffding_bentkus(loss: np.ndarray, score: np.ndarray, limit: float, delta: float) -> float:
+    def hoeffding_bentkus(loss, score, limit, delta):
         return bonferroni(Search(read(loss, score), limit, delta, max_loss=1.0), "hoeffding-bentkus").threshold
 
     for rule in (bets, hoeffding_bentkus):
@@ -82,7 +80,7 @@ def test_real_losses_keep_theirs(population: Population) -> None:
 
 
 @repeated(100, 300)
-def test_weights_keep_the_guarantee_of_the_target_population(repetitions: int) -> None:
+def test_weights_keep_the_guarantee_of_the_target_population(repetitions):
     """With known weights the risk of the shifted population is certified; without them it is broken."""
     rng = np.random.default_rng(5)
     broken = {"weighted": 0, "unweighted": 0}
@@ -99,7 +97,7 @@ def test_weights_keep_the_guarantee_of_the_target_population(repetitions: int) -
     assert broken["unweighted"] > repetitions / 2
 
 
-def test_conformal_risk_control_holds_on_average() -> None:
+def test_conformal_risk_control_holds_on_average():
     """The mean generalized risk at its threshold is at most the limit, and not far below."""
     rng = np.random.default_rng(6)
     population = Population("middling", lambda u: 0.4 * u, 0.0)
@@ -112,7 +110,7 @@ def test_conformal_risk_control_holds_on_average() -> None:
 
 
 @repeated(60, 300)
-def test_the_band_holds_at_all_thresholds_together(repetitions: int) -> None:
+def test_the_band_holds_at_all_thresholds_together(repetitions):
     """Any threshold may be picked afterwards, also the one that looks best: broken in at most delta of repetitions."""
     rng = np.random.default_rng(7)
     grid = -np.linspace(0.02, 1.0, 200)
@@ -129,7 +127,7 @@ def test_the_band_holds_at_all_thresholds_together(repetitions: int) -> None:
 # ---------------------------------------------------------------------- p-values
 
 
-def test_p_values_are_valid_at_the_limit() -> None:
+def test_p_values_are_valid_at_the_limit():
     """At a mean equal to the limit, a p-value is at most alpha with probability at most alpha."""
     rng = np.random.default_rng(8)
     for draw in (lambda: (rng.random(150) < 0.1).astype(float), lambda: rng.beta(0.2, 1.8, 150)):
@@ -144,7 +142,7 @@ def test_p_values_are_valid_at_the_limit() -> None:
                 assert np.mean(values <= alpha) <= worst(2000, alpha), (name, alpha)
 
 
-def test_betting_is_its_formula() -> None:
+def test_betting_is_its_formula():
     """The mean over stakes of the product over rows, at every set of first rows; the order within a set is nothing."""
     values = np.random.default_rng(3).beta(0.5, 4.5, 300)
     count = np.array([0, 1, 7, 300])
@@ -158,7 +156,7 @@ def test_betting_is_its_formula() -> None:
 @given(
     limit=st.floats(1e-4, 0.999), surely=st.floats(1e-12, 0.5), more=st.floats(1.0, 10.0), seed=st.integers(0, 10**6)
 )
-def test_bounds_on_p_values_decide_as_they_do(limit: float, surely: float, more: float, seed: int) -> None:
+def test_bounds_on_p_values_decide_as_they_do(limit, surely, more, seed):
     """No test is passed or failed for a bound that would not be by the p-value, at any level from ``surely`` on."""
     rng = np.random.default_rng(seed)
     count = np.floor(10.0 ** rng.uniform(0.0, 6.0, 200))
@@ -169,7 +167,7 @@ def test_bounds_on_p_values_decide_as_they_do(limit: float, surely: float, more:
     np.testing.assert_allclose(screened[screened > surely], exact[screened > surely], rtol=1e-8)
 
 
-def test_tails_are_those_of_exact_arithmetic() -> None:
+def test_tails_are_those_of_exact_arithmetic():
     """Against exact sums of few terms, to 12 digits: far below the mean, at it, above it, and where all fail."""
     for n, limit in ((1, 0.5), (17, 0.3), (400, 0.05), (1500, 0.75), (20_000, 0.001)):
         wrong, all_ = limit.as_integer_ratio()  # whole numbers over all_**n: a fraction would be reduced at every step
@@ -186,14 +184,14 @@ def test_tails_are_those_of_exact_arithmetic() -> None:
 
 
 @given(limit=st.floats(1e-5, 0.9), level=st.floats(1e-6, 0.5), errors=st.integers(0, 4))
-def test_fewest_trials_are_the_fewest(limit: float, level: float, errors: int) -> None:
+def test_fewest_trials_are_the_fewest(limit, level, errors):
     """With as many the tail is at most the level, with one less it is above."""
     least = fewest(limit, level, errors)
     assert stats.binom.cdf(errors, least, limit) <= level * (1.0 + 1e-8)
     assert least - 1 <= errors or stats.binom.cdf(errors, least - 1, limit) > level * (1.0 - 1e-8)
 
 
-def broken_exactly(n: int, limit: float, delta: float, risk: float, scores: np.ndarray) -> float:
+def broken_exactly(n, limit, delta, risk, scores):
     """Return how often a guarantee is broken whose population has a risk above the limit at every threshold.
 
     All rows have one score or two; errors first, so that a rule that looks at their order would see it.
@@ -211,7 +209,7 @@ def broken_exactly(n: int, limit: float, delta: float, risk: float, scores: np.n
 @pytest.mark.parametrize(
     ("n", "limit", "delta"), [(66, 0.05, 0.1), (63, 0.1, 0.05), (252, 0.02, 0.05), (75, 0.05, 0.05)]
 )
-def test_one_score_for_all_rows_is_one_exact_test(n: int, limit: float, delta: float) -> None:
+def test_one_score_for_all_rows_is_one_exact_test(n, limit, delta):
     """Enumerated, errors first: the cells in which pilots drawn from a fixed seed broke up to 35 %."""
     for score in (0.0, 1.0):
         broken = broken_exactly(n, limit, delta, 1.0005 * limit, np.full(n, score))
@@ -219,7 +217,7 @@ def test_one_score_for_all_rows_is_one_exact_test(n: int, limit: float, delta: f
         assert broken > 0.2 * delta
 
 
-def test_no_lot_is_drawn() -> None:
+def test_no_lot_is_drawn():
     """The order of the rows does not change a certificate, of 0/1 losses, graded ones and weights."""
     rng = np.random.default_rng(9)
     for loss, options in (
@@ -237,14 +235,14 @@ def test_no_lot_is_drawn() -> None:
         assert certified_equal(loss, score, order)
 
 
-def certified_equal(loss: np.ndarray, score: np.ndarray, order: np.ndarray) -> bool:
+def certified_equal(loss, score, order):
     """Return whether the band is the same in another order."""
     one = abstain.thresholds.certified_band(loss, score, max_loss=1.0)
     two = abstain.thresholds.certified_band(loss[order], score[order], max_loss=1.0)
     return bool(np.array_equal(one.threshold, two.threshold) and np.allclose(one.between, two.between, rtol=1e-12))
 
 
-def test_the_band_of_one_score_is_one_exact_bound() -> None:
+def test_the_band_of_one_score_is_one_exact_bound():
     """Enumerated at n = 125, errors first, where a pilot of a fixed seed failed in 12 % at delta 10 %."""
     n, risk, failed = 125, 0.05, 0.0
     for k in range(n + 1):
@@ -253,7 +251,7 @@ def test_the_band_of_one_score_is_one_exact_bound() -> None:
     assert failed <= 0.1
 
 
-def test_a_schedule_depends_on_n_limit_and_delta_only() -> None:
+def test_a_schedule_depends_on_n_limit_and_delta_only():
     """Ascending ranks within n, shares that add up to delta/(1 + delta), or delta for one; none below the fewest."""
     rank, share = schedule(30, 0.05, 0.5)  # with room for one error it would take 33: so it has none
     assert (rank.tolist(), share.tolist()) == ([14], [0.5])
@@ -270,7 +268,7 @@ def test_a_schedule_depends_on_n_limit_and_delta_only() -> None:
 
 
 @repeated(200, 1000)
-def test_what_is_certified_where_the_limit_is_not(repetitions: int) -> None:
+def test_what_is_certified_where_the_limit_is_not(repetitions):
     """The smallest risk and the coverages beside it hold together, and tell how many rows would do."""
     rng, missed = np.random.default_rng(12), 0
     population = next(each for each in POPULATIONS if each.name == "three levels")
@@ -294,7 +292,7 @@ def test_what_is_certified_where_the_limit_is_not(repetitions: int) -> None:
     assert abstain.choose_threshold(np.ones(40), np.arange(40.0), risk=0.05, delta=0.05).rows_needed is None
 
 
-def test_the_rows_needed_are_a_range() -> None:
+def test_the_rows_needed_are_a_range():
     """As many rows as its upper end, with the same errors, are certified; fewer than its lower end are not."""
     loss = np.zeros(400)
     loss[50::50] = 1.0  # 2 % at every coverage

@@ -1,7 +1,6 @@
 """Objectives without a guarantee, groups, and bad input."""
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
@@ -10,15 +9,15 @@ from hypothesis import given
 import abstain
 from abstain import thresholds
 from abstain.thresholds import ReusedCalibrationWarning, audit
-from tests.refusals import refused
-from tests.strategies import Problem, problems
+from tests.refusal import refused
+from tests.strategies import problems
 
 LOSS = [0, 0, 1, 0, 1, 1]
 SCORE = [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]
 
 
 @given(problems(losses=["binary"], scores=["untied", "tied", "heavily_tied"]))
-def test_objectives_match_a_search_over_all_thresholds(problem: Problem) -> None:
+def test_objectives_match_a_search_over_all_thresholds(problem):
     """Risk, coverage, capacity and cost against the obvious loop over the distinct scores."""
     loss, score, _ = problem
     points = [(t, np.mean(score >= t), np.mean(loss[score >= t])) for t in np.unique(score)[::-1]]
@@ -35,7 +34,7 @@ def test_objectives_match_a_search_over_all_thresholds(problem: Problem) -> None
     assert cost == pytest.approx(min([*costs, 1.0]))
 
 
-def test_rows_of_weight_0_make_no_interval_narrower() -> None:
+def test_rows_of_weight_0_make_no_interval_narrower():
     """Three rows know what three rows know."""
     loss, score, weight = [0.0, 1.0, 0.0], [3.0, 2.0, 1.0], [1.0, 2.0, 1.0]
     one = abstain.choose_threshold(loss, score, coverage=1.0, sample_weight=weight)
@@ -45,7 +44,7 @@ def test_rows_of_weight_0_make_no_interval_narrower() -> None:
     assert two.coverage_interval == pytest.approx(one.coverage_interval, rel=1e-12, nan_ok=True)
 
 
-def test_the_largest_cwsa() -> None:
+def test_the_largest_cwsa():
     """Over all attainable thresholds, as a loop over them says."""
     values = {t: abstain.cwsa(LOSS, SCORE, threshold=t) for t in SCORE}
     found = thresholds.cwsa_threshold(LOSS, SCORE)
@@ -53,13 +52,13 @@ def test_the_largest_cwsa() -> None:
 
 
 @pytest.mark.parametrize("options", [{"risk": 0.1}, {"coverage": 0.5}, {"risk": 0.1, "delta": 0.05}])
-def test_infinite_scores_are_refused(options: dict[str, float]) -> None:
+def test_infinite_scores_are_refused(options):
     """A threshold of +inf accepts nothing, so it cannot also accept the rows whose score is +inf."""
     with pytest.raises(ValueError, match=r"confidence holds \+inf \(2 such\).*finite score above all others"):
         abstain.choose_threshold([1, 0, 1], [np.inf, np.inf, 0.7], **options)
 
 
-def test_objectives_of_a_wrong_type_are_named() -> None:
+def test_objectives_of_a_wrong_type_are_named():
     """Argument, value and remedy."""
     for options, message in (
         ({"cost": 5.0}, r"cost must be a pair \(error, review\), got 5.0"),
@@ -71,7 +70,7 @@ def test_objectives_of_a_wrong_type_are_named() -> None:
         refused(TypeError, message, abstain.choose_threshold, LOSS, SCORE, **options)
 
 
-def test_not_attainable_is_an_answer() -> None:
+def test_not_attainable_is_an_answer():
     """A reason, the best point, and a threshold that accepts nothing."""
     found = abstain.choose_threshold([1, 0, 1], [0.9, 0.8, 0.7], risk=0.1)
     assert (found.attainable, found.threshold) == (False, np.inf)
@@ -82,7 +81,7 @@ def test_not_attainable_is_an_answer() -> None:
 
 
 @pytest.mark.parametrize(("largest", "weight"), [(1.0, np.tile([0.5, 1.5], 50)), (0.5, None)])
-def test_no_error_is_no_proof_of_a_risk_of_zero(largest: float, weight: np.ndarray | None) -> None:
+def test_no_error_is_no_proof_of_a_risk_of_zero(largest, weight):
     """Where no exact interval exists and nothing varies, the ends are NaN and not [0, 0], as in abstain.inference."""
     score = np.arange(100.0)
     found = abstain.choose_threshold(largest * (score < 30), score, coverage=0.5, sample_weight=weight)
@@ -90,7 +89,7 @@ def test_no_error_is_no_proof_of_a_risk_of_zero(largest: float, weight: np.ndarr
     assert np.isnan(found.risk_interval).all()
 
 
-def test_equal_losses_above_the_limit_break_the_guarantee() -> None:
+def test_equal_losses_above_the_limit_break_the_guarantee():
     """Losses without spread refute a guarantee when there are enough of them for a bound; few of them cannot tell."""
     score = np.arange(1000.0)
     found = abstain.choose_threshold(0.1 * np.ones(1000), score, risk=0.3, delta=0.05, max_loss=1.0)
@@ -100,7 +99,7 @@ def test_equal_losses_above_the_limit_break_the_guarantee() -> None:
     assert abstain.audit(found, [0.2] * 500, [2000.0] * 500).satisfied is True
 
 
-def test_a_loss_that_may_be_graded_has_one_test_whatever_the_rows_hold() -> None:
+def test_a_loss_that_may_be_graded_has_one_test_whatever_the_rows_hold():
     """``max_loss`` names the test; rows of 0 and 1 alone change it no more than a first graded loss does."""
     rng = np.random.default_rng(4)
     score = rng.random(3000)
@@ -124,7 +123,7 @@ def test_a_loss_that_may_be_graded_has_one_test_whatever_the_rows_hold() -> None
     assert one.attained[0] == other.attained[0]
 
 
-def test_an_audit_rarely_refutes_a_guarantee_that_holds() -> None:
+def test_an_audit_rarely_refutes_a_guarantee_that_holds():
     """Losses of .0505 nine times in ten have a mean below .05: audits that saw only those may not say broken."""
     found = abstain.choose_threshold(np.zeros(1000), np.arange(1000.0), risk=0.05, delta=0.05, max_loss=1.0)
     rng = np.random.default_rng(0)
@@ -133,7 +132,7 @@ def test_an_audit_rarely_refutes_a_guarantee_that_holds() -> None:
         assert sum(each.satisfied is False for each in seen) <= 1
 
 
-def test_an_audit_has_three_answers() -> None:
+def test_an_audit_has_three_answers():
     """Two errors among six rows are no proof of a guarantee, nor is nothing at all; enough good rows are."""
     found = abstain.choose_threshold(np.zeros(1000), np.arange(1000.0), risk=0.05, delta=0.05)
     few = abstain.audit(found, [1.0, 1.0, 0.0, 0.0, 0.0, 0.0], np.full(6, 2000.0))
@@ -146,7 +145,7 @@ def test_an_audit_has_three_answers() -> None:
     assert abstain.audit(found, np.arange(200) < 30, np.full(200, 2000.0)).satisfied is False
 
 
-def test_verdicts_of_groups_allow_for_their_number() -> None:
+def test_verdicts_of_groups_allow_for_their_number():
     """Ten groups exactly at the limit: refuted by chance in one audit of twenty at most, where 18 % were."""
     rng, site = np.random.default_rng(5), np.repeat(np.arange(10), 500)
     found = abstain.choose_threshold(np.zeros(5000), np.arange(5000.0), risk=0.05, delta=0.05, groups=site)
@@ -157,7 +156,7 @@ def test_verdicts_of_groups_allow_for_their_number() -> None:
     assert (few.satisfied, few.reason) == (None, "not of every group")
 
 
-def test_groups_share_delta() -> None:
+def test_groups_share_delta():
     """Two groups at delta each need more rows than one; unknown groups are rejected."""
     loss, score = np.zeros(800), np.arange(800.0)
     group = np.where(np.arange(800) % 2, "a", "b")
@@ -178,7 +177,7 @@ def test_groups_share_delta() -> None:
     ],
 )
 @pytest.mark.parametrize("scale", [0.5, 1.0])
-def test_a_risk_near_zero_is_not_attainable(scale: float, choose: Any, max_loss: float) -> None:
+def test_a_risk_near_zero_is_not_attainable(scale, choose, max_loss):
     """An answer, not an OverflowError or a warning of a division by zero."""
     found = choose(scale * np.eye(1, 100)[0], np.arange(100.0), risk=1e-320, delta=0.05, max_loss=max_loss)
     assert "are too few: even without an error 2.99573227355399e+300 of them" in str(found.reason)
@@ -186,7 +185,7 @@ def test_a_risk_near_zero_is_not_attainable(scale: float, choose: Any, max_loss:
     assert "are needed" in str(abstain.thresholds.conformal_threshold(LOSS, SCORE, 1e-320).reason)
 
 
-def test_errors_name_the_group() -> None:
+def test_errors_name_the_group():
     """Rows that are all missing or weightless say whose they are."""
     for options, message in (
         ({"sample_weight": [1, 1, 0, 0]}, "group 'b': sample_weight sums to 0"),
@@ -198,7 +197,7 @@ def test_errors_name_the_group() -> None:
         refused(ValueError, message, abstain.choose_threshold, **call)
 
 
-def test_missing_scores() -> None:
+def test_missing_scores():
     """An error by default; never accepted; or left out."""
     with pytest.raises(ValueError, match=r"confidence holds NaN: confidence\[1\]"):
         abstain.choose_threshold([0, 1, 0], [0.9, np.nan, 0.5], coverage=0.5)
@@ -232,7 +231,7 @@ def test_missing_scores() -> None:
         ({"cost": (0, 1)}, "needs error > 0"),
     ],
 )
-def test_bad_options_are_refused(options: dict[str, object], message: str | None) -> None:
+def test_bad_options_are_refused(options, message):
     """The message names the argument and the remedy; an empirical risk above 1 is fine for real losses."""
     if message is None:
         assert abstain.choose_threshold(LOSS, SCORE, **options).coverage == 1.0
@@ -240,7 +239,7 @@ def test_bad_options_are_refused(options: dict[str, object], message: str | None
     refused((ValueError, TypeError), message, abstain.choose_threshold, LOSS, SCORE, **options)
 
 
-def test_real_losses_need_their_bound() -> None:
+def test_real_losses_need_their_bound():
     """The largest loss that was seen is none."""
     refused(ValueError, "give max_loss=", abstain.choose_threshold, [0.5, 2.0], [0.1, 0.2], risk=0.1, delta=0.05)
     with pytest.raises(ValueError, match="below a loss that occurs"):
@@ -248,7 +247,7 @@ def test_real_losses_need_their_bound() -> None:
 
 
 @pytest.mark.parametrize("power", [1, 2, 5, 12])
-def test_other_rows_on_the_same_grid_are_not_known_again(power: int) -> None:
+def test_other_rows_on_the_same_grid_are_not_known_again(power):
     """Scores of four decimals, which crowd near 1: new rows share some with the calibration rows by chance."""
     for n in (500, 1000, 1500, 2000):
         rng = np.random.default_rng(n)
@@ -256,7 +255,7 @@ def test_other_rows_on_the_same_grid_are_not_known_again(power: int) -> None:
         assert audit(abstain.choose_threshold(wrong, old, coverage=0.5), error, new).n == n
 
 
-def test_reporting_on_calibration_rows_warns() -> None:
+def test_reporting_on_calibration_rows_warns():
     """In any order of the rows; other rows are silent."""
     found = abstain.choose_threshold(LOSS, SCORE, coverage=0.5)
     with pytest.warns(ReusedCalibrationWarning, match="optimistic"):
@@ -265,7 +264,7 @@ def test_reporting_on_calibration_rows_warns() -> None:
     assert (seen.n, seen.n_accepted, seen.risk, seen.satisfied) == (4, 2, 0.5, None)
 
 
-def test_reuse_is_noticed_with_groups_and_weights() -> None:
+def test_reuse_is_noticed_with_groups_and_weights():
     """A policy by group knows all its rows; weights do not hide them."""
     site = ["a", "b"] * 3
     by_site = abstain.choose_threshold(LOSS, SCORE, coverage=0.5, groups=site)
@@ -275,7 +274,7 @@ def test_reuse_is_noticed_with_groups_and_weights() -> None:
             audit(found, LOSS, SCORE, groups=site)
 
 
-def test_an_audit_by_group() -> None:
+def test_an_audit_by_group():
     """Each group by itself; a guarantee per group is broken if that of one group is."""
     n = 4000
     site = np.where(np.arange(n) % 2, "a", "b")
@@ -291,7 +290,7 @@ def test_an_audit_by_group() -> None:
     refused(TypeError, "give groups=", audit, found, loss, score)
 
 
-def test_given_thresholds_are_the_only_ones() -> None:
+def test_given_thresholds_are_the_only_ones():
     """The certificate is one of them, and no row is spent on a pilot."""
     rng = np.random.default_rng(1)
     score = rng.random(3000)
@@ -312,7 +311,7 @@ def test_given_thresholds_are_the_only_ones() -> None:
         thresholds.bonferroni_threshold(loss, score, sample_weight=np.ones(3000), max_weight=2.0, risk=0.1, delta=0.05)
 
 
-def test_a_risk_that_is_no_limit_asks_for_the_largest_loss_first() -> None:
+def test_a_risk_that_is_no_limit_asks_for_the_largest_loss_first():
     """A limit above 1 makes sense for losses up to 10."""
     loss, score = np.tile([0.0, 0.5, 8.0], 400), np.arange(1200)
     refused(ValueError, "give max_loss=", abstain.choose_threshold, loss, score, risk=2.0, delta=0.05)
@@ -322,7 +321,7 @@ def test_a_risk_that_is_no_limit_asks_for_the_largest_loss_first() -> None:
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.5, 0.62, 0.9])
-def test_an_audit_of_losses_in_other_units_decides_alike(rate: float) -> None:
+def test_an_audit_of_losses_in_other_units_decides_alike(rate):
     """Losses, limit and largest loss times four, or a quarter."""
     rng, decided = np.random.default_rng(3), []
     old, sure, new, score = (rng.random(n) for n in (2000, 2000, 600, 600))

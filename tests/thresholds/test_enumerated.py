@@ -1,7 +1,6 @@
 """Certificates against plain products and enumeration: nothing here is computed by the package but the answer."""
 
 import math
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,7 +12,7 @@ from abstain import thresholds
 
 
 @pytest.mark.parametrize("counted", [False, True])
-def test_bets_are_products_over_rows(counted: bool) -> None:
+def test_bets_are_products_over_rows(counted):
     """Certified if and only if the mean of five products reaches 1/delta, also where equal rows come as a count."""
     loss, limit = [0.0] * 9 + [0.3] + [1.0] * 2 + [0.1] * 5, 0.5
     rates = [stake / (1.0 - limit) for stake in (0.98, 0.6, 0.35, 0.2, 0.1)]
@@ -26,7 +25,7 @@ def test_bets_are_products_over_rows(counted: bool) -> None:
 
 
 @pytest.mark.parametrize(("limit", "delta", "n"), [(0.5, 0.2, 7), (0.3, 0.3, 8)])
-def test_bets_on_a_small_population_fail_as_seldom_as_stated(limit: float, delta: float, n: int) -> None:
+def test_bets_on_a_small_population_fail_as_seldom_as_stated(limit, delta, n):
     """Every sample of losses 0, 1/2 and 1 whose mean is the limit, enumerated with its probability; one score."""
     chance = {0.0: 1.0 - 1.5 * limit, 0.5: limit, 1.0: 0.5 * limit}
     failed = 0.0
@@ -41,11 +40,11 @@ def test_bets_on_a_small_population_fail_as_seldom_as_stated(limit: float, delta
     assert 0.0 < failed <= delta
 
 
-def test_two_levels_are_certified_as_enumeration_says() -> None:
+def test_two_levels_are_certified_as_enumeration_says():
     """Two scores, 40 rows each: the default answer against binomial tests written out, for every number of errors."""
     limit, delta = 0.1, 0.2
 
-    def tail(errors: int, n: int) -> float:
+    def tail(errors, n):
         return sum(math.comb(n, k) * limit**k * (1.0 - limit) ** (n - k) for k in range(errors + 1))
 
     score = np.repeat([1.0, 0.0], 40)
@@ -62,14 +61,14 @@ def test_two_levels_are_certified_as_enumeration_says() -> None:
                 assert found == 0.0
 
 
-def hoeffding_bentkus(total: float, n: int, limit: float) -> float:
+def hoeffding_bentkus(total, n, limit):
     """Return the p-value of a mean above the limit, of n values in [0, 1] with this sum."""
     mean = min(total / n, limit)
     apart = (mean * math.log(mean / limit) if mean else 0.0) + (1.0 - mean) * math.log((1.0 - mean) / (1.0 - limit))
     return min(1.0, math.exp(-n * apart), math.e * float(stats.binom.cdf(math.ceil(total - 1e-9), n, limit)))
 
 
-def p_value(kind: str, loss: Any, limit: float) -> float:
+def p_value(kind, loss, limit):
     """Return the p-value of losses up to 2, or of 0/1 losses, whose mean is above the limit."""
     if not loss.size:
         return 1.0
@@ -78,7 +77,7 @@ def p_value(kind: str, loss: Any, limit: float) -> float:
     return float(stats.binom.cdf(loss.sum(), loss.size, limit))
 
 
-def walked(p: list[float], gain: list[float]) -> int:
+def walked(p, gain):
     """Return the last that passes: each start adds its share, which goes on from test to test until one fails."""
     level, best = 0.0, -1
     for k, (value, more) in enumerate(zip(p, gain, strict=True)):
@@ -89,9 +88,9 @@ def walked(p: list[float], gain: list[float]) -> int:
 
 @pytest.mark.parametrize("digits", [1, 6])
 @pytest.mark.parametrize("graded", [False, True])
-def test_each_procedure_is_its_algorithm(graded: bool, digits: int) -> None:
+def test_each_procedure_is_its_algorithm(graded, digits):
     """Threshold by threshold: halving (SGR), equal shares at ranks or at given thresholds, one sequence, fallback."""
-    seen: dict[str, list[int]] = {}
+    seen = {}
     for seed in range(14):
         rng = np.random.default_rng(seed)
         n, limit, delta = int(rng.integers(20, 120)), float(rng.choice([0.1, 0.2])), float(rng.choice([0.05, 0.3]))
@@ -101,7 +100,7 @@ def test_each_procedure_is_its_algorithm(graded: bool, digits: int) -> None:
         tested = np.unique(score)[::-1]
         count = [int(np.sum(score >= each)) for each in tested]
         fixed = np.sort(rng.random(5))[::-1]
-        options: dict[str, Any] = {"risk": limit * (2.0 if graded else 1.0), "delta": delta}
+        options = {"risk": limit * (2.0 if graded else 1.0), "delta": delta}
         options |= {"max_loss": 2.0, "bound": "hoeffding-bentkus"} if graded else {}
         kind = "graded" if graded else "binary"
         p, p_fixed = ([p_value(kind, loss[score >= each], limit) for each in some] for some in (tested, fixed))
@@ -136,7 +135,7 @@ def test_each_procedure_is_its_algorithm(graded: bool, digits: int) -> None:
     assert all(min(each) == -1 < max(each) for each in seen.values())
 
 
-def test_a_certificate_says_what_its_rows_show() -> None:
+def test_a_certificate_says_what_its_rows_show():
     """The ranking with its interval; without a certificate how many rows it takes, and the least risk of as many."""
     for seed, rate, limit in ((0, 0.3, 0.1), (1, 0.3, 0.01), (2, 0.05, 0.01), (3, 0.5, 0.3), (4, 0.0, 0.001)):
         rng = np.random.default_rng(seed)
@@ -160,7 +159,7 @@ def test_a_certificate_says_what_its_rows_show() -> None:
 
 
 @pytest.mark.parametrize("n", [1, 5, 9, 10, 11, 37])
-def test_the_nine_bins_of_calibration_are_near_the_deciles(n: int) -> None:
+def test_the_nine_bins_of_calibration_are_near_the_deciles(n):
     """Of rows with a score the one at each tenth, by descending score, once; with how many lie at or above it."""
     rng = np.random.default_rng(n)
     score = np.r_[np.round(rng.random(n), 1), np.nan]
@@ -174,7 +173,7 @@ def test_the_nine_bins_of_calibration_are_near_the_deciles(n: int) -> None:
     assert (dropped.n, dropped.n_unscored, dropped.n_dropped, dropped.bins) == (n, 0, 1, found.bins)
 
 
-def upper_limit(loss: Any, level: float, graded: bool) -> float:
+def upper_limit(loss, level, graded):
     """Return the largest mean of losses up to 2, or of 0/1 losses, that a test at this level does not reject."""
     count, total = loss.size, float(loss.sum())
     if not graded:
@@ -191,19 +190,19 @@ def upper_limit(loss: Any, level: float, graded: bool) -> float:
 
 @pytest.mark.parametrize("digits", [1, 6])
 @pytest.mark.parametrize("graded", [False, True])
-def test_a_band_is_pinned_at_ranks_and_bounded_between(graded: bool, digits: int) -> None:
+def test_a_band_is_pinned_at_ranks_and_bounded_between(graded, digits):
     """Above each fixed rank an exact limit; between two the lower one by the share that lies above; all together."""
     rng = np.random.default_rng(3)
     n, top, delta = 130, 2.0 if graded else 1.0, 0.1
     score = np.round(rng.random(n), digits)
     loss = (rng.random(n) < 0.4 * (1.0 - score)) * (rng.choice([0.5, 2.0], n) if graded else 1.0)
-    options: dict[str, Any] = {"max_loss": 2.0} if graded else {}
+    options = {"max_loss": 2.0} if graded else {}
     loss[np.argsort(-score)[:7]] = top * (digits > 1)  # all that the first rank accepts is wrong, or nothing
     band = thresholds.certified_band(loss, score, delta=delta, **options)
     shares = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95)
     rank = sorted({math.ceil(share * n) for share in shares} | {n})
     each, falling = delta / (2 * len(rank)), np.append(np.sort(score)[::-1], -np.inf)
-    pins: dict[float, tuple[float, float, float]] = {}
+    pins = {}
     for k, r in enumerate(rank):
         kept = score > falling[r]
         upper = upper_limit(loss[kept], each, graded) if kept.any() else top
@@ -220,7 +219,7 @@ def test_a_band_is_pinned_at_ranks_and_bounded_between(graded: bool, digits: int
 
 
 @pytest.mark.parametrize("graded", [False, True])
-def test_what_is_certified_instead_is_at_twelve_ranks(graded: bool) -> None:
+def test_what_is_certified_instead_is_at_twelve_ranks(graded):
     """The least limit of all, and the largest coverage within one and a half, two and four times that."""
     rng = np.random.default_rng(5)
     score = np.round(rng.random(200), 2)
@@ -237,7 +236,7 @@ def test_what_is_certified_instead_is_at_twelve_ranks(graded: bool) -> None:
 
 
 @pytest.mark.parametrize("errors", [(0, 4, 30), (1, 6, 30), (0, 0, 12)])
-def test_so_many_rows_with_so_many_errors_are_certified_and_fewer_are_not(errors: tuple[int, ...]) -> None:
+def test_so_many_rows_with_so_many_errors_are_certified_and_fewer_are_not(errors):
     """Repeated rows of three levels, with as few, or as many errors as eight of ten populations have there."""
     score, limit = np.repeat([3.0, 2.0, 1.0], 40), 0.06
     loss = np.concatenate([np.arange(40) < each for each in np.diff((0, *errors))]) * 1.0
@@ -246,7 +245,7 @@ def test_so_many_rows_with_so_many_errors_are_certified_and_fewer_are_not(errors
     few = [stats.gamma.ppf(0.1, max(each, 1)) if each else 0.0 for each in errors]
     many = [stats.gamma.ppf(0.9, each + 1) for each in errors]
 
-    def certified(rows: float, up_to: list[float]) -> bool:
+    def certified(rows, up_to):
         times = rows / 120
         count, wrong = (np.floor(times * np.array(each) + 0.5).astype(int) for each in ((40, 80, 120), up_to))
         parts = zip(np.diff(np.r_[0, count]), np.diff(np.r_[0, wrong]), strict=True)

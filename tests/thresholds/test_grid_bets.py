@@ -16,12 +16,12 @@ LIMIT = 0.2
 BETS = ((0.24, 0.3), (0.12, 0.3), (0.06, 0.3), (0.02, 0.08), (0.006, 0.02))
 
 
-def rates(smallest: float) -> list[float]:
+def rates(smallest):
     """Return the parts of the limit against which the bets are best."""
     return [1.0 / (1.0 + step * math.sqrt((1.0 - smallest * LIMIT) / (smallest * LIMIT))) for step, _ in BETS]
 
 
-def plain_evidence(rows: list[tuple[float, float, float]], threshold: float, smallest: float) -> float:
+def plain_evidence(rows, threshold, smallest):
     """Mean over the stakes of the product of 1 + stake * X, one factor after the other."""
     products = []
     for rate, (_, weight) in zip(rates(smallest), BETS, strict=True):
@@ -37,7 +37,7 @@ CONFIDENCES, LOSSES, CHANCES = (0.1, 0.3, 0.5, 0.7, 0.9), (0.0, 0.5, 1.0), (0.25
 
 
 @given(st.lists(st.tuples(*map(st.sampled_from, (CONFIDENCES, LOSSES, CHANCES))), max_size=30))
-def test_evidence_is_the_mean_of_plain_products(rows: list[tuple[float, float, float]]) -> None:
+def test_evidence_is_the_mean_of_plain_products(rows):
     """Sums of logarithms by cell give at every threshold what one product over the accepted rows gives."""
     grid = np.array([0.9, 0.7, 0.4])
     confidence, loss, chance = np.array(rows, dtype=float).reshape(-1, 3).T
@@ -47,12 +47,12 @@ def test_evidence_is_the_mean_of_plain_products(rows: list[tuple[float, float, f
     assert found == pytest.approx([plain_evidence(rows, t, 0.25) for t in grid], rel=1e-12)
 
 
-def test_a_missing_confidence_is_accepted_nowhere() -> None:
+def test_a_missing_confidence_is_accepted_nowhere():
     """NaN lies below every threshold, and a confidence that equals a threshold is accepted by it."""
     assert bets.cells(np.array([0.9, 0.5]), np.array([np.nan, 0.95, 0.9, 0.5, 0.4])).tolist() == [2, 0, 0, 1, 2]
 
 
-def test_a_cluster_is_one_factor() -> None:
+def test_a_cluster_is_one_factor():
     """At every threshold the logarithm of a cluster is that of 1 + stake * (sum over its accepted rows) / size."""
     rng = np.random.default_rng(3)
     cluster, cell = rng.integers(0, 5, 40), rng.integers(0, 4, 40)
@@ -65,7 +65,7 @@ def test_a_cluster_is_one_factor() -> None:
 
 
 @pytest.mark.parametrize("chance", [Fraction(1), Fraction(1, 4)])
-def test_expected_evidence_at_the_limit_is_one(chance: Fraction) -> None:
+def test_expected_evidence_at_the_limit_is_one(chance):
     """Over all outcomes of three rows with a risk exactly at the limit the mean of the evidence is 1."""
     total = 0.0
     outcomes = [(True, 1.0), (True, 0.0), (False, 0.0)]
@@ -81,14 +81,14 @@ def test_expected_evidence_at_the_limit_is_one(chance: Fraction) -> None:
 
 
 @given(st.lists(st.floats(-4.0, 6.0), min_size=1, max_size=7), st.integers(0, 127))
-def test_closed_test_searches_all_subsets(logs: list[float], before: int) -> None:
+def test_closed_test_searches_all_subsets(logs, before):
     """A threshold is certified if every set of open thresholds that holds it is rejected."""
     n, bar = len(logs), 20.0
     done = [bool(before >> j & 1) for j in range(n)]
     weight = [(j + 1 + 0.5 * n) ** -3 for j in range(n)]
     share = [each / sum(weight) for each in weight]
 
-    def rejected(members: tuple[int, ...]) -> bool:
+    def rejected(members):
         total = 0.0
         for start in range(n):
             first = next((j for j in members if j >= start), None)

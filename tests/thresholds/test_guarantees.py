@@ -21,17 +21,17 @@ from abstain.thresholds import (
     remember_selection,
 )
 from abstain.thresholds._row_hashes import digest, hashed, in_common, merged, sketch, unpacked
-from tests.refusals import refused
+from tests.refusal import refused
 
 DELTA = 0.05
 
 
-def worst(repetitions: int) -> float:
+def worst(repetitions):
     """Return what a valid certificate exceeds in one of 10,000 simulations only."""
     return float(stats.binom.ppf(1.0 - 1e-4, repetitions, DELTA)) / repetitions
 
 
-def spiky(m: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def spiky(m, rng):
     """Return 20 rows for each of m clusters; the risk is .055 at every threshold, and all in a few clusters."""
     bad = rng.random((m, 1)) < 0.11
     return ((rng.random((m, 20)) < 0.5) & bad).ravel() * 1.0, rng.random(20 * m), np.repeat(np.arange(m), 20)
@@ -43,7 +43,7 @@ def spiky(m: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.
 @pytest.mark.parametrize(
     ("m", "repetitions"), [(80, 60), *(pytest.param(m, 300, marks=pytest.mark.slow) for m in (80, 200))]
 )
-def test_clusters_keep_the_guarantee_that_rows_break(m: int, repetitions: int) -> None:
+def test_clusters_keep_the_guarantee_that_rows_break(m, repetitions):
     """A risk of 5.5 % at every threshold: rows as if independent certify 5 % far too often, clusters do not."""
     rng, rows, clusters = np.random.default_rng(m), 0, 0
     for _ in range(repetitions):
@@ -54,7 +54,7 @@ def test_clusters_keep_the_guarantee_that_rows_break(m: int, repetitions: int) -
     assert clusters / repetitions <= worst(repetitions)
 
 
-def test_the_guarantee_names_the_new_cluster() -> None:
+def test_the_guarantee_names_the_new_cluster():
     """Its risk is the mean of the clusters' mean accepted losses; names and order of clusters and rows say nothing."""
     rng = np.random.default_rng(1)
     cluster = rng.integers(0, 300, 3000)
@@ -74,7 +74,7 @@ def test_the_guarantee_names_the_new_cluster() -> None:
     assert found.risk == pytest.approx(np.mean(means))
 
 
-def test_a_declared_largest_cluster_certifies_rows() -> None:
+def test_a_declared_largest_cluster_certifies_rows():
     """Evidence as it is defined, at one threshold; a cluster counts for its rows, and too large a one is refused."""
     rng = np.random.default_rng(0)
     size = rng.integers(1, 6, 900)
@@ -104,7 +104,7 @@ def test_a_declared_largest_cluster_certifies_rows() -> None:
 
 
 @pytest.mark.parametrize("limit", [0.02, 0.2])
-def test_walks_of_clusters_are_those_of_the_definition(limit: float) -> None:
+def test_walks_of_clusters_are_those_of_the_definition(limit):
     """Tied scores, unequal clusters, graded losses, unscored rows: from every start of every cluster, one by one."""
     rng = np.random.default_rng(8)
     cluster = np.sort(rng.integers(0, 150, 900))
@@ -113,7 +113,7 @@ def test_walks_of_clusters_are_those_of_the_definition(limit: float) -> None:
     stakes, m = np.array([0.98, 0.6, 0.35, 0.2, 0.1]) / (1 - limit), cluster.max() + 1
     tested = np.unique(score)[::-1]
 
-    def evidence(limit_at: float) -> float:
+    def evidence(limit_at):
         means = [loss[(cluster == c) & (score >= limit_at)] for c in range(m)]
         factors = [1 + stakes * (limit - each.mean()) for each in means if each.size]
         return float((np.prod(factors, axis=0) / (1 + stakes * limit)).mean())
@@ -133,7 +133,7 @@ def test_walks_of_clusters_are_those_of_the_definition(limit: float) -> None:
 
 
 @pytest.mark.parametrize("test", [abstain.audit, abstain.monitor])
-def test_a_guarantee_about_clusters_is_tested_with_clusters(test) -> None:
+def test_a_guarantee_about_clusters_is_tested_with_clusters(test):
     """Rows as if independent are refused; clusters count once each, whatever their size, in any order of their rows."""
     rng = np.random.default_rng(4)
     cluster = np.repeat(np.arange(300), 10)
@@ -153,7 +153,7 @@ def test_a_guarantee_about_clusters_is_tested_with_clusters(test) -> None:
     assert getattr(wrong, "violated", True)
 
 
-def test_too_few_clusters_are_said() -> None:
+def test_too_few_clusters_are_said():
     """However many rows they have."""
 
     def chosen(n, clusters, **options):
@@ -165,7 +165,7 @@ def test_too_few_clusters_are_said() -> None:
     assert "5000 rows in 50 clusters" in str(chosen(5000, 50, coverage=0.5))
 
 
-def test_clusters_at_fixed_thresholds_and_in_groups() -> None:
+def test_clusters_at_fixed_thresholds_and_in_groups():
     """One of the thresholds is the answer, and groups have clusters of their own."""
     rng = np.random.default_rng(2)
     cluster, score = np.repeat(np.arange(400), 5), rng.random(2000)
@@ -179,7 +179,7 @@ def test_clusters_at_fixed_thresholds_and_in_groups() -> None:
     assert "an accepted row of a new cluster" in by.guarantee().statement
 
 
-def test_what_is_not_valid_for_clusters_is_refused() -> None:
+def test_what_is_not_valid_for_clusters_is_refused():
     """Weights, and names of other rows."""
     call = {"loss": np.zeros(100), "confidence": np.arange(100.0), "risk": 0.2, "delta": DELTA}
     weighted = {"clusters": np.arange(100), "sample_weight": np.ones(100), "max_weight": 1.0}
@@ -188,7 +188,7 @@ def test_what_is_not_valid_for_clusters_is_refused() -> None:
     refused(ValueError, "lengths differ|length", abstain.choose_threshold, **call, clusters=np.zeros(99))
 
 
-def test_intervals_of_an_empirical_threshold_know_clusters() -> None:
+def test_intervals_of_an_empirical_threshold_know_clusters():
     """Copies of clusters make rows, not knowledge: the interval is wider than that of independent rows."""
     rng = np.random.default_rng(4)
     loss, score = np.repeat(rng.random(100) < 0.2, 10) * 1.0, np.repeat(rng.random(100), 10)
@@ -204,7 +204,7 @@ def test_intervals_of_an_empirical_threshold_know_clusters() -> None:
 
 
 @pytest.mark.parametrize("times", [2, 5])
-def test_copies_of_rows_are_noticed(times: int) -> None:
+def test_copies_of_rows_are_noticed(times):
     """Exact copies, where scores are otherwise unique; rounded, tied and saturated scores are not taken for copies."""
     many = 1.0 - 0.05 * np.random.default_rng(7).random(4000) ** 4
     rng = np.random.default_rng(5)
@@ -224,7 +224,7 @@ def test_copies_of_rows_are_noticed(times: int) -> None:
         abstain.choose_threshold(loss.repeat(times), score.repeat(times), risk=0.2, delta=DELTA, clusters=cluster)
 
 
-def test_a_certificate_on_rows_of_a_selection_warns() -> None:
+def test_a_certificate_on_rows_of_a_selection_warns():
     """Whole or in part; other rows are silent, and the selection keeps hashes of its rows."""
     rng = np.random.default_rng(6)
     loss = rng.random(500) < 0.05
@@ -239,7 +239,7 @@ def test_a_certificate_on_rows_of_a_selection_warns() -> None:
         abstain.choose_threshold(rng.random(500) < 0.05, rng.random(500), risk=0.2, delta=DELTA)
 
 
-def test_other_rows_of_rounded_scores_are_not_taken_for_those_of_a_selection() -> None:
+def test_other_rows_of_rounded_scores_are_not_taken_for_those_of_a_selection():
     """Scores of two decimals look alike in any two samples; columns of different rows are no rows."""
     refused(ValueError, r"lengths differ \(loss: 2, confidence: 1\)", remember_selection, [0.0, 1.0], [0.5])
     rng = np.random.default_rng(7)
@@ -249,7 +249,7 @@ def test_other_rows_of_rounded_scores_are_not_taken_for_those_of_a_selection() -
         abstain.choose_threshold(rng.random(3000) < 0.2, np.round(rng.random(3000), 2), risk=0.3, delta=DELTA)
 
 
-def test_rows_are_known_as_a_whole_where_others_are_hardly_the_same() -> None:
+def test_rows_are_known_as_a_whole_where_others_are_hardly_the_same():
     """In any order if other rows hold the same values with at most 1e-9; else in their order, if that is mixed."""
     assert hashed(np.array([0.25, -0.0]), np.array([1.0, 0.0])).tolist() == [754978425892569088, 0]  # as in old files
     seen = Counter[str]()
@@ -274,7 +274,7 @@ def test_rows_are_known_as_a_whole_where_others_are_hardly_the_same() -> None:
     assert min(seen.values()) > 10
 
 
-def test_sketches_are_the_smallest_different_hashes() -> None:
+def test_sketches_are_the_smallest_different_hashes():
     """Alone, merged, and in common with other rows: by sets; with too many ties nothing is said."""
     for seed in range(60):
         rng = np.random.default_rng(seed)
@@ -307,7 +307,7 @@ def test_sketches_are_the_smallest_different_hashes() -> None:
     [(100, 19, None), (100, 20, "about 20 % of these are among"), (200, 200, "these are the rows"),
      (400, 39, None), (400, 40, "about 10 % of these are among"), (800, 200, "about 25 % of these are among")],
 )  # fmt: skip
-def test_a_report_on_rows_of_which_some_chose_the_threshold_warns(rows: int, known: int, words: str | None) -> None:
+def test_a_report_on_rows_of_which_some_chose_the_threshold_warns(rows, known, words):
     """From a fifth of these rows, or of those, on; and says how many of these are known."""
     rng = np.random.default_rng(1)
     score, loss = rng.random(1000), (rng.random(1000) < 0.1) * 1.0
@@ -322,7 +322,7 @@ def test_a_report_on_rows_of_which_some_chose_the_threshold_warns(rows: int, kno
 # ---------------------------------------------------------------------- among, conditional
 
 
-def test_the_better_score_is_chosen() -> None:
+def test_the_better_score_is_chosen():
     """With few candidates and with many; the order of the rows does not matter where nothing is split."""
     rng = np.random.default_rng(7)
     ease = rng.random(2000)
@@ -338,7 +338,7 @@ def test_the_better_score_is_chosen() -> None:
     refused(TypeError, "candidates must be a mapping", choose_among, loss, {}, risk=0.05, delta=DELTA)
 
 
-def test_a_guarantee_about_false_negatives() -> None:
+def test_a_guarantee_about_false_negatives():
     """Of the accepted positives at most the limit is missed; coverage is of all rows; violated as seldom as stated."""
     rng, broken = np.random.default_rng(8), 0
     for _ in range(200):
@@ -357,7 +357,7 @@ def test_a_guarantee_about_false_negatives() -> None:
         conditional_threshold(missed, score, label * 1.0, what="y", risk=0.05, delta=DELTA)
 
 
-def test_a_plan_has_a_range_and_refuses_an_empty_pilot() -> None:
+def test_a_plan_has_a_range_and_refuses_an_empty_pilot():
     """More coverage takes more rows; a pilot with four errors says nothing; one that cannot be certified says so."""
     rng = np.random.default_rng(9)
     ease = rng.random(300)

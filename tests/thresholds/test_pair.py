@@ -1,8 +1,6 @@
 """Two scores: chosen, certified, deployed and watched together."""
 
 import json
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -10,13 +8,13 @@ import pytest
 
 import abstain
 from abstain.thresholds import apply_policy, audit, choose_pair
-from tests.refusals import refused
+from tests.refusal import refused
 from tests.tiers import repeated
 
 N = 6000
 
 
-def rows(seed: int, n: int = N, share: float = 0.15) -> tuple[Any, Any, Any, Any]:
+def rows(seed, n=N, share=0.15):
     """Return loss, confidence, OOD score and which rows are OOD: these are confident, and told by the second score."""
     rng = np.random.default_rng(seed)
     ood = rng.random(n) < share
@@ -25,7 +23,7 @@ def rows(seed: int, n: int = N, share: float = 0.15) -> tuple[Any, Any, Any, Any
     return loss.astype(float), confidence, rng.normal(2.5 * ~ood, 1.0), ood
 
 
-def pair(seed: int = 0, **options: Any) -> Any:
+def pair(seed=0, **options):
     """Return a pair that was chosen on such rows."""
     loss, confidence, second, ood = rows(seed)
     if "prevalence" in options:
@@ -34,7 +32,7 @@ def pair(seed: int = 0, **options: Any) -> Any:
 
 
 @pytest.mark.parametrize("options", [{}, {"prevalence": 0.05}, {"second_threshold": 1.0}])
-def test_the_guarantee_names_its_population(options: dict[str, Any]) -> None:
+def test_the_guarantee_names_its_population(options):
     """Rows as drawn, or ID and OOD rows at a prevalence; a threshold fixed before leaves all rows to certify."""
     found = pair(**options)
     words = found.guarantee().statement
@@ -50,7 +48,7 @@ def test_the_guarantee_names_its_population(options: dict[str, Any]) -> None:
     assert "of ID and OOD rows as they were drawn (15.6 % OOD)" in drawn.guarantee().statement
 
 
-def test_every_form_of_the_policy_decides_alike(tmp_path: Path) -> None:
+def test_every_form_of_the_policy_decides_alike(tmp_path):
     """Loaded, by rows, by columns, as a Python file, in DuckDB and by apply: missing and low scores included."""
     found = pair()
     found.save(tmp_path / "p.json", score="c", second="o")
@@ -65,7 +63,7 @@ def test_every_form_of_the_policy_decides_alike(tmp_path: Path) -> None:
     assert many.counts["below_second_threshold"] > 0
     assert many.counts["missing_score"] == 5
     assert policy.decide(frame).reason.tolist() == many.reason.tolist()
-    names: dict[str, Any] = {"__name__": "exported"}
+    names = {"__name__": "exported"}
     exec(policy.to_python(), names)
     assert [names["decide"](row)[1] for row in frame.to_dicts()] == many.reason.tolist()
     assert [policy.decide(row).reason for row in frame.to_dicts()] == many.reason.tolist()
@@ -81,7 +79,7 @@ def test_every_form_of_the_policy_decides_alike(tmp_path: Path) -> None:
     assert pl.read_csv(tmp_path / "out.csv")["accepted"].to_list() == many.accepted.tolist()
 
 
-def test_a_second_score_of_the_same_classes(tmp_path: Path) -> None:
+def test_a_second_score_of_the_same_classes(tmp_path):
     """Both computed from logits: one matrix decides, and so does a file of them."""
     rng = np.random.default_rng(0)
     z = 3.0 * rng.standard_normal((3000, 3))
@@ -99,7 +97,7 @@ def test_a_second_score_of_the_same_classes(tmp_path: Path) -> None:
         found.policy(score="s", second="o", second_computed=True)
 
 
-def test_a_pair_is_audited_as_one_score() -> None:
+def test_a_pair_is_audited_as_one_score():
     """What the policy does on new rows is what the pair does."""
     found = pair()
     loss, confidence, second, _ = rows(5)
@@ -113,7 +111,7 @@ def test_a_pair_is_audited_as_one_score() -> None:
 
 
 @pytest.mark.parametrize(("n_far", "prevalence", "expected"), [(3000, 0.05, 3112), (60, 0.2, 193), (900, 0.6, 1388)])
-def test_the_rows_of_a_prevalence_are_draws_of_it(n_far: int, prevalence: float, expected: int) -> None:
+def test_the_rows_of_a_prevalence_are_draws_of_it(n_far, prevalence, expected):
     """Their number is fixed, that of OOD rows among them binomial in mean and variance."""
     ood = np.arange(3000 + n_far) < n_far
     loss, score = ood * 1.0, np.random.default_rng(0).random(len(ood))
@@ -131,7 +129,7 @@ def test_the_rows_of_a_prevalence_are_draws_of_it(n_far: int, prevalence: float,
 
 @pytest.mark.parametrize("known", [False, True])
 @repeated(30, 600)
-def test_pairs_that_break_the_limit_everywhere_are_rarely_certified(known: bool, repetitions: int) -> None:
+def test_pairs_that_break_the_limit_everywhere_are_rarely_certified(known, repetitions):
     """The risk of every pair is just above the limit, by rows as drawn and by a prevalence that is not the file's."""
     n, delta, broken = 600, 0.2, 0
     for seed in range(repetitions):
@@ -140,15 +138,15 @@ def test_pairs_that_break_the_limit_everywhere_are_rarely_certified(known: bool,
         wrong = (0.102 - 0.05) / 0.95 if known else 0.102
         loss = np.where(ood, 1.0, rng.random(n) < wrong)
         scores = rng.integers(0, 20, (2, n)) / 20.0
-        more: dict[str, Any] = {"is_ood": ood, "prevalence": 0.05} if known else {}
+        more = {"is_ood": ood, "prevalence": 0.05} if known else {}
         broken += choose_pair(loss, *scores, risk=0.1, delta=delta, rng=seed, **more).attainable
     assert broken <= delta * repetitions + 2.6 * np.sqrt(repetitions * delta * (1 - delta))
 
 
-def test_what_is_refused() -> None:
+def test_what_is_refused():
     """A prevalence without rows of both kinds, out of range, per cent; columns of different lengths."""
     loss, confidence, second, ood = rows(0, 200)
-    good: dict[str, Any] = {"risk": 0.1, "delta": 0.1}
+    good = {"risk": 0.1, "delta": 0.1}
     for error, message, options in [
         (TypeError, "prevalence= needs is_ood=", {"prevalence": 0.1}),
         (ValueError, "prevalence", {"prevalence": 5, "is_ood": ood}),
@@ -160,7 +158,7 @@ def test_what_is_refused() -> None:
     refused(ValueError, "max_loss", choose_pair, 0.5 * loss, confidence, second, prevalence=0.1, is_ood=ood, **good)
 
 
-def test_few_rows_certify_nothing_and_say_so() -> None:
+def test_few_rows_certify_nothing_and_say_so():
     """The pair rejects every row, as a policy too."""
     loss, confidence, second, ood = rows(0, 30)
     for more in ({}, {"is_ood": ood, "prevalence": 0.1}):
@@ -172,7 +170,7 @@ def test_few_rows_certify_nothing_and_say_so() -> None:
         assert json.loads(found.to_json())["found"]["threshold"] == "inf"
 
 
-def test_what_is_accepted_is_what_was_certified() -> None:
+def test_what_is_accepted_is_what_was_certified():
     """Rows that tie with the second threshold are accepted by both."""
     rng = np.random.default_rng(0)
     second, conf = rng.integers(0, 5, 6000).astype(float), rng.random(6000)  # a detector of five values

@@ -1,7 +1,6 @@
 """Policies: saved, loaded, edited by hand, applied to files."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -10,40 +9,39 @@ import pytest
 import abstain
 from abstain.cli import run
 from abstain.monitoring import monitor
-from abstain.policy import Policy
 from abstain.thresholds import apply_policy, audit
-from tests.refusals import refused
+from tests.refusal import refused
 
 RNG = np.random.default_rng(0)
 SCORE = RNG.random(1000)
 LOSS = (RNG.random(1000) > SCORE**0.1).astype(float)
 
 
-def policy() -> Policy:
+def policy():
     """Return a certified policy."""
     return abstain.choose_threshold(LOSS, SCORE, risk=0.1, delta=0.05).policy(score="msp")
 
 
-def computed(temperature: float | None = 1.5) -> Policy:
+def computed(temperature=1.5):
     """Return a policy whose score is computed from three columns of logits."""
     found = abstain.choose_threshold(LOSS, SCORE, risk=0.1, delta=0.05)
     return found.policy(score="neg_entropy", logits=["z_0", "z_1", "z_2"], temperature=temperature)
 
 
-def grouped() -> Policy:
+def grouped():
     """Return a policy with a threshold for each of two sites."""
     site = np.where(np.arange(1000) % 2, "north", "south")
     return abstain.choose_threshold(LOSS, SCORE, coverage=0.5, groups=site).policy(score="msp", group="site")
 
 
 @pytest.mark.parametrize("make", [policy, grouped, computed])
-def test_what_is_saved_is_loaded(tmp_path: Path, make) -> None:  # type: ignore[no-untyped-def]
+def test_what_is_saved_is_loaded(tmp_path, make):
     """Bit for bit, thresholds included."""
     make().save(tmp_path / "policy.json")
     assert abstain.load_policy(tmp_path / "policy.json") == make()
 
 
-def edit(path: Path, **changes: object) -> None:
+def edit(path, **changes):
     """Change fields of the file as an editor would; a field "a.b" is inside "a"."""
     content = json.loads(path.read_text())
     for name, value in changes.items():
@@ -52,7 +50,7 @@ def edit(path: Path, **changes: object) -> None:
     path.write_text(json.dumps(content))
 
 
-def test_a_policy_of_the_former_name_is_refused_with_the_remedy(tmp_path: Path) -> None:
+def test_a_policy_of_the_former_name_is_refused_with_the_remedy(tmp_path):
     """No file is read under two names, not even one marked as edited."""
     path = tmp_path / "old.json"
     path.write_text(json.dumps({"format": "rec" + "use.policy/1"}))
@@ -63,7 +61,7 @@ def test_a_policy_of_the_former_name_is_refused_with_the_remedy(tmp_path: Path) 
 SECOND = {"score": "t", "inputs": None, "temperature": None, "uncertainty": False, "threshold": 0.5}
 
 
-def test_an_edited_policy_is_noticed(tmp_path: Path) -> None:
+def test_an_edited_policy_is_noticed(tmp_path):
     """Refused; or loaded without its guarantee if one insists."""
     path = tmp_path / "policy.json"
     policy().save(path)
@@ -127,7 +125,7 @@ def test_edited_nonsense_is_refused_even_if_edits_are_allowed(tmp_path, changes,
     assert str(path) in str(error.value)
 
 
-def test_no_json_and_no_file(tmp_path: Path) -> None:
+def test_no_json_and_no_file(tmp_path):
     """One line each."""
     (tmp_path / "p.json").write_text("{")
     refused(ValueError, r"cannot be read as a policy.*; write one with", abstain.load_policy, tmp_path / "p.json")
@@ -137,7 +135,7 @@ def test_no_json_and_no_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.parametrize("make", [policy, grouped])
-def test_applying_to_a_file_is_accept(tmp_path: Path, kind: str, make) -> None:  # type: ignore[no-untyped-def]
+def test_applying_to_a_file_is_accept(tmp_path, kind, make):
     """The new column is the mask; other columns are unchanged; nulls and NaN are rejected."""
     score = [*np.random.default_rng(1).random(500).tolist(), None, float("nan")]
     site = [["north", "south", "west"][i % 3] for i in range(502)]
@@ -161,7 +159,7 @@ def test_applying_to_a_file_is_accept(tmp_path: Path, kind: str, make) -> None: 
     [[True, False], [1e-5, 1e16], [0.5, 1.0], np.array([0.1, 1.0], dtype=np.float32), [0, 1], [np.int8(3), np.int8(4)]],
     ids=str,
 )
-def test_groups_have_one_name_in_memory_and_in_files(tmp_path: Path, kind: str, column: object) -> None:
+def test_groups_have_one_name_in_memory_and_in_files(tmp_path, kind, column):
     """Truth values and numbers too: a group that is not recognized is rejected in silence."""
     group, score = np.tile(column, 100), np.linspace(0.0, 1.0, 200)
     found = abstain.choose_threshold(np.zeros(200), score, coverage=0.5, groups=group)
@@ -173,7 +171,7 @@ def test_groups_have_one_name_in_memory_and_in_files(tmp_path: Path, kind: str, 
     assert done.n_accepted == found.accept(score, group).sum() == 100
 
 
-def test_bad_files_are_refused_and_leave_nothing(tmp_path: Path) -> None:
+def test_bad_files_are_refused_and_leave_nothing(tmp_path):
     """A score column that is missing or no number, a column that exists, the input as output."""
     source, target = tmp_path / "new.csv", tmp_path / "out.csv"
     source.write_text("mps,site\n0.5,a\n")
@@ -206,7 +204,7 @@ def test_bad_files_are_refused_and_leave_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.parametrize("form", ["columns", "lists"])
 @pytest.mark.parametrize("temperature", [None, 4.0])
-def test_the_temperature_is_applied(tmp_path: Path, kind: str, form: str, temperature: float | None) -> None:
+def test_the_temperature_is_applied(tmp_path, kind, form, temperature):
     """The decisions are those of the entropy of softmax(z/T), rows with a missing logit are rejected."""
     if (kind, form) == ("csv", "lists"):
         pytest.skip("a CSV holds no lists")
@@ -231,7 +229,7 @@ def test_the_temperature_is_applied(tmp_path: Path, kind: str, form: str, temper
     np.testing.assert_array_equal(decided[1:][clear], (entropy > limit)[clear])
 
 
-def test_scaled_probabilities_are_scaled_logits() -> None:
+def test_scaled_probabilities_are_scaled_logits():
     """p^(1/T), normalised, is softmax(z/T); a probability of 0 stays one."""
     logits = np.random.default_rng(3).normal(0.0, 3.0, (50, 4))
     p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
@@ -243,7 +241,7 @@ def test_scaled_probabilities_are_scaled_logits() -> None:
     np.testing.assert_allclose(certain.confidence([[1.0, 0.0], [np.nan, 1.0]]), [1.0, np.nan])
 
 
-def test_a_finished_column_does_not_stand_in_for_a_computed_score(tmp_path: Path) -> None:
+def test_a_finished_column_does_not_stand_in_for_a_computed_score(tmp_path):
     """Nobody knows with which temperature it was computed."""
     source = tmp_path / "new.csv"
     source.write_text("neg_entropy,z_0\n-0.5,1.0\n")
@@ -262,14 +260,14 @@ def test_a_finished_column_does_not_stand_in_for_a_computed_score(tmp_path: Path
         ({"score": "knn", "logits": ["a", "b"]}, "knn"),
     ],
 )
-def test_scores_that_cannot_be_computed_are_refused(options: dict[str, object], message: str) -> None:
+def test_scores_that_cannot_be_computed_are_refused(options, message):
     """When the policy is made, not when it is used."""
     with pytest.raises((ValueError, TypeError), match=message):
-        abstain.choose_threshold(LOSS, SCORE, coverage=0.5).policy(**{"score": "msp", **options})  # type: ignore[arg-type]
+        abstain.choose_threshold(LOSS, SCORE, coverage=0.5).policy(**{"score": "msp", **options})
 
 
 @pytest.mark.parametrize("name", ["", 3, None])
-def test_columns_of_a_policy_are_named_by_text(name: object) -> None:
+def test_columns_of_a_policy_are_named_by_text(name):
     """Not when the file is read again, on another machine."""
     single = abstain.choose_threshold([0, 1], [0.9, 0.2], coverage=0.5)
     grouped = abstain.choose_threshold([0, 1], [0.9, 0.2], coverage=0.5, groups=["a", "b"])
@@ -280,14 +278,14 @@ def test_columns_of_a_policy_are_named_by_text(name: object) -> None:
 # ---------------------------------------------------------------------- what a policy says
 
 
-def rows(n: int, seed: int, power: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+def rows(n, seed, power=1.0):
     """Return scores and losses, fewer errors at the top."""
     rng = np.random.default_rng(seed)
     score = rng.random(n) ** power
     return score, (rng.random(n) > 0.6 + 0.4 * score).astype(float)
 
 
-def test_no_guarantee_is_no_open_question() -> None:
+def test_no_guarantee_is_no_open_question():
     """An empirical policy is neither satisfied nor violated: the words say that nothing is guaranteed."""
     score, loss = rows(800, 0)
     policy = abstain.choose_threshold(loss, score, coverage=0.5).policy(score="s")

@@ -1,24 +1,22 @@
 """Certificates for another mix of classes, and with a share of unseen rows."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 import abstain
 from abstain.thresholds import prior_threshold
-from tests.refusals import refused
+from tests.refusal import refused
 
 GRID = np.linspace(1, 0, 21)
 
 
-def rows(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def rows(n, rng):
     """Return losses, scores and classes: the ill are wrong four times as often, whatever the score."""
     ill = rng.random(n) < 0.5
     return (rng.random(n) < np.where(ill, 0.08, 0.02)).astype(float), rng.random(n), ill
 
 
-def test_violations_where_the_target_is_at_the_limit() -> None:
+def test_violations_where_the_target_is_at_the_limit():
     """With the risk of the target exactly at the limit at most delta of the samples certify anything."""
     found = 0
     for k in range(400):
@@ -29,10 +27,10 @@ def test_violations_where_the_target_is_at_the_limit() -> None:
     assert found <= 400 * 0.1
 
 
-def test_rare_errors_of_a_rare_class_count_by_the_prior() -> None:
+def test_rare_errors_of_a_rare_class_count_by_the_prior():
     """The same rows are certified for a population without the ill, and not for one of them alone."""
     loss, score, ill = rows(20_000, np.random.default_rng(0))
-    given: dict[str, Any] = {"risk": 0.04, "delta": 0.05, "thresholds": GRID}
+    given = {"risk": 0.04, "delta": 0.05, "thresholds": GRID}
     assert prior_threshold(loss, score, ill, prior={True: 0.0, False: 1.0}, **given) == 0.0
     assert prior_threshold(loss, score, ill, prior={True: 1.0, False: 0.0}, **given) == np.inf
 
@@ -45,20 +43,20 @@ def test_rare_errors_of_a_rare_class_count_by_the_prior() -> None:
         ({True: 1.0}, "no share for False"),
     ],
 )
-def test_priors_that_say_nothing(prior: dict[Any, float], message: str) -> None:
+def test_priors_that_say_nothing(prior, message):
     """Shares that do not sum to 1, and classes without rows or shares, are refused."""
     loss, score, ill = rows(50, np.random.default_rng(2))
     refused(ValueError, message, prior_threshold, loss, score, ill, prior=prior, risk=0.05, delta=0.05, thresholds=GRID)
 
 
-def test_shares_that_were_estimated_are_refused() -> None:
+def test_shares_that_were_estimated_are_refused():
     """An array in place of known shares is refused with the reason."""
     loss, score, ill = rows(50, np.random.default_rng(2))
     with pytest.raises(TypeError, match=r"estimated from rows of the target are refused, because their error is not"):
-        prior_threshold(loss, score, ill, prior=ill, risk=0.05, delta=0.05, thresholds=GRID)  # type: ignore[arg-type]
+        prior_threshold(loss, score, ill, prior=ill, risk=0.05, delta=0.05, thresholds=GRID)
 
 
-def test_a_share_of_unseen_rows_is_a_stricter_limit() -> None:
+def test_a_share_of_unseen_rows_is_a_stricter_limit():
     """The threshold is that of the limit (r - s) / (1 - s), and says that it holds for r with the share."""
     rng = np.random.default_rng(3)
     score = rng.random(5000)
@@ -74,7 +72,7 @@ def test_a_share_of_unseen_rows_is_a_stricter_limit() -> None:
     refused(ValueError, said, abstain.choose_threshold, wrong, score, risk=0.05, delta=0.05, ood_share=0.05)
 
 
-def test_reach_is_what_the_band_leaves() -> None:
+def test_reach_is_what_the_band_leaves():
     """The upper limit of a certificate's reach is that of the certified band at its threshold."""
     rng = np.random.default_rng(4)
     score = rng.random(20_000)

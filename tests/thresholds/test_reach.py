@@ -18,7 +18,7 @@ NEAR = 1e-6
 
 
 @given(RISKS, SHARES)
-def test_unseen_answers(risks: tuple[float, float], coverage: float) -> None:
+def test_unseen_answers(risks, coverage):
     """A mixture of answers with risk u and wrong ones attains the limit at the stated share, and exceeds it above."""
     limit, upper = risks
     reach = Reach(limit, upper, coverage)
@@ -29,7 +29,7 @@ def test_unseen_answers(risks: tuple[float, float], coverage: float) -> None:
 
 
 @given(RISKS, SHARES, st.floats(0.05, 1.0))
-def test_unseen_cases(risks: tuple[float, float], coverage: float, rate: float) -> None:
+def test_unseen_cases(risks, coverage, rate):
     """Of all cases the answered ones are those of calibration at its coverage, and unseen ones at their own rate."""
     limit, upper = risks
     edge = Reach(limit, upper, coverage).ood_cases(rate)
@@ -39,12 +39,12 @@ def test_unseen_cases(risks: tuple[float, float], coverage: float, rate: float) 
 
 
 @given(RISKS)
-def test_density_ratio(risks: tuple[float, float]) -> None:
+def test_density_ratio(risks):
     """Of densities within [1/G, G] on right and wrong answers the worst keeps the limit up to the stated G only."""
     limit, upper = risks
     edge = Reach(limit, upper, 0.5).density_ratio
 
-    def worst(ratio: float) -> float:
+    def worst(ratio):
         on_wrong = min(ratio, (1 - (1 - upper) / ratio) / upper)  # the right ones keep at least 1/G of theirs
         return on_wrong * upper
 
@@ -52,7 +52,7 @@ def test_density_ratio(risks: tuple[float, float]) -> None:
 
 
 @given(RISKS)
-def test_chi_square_and_total_variation(risks: tuple[float, float]) -> None:
+def test_chi_square_and_total_variation(risks):
     """Moving probability from right to wrong answers costs exactly the stated divergence when it reaches the limit."""
     limit, upper = risks
     reach = Reach(limit, upper, 0.5)
@@ -62,7 +62,7 @@ def test_chi_square_and_total_variation(risks: tuple[float, float]) -> None:
 
 
 @given(RISKS)
-def test_subgroups(risks: tuple[float, float]) -> None:
+def test_subgroups(risks):
     """A subgroup that holds every error keeps its own limit from the stated share on."""
     limit, upper = risks
     share = Reach(limit, upper, 0.5).subgroup(2 * limit)
@@ -70,7 +70,7 @@ def test_subgroups(risks: tuple[float, float]) -> None:
     assert upper / (share * (1 - NEAR)) > 2 * limit
 
 
-def test_no_slack_reaches_nowhere() -> None:
+def test_no_slack_reaches_nowhere():
     """A certificate whose only upper limit is its own limit holds for the calibrated population alone."""
     reach = Reach(0.05, 0.05, 0.5)
     assert (reach.ood_share, reach.ood_cases(), reach.density_ratio, reach.chi_square) == (0, 0, 1, 0)
@@ -78,7 +78,7 @@ def test_no_slack_reaches_nowhere() -> None:
     assert Reach(0.05, 0.0, 0.5).density_ratio == math.inf
 
 
-def test_reach_of_groups_and_of_a_band() -> None:
+def test_reach_of_groups_and_of_a_band():
     """Each group with a certificate has its own; a band has one for any threshold and limit."""
     rng = np.random.default_rng(4)
     score, names = rng.random(9000), rng.choice(["a", "b"], 9000)
@@ -98,7 +98,7 @@ def test_reach_of_groups_and_of_a_band() -> None:
     assert twice.reach(0.7, risk=0.16).limit == 0.08
 
 
-def test_reach_of_a_joint_evaluation() -> None:
+def test_reach_of_a_joint_evaluation():
     """With probability 1 - delta the limit holds at the stated share of OOD cases, which uses what is measured."""
     held = 0
     for seed in range(200):
@@ -114,7 +114,7 @@ def test_reach_of_a_joint_evaluation() -> None:
     assert held >= 180
 
 
-def test_reach_of_a_pair() -> None:
+def test_reach_of_a_pair():
     """A certificate of two scores has that of its first score among what the second one lets through."""
     rng = np.random.default_rng(0)
     score, second = rng.random((2, 4000))
@@ -124,7 +124,7 @@ def test_reach_of_a_pair() -> None:
     assert 0.0 < pair.reach.ood_share < 0.1
 
 
-def test_the_sentence_never_says_more() -> None:
+def test_the_sentence_never_says_more():
     """Shares are rounded down: what is printed is inside the limit, too."""
     for slack in np.linspace(0.0005, 0.0495, 99):
         reach = Reach(0.05, 0.05 - slack, 0.5, where=" of each group")
@@ -133,7 +133,7 @@ def test_the_sentence_never_says_more() -> None:
         assert float(said[1]) >= 0.9 * 100.0 * reach.ood_share - 0.001
 
 
-def test_three_bounds_share_delta() -> None:
+def test_three_bounds_share_delta():
     """Risk, coverage and OOD share each take a third, as exact binomial limits."""
     rng = np.random.default_rng(0)
     loss, one, two = (rng.random(2000) < 0.02) * 1.0, rng.random(2000), 1.0 + rng.random(2000)

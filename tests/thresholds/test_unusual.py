@@ -1,7 +1,6 @@
 """What is seldom meant is said before a certificate rests on it."""
 
 import warnings
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ SCORE = RNG.random(N)
 LOSS = (RNG.random(N) < 0.3 * (1.0 - SCORE)).astype(float)
 
 
-def said(score: Any = SCORE, groups: Any = None, loss: Any = LOSS) -> str:
+def said(score=SCORE, groups=None, loss=LOSS):
     """Return the warnings of a certificate."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -22,12 +21,12 @@ def said(score: Any = SCORE, groups: Any = None, loss: Any = LOSS) -> str:
     return "\n".join(str(each.message) for each in caught)
 
 
-def coded(code: float, rest: Any = SCORE, number: int = 40) -> Any:
+def coded(code, rest=SCORE, number=40):
     """Return scores of which so many are a code."""
     return np.where(np.arange(N) < number, code, rest)
 
 
-def units(fractions: int, between: int, cents: int, rest: float = 0.5) -> Any:
+def units(fractions, between, cents, rest=0.5):
     """Return so many scores up to 1, up to 10 and up to 100; the others are ``rest``."""
     values = np.full(N, rest) + np.arange(N) * 1e-6
     values[:between], values[between : between + cents] = 5.0, 60.0
@@ -52,7 +51,7 @@ def units(fractions: int, between: int, cents: int, rest: float = 0.5) -> Any:
         (np.where(np.arange(N) % 2, SCORE, 100.0 * SCORE) - 0.5, ""),
     ],
 )  # fmt: skip
-def test_scores(score: Any, words: str) -> None:
+def test_scores(score, words):
     """A code of nines, or -1, further from all others than these from each other; two scales, a twentieth each."""
     found = said(score)
     assert words in found
@@ -64,7 +63,7 @@ def test_scores(score: Any, words: str) -> None:
     [(91, 9, None, 0), (90, 10, None, 10), (1899, 99, None, 0), (1899, 100, None, 100), (400, 100, 4, 0),
      (400, 100, 8, 100)],
 )  # fmt: skip
-def test_copies(once: int, copies: int, digits: int | None, number: int) -> None:
+def test_copies(once, copies, digits, number):
     """From ten, and a twentieth of the rows, on; scores of four decimals tie without being copies."""
     rows = np.r_[np.arange(once), np.arange(copies)]
     score = SCORE[rows] if digits is None else np.round(SCORE[rows], digits)
@@ -85,7 +84,7 @@ def test_copies(once: int, copies: int, digits: int | None, number: int) -> None
         ([*[f"{k}.5" for k in range(21)], *map(str, range(21))], ""), ([f"{k}.0" for k in range(30)], ""),
     ],
 )  # fmt: skip
-def test_groups(names: list[str], words: str) -> None:
+def test_groups(names, words):
     """Spellings that differ alone by case and blanks; more than twenty measured values, more than half of all."""
     found = said(groups=np.array(names)[np.arange(N) % len(names)])
     assert words in found
@@ -93,5 +92,5 @@ def test_groups(names: list[str], words: str) -> None:
 
 
 @pytest.mark.parametrize("scale", [1.0, 100.0, -30.0])
-def test_usual_rows_have_no_warning(scale: float) -> None:
+def test_usual_rows_have_no_warning(scale):
     assert said(scale * SCORE) == said(np.log(SCORE)) == said(groups=np.arange(N) % 30) == ""
