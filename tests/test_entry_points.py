@@ -17,7 +17,7 @@ PRIVATE = {
 
 #: Test files that import a private module, and why its behaviour cannot be tested through a public name.
 PRIVATE_TESTS = {
-    "blocks/test_order.py": "both ways to sort, at any size",
+    "blocks/test_values.py": "both ways to sort, at any size",
     "evaluation/test_tune.py": "what is fitted how often",
     "inference/test_bands.py": "parts of the formula of a band",
     "inference/test_bootstrap.py": "parts of the BCa formula",

@@ -30,8 +30,7 @@ def test_it_takes_the_best_of_the_validation_split_and_reports_the_test_split():
         assert choice.name == best
         assert choice.validation == pytest.approx(values[best])
         assert result.validation[spec] == pytest.approx(values)
-        expected = abstain.confidence_interval(spec, *given[best]["test"])
-        assert choice.test == expected
+        assert choice.test == abstain.confidence_interval(spec, *given[best]["test"])
         assert choice.by_metric["augrc"] == pytest.approx(abstain.augrc(*given[best]["test"]))
     assert result.chosen == result.choices["augrc"].name
     assert result.others() == {"auroc_f": result.choices["auroc_f"].name}
@@ -45,8 +44,7 @@ def test_pairs_and_single_splits_are_taken():
     assert alone.choices["augrc"].test is None
     assert alone.n_test is None
     assert alone.chosen == abstain.select(given).chosen
-    lists = abstain.select({"a": ([0, 1], [2, 1]), "b": ([0, 1], [1, 2])}, "augrc")
-    assert lists.chosen == "a"
+    assert abstain.select({"a": ([0, 1], [2, 1]), "b": ([0, 1], [1, 2])}, "augrc").chosen == "a"
 
 
 @pytest.mark.parametrize(

@@ -149,8 +149,7 @@ def test_an_unattainable_risk_counts_as_coverage_zero():
 
 def test_no_error_gives_a_bound_and_no_score_a_reason():
     """Without spread: the binomial bound; undefined on the data: NaN with the reason."""
-    interval = bootstrap("augrc", np.zeros(50), range(50)).interval()
-    assert interval.method == "binomial bound"
+    assert bootstrap("augrc", np.zeros(50), range(50)).interval().method == "binomial bound"
     undefined = bootstrap("auroc_f", np.zeros(50), range(50), n_resamples=100).interval()
     assert np.isnan(undefined.low)
     assert "no failure to detect" in undefined.warning

@@ -1,5 +1,7 @@
 """Ranks as sets, claims of non-inferiority and equivalence, groups compared, swaps where errors are few."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -112,13 +114,12 @@ def test_without_a_row_that_differs_a_claim_needs_a_margin_that_its_rows_would_s
     wrong, good, _ = two_scores(400, 0.2, 5)
     found = non_inferiority(wrong, {"new": 2.0 * good, "old": good}, metric, margin=0.1)
     assert (found.low, found.difference, str(found.rests_on)) == (-found.high, 0.0, "rests on about 0 rows that differ")
-    for factor in (0.999, 1.001):
-        for claim in ("non-inferior", "equivalent"):
-            again = non_inferiority(
-                wrong, {"new": 2.0 * good, "old": good}, metric, margin=factor * found.high, claim=claim
-            )
-            assert again.shown == (factor > 1.0)
-            assert again.p_value == pytest.approx(0.05**factor)
+    for factor, claim in product((0.999, 1.001), ("non-inferior", "equivalent")):
+        again = non_inferiority(
+            wrong, {"new": 2.0 * good, "old": good}, metric, margin=factor * found.high, claim=claim
+        )
+        assert again.shown == (factor > 1.0)
+        assert again.p_value == pytest.approx(0.05**factor)
     moved, rows = good.copy(), np.flatnonzero(wrong)[np.argsort(good[wrong > 0.0])[:3]]  # to the top: 3 of the rows
     moved[rows] = 10.0 + moved[rows]
     done = float(getattr(abstain, metric)(wrong, moved) - getattr(abstain, metric)(wrong, good))

@@ -22,8 +22,7 @@ def brute_force(loss_a, score_a, loss_b, score_b, metric):
     values = []
     for swap in product([False, True], repeat=len(a)):
         first = function(np.where(swap, loss_b, loss_a), np.where(swap, b, a))
-        second = function(np.where(swap, loss_a, loss_b), np.where(swap, a, b))
-        values.append(first - second)
+        values.append(first - function(np.where(swap, loss_a, loss_b), np.where(swap, a, b)))
     return float(np.mean(np.abs(values) >= abs(observed) - 1e-12))
 
 
@@ -62,8 +61,7 @@ def test_a_risk_that_nothing_attains_is_attained_at_coverage_0():
 
 
 def test_clusters_swap_together():
-    rng = np.random.default_rng(2)
-    losses, (a, b) = exchangeable(8, rng, error=0.5)
+    losses, (a, b) = exchangeable(8, np.random.default_rng(2), error=0.5)
     copies = [np.repeat(column, 3) for column in (losses[0], a, b)]
     clustered = permutation_test(*copies, clusters=np.repeat(np.arange(8), 3))
     single = permutation_test(losses[0], a, b)

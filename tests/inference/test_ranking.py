@@ -1,6 +1,6 @@
 """The ranking study: ranks by brute force, letters, and the published procedure with its caution."""
 
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -82,11 +82,10 @@ def test_too_many_undefined_resamples_are_no_ranking():
 def test_wilcoxon_over_resamples_is_scipys(digits):
     drawn = np.random.default_rng(0).normal([0.1, 0.15, 0.2], 0.1, (60, 3)).round(digits)
     found = wilcoxon_over_resamples(drawn)
-    for i in range(3):
-        for j in range(3):
-            if i != j:
-                expected = stats.wilcoxon(drawn[:, i], drawn[:, j], alternative="less", method="approx").pvalue
-                assert found[i, j] == pytest.approx(expected)
+    for i, j in product(range(3), range(3)):
+        if i != j:
+            expected = stats.wilcoxon(drawn[:, i], drawn[:, j], alternative="less", method="approx").pvalue
+            assert found[i, j] == pytest.approx(expected)
     assert np.diag(found).tolist() == [1.0, 1.0, 1.0]
     assert wilcoxon_over_resamples(-drawn, "higher") == pytest.approx(found)
     assert wilcoxon_over_resamples(np.ones((5, 2))).tolist() == [[1.0, 1.0], [1.0, 1.0]]

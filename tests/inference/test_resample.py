@@ -26,8 +26,7 @@ SCANNED_BINARY = ("e_aurc", "naurc", "e_augrc", "naugrc", "prediction_rejection_
 
 def by_hand(metric, problem, count):
     """The metric on the arrays in which each sample is repeated as often as it was drawn."""
-    rows = np.repeat(np.arange(count.size), count)
-    drawn = problem.rows(rows)
+    drawn = problem.rows(np.repeat(np.arange(count.size), count))
     if drawn.weight is not None and drawn.weight.sum() == 0.0:
         return np.nan
     table = abstain.TieBlocks.from_samples(drawn.loss, drawn.confidence, drawn.weight, oracle=True)

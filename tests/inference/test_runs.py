@@ -1,10 +1,11 @@
-"""Several training runs: two sources of variance, each estimated as simulation says."""
+"""Several training runs, and clusters of unequal size: which variance counts, and its degrees of freedom."""
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import integrate, stats
 
 import abstain
+from abstain import inference
 from abstain.inference import paired, panel
 from abstain.inference._spread import components, of_pair, satterthwaite
 from tests.inference.populations import allowance
@@ -110,3 +111,139 @@ def test_identical_runs_are_one_run():
     assert thrice.p_value == pytest.approx(once.p_value)
     assert thrice.error_runs == 0.0
     assert np.isnan(once.error_runs)
+
+
+# ---------------------------------------------------------------------- clusters of unequal size
+
+
+SIZES = np.r_[np.full(3, 100), np.full(57, 5)]
+
+
+def _models(sizes, together, seed):
+    """Return two exchangeable models with normal losses, of which rows of a cluster share a part, and clusters."""
+    rng = np.random.default_rng([seed, 3])
+    rows = np.repeat(np.arange(len(sizes)), sizes)
+    losses = {}
+    for name in ("a", "b"):
+        losses[name] = 20.0 + rng.normal(size=len(rows)) + together * rng.normal(size=len(sizes))[rows]
+    return losses, {name: rng.random(len(rows)) for name in losses}, rows
+
+
+@pytest.mark.parametrize(
+    ("sizes", "together", "level"),
+    [(SIZES, 0.0, 0.95), (SIZES, 1.0, 0.95), (SIZES, 0.4, 0.8), (np.r_[60, 40, 20, np.full(19, 4)], 0.7, 0.99)],
+)
+def test_the_critical_value_is_exact_for_normal_sums(sizes, together, level):
+    """At the correlation that was found: from the eigenvalues of the form, by Craig's integral of the normal tail."""
+    losses, scores, rows = _models(sizes, together, 1)
+    each = abstain.compare(losses, scores, "risk", clusters=rows, level=level).difference("a", "b")
+    share, variance, sums = _variances(losses, rows, sizes, each.difference)
+    factor = 1.0 / (1.0 - 2.0 * share + share**2 * variance.sum() / variance)
+    assert each.standard_error == pytest.approx(float(np.sqrt(factor @ sums**2)) / len(rows), rel=1e-6)
+    less = (np.eye(len(sizes)) - share[:, None]) * np.sqrt(variance)
+    spread = less.T @ np.diag(factor) @ less
+    form = np.sqrt(np.outer(variance, variance)) - stats.t.ppf(0.5 + 0.5 * level, each.df) ** 2 * spread
+    *rest, positive = np.linalg.eigvalsh(form)
+
+    def inside(angle):
+        return float(np.prod(1.0 + np.abs(rest) / (positive * np.sin(angle) ** 2)) ** -0.5)
+
+    assert 1.0 < each.df < len(sizes) - 1.0
+    assert integrate.quad(inside, 0.0, np.pi / 2)[0] * 2.0 / np.pi == pytest.approx(1.0 - level, rel=1e-4)
+
+
+def _variances(losses, rows, sizes, difference):
+    """Return shares of clusters, variances at the correlation that the rows of a cluster show, and their sums."""
+    share, size = sizes / sizes.sum(), sizes.astype(float)
+    gap = losses["a"] - losses["b"] - difference
+    sums = np.bincount(rows, gap)
+    lacking = [float(np.sum(v * (1 - 2 * share)) + v.sum() * share @ share) for v in (size, size**2 - size)]
+    rho = min(max((sums @ sums / (gap @ gap) * size.sum() - lacking[0]) / lacking[1], 0.0), 1.0)
+    return share, size + rho * (size**2 - size), sums
+
+
+def test_of_many_clusters_the_degrees_of_freedom_are_satterthwaites():
+    """The squared mean of the form by its variance, where they are more than 200; at most clusters less one."""
+    sizes = np.r_[np.full(60, 7), np.full(300, 4)]
+    losses, scores, rows = _models(sizes, 1.0, 1)
+    each = abstain.compare(losses, scores, "risk", clusters=rows).difference("a", "b")
+    share, variance, _ = _variances(losses, rows, sizes, each.difference)
+    less = (np.eye(360) - share[:, None]) * np.sqrt(variance)
+    form = less.T @ np.diag(1.0 / (1.0 - 2.0 * share + share**2 * variance.sum() / variance)) @ less
+    satterthwaite = np.trace(form) ** 2 / np.trace(form @ form)
+    assert 200.0 < satterthwaite < 359.0
+    assert each.df == pytest.approx(satterthwaite, rel=1e-6)
+
+
+def test_runs_in_clusters_are_as_their_mean():
+    """The mean loss of two runs is that of the mean of their losses, and has its spread due to the test set."""
+    (losses, scores, rows), (others, *_) = _models(SIZES, 1.0, 1), _models(SIZES, 0.5, 2)
+    runs = {name: np.stack([loss, others[name]]) for name, loss in losses.items()}
+    both = abstain.compare(runs, {name: np.stack([each] * 2) for name, each in scores.items()}, "risk", clusters=rows)
+    mean = abstain.compare({name: each.mean(axis=0) for name, each in runs.items()}, scores, "risk", clusters=rows)
+    assert both.differences[0].error_test == pytest.approx(mean.differences[0].error_test, rel=1e-9)
+
+
+def test_equal_clusters_are_as_they_were():
+    """Whatever they are called, and where rows of weight 0 alone make them unequal: K - 1 degrees of freedom."""
+    losses, scores, rows = _models(np.full(20, 10), 1.0, 0)
+    each = abstain.compare(losses, scores, "risk", clusters=[f"c{k}" for k in rows]).difference("a", "b")
+    sums = np.bincount(rows, losses["a"] - losses["b"] - each.difference) / 200
+    assert each.df == 19
+    assert each.standard_error == pytest.approx(float(np.sqrt(20 / 19 * sums @ sums)), rel=1e-12)
+    more = {name: np.r_[column, 20.0] for name, column in losses.items()}
+    padded = abstain.compare(
+        more, {name: np.r_[column, 0.5] for name, column in scores.items()}, "risk",
+        sample_weight=np.r_[np.ones(200), 0.0], clusters=np.r_[rows, 3],
+    ).difference("a", "b")  # fmt: skip
+    assert (padded.df, padded.standard_error) == pytest.approx((19, each.standard_error))
+
+
+def test_a_few_large_clusters_are_named():
+    """Two clusters that hold most rows leave few degrees of freedom; a difference and a claim both say why."""
+    losses, scores, rows = _models(np.r_[50, 50, np.full(18, 5)], 1.0, 0)
+    each = abstain.compare(losses, scores, "risk", clusters=rows).difference("a", "b")
+    assert each.df < 5
+    assert "a few clusters hold most of the rows" in each.warning
+    claim = inference.non_inferiority(losses, scores, "risk", margin=0.1, clusters=rows)
+    assert "a few clusters hold most of the rows" in claim.warning
+
+
+def test_what_keeps_no_room_says_so():
+    """A bootstrap and several runs note that an unseen error has no room; one run by influence has none to note."""
+    rng = np.random.default_rng(0)
+    loss, scores = (rng.random((2, 300)) < 0.2) * 1.0, {name: rng.random((2, 300)) for name in ("a", "b")}
+    single = {name: score[0] for name, score in scores.items()}
+    for result in (
+        abstain.compare(loss, scores), abstain.compare(loss[0], single, method="bootstrap", n_resamples=50),
+        abstain.ranking_study(loss, scores, "augrc", n_resamples=100),
+        inference.non_inferiority(loss, scores, margin=0.2),
+    ):  # fmt: skip
+        assert any("no allowance for unseen errors" in note for note in result.notes())
+    for plain in (abstain.compare(loss[0], single), inference.non_inferiority(loss[0], single, margin=0.2)):
+        assert not any("no room" in note for note in plain.notes())
+
+
+def test_few_clusters_leave_room_for_some_that_are_wrong_as_a_whole():
+    """If few hold most rows, a share s with (1 - s)^10 = .025 of such clusters fits; one more error lowers no limit."""
+    sizes = np.r_[np.full(6, 25), np.ones(54, dtype=int)]
+    rows = np.repeat(np.arange(60), sizes)  # 10.9 effective clusters, of which 10 are counted
+    score, share = np.random.default_rng(0).random(204), 1.0 - 0.025**0.1
+    for metric, worst in (("risk", 1.0), ("augrc", 0.5), ("aurc", 1.0), ("selective_risk", 1.0)):
+        chosen = abstain.metrics.get(metric, **({"coverage": 0.8} if metric == "selective_risk" else {}))
+        before = 0.0
+        for wrong in range(0 if metric == "risk" else 5, 30):
+            loss = ((rows >= 6) & (rows < 6 + wrong)) * 1.0
+            found = abstain.confidence_interval(chosen, loss, score, clusters=rows)
+            assert found.high >= max(before, found.estimate * (1.0 - share) + share * worst) - 1e-9
+            assert wrong > 10 or found.high == pytest.approx(found.estimate * (1.0 - share) + share * worst, rel=1e-3)
+            before = found.high
+            if metric == "risk":
+                accuracy = abstain.confidence_interval("accuracy", loss, score, clusters=rows)
+                assert (accuracy.low, accuracy.high) == pytest.approx((1.0 - found.high, 1.0 - found.low))
+    even = (np.arange(200) % 9 == 0) * 1.0
+    small = 1.1 * (rows >= 55)
+    for loss, unit in ((even, np.arange(200) % 10), (small, rows)):  # clusters of one size; losses above 1
+        found = abstain.confidence_interval("risk", loss, score[: loss.size], clusters=unit)
+        assert found.high < 1.0 - 0.025**0.05
+        assert "large ones" not in found.warning

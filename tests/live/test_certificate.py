@@ -4,6 +4,7 @@ import json
 import math
 import multiprocessing
 import threading
+from itertools import product
 
 import numpy as np
 import pytest
@@ -35,11 +36,10 @@ def plain_certified(score, loss, chance, smallest, size=1):
     spread = math.sqrt((1 - smallest * 0.05) / (smallest * 0.05))
     stakes = [smallest * (1 - 1 / (1 + step * spread)) / 0.95 for step, _ in BETS]
     products, weight = [[1.0] * len(BETS) for _ in GRID], [(j + 1 + 0.5 * len(GRID)) ** -3 for j in range(len(GRID))]
-    for first in range(0, len(score), size):
-        for j, threshold in enumerate(GRID):
-            mine = [k for k in range(first, first + size) if score[k] >= threshold and not math.isnan(loss[k])]
-            gain = sum((0.05 - loss[k]) / chance[k] for k in mine) / size
-            products[j] = [one * (1 + stake * gain) for one, stake in zip(products[j], stakes, strict=True)]
+    for first, (j, threshold) in product(range(0, len(score), size), enumerate(GRID)):
+        mine = [k for k in range(first, first + size) if score[k] >= threshold and not math.isnan(loss[k])]
+        gain = sum((0.05 - loss[k]) / chance[k] for k in mine) / size
+        products[j] = [one * (1 + stake * gain) for one, stake in zip(products[j], stakes, strict=True)]
     values, done = [sum(w * one for (_, w), one in zip(BETS, each, strict=True)) for each in products], set[int]()
     fresh_ones = {-1}
     while fresh_ones:
@@ -55,8 +55,7 @@ def _least(j, values, weight, done):
         members = [k for k in range(j) if mask >> k & 1 and k not in done] + [j]
         total = 0.0
         for s in range(j + 1):
-            first = next(k for k in members if k >= s)
-            total += weight[s] / sum(weight) * values[first]
+            total += weight[s] / sum(weight) * values[next(k for k in members if k >= s)]
         totals.append(total)
     return min(totals)
 
@@ -227,8 +226,7 @@ def test_no_choice_changes_the_stakes_of_known_labels():
 
 def test_a_name_that_is_no_text_joins_no_groups():
     """A number would be taken for the group of its digits, whose rows would be lost."""
-    live = fresh(groups=["1"], reserve=0.5)
-    refused(TypeError, "name must be text", live.add_group, 1)
+    refused(TypeError, "name must be text", fresh(groups=["1"], reserve=0.5).add_group, 1)
     refused(TypeError, "list of names", fresh, groups="ab")
 
 
@@ -305,8 +303,7 @@ def test_a_policy_decides_as_certified():
     live.update([0.9], [np.nan], label_probability=0.25)
     grouped = fresh(groups=["a", "b"])
     grouped.update(*rows(6000, 10), groups=np.where(np.arange(6000) % 2, "a", "b"))
-    found = grouped.policy(score="msp", group="kind")
-    assert dict(found.thresholds) == grouped.result().thresholds
+    assert dict(grouped.policy(score="msp", group="kind").thresholds) == grouped.result().thresholds
 
 
 def test_nothing_certified_answers_nothing():

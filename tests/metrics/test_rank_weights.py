@@ -35,8 +35,7 @@ def test_rank_weights_equal_their_definitions(n, estimator):
 @pytest.mark.parametrize("estimator", ["harmonic", "log"])
 def test_rank_weights_are_the_estimators_of_aurc(estimator):
     """Mean of weight x loss is AURC by that estimator; SELE has weight r/n."""
-    rng = np.random.default_rng(0)
-    loss = rng.random(50)
+    loss = np.random.default_rng(0).random(50)
     expected = np.mean(abstain.rank_weights(50, estimator) * loss)
     assert abstain.aurc(loss, np.arange(50.0), estimator=estimator) == pytest.approx(expected, rel=1e-13)
     assert abstain.sele(loss, np.arange(50.0)) == pytest.approx(np.mean(abstain.rank_weights(50, "sele") * loss))

@@ -154,5 +154,4 @@ def test_metrics_can_be_pickled():
     for metric in (*map(metrics.get, metrics.names()), metrics.get("cwsa", threshold=0.7)):
         again = pickle.loads(pickle.dumps(metric))
         assert (again.identifier, again.spec, again.label) == (metric.identifier, metric.spec, metric.label)
-    own = replace(metrics.get("augrc"), name="own")
-    assert pickle.loads(pickle.dumps(own)).name == "own"
+    assert pickle.loads(pickle.dumps(replace(metrics.get("augrc"), name="own"))).name == "own"

@@ -1,11 +1,14 @@
-"""When a guarantee was first violated, and a drift first seen: of all groups, from a saved state and an old one."""
+"""When a guarantee was first violated, and a drift first seen; clusters that come again, and costs."""
 
 import hashlib
 import json
 
 import numpy as np
+import pytest
 
 import abstain
+from abstain._result import Status
+from abstain.cli import run
 from abstain.monitoring import Monitor, load_monitor, monitor
 from tests.monitoring.test_monitor import certified
 
@@ -81,3 +84,81 @@ def test_a_state_without_the_row_of_a_drift_is_taken_up(tmp_path):
     assert seen.coverage_drifted
     assert [one.row for one in seen.drifts] == [None] * len(seen.drifts)
     assert any("the state of an older version did not save" in each.text for each in seen.verdict.caveats)
+
+
+# ---------------------------------------------------------------------- clusters that come again
+
+
+SCORE = np.random.default_rng(0).random(3000)
+CHOSEN = abstain.choose_threshold(np.zeros(3000), SCORE, risk=0.1, delta=0.05, clusters=np.arange(3000) // 3)
+POLICY = CHOSEN.policy(score="s")
+
+
+def test_rows_of_a_patient_who_returns_are_left_out_and_counted(tmp_path):
+    """What is watched is what it would be without these rows, also after the state was saved; the count is said."""
+    rng = np.random.default_rng(1)
+    one, two = Monitor(POLICY, returning="skip"), Monitor(POLICY)
+    for week in range(4):
+        names = np.array([f"p{week}-{k // 3}" for k in range(60)] + ([f"p0-{k}" for k in range(9)] if week else []))
+        loss, score, order = (rng.random(len(names)) < 0.05) * 1.0, rng.random(len(names)), rng.permutation(len(names))
+        fresh = np.char.startswith(names[order], f"p{week}")
+        first = one.update(loss[order], score[order], clusters=names[order])
+        second = two.update(loss[order][fresh], score[order][fresh], clusters=names[order][fresh])
+        one.save(tmp_path / "watch.json")
+        one = load_monitor(tmp_path / "watch.json", POLICY)
+    assert first.returned == 27
+    assert (first.n, first.evidence, first.risk) == (second.n, second.evidence, second.risk)
+    assert "27 rows are of clusters that were judged by an earlier call" in " ".join(str(first).split())
+    alone = one.update([1.0, 1.0], [2.0, 2.0], clusters=["p0-1", "p1-1"])
+    assert (alone.returned, alone.n, alone.empty) == (29, first.n, 0)
+    with pytest.raises(ValueError, match="returning='skip', which judges each cluster by its first call"):
+        two.update([1.0], [2.0], clusters=["p0-1"])
+    with pytest.raises(ValueError, match="returning="):
+        Monitor(POLICY, returning="forget")
+
+
+def test_with_maturity_a_cluster_is_judged_by_its_first_days():
+    """Rows up to the age of maturity count, later ones of the same patient are left out, other columns with them."""
+    watch = Monitor(POLICY, returning="skip", maturity=10)
+    watch.update([0.0, 1.0, 0.0], [2.0, 2.1, 2.2], clusters=["a", "a", "b"], time=[0, 4, 9], as_of=12)
+    seen = watch.update([1.0, 0.0, 0.0], [2.3, 2.2, 2.4], clusters=["a", "b", "c"], time=[15, 9, 16], as_of=30)
+    assert (seen.n, seen.returned, seen.waiting) == (4, 1, 0)
+    assert seen.risk == pytest.approx((0.5 + 0.0 + 0.0) / 3.0)
+
+
+def test_on_the_command_line(tmp_path, capsys):
+    """--returning skip is kept by the state, and the later weeks need not repeat it."""
+    POLICY.save(tmp_path / "policy.json")
+    for week, names in (("one", "aabb"), ("two", "abcc")):
+        rows = [f"{0.9 + k / 100 + len(week) / 1000},{0},{name}" for k, name in enumerate(names)]
+        rows[0] = f"0.123{len(week) + ord(week[0])},0,{names[0]}"
+        (tmp_path / f"{week}.csv").write_text("\n".join(["s,loss,patient", *rows]) + "\n")
+    state = ["--clusters", "patient", "--state", str(tmp_path / "watch.json")]
+    monitor = ["monitor", str(tmp_path / "policy.json")]
+    assert run([*monitor, str(tmp_path / "one.csv"), *state, "--returning", "skip"]) == 0
+    assert run([*monitor, str(tmp_path / "two.csv"), *state]) == 0
+    assert "2 rows are of clusters" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_policy_by_costs_says_what_a_case_cost(tmp_path, capsys):
+    """Nothing is guaranteed, so nothing alarms: monitor and audit say so, and what a case cost on these rows."""
+    rng = np.random.default_rng(3)
+    score = rng.random(2000)
+    loss = (rng.random(2000) > score**0.3) * 1.0
+    policy = abstain.choose_threshold(loss, score, cost=(10.0, 1.0)).policy(score="s")
+    new, wrong = rng.random(500), (rng.random(500) < 0.2) * 1.0
+    cost = float(np.where(policy.accept(new), 10.0 * wrong, 1.0).mean())
+    seen, audited = abstain.monitor(policy, wrong, new), abstain.audit(policy, wrong, new)
+    assert seen.cost == pytest.approx(cost)
+    assert audited.cost == pytest.approx(cost)
+    assert f"a case cost {cost:.3f}" in str(audited)
+    assert "cost per case" in str(seen)
+    assert (seen.verdict.status, audited.verdict.status) == (Status.MEASURED, Status.MEASURED)
+    assert "nothing can be violated and no alarm will come" in seen.verdict.details[0]
+    assert abstain.monitor(policy, wrong, new, accepted_only=True).cost is None
+    assert abstain.monitor(POLICY, wrong, new, clusters=np.arange(500)).cost is None
+    policy.save(tmp_path / "policy.json")
+    rows = [f"{each},{int(error)}" for each, error in zip(new, wrong, strict=True)]
+    (tmp_path / "new.csv").write_text("\n".join(["s,loss", *rows]) + "\n")
+    assert run(["monitor", str(tmp_path / "policy.json"), str(tmp_path / "new.csv")]) == 0
+    assert f"a cost of {cost:.3f} per case" in " ".join(capsys.readouterr().out.split())

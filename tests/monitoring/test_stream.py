@@ -131,8 +131,7 @@ def test_a_state_belongs_to_its_policy_and_is_not_replaced_by_others(tmp_path):
 def kill_while_writing(folder, kills):
     """Kill a writer again and again; return the states that were lost, of those that it said were written."""
     file, said, lost = folder / "state.json", folder / "said", 0
-    first = Monitor(POLICY)
-    first.save(file)
+    Monitor(POLICY).save(file)
     rng = np.random.default_rng(0)
     for kill in range(kills):
         child = os.fork()
@@ -241,8 +240,7 @@ def test_times_of_labels_put_rows_in_order():
     loss[2000:] = rows(1000, 0.3, 4)[0]
     when, mixed = np.arange(3000.0) / 30, np.random.default_rng(2).permutation(3000)
     one = monitor(POLICY, loss, score, time=when)
-    two = monitor(POLICY, loss[mixed], score[mixed], time=when[mixed])
-    assert one.to_json() == two.to_json()
+    assert one.to_json() == monitor(POLICY, loss[mixed], score[mixed], time=when[mixed]).to_json()
     assert one.violated_at == monitor(POLICY, loss, score).violated_at
     assert [each.n for each in one.periods] == [210] * 14 + [60]
     watch = Monitor(POLICY)
@@ -320,8 +318,7 @@ def test_a_window_forgives_within_and_not_beyond():
         last = None if times is None else -1  # of times the last window is open
         assert seen.evidence == pytest.approx(np.exp(max(0.0, path[:last].max())))
     bad = np.r_[np.zeros(100), np.ones(60), np.zeros(900)]
-    whole = monitor(POLICY, bad, np.ones(1060), window=100, **options)
-    assert whole.violated_at == 200
+    assert monitor(POLICY, bad, np.ones(1060), window=100, **options).violated_at == 200
     refused(TypeError, "two guarantees", monitor, POLICY, bad, np.ones(1060), window=100, since_first=True)
 
 

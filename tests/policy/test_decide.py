@@ -132,8 +132,7 @@ def test_scores_of_the_library_decide_too():
     z = logits(60, 1)
     score = compute("neg_entropy", "logits", z, 2.0)
     policy = fitted(score).policy(score="neg_entropy", logits=CLASSES, temperature=2.0)
-    found = policy.decide(z)
-    assert np.array_equal(found.score, score)
+    assert np.array_equal(policy.decide(z).score, score)
     assert np.allclose([policy.decide(dict(zip(CLASSES, row, strict=True))).score for row in z], score, rtol=1e-14)
 
 

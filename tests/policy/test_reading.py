@@ -60,8 +60,7 @@ def test_labelled_rows_are_read_as_at_calibration_but_for_what_is_given(given, k
     outputs = abstain.read_outputs({"wrong": [0, 1, 0], "entropy": [0.1, 0.6, 0.2]}, loss="wrong")
     how = score_reading(outputs)
     found = abstain.choose_threshold(outputs.loss_per_sample(), how.confidence(outputs), coverage=0.5)
-    columns = found.policy(**how.arguments()).columns(**given)
-    assert columns == {"uncertainty": "entropy", **kept}
+    assert found.policy(**how.arguments()).columns(**given) == {"uncertainty": "entropy", **kept}
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -71,8 +70,7 @@ def test_the_statement_names_the_weighted_population(weighted):
     loss, confidence = (rng.random(2000) < 0.02).astype(float), rng.random(2000)
     weights = {"sample_weight": np.tile([0.5, 1.5], 1000), "max_weight": 1.5} if weighted else {}
     found = abstain.choose_threshold(loss, confidence, risk=0.1, delta=0.05, **weights)
-    guarantee = found.guarantee()
-    assert ("in the weighted population" in guarantee.statement) == weighted
+    assert ("in the weighted population" in found.guarantee().statement) == weighted
 
 
 @pytest.mark.parametrize("name", ["score", "inputs", "temperature", "uncertainty", "threshold"])

@@ -141,8 +141,7 @@ def test_the_population_needs_a_wider_interval():
     plan = abstain.plan_labels(SCORE, n=200, seed=0)
     pool, population = (evaluated(plan, target=target).measurements[0] for target in ("pool", "population"))
     assert population.low < pool.low < pool.value < pool.high < population.high
-    everything = abstain.plan_labels(SCORE, n=N, seed=0)
-    found = evaluated(everything, target="population").measurements[0]
+    found = evaluated(abstain.plan_labels(SCORE, n=N, seed=0), target="population").measurements[0]
     plain = abstain.evaluate(loss=LOSS, confidence=SCORE, metrics="augrc").measurements[0]
     assert found.high - found.low == pytest.approx(plain.high - plain.low, rel=0.1)
 
@@ -177,8 +176,7 @@ def test_a_judge_saves_labels_and_a_coin_costs_none():
     honest = np.where(RNG.random(N) < 0.95, LOSS, 1.0 - LOSS)
     widths, errors = {}, {}
     for name, judge in (("none", None), ("coin", (coin < 0.5).astype(float)), ("honest", honest)):
-        plan = abstain.plan_labels(SCORE, n=150, seed=0, judge=judge)
-        entry = evaluated(plan).measurements[0]
+        entry = evaluated(abstain.plan_labels(SCORE, n=150, seed=0, judge=judge)).measurements[0]
         widths[name], errors[name] = entry.high - entry.low, entry.standard_error
         assert entry.low < abstain.augrc(LOSS, SCORE) < entry.high
     assert errors["honest"] < 0.75 * errors["none"]
@@ -289,8 +287,7 @@ def test_one_row_without_a_label_may_be_anything():
 def test_few_rows_beside_a_wide_tie_may_rank_otherwise_than_their_labels_say():
     """Of 2,000 rows 99 % share one score and half of the others, below it, are wrong: few labels see any of these."""
     score = np.where(np.arange(2000) < 1980, 0.9, 0.9 - np.linspace(0.1, 0.2, 2000))
-    rng = np.random.default_rng(1)
-    loss = (rng.random(2000) < np.where(score == 0.9, 0.05, 0.5)).astype(float)
+    loss = (np.random.default_rng(1).random(2000) < np.where(score == 0.9, 0.05, 0.5)).astype(float)
     truth, found = abstain.auroc_f(loss, score), entries(score, loss, 200, "auroc_f")
     assert np.mean([each.low <= truth <= each.high for each in found]) >= 0.95  # 77 without
 

@@ -1,6 +1,7 @@
 """Few labels against design formulas in rationals, printed tables, a general optimiser and known ends."""
 
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -66,11 +67,10 @@ def test_a_tie_of_most_rows_leaves_room_for_what_no_label_lies_beside():
         found = evaluated(plan, "auroc_f", loss, score).measurements[0]
         estimated = abstain.pool.sample_of(plan, np.where(seen, loss, np.nan)).estimated.loss
         missed = min(-np.log(0.025) * 4000 / 100, 60.0)
-        for above in (0.0, missed):
-            for below in (0.0, missed):
-                wrong = np.array([above, estimated[1], below])
-                value = auroc_of_failures(np.array([60.0, 3880.0, 60.0]) - wrong, wrong)
-                assert found.low - 1e-9 <= value <= found.high + 1e-9
+        for above, below in product((0.0, missed), (0.0, missed)):
+            wrong = np.array([above, estimated[1], below])
+            value = auroc_of_failures(np.array([60.0, 3880.0, 60.0]) - wrong, wrong)
+            assert found.low - 1e-9 <= value <= found.high + 1e-9
     assert tried >= 4
 
 
@@ -272,8 +272,7 @@ def test_a_planned_difference_is_its_formula(differ):
     expit = lambda x: 1.0 / (1.0 + np.exp(-x))  # noqa: E731
     guess = np.zeros(300)
     if agree.any():
-        risk = expit(x @ fit(x[rows[agree]], first[rows][agree], g[agree]))
-        guess = (adds[0] - adds[1]) * risk
+        guess = (adds[0] - adds[1]) * expit(x @ fit(x[rows[agree]], first[rows][agree], g[agree]))
     if not agree.all():
         wrong = []
         for sign, of in ((1.0, first), (-1.0, second)):

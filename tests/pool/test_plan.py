@@ -188,8 +188,7 @@ def test_a_plan_survives_its_file(tmp_path, kind):
     for name in ("confidence", "stage", "probability", "ids", "judge"):
         assert np.array_equal(getattr(read, name), getattr(plan, name))
     if kind == "csv":
-        frame = pl.read_csv(file)
-        frame.with_columns(stage=pl.lit(1)).write_csv(file)
+        pl.read_csv(file).with_columns(stage=pl.lit(1)).write_csv(file)
         refused(ValueError, "was changed since it was written", load_plan, file)
         file.write_text("a,b\n1,2\n")
         refused(ValueError, "is no plan of labels", load_plan, file)

@@ -1,5 +1,7 @@
 """Certificates against known truth: broken in at most delta of the repetitions, where naive rules break more."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -137,9 +139,8 @@ def test_p_values_are_valid_at_the_limit():
             "hb": hoeffding_bentkus(np.full(2000, 150.0), totals, 0.1),
             "betting": np.exp([-evidence(values, np.array([150]), 0.1)[0] for values in samples]),
         }
-        for name, values in p.items():
-            for alpha in (0.02, 0.05, 0.2):
-                assert np.mean(values <= alpha) <= worst(2000, alpha), (name, alpha)
+        for (name, values), alpha in product(p.items(), (0.02, 0.05, 0.2)):
+            assert np.mean(values <= alpha) <= worst(2000, alpha), (name, alpha)
 
 
 def test_betting_is_its_formula():
@@ -197,12 +198,11 @@ def broken_exactly(n, limit, delta, risk, scores):
     All rows have one score or two; errors first, so that a rule that looks at their order would see it.
     """
     one, total = int(np.sum(scores == scores.max())), 0.0
-    for k in range(one + 1):
-        for j in range(n - one + 1):
-            share = stats.binom.pmf(k, one, risk) * stats.binom.pmf(j, n - one, risk)
-            if share > 1e-12:
-                loss = np.concatenate([np.arange(one) < k, np.arange(n - one) < j]).astype(float)
-                total += share * (Search(read(loss, scores), limit, delta).default().threshold < np.inf)
+    for k, j in product(range(one + 1), range(n - one + 1)):
+        share = stats.binom.pmf(k, one, risk) * stats.binom.pmf(j, n - one, risk)
+        if share > 1e-12:
+            loss = np.concatenate([np.arange(one) < k, np.arange(n - one) < j]).astype(float)
+            total += share * (Search(read(loss, scores), limit, delta).default().threshold < np.inf)
     return total
 
 
@@ -256,15 +256,14 @@ def test_a_schedule_depends_on_n_limit_and_delta_only():
     rank, share = schedule(30, 0.05, 0.5)  # with room for one error it would take 33: so it has none
     assert (rank.tolist(), share.tolist()) == ([14], [0.5])
     for n in (10, 58, 59, 80, 150, 300, 420, 777, 1000, 10_000, 10**6):
-        for limit in (0.001, 0.02, 0.05, 0.2):
-            for delta in (0.01, 0.05, 0.2):
-                rank, share = schedule(n, limit, delta)
-                assert (len(rank) > 0) == (n >= fewest(limit, delta)), (n, limit, delta)
-                if len(rank):
-                    assert np.all(np.diff(rank) >= 0)
-                    assert 1 <= rank[0] <= rank[-1] <= n
-                    assert share.sum() == pytest.approx(delta if len(rank) == 1 else delta / (1 + delta))
-                    assert all(fewest(limit, float(s)) <= m for m, s in zip(rank, share, strict=True))
+        for limit, delta in product((0.001, 0.02, 0.05, 0.2), (0.01, 0.05, 0.2)):
+            rank, share = schedule(n, limit, delta)
+            assert (len(rank) > 0) == (n >= fewest(limit, delta)), (n, limit, delta)
+            if len(rank):
+                assert np.all(np.diff(rank) >= 0)
+                assert 1 <= rank[0] <= rank[-1] <= n
+                assert share.sum() == pytest.approx(delta if len(rank) == 1 else delta / (1 + delta))
+                assert all(fewest(limit, float(s)) <= m for m, s in zip(rank, share, strict=True))
 
 
 @repeated(200, 1000)

@@ -1,6 +1,7 @@
 """Certificates against plain products and enumeration: nothing here is computed by the package but the answer."""
 
 import math
+from itertools import product
 
 import numpy as np
 import polars as pl
@@ -48,17 +49,16 @@ def test_two_levels_are_certified_as_enumeration_says():
         return sum(math.comb(n, k) * limit**k * (1.0 - limit) ** (n - k) for k in range(errors + 1))
 
     score = np.repeat([1.0, 0.0], 40)
-    for high in range(8):
-        for low in range(8):
-            loss = np.r_[np.arange(40) < high, np.arange(40) < low]
-            found = abstain.choose_threshold(loss, score, risk=limit, delta=delta).threshold
-            alone, together = tail(high, 40), tail(high + low, 80)
-            if found == 0.0:
-                assert together <= delta
-            elif found == 1.0:
-                assert alone <= delta
-            if max(alone, together) <= 0.5 * delta / (1.0 + delta):  # a share that every start has at least
-                assert found == 0.0
+    for high, low in product(range(8), range(8)):
+        loss = np.r_[np.arange(40) < high, np.arange(40) < low]
+        found = abstain.choose_threshold(loss, score, risk=limit, delta=delta).threshold
+        alone, together = tail(high, 40), tail(high + low, 80)
+        if found == 0.0:
+            assert together <= delta
+        elif found == 1.0:
+            assert alone <= delta
+        if max(alone, together) <= 0.5 * delta / (1.0 + delta):  # a share that every start has at least
+            assert found == 0.0
 
 
 def hoeffding_bentkus(total, n, limit):
