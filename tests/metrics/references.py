@@ -233,11 +233,6 @@ def e_aurc(data, estimator="plugin"):
     return aurc(data, estimator) - aurc_optimal(data, estimator)
 
 
-def e_augrc(data):
-    """What the score leaves above the oracle."""
-    return augrc(data) - augrc_optimal(data)
-
-
 def naurc(data, estimator="plugin"):
     """0 for the oracle, 1 for a constant score."""
     if len(set(data.loss)) == 1:

@@ -177,7 +177,7 @@ REFERENCES = {
     "aurc_achievable": (rank.aurc_achievable, [{}]),
     "augrc_achievable": (rank.augrc_achievable, [{}]),
     "e_aurc": (rank.e_aurc, ESTIMATORS),
-    "e_augrc": (rank.e_augrc, [{}]),
+    "e_augrc": (lambda data: rank.augrc(data) - rank.augrc_optimal(data), [{}]),
     "naurc": (rank.naurc, ESTIMATORS),
     "naugrc": (rank.naugrc, [{}]),
     "prediction_rejection_ratio": (lambda data: 1.0 - rank.naugrc(data), [{}]),

@@ -108,31 +108,6 @@ def test_gradient_is_the_numerical_derivative(cases, data):
                 assert np.broadcast_to(found, len(where))[k] == near, metric.spec
 
 
-@pytest.mark.parametrize("metric", SMOOTH, ids=lambda metric: metric.spec)
-def test_gradient_predicts_the_effect_of_one_more_sample(metric):
-    """Adding a sample of weight eps at an existing score moves the value by eps (alpha + beta l), oracle included."""
-    rng = np.random.default_rng(0)
-    score = np.round(0.9 * rng.random(61), 1) + 0.013
-    loss = (rng.random(61) < 0.4).astype(float)
-    if "binary" not in metric.needs and not mixed_optimum(metric):
-        loss = np.where(rng.random(61) < 0.5, loss, 0.5)
-    eps = 1e-6
-    before = TieBlocks.from_samples(loss, score, np.ones(61), oracle=True)
-    gradient = metric.gradient_of(before)
-    if at_a_kink(metric, before):
-        pytest.fail("choose other numbers: this table is at a kink")
-    for i in (0, 7, 31):
-        columns = np.append(loss, loss[i]), np.append(score, score[i]), np.append(np.ones(61), eps)
-        more = TieBlocks.from_samples(*columns, oracle=True)
-        k = int(np.flatnonzero(before.score == score[i])[0])
-        predicted = gradient.weight[k] + gradient.loss[k] * loss[i]
-        if gradient.oracle is not None:
-            j = int(np.flatnonzero(before.oracle.score == -loss[i])[0])
-            predicted += gradient.oracle.weight[j] + gradient.oracle.loss[j] * loss[i]
-        observed = (metric(more) - metric(before)) / eps
-        assert predicted == pytest.approx(observed, rel=1e-4, abs=2e-8)
-
-
 def test_no_gradient_is_made_up():
     """Where there is no derivative that is said, with what has one; no division by zero is attempted."""
     for metric, loss, error, message in (

@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 
 import abstain
@@ -64,15 +62,6 @@ def test_evidence_is_the_sum_over_starts(limit):
     for end in range(1, 121):
         slow[end - 1] += sum(weight[start] * factors[start:end].prod(axis=0).mean() for start in range(end))
     np.testing.assert_allclose(Evidence(limit).update(values), np.log(slow), rtol=1e-10, atol=1e-12)
-
-
-@given(st.lists(st.integers(0, 400), max_size=12), st.sampled_from([0.01, 0.05, 0.3]), st.integers(0, 9))
-def test_parts_of_any_size_give_the_same_evidence(cuts, limit, seed):
-    """Rows that come in parts, also empty ones, give the evidence of all at once, to the last bit."""
-    values = np.random.default_rng(seed).choice([0.0, 0.5, 1.0], 400, p=[0.9, 0.05, 0.05])
-    watched = Evidence(limit)
-    parts = [watched.update(part) for part in np.split(values, sorted(cuts))]
-    np.testing.assert_array_equal(np.concatenate(parts), Evidence(limit).update(values))
 
 
 @pytest.mark.parametrize("limit", [0.002, 0.2, 0.9])
