@@ -8,6 +8,7 @@ from abstain.inference import clopper_pearson
 from abstain.monitoring import Monitor
 from abstain.policy import Calibration, Guarantee, Objective, Policy
 
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # equal rows, and rows that depend on each other
 AGAINST = np.array([1.15, 1.3, 1.6, 2.0, 3.0, 5.0])
 
 
@@ -77,9 +78,7 @@ def test_each_call_is_a_line_of_numbers(kind):
         if clustered:
             loss = np.repeat(loss[::3], 3) * rng.choice([0.5, 1.0], 60)
         given = {"groups": site} if kind == "groups" else {"clusters": unit + 100 * call} if clustered else {}
-        with np.testing.suppress_warnings() as quiet:
-            quiet.filter(UserWarning)
-            seen = watch.update(loss, score, **given)
+        seen = watch.update(loss, score, **given)
         limit = np.array([asked.thresholds.get(str(each), np.inf) for each in site])
         accepted = (score >= limit) & (limit < np.inf)
         found = seen.periods[-1]
@@ -183,9 +182,7 @@ def test_rows_are_tested_when_they_are_mature():
             rows = rng.permutation(known)
             if not len(rows):
                 continue
-            with np.testing.suppress_warnings() as quiet:
-                quiet.filter(UserWarning)
-                seen = watch.update(loss[rows], score[rows], time=day[rows], as_of=now)
+            seen = watch.update(loss[rows], score[rows], time=day[rows], as_of=now)
             before, until = until, max(until, now - 3.0)
             due = [row for row in known.tolist() if before < day[row] <= until]
             tested += due
@@ -209,9 +206,7 @@ def test_windows_are_judged_where_they_end(timed):
         watch, shown, seen = Monitor(policy("rows", Calibration(n=9)), window=20.0), [], []
         for part in np.split(np.arange(n), calls):
             if len(part):
-                with np.testing.suppress_warnings() as quiet:
-                    quiet.filter(UserWarning)
-                    now = watch.update(loss[part], score[part], **({"time": day[part]} if timed else {}))
+                now = watch.update(loss[part], score[part], **({"time": day[part]} if timed else {}))
                 shown.append(part)
                 seen.append(now.evidence)
         kept = np.flatnonzero(score >= 0.4)
