@@ -59,7 +59,7 @@ def test_plain_text_is_exactly_this():
 
 def test_one_score_has_its_metrics_below_each_other():
     """A single column is read faster than many; there is no best."""
-    (table) = abstain.evaluate(OUTPUTS, NAMES[0], "augrc,auroc_f", level=None).tables()
+    (table,) = abstain.evaluate(OUTPUTS, NAMES[0], "augrc,auroc_f", level=None).tables()
     shown = ["AUGRC ↓", "AUROC of failures ↑", "Distinct scores", "Largest tie"]
     assert [row[0].value for row in table.shown()] == shown
     assert table.headings() == ["", NAMES[0]]
