@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import abstain
-from abstain.cli import run
+from abstain.cli import command, run
 from abstain.study import add_outputs
 from tests.command import csv
 
@@ -88,18 +88,13 @@ def test_lines_are_few(typed, folder, monkeypatch, capsys):
     assert not any("customer_id" in line for line in sentences)
 
 
-def test_help_shows_at_most_twenty_options_and_says_where_the_others_are(capsys):
+def test_help_shows_at_most_twenty_options_and_says_where_the_others_are(do):
     """Under headings; ``--help-all`` lists every option that the command takes."""
-    from abstain.cli import command
-
     for name in command.list_commands(None):
         each = command.commands[name]
         if hasattr(each, "commands"):
             continue
-        assert run([name, "--help"]) == 0
-        short = capsys.readouterr().out
-        assert run([name, "--help-all"]) == 0
-        every = capsys.readouterr().out
+        short, every = do(f"{name} --help").out, do(f"{name} --help-all").out
         shown = re.findall(r"^  (?:-\w, )?(--[\w-]+)", short, re.MULTILINE)
         assert len(shown) <= 20, name
         params = [param for param in each.params if not getattr(param, "hidden", False)]
@@ -108,10 +103,9 @@ def test_help_shows_at_most_twenty_options_and_says_where_the_others_are(capsys)
         assert ("--help-all" in short.rpartition("more options")[2]) is (len(shown) <= len(listed))
 
 
-def test_options_stand_under_their_headings(capsys):
+def test_options_stand_under_their_headings(do):
     """What is read, what is computed, what is written; help is the last."""
-    assert run(["evaluate", "--help-all"]) == 0
-    text = capsys.readouterr().out
+    text = do("evaluate --help-all").out
     places = [text.index(f"\n{each}:") for each in ("Input", "What to compute", "Output")]
     assert places == sorted(places)
     parts = [text[a:b] for a, b in zip(places, [*places[1:], len(text)], strict=True)]

@@ -37,7 +37,6 @@ def test_every_page_of_a_job_has_a_picture():
 def test_a_tutorial_says_what_to_install(page):
     """The command, with the extra of each optional library that its blocks import."""
     named = re.search(r'`pip install "[^"\[]*\[([a-z,]+)\]"`', page.read_text(encoding="utf-8"))
-    assert named is not None
     assert {"cli", *libraries(page) - {"matplotlib", "polars"}} == set(named[1].split(","))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import pytest
 
 import abstain
 
@@ -221,3 +222,44 @@ def check_watched(engine, time, groups, later):
     assert expected.violated == (later == 0.5)
     found = abstain.monitor(one, frame=engine(parts(frame, 4)), loss="loss", time=time)
     check_alike(found.to_dict(), expected.to_dict(), time)
+
+
+class InProcesses:
+    """What an engine in processes of its own has to do; ``engine`` returns its frame of some parts."""
+
+    engine: Any
+    NUMBERS = (1, 3, 7)
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_it_gives_the_evaluation_of_the_rows_in_memory(self, kind):
+        """Values, intervals, words and counts are the same for any kind of rows in any parts."""
+        for number in self.NUMBERS:
+            check_engine(self.engine, kind, number)
+
+    @pytest.mark.parametrize("kind", ["ties", "graded", "missing scores"])
+    def test_it_gives_the_threshold_of_the_rows_in_memory(self, kind):
+        """Threshold, guarantee and all that a policy keeps of its rows, or the same refusal."""
+        check_threshold(self.engine, kind, 3, ["certified"])
+
+    @pytest.mark.parametrize("kind", ["ties", "weighted"])
+    def test_it_gives_the_comparison_of_the_rows_in_memory(self, kind):
+        """Two scores, and two models, tested as in memory."""
+        check_comparison(self.engine, kind, 3, ["augrc"])
+
+    @pytest.mark.parametrize("groups", [False, True])
+    @pytest.mark.parametrize("time", ["day", "number"])
+    def test_it_gives_the_monitor_of_the_rows_in_memory(self, time, groups):
+        """Of a guarantee that is broken from half of the days on, in the order of the days."""
+        check_watched(self.engine, time, groups, 0.5)
+
+    def test_loss_and_scores_come_from_probability_columns(self):
+        """Largest probability, margin, entropy and Gini impurity are computed where the rows are."""
+        check_probabilities(self.engine)
+
+    @pytest.mark.parametrize(("late", "problem"), [(None, "is (null|NaN) in 1 rows"), (-1.0, "is negative in 1 rows")])
+    def test_late_bad_rows_are_counted(self, late, problem):
+        """A null and a negative loss are found by the same scan."""
+        frame = rows(1, n=10_500)
+        bad = frame.with_columns(loss=pl.when(pl.arange(len(frame)) == len(frame) - 1).then(late).otherwise("loss"))
+        with pytest.raises(ValueError, match=f"column 'loss' {problem}"):
+            evaluated(self.engine([bad[:5000], bad[5000:]]))

@@ -7,6 +7,7 @@ holds what has to be added where a file can be read in two ways.
 import gzip
 import json
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -73,47 +74,50 @@ def write(kind, path, **columns):
     return path
 
 
+def maker(folder, wrong, sure):
+    """Return a function that writes columns into a file of its own, and the truth unless they have another."""
+    numbers = count()
+
+    def made(kind, refused="", remedy=None, wrong=wrong, sure=sure, **columns):
+        return File(write(kind, folder / f"{next(numbers)}", **columns), wrong, sure, refused, remedy or {})
+
+    return made
+
+
 def binary(folder):
     """Return files of two classes."""
     two = model()["2"]
     y, pred, p, wrong = two["y"], two["pred"], two["p"][:, 1], two["wrong"]
     sure, names = np.maximum(p, 1 - p), np.array(["no", "yes"])
-    first = {"positive_probability": "score"}
-    rows = {
-        "p1_as_score": File(write("csv", folder / "a", y_true=y, y_pred=pred, score=p), wrong, sure,
-                            "probability of one class", first),
-        "p1_as_y_prob": File(write("csv", folder / "b", y_true=y, y_pred=pred, y_prob=p), wrong, sure,
-                             "may be the probability of class 1", {"positive_probability": "y_prob"}),
-        "sklearn_y_score": File(write("csv", folder / "c", y_true=y, y_score=p), wrong, sure, "nothing predicts",
-                                {"positive_probability": "y_score"}),
-        "prob_1_alone": File(write("parquet", folder / "d", target=y, prob_1=p), wrong, sure),
-        "both_columns": File(write("csv", folder / "e", label=y, prob_0=1 - p, prob_1=p), wrong, sure),
-        "minus_plus": File(write("csv", folder / "f", y_true=2 * y - 1, y_pred=2 * pred - 1, confidence=sure), wrong,
-                           sure),
-        "minus_plus_p": File(write("csv", folder / "g", y=2 * y - 1, prob_1=p), wrong, sure),
-        "booleans": File(write("parquet", folder / "h", y_true=y == 1, y_pred=pred == 1, conf=sure), wrong, sure),
-        "text_labels": File(write("csv", folder / "i", **{"True Label": names[y], "Predicted Label": names[pred],
-                                                          "Confidence Score": sure}), wrong, sure),
-        "text_and_p_yes": File(write("csv", folder / "j", actual=names[y], p_yes=p), wrong, sure, "nothing predicts",
-                               {"positive_probability": "p_yes"}),
-        "uncertainty": File(write("csv", folder / "k", y_true=y, y_pred=pred, uncertainty=1 - sure), wrong, sure),
-        "uncertainty_as_conf": File(write("csv", folder / "l", y_true=y, y_pred=pred, entropy=1 - sure), wrong, sure),
-        "is_correct": File(write("csv", folder / "m", confidence=sure, is_correct=1 - wrong), wrong, sure),
-        "correct_bool": File(write("jsonl", folder / "n", id=range(N), conf=sure, correct=wrong == 0), wrong, sure),
-        "acc_and_labels": File(write("csv", folder / "o", gt=y, pred=pred, max_softmax=sure, acc=1 - wrong), wrong,
-                               sure),
-        "logits": File(write("npz", folder / "p", labels=y, logits=np.log(two["p"])), wrong, sure),
-        "semicolons": File(folder / "q.csv", wrong, sure), "tabs": File(
-            write("tsv", folder / "r", label=y, prediction=pred, probability=sure), wrong, sure,
-            "may be the probability of class 1", {"confidence": "probability"}),
-        "gzipped": File(write("csv.gz", folder / "s", ground_truth=y, predicted=pred, certainty=sure), wrong, sure),
-        "json_records": File(write("json", folder / "t", reference=y, y_hat=pred, confidence_score=sure), wrong, sure),
-        "per_cent": File(write("csv", folder / "u", label=y, pred=pred, confidence=[f"{100 * s:.6f} %" for s in sure]),
-                         wrong, sure),
+    of, may_be = maker(folder, wrong, sure), "may be the probability of class 1"
+    words = {"True Label": names[y], "Predicted Label": names[pred], "Confidence Score": sure}
+    found = {
+        "p1_as_score": of("csv", "probability of one class", {"positive_probability": "score"},
+                          y_true=y, y_pred=pred, score=p),
+        "p1_as_y_prob": of("csv", may_be, {"positive_probability": "y_prob"}, y_true=y, y_pred=pred, y_prob=p),
+        "sklearn_y_score": of("csv", "nothing predicts", {"positive_probability": "y_score"}, y_true=y, y_score=p),
+        "prob_1_alone": of("parquet", target=y, prob_1=p),
+        "both_columns": of("csv", label=y, prob_0=1 - p, prob_1=p),
+        "minus_plus": of("csv", y_true=2 * y - 1, y_pred=2 * pred - 1, confidence=sure),
+        "minus_plus_p": of("csv", y=2 * y - 1, prob_1=p),
+        "booleans": of("parquet", y_true=y == 1, y_pred=pred == 1, conf=sure),
+        "text_labels": of("csv", **words),
+        "text_and_p_yes": of("csv", "nothing predicts", {"positive_probability": "p_yes"}, actual=names[y], p_yes=p),
+        "uncertainty": of("csv", y_true=y, y_pred=pred, uncertainty=1 - sure),
+        "uncertainty_as_conf": of("csv", y_true=y, y_pred=pred, entropy=1 - sure),
+        "is_correct": of("csv", confidence=sure, is_correct=1 - wrong),
+        "correct_bool": of("jsonl", id=range(N), conf=sure, correct=wrong == 0),
+        "acc_and_labels": of("csv", gt=y, pred=pred, max_softmax=sure, acc=1 - wrong),
+        "logits": of("npz", labels=y, logits=np.log(two["p"])),
+        "semicolons": of("csv", label=y, pred=pred, conf=sure),
+        "tabs": of("tsv", may_be, {"confidence": "probability"}, label=y, prediction=pred, probability=sure),
+        "gzipped": of("csv.gz", ground_truth=y, predicted=pred, certainty=sure),
+        "json_records": of("json", reference=y, y_hat=pred, confidence_score=sure),
+        "per_cent": of("csv", label=y, pred=pred, confidence=[f"{100 * s:.6f} %" for s in sure]),
     }  # fmt: skip
-    lines = ["label;pred;conf", *(f"{a};{b};{str(c).replace('.', ',')}" for a, b, c in zip(y, pred, sure, strict=True))]
-    rows["semicolons"].path.write_text("\n".join(lines) + "\n")
-    return rows
+    semicolons = found["semicolons"].path
+    semicolons.write_text(semicolons.read_text().replace(",", ";").replace(".", ","))
+    return found
 
 
 def several(folder):
@@ -130,30 +134,29 @@ def several(folder):
     np.save(folder / "z.npy", np.log(p))
     fields = np.array(list(zip(y, pred, sure, strict=True)), dtype=[("label", int), ("pred", int), ("conf", float)])
     np.save(folder / "named.npy", fields)
-    words = np.array(["low", "medium", "high"])[np.digitize(sure, [0.5, 0.8])]
     outside = np.r_[np.zeros(N), np.ones(40)].astype(bool)
     marked = np.r_[y, np.full(40, -1)]
     more = np.r_[p, softmax(np.random.default_rng(1).normal(size=(40, 3)))]
     quality = np.random.default_rng(2).random(N).round(3)
+    of = maker(folder, wrong, sure)
+    classes = {f"prob_{name}": p[:, k] for k, name in enumerate(names)}
+    rank = np.digitize(sure, [0.5, 0.8])
     return {
-        "y_prob_of_three": File(write("csv", folder / "a3", y_true=y, y_pred=pred, y_prob=sure), wrong, sure),
-        "class_columns": File(write("csv", folder / "b3", label=names[y], **{f"prob_{name}": p[:, k]
-                              for k, name in enumerate(names)}), wrong, sure),
+        "y_prob_of_three": of("csv", y_true=y, y_pred=pred, y_prob=sure),
+        "class_columns": of("csv", label=names[y], **classes),
         "hf_pipeline": File(folder / "hf.jsonl", wrong, sure),
         "hf_all_scores": File(folder / "hf_all.json", wrong, sure),
         "plain_npy": File(folder / "z.npy", wrong, sure, "without names"),
         "named_npy": File(folder / "named.npy", wrong, sure),
-        "words": File(write("csv", folder / "c3", y_true=y, y_pred=pred, confidence=words), wrong,
-                      np.digitize(sure, [0.5, 0.8])),
-        "probs_as_percent": File(write("csv", folder / "d3", label=y, **{f"p_{k}": 100 * p[:, k] for k in range(3)}),
-                                 wrong, sure, "fractions instead of per cent"),
-        "marked_ood": File(write("npz", folder / "e3", labels=marked, probs=more, is_ood=outside), wrong, sure),
-        "ood_label": File(write("npz", folder / "f3", labels=marked, probs=more), wrong, sure, "out of distribution",
-                          {"ood_label": -1}),
-        "quality": File(write("csv", folder / "g3", id=range(N), quality=quality, confidence=sure), 1 - quality, sure),
-        "loss_is_correct": File(write("csv", folder / "h3", right=1 - wrong, conf=sure), wrong, sure),
-        "two_labels": File(write("csv", folder / "i3", label=y, y_true=y, pred=pred, conf=sure), wrong, sure,
-                           "could be 'label' or 'y_true'", {"labels": "y_true"}),
+        "words": of("csv", sure=rank, y_true=y, y_pred=pred, confidence=np.array(["low", "medium", "high"])[rank]),
+        "probs_as_percent": of("csv", "fractions instead of per cent", label=y,
+                               **{f"p_{k}": 100 * p[:, k] for k in range(3)}),
+        "marked_ood": of("npz", labels=marked, probs=more, is_ood=outside),
+        "ood_label": of("npz", "out of distribution", {"ood_label": -1}, labels=marked, probs=more),
+        "quality": of("csv", wrong=1 - quality, id=range(N), quality=quality, confidence=sure),
+        "loss_is_correct": of("csv", right=1 - wrong, conf=sure),
+        "two_labels": of("csv", "could be 'label' or 'y_true'", {"labels": "y_true"},
+                         label=y, y_true=y, pred=pred, conf=sure),
     }  # fmt: skip
 
 
@@ -180,40 +183,36 @@ def shapes(folder):
     guess = real + spread * rng.normal(size=N)
     several, marginal = (rng.random((N, 4)) < 0.3).astype(int), rng.random((N, 4))
     hits = (marginal >= 0.5) == several
+    of = maker(folder, wrong, sure)
+    below, pred = (p[:, 0] < 0.5) * 1, p.argmax(1)
+    sigmoid = {"wrong": (below != (y > 0)) * 1.0, "sure": np.maximum(p[:, 0], 1.0 - p[:, 0])}
+    said, answers = np.where(sure < 0.5, "abstain", names[pred]), [f"{k}" for k in range(N)]
     return {
         "columns_0_1_2": File(folder / "numbers.csv", wrong, sure),
         "columns_of_names": File(folder / "named.csv", wrong, sure),
-        "suffix_prob": File(write("csv", folder / "suffix", label=names[y], **{f"{name}_prob": p[:, k]
-                            for k, name in enumerate(names)}), wrong, sure),
-        "keras_matrix": File(write("npz", folder / "keras", y_true=y, y_pred=p), wrong, sure),
-        "keras_one_hot": File(write("npz", folder / "hot", y_true=np.eye(3)[y], y_pred=p), wrong, sure),
-        "keras_sigmoid": File(write("npz", folder / "sigmoid", y_true=(y > 0) * 1, y_pred=1.0 - p[:, :1]),
-                              ((p[:, 0] < 0.5) != (y > 0)) * 1.0, np.maximum(p[:, 0], 1.0 - p[:, 0])),
-        "a_matrix_of_logits": File(write("npz", folder / "z", targets=y, y_pred=np.log(p)), wrong, sure,
-                                   "do not sum to 1", {"logits": "y_pred"}),
+        "suffix_prob": of("csv", label=names[y], **{f"{name}_prob": p[:, k] for k, name in enumerate(names)}),
+        "keras_matrix": of("npz", y_true=y, y_pred=p),
+        "keras_one_hot": of("npz", y_true=np.eye(3)[y], y_pred=p),
+        "keras_sigmoid": of("npz", **sigmoid, y_true=(y > 0) * 1, y_pred=1.0 - p[:, :1]),
+        "a_matrix_of_logits": of("npz", "do not sum to 1", {"logits": "y_pred"}, targets=y, y_pred=np.log(p)),
         "lists_as_text": File(folder / "lists.csv", wrong, sure),
         "numpy_as_text": File(folder / "numpy.csv", wrong),
         "json_with_results": File(folder / "results.json", wrong, sure),
         "json_by_id": File(folder / "by_id.json", wrong, sure),
-        "regression": File(write("csv", folder / "real", y_true=real, y_pred=guess, y_std=spread), (real - guess) ** 2,
-                           -spread, "measured numbers", {"task": "regression"}),
-        "several_labels": File(write("npz", folder / "multi", y_true=several, y_prob=marginal), 1.0 - hits.mean(axis=1),
-                               np.maximum(marginal, 1.0 - marginal).mean(axis=1), "several labels per row",
-                               {"task": "multilabel"}),
-        "said_abstain": File(write("csv", folder / "said", label=names[y], conf=sure,
-                                   pred=np.where(sure < 0.5, "abstain", names[p.argmax(1)])), wrong[sure >= 0.5],
-                             sure[sure >= 0.5]),
-        "other_names": File(write("csv", folder / "other", label=names[y], pred=np.char.upper(names[p.argmax(1)]),
-                                  conf=sure), wrong, sure, "differ by case alone"),
-        "camel_case": File(write("jsonl", folder / "camel", isCorrect=wrong == 0, MeanTokenEntropy=-sure), wrong, sure),
-        "row_per_model": File(write("npz", folder / "rows", labels=y, pred=np.tile(p.argmax(1), (2, 1))), None, None,
-                              "if each is one model, write its column to a file of its own"),
-        "decision_value": File(write("csv", folder / "df", y_true=(y > 0) * 1, y_pred=(p[:, 0] < 0.5) * 1,
-                                     y_score=3 * (0.5 - p[:, 0])), ((p[:, 0] < 0.5) != (y > 0)) * 1.0, None,
-                               "distance from the threshold"),
-        "free_text": File(write("csv", folder / "free", reference=[f"it is {k}" for k in range(N)], confidence=sure,
-                                prediction=[f"{k}" for k in range(N)], judged=1 - wrong), wrong, sure,
-                          "answers in words are no classes", {"correct": "judged"}),
+        "regression": of("csv", "measured numbers", {"task": "regression"}, (real - guess) ** 2, -spread,
+                         y_true=real, y_pred=guess, y_std=spread),
+        "several_labels": of("npz", "several labels per row", {"task": "multilabel"}, 1.0 - hits.mean(axis=1),
+                             np.maximum(marginal, 1.0 - marginal).mean(axis=1), y_true=several, y_prob=marginal),
+        "said_abstain": of("csv", wrong=wrong[sure >= 0.5], sure=sure[sure >= 0.5],
+                           label=names[y], conf=sure, pred=said),
+        "other_names": of("csv", "differ by case alone", label=names[y], pred=np.char.upper(names[pred]), conf=sure),
+        "camel_case": of("jsonl", isCorrect=wrong == 0, MeanTokenEntropy=-sure),
+        "row_per_model": of("npz", "if each is one model, write its column to a file of its own",
+                            labels=y, pred=np.tile(pred, (2, 1))),
+        "decision_value": of("csv", "distance from the threshold",
+                             y_true=(y > 0) * 1, y_pred=below, y_score=3 * (0.5 - p[:, 0])),
+        "free_text": of("csv", "answers in words are no classes", {"correct": "judged"}, prediction=answers,
+                        reference=[f"it is {k}" for k in range(N)], confidence=sure, judged=1 - wrong),
     }  # fmt: skip
 
 

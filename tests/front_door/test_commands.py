@@ -70,7 +70,6 @@ def test_unscored_answers_are_counted_as_told(do):
     assert outputs.loss_per_sample().tolist() == [0, 1, 1, 0]
     dropped = abstain.read_outputs("graded.csv", unscored="drop")
     assert dropped.loss_per_sample().tolist() == [0, 1, 0]
-    assert outputs.states is not None
     assert outputs.states.counts == {"correct": 2, "wrong": 1, "abstained": 1, "unscored": 1}
     Path("missing.csv").write_text("correct,conf\n1,.9\n,.8\n0,.2\n")
     said = do("evaluate missing.csv", 2).err
@@ -123,7 +122,6 @@ def test_what_is_read_is_decided(tmp_path, form):
     else:
         path = write(form, tmp_path / "a", **columns)
     outputs = abstain.read_outputs(path)
-    assert outputs.reading is not None
     found = abstain.choose_threshold(outputs.loss_per_sample(), outputs.confidence, coverage=0.4, nan_policy="reject")
     policy = found.policy(score=outputs.reading.single["confidence"])
     done = abstain.apply_policy(policy, path, tmp_path / "decided.jsonl")

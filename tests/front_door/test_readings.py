@@ -83,11 +83,9 @@ def test_answers_that_say_they_are_none(tmp_path):
         "I don't know." if each else f"answer {k}" for k, each in enumerate(none)
     ]}  # fmt: skip
     outputs = read_outputs(columns, confidence="p")
-    assert outputs.reading is not None
     said = f"{none.sum()} of `answer` say that the model did not answer; give abstained='answer' if so"
     assert said in outputs.reading.notes
     told = read_outputs(columns, confidence="p", abstained="answer")
-    assert told.states is not None
     assert told.states.counts["abstained"] == none.sum()
     policy = (
         abstain.choose_threshold([0, 1], [0.9, 0.0], risk=0.6)

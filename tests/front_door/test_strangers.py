@@ -48,7 +48,6 @@ def test_several_labels_that_are_called_otherwise_are_paired_aloud(folder):
     y, p = tags()
     csv("tags.csv", a=y[:, 0], b=y[:, 1], x=p[:, 0], z=p[:, 1])
     found = read_outputs("tags.csv", task="multilabel", labels="a,b", predictions="x,z")
-    assert found.reading is not None
     assert "labels and predictions are paired in their order: `a` with `x`, `b` with `z`" in found.reading.notes
     with pytest.raises(ValueError, match="nothing predicts the labels; give predictions= or probabilities="):
         read_outputs("tags.csv", task="multilabel", labels="a,b")

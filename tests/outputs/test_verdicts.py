@@ -47,7 +47,6 @@ def test_states_and_losses(tmp_path, words, states, losses, unscored):
     found = outputs.states
     if set(states) == {"c", "w"}:
         return
-    assert found is not None
     assert (found.n, found.graded) == (6, 0.5 in losses)
     named = {"correct": "c", "wrong": "w", "abstained": "a", "unscored": "u"}
     assert found.counts == {name: states.count(letter) for name, letter in named.items()}
@@ -65,7 +64,6 @@ def test_what_should_have_been_refused(tmp_path):
     words = ["correct", "refused", "refused", "wrong", "error", "correct"]
     should = [1, 1, 0, 1, 1, 0]
     outputs = read(tmp_path, correct=words, should=should, should_abstain="should", unscored="drop")
-    assert outputs.states is not None
     rates = {name: float(np.mean(values[rows])) for name, (rows, values) in outputs.states.rates().items()}
     assert rates["over-refusal"] == 1 / 2  # rows 3 and 6
     assert rates["missed abstention"] == pytest.approx(2 / 3)  # of rows 1, 2 and 4
@@ -112,7 +110,6 @@ def test_labels_decide_where_an_answer_was_given(tmp_path):
     by_column = read(tmp_path, y_true=labels, y_pred=plain, gave_up=declined, abstained="gave_up",
                      should=["yes", "no"] * 3, should_abstain="should")  # fmt: skip
     for outputs in (by_words, by_column):
-        assert outputs.states is not None
         assert outputs.states.state.tolist() == [0, 1, 2, 0, 2, 0]
         assert outputs.loss_per_sample().tolist() == [0, 1, 0, 0]
         np.testing.assert_array_equal(outputs.confidence, [0.9, 0.8, 0.6, 0.4])

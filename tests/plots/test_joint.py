@@ -16,7 +16,6 @@ def test_the_frontier_is_drawn_with_its_area():
     """One stair per curve, down to the left, and all levels behind it where they are known."""
     columns = random_problem(80, 60)
     both, alone = joint.ds_aurc(**columns.named), joint.ds_aurc(**one_score(columns).named)
-    assert both.frontier is not None
     assert alone.frontier is not None
     ax = FrontierDisplay({"MSP": alone.frontier, "both": both.frontier}).plot(Figure().subplots()).ax_
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
@@ -25,7 +24,6 @@ def test_the_frontier_is_drawn_with_its_area():
     assert (np.diff(stair) >= 0).all()
     assert len(ax.lines) == 2
     every = joint.ds_aurc(**columns.named, operator="exact").frontier
-    assert every is not None
     assert len(every.plot(Figure().subplots()).ax_.lines) == 2
     assert both.frontier.plot(ax=Figure().subplots()).ax_.get_xlabel() == "Coverage of ID samples"
 

@@ -36,7 +36,6 @@ def rows(path):
 def given(path):
     """Return the columns that a reader gives."""
     found = find(str(path))
-    assert found is not None
     return found[1].columns
 
 
@@ -92,7 +91,6 @@ def test_questions_with_different_numbers_of_choices():
 def test_generated_text_has_filters_and_no_confidence():
     """Every question is there once per filter; the reader says that one must be chosen, and what [invalid] means."""
     found = find(str(TEXT))
-    assert found is not None
     table, lines = found[1], rows(TEXT)
     assert table.one_of == ("filter",)
     assert "confidence" not in table.columns
@@ -155,7 +153,6 @@ def test_several_graders_are_left_to_the_user(tmp_path):
     frame = pl.read_parquet(FIXTURES / "inspect_samples.parquet")
     frame.with_columns(pl.col("score_judge").alias("score_other")).write_parquet(tmp_path / "two.parquet")
     found = find(str(tmp_path / "two.parquet"))
-    assert found is not None
     assert "correct" not in found[1].columns
     assert {"judge", "other"} <= found[1].columns.keys()
     assert any("several scorers grade (judge, other)" in note for note in found[1].notes)
@@ -194,7 +191,6 @@ def test_an_unfinished_run_says_so(tmp_path):
     log = json.loads((FIXTURES / "inspect.json").read_text())
     (tmp_path / "cut.json").write_text(json.dumps(log | {"status": "cancelled", "samples": log["samples"][:9]}))
     found = find(str(tmp_path / "cut.json"))
-    assert found is not None
     assert "the run of Inspect ended as 'cancelled': 9 samples were logged" in found[1].notes
 
 
@@ -220,7 +216,6 @@ def test_several_data_sets_must_be_told_apart(tmp_path):
     """Labels of other data sets are no classes of this network."""
     fd_shifts(tmp_path, sets=3)
     found = find(str(tmp_path / "raw_logits.npz"))
-    assert found is not None
     assert found[1].one_of == ("dataset",)
     assert "0 (60 rows), 1 (60 rows), 2 (60 rows)" in found[1].notes[0]
 
@@ -259,7 +254,6 @@ def test_a_pickle_is_refused_and_its_converter_works(tmp_path):
     with pytest.raises(ValueError, match="never opened") as caught:
         find(str(tmp_path / "msp.pkl"))
     code = re.search(r'python -c "(.*)"$', str(caught.value))
-    assert code is not None
     with pytest.raises(ValueError, match=re.escape(f'python -c "{code[1]}"') + "$"):  # v[0] is no row
         abstain.read_outputs(tmp_path / "msp.pkl")
     subprocess.run([sys.executable, "-c", code[1]], cwd=tmp_path, check=True)

@@ -57,7 +57,6 @@ def test_a_saved_certificate_states_the_delta_of_the_page(tmp_path):
         assert one["certified"]
         for stop, entry in one["certified"].items():
             policy = saved(one, stop, tmp_path / "policy.json")
-            assert policy.guarantee is not None
             assert (policy.guarantee.delta, policy.objective.delta) == (0.05, 0.05)
             assert f"at least 0.95 for all {count} " in policy.guarantee.statement
             assert f"with 95 % confidence (which allows for the {count} limits tested)." in entry["status"]
@@ -111,7 +110,6 @@ def test_what_is_certified_in_place_of_the_limit_is_marked_and_saved(tmp_path):
     policy = saved(one, stop, tmp_path / "policy.json")
     assert policy.thresholds == {"": first.threshold}
     assert policy.accept(score).sum() == one["stops"][int(stop)][1] == round(first.coverage * len(score))
-    assert policy.guarantee is not None
     assert (policy.guarantee.risk, policy.guarantee.delta) == (first.risk, 0.1)  # that of both
     both = "each errs with 5 %; together 10 %"
     assert both in policy.about["note"]
