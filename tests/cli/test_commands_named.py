@@ -25,12 +25,8 @@ def _files(do):
     sure = np.clip(0.9 - 0.3 * wrong + 0.1 * rng.normal(size=n), 0.01, 0.99)
     near, site = rng.normal(2.0, 1.0, n), rng.choice(["north", "south"], n)
     known = {"truth": truth, "guess": guess, "sureness": sure, "nearness": near, "site": site}
-    csv(
-        "unknown.csv",
-        guess=rng.integers(0, 5, far),
-        sureness=rng.uniform(0.3, 0.95, far),
-        nearness=rng.normal(size=far),
-    )
+    unknown = {"guess": rng.integers(0, 5, far), "sureness": rng.uniform(0.3, 0.95, far)}
+    csv("unknown.csv", **unknown, nearness=rng.normal(size=far))
     csv("known.csv", **known)
     usual = {"truth": "labels", "guess": "predictions", "sureness": "confidence"}
     for name in ("known", "unknown"):
@@ -66,9 +62,8 @@ def test_every_command_that_a_verdict_names_runs(abstain_, call):
 def test_the_default_of_permutations_can_tell(do):
     """So many that a p-value below 5 % can come, adjusted; and no gain is a negative nothing."""
     text = do(f"{USUAL} --scores nearness").text
-    assert re.search(
-        r"On unknown2, it is shown that a second threshold on nearness helps \(gain in DS-F1 0\.\d+, ", text
-    )
+    said = r"On unknown2, it is shown that a second threshold on nearness helps \(gain in DS-F1 0\.\d+, "
+    assert re.search(said, text)
     assert "not tested" not in text
     assert " -0 " not in text
     few = do(f"{USUAL} --scores nearness --permutations 10").text

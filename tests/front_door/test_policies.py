@@ -198,9 +198,7 @@ def test_an_uncertainty_keeps_its_direction(do):
     assert inside.max() < outside.min()
     assert monitored("u.csv", do) == (150, 300)
     with pytest.raises(ValueError, match="must be the column of the score"):
-        abstain.load_policy("p.json").__class__.of(
-            abstain.choose_threshold([0, 1], [1, 2], coverage=0.5), score="s", reading={"uncertainty": "u"}
-        )
+        abstain.choose_threshold([0, 1], [1, 2], coverage=0.5).policy(score="s", reading={"uncertainty": "u"})
 
 
 def test_monitor_reads_as_threshold_read(do):

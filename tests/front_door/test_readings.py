@@ -7,6 +7,7 @@ import pytest
 
 import abstain
 from abstain import read_outputs
+from tests.command import csv
 
 pytest.importorskip("polars")
 
@@ -79,26 +80,18 @@ def test_answers_that_say_they_are_none(tmp_path):
     """Answers in words beside verdicts: those that are none are counted aloud, and may be named as abstentions."""
     rng = np.random.default_rng(2)
     none = rng.random(N) < 0.2
-    columns = {"is_correct": ~none, "p": rng.random(N), "answer": [
-        "I don't know." if each else f"answer {k}" for k, each in enumerate(none)
-    ]}  # fmt: skip
+    answers = ["I don't know." if each else f"answer {k}" for k, each in enumerate(none)]
+    columns = {"is_correct": ~none, "p": rng.random(N), "answer": answers}
     outputs = read_outputs(columns, confidence="p")
     said = f"{none.sum()} of `answer` say that the model did not answer; give abstained='answer' if so"
     assert said in outputs.reading.notes
     told = read_outputs(columns, confidence="p", abstained="answer")
     assert told.states.counts["abstained"] == none.sum()
-    policy = (
-        abstain.choose_threshold([0, 1], [0.9, 0.0], risk=0.6)
-        .about_answered()
-        .policy(score="p", reading={"abstained": "answer"})
-    )
-    import polars as pl
-
+    found = abstain.choose_threshold([0, 1], [0.9, 0.0], risk=0.6).about_answered()
+    policy = found.policy(score="p", reading={"abstained": "answer"})
     for rows, n in ((slice(None), int(none.sum())), (~none, 0)):  # a file, or a part of one, without any
-        pl.DataFrame(
-            {name: np.array(column, dtype=object)[rows].tolist() for name, column in columns.items()}
-        ).write_csv(tmp_path / "new.csv")
-        assert abstain.apply_policy(policy, tmp_path / "new.csv", tmp_path / "out.csv").n_declined == n
+        new = csv(tmp_path / "new.csv", **{name: np.asarray(column)[rows] for name, column in columns.items()})
+        assert abstain.apply_policy(policy, new, tmp_path / "out.csv").n_declined == n
 
 
 def test_columns_called_as_the_labels_are():

@@ -62,11 +62,8 @@ def test_a_threshold_that_is_not_certified(page):
     assert {"one/verdict/coverage", "one/verdict/threshold"} & data.metrics.keys() == set()
     with pytest.raises(ValueError, match="several policies: give name=, one of one, two"):
         page["load_policy"](run.info.run_id)
-    assert (
-        not page["load_policy"](run.info.run_id, name="one")
-        .decide(page["model"].predict_proba(page["X_test"]))
-        .accepted.any()
-    )
+    loaded = page["load_policy"](run.info.run_id, name="one")
+    assert not loaded.decide(page["model"].predict_proba(page["X_test"])).accepted.any()
 
 
 def test_runs_are_found_by_their_verdict(page):

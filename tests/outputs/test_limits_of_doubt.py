@@ -119,9 +119,7 @@ def test_a_probability_of_one_class():
     def columns(n=50, upper=3, **changes):
         predicted = (np.arange(n) >= n - upper).astype(int)
         given = {"labels": predicted, "predictions": predicted, "confidence": np.linspace(0.0, 1.0, n)}
-        return {name: change(given[name]) for name, change in changes.items()} | {
-            name: value for name, value in given.items() if name not in changes
-        }
+        return given | {name: change(given[name]) for name, change in changes.items()}
 
     assert kinds(said(**columns())) == kinds(said(**columns(upper=47))) == ["step"]
     for wrong in (columns(49), columns(upper=2), columns(upper=48), columns(confidence=lambda c: c * 1.01),

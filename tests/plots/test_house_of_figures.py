@@ -39,19 +39,13 @@ def drawn(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_figure_says_what_it_is(name):
-    """Name, title, one sentence, source, needs; and a display that is public."""
-    plot = plots.get(name)
+def test_a_figure_says_what_it_is_and_its_example_draws_real_data(name):
+    """Name, title, one sentence, source, needs; a public display; bundled outputs of real models, or a public set."""
+    plot, text = plots.get(name), source(name)
     assert plot.shows.endswith(".")
     assert all((plot.title, plot.source, plot.needs))
     assert plot.display.__name__ in plots.__all__ or plot.display is abstain.RiskCoverageDisplay
     assert issubclass(plot.display, plots.Display)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_gallery_draws_real_data(name):
-    """Bundled outputs of real models, or a public set; nothing that the example makes up."""
-    text = source(name)
     assert not [word for word in MADE_UP if word in text]
     assert ("datasets.load(" in text or "load_digits()" in text) == (name not in NO_DATA)
 

@@ -79,10 +79,8 @@ def test_multiple_choice_of_lm_eval():
 
 def test_questions_with_different_numbers_of_choices():
     """The confidence is among the choices that each question has."""
-    columns, lines = (
-        given(FIXTURES / f"samples_sums_uneven_{DATE}.jsonl"),
-        rows(FIXTURES / f"samples_sums_uneven_{DATE}.jsonl"),
-    )
+    path = FIXTURES / f"samples_sums_uneven_{DATE}.jsonl"
+    columns, lines = given(path), rows(path)
     assert {len(line["filtered_resps"]) for line in lines} == {3, 4}
     wanted = [softmax(np.array([[float(each[0]) for each in line["filtered_resps"]]])).max() for line in lines]
     np.testing.assert_allclose(columns["confidence"], wanted, rtol=1e-12)

@@ -18,9 +18,8 @@ from tests.report import kinds
 
 CHROMIUM = os.environ.get("ABSTAIN_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 if CHROMIUM is None or not os.environ.get("ABSTAIN_BROWSER"):
-    pytest.skip(
-        "NOT TESTED IN A BROWSER: needs Chromium, and takes minutes: make test-browser", allow_module_level=True
-    )
+    WHY = "NOT TESTED IN A BROWSER: needs Chromium, and takes minutes: make test-browser"
+    pytest.skip(WHY, allow_module_level=True)
 playwright = pytest.importorskip("playwright.sync_api", reason="NOT TESTED IN A BROWSER: needs playwright")
 
 OUTPUTS = abstain.datasets.load("llama3_70b_mmlu")
@@ -146,10 +145,8 @@ def test_numbers_of_the_slider_are_those_of_python(opened):
         one, column = stops(page)[which], np.asarray((OUTPUTS.scores or {})[name])
         for k in np.unique(np.linspace(0, len(one["stops"]) - 1, 100).astype(int)).tolist():
             slide(page, one, k)
-            seen = {
-                key: " ".join((page.text_content(f"#o-{key}") or "").split())
-                for key in ("coverage", "risk", "errors", "reviews", "cost", "exact")
-            }
+            names = ("coverage", "risk", "errors", "reviews", "cost", "exact")
+            seen = {key: " ".join((page.text_content(f"#o-{key}") or "").split()) for key in names}
             assert seen["exact"] == one["stops"][k][0]
             accepted = column >= float(seen["exact"])
             n, errors = int(accepted.sum()), int(loss[accepted].sum())
@@ -280,10 +277,8 @@ def test_dark_and_print(name, opened):
     page = opened(name)
     page.emulate_media(media="print")
     assert page.evaluate(light, "backgroundColor") > 240
-    hidden = (
-        "() => [...document.querySelectorAll('button, input[type=range], select')].filter(e => e.offsetParent).length"
-    )
-    assert page.evaluate(hidden) == 0
+    controls = "document.querySelectorAll('button, input[type=range], select')"
+    assert page.evaluate(f"() => [...{controls}].filter(e => e.offsetParent).length") == 0
     page.set_viewport_size({"width": 739, "height": 1000})  # a sheet of Letter
     over = "() => [...document.querySelectorAll('.numbers dd')].filter(e => e.scrollWidth > e.clientWidth).length"
     assert page.evaluate(over) == 0

@@ -12,6 +12,7 @@ from abstain._result import Status, Verdict
 from abstain.joint import with_gains
 from abstain.report import build
 from tests.command import csv
+from tests.report import kinds
 
 
 @pytest.fixture(scope="module")
@@ -40,14 +41,11 @@ def test_the_table_beside_has_what_each_is_by_itself(rows):
 def test_gains_that_so_few_permutations_cannot_test_have_no_p_value():
     """Both metrics are given; with ten permutations no p-value could show a gain, whatever its size."""
     row = {"set": "far", "score": "knn", "null_mean": 0.0005, "null_sd": 0.0002, "n_permutations": 10}
-    gains = [
-        {**row, "metric": "ds_f1", "gain": 0.0001, "p": 1.0},
-        {**row, "metric": "ds_aurc", "gain": 0.001, "p": 1 / 11},
-    ]
+    both = {"metric": "ds_f1", "gain": 0.0001, "p": 1.0}, {"metric": "ds_aurc", "gain": 0.001, "p": 1 / 11}
+    gains = [row | each for each in both]
     found = with_gains(Verdict(Status.COMPARED), gains)
-    assert found.headline.startswith(
-        "On far, it is not shown that a second threshold on knn helps (gain in DS-F1 0.0001, "
-    )
+    said = "On far, it is not shown that a second threshold on knn helps (gain in DS-F1 0.0001, "
+    assert found.headline.startswith(said)
     assert found.headline.endswith("by chance 0.0005, p = 1.000).")
     (second,) = found.details
     assert second.endswith("(gain in DS-AURC 0.0010, by chance 0.0005, not tested, which takes 40 permutations).")
@@ -72,13 +70,7 @@ def test_a_page_of_two_models_leads_with_the_better_one(do, rows):
 
 def test_a_page_from_few_labels_has_a_verdict(tmp_path):
     """How many labels by which plan, errors seen, intervals, what plain evaluation would need and more would buy."""
-    rng = np.random.default_rng(0)
-    score = rng.random(3000)
-    wrong = (rng.random(3000) > score**0.3).astype(float)
-    plan = abstain.plan_labels(score, 300, seed=1)
-    loss = np.full(3000, np.nan)
-    loss[plan.rows_to_label] = wrong[plan.rows_to_label]
-    found = abstain.evaluate(loss=loss, confidence=score, plan=plan)
+    found, _ = kinds.few_labels()
     few, verdict = found.provenance["few_labels"], found.verdict
     (labels,) = [each for each in verdict.caveats if each.kind == "few_labels"]
     assert labels.values == {"labelled": 300, "n": 3000, "how": "by plan (uniform)", "errors": few["errors"]}
@@ -95,5 +87,6 @@ def test_a_page_from_few_labels_has_a_verdict(tmp_path):
     assert "Reliability" not in text
     found.report(tmp_path / "few.json")
     assert "np.float64" not in json.dumps(json.loads((tmp_path / "few.json").read_text("utf-8")))
-    pair = abstain.plan_labels(score, 300, compare=score + 0.1 * rng.random(3000), seed=1)
+    score = np.arange(3000) / 3000
+    pair = abstain.plan_labels(score, 300, compare=score[::-1], seed=1)
     assert pair.n == 3000

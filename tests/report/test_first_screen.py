@@ -144,9 +144,8 @@ def test_every_caveat_is_on_the_page_once(demo):
     assert len(result.verdict.caveats) > 3
     assert [each.kind for each in result.verdict.caveats if text.count(each.sentence) != 1] == []
     assert page.sections[0].name == "caveats"
-    assert demo[0].verdict.comparison.sentence in as_html(demo[1]).replace("\N{NO-BREAK SPACE}", " ").replace(
-        "&lt;", "<"
-    )
+    html = as_html(demo[1]).replace("\N{NO-BREAK SPACE}", " ").replace("&lt;", "<")
+    assert demo[0].verdict.comparison.sentence in html
 
 
 def test_a_verdict_of_no_offers_no_rule_and_no_policy():
@@ -186,11 +185,8 @@ def small(n=60, rate=0.1):
     """Return losses, scores and sites of a few rows whose errors have low scores."""
     rng = np.random.default_rng(1)
     score = rng.random(n)
-    return (
-        (rng.random(n) < 6 * rate * (1 - score) ** 3).astype(float),
-        score,
-        np.array(["north", "south", "east"] * n)[:n],
-    )
+    loss = (rng.random(n) < 6 * rate * (1 - score) ** 3).astype(float)
+    return loss, score, np.array(["north", "south", "east"] * n)[:n]
 
 
 def test_a_second_certificate_has_the_confidence_of_both():
@@ -217,14 +213,12 @@ def test_a_violated_policy_is_named_by_its_thresholds():
     seen, page = made("monitor")
     assert page.lead.tone == "bad"
     assert seen.score
-    assert page.lead.rule == (
-        f"This policy answers if {seen.score} ≥ {seen.verdict.printed}; it refers the rest for review."
-    )
+    rule = f"This policy answers if {seen.score} ≥ {seen.verdict.printed}; it refers the rest for review."
+    assert page.lead.rule == rule
     rng = np.random.default_rng(0)
     score, site = rng.random(6000), np.tile(["a", "b"], 3000)
-    policy = abstain.choose_threshold(rng.random(6000) > score**0.1, score, risk=0.1, delta=0.05, groups=site).policy(
-        score="s", group="site"
-    )
+    found = abstain.choose_threshold(rng.random(6000) > score**0.1, score, risk=0.1, delta=0.05, groups=site)
+    policy = found.policy(score="s", group="site")
     bad = rng.random(6000) < np.where(site == "b", 0.3, 0.02)
     verdict = abstain.monitor(policy, bad, rng.random(6000), groups=site).verdict
     assert verdict.sign == "no"

@@ -249,9 +249,8 @@ def test_hostile_names_stay_text(part, page, tmp_path):
 
 def test_a_notebook_shows_the_verdict_and_tables():
     """The best is bold, without any library; names are text; the verdict comes first, then the curve, drawn."""
-    evaluation = abstain.evaluate(
-        abstain.Outputs(loss=[0, 1, 0], scores={"<a>": [1, 2, 3], "b": [3, 1, 2]}), ["<a>", "b"], "augrc", level=None
-    )
+    outputs = abstain.Outputs(loss=[0, 1, 0], scores={"<a>": [1, 2, 3], "b": [3, 1, 2]})
+    evaluation = abstain.evaluate(outputs, ["<a>", "b"], "augrc", level=None)
     shown = evaluation._repr_html_()
     assert f"<strong>{evaluation.value('augrc', score='b'):.5f}</strong>" in shown
     assert "&lt;a&gt;" in shown
@@ -290,12 +289,8 @@ def test_failures_are_named_and_shown():
     rng = np.random.default_rng(3)
     labels = rng.integers(0, 2, 80)
     p = rng.random(80)
-    outputs = abstain.Outputs(
-        labels=labels,
-        probabilities=np.stack([1 - p, p], axis=1),
-        class_names=["no", "<yes>"],
-        ids=np.array([f"case {k}" for k in range(80)]),
-    )
+    columns = {"labels": labels, "probabilities": np.stack([1 - p, p], axis=1), "class_names": ["no", "<yes>"]}
+    outputs = abstain.Outputs(**columns, ids=np.array([f"case {k}" for k in range(80)]))
     images = rng.integers(0, 255, (80, 4, 5), dtype=np.uint8)
     texts = [f"text <{k}>" for k in range(80)]
     page = as_html_page(abstain.evaluate(outputs), outputs=outputs, images=images, texts=texts)
@@ -311,9 +306,8 @@ def test_failures_are_named_and_shown():
 
 def test_checks_of_the_rows():
     """Repeated identifiers, missing scores and ties are counted."""
-    outputs = abstain.Outputs(
-        loss=[0, 1, 0, 1, 0], confidence=[0.9, 0.9, np.nan, 0.2, 0.1], ids=np.array(["a", "a", "b", "c", "d"])
-    )
+    ids = np.array(["a", "a", "b", "c", "d"])
+    outputs = abstain.Outputs(loss=[0, 1, 0, 1, 0], confidence=[0.9, 0.9, np.nan, 0.2, 0.1], ids=ids)
     page = as_html_page(abstain.evaluate(outputs, nan_policy="reject"), outputs=outputs)
     table = page.partition('id="checks"')[2].partition("</table>")[0]
     found = dict(re.findall(r'<th scope="row">(.*?)</th><td.*?>(.*?)</td>', table))

@@ -42,10 +42,8 @@ def test_caveats_are_few_and_ordered_by_severity():
 
 def test_a_verdict_orders_its_caveats_and_says_none_twice():
     """Whatever order they came in; a grave one turns a yes into a yes with care."""
-    small, missing = (
-        Caveat.of("small_sample", what="3 errors in 400 rows"),
-        Caveat.of("groups_missing", how="see groups="),
-    )
+    small = Caveat.of("small_sample", what="3 errors in 400 rows")
+    missing = Caveat.of("groups_missing", how="see groups=")
     above = Caveat.of("group_above", column="site", names=["far"], limit=0.05, groups=["far"])
     found = Verdict(Status.CERTIFIED, coverage=0.5, limit=0.05, caveats=(small, missing, small))
     assert (found.sign, len(found.caveats)) == ("yes", 2)
@@ -71,9 +69,8 @@ def test_lines_keep_to_the_width_and_say_what_they_leave_out():
     """At most three caveats, the others are counted; a per cent sign and a p-value are never torn off."""
     outputs = abstain.datasets.load("llama3_70b_mmlu")
     verdict = abstain.evaluate(outputs, ["msp", "max_logit"]).verdict
-    verdict = verdict.but(
-        *(Caveat.of("doubtful_reading", doubt=f"column {k} may be of another file") for k in range(4))
-    )
+    doubts = [Caveat.of("doubtful_reading", doubt=f"column {k} may be of another file") for k in range(4)]
+    verdict = verdict.but(*doubts)
     lines = lines_of(verdict, 80)
     assert all(len(line) <= 80 for line in lines)
     assert sum(line.startswith("! ") for line in lines) == 3
@@ -144,20 +141,15 @@ def test_a_reversed_ranking_is_doubtful():
     with pytest.warns(UserWarning, match="higher where"):
         turned = abstain.evaluate(loss=loss, confidence=1.0 - score).verdict
     assert {"reversed", "doubtful_reading"} <= set(kinds(turned))
-    assert not {"reversed", "doubtful_reading", "chance"} & set(
-        kinds(abstain.evaluate(loss=loss, confidence=score).verdict)
-    )
+    straight = abstain.evaluate(loss=loss, confidence=score).verdict
+    assert not {"reversed", "doubtful_reading", "chance"} & set(kinds(straight))
 
 
 def test_too_few_rows_certify_nothing():
     """Each limit of an evaluation shares one error probability; one limit chosen in advance may still pass."""
     few = abstain.evaluate(loss=[0, 1] * 10, confidence=np.arange(20.0)).verdict
-    assert (few.status, few.levels, few.missed, few.sign) == (
-        Status.NOT_CERTIFIED,
-        (),
-        (0.01, 0.02, 0.05, 0.1, 0.2),
-        "no",
-    ) or few.status is Status.NO_USE
+    missed = (Status.NOT_CERTIFIED, (), (0.01, 0.02, 0.05, 0.1, 0.2), "no")
+    assert (few.status, few.levels, few.missed, few.sign) == missed or few.status is Status.NO_USE
     assert caveat(few, "small_sample").values == {"what": "10 errors in 20 rows"}
     of_44 = np.repeat([1.0, 0.0], [20, 24])  # enough for 20 % alone, not for one of five at once
     assert abstain.evaluate(loss=of_44, confidence=np.arange(44.0)).verdict.status is Status.NOT_CERTIFIED

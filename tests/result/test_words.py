@@ -21,12 +21,10 @@ def test_numbers_keep_four_digits_and_whole_ones_are_exact(value, text):
 
 def test_numbers_of_a_column_share_their_decimals():
     """Four digits of the smallest, unless the largest would have more than five."""
-    assert [fixed(value, decimals([0.0689, 0.1106])) for value in (0.0689, 0.1106, 0.0, np.nan)] == [
-        "0.06890", "0.11060", "0", "—",
-    ]  # fmt: skip
-    assert [fixed(value, decimals([-4.236e-5, 1.2778e-3])) for value in (-4.236e-5, 1.2778e-3)] == [
-        "-0.0000424", "0.0012778",
-    ]  # fmt: skip
+    shown = [fixed(value, decimals([0.0689, 0.1106])) for value in (0.0689, 0.1106, 0.0, np.nan)]
+    assert shown == ["0.06890", "0.11060", "0", "—"]
+    shown = [fixed(value, decimals([-4.236e-5, 1.2778e-3])) for value in (-4.236e-5, 1.2778e-3)]
+    assert shown == ["-0.0000424", "0.0012778"]
     assert decimals([]) is decimals([0.0, np.nan]) is decimals([1e-7]) is None
 
 
