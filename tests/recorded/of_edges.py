@@ -161,6 +161,76 @@ def certificates_at_the_edges():
     return found
 
 
+def refusals_of_thresholds():
+    """Return what thresholds refuse, at the border of what they accept, with the numbers that the messages name."""
+    p, n = easy(8, 60, share=0.5), np.arange(60)
+    three = {0: 0.2, 1: 0.3, 2: 0.5}
+    given = {**chosen(p), "risk": 0.2, "delta": 0.2}
+    graded, weight, kinds = given | {"loss": p["loss"] / 2.0}, {"sample_weight": 1.0 + n % 3}, {"labels": n % 3}
+    by = {**given, "thresholds": [0.5]}
+    prior = {**by, **kinds, "prior": three}
+    wrong = [(abstain.choose_threshold, each) for each in (
+        {"risk": 1.0}, {"risk": 0.999}, {"delta": 0.5}, {"delta": 0.51}, {"delta": 0.0}, {"risk": 0.0},
+        {"ood_share": 0.2}, {"ood_share": 0.19}, {"ood_share": 1.1}, {"ood_share": 0.1, "delta": None},
+        {"max_loss": 0.5}, {"max_loss": 1.0}, {"max_loss": 0.0}, {"loss": p["loss"] / 2.0}, {"max_weight": 3.0},
+        {"loss": p["loss"] / 2.0, "max_loss": 0.5}, weight, weight | {"max_weight": 3.0}, weight | {"max_weight": 2.9},
+        {"clusters": n // 4, "max_cluster": 4}, {"clusters": n // 4, "max_cluster": 3}, {"max_cluster": 3},
+        {"clusters": n // 4, "max_cluster": 4, "delta": None}, {"max_weight": 3.0, "delta": None},
+        {"clusters": n // 4} | weight, {"clusters": n // 4, "max_cluster": 0}, {"coverage": 0.5}, {"risk": None},
+        {"loss": []}, {"confidence": np.where(n == 3, np.nan, p["confidence"])}, {"groups": np.where(n < 59, "a", "b")},
+        {"confidence": np.where(n == 3, np.inf, p["confidence"])}, {"groups": n}, {"risk": 0.2, "delta": 95},
+    )]  # fmt: skip
+    alone = [{"capacity": each} for each in ((5, 5), (0, 5), (6, 5), (0, 0), (-1, 5), (1, 2, 3), "ab", 1.0, 1.5)]
+    alone += [{"cost": each} for each in ((1.0, 0.0), (0.0, 1.0), (1.0, -0.1), (np.inf, 1.0), (1.0, np.inf), 3.0)]
+    alone += [{"coverage": each} for each in (0.0, 1.0, 1.01)]
+    wrong += [(abstain.choose_threshold, each | {"risk": None, "delta": None}) for each in alone]
+    wrong += [(thresholds.prior_threshold, {**prior, **each}) for each in (
+        {}, {"labels": kinds["labels"][:9]}, {"labels": [[1]] * 60}, {"max_loss": 0.9}, {"risk": 1.0}, {"risk": 1.5},
+        {"risk": 1.5, "max_loss": 2.0}, {"prior": [0.5, 0.5]}, {"prior": three | {1: 0.2}}, {"prior": three | {3: 0.0}},
+        {"prior": {0: 0.5, 1: 0.5}}, {"prior": {0: 0.5, 1: 0.5, 7: 0.0}}, {"prior": {0: 0.2, 1: 0.3, 2: 0.2, 3: 0.3}},
+        {"prior": {0: -0.2, 1: 0.7, 2: 0.5}}, {"prior": {0: 0.5, 1: 0.5, 2: 0.0}}, {"delta": 0.6}, {"thresholds": []},
+        {"thresholds": np.linspace(0.0, 1.0, 200)}, {"thresholds": np.linspace(0.0, 1.0, 201)}, {"scores": [0.1]},
+        {"thresholds": [0.5, np.inf]}, {"thresholds": None}, {"thresholds": None, "scores": [np.nan, np.inf]},
+    )]  # fmt: skip
+    wrong += [(thresholds.choose_pair, {"second": p["other"], "rng": 1} | each) for each in (
+        {"prevalence": 0.5}, {"prevalence": 0.5, "is_ood": n < 0}, {"prevalence": 0.5, "is_ood": n >= 0},
+        {"prevalence": 0.0, "is_ood": n < 9}, {"prevalence": 1.0, "is_ood": n < 9}, {"is_ood": n}, {"risk": 0.0},
+        {"prevalence": 0.5, "is_ood": n < 1}, {"prevalence": 0.5, "is_ood": n < 59}, {"second": p["other"][:9]},
+        {"second_threshold": np.nan}, {"second_threshold": -np.inf}, {"second_threshold": 2.0}, {"delta": 0.7},
+    )]  # fmt: skip
+    wrong += [(thresholds.conditional_threshold, {"where": n < 40, "what": "some"} | each) for each in (
+        {"what": ""}, {"what": 3}, {"where": n}, {"where": n < 0}, {"where": n[:9] < 3}, {"where": n < 1},
+    )]  # fmt: skip
+    exact = (thresholds.sgr_threshold, thresholds.bonferroni_threshold, thresholds.fixed_sequence_threshold)
+    for call, more in [*((each, graded) for each in exact), *((each, {**given, **weight}) for each in exact[1:])]:
+        wrong.append((call, more | {"max_weight": 4.0} if "sample_weight" in more else more))
+    wrong += [(thresholds.prespecified_threshold, {**by, **each}) for each in (
+        {}, {"thresholds": []}, {"thresholds": [np.nan]}, {"clusters": n // 4, "bound": "hoeffding-bentkus"},
+        {"bound": "binomial"}, {"clusters": n // 30}, {"clusters": n // 2}, {"thresholds": [9.0]},
+    )]  # fmt: skip
+    for k, (call, options) in enumerate(wrong):
+        seen = refusal(call, **{**given, **options} if call is not thresholds.prior_threshold else options)
+        yield [k, seen if isinstance(seen, list | float) else said(seen)]
+
+
+def audits_at_the_limit():
+    """Return audits whose interval ends at the limit that is certified, and just beside it."""
+    n = np.arange(400)
+    for wrong, graded, side in product((3, 9, 30), (False, True), ("low", "high")):
+        loss = (n < wrong) * (0.5 if graded else 1.0)
+        more = {"max_loss": 1.0} if graded else {}
+        first = thresholds.audit(_certified(0.3, **more), loss, np.ones(400))
+        limit = max(first.risk_interval[side == "high"], 0.001)
+        for risk in (limit, limit * (1.0 + 1e-9), limit * (1.0 - 1e-9)):
+            seen = thresholds.audit(_certified(risk, **more), loss, np.ones(400))
+            yield [wrong, graded, side, whole(seen.risk_interval), seen.satisfied, said(seen.reason)]
+
+
+def _certified(risk, **more):
+    """Return a threshold of 1 that is certified at a risk."""
+    return abstain.choose_threshold(np.zeros(9000), np.ones(9000), risk=risk, delta=0.1, **more)
+
+
 def intervals_of_runs_and_clusters():
     """Return intervals and tests of runs with one degree of freedom, of whole clusters of errors and of wide ties."""
     found = {}
