@@ -103,5 +103,6 @@ def test_a_plan_of_labels_has_a_page(folder, do):
     numbers = {each["name"]: each["value"] for each in page["lead"]["board"]["numbers"]}
     assert numbers["Rows to label now"] == "100"
     assert page["lead"]["board"]["chart"]["name"] == "chance"
+    assert "abstain evaluate a.npz --plan plan.csv" in json.dumps(page)
     do("plan a.npz --labels 100 -o other.csv --open", 2)
     assert not Path("other.csv").exists()

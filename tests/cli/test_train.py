@@ -1,5 +1,6 @@
 """``abstain train``: what it says before it starts, what it writes, and one line where it cannot."""
 
+import re
 import warnings
 from pathlib import Path
 
@@ -28,6 +29,8 @@ def test_a_dry_run_writes_nothing(do):
     for text in ("26 of 256, drawn from the test images", "resnet18, width 4, linear head", "a pass",
                  "200 epochs, 400 steps of 6 forward-backward passes", "of checkpoints"):  # fmt: skip
         assert text in done.text  # where lines break hangs on the time that it estimates
+    number, unit = re.search(r"estimate: ([\d.]+) (\w+) per run", done.text).groups()
+    assert float(number) >= 2.0 or unit == "seconds"
     single = do(f"train ce --data {shape} -o study --set network.width=4 --dry-run")
     assert "steps of 1 forward-backward pass estimate:" in single.text
     assert list(Path().iterdir()) == []

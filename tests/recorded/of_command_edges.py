@@ -17,6 +17,7 @@ def files_that_disagree():
         files()
         frame = rows(1, 300)
         said = pl.Series(NAMES[frame["yhat"].to_numpy()])
+        rows(1, 300, shift=0.4).select("conf", "y", "yhat").write_csv("bare.csv")
         frame.select("id", "conf", y=pl.col("name"), yhat=said).write_csv("named.csv")
         frame.with_columns(w=pl.col("w") + 1, who=pl.col("who") // 2).write_csv("heavy.csv")
         frame.rename({"w": "sample_weight"}).write_csv("weighted.csv")
@@ -26,6 +27,8 @@ def files_that_disagree():
         return all_of(
             f"compare a.csv named.csv {one}",
             f"compare named.csv a.csv {one}",
+            f"compare a.csv bare.csv {one}",
+            f"compare bare.csv a.csv {one}",
             f"compare a.csv heavy.csv {one}",
             f"compare a.csv heavy.csv {one} --sample-weight w",
             f"compare a.csv heavy.csv {one} --clusters who",

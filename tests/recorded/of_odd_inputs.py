@@ -110,6 +110,8 @@ def studies_of_columns():
             for name in ("validation", "test", "more")
             for metric in ("augrc", "risk", "accuracy")
         ]
+        nothing = study.evaluate("s", "knn", ["risk"], workers=1)
+        verdicts += [nothing.sums.shape, nothing.numbers, nothing.headline(), len(nothing.said)]
         return [results.rows()[::3], verdicts, [each.value for each in results.means("risk")]]
 
 

@@ -16,6 +16,8 @@ from tests.summaries.test_summary import same
 COLUMNS = ["--confidence", "msp", "--loss", "wrong"]
 
 COLUMNS = "--confidence msp --loss wrong"
+
+
 def rows(n=6000, seed=0):
     """Rows of three sites, of which one is rare, in any order."""
     rng = np.random.default_rng(seed)
