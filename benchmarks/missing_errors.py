@@ -119,9 +119,8 @@ def promoted(sizes: str, x: float, noise: float, rng: Generator) -> tuple[Sample
 
     Last comes by how much that makes the first one worse.
     """
-    size = {"rows": np.ones(400, int), "clusters of 8": np.full(40, 8)}.get(
-        sizes, np.where(rng.random(60) < 0.1, 25, 1)
-    )
+    equal = {"rows": np.ones(400, int), "clusters of 8": np.full(40, 8), "clusters of 20": np.full(20, 20)}
+    size = equal.get(sizes, np.where(rng.random(60) < 0.1, 25, 1))
     unit, share = np.repeat(np.arange(size.size), size), x / size.size
     up, base = (rng.random(size.size) < share)[unit], rng.random(unit.size)
     loss = (up | (rng.random(unit.size) < 0.1)) * 1.0
@@ -143,8 +142,8 @@ def few_differ(sizes: str, x: float, noise: float, rng: Generator) -> dict[str, 
 
 def cells_of_few() -> Cells:
     """Rows or clusters that differ, of which a sample may lack all."""
-    kinds = [(sizes, x, noise) for sizes in ("rows", "clusters of 8", "clusters of 25 or 1") for x in (1, 2, 3, 5)
-             for noise in (0.0, 1e-3)]  # fmt: skip
+    kinds = [(sizes, x, noise) for sizes in ("rows", "clusters of 8", "clusters of 20", "clusters of 25 or 1")
+             for x in (1, 2, 3, 5) for noise in (0.0, 1e-3, 0.15)]  # fmt: skip
     return {
         f"differ: {x} {sizes}, {noise:g} of noise": partial(few_differ, sizes, x, noise) for sizes, x, noise in kinds
     }

@@ -1,19 +1,21 @@
 """Intervals where the decisive errors may be unseen, and bands of clusters: coverage and warnings.
 
-    python -m benchmarks.unseen_errors [cells attacks designs edges coverages top bands large differences] [--full]
+    python -m benchmarks.unseen_errors [PART ...] [--full]
 
-Through the public API with its defaults; the truth is known everywhere.
+Parts: cells, attacks, designs, edges, coverages, top, whole, bands, large, differences. The truth is known everywhere.
 """
 
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, NamedTuple
+from unittest import mock
 
 import numpy as np
 from benchmarks.harness import Form, command, held, percent, say
 from scipy import stats
 
 import abstain
+from abstain.inference import _interval
 
 AREAS = ("augrc", "aurc", "auroc_f")
 REAL = ("risk", "augrc", "aurc", "e_augrc", "e_aurc", "naurc", "sele", "selective_risk(threshold=0.6)")
@@ -233,7 +235,7 @@ def coverages(form: Form) -> None:
 
 def top(form: Form) -> None:
     """AURC and AUGRC where confident errors are seldom seen, by where an unseen one may lie."""
-    u = (np.arange(1_000_000) + 0.5) / 1_000_000
+    u = (np.arange(1e6) + 0.5) / 1e6
     risks = {"top 2 % at 10 %": np.where(u < 0.02, 0.1, 0.001 + 0.3 * u**6),
              "top 1 % at 30 %": np.where(u < 0.01, 0.3, np.where(u < 0.97, 0.0, 0.5)),
              ".3 u2": 0.3 * u**2, ".2 u3": 0.2 * u**3, ".01 + .3 u2": 0.01 + 0.3 * u**2}  # fmt: skip
@@ -253,6 +255,57 @@ def top(form: Form) -> None:
                 wider = np.median((width[:, k + 1] / width[:, k])[:100])
                 shares = f"{held(inside[:, k])} random, {held(inside[:, k + 1])} top, x {wider:.2f}"
                 say(f"top, {name}, n={n}: {metric} {shares}")
+
+
+# ---------------------------------------------------------------------- clusters that are wrong as a whole
+
+#: Sizes of clusters, the chance that one is wrong as a whole (None: rates from Beta(1, 9)), and that of other rows.
+WHOLE: dict[str, tuple[Callable[[Rng], Any], float | None, float]] = {
+    "60, of 25 rows (one in ten) or 1": (lambda rng: np.where(rng.random(60) < 0.1, 25, 1), 0.1, 0.0),
+    "60, of 25 rows (one in five) or 1": (lambda rng: np.where(rng.random(60) < 0.2, 25, 1), 0.15, 0.0),
+    "10 of 30 rows, 40 of 3": (lambda rng: np.repeat([30, 3], [10, 40]), 0.1, 0.0),
+    "40, log-normal (1.2)": (lambda rng: np.ceil(5.0 * rng.lognormal(0.0, 1.2, 40)).astype(int), 0.1, 0.0),
+    "200, of 25 rows (one in twenty) or 1": (lambda rng: np.where(rng.random(200) < 0.05, 25, 1), 0.1, 0.0),
+    "12 of 30 rows": (lambda rng: np.full(12, 30), 0.1, 0.03),
+    "24 of 15 rows": (lambda rng: np.full(24, 15), 0.04, 0.03),
+    "15 of 25 rows": (lambda rng: np.full(15, 25), 0.1, 0.0),
+    "15 of 25 rows, wrong ones on top": (lambda rng: np.full(15, 25), 0.1, 0.03),
+    "60 of 5 rows, but three of 100": (lambda rng: np.repeat([100, 5], [3, 57]), None, 0.0),
+    "60, log-normal (1)": (lambda rng: np.ceil(5.0 * rng.lognormal(0.0, 1.0, 60)).astype(int), None, 0.0),
+    "15 of 20 rows": (lambda rng: np.full(15, 20), None, 0.0),
+}
+
+
+def whole(form: Form) -> None:
+    """Single intervals without and with room for such clusters, and bands; where there are none, widths alone."""
+    for name, (sizes, chance, rows) in WHOLE.items():
+        rng, top, w, hold = np.random.default_rng(1), name.endswith("top"), chance or 0.0, list[bool]()
+        ends: dict[str, list[Any]] = {spec + way: [] for spec in REAL[:3] for way in (" without", "")}
+        for draw in range(form(1000, 10)):
+            unit = np.repeat(np.arange(len(size := sizes(rng))), size)
+            wrong = (rng.random(len(size)) < w)[unit]
+            rate = rows if chance is not None else rng.beta(1, 9, len(size))[unit]
+            loss = (wrong | (rng.random(len(unit)) < rate)) * 1.0
+            score = rng.random(len(unit)) + (wrong if top else -0.5 * loss if chance is None else 0.0)
+            for spec in REAL[:3]:
+                with mock.patch.object(_interval, "whole_clusters", return_value=[]):
+                    ends[spec + " without"].append(abstain.confidence_interval(spec, loss, score, clusters=unit)[:2])
+                ends[spec].append(abstain.confidence_interval(spec, loss, score, clusters=unit)[:2])
+            if chance is not None:
+                hold.append(contains(loss, score, unit, partial(flat, w, rows, top), draw)[0])
+        shown = [f"bands {held(hold)}"] if hold else []
+        for spec, found in ends.items():
+            low, high = np.array(found)[~np.isnan(found).any(axis=1)].T
+            truth = (w + (1.0 - w) * rows) * (0.5 if "augrc" in spec else 1.0)
+            inside = f" {held((low <= truth) & (truth <= high))}," if hold and not top else ""
+            shown.append(f"{spec}{inside} width {np.median(high - low):.3f}")
+        say(f"whole, {name}{'' if chance is None else f'; {chance:g}, other rows {rows:g}'}: {'; '.join(shown)}")
+
+
+def flat(whole: float, rows: float, top: bool, threshold: Any) -> Any:
+    """Return the risk from a threshold on of useless scores; clusters that are wrong as a whole may be on top."""
+    others = (1.0 - whole) * (1.0 - top * np.clip(threshold, 0.0, 1.0))
+    return (whole + others * rows) / (whole + others)
 
 
 # ---------------------------------------------------------------------- bands, and differences of coverages
@@ -344,4 +397,4 @@ def differences(form: Form) -> None:
 
 
 if __name__ == "__main__":
-    command(__doc__, cells, attacks, designs, edges, coverages, top, bands, large, differences)
+    command(__doc__, cells, attacks, designs, edges, coverages, top, whole, bands, large, differences)

@@ -217,7 +217,7 @@ def test_such_a_table_is_changed_as_any_other(monkeypatch):
             blocks.loss[0] = 1.0
         return plain(made[2])
 
-    own = dataclasses.replace(plain, value=value)
+    own = dataclasses.replace(plain, value=value, worst=None)
     before, kinds = abstain.confidence_interval(own, loss, score), set()
     monkeypatch.setattr("abstain.inference._unseen.MOST_KEPT", 0)
     after = abstain.confidence_interval(own, loss, score)

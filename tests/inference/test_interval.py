@@ -53,6 +53,36 @@ def test_a_coverage_without_accepted_errors_has_the_binomial_interval():
     assert (per_case.low, per_case.high) == inference.clopper_pearson(0, 20)
 
 
+def test_one_error_is_no_worse_than_the_worst_ranking_at_the_largest_rate():
+    """Student's t with one degree of freedom gave an AUGRC of up to .5 for one error among 100, and .036 for none."""
+    for metric in ("augrc", "aurc", "sele", "e_augrc", "accuracy_rejection_area"):
+        ends = []
+        for errors in (0, 1, 2):
+            loss = np.isin(np.arange(100), [10, 13][:errors]) * 1.0
+            low, high, *_ = abstain.confidence_interval(metric, loss, -np.arange(100.0))
+            ends.append(1.0 - low if metric == "accuracy_rejection_area" else high)
+        assert ends == sorted(ends)
+        if metric == "augrc":
+            rates = [inference.clopper_pearson(errors, 100)[1] for errors in (0, 1)]
+            assert ends[:2] == pytest.approx([rate - rate * rate / 2.0 for rate in rates])
+
+
+@pytest.mark.parametrize(
+    "design", [{"clusters": np.arange(40) // 2}, {"strata": np.arange(40) % 2}, {"sample_weight": np.full(40, 2.0)}]
+)
+def test_errors_among_the_rest_say_nothing_of_what_is_accepted(design):
+    """Where 16 of 40 rows are accepted, and none is wrong, the bound counts these, or their eight clusters."""
+    score, loss = -np.arange(40.0), np.repeat([0.0, 0.0, 1.0], [16, 4, 20])
+    units, many = (8, "clusters") if "clusters" in design else (16, "rows")
+    for at in ("threshold=-15", "coverage=0.4"):
+        found = abstain.confidence_interval(f"selective_risk({at})", loss, score, **design)
+        assert (found.low, found.high) == inference.clopper_pearson(0, units)
+        assert f"rests on about {units} {many}; no error occurred among what is accepted" in found.warning
+    mirrored = abstain.confidence_interval("selective_accuracy(threshold=-15)", loss, score, **design)
+    assert (mirrored.low, mirrored.high) == pytest.approx((1.0 - found.high, 1.0))
+    assert abstain.confidence_interval("selective_risk(threshold=-20)", loss, score, **design).low > 0.0
+
+
 def test_the_generalized_risk_at_a_threshold_is_a_share_of_all_samples():
     """Accepted errors per sample: binomial, exact, with all samples in the denominator."""
     score, loss = np.linspace(0, 1, 20), np.tile([0, 1], 10)

@@ -155,6 +155,19 @@ def test_noise_in_a_score_does_not_show_that_no_row_differs(unit):
             assert each.high - each.difference == pytest.approx(equal.high * np.log(0.025) / np.log(0.05), rel=0.02)
 
 
+def test_of_scores_that_hardly_differ_the_p_value_is_that_of_the_interval():
+    """All 80 errors are ranked a little lower; swaps alone, asked for by name, find that."""
+    wrong, good, _ = two_scores(400, 0.2, 5)
+    scores = {"new": good - 0.14 * wrong, "old": good}
+    for level in (0.95, 0.3):
+        each = abstain.compare(wrong, scores, level=level).differences[0]
+        rows = each.difference / (each.difference - each.high)
+        assert each.p_value == pytest.approx(2.0 * (0.5 - 0.5 * level) ** rows)
+        assert each.significant == (each.high < 0.0) == (level == 0.3)
+    swaps = abstain.compare(wrong, scores, method="permutation").differences[0]
+    assert (swaps.significant, "disagree: the p-value decides" in str(swaps.warning)) == (True, True)
+
+
 def test_few_rows_that_all_move_up_have_a_p_value_and_no_interval():
     """Fewer than ten, by their effective number; of clusters there is no claim either, and rows have its limits."""
     wrong, good, _ = two_scores(400, 0.2, 5)

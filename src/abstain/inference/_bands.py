@@ -221,10 +221,11 @@ def risk_band(
     effective number of clusters less one: :math:`(\sum m)^2 / \sum m^2` of the accepted weights m. The upper end has
     room for one more cluster with losses, drawn in proportion to losses from those that were seen: where it lies
     further out, it is the quantile of a gamma distribution with that mean and variance; the lower end is that of
-    Student's t on the scale of square roots. Below 20 effective clusters the upper end has room for a share
-    of clusters that are wrong as a whole, too: of m clusters none is with the probability a if the share is
-    1 - a^(1/m). With ``unseen="alike"`` it has none. With fewer than six of similar size the band says nothing. The
-    interval ``at`` a threshold, and the ``warning`` of a simultaneous band, have their number below thirty.
+    Student's t on the scale of square roots. Below 20 effective clusters the upper end has room for a share of
+    clusters that are wrong as a whole, too, with scores like those of the others: of m clusters none is with the
+    probability a if the share is 1 - a^(1/m). With ``unseen="alike"`` it has none. With fewer than six of similar size
+    the band says nothing. The interval ``at`` a threshold, and the ``warning`` of a simultaneous band, have their
+    number below thirty.
 
     DKW: the generalized risk G of a 0/1 loss is the tail of a distribution (of the scores of the failures; right
     predictions at -inf), so :math:`P(\sup|\hat G - G| > \epsilon) \le 2e^{-2n\epsilon^2}` (Massart). A loss in

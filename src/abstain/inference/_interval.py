@@ -78,7 +78,7 @@ def of_spread(spread: Spread, level: float, unseen: tuple[OneMore, ...] = ()) ->
 
 
 def _of_error(spread: Spread, level: float, unseen: tuple[OneMore, ...]) -> Interval:
-    if spread.df < 1.0 and not spread.vanishes:
+    if spread.df < 1.0 and not spread.vanishes and not spread.flawless:
         found = one_sided(spread.metric, spread.blocks, spread.estimate, level, unseen, SINGLE)
         return found._replace(rests_on=spread.rests)
     return around(spread, level, unseen)
@@ -86,19 +86,37 @@ def _of_error(spread: Spread, level: float, unseen: tuple[OneMore, ...]) -> Inte
 
 def around(spread: Spread, level: float, unseen: tuple[OneMore, ...] = ()) -> Interval:
     """Return the interval by Student's t, whatever the degrees of freedom, and further where the unseen decides."""
-    metric, blocks, estimate, error, df, _, note, rests, _ = spread
+    metric, blocks, estimate, error, df, _, note, rests, _, flawless = spread
     if rests is not None and rests.refusal is not None:
         return no_interval(estimate, error, level, rests.refusal)._replace(rests_on=rests)
     further = whole_clusters(spread, level)
     note = joined(note, WHOLE if further else None)
-    if spread.vanishes:
-        found = without_spread(metric, blocks, estimate, level, unseen, rests)
+    if spread.vanishes or flawless:
+        found = without_spread(metric, blocks, estimate, level, unseen, rests, flawless)
         note = joined(found.warning, WHOLE if further else None)
         return found._replace(low=min([found.low, *further]), high=max([found.high, *further]), warning=note)
     low, high, method = ends(metric, blocks, estimate, t_quantile(level, df) * error)
     further += [limited(metric, blocks, end) for end in worse_ends(metric, unseen, level)]
     low = max(low - grain(metric, blocks, estimate), 0.0) if low > 0.0 else low
-    return Interval(min([low, *further]), max([high, *further]), estimate, error, level, method, df, note, rests)
+    low, high = min([low, *further]), max([high, *further])
+    if spread.independent and is_plain(blocks):
+        low, high = not_beyond(metric, blocks, low, high, level)
+    return Interval(low, high, estimate, error, level, method, df, note, rests)
+
+
+def not_beyond(metric: Metric, blocks: TieBlocks, low: float, high: float, level: float) -> tuple[float, float]:
+    """Return ends of which the worse is no worse than the worst ranking at the largest error rate of the binomial.
+
+    No ranking of a population is worse than that with all errors on top; of one error Student's t knows less.
+    """
+    base = metric.base
+    if base.worst is None:
+        return low, high
+    worst = base.worst(clopper_pearson(round(blocks.total_loss), blocks.n, level)[1], **base.settings)
+    if metric.image is None:
+        return low, min(high, worst)
+    least, most = metric.image.ends(0.0, worst)
+    return max(low, least), min(high, most)
 
 
 def whole_clusters(spread: Spread, level: float) -> list[float]:
@@ -274,23 +292,30 @@ def without_spread(
     level: float,
     unseen: tuple[OneMore, ...] = (),
     rests: RestsOn | None = None,
+    flawless: bool = False,
 ) -> Interval:
     """Return what can be said where the standard error is 0: a bound from the binomial, or one end, or a refusal.
 
     A cluster may be wrong as a whole, so where the value rests on clusters the bound counts these, not their rows.
+    ``flawless``: nothing accepted is wrong, and ``rests`` counts what is accepted.
     """
     base = metric.base
-    if blocks.total_loss != 0.0 or not is_plain(blocks) or base.worst is None:
+    if not flawless and (blocks.total_loss != 0.0 or not is_plain(blocks) or base.worst is None):
         why = "the standard error is 0: no sample moves the value, so no spread is seen"
         return one_sided(metric, blocks, estimate, level, unseen, why)._replace(standard_error=0.0)
-    clusters = rests if rests is not None and rests.unit.startswith("clusters") else None
-    n = blocks.n if clusters is None else math.floor(clusters.number * (1.0 + 1e-9))
-    low, high = 0.0, base.worst(clopper_pearson(0, n, level)[1], **base.settings)
-    bound, most = base.worst(clopper_pearson(0, n, level, side="upper")[1], **base.settings), "most"
+    clusters = rests if rests is not None and (flawless or rests.unit.startswith("clusters")) else None
+    n = blocks.n if clusters is None else max(math.floor(clusters.number * (1.0 + 1e-9)), 1)
+    low, high, most = 0.0, clopper_pearson(0, n, level)[1], "most"
+    bound = clopper_pearson(0, n, level, side="upper")[1]
+    if base.worst is not None:
+        high, bound = (base.worst(end, **base.settings) for end in (high, bound))
+    elif not blocks.binary:  # a loss may be as large as the largest that was seen
+        high, bound = (max(float(np.max(to_numpy(blocks._kept.loss))), 1.0) * end for end in (high, bound))
     if metric.image is not None:
         low, high = metric.image.ends(low, high)
         bound, most = metric.image(bound), "most" if metric.image.factor > 0.0 else "least"
-    text = f"no error occurred: at {most} {bound:.4g} at level {level:g} (one-sided bound, under the worst ranking)"
+    seen, how = ("", ", under the worst ranking") if base.worst is not None else (" among what is accepted", "")
+    text = f"no error occurred{seen}: at {most} {bound:.4g} at level {level:g} (one-sided bound{how})"
     note = joined(None if clusters is None else clusters.note, text)
     return Interval(low, high, estimate, 0.0, level, "binomial bound", 0.0, note, clusters)
 

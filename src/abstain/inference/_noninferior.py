@@ -48,7 +48,7 @@ from abstain.inference._columns import Losses, Panel, Scores, as_metric, panel
 from abstain.inference._estimates import by_influence, route_of
 from abstain.inference._rests_on import EQUAL, HARDLY, RestsOn, joined
 from abstain.inference._spread import FEW, of_pair, powers_of
-from abstain.inference._unseen_pair import assumed, with_unseen
+from abstain.inference._unseen_pair import DECIDING, assumed, with_unseen
 from abstain.metrics import Metric
 
 #: Errors (or successes, if fewer) below which the test warns, and is refused.
@@ -284,14 +284,27 @@ def non_inferiority(
     why = "a few clusters hold most of the rows" if large else "too few errors on rows where the two differ"
     differ = f"only {parts.df:.1f} degrees of freedom: {why}" if parts.df < FEW else None
     seen = None if not hardly else EQUAL if error == 0.0 else HARDLY
+    told = joined(rests.note, _lacking(estimates.n_clusters, level) if rests.number < DECIDING and not hardly else None)
     return NonInferiority(
         chosen.spec, chosen.label, chosen.direction, claim, *columns.names, difference,
         low, high, error, parts.df, skew, margin, p, bool(p <= 1.0 - level), level, columns.n, errors,
         estimates.n_clusters,
-        joined(rests.note, few if errors < WARN else seen or differ),
+        joined(told, few if errors < WARN else seen or differ),
         joined(estimates.note, assumed([rests.number], swapped=False)), rests,
         Asked(columns, level),
     )  # fmt: skip
+
+
+def _lacking(clusters: int | None, level: float) -> str | None:
+    """Return how common a kind of cluster may be that the sample lacks, where few clusters decide.
+
+    With the probability 1 - level m clusters hold none of a kind that is a share 1 - (1 - level)^(1/m) of all. If the
+    new one is worse in these alone, and few others differ, that is its whole difference.
+    """
+    if clusters is None:
+        return None
+    share = 1.0 - (1.0 - level) ** (1.0 / clusters)
+    return f"a kind of cluster that is {100.0 * share:.0f} % of all may be missing among {clusters}"
 
 
 def _errors(columns: Panel) -> int:
