@@ -8,7 +8,6 @@ import pytest
 
 import abstain
 from abstain._result import Status
-from abstain.cli import run
 from abstain.monitoring import Monitor, load_monitor, monitor
 from tests.monitoring.test_monitor import certified
 
@@ -126,21 +125,18 @@ def test_with_maturity_a_cluster_is_judged_by_its_first_days():
     assert seen.risk == pytest.approx((0.5 + 0.0 + 0.0) / 3.0)
 
 
-def test_on_the_command_line(tmp_path, capsys):
+def test_on_the_command_line(do, tmp_path):
     """--returning skip is kept by the state, and the later weeks need not repeat it."""
-    POLICY.save(tmp_path / "policy.json")
+    POLICY.save("policy.json")
     for week, names in (("one", "aabb"), ("two", "abcc")):
         rows = [f"{0.9 + k / 100 + len(week) / 1000},{0},{name}" for k, name in enumerate(names)]
         rows[0] = f"0.123{len(week) + ord(week[0])},0,{names[0]}"
         (tmp_path / f"{week}.csv").write_text("\n".join(["s,loss,patient", *rows]) + "\n")
-    state = ["--clusters", "patient", "--state", str(tmp_path / "watch.json")]
-    monitor = ["monitor", str(tmp_path / "policy.json")]
-    assert run([*monitor, str(tmp_path / "one.csv"), *state, "--returning", "skip"]) == 0
-    assert run([*monitor, str(tmp_path / "two.csv"), *state]) == 0
-    assert "2 rows are of clusters" in " ".join(capsys.readouterr().out.split())
+    do("monitor policy.json one.csv --clusters patient --state watch.json --returning skip")
+    assert "2 rows are of clusters" in do("monitor policy.json two.csv --clusters patient --state watch.json").text
 
 
-def test_a_policy_by_costs_says_what_a_case_cost(tmp_path, capsys):
+def test_a_policy_by_costs_says_what_a_case_cost(do, tmp_path):
     """Nothing is guaranteed, so nothing alarms: monitor and audit say so, and what a case cost on these rows."""
     rng = np.random.default_rng(3)
     score = rng.random(2000)
@@ -157,8 +153,7 @@ def test_a_policy_by_costs_says_what_a_case_cost(tmp_path, capsys):
     assert "nothing can be violated and no alarm will come" in seen.verdict.details[0]
     assert abstain.monitor(policy, wrong, new, accepted_only=True).cost is None
     assert abstain.monitor(POLICY, wrong, new, clusters=np.arange(500)).cost is None
-    policy.save(tmp_path / "policy.json")
+    policy.save("policy.json")
     rows = [f"{each},{int(error)}" for each, error in zip(new, wrong, strict=True)]
     (tmp_path / "new.csv").write_text("\n".join(["s,loss", *rows]) + "\n")
-    assert run(["monitor", str(tmp_path / "policy.json"), str(tmp_path / "new.csv")]) == 0
-    assert f"a cost of {cost:.3f} per case" in " ".join(capsys.readouterr().out.split())
+    assert f"a cost of {cost:.3f} per case" in do("monitor policy.json new.csv").text

@@ -5,7 +5,6 @@ import polars as pl
 import pytest
 
 import abstain
-from abstain.cli import run
 from abstain.pool import load_plan
 
 RNG = np.random.default_rng(4)
@@ -72,41 +71,32 @@ def test_a_comparison_goes_on():
     assert plan.inclusion[GUESS_B > 0].mean() > 2.0 * plan.inclusion[(GUESS_B == 0) & (plan.stage != 1)].mean()
 
 
-def test_the_command_plans_and_compares(tmp_path, capsys):
+def test_the_command_plans_and_compares(do):
     """Two files of predictions, a plan for both, labels in its rows alone, and the comparison of the library."""
     truth, ids = np.zeros(300, int), [f"r{k}" for k in range(300)]
     first, second = (FIRST[:300] != 0).astype(int), (SECOND[:300] != 0).astype(int)
     frames = {"a": pl.DataFrame({"id": ids, "pred": first, "conf": SCORE_A[:300]}),
               "b": pl.DataFrame({"id": ids, "pred": second, "conf": SCORE_B[:300]}).reverse()}  # fmt: skip
-    files = {name: tmp_path / f"{name}.csv" for name in frames}
-    for name, file in files.items():
-        frames[name].write_csv(file)
-    plan, more = tmp_path / "plan.csv", tmp_path / "more.csv"
-    asked = ["plan", str(files["a"]), "--compare", str(files["b"]), "--labels", "80", "--seed", "1", "-o", str(plan)]
-    assert run(asked) == 0
-    assert "Label 80 of 300 rows to estimate AUGRC of two scores (design: planned)" in capsys.readouterr().out
-    made = load_plan(plan)
+    for name, frame in frames.items():
+        frame.write_csv(f"{name}.csv")
+    planned = do("plan a.csv --compare b.csv --labels 80 --seed 1 -o plan.csv").out
+    assert "Label 80 of 300 rows to estimate AUGRC of two scores (design: planned)" in planned
+    made = load_plan("plan.csv")
     assert np.array_equal(made.differs, first != second)
     label = dict(zip(ids, [int(y) if s else None for y, s in zip(truth, made.stage, strict=True)], strict=True))
-    for name, file in files.items():
-        frames[name].with_columns(label=pl.Series([label[key] for key in frames[name]["id"]])).write_csv(file)
-    assert run(["compare", str(files["a"]), str(files["b"]), "--plan", str(plan)]) == 0
-    shown = capsys.readouterr().out
-    assert run(["compare", str(files["a"]), str(files["b"]), "--plan", str(plan), "--verbose"]) == 0
-    whole = capsys.readouterr().out
+    for name, frame in frames.items():
+        frame.with_columns(label=pl.Series([label[key] for key in frame["id"]])).write_csv(f"{name}.csv")
+    shown, whole = do("compare a.csv b.csv --plan plan.csv"), do("compare a.csv b.csv --plan plan.csv --verbose")
     loss = {name: np.where(made.stage > 0, wrong, np.nan) for name, wrong in (("a", first), ("b", second))}
     expected = abstain.compare(loss, {"a": SCORE_A[:300], "b": SCORE_B[:300]}, plan=made)
     table = str(expected).partition("\n\n")[2].split()
-    assert whole.split()[-len(table) :] == table  # below the verdict
-    assert expected.tables()[0].to_text().splitlines()[2] in shown
-    assert " ".join(expected.verdict.comparison.sentence.split()) in " ".join(shown.split())
-    goes_on = ["plan", str(files["a"]), "--extend", str(plan), "--labels", "9", "--metric", "aurc", "-o", str(more)]
-    assert run(goes_on) == 2
-    assert "--extend goes on as the plan began; leave --metric out" in capsys.readouterr().err
-    assert run(["compare", str(files["a"]), str(files["b"]), "--plan", str(plan), "--scores", "confidence"]) == 0
-    assert capsys.readouterr().out == shown
-    assert run(["compare", str(files["a"]), "--plan", str(plan)]) == 2
-    assert "--plan compares two models" in capsys.readouterr().err
+    assert whole.out.split()[-len(table) :] == table  # below the verdict
+    assert expected.tables()[0].to_text().splitlines()[2] in shown.out
+    assert " ".join(expected.verdict.comparison.sentence.split()) in shown.text
+    said = do("plan a.csv --extend plan.csv --labels 9 --metric aurc -o more.csv", 2).err
+    assert "--extend goes on as the plan began; leave --metric out" in said
+    assert do("compare a.csv b.csv --plan plan.csv --scores confidence").out == shown.out
+    assert "--plan compares two models" in do("compare a.csv --plan plan.csv", 2).err
 
 
 def test_a_planned_comparison_has_sets_of_ranks():

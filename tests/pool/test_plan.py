@@ -1,11 +1,12 @@
 """Plans: what they refuse, each with a sentence; their files; what they expect; and the command."""
 
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
 
 import abstain
-from abstain.cli import run
 from abstain.pool import load_plan
 from tests.refusal import refused
 
@@ -201,98 +202,78 @@ def test_a_width_is_met():
     assert 0.008 < 0.5 * (entry.high - entry.low) < 0.016
 
 
-def test_the_command_plans_extends_and_evaluates(tmp_path, capsys):
+def test_the_command_plans_extends_and_evaluates(do):
     """From a pool without labels to numbers, with a second stage between, all by files."""
-    pool, plan, more = tmp_path / "pool.csv", tmp_path / "plan.parquet", tmp_path / "more.csv"
     frame = pl.DataFrame({"id": IDS, "confidence": SCORE})
-    frame.write_csv(pool)
-    assert run(["plan", str(pool), "--metric", "augrc", "--labels", "50", "--seed", "1", "-o", str(plan)]) == 0
-    assert capsys.readouterr().out.startswith("Label 50 of 400 rows to estimate AUGRC (design: uniform)")
-    first = load_plan(plan)
+    frame.write_csv("pool.csv")
 
-    def label(done):
-        known = [int(x) if s else None for x, s in zip(LOSS, done.stage, strict=True)]
-        frame.with_columns(pl.Series("wrong", known)).write_csv(pool)
+    def label(plan):
+        known = [int(x) if s else None for x, s in zip(LOSS, plan.stage, strict=True)]
+        frame.with_columns(pl.Series("wrong", known)).write_csv("pool.csv")
 
-    label(first)
-    assert run(["plan", str(pool), "--extend", str(plan), "--loss", "wrong", "--labels", "30", "-o", str(more)]) == 0
-    assert "Label 30 of 400 rows (stage 2)" in capsys.readouterr().out
-    label(load_plan(more))
-    part = "! Estimated from 80 of 400 rows, labelled by plan (uniform), "
-    for options in ([], ["--verbose"]):
-        assert run(["evaluate", str(pool), "--plan", str(more), "--loss", "wrong", *options]) == 0
-        shown = capsys.readouterr().out
-        assert part in shown
-        assert "AUGRC" in shown
-    assert "400 rows, 80 labelled by plan (uniform), " in " ".join(shown.split())
-    assert run(["evaluate", str(pool), "--loss", "wrong", "--at-random", "--metrics", "augrc"]) == 0
-    capsys.readouterr()
-    assert run(["evaluate", str(pool), "--loss", "wrong"]) == 2
-    said = capsys.readouterr().err
-    assert "320 of 400 rows have no label" in said
-    assert "--plan (of 'abstain plan')" in said
-    assert "--at-random" in said
-    assert run(["plan", str(pool), "--labels", "9", "--metric", "ece", "-o", str(tmp_path / "ece.csv")]) == 2
-    assert "ece is no function of sums of losses" in capsys.readouterr().err
-    other = ["-o", str(tmp_path / "other.csv")]
-    for asked, sentence in (
-        (
-            ["plan", str(pool), "--labels", "401", *other],
-            "--labels 401, but the pool has 400 rows; --labels 400 labels",
-        ),
-        (["plan", str(pool), *other], "give exactly one of --labels (how many can be paid) and --halfwidth"),
-        (["plan", str(pool), "--labels", "9", "--judge", "jdg", *other], "column 'jdg' is not in the file; known: "),
-        (["plan", str(pool), "--extend", str(more), "--loss", "wrong", *other], "give --labels, such as --labels 200"),
-        (["evaluate", str(pool), "--plan", str(more)], "name the column that holds what was found: --loss or --labels"),
-        (["evaluate", str(pool), "--plan", str(pool), "--loss", "wrong"], "is no plan of labels (it has no 'plan')"),
-        (["evaluate", str(pool), "--plan", str(more), "--at-random"], "give --plan or --at-random, not both"),
+    planned = do("plan pool.csv --metric augrc --labels 50 --seed 1 -o plan.parquet").out
+    assert planned.startswith("Label 50 of 400 rows to estimate AUGRC (design: uniform)")
+    label(load_plan("plan.parquet"))
+    second = do("plan pool.csv --extend plan.parquet --loss wrong --labels 30 -o more.csv").out
+    assert "Label 30 of 400 rows (stage 2)" in second
+    label(load_plan("more.csv"))
+    for option in ("", "--verbose"):
+        shown = do(f"evaluate pool.csv --plan more.csv --loss wrong {option}")
+        assert "! Estimated from 80 of 400 rows, labelled by plan (uniform), " in shown.out
+        assert "AUGRC" in shown.out
+    assert "400 rows, 80 labelled by plan (uniform), " in shown.text
+    do("evaluate pool.csv --loss wrong --at-random --metrics augrc")
+    said = do("evaluate pool.csv --loss wrong", 2).err
+    for sentence in ("320 of 400 rows have no label", "--plan (of 'abstain plan')", "--at-random"):
+        assert sentence in said
+    for line, sentence in (
+        ("plan pool.csv --labels 9 --metric ece -o ece.csv", "ece is no function of sums of losses"),
+        ("plan pool.csv --labels 401 -o x.csv", "--labels 401, but the pool has 400 rows; --labels 400 labels"),
+        ("plan pool.csv -o x.csv", "give exactly one of --labels (how many can be paid) and --halfwidth"),
+        ("plan pool.csv --labels 9 --judge jdg -o x.csv", "column 'jdg' is not in the file; known: "),
+        ("plan pool.csv --extend more.csv --loss wrong -o x.csv", "give --labels, such as --labels 200"),
+        ("evaluate pool.csv --plan more.csv", "name the column that holds what was found: --loss or --labels"),
+        ("evaluate pool.csv --plan pool.csv --loss wrong", "is no plan of labels (it has no 'plan')"),
+        ("evaluate pool.csv --plan more.csv --at-random", "give --plan or --at-random, not both"),
     ):
-        assert run(asked) == 2
-        assert sentence in capsys.readouterr().err
-    page = tmp_path / "page.html"
-    assert run(["evaluate", str(pool), "--plan", str(more), "--loss", "wrong", "--report", str(page)]) == 0
-    assert "labelled by plan" in page.read_text(encoding="utf-8")
+        assert sentence in do(line, 2).err
+    do("evaluate pool.csv --plan more.csv --loss wrong --report page.html")
+    assert "labelled by plan" in Path("page.html").read_text("utf-8")
 
 
-def test_the_probability_of_one_class_serves_without_labels(tmp_path):
+def test_the_probability_of_one_class_serves_without_labels(do):
     """A plan, its evaluation and one at random read P(class 1) as an evaluation of labels for all rows does."""
-    pool, plan = tmp_path / "pool.csv", tmp_path / "plan.csv"
     frame = pl.DataFrame({"pd": SCORE})
-    frame.write_csv(pool)
-    told = ["--positive-probability", "pd"]
-    assert run(["plan", str(pool), *told, "--labels", "60", "--seed", "1", "-o", str(plan)]) == 0
-    done = load_plan(plan)
+    frame.write_csv("pool.csv")
+    do("plan pool.csv --positive-probability pd --labels 60 --seed 1 -o plan.csv")
+    done = load_plan("plan.csv")
     np.testing.assert_array_equal(done.confidence, np.maximum(SCORE, 1.0 - SCORE))
     truth = [int(x) if s else None for x, s in zip(LOSS, done.stage, strict=True)]
-    frame.with_columns(pl.Series("default", truth)).write_csv(pool)
-    for way in (["--plan", str(plan)], ["--at-random"]):
-        assert run(["evaluate", str(pool), *told, "--labels", "default", *way]) == 0
-    unclear = pl.DataFrame({"y_prob": SCORE})
-    with pytest.raises(ValueError, match="give positive_probability='y_prob' or confidence='y_prob'"):
-        abstain.read_outputs(unclear, unlabelled=True)
+    frame.with_columns(pl.Series("default", truth)).write_csv("pool.csv")
+    for way in ("--plan plan.csv", "--at-random"):
+        do(f"evaluate pool.csv --positive-probability pd --labels default {way}")
+    said = "give positive_probability='y_prob' or confidence='y_prob'"
+    refused(ValueError, said, abstain.read_outputs, pl.DataFrame({"y_prob": SCORE}), unlabelled=True)
 
 
-def test_a_pool_reads_per_cent(tmp_path, capsys):
+def test_a_pool_reads_per_cent(do):
     """A confidence such as 87% is read in a pool as in a file whose rows are all labelled."""
-    pool, plan = tmp_path / "pool.csv", tmp_path / "plan.csv"
     told = [f"{round(100.0 * x)}%" for x in SCORE]
     some = [int(x) if row < 100 else None for row, x in enumerate(LOSS)]
-    pl.DataFrame({"confidence": told, "wrong": some}).write_csv(pool)
-    assert run(["plan", str(pool), "--labels", "9", "-o", str(plan)]) == 0
-    np.testing.assert_array_equal(load_plan(plan).confidence, [float(each[:-1]) / 100.0 for each in told])
-    assert run(["evaluate", str(pool), "--loss", "wrong", "--at-random"]) == 0
+    pl.DataFrame({"confidence": told, "wrong": some}).write_csv("pool.csv")
+    do("plan pool.csv --labels 9 -o plan.csv")
+    np.testing.assert_array_equal(load_plan("plan.csv").confidence, [float(each[:-1]) / 100.0 for each in told])
+    do("evaluate pool.csv --loss wrong --at-random")
 
 
-def test_a_plan_is_not_replaced(tmp_path, capsys):
+def test_a_plan_is_not_replaced(do, tmp_path):
     """Labels that were given by a plan stay its own: a second draw needs a file of its own."""
-    pool, plan = tmp_path / "pool.csv", tmp_path / "plan.csv"
-    pl.DataFrame({"confidence": SCORE}).write_csv(pool)
-    asked = ["plan", str(pool), "--labels", "9", "-o", str(plan)]
-    assert run(asked) == 0
-    before = plan.read_bytes()
-    assert run(asked) == 2
-    assert "is there already; give -o another name, or add a stage to a plan with --extend" in capsys.readouterr().err
-    assert plan.read_bytes() == before
+    pl.DataFrame({"confidence": SCORE}).write_csv("pool.csv")
+    do("plan pool.csv --labels 9 -o plan.csv")
+    before = (tmp_path / "plan.csv").read_bytes()
+    said = do("plan pool.csv --labels 9 -o plan.csv", 2).err
+    assert "is there already; give -o another name, or add a stage to a plan with --extend" in said
+    assert (tmp_path / "plan.csv").read_bytes() == before
 
 
 def test_one_seed_draws_independently_in_each_stage():

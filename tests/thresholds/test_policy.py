@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 
 import abstain
-from abstain.cli import run
 from abstain.monitoring import monitor
 from abstain.thresholds import apply_policy, audit
 from tests.refusal import refused
@@ -300,18 +299,13 @@ def test_no_guarantee_is_no_open_question():
 
 
 @pytest.mark.parametrize(("power", "noted"), [(1.0, False), (0.7, True)])
-def test_apply_notes_another_model(power, noted, tmp_path, monkeypatch, capsys):
+def test_apply_notes_another_model(power, noted, do):
     """A model that nobody checked is noted, and a share of accepted rows that chance does not explain."""
-    monkeypatch.chdir(tmp_path)
     score, loss = rows(2000, 0)
     pl.DataFrame({"s": score, "e": loss}).write_csv("cal.csv")
     pl.DataFrame({"s": rows(2000, 5, power)[0]}).write_csv("new.csv")
-    made = ["threshold", "cal.csv", "--confidence", "s", "--loss", "e", "--coverage", "0.5", "--model", "rf-1"]
-    assert run([*made, "-o", "p.json"]) == 0
-    capsys.readouterr()
-    assert run(["apply", "p.json", "new.csv", "-o", "out.csv"]) == 0
-    said = " ".join(capsys.readouterr().err.split())
+    do("threshold cal.csv --confidence s --loss e --coverage 0.5 --model rf-1 -o p.json")
+    said = do("apply p.json new.csv -o out.csv").said
     assert "made for the model 'rf-1', and new.csv does not say which one scored it: give --model" in said
     assert ("chance does not explain it" in said) == noted
-    assert run(["apply", "p.json", "new.csv", "-o", "out2.csv", "--model", "rf-1"]) == 0
-    assert "which one scored it" not in capsys.readouterr().err
+    assert "which one scored it" not in do("apply p.json new.csv -o out2.csv --model rf-1").err
