@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 
 import abstain
-from abstain.cli import run
 from abstain.policy import SecondScore
 from tests.policy.policies import by_hand
 from tests.refusal import refused
@@ -149,35 +148,27 @@ WORDS = ["Very low", "low", "medium", "high", "very HIGH"]
 CENTS = [f"{cent}%" for cent in (5, 30, 55, 80, 95)]
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """Work in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def made(said, *options):
-    """Return the policy of a file of such confidences, the exported decide, and the texts of its rows."""
+def made(do, said, options=""):
+    """Return a policy on such confidences, the exported decide, the texts of its rows, and what was said of them."""
     rng = np.random.default_rng(0)
     place = rng.integers(0, len(said), 600)
     rows = {"said": [said[k] for k in place], "wrong": (rng.random(600) > 0.4 + 0.13 * place).astype(int)}
     pl.DataFrame(rows).write_csv("cal.csv")
-    made = ["cal.csv", "--loss", "wrong", "--confidence", "said", "--coverage", "0.35", "-o", "p.json", *options]
-    assert run(["threshold", *made]) == 0
-    assert run(["export", "p.json", "-o", "d.py"]) == 0
+    told = do(f"threshold cal.csv --loss wrong --confidence said --coverage 0.35 -o p.json {options}").said
+    do("export p.json -o d.py")
     names = {"__name__": "exported"}
     exec(compile(Path("d.py").read_text(), "d.py", "exec"), names)
-    return abstain.load_policy("p.json"), names["decide"], rows["said"]
+    return abstain.load_policy("p.json"), names["decide"], rows["said"], told
 
 
 @pytest.mark.parametrize(
     ("said", "options"),
-    [(WORDS, ()), (CENTS, ()), (["no idea", "maybe", "sure"], ("--confidence-levels", "no idea,maybe,sure"))],
+    [(WORDS, ""), (CENTS, ""), (["no idea", "maybe", "sure"], "--confidence-levels 'no idea,maybe,sure'")],
 )
-def test_texts_are_read_as_at_calibration(said, options, folder):
+def test_texts_are_read_as_at_calibration(said, options, do):
     """One row, a frame, a list, the exported file and apply agree on every row of the calibration file."""
-    policy, decide, texts = made(said, *options)
-    assert run(["apply", "p.json", "cal.csv", "-o", "out.csv"]) == 0
+    policy, decide, texts, _ = made(do, said, options)
+    do("apply p.json cal.csv -o out.csv")
     expected = pl.read_csv("out.csv")["accepted"].to_list()
     assert 0 < sum(expected) < len(expected)
     assert [bool(policy.decide({"said": text})) for text in texts] == expected
@@ -186,7 +177,7 @@ def test_texts_are_read_as_at_calibration(said, options, folder):
     assert policy.decide(texts).accepted.tolist() == expected
     assert policy.accept(texts).tolist() == expected
     assert [repr(decide({"said": text})) for text in texts] == [repr(policy.decide({"said": text})) for text in texts]
-    assert run(["monitor", "p.json", "cal.csv", "--loss", "wrong"]) == 0
+    do("monitor p.json cal.csv --loss wrong")
     assert policy.decide({"said": None}).reason == decide(None).reason == "missing_score"
 
 
@@ -200,21 +191,21 @@ def test_texts_are_read_as_at_calibration(said, options, folder):
         (WORDS, 90, r"outside \[1, 5\]"),
     ],
 )
-def test_what_is_beyond_the_scale_is_refused(said, wrong, message, folder):
+def test_what_is_beyond_the_scale_is_refused(said, wrong, message, do):
     """90 is no 90 %, and a word of another scale no word of this one: in every form, and nothing is written."""
-    policy, decide, _ = made(said)
+    policy, decide, *_ = made(do, said)
     forms = [wrong, {"said": wrong}, [wrong], pl.DataFrame({"said": [wrong]})]
     for ask, row in [(policy.decide, each) for each in forms] + [(decide, wrong), (decide, {"said": wrong})]:
         refused(ValueError, message, ask, row)
     pl.DataFrame({"said": [wrong]}).write_csv("new.csv")
-    assert run(["apply", "p.json", "new.csv", "-o", "out.csv"]) == 2
+    do("apply p.json new.csv -o out.csv", 2)
     assert not Path("out.csv").exists()
 
 
-def test_the_scale_is_stated(folder, capsys):
+def test_the_scale_is_stated(do):
     """The command says which word is which place, the file keeps them, and SQL, which reads no words, is refused."""
-    policy, _, _ = made(WORDS)
-    assert "very low = 1, low = 2, medium|moderate = 3" in " ".join(capsys.readouterr().err.split())
+    policy, *_, told = made(do, WORDS)
+    assert "very low = 1, low = 2, medium|moderate = 3" in told
     assert json.loads(Path("p.json").read_text())["reading"]["confidence_levels"][2] == "medium|moderate"
     assert policy.decide({"said": "Moderate"}).score == 3.0
     refused(ValueError, "said in words or per cent, which SQL does not read; write it as numbers", policy.to_sql)
