@@ -54,9 +54,8 @@ def test_sets_of_ranks_and_max_t_are_their_definition(metric):
         wrong = (rng.random(400) < 1.0 / (1.0 + np.exp(1.5 + 2.0 * z))) * 1.0
         scores = {f"s{k}": z + sd * rng.normal(size=400) for k, sd in enumerate(noise)}
         columns = panel(wrong, scores)
-        tests, adjusted = (
-            paired(chosen, columns, level=0.9, adjust=how, rng=np.random.default_rng(1)) for how in ("none", "max-t")
-        )
+        ways = [{"adjust": how, "rng": np.random.default_rng(1)} for how in ("none", "max-t")]
+        tests, adjusted = (paired(chosen, columns, level=0.9, **way) for way in ways)
         influences = np.stack([abstain.inference.influence(metric, wrong, each) for each in scores.values()]) / 400
         pairs = [(i, j) for i in range(5) for j in range(i + 1, 5)]
         apart = np.stack([influences[i] - influences[j] for i, j in pairs])
@@ -112,12 +111,11 @@ def test_the_limits_are_those_of_the_test():
 def test_without_a_row_that_differs_a_claim_needs_a_margin_that_its_rows_would_show(metric):
     """At a share of moved rows that makes the difference the margin, samples without any of them claim in 5 %."""
     wrong, good, _ = two_scores(400, 0.2, 5)
-    found = non_inferiority(wrong, {"new": 2.0 * good, "old": good}, metric, margin=0.1)
+    same = {"new": 2.0 * good, "old": good}
+    found = non_inferiority(wrong, same, metric, margin=0.1)
     assert (found.low, found.difference, str(found.rests_on)) == (-found.high, 0.0, "rests on about 0 rows that differ")
     for factor, claim in product((0.999, 1.001), ("non-inferior", "equivalent")):
-        again = non_inferiority(
-            wrong, {"new": 2.0 * good, "old": good}, metric, margin=factor * found.high, claim=claim
-        )
+        again = non_inferiority(wrong, same, metric, margin=factor * found.high, claim=claim)
         assert again.shown == (factor > 1.0)
         assert again.p_value == pytest.approx(0.05**factor)
     moved, rows = good.copy(), np.flatnonzero(wrong)[np.argsort(good[wrong > 0.0])[:3]]  # to the top: 3 of the rows

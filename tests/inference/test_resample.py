@@ -172,10 +172,8 @@ def test_every_row_of_full_blocks_is_as_likely(n):
 def test_both_ways_of_counting_are_the_same_numbers(bits):
     """Full blocks, rows beside them, more than one chunk, any generator: counted by NumPy and by the kernel."""
     for n in (4096, 4099):
-        one, other = (
-            np.concatenate([part.copy() for _, part in resampling(n).chunks(35, np.random.Generator(bits(2)), way)])
-            for way in (None, in_python)
-        )
+        chunks = [resampling(n).chunks(35, np.random.Generator(bits(2)), way) for way in (None, in_python)]
+        one, other = (np.concatenate([part.copy() for _, part in each]) for each in chunks)
         assert one.shape == (35, n)
         np.testing.assert_array_equal(one, other)
 
@@ -206,10 +204,9 @@ def test_compiled_replicates_are_those_of_numpy():
         {"sample_weight": rng.exponential(size=n)},
     ]
     for columns in groups:
-        one, other = (
-            replicates(["aurc", "augrc"], [(loss, score)], n_resamples=LANES + 2, rng=5, backend=backend, **columns)
-            for backend in ("numpy", "numba")
-        )
+        given = {"n_resamples": LANES + 2, "rng": 5, **columns}
+        asked = ["aurc", "augrc"], [(loss, score)]
+        one, other = (replicates(*asked, backend=backend, **given) for backend in ("numpy", "numba"))
         np.testing.assert_allclose(one, other, rtol=1e-12)
     _, here = next(resampling(n).chunks(3, np.random.default_rng(1), tally))
     np.testing.assert_array_equal(here, counts(n, 3, seed=1))
