@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -303,3 +304,17 @@ def pairs_of_thresholds():
         yield joint.ds_f1(**given, ood_detector=rng.normal(size=m), prevalence=share)
     for name in ("augrc", "auroc_f", "cwsa", "nll", "coverage_at_risk", "aumcc"):
         yield [line for line in str(getattr(abstain, name).__doc__).splitlines() if " : " in line]
+
+
+def rows_of_policies():
+    """Return decisions on a row by two scores, of which one has no plain form, and policies of few groups in words."""
+    p = easy(9, 400, share=0.5)
+    pair = thresholds.choose_pair(**chosen(p), second=p["other"], second_threshold=0.4, risk=0.3, delta=0.2)
+    for score, detector in product(("neg_entropy", "msp"), (0.9, 0.4, 0.1, np.nan, None)):
+        policy = pair.policy(score=score, second="d", logits=["x", "y"])
+        policy = replace(policy, thresholds=dict.fromkeys(policy.thresholds, -5.0))
+        row = {"x": 3.0, "y": 0.0, "d": detector}
+        yield [tried(policy.decide, row), tried(policy.decide, [row]), tried(policy.decide, {"x": 3.0, "y": 0.0})]
+    for many in (2, 3, 4):
+        made = abstain.choose_threshold(**chosen(p), groups=np.arange(400) % many, coverage=0.5)
+        yield said(repr(made.policy(score="s", group="g")))
