@@ -153,7 +153,7 @@ def test_a_verdict_of_no_offers_no_rule_and_no_policy():
     _, page = made("useless")
     assert page.lead.tone == "bad"
     assert page.lead.rule == ""
-    assert all(each["policy"] is None for each in page.lead.board.slider.data["scores"])
+    assert all(each["policy"] is None for each in page.lead.board.slider["scores"])
 
 
 def test_time_runs_to_the_right_and_the_alarm_is_marked():
@@ -199,7 +199,7 @@ def test_a_second_certificate_has_the_confidence_of_both():
     page = page_of(found, loss=loss, confidence=score)
     assert page.lead.headline.startswith("Not certified at 5 %. Answer ")
     assert page.lead.headline.endswith(" of the answers are wrong, with 90 % confidence.")
-    certified = page.lead.board.slider.data["scores"][0]["certified"].values()
+    certified = page.lead.board.slider["scores"][0]["certified"].values()
     assert certified
     for each in certified:
         assert each["status"].endswith(", with 90 % confidence.")

@@ -18,7 +18,7 @@ def slider_of(result, **source):
     page = build(result, Source(**source))
     boards = [part for section in page.sections for part in section.parts if hasattr(part, "numbers")]
     (found,) = [each.slider for each in (page.lead.board, *boards) if each.slider is not None]
-    return dict(found.data)
+    return dict(found)
 
 
 def tone_of(result, **source):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from abstain._typing import BoolArray, FloatArray, IntArray
+from abstain._typing import BoolArray, FloatArray, IntArray, Options
 from abstain.monitoring import Detector, Evidence
 from abstain.thresholds import _grid_bets as _bets
 
@@ -45,16 +45,8 @@ class Rows:
 
     def of(self, chosen: BoolArray) -> Rows:
         """Return the chosen rows."""
-        cluster = None if self.cluster is None else self.cluster[chosen]
-        return Rows(
-            self.cell[chosen],
-            self.drawn[chosen],
-            self.loss[chosen],
-            self.weight[chosen],
-            self.chance[chosen],
-            cluster,
-            self.size,
-        )
+        columns: Options = {name: each[chosen] for name, each in vars(self).items() if isinstance(each, np.ndarray)}
+        return replace(self, **columns)
 
 
 @dataclass

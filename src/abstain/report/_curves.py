@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from abstain._result import Column, Row, Table, among, percent, short
+from abstain._typing import Document
 from abstain.curve import RiskCoverageCurve
 from abstain.plots import band_of
 from abstain.report._lead import levels
-from abstain.report._page import Chart, Charts, Controls, Folded, Grid, Part, Prose, Rule, Section, Series, Slider
+from abstain.report._page import Chart, Charts, Controls, Folded, Grid, Part, Prose, Rule, Section, Series
 from abstain.report._slider import Measured, clopper_pearsons, interval, places_of
 
 if TYPE_CHECKING:
@@ -179,7 +180,7 @@ def _words(measured: Mapping[str, Measured], kind: str) -> str:
     return "; ".join(said)
 
 
-def levels_section(verdict: Verdict, measured: Mapping[str, Measured], slider: Slider | None) -> list[Section]:
+def levels_section(verdict: Verdict, measured: Mapping[str, Measured], slider: Document | None) -> list[Section]:
     """Return the certified levels, what else the slider offers, and the operating points of the scores."""
     table = levels(verdict)
     parts: list[Part] = [] if table is None else [Grid(table)]

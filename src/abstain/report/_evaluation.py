@@ -59,7 +59,7 @@ def contents(evaluation: Evaluation, source: Source, verdict: Verdict) -> tuple[
         estimate = (verdict.risk, *verdict.risk_interval)
     board = Board(leading(measured, level, verdict.limit, estimate), slider=slider) if measured else Board()
     if slider is not None:
-        board = replace(board, numbers=slider_numbers(slider.data))
+        board = replace(board, numbers=slider_numbers(slider))
     return board, [
         *levels_section(verdict, measured, slider),
         *_curves(evaluation, measured),

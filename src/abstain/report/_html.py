@@ -16,6 +16,7 @@ from importlib.resources import files
 from string import Template
 
 from abstain._result import Severity, clean
+from abstain._typing import Document
 from abstain.report import _page
 from abstain.report._charts import svg
 from abstain.report._lead import CAVEATS
@@ -182,7 +183,7 @@ def _(part: _page.Folded, title: str) -> str:
 
 @_part.register
 def _(part: _page.Controls, title: str) -> str:
-    data = part.slider.data
+    data = part.slider
     names = "".join(f'<option value="{k}">{_text(each["label"])}</option>' for k, each in enumerate(data["scores"]))
     error, review = data["cost"] or ("", "")
     return (
@@ -226,8 +227,8 @@ def _number(one: _page.Number) -> str:
     return f"<div{hidden}><dt>{_line(one.name)}</dt><dd{key}>{_line(one.value)}{small}</dd></div>"
 
 
-def _range(slider: _page.Slider) -> str:
-    data = json.dumps(slider.data, ensure_ascii=True, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+def _range(slider: Document) -> str:
+    data = json.dumps(slider, ensure_ascii=True, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     return (
         f'<script type="application/json" id="slider-data">{data}</script>'
         '<div class="slide needs-script" hidden>'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -50,32 +50,19 @@ def _numbers(live: LiveCertification, score: str) -> tuple[Number, ...]:
     rows, labels = (sum(getattr(one, name) for one in live.groups.values()) for name in ("rows", "labels"))
     one = live.groups.get("")
     limit = f"limit {live.risk:g}" if live.graded else f"limit {percent(live.risk)}"
-    risk = () if one is None or math.isnan(one.risk) else (f"{one.risk:.4g}" if live.graded else share(one.risk),)
     violated = any(each.violated_at is not None for each in live.groups.values())
     covered = "Coverage until the violation" if violated else "Coverage at the certified threshold"
-    return (
-        Number(covered, share(live.coverage)),
-        *(
-            Number(
-                "Mean loss of answers" if live.graded else "Error rate of answers",
-                each,
-                f"{limit} ({percent(1.0 - live.delta)} confidence)",
-            )
-            for each in risk
-        ),
-        *(
-            ()
-            if one is None
-            else (
-                Number(
-                    "Threshold until the violation" if violated else "Threshold",
-                    "none yet" if one.threshold == math.inf else readable(one.threshold),
-                    f"of {score}" if score and one.threshold < math.inf else "",
-                ),
-            )
-        ),
-        Number("Labels", f"{labels:,}", f"of {rows:,} rows"),
-    )
+    found = [Number(covered, share(live.coverage))]
+    if one is not None and not math.isnan(one.risk):
+        what = "Mean loss of answers" if live.graded else "Error rate of answers"
+        risk = f"{one.risk:.4g}" if live.graded else share(one.risk)
+        found.append(Number(what, risk, f"{limit} ({percent(1.0 - live.delta)} confidence)"))
+    if one is not None:
+        where = "Threshold until the violation" if violated else "Threshold"
+        known = one.threshold < math.inf
+        of = f"of {score}" if score and known else ""
+        found.append(Number(where, readable(one.threshold) if known else "none yet", of))
+    return (*found, Number("Labels", f"{labels:,}", f"of {rows:,} rows"))
 
 
 def _over_time(live: LiveCertification) -> tuple[Chart, ...]:
@@ -95,46 +82,33 @@ def _over_time(live: LiveCertification) -> tuple[Chart, ...]:
     coverage = np.array([line.coverage for line in lines])
     last = ("",) * (len(lines) - 1) + (share(float(coverage[-1])),)
     rows, spent = (np.array([getattr(line, name) for line in lines], dtype=np.float64) for name in ("rows", "labels"))
+
+    def chart(
+        name: str, title: str, y: str, drawn: tuple[Series, ...], ends: tuple[float, float], **more: Any
+    ) -> Chart:
+        return Chart(name, title, axis, f"↑ {y}", drawn, span, ends, labels=labels, **more)
+
     title = f"Coverage at the certified threshold, limit {percent(live.risk)}"
-    covered = Series("", place, coverage, kind="dots", words=last)
-    charts = [
-        Chart(
-            "coverage",
-            title,
-            axis,
-            "↑ Coverage",
-            (covered,),
-            span,
-            (0.0, 1.0),
-            labels=labels,
-            shares="y",
-            rules=changes,
-        )
-    ]
+    covered = (Series("", place, coverage, kind="dots", words=last),)
+    charts = [chart("coverage", title, "Coverage", covered, (0.0, 1.0), shares="y", rules=changes)]
     known = [line.threshold for line in lines if line.threshold is not None]
     if known:
         values = np.array([math.nan if line.threshold is None else line.threshold for line in lines])
         room = 0.1 * (max(known) - min(known)) or 0.05 * max(1.0, abs(known[0]))
         ends = (min(known) - room, max(known) + room)
         series = (Series("", place, values, kind="step"),)
-        charts.append(
-            Chart("threshold", "Threshold in force", axis, "↑ Answered from", series, span, ends, labels=labels)
-        )
+        charts.append(chart("threshold", "Threshold in force", "Answered from", series, ends))
     counted = (Series("labels", place, spent), Series("rows", place, rows, colour=-1))
     top = (0.0, 1.05 * float(rows.max()) or 1.0)
-    charts.append(
-        Chart("labels", "Labels that were spent, of all rows", axis, "↑ So far", counted, span, top, labels=labels)
-    )
+    charts.append(chart("labels", "Labels that were spent, of all rows", "So far", counted, top))
     if any(each.violated_at is not None for each in live.groups.values()):
         values, alarm = np.array([line.log_evidence for line in lines]) / math.log(10.0), -math.log10(live.delta)
         values = np.minimum(values, alarm + PLENTY)
         ends = (min(-1.0, float(values.min())), max(alarm, float(values.max())) + 0.5)
-        words = "↑ Evidence against the guarantee, a betting score: 1 is none"
-        drawn, rules = Series("", place, values, kind="dots"), (Rule(alarm, "violated"), *changes)
+        words = "Evidence against the guarantee, a betting score: 1 is none"
+        drawn, rules = (Series("", place, values, kind="dots"),), (Rule(alarm, "violated"), *changes)
         title = "Evidence against the guarantee after each call"
-        charts.insert(
-            0, Chart("evidence", title, axis, words, (drawn,), span, ends, labels=labels, rules=rules, powers=True)
-        )
+        charts.insert(0, chart("evidence", title, words, drawn, ends, rules=rules, powers=True))
     return tuple(charts)
 
 

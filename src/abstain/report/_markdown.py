@@ -69,7 +69,7 @@ def _(part: _page.Board) -> str:
 @_part.register
 def _(part: _page.Controls) -> str:
     lines = []
-    for score in part.slider.data["scores"]:
+    for score in part.slider["scores"]:
         for at, each in score["certified"].items():
             threshold, accepted = score["stops"][int(at)][:2]
             where = f"{prose(score['name'])} is `{threshold}` or more ({accepted} of {score['n']} rows)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -108,42 +108,21 @@ def _periods(seen: Monitoring, verdict: Verdict) -> list[Chart]:
     drawn, alarm = np.log10(np.clip(evidence, LEAST, PLENTY)), float(np.log10(1.0 / seen.delta))
     top_evidence = max(alarm, float(drawn.max())) + 0.5
     beyond = f", drawn up to {PLENTY:,.0f}" if evidence.max() > PLENTY else ""
+
+    def chart(name: str, title: str, y: str, drawn: Series, ends: tuple[float, float], **more: Any) -> Chart:
+        return Chart(name, title, axis, f"↑ {y}", (drawn,), span, ends, labels=labels, **more)
+
+    said = f"Error rate of the answers, by period, with 95 % intervals{alike}"
+    rates = Series("", place, risk, low, high, "dots", words=tuple(words))
+    covered = Series("", place, column("coverage"), kind="dots")
+    title = "Error rate of each period alone, with its 95 % interval"
+    against, least = f"Evidence against the guarantee{beyond}", min(-1.0, float(drawn.min()))
+    alarmed = (Rule(alarm, "alarm"),)
     return [
-        Chart(
-            "risk",
-            "Error rate of each period alone, with its 95 % interval",
-            axis,
-            f"↑ Error rate of the answers, by period, with 95 % intervals{alike}",
-            (Series("", place, risk, low, high, "dots", words=tuple(words)),),
-            span,
-            (0.0, top),
-            labels=labels,
-            shares="y",
-            rules=tuple(rules),
-        ),
-        Chart(
-            "coverage",
-            "Coverage by period",
-            axis,
-            "↑ Coverage",
-            (Series("", place, column("coverage"), kind="dots"),),
-            span,
-            (0.0, 1.0),
-            labels=labels,
-            shares="y",
-            rules=calibrated,
-        ),
-        Chart(
-            "evidence",
-            f"Evidence against the guarantee{beyond}",
-            axis,
-            "↑ Evidence",
-            (Series("", place, drawn),),
-            span,
-            (min(-1.0, float(drawn.min())), top_evidence),
-            labels=labels,
-            rules=(Rule(alarm, "alarm"),),
-            powers=True,
+        chart("risk", title, said, rates, (0.0, top), shares="y", rules=tuple(rules)),
+        chart("coverage", "Coverage by period", "Coverage", covered, (0.0, 1.0), shares="y", rules=calibrated),
+        chart(
+            "evidence", against, "Evidence", Series("", place, drawn), (least, top_evidence), rules=alarmed, powers=True
         ),
     ]
 

@@ -108,26 +108,20 @@ class Number:
 
 
 @dataclass(frozen=True, eq=False)
-class Slider:
-    """Thresholds to slide over; ``data`` is what the script reads."""
-
-    data: Document
-
-
-@dataclass(frozen=True, eq=False)
 class Board:
     """A chart with the numbers next to it, and the slider of thresholds under it."""
 
     chart: Chart | None = None
     numbers: tuple[Number, ...] = ()
-    slider: Slider | None = None
+    #: Thresholds to slide over, as the script reads them.
+    slider: Document | None = None
 
 
 @dataclass(frozen=True)
 class Controls:
     """What else the slider of the page offers: the score, certified points, costs, and the policy as text."""
 
-    slider: Slider
+    slider: Document
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,6 @@ from abstain._typing import AnyArray, Document, FloatArray, IntArray
 from abstain.curve import RiskCoverageCurve
 from abstain.evaluation import rows_of
 from abstain.inference import clopper_pearson, risk_band
-from abstain.report._page import Slider
 from abstain.report._source import Source, today
 from abstain.thresholds import RiskLevel
 
@@ -61,7 +60,7 @@ class Measured:
 
 def slider_of(
     measured: Mapping[str, Measured], level: float, source: Source, *, of: str = "Score", refused: str = ""
-) -> Slider | None:
+) -> Document | None:
     """Return the slider over the thresholds of scores, or groups; None where no score has a threshold.
 
     ``refused``: why no policy can be saved here.
@@ -72,17 +71,15 @@ def slider_of(
         return None
     binary = all(each.curve.blocks.binary for each in measured.values())
     refused = refused or "No policy can be made of this score here."
-    return Slider(
-        {
-            "level": level,
-            "scores": scores,
-            "cost": source.cost,
-            "of": of,
-            "binary": binary,
-            "by_eye": json.dumps(BY_EYE),
-            "refused": refused,
-        }
-    )
+    return {
+        "level": level,
+        "scores": scores,
+        "cost": source.cost,
+        "of": of,
+        "binary": binary,
+        "by_eye": json.dumps(BY_EYE),
+        "refused": refused,
+    }
 
 
 def _score(name: str, measured: Measured, level: float, source: Source, *, saved: bool) -> Document:

@@ -62,7 +62,7 @@ def contents(found: Any, source: Source, verdict: Verdict) -> tuple[Board, list[
     slider = slider_of(measured, found.level, source, refused=refused)
     board = Board(leading(measured, found.level, verdict.limit), slider=slider)
     if slider is not None:
-        board = replace(board, numbers=slider_numbers(slider.data))
+        board = replace(board, numbers=slider_numbers(slider))
     wrong = failures(name, loss, np.where(np.isnan(score), -np.inf, score), curve, source) if blocks.binary else []
     last = [Section("failures", "Most confident errors", tuple(wrong))] if wrong else []
     return board, [
@@ -136,7 +136,7 @@ def _of_groups(found: GroupThresholds, source: Source) -> tuple[Board, list[Sect
     slider = slider_of(measured, level, source, of="Group", refused=WHOLE)
     if slider is None:
         return board, [chosen]
-    explored = Board(leading(measured, level, limit), slider_numbers(slider.data), slider)
+    explored = Board(leading(measured, level, limit), slider_numbers(slider), slider)
     rest = len(found.groups) - len(measured)
     said = (Prose((f"{rest} more groups are in the table only.",)),) if rest else ()
     return board, [chosen, Section("explore", "Each group by itself", (Controls(slider), explored, *said))]

@@ -82,20 +82,9 @@ def notes(samples: Mapping[tuple[str, str, str, str], Sample], ood: set[str]) ->
 MODES = ("keep", "drop")
 
 
-class Planned(NamedTuple):
-    """All rows of a pool, their losses (NaN: no label), and the plan that says which rows were labelled."""
-
-    where: str
-    file: Path
-    outputs: Outputs
-    loss: FloatArray
-    plan: LabelPlan
-
-
 class Side(NamedTuple):
     """A score that was planned for: the plan as its own, whether it is the second one, values and losses in order."""
 
-    file: Path
     plan: LabelPlan
     second: bool
     score: FloatArray
@@ -107,30 +96,30 @@ class Side(NamedTuple):
         return self.plan.of_second() if self.second else self.plan
 
 
-def planned_set(study: Study, run: Run, saved: SavedSet) -> Planned:
-    """Read a pool with its plan."""
+def planned_set(study: Study, run: Run, saved: SavedSet) -> tuple[Outputs, FloatArray, LabelPlan]:
+    """Read all rows of a pool, their losses (NaN: no label), and the plan that says which rows were labelled."""
     outputs_file, plan_file = (study.path / run.folder / name for name in saved.files)
     outputs, loss = read_pool(outputs_file)
     plan = load_plan(plan_file)
     if outputs.n != saved.n or plan.n != saved.n or len(plan.planned) != saved.planned:
         raise ValueError(f"{outputs_file} or its plan has not the {saved.n} rows of study.json; add the pool again")
-    return Planned(f"{run.folder}/{saved.name}", outputs_file, outputs, loss, plan)
+    return outputs, loss, plan
 
 
-def side_of(found: Planned, name: str) -> Side:
+def side_of(where: str, name: str, outputs: Outputs, loss: FloatArray, plan: LabelPlan) -> Side:
     """Return a score with the plan as its own; one that was not planned for is refused."""
-    column = np.asarray(scores_.compute(name, found.outputs))
-    plans = [found.plan] if found.plan.other is None else [found.plan, found.plan.of_second()]
+    column = np.asarray(scores_.compute(name, outputs))
+    plans = [plan] if plan.other is None else [plan, plan.of_second()]
     refused: list[str] = []
-    for k, plan in enumerate(plans):
+    for k, each in enumerate(plans):
         try:
-            order = places(plan, column, found.outputs.ids)
+            order = places(each, column, outputs.ids)
         except ValueError as error:
             refused.append(str(error))
             continue
-        return Side(found.file, plan, k == 1, column[order], found.loss[order])
+        return Side(each, k == 1, column[order], loss[order])
     why = refused[0].partition("; give")[0].partition(" (first")[0]
-    raise UnmetNeed(f"the plan of {found.where} was not made for {name} ({why}); plan for it, or leave it out")
+    raise UnmetNeed(f"the plan of {where} was not made for {name} ({why}); plan for it, or leave it out")
 
 
 class Part(NamedTuple):
@@ -208,7 +197,8 @@ def columns(study: Study, run: Run, saved: SavedSet, names: Sequence[str], mode:
         pool, sides = planned_set(study, run, saved), list[Part]()
         for name in names:
             try:
-                sides.append(Part(pool.outputs, [name], np.arange(saved.n), side_of(pool, name)))
+                side = side_of(f"{run.folder}/{saved.name}", name, *pool)
+                sides.append(Part(pool[0], [name], np.arange(saved.n), side))
             except ValueError as why:
                 lacking[name] = str(why)
         return Columns(sides, saved.n, lacking, None)
@@ -272,10 +262,9 @@ def check_pool(outputs: Outputs, loss: str | ArrayLike, plan: LabelPlan, role: s
     values = np.asarray(loss, dtype=np.float64)
     if plan.n != outputs.n or values.shape != (outputs.n,):
         raise ValueError(f"{where}: the plan is for {plan.n} rows, the pool has {outputs.n} and {values.size} losses")
-    found = Planned(where, Path(), outputs, values, plan)
     for name in outputs.scores or [scores_.default(outputs)]:
         try:
-            side = side_of(found, name)
+            side = side_of(where, name, outputs, values, plan)
         except ValueError:
             continue  # planned for a score that is computed: said when it is
         sample_of(side.plan, side.loss)

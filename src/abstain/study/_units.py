@@ -149,7 +149,8 @@ def work(job: Job) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         found = columns(study, run, saved, job.scores, job.mode or "keep")
-        evaluated = [_evaluated(part, job) for part in found.parts]
+        pool = study.path / run.folder / saved.files[0]
+        evaluated = [_evaluated(part, job, pool) for part in found.parts]
     said = [str(each.message) for each in caught if issubclass(each.category, UserWarning)]
     rows: list[Document] = []
     sums: list[FloatArray] = []
@@ -171,14 +172,14 @@ def work(job: Job) -> None:
     replace(unit, cost=job.cost, seconds=time.perf_counter() - start).save(job.file)
 
 
-def _evaluated(part: Part, job: Job) -> Evaluation:
+def _evaluated(part: Part, job: Job, pool: Path) -> Evaluation:
     """Return the evaluation; what a set does not allow is a row with its reason."""
     chosen = [metrics_.parse(spec) for spec in job.metrics]
     options: Options = {"level": job.level, "nan_policy": job.nan_policy}
     source: Any = part.outputs
     named = next((name for name in ("default", "all") if expanded(name) == job.metrics), None)
     if part.side is not None:
-        source, options["plan"], named = part.side.file, part.side.plan, None
+        source, options["plan"], named = pool, part.side.plan, None
     try:
         return evaluate(source, part.names, named or chosen, **options)
     except UnmetNeed:
