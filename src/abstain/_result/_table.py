@@ -156,13 +156,13 @@ class Table:
         for chosen in self.across:
             for j in chosen:
                 worst[j] = max(max(ranks[k], default=0) for k in chosen)
-        return [
-            [self._marked(texts[j][i], ranks[j][i], worst[j]) for j in range(len(texts))] for i in range(len(self.rows))
-        ]
 
-    def _marked(self, cell: Shown, rank: int, worst: int) -> Shown:
-        heat = 1.0 - (rank - 1.0) / max(worst - 1.0, 1.0) if self.heat and rank else -1.0
-        return cell._replace(rank=rank if rank <= self.ranks else 0, heat=heat)
+        def marked(i: int, j: int) -> Shown:
+            rank = ranks[j][i]
+            heat = 1.0 - (rank - 1.0) / max(worst[j] - 1.0, 1.0) if self.heat and rank else -1.0
+            return texts[j][i]._replace(rank=rank if rank <= self.ranks else 0, heat=heat)
+
+        return [[marked(i, j) for j in range(len(texts))] for i in range(len(self.rows))]
 
     def marks(self) -> int:
         """Return the highest rank that is marked, 0 if none."""

@@ -52,10 +52,6 @@ def _show_all(context: click.Context, _option: click.Parameter, given: bool) -> 
         context.exit()
 
 
-def _keep_verbose(context: click.Context, _option: click.Parameter, given: bool) -> None:
-    context.meta["abstain.verbose"] = given
-
-
 #: Options of every command.
 _COMMON = (
     click.Option(
@@ -63,7 +59,8 @@ _COMMON = (
         help="Module or .py file that registers metrics of your own; can be given several times.",
     ),
     click.Option(
-        ["--verbose"], is_flag=True, expose_value=False, callback=_keep_verbose, help="Print all that is known."
+        ["--verbose"], is_flag=True, expose_value=False, help="Print all that is known.",
+        callback=lambda context, _option, given: context.meta.update({"abstain.verbose": given}),
     ),
     click.Option(
         ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=_show_all, help="Show all options."
@@ -141,15 +138,11 @@ class Group(_Helped, click.Group):
 
     command_class = _Helped
 
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, and the commands below them."""
-        super().format_options(ctx, formatter)
-        self.format_commands(ctx, formatter)
-
     group_class: Any = type
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands with their first sentence in full: click would cut it."""
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, and below them the commands with their first sentence in full: click would cut it."""
+        super().format_options(ctx, formatter)
         rows = [(name, self.commands[name].get_short_help_str(limit=1000)) for name in self.list_commands(ctx)]
         with formatter.section("Commands"):
             formatter.write_dl(rows)

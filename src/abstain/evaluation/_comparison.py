@@ -169,11 +169,6 @@ class Comparison(Result):
         known = {"score": first, "comparison": better, "reason": "" if better is None else better.sentence}
         return Verdict.of(Status.COMPARED, self, *caveats, confidence=self.level, **known)
 
-    @property
-    def _partly(self) -> bool:
-        """Whether only some rows have labels."""
-        return self.labels is not None and self.labels["labelled"] < self.n
-
     def headline(self) -> str:
         """Return one line that says what was compared and how."""
         runs = f" · {max(self.n_runs)} runs" if max(self.n_runs) > 1 else ""
@@ -220,7 +215,7 @@ class Comparison(Result):
             rows.append((f"{each.a} - {each.b}", difference, _p(each.p_adjusted), differ))
         hidden = len(self.differences) - PAIRS
         notes = [f"{hidden} more pairs are in .differences."] if hidden > 0 else []
-        if self._partly:
+        if self.labels is not None and self.labels["labelled"] < self.n:
             notes.append("The difference is estimated by itself: the two estimates need not differ by it.")
         return Table(columns, rows, notes=notes)
 

@@ -139,7 +139,8 @@ def evaluate(
     few_labels = plan is not None or labelled is not None or target != "pool"
     source = None if few_labels else parts_of(outputs)
     if few_labels:
-        refuse_with_plan(fit=fit, groups=groups, n_resamples=n_resamples or None)
+        without = {"fit": fit, "groups": groups, "n_resamples": n_resamples or None}
+        refuse_with_plan(without, "plan= or labelled=", "evaluate")
         rows = pool_rows(outputs, scores, columns, plan, target, labelled, level, nan_policy)
         metrics = FEW_LABELS_METRICS if default else metrics
     elif source is not None:

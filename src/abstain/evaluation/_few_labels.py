@@ -83,11 +83,11 @@ def pool_rows(
     return Rows([Scored(names[0], column, sample.loss, sample=sample)], facts)
 
 
-def refuse_with_plan(**given: object) -> None:
+def refuse_with_plan(given: Mapping[str, object], what: str, verb: str) -> None:
     """Refuse what a plan cannot go with yet."""
     for name, value in given.items():
         if value is not None:
-            raise ValueError(f"{name}= does not go with plan= or labelled= yet; evaluate without it")
+            raise ValueError(f"{name}= does not go with {what} yet; {verb} without it")
 
 
 def _check_plan(plan: object) -> None:
@@ -161,9 +161,7 @@ def compared_pool(
     from abstain import pool
 
     _check_plan(plan)
-    for name, value in given.items():
-        if value is not None:
-            raise ValueError(f"{name}= does not go with plan= yet; compare without it")
+    refuse_with_plan(given, "plan=", "compare")
     if not isinstance(scores, Mapping) or len(scores) != 2:
         raise ValueError("a plan compares two scores; give scores={name: column, name: column}")
     pool.require(metric)

@@ -106,16 +106,6 @@ def few_labels_caveat(labelled: int, n: int, design: str, errors: int) -> list[C
     return [Caveat.of("few_labels", how=how, labelled=labelled, n=n, errors=errors)] if labelled < n else []
 
 
-def few_labels_headline(facts: Provenance) -> str:
-    """Return one line that says what is known of the pool."""
-    few = facts.few_labels
-    assert few is not None
-    assert facts.mean_loss is not None
-    how = f"labelled {labelled_how(few.design)}"
-    seen = f"{few.errors} error{'s' * (few.errors != 1)} seen"
-    return f"{facts.n} rows, {few.labelled} {how}, {seen} · 0/1 loss {shown(facts.mean_loss)}"
-
-
 def _of_few_labels(facts: Provenance) -> list[str]:
     """Return whom the intervals are about, and what plain evaluation of the labelled rows would need."""
     few = facts.few_labels

@@ -241,14 +241,15 @@ class Evaluation(Result):
 
     def headline(self) -> str:
         """Return one line that says what was evaluated."""
-        facts = self.provenance
-        if facts.few_labels is not None:
-            return _notes.few_labels_headline(facts)
+        facts, few = self.provenance, self.provenance.few_labels
         if facts.models is not None:
             sizes = sorted({each["n"] for each in facts.models.values()})
             samples = " to ".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))
             return f"{len(facts.models)} models · {samples} samples"
         assert facts.mean_loss is not None
+        if few is not None:
+            how = f"labelled {_notes.labelled_how(few.design)}, {few.errors} error{'s' * (few.errors != 1)} seen"
+            return f"{facts.n} rows, {few.labelled} {how} · 0/1 loss {number(facts.mean_loss)}"
         loss = "0/1 loss" if facts.binary_loss else "mean loss"
         weighted = " · weighted" if facts.weighted else ""
         return f"{facts.n} sample{'s' * (facts.n != 1)} · {loss} {number(facts.mean_loss)}{weighted}"

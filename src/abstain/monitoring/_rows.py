@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import math
 import warnings
-from typing import NamedTuple
+from typing import TypeAlias
 
 import numpy as np
 
@@ -113,15 +113,9 @@ FEWEST, DISTINCT = 80, 0.95
 LAST, SAMPLE, BYTES = 3000, 2500, 7
 
 
-class Known(NamedTuple):
-    """What the rows of one call are recognised by: a digest of all, their smallest hashes, and those of their names.
-
-    The first two are empty where other rows may well be the same.
-    """
-
-    digest: str
-    hashes: Hashes
-    names: Hashes
+#: What the rows of one call are recognised by: a digest of all, their smallest hashes, and those of their names. The
+#: first two are empty where other rows may well be the same.
+Known: TypeAlias = tuple[str, Hashes, Hashes]
 
 
 class SentRows:
@@ -157,7 +151,7 @@ class SentRows:
             if old and not again:
                 much = "these" if old == len(names) else f"{old:,} of these"
                 raise ValueError(f"{much} rows were sent before, by their ids; send only new rows, or give again=True")
-            return Known(whole, few, names)
+            return whole, few, names
         if len(self.names) and not again:
             raise ValueError("earlier rows came with ids=, by which they are recognised; give ids= or again=True")
         each = hashed(scores, np.nan_to_num(loss, nan=-1.0))
@@ -172,16 +166,17 @@ class SentRows:
                 f"{self.remedy} if these are others"
             )
         enough = len(each) >= FEWEST and len(distinct(each)) >= DISTINCT * len(each)
-        return Known(whole, unpacked(sketch(each, KEPT)) if enough else few, few)
+        return whole, unpacked(sketch(each, KEPT)) if enough else few, few
 
     def add(self, known: Known) -> None:
         """Remember the rows of a call that counts."""
-        if known.digest:
-            self.digests = [*self.digests, known.digest][-WHOLE:]
-        if len(known.hashes):
-            self.hashes = [*self.hashes, known.hashes]
-        self.names = np.concatenate([self.names, known.names])[-LAST:]
-        self.sample = distinct(np.concatenate([self.sample, known.names]))[:SAMPLE]
+        whole, hashes, names = known
+        if whole:
+            self.digests = [*self.digests, whole][-WHOLE:]
+        if len(hashes):
+            self.hashes = [*self.hashes, hashes]
+        self.names = np.concatenate([self.names, names])[-LAST:]
+        self.sample = distinct(np.concatenate([self.sample, names]))[:SAMPLE]
         self.hashes = self.hashes[-(self.partly // 4 if len(self.names) else self.partly) :]
 
     def _part(self, each: Hashes) -> float:

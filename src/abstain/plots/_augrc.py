@@ -14,7 +14,7 @@ from abstain.blocks import TieBlocks
 from abstain.evaluation import Evaluation
 from abstain.metrics import augrc_from_auroc, augrc_partial_derivatives
 from abstain.plots._columns import chosen, outcomes, tables_of
-from abstain.plots._display import RIGHT, SEQUENTIAL, WRONG, Display, Shape, colour, dashes, entry, tidy
+from abstain.plots._display import RIGHT, SEQUENTIAL, WRONG, Display, Shape, colour, dashes, entry, note, shade, tidy
 from abstain.plots._registry import declare
 
 METRICS = ("aurc", "augrc")
@@ -182,34 +182,13 @@ class AUGRCGeometryDisplay(Display):
         auroc = float(metrics.get("auroc_f")(self.blocks))
         grid = np.union1d(coverage, [a, 1.0 - a])
         curve, best = np.interp(grid, coverage, risk), np.maximum(grid - a, 0.0)
-        ax.fill_between(
-            grid,
-            0.0,
-            best,
-            color=WRONG,
-            alpha=0.45,
-            linewidth=0.0,
-            label=f"perfect ranking (1 − a)²/2 = {0.5 * (1 - a) ** 2:.4f}",
-        )
-        ax.fill_between(
-            grid,
-            best,
-            curve,
-            color=colour(2),
-            alpha=0.4,
-            linewidth=0.0,
-            hatch="//",
-            edgecolor=colour(2),
-            label=f"ranking (1 − AUROC) a (1 − a) = {(1 - auroc) * a * (1 - a):.4f}",
-        )
-        ax.plot(
-            [0.0, a, 1.0, 1.0 - a, 0.0],
-            [0.0, 0.0, 1.0 - a, 1.0 - a, 0.0],
-            color=colour(2),
-            linestyle="--",
-            linewidth=1.2,
-            label=f"best to worst ranking; above the curve: AUROC = {auroc:.4f}",
-        )
+        perfect = f"perfect ranking (1 − a)²/2 = {0.5 * (1 - a) ** 2:.4f}"
+        shade(ax, grid, 0.0, best, WRONG, perfect, alpha=0.45)
+        ranking = f"ranking (1 − AUROC) a (1 − a) = {(1 - auroc) * a * (1 - a):.4f}"
+        shade(ax, grid, best, curve, colour(2), ranking, alpha=0.4, hatch="//", edgecolor=colour(2))
+        x, y = [0.0, a, 1.0, 1.0 - a, 0.0], [0.0, 0.0, 1.0 - a, 1.0 - a, 0.0]
+        between = f"best to worst ranking; above the curve: AUROC = {auroc:.4f}"
+        ax.plot(x, y, color=colour(2), linestyle="--", linewidth=1.2, label=between)
         ax.plot([0.0, 1.0], [0.0, 1.0 - a], color="0.45", linestyle=":", linewidth=1.0, label="random score")
         augrc = float(metrics.get("augrc")(self.blocks))
         ax.plot(grid, curve, color=RIGHT, linewidth=1.8, label=f"{entry(self.name)}: AUGRC = {augrc:.4f}")
@@ -302,15 +281,7 @@ class AUGRCSurfaceDisplay(Display):
             inside = self.accuracy[0] <= a <= self.accuracy[1] and self.auroc_f[0] <= b <= self.auroc_f[1]
             if inside:
                 ax.plot(a, b, "o", color="black", markeredgecolor="white", markersize=7, clip_on=False, zorder=5)
-                right = a > np.mean(self.accuracy)
-                ax.annotate(
-                    entry(name),
-                    (a, b),
-                    xytext=(-7 if right else 7, -4),
-                    textcoords="offset points",
-                    ha="right" if right else "left",
-                    va="top",
-                    zorder=6,
-                    bbox={"facecolor": "white", "alpha": 0.75, "linewidth": 0.0, "pad": 1.0},
-                )
+                side, shift = ("right", -7.0) if a > np.mean(self.accuracy) else ("left", 7.0)
+                box = {"facecolor": "white", "alpha": 0.75, "linewidth": 0.0, "pad": 1.0}
+                note(ax, entry(name), (a, b), (shift, -4.0), ha=side, va="top", zorder=6, bbox=box)
         ax.set(xlim=self.accuracy, ylim=self.auroc_f, xlabel="Accuracy", ylabel="AUROC of failures")

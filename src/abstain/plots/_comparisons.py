@@ -12,7 +12,7 @@ from abstain._typing import Axes, Options
 from abstain.evaluation import Comparison, Evaluation
 from abstain.inference import clopper_pearson
 from abstain.plots._columns import independent
-from abstain.plots._display import COLOURS, Display, Shape, colour, entry, mark, shown, spread, tidy
+from abstain.plots._display import COLOURS, Display, Shape, colour, entry, mark, note, shown, spread, tidy
 from abstain.plots._registry import declare
 from abstain.thresholds import Audit
 
@@ -73,16 +73,8 @@ class ForestDisplay(Display):
         ax.plot(estimate, height, "o", color=colour(0), markersize=5)
         spread(ax, estimate)
         for y, row in zip(height, rows, strict=True):
-            ax.annotate(
-                row["letters"],
-                (1.0, y),
-                xycoords=("axes fraction", "data"),
-                xytext=(6, 0),
-                textcoords="offset points",
-                va="center",
-                family="monospace",
-                annotation_clip=False,
-            )
+            where: Options = {"xycoords": ("axes fraction", "data"), "annotation_clip": False}
+            note(ax, row["letters"], (1.0, y), (6.0, 0.0), va="center", family="monospace", **where)
         ax.set_yticks(height, [shown(row["name"]) for row in rows])
         ax.set_ylim(len(rows) - 0.4, -0.6)
         ax.set_xlabel(f"{comparison.label} ({comparison.direction} is better), {100 * comparison.level:g} % intervals")
@@ -228,8 +220,8 @@ class GroupsDisplay(Display):
         return (7.5, 1.3 + 0.26 * len(self.rows)), 2
 
     def _draw(self, axes: Any) -> None:
-        for one, part in zip(axes, ("risk", "coverage"), strict=True):
-            self._panel(one, part)
+        self._panel(axes[0], "risk")
+        self._panel(axes[1], "coverage")
         left = axes[0]
         left.set_yticks(np.arange(len(self.rows)), [f"{shown(row.name)}  ({row.n:,})" for row in self.rows])
         left.set_ylim(len(self.rows) - 0.4, -0.6)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from abstain._checks import same_length, vector, whole
-from abstain._typing import ArrayLike, Axes, FloatArray, IntArray
+from abstain._typing import ArrayLike, Axes, FloatArray, IntArray, Options
 from abstain.curve import risk_coverage_curve
 from abstain.evaluation import Evaluation
 from abstain.plots._columns import chosen, rows_of, tables_of
@@ -159,16 +159,9 @@ class ConfidentFailuresDisplay(Display):
             left, right = np.ravel(axes)
             RiskCoverageDisplay(self.curves).plot(np.ravel(axes), plot_references=False)
             for j, found in enumerate(self.failures.values()):
-                for one, height in ((left, found.selective), (right, found.generalized)):
-                    one.plot(
-                        found.coverage,
-                        height,
-                        mark(j),
-                        color=colour(j),
-                        markeredgecolor="white",
-                        markersize=6,
-                        zorder=4,
-                    )
+                dot: Options = {"color": colour(j), "markeredgecolor": "white", "markersize": 6, "zorder": 4}
+                left.plot(found.coverage, found.selective, mark(j), **dot)
+                right.plot(found.coverage, found.generalized, mark(j), **dot)
             if shows:
                 self._pictures(self.figure_)
         return self

@@ -145,6 +145,16 @@ def tidy(ax: Axes, *, rows: bool = False) -> None:
         ax.tick_params(axis="y", length=0)
 
 
+def shade(ax: Axes, x: Any, low: Any, high: Any, tint: Any, label: str, **options: Any) -> None:
+    """Shade what lies between two lines, without a line around it."""
+    ax.fill_between(x, low, high, **{"color": tint, "alpha": 0.2, "linewidth": 0.0, "label": label, **options})
+
+
+def note(ax: Axes, text: str, at: tuple[Any, Any], shift: tuple[float, float], **options: Any) -> None:
+    """Write a text next to a point; ``shift`` is in points of type."""
+    ax.annotate(text, at, **{"xytext": shift, "textcoords": "offset points", **options})
+
+
 def legend(ax: Axes, **options: Any) -> None:
     """Draw a legend without a frame if there is something to explain."""
     if ax.get_legend_handles_labels()[0]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from abstain import metrics
 from abstain._checks import generator, one_of, whole
-from abstain._typing import ArrayLike, Axes, FloatArray
+from abstain._typing import ArrayLike, Axes, FloatArray, Options
 from abstain.blocks import TieBlocks
 from abstain.evaluation import Evaluation
 from abstain.plots._columns import chosen, rows_of, tables_of
@@ -141,13 +141,8 @@ class EstimatesDisplay(Display):
         if quantity in ("mae", "mse"):
             ax.set_yscale("log")
         else:
-            ax.axhline(
-                self.population if quantity == "mean" else 0.0,
-                color="black",
-                linewidth=0.8,
-                linestyle="--",
-                label="all rows" if quantity == "mean" else None,
-            )
+            right, label = (self.population, "all rows") if quantity == "mean" else (0.0, None)
+            ax.axhline(right, color="black", linewidth=0.8, linestyle="--", label=label)
         if quantity == "mean":
             ax.set_ylim(bottom=0.0)
         tidy(ax)
@@ -239,17 +234,9 @@ class EstimatesByScoreDisplay(Display):
         for k, name in enumerate(names):
             parts = [self.estimates[score][name] / self.population[score] for score in scores]
             at = np.arange(len(scores)) + 0.17 * (k - 0.5 * (len(names) - 1))
-            ax.errorbar(
-                at,
-                [part.mean() for part in parts],
-                [part.std() for part in parts],
-                fmt=mark(k),
-                color=colour(k),
-                markersize=4,
-                linewidth=1.0,
-                capsize=2,
-                label=entry(name),
-            )
+            style: Options = {"color": colour(k), "markersize": 4, "linewidth": 1.0, "capsize": 2}
+            mean, deviation = [part.mean() for part in parts], [part.std() for part in parts]
+            ax.errorbar(at, mean, deviation, fmt=mark(k), label=entry(name), **style)
         ax.axhline(1.0, color="black", linewidth=0.8, linestyle="--")
         labels = [f"{entry(score)}\n({self.population[score]:.3g})" for score in scores]
         ax.set_xticks(range(len(scores)), labels)

@@ -78,16 +78,8 @@ class F1SurfaceDisplay(Display):
             ("detector", "s", alone["detector"].thresholds.confidence, -np.inf, alone["detector"].value),
         ):
             at = (_rejected(data.detector, np.array([a]))[0], _rejected(data.confidence, np.array([c]))[0])
-            ax.plot(
-                *at,
-                mark,
-                color=WRONG,
-                markeredgecolor="white",
-                markersize=11,
-                clip_on=False,
-                linestyle="none",
-                label=f"{label} {found:.4f}",
-            )
+            style: Options = {"markeredgecolor": "white", "markersize": 11, "clip_on": False, "linestyle": "none"}
+            ax.plot(*at, mark, color=WRONG, label=f"{label} {found:.4f}", **style)
         ax.set(xlabel="Rejected share by the detector alone", ylabel="Rejected share by the confidence alone")
         ax.legend(fontsize="small", loc="upper right", framealpha=0.85)
 
@@ -163,34 +155,24 @@ class FrontierDisplay(Display):
         FrontierDisplay
         """
         with self._canvas(ax, (5.5, 4.0)) as ax:
-            self._curves(ax, kwargs)
+            top = 0.0
+            if self.pairs is not None:
+                label = f"{self.pairs[0].size:,} pairs of thresholds"
+                cloud: Options = {"color": "0.75", "markersize": 1.5, "markeredgewidth": 0.0, "zorder": 0}
+                ax.plot(*self.pairs, ".", rasterized=True, label=label, **cloud)
+            for k, (name, curve) in enumerate(self.frontiers.items()):
+                risk = np.minimum.accumulate(curve.selective_risk[::-1])[::-1]
+                top = max(top, float(risk[-1]))
+                label = f"{entry(name)} ({'DS-' if _two(curve) else ''}AURC {curve.aurc():.4f})"
+                usual = {"label": label, "color": colour(k), "linestyle": dashes(k), "linewidth": 1.6}
+                (line,) = ax.step(curve.coverage, risk, where="pre", **{**usual, **kwargs})
+                if self.pairs is None and curve.method == "exact":
+                    ax.plot(curve.coverage, curve.selective_risk, color=line.get_color(), alpha=0.3, linewidth=0.8)
+            ax.set(xlim=(0.0, 1.0), xlabel="Coverage of ID samples", ylabel="Selective risk, ID errors and OOD samples")
+            ax.set_ylim(0.0, 1.08 * top if top > 0.0 else 1.0)  # the first levels of a curve may be much higher
+            tidy(ax)
+            legend(ax, markerscale=4)
         return self
-
-    def _curves(self, ax: Axes, style: Options) -> None:
-        top = 0.0
-        if self.pairs is not None:
-            ax.plot(
-                *self.pairs,
-                ".",
-                color="0.75",
-                markersize=1.5,
-                markeredgewidth=0.0,
-                rasterized=True,
-                zorder=0,
-                label=f"{self.pairs[0].size:,} pairs of thresholds",
-            )
-        for k, (name, curve) in enumerate(self.frontiers.items()):
-            risk = np.minimum.accumulate(curve.selective_risk[::-1])[::-1]
-            top = max(top, float(risk[-1]))
-            label = f"{entry(name)} ({'DS-' if _two(curve) else ''}AURC {curve.aurc():.4f})"
-            usual = {"label": label, "color": colour(k), "linestyle": dashes(k), "linewidth": 1.6}
-            (line,) = ax.step(curve.coverage, risk, where="pre", **{**usual, **style})
-            if self.pairs is None and curve.method == "exact":
-                ax.plot(curve.coverage, curve.selective_risk, color=line.get_color(), alpha=0.3, linewidth=0.8)
-        ax.set(xlim=(0.0, 1.0), xlabel="Coverage of ID samples", ylabel="Selective risk, ID errors and OOD samples")
-        ax.set_ylim(0.0, 1.08 * top if top > 0.0 else 1.0)  # the first levels of a curve may be much higher
-        tidy(ax)
-        legend(ax, markerscale=4)
 
 
 def _two(curve: RiskCoverageFrontier) -> bool:

@@ -13,7 +13,7 @@ from abstain._result import arrow
 from abstain._typing import Axes, BoolArray, FloatArray, Options
 from abstain.evaluation import Evaluation
 from abstain.inference import RankingStudy
-from abstain.plots._display import COLOURS, WRONG, Display, Shape, colour, entry, mark, spread, tidy
+from abstain.plots._display import COLOURS, WRONG, Display, Shape, colour, entry, mark, note, spread, tidy
 from abstain.plots._registry import declare
 from abstain.study import StudyResults
 
@@ -233,15 +233,8 @@ class MetricPlaneDisplay(Display):
 def _names(ax: Axes, x: FloatArray, y: FloatArray, names: list[str]) -> None:
     """Write each name next to its point, alternately above and below, so that neighbours hide each other less."""
     for k, place in enumerate(np.argsort(x, kind="stable")):
-        up = k % 2 == 0
-        ax.annotate(
-            entry(names[place]),
-            (x[place], y[place]),
-            xytext=(4, 5 if up else -5),
-            fontsize="x-small",
-            textcoords="offset points",
-            va="bottom" if up else "top",
-        )
+        side, shift = ("bottom", 5.0) if k % 2 == 0 else ("top", -5.0)
+        note(ax, entry(names[place]), (x[place], y[place]), (4.0, shift), fontsize="x-small", va=side)
 
 
 def _two(specs: list[str], one: str | None, other: str | None) -> tuple[str, str]:

@@ -98,23 +98,16 @@ class MonitoringDisplay(Display):
         ax.errorbar(at[known], risk[known], yerr=ends, fmt="none", color=RIGHT, capsize=2, linewidth=1.2)
         ax.plot(at, risk, "o-", color=RIGHT, markersize=4, linewidth=1.0, label="risk of the period, 95 %")
         if self.limit is not None:
-            ax.axhline(
-                self.limit, color="black", linewidth=1.0, linestyle="--", label=f"certified: at most {self.limit:g}"
-            )
+            label = f"certified: at most {self.limit:g}"
+            ax.axhline(self.limit, color="black", linewidth=1.0, linestyle="--", label=label)
         ax.plot([], [], "-", color=colour(3), alpha=0.25, linewidth=5.0, label="change signalled")
         ax.set(ylabel="Selective risk", ylim=(0.0, None))
         ax.set_ylim(0.0, 1.35 * max(ax.get_ylim()[1], 1e-9))
 
     def _evidence(self, ax: Axes) -> None:
         evidence, alarm = self._column("evidence"), 1.0 / self.monitoring.delta
-        ax.plot(
-            evidence.clip(1e-3, 1e12),
-            "s-",
-            color=WRONG,
-            markersize=4,
-            linewidth=1.0,
-            label="evidence against the guarantee",
-        )
+        label = "evidence against the guarantee"
+        ax.plot(evidence.clip(1e-3, 1e12), "s-", color=WRONG, markersize=4, linewidth=1.0, label=label)
         ax.axhline(alarm, color="black", linewidth=1.0, linestyle="--", label=f"violated at {alarm:g}")
         ax.set_yscale("log")
         low, high = ax.get_ylim()

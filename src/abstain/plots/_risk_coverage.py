@@ -13,7 +13,7 @@ from abstain.curve import RiskCoverageCurve, risk_coverage_curve
 from abstain.evaluation import Evaluation
 from abstain.inference import RiskBand
 from abstain.plots._columns import band_of, independent, thinned
-from abstain.plots._display import Display, colour, dashes, entry, legend, tidy
+from abstain.plots._display import Display, colour, dashes, entry, legend, shade, tidy
 from abstain.plots._registry import declare
 from abstain.thresholds import CertifiedThreshold, EmpiricalThreshold
 
@@ -308,13 +308,14 @@ class RiskCoverageDisplay(Display):
             top = max(top, float(y[x >= FIRST].max(initial=y[-1])))
             band = self.bands.get((name, str(kind)))
             if band is not None:
-                _draw_band(ax, band, line.get_color())
+                kept = thinned(band.coverage)
+                ends, label = (band.low[kept], band.high[kept]), f"{100.0 * band.level:g} % {band.kind}"
+                shade(ax, band.coverage[kept], *ends, line.get_color(), label, alpha=0.18)
         first = next(iter(self.curves.values()))
         if references:
             for x, y, label, dash in _references(first, kind):
-                ax.plot(
-                    x, y, **{"label": label, "linestyle": dash, "color": "0.45", "linewidth": 1.1} | reference_style
-                )
+                style = {"label": label, "linestyle": dash, "color": "0.45", "linewidth": 1.1, **reference_style}
+                ax.plot(x, y, **style)
         for label, each in self.thresholds.items():
             _draw_threshold(ax, label, each, kind)
             top = max(top, each.risk_interval[1] if kind == "selective" else 0.0, getattr(each, "risk_limit", 0.0))
@@ -331,19 +332,6 @@ def _bands(curves: Mapping[str, RiskCoverageCurve], level: float) -> dict[Any, R
     """Return pointwise bands of both risks of each curve whose rows are still known."""
     found = {(name, kind): band_of(curve, level, kind) for name, curve in curves.items() for kind in RISKS}
     return {key: band for key, band in found.items() if band is not None}
-
-
-def _draw_band(ax: Axes, band: RiskBand, shade: Any) -> None:
-    kept = thinned(band.coverage)
-    ax.fill_between(
-        band.coverage[kept],
-        band.low[kept],
-        band.high[kept],
-        color=shade,
-        alpha=0.18,
-        linewidth=0.0,
-        label=f"{100.0 * band.level:g} % {band.kind}",
-    )
 
 
 def _goal(threshold: Chosen) -> str:

@@ -13,7 +13,7 @@ from abstain.evaluation import Evaluation
 from abstain.inference import RiskBand
 from abstain.metrics import cwsa_sweep
 from abstain.plots._columns import band_of, chosen, independent, rows_of, tables_of, thinned
-from abstain.plots._display import RIGHT, WRONG, Display, Shape, colour, entry, tidy
+from abstain.plots._display import RIGHT, WRONG, Display, Shape, colour, entry, note, shade, tidy
 from abstain.plots._registry import declare
 from abstain.thresholds import CertifiedThreshold
 
@@ -159,17 +159,8 @@ class TradeOffDisplay(Display):
         ax.step(at, self.curve.coverage[kept], where="pre", color=RIGHT, label="coverage")
         ax.step(at, self.curve.selective_risk[kept], where="pre", color=WRONG, linestyle="-.", label="selective risk")
         if self.band is not None:
-            low, high = self.band.low[kept], self.band.high[kept]
-            ax.fill_between(
-                at,
-                low,
-                high,
-                step="pre",
-                color=WRONG,
-                alpha=0.2,
-                linewidth=0.0,
-                label=f"{100.0 * self.band.level:g} % {self.band.kind}",
-            )
+            label = f"{100.0 * self.band.level:g} % {self.band.kind}"
+            shade(ax, at, self.band.low[kept], self.band.high[kept], WRONG, label, step="pre")
         if self.limit is not None:
             ax.axhline(self.limit, color="black", linewidth=0.8, linestyle=(0, (1, 1)), label=f"risk {self.limit:g}")
         ax.set(ylabel="Share", ylim=(0.0, 1.02))
@@ -184,16 +175,9 @@ class TradeOffDisplay(Display):
         ax.step(at, through, where="pre", color=WRONG, linestyle="-.", label=word)
         if self.threshold is not None:
             point = self.curve.at(threshold=self.threshold)
-            for value, shade in ((PER * (1.0 - point.coverage), RIGHT), (PER * point.generalized_risk, WRONG)):
-                ax.plot([self.threshold], [value], "o", color=shade, markersize=5, zorder=4)
-                ax.annotate(
-                    f"{value:.0f}",
-                    (self.threshold, value),
-                    xytext=(-5, 5),
-                    textcoords="offset points",
-                    ha="right",
-                    color=shade,
-                )
+            for value, tint in ((PER * (1.0 - point.coverage), RIGHT), (PER * point.generalized_risk, WRONG)):
+                ax.plot([self.threshold], [value], "o", color=tint, markersize=5, zorder=4)
+                note(ax, f"{value:.0f}", (self.threshold, value), (-5.0, 5.0), ha="right", color=tint)
         ax.set_yscale("symlog", linthresh=1.0)
         ax.set(ylabel=f"Per {PER:,} rows", ylim=(0.0, 1.6 * PER))
 

@@ -47,12 +47,6 @@ def digest(frame: PolarsFrame) -> str:
     return found.hexdigest()
 
 
-def check_digest(frame: PolarsFrame) -> None:
-    """Refuse a frame that does not match its digest. SQL and older versions write none."""
-    if "digest" in frame.columns and one(frame, "digest") != digest(frame.drop("digest")):
-        raise ValueError("was edited after it was saved; restore the file, or summarize the rows again")
-
-
 def read(name: str) -> PolarsFrame:
     """Return what stands in a file; whether it is a summary is not looked at."""
     need("reading a summary", "polars")
@@ -79,17 +73,6 @@ def is_summary(path: str | os.PathLike[str]) -> bool:
         return {"format", "key", "bin"} <= set(pl.read_parquet_schema(os.fspath(path)))
     except Exception:  # who reads it says what is wrong, or what is to be installed
         return False
-
-
-def format_of(frame: PolarsFrame, known: Iterable[str]) -> str:
-    """Return the format of a frame with the columns of a file, one of those that are known."""
-    present(frame, ["format", "key"])
-    if not len(frame):
-        raise ValueError("holds no bins, not even its key; summarize rows first")
-    found = one(frame, "format")
-    if found not in known:
-        raise ValueError(f"has the format {found!r}, this version reads {FORMAT!r}; summarize the rows again")
-    return found
 
 
 def present(frame: PolarsFrame, names: Iterable[str]) -> None:

@@ -6,7 +6,7 @@ import glob
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias, overload
+from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 
@@ -105,7 +105,7 @@ def summarize(
         query = sql(summary.key, confidence=confidence, loss=loss, table="abstain_rows", groups=groups)
         found = source.query("abstain_rows", query).pl()
         return summary if found.is_empty() else type(summary).of_frame(found)
-    taken(source, Wanted({SCORE: confidence}, wrong, groups), lambda part: _take(summary, part, nan_policy))
+    taken(source, lambda part: _take(summary, part, nan_policy), {SCORE: confidence}, wrong, groups)
     return summary
 
 
@@ -182,9 +182,9 @@ def summarize_joint(
     def outside(part: Part) -> None:
         summary.update(ood_confidence=part[SCORE].to_numpy(), ood_detector=part[DETECTOR].to_numpy())
 
-    taken(source, Wanted(numbers, _wrong(loss, labels, predictions)), inside)
+    taken(source, inside, numbers, _wrong(loss, labels, predictions))
     if not (isinstance(ood, list | tuple) and not ood):
-        taken(ood, Wanted(numbers), outside)
+        taken(ood, outside, numbers)
     return summary
 
 
@@ -203,21 +203,22 @@ CHUNK = 1 << 18
 LOSS, SCORE, DETECTOR, GROUP = "abstain_loss", "abstain_score", "abstain_detector", "abstain_group"
 
 
-class Wanted(NamedTuple):
-    """What is read of each row: numbers by their names in a chunk; one loss, or two columns that differ; the group."""
+def taken(
+    source: Source,
+    take: Callable[[Part], None],
+    numbers: Mapping[str, str],
+    wrong: Sequence[str] = (),
+    groups: str | None = None,
+) -> None:
+    """Give the rows of a source to ``take``, chunk by chunk; an error names file and row.
 
-    numbers: Mapping[str, str]
-    wrong: Sequence[str] = ()
-    groups: str | None = None
-
-
-def taken(source: Source, wanted: Wanted, take: Callable[[Part], None]) -> None:
-    """Give the rows of a source to ``take``, chunk by chunk; an error names file and row."""
+    What is read: numbers by their names in a chunk; one loss, or two columns that differ; the group.
+    """
     np.empty(8 * CHUNK)  # once given back, the heap keeps smaller arrays: a third less time than with pages anew
     for name, frame in _frames(source):
         start = 0
         try:
-            for part in _chunks(frame, wanted):
+            for part in _chunks(frame, numbers, wrong, groups):
                 take(part)
                 start += len(part)
         except Exception as error:
@@ -274,7 +275,7 @@ def _frames(source: Source) -> Iterator[tuple[str, Frame]]:
             yield name, pl.scan_csv(name, separator="\t" if suffix == ".tsv" else ",", glob=False)
 
 
-def _chunks(frame: Frame, wanted: Wanted) -> Iterator[Part]:
+def _chunks(frame: Frame, numbers: Mapping[str, str], wrong: Sequence[str], groups: str | None) -> Iterator[Part]:
     """Yield what is wanted of a frame, some rows at a time."""
     import narwhals as nw
 
@@ -282,7 +283,7 @@ def _chunks(frame: Frame, wanted: Wanted) -> Iterator[Part]:
         whole = nw.from_native(frame).lazy()
     except TypeError:
         raise TypeError(f"source of type {type(frame).__name__} is neither a path nor a data frame") from None
-    rows = _selected(whole, wanted)
+    rows = _selected(whole, numbers, wrong, groups)
     if engine_of(whole) == "polars":
         yield from _streamed(rows.to_native())
         return
@@ -296,23 +297,23 @@ def _chunks(frame: Frame, wanted: Wanted) -> Iterator[Part]:
         yield frame[start : start + CHUNK]
 
 
-def _selected(rows: LazyFrame, wanted: Wanted) -> LazyFrame:
+def _selected(rows: LazyFrame, numbers: Mapping[str, str], wrong: Sequence[str], groups: str | None) -> LazyFrame:
     """Return scores and loss, as numbers in which a null is NaN, and the group."""
     import narwhals as nw
 
-    schema, wrong, own = rows.collect_schema(), wanted.wrong, [] if wanted.groups is None else [wanted.groups]
-    for name in (*wanted.numbers.values(), *wrong, *own):
+    schema, own = rows.collect_schema(), [] if groups is None else [groups]
+    for name in (*numbers.values(), *wrong, *own):
         if name not in schema:
             raise ValueError(f"column {name!r} is not there; {closest(str(name), map(str, schema))}")
         refuse_pattern(name, engine_of(rows))
-    for name in (*wanted.numbers.values(), *wrong[: len(wrong) % 2]):
+    for name in (*numbers.values(), *wrong[: len(wrong) % 2]):
         if not (schema[name].is_numeric() or schema[name] == nw.Boolean):
             raise TypeError(f"column {name!r} must be numeric, got {schema[name]}; cast it to numbers first")
-    made = {alias: nw.col(name) for alias, name in wanted.numbers.items()}
+    made = {alias: nw.col(name) for alias, name in numbers.items()}
     if wrong:
         made[LOSS] = nw.col(wrong[0]) != nw.col(wrong[1]) if len(wrong) == 2 else nw.col(wrong[0])
     made = {alias: each.cast(nw.Float64).fill_null(float("nan")) for alias, each in made.items()}
-    made |= {} if wanted.groups is None else {GROUP: nw.col(wanted.groups)}
+    made |= {} if groups is None else {GROUP: nw.col(groups)}
     return rows.select(**made)
 
 
@@ -384,8 +385,15 @@ def read_summary(path: str | os.PathLike[str]) -> AnySummary:
     try:
         frame = _file.read(name)
         with np.errstate(invalid="ignore"):  # a damaged file may hold signalling NaN
-            made: AnySummary = MAKERS[_file.format_of(frame, MAKERS)](frame)
-        _file.check_digest(frame)
+            _file.present(frame, ["format", "key"])
+            if not len(frame):
+                raise ValueError("holds no bins, not even its key; summarize rows first")
+            found = _file.one(frame, "format")
+            if found not in MAKERS:
+                raise ValueError(f"has the format {found!r}, this version reads {FORMAT!r}; summarize the rows again")
+            made = MAKERS[found](frame)
+        if "digest" in frame.columns and _file.one(frame, "digest") != _file.digest(frame.drop("digest")):
+            raise ValueError("was edited after it was saved; restore the file, or summarize the rows again")
         return made
     except OSError:
         raise

@@ -21,7 +21,7 @@ from abstain.thresholds._band import attained, band_of
 from abstain.thresholds._certify import Found, Search, refuse_large
 from abstain.thresholds._clusters import cluster_means, search_clusters
 from abstain.thresholds._groups import GroupThresholds
-from abstain.thresholds._reach import stricter, unseen_share
+from abstain.thresholds._reach import stricter
 from abstain.thresholds._results import CertifiedThreshold, EmpiricalThreshold
 from abstain.thresholds._row_warnings import warn_of_groups, warn_of_rows
 from abstain.thresholds._rows_needed import least_risk, rows_needed
@@ -189,7 +189,9 @@ def choose_threshold(
             raise TypeError("max_cluster= belongs to clusters=; give them, or leave it out")
         refuse_large(whole.cluster, largest)
     if ood_share:
-        objective = replace(objective, ood_share=unseen_share(ood_share, objective))
+        if objective.delta is None:
+            raise TypeError("ood_share= belongs to a certificate; give risk= with delta=, or leave it out")
+        objective = replace(objective, ood_share=fraction(ood_share, "ood_share", below_one=True))
     if groups is None:
         if delta is not None:
             warn_of_rows(whole)

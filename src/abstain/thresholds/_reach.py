@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING
 
 from abstain._checks import failure_probability, fraction
 from abstain.inference import clopper_pearson
-from abstain.policy import Objective
 
 if TYPE_CHECKING:
     from abstain.joint import JointEvaluation
@@ -167,10 +166,3 @@ def stricter(limit: float, ood_share: float) -> float:
             f"ood_share={ood_share:g} must be below the limit {limit:g}: so many wrong answers exceed it by themselves"
         )
     return (limit - ood_share) / (1.0 - ood_share)
-
-
-def unseen_share(share: float, objective: Objective) -> float:
-    """Check the share of what is accepted that may be of an unseen kind."""
-    if objective.delta is None:
-        raise TypeError("ood_share= belongs to a certificate; give risk= with delta=, or leave it out")
-    return fraction(share, "ood_share", below_one=True)
