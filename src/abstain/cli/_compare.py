@@ -79,7 +79,12 @@ def compare_command(
     how: Options = {"adjust": adjust, "method": method}
     sources = files if fit_file is None else (*files, fit_file)
     to.check(*sources)
-    _no_summaries(files)
+    for file in files:
+        if file.suffix.lower() == ".parquet" and abstain.summaries.is_summary(file):
+            raise ValueError(
+                f"{file}: is a summary, not rows; a test is about pairs of scores, which it does not hold. Of a "
+                "difference it says bounds: those of 'abstain summarize', least of one less most of the other"
+            )
     wanted = score_names(scores)
     score, first = next(iter(wanted), None), None
     result: Any
@@ -113,16 +118,6 @@ def compare_command(
     to.show(result, verdict)
     if margin is not None and not result.shown:
         click.get_current_context().exit(1)
-
-
-def _no_summaries(files: tuple[Path, ...]) -> None:
-    """Refuse summaries, which hold no pairs."""
-    for file in files:
-        if file.suffix.lower() == ".parquet" and abstain.summaries.is_summary(file):
-            raise ValueError(
-                f"{file}: is a summary, not rows; a test is about pairs of scores, which it does not hold. Of a "
-                "difference it says bounds: those of 'abstain summarize', least of one less most of the other"
-            )
 
 
 def _judged(verdict: Verdict, files: tuple[Path, ...], columns: Options, wanted: list[str]) -> Verdict:

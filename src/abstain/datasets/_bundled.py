@@ -74,10 +74,6 @@ def names() -> list[str]:
     return list(_LOADERS)
 
 
-def _cifar10_vgg16() -> Outputs:
-    return Outputs(**_archive("cifar10_vgg16.npz"))
-
-
 def _digits_logreg() -> Outputs:
     rows = list(csv.DictReader(io.StringIO(_bytes("digits_logreg.csv").decode())))
     return Outputs(
@@ -135,7 +131,7 @@ def _bytes(name: str) -> bytes:
 
 
 _LOADERS: dict[str, Callable[[], Outputs]] = {
-    "cifar10_vgg16": _cifar10_vgg16,
+    "cifar10_vgg16": lambda: Outputs(**_archive("cifar10_vgg16.npz")),
     "cifar10_votes": _cifar10_votes,
     "digits_logreg": _digits_logreg,
     "fashion_mnist_id": _fashion_mnist_id,

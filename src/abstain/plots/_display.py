@@ -24,7 +24,7 @@ LOCK = threading.RLock()
 #: Okabe and Ito (2008), without their yellow, which is lost on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 #: Right and wrong are distinguished by place and pattern, too.
-RIGHT, WRONG, QUIET = "#0072B2", "#D55E00", "0.45"
+RIGHT, WRONG = "#0072B2", "#D55E00"
 DASHES = ("-", "--", "-.", ":")
 MARKS = ("o", "s", "^", "D", "v", "P", "X")
 #: For values that only have a size; its lightness alone tells them.

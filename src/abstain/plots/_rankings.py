@@ -80,10 +80,13 @@ class RankingsDisplay(Display):
         return self
 
     def _strips(self, ax: Axes) -> None:
+        from matplotlib.patches import Rectangle
+
         widest = max(loss.size for loss in self.losses.values())
         for k, (name, loss) in enumerate(self.losses.items()):
             for place, wrong in enumerate(loss, start=1):
-                ax.add_patch(_square(place, k, WRONG if wrong else RIGHT))
+                tint = WRONG if wrong else RIGHT
+                ax.add_patch(Rectangle((place - 0.44, k - 0.19), 0.88, 0.38, facecolor=tint, linewidth=0.0))
                 if wrong:
                     ax.plot(place, k, "x", color="white", markersize=5, markeredgewidth=1.4)
             found = (metrics_.parse(each) for each in self.metrics)
@@ -99,12 +102,6 @@ class RankingsDisplay(Display):
         for side in ("top", "right", "left"):
             ax.spines[side].set_visible(False)
         ax.legend(frameon=False, loc="upper right", ncols=2, bbox_to_anchor=(1.0, 1.06))
-
-
-def _square(place: int, row: int, shade: str) -> Any:
-    from matplotlib.patches import Rectangle
-
-    return Rectangle((place - 0.44, row - 0.19), 0.88, 0.38, facecolor=shade, linewidth=0.0)
 
 
 def _said(metric: Any, blocks: Any) -> str:
@@ -185,7 +182,7 @@ class RankFlowDisplay(Display):
         with self._canvas(ax, (2.0 * side + middle, side + 0.4), 3, width_ratios=[side, middle, side]) as axes:
             axes = np.ravel(axes)
             _map(axes[0], left)
-            _flows(axes[1], left, right, _colours(left))
+            _flows(axes[1], left, right)
             axes[1].set_xlim(-text / FLOW, 1.0 + text / FLOW)
             _map(axes[2], right)
             tau = self.study.kendall(left.metric, right.metric)
@@ -193,23 +190,18 @@ class RankFlowDisplay(Display):
         return self
 
 
-def _colours(ranking: Ranking) -> dict[str, Any]:
-    """Return one colour per score, from best to worst in the first ranking."""
+def _flows(ax: Axes, left: Ranking, right: Ranking) -> None:
+    """Draw a smooth band from each score's place on the left to its place on the right."""
     from matplotlib import colormaps
 
-    scale = colormaps[SEQUENTIAL](np.linspace(0.0, 0.92, len(ranking.names)))
-    return dict(zip(ranking.names, scale, strict=True))
-
-
-def _flows(ax: Axes, left: Ranking, right: Ranking, colours: dict[str, Any]) -> None:
-    """Draw a smooth band from each score's place on the left to its place on the right."""
+    colours = colormaps[SEQUENTIAL](np.linspace(0.0, 0.92, len(left.names)))  # from best to worst in the first ranking
     x = np.linspace(0.0, 1.0, 60)
     bend = 3.0 * x**2 - 2.0 * x**3
     for start, name in enumerate(left.names):
         end = right.names.index(name)
         moved = left.rank[start] != right.rank[end]
         y = start + (end - start) * bend
-        ax.fill_between(x, y - 0.3, y + 0.3, color=colours[name], alpha=0.75 if moved else 0.3, linewidth=0.0)
+        ax.fill_between(x, y - 0.3, y + 0.3, color=colours[start], alpha=0.75 if moved else 0.3, linewidth=0.0)
     for where, ranking, align, sign in ((0.0, left, "right", -1.0), (1.0, right, "left", 1.0)):
         for place, name in enumerate(ranking.names):
             text = f"{ranking.rank[place]}  {shown(name)}" if sign > 0 else f"{shown(name)}  {ranking.rank[place]}"

@@ -72,7 +72,8 @@ def fit_residual(outputs: Outputs, *, dim: int | None = None) -> State:
     origin, values, vectors = _axes(outputs)
     outside, total = float(np.sum(np.maximum(values[: width - dim], 0.0))), float(np.sum(np.maximum(values, 0.0)))
     if not outside > 1e-14 * total:
-        raise ValueError(f"dim={dim} directions leave nothing of the fit data (rank {_rank(values)}); lower dim")
+        rank = int(np.sum(values > _features.RELATIVE_FLOOR * values[-1]))
+        raise ValueError(f"dim={dim} directions leave nothing of the fit data (rank {rank}); lower dim")
     state = {"origin": origin, "n_features": np.int64(width)}
     if dim >= width / 4:
         single = features.dtype in (np.float16, np.float32)
@@ -95,10 +96,6 @@ def _axes(outputs: Outputs) -> tuple[FloatArray, FloatArray, FloatArray]:
         origin: FloatArray = np.asarray(np.linalg.lstsq(w, -b, rcond=_HEAD_FLOOR)[0], dtype=np.float64)
         _AXES[outputs] = (origin, *np.linalg.eigh(_features.scatter(outputs.features, lambda _: origin)))
     return _AXES[outputs]
-
-
-def _rank(values: FloatArray) -> int:
-    return int(np.sum(values > _features.RELATIVE_FLOOR * values[-1]))
 
 
 def log_gap(batch: Batch, first: str) -> Array:

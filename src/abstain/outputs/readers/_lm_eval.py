@@ -37,9 +37,11 @@ def _read(peek: Peek) -> Table:
     if verdict is not None:
         columns["correct"] = columns.pop(verdict)
     notes = [] if verdict is None else [f"correct is lm-eval's {verdict}"]
-    choices = [_choices(row["filtered_resps"]) for row in rows]
-    if all(each is not None for each in choices):
-        columns |= _of_choices(choices)
+    choices = [each for row in rows if (each := _choices(row["filtered_resps"])) is not None]
+    if len(choices) == len(rows):
+        shares = [np.exp(np.array(each) - np.logaddexp.reduce(each)) for each in choices]
+        columns["confidence"] = np.array([each.max() for each in shares])
+        columns["score_margin"] = np.array([np.diff(np.sort(each)[-2:])[0] for each in shares])
     else:
         invalid = np.array([_said(row["filtered_resps"]) == _INVALID for row in rows])
         if invalid.any():
@@ -65,13 +67,6 @@ def _choices(said: Any) -> list[float] | None:
 
 def _said(said: Any) -> Any:
     return said[0] if isinstance(said, list) and said else said
-
-
-def _of_choices(choices: list[Any]) -> dict[str, AnyArray]:
-    """Return the probability of the chosen answer among the choices, and how far it is above the second."""
-    shares = [np.exp(np.array(each) - np.logaddexp.reduce(each)) for each in choices]
-    margins = [np.diff(np.sort(each)[-2:])[0] for each in shares]
-    return {"confidence": np.array([each.max() for each in shares]), "score_margin": np.array(margins)}
 
 
 READER = Reader("lm-eval", _recognises, _read)
