@@ -210,10 +210,7 @@ def taken(
     wrong: Sequence[str] = (),
     groups: str | None = None,
 ) -> None:
-    """Give the rows of a source to ``take``, chunk by chunk; an error names file and row.
-
-    What is read: numbers by their names in a chunk; one loss, or two columns that differ; the group.
-    """
+    """Give ``take`` numbers by their names, one loss or two columns that differ, and the group, chunk by chunk."""
     np.empty(8 * CHUNK)  # once given back, the heap keeps smaller arrays: a third less time than with pages anew
     for name, frame in _frames(source):
         start = 0
