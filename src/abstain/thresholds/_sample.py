@@ -165,7 +165,8 @@ def of_table(blocks: TieBlocks, cluster: IntArray | None = None) -> Sample:
     order, losses = to_numpy(samples.order), to_numpy(samples.loss)
     weights = None if samples.sample_weight is None else to_numpy(samples.sample_weight)
     if sorted_block is None:  # nothing is tied: the table is in the order of the rows, and adds nothing up
-        score, loss = distinct, blocks.loss if weights is None else losses[order]
+        plain = weights is None and samples.times is None
+        score, loss = distinct, blocks.loss if plain else losses[order]
     else:
         block = to_numpy(sorted_block)
         keys = (order, losses[order]) if weights is None else (order, weights[order], losses[order])
