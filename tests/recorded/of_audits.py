@@ -121,11 +121,10 @@ def thresholds_as_they_are_shown():
     cases = {"certified": {"risk": 0.1, "delta": 0.1}, "fails": {"risk": 0.01, "delta": 0.1}}
     cases |= {"bound": {"risk": 0.04, "delta": 0.1, "max_loss": 2.0}, "costs": {"cost": (5.0, 0.5)}}
     cases |= {"point fails": {"risk": 0.0001}, "capacity": {"capacity": (10, 40)}}
-    for name, options in cases.items():
-        for column in ((), ("groups",), ("clusters",)):
-            given = {**chosen(p, *column), "confidence": missing, "nan_policy": "reject", **options}
-            result = abstain.choose_threshold(**given)
-            yield f"{name} {column}", [shown(result), len(result.brief()), result.rows()[:1]]
+    for (name, options), column in product(cases.items(), ((), ("groups",), ("clusters",))):
+        given = {**chosen(p, *column), "confidence": missing, "nan_policy": "reject", **options}
+        result = abstain.choose_threshold(**given)
+        yield f"{name} {column}", [shown(result), len(result.brief()), result.rows()[:1]]
     yield "pair", shown(thresholds.choose_pair(p["loss"], p["confidence"], p["other"], risk=0.1, delta=0.1, rng=1))
 
 

@@ -222,12 +222,11 @@ def many_thresholds():
     """Return bands over more thresholds than are drawn, or computed, at once."""
     p = rows(146, 3000)
     cases = [("pointwise", "auto"), ("pointwise", "influence"), ("simultaneous", "auto"), ("simultaneous", "dkw")]
-    for kind, method in cases:
-        for names in ((), ("clusters",)):
-            given = {name: p[name] for name in names} | {"kind": kind, "method": method, "n_draws": 150}
-            band = tried(inference.risk_band, p["loss"], p["confidence"], **given)
-            points = [] if isinstance(band, str) else [band.at(each) for each in (0.1, 0.5, 0.9)]
-            yield f"{kind} {method} {names}", points or band
+    for (kind, method), names in product(cases, ((), ("clusters",))):
+        given = {name: p[name] for name in names} | {"kind": kind, "method": method, "n_draws": 150}
+        band = tried(inference.risk_band, p["loss"], p["confidence"], **given)
+        points = [] if isinstance(band, str) else [band.at(each) for each in (0.1, 0.5, 0.9)]
+        yield f"{kind} {method} {names}", points or band
     wide = rows(147, 25_000)
     band = inference.risk_band(wide["loss"], wide["confidence"])
     yield "interpolated", [band.low[::2000], band.high[::2000], len(band)]

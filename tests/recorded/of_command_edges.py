@@ -1,5 +1,6 @@
 """Edges of the command: options that must arrive, files that disagree, states that go on, and what is refused."""
 
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -50,8 +51,7 @@ def few_labels():
     """Return plans and evaluations of a few labels with every option, and what is refused of them."""
     with folder():
         files()
-        frame = rows(2, 250)
-        frame.with_columns(judge=(pl.col("wrong") + pl.col("id") % 5 // 4) % 2).write_csv("judged.csv")
+        rows(2, 250).with_columns(judge=(pl.col("wrong") + pl.col("id") % 5 // 4) % 2).write_csv("judged.csv")
         one = "plan judged.csv --confidence conf --seed 1 --json"
         return all_of(
             f"{one} --labels 30 --judge judge -o j.csv --error-rate 0.1",
@@ -76,8 +76,7 @@ def violated_policies():
     """Return what is said next where a guarantee is violated: of words, costs, two scores, groups, logits."""
     with folder():
         files()
-        far = pl.concat([rows(3, 250, shift=2.2)] * 2, rechunk=True).with_columns(id=pl.int_range(500))
-        far.write_csv("far.csv")
+        pl.concat([rows(3, 250, shift=2.2)] * 2, rechunk=True).with_columns(id=pl.int_range(500)).write_csv("far.csv")
         both = rows(6, 300)
         pair = choose_pair(both["wrong"], both["conf"], both["other"], risk=0.2, delta=0.1, rng=1)
         pair.save("two.json", score="conf", second="other")
@@ -160,8 +159,7 @@ def sources_in_parts():
     with folder():
         files()
         one = "threshold a.csv --confidence conf --json"
-        doubled = pl.concat([rows(1, 200), rows(1, 200)])
-        doubled.write_csv("twice.csv")
+        pl.concat([rows(1, 200), rows(1, 200)]).write_csv("twice.csv")
         np.savez("half.npz", confidence=rows(1, 200)["conf"].to_numpy(), loss=rows(1, 200)["wrong"].to_numpy())
         return all_of(
             f"{one} --cost-matrix 0=5,1=2,2=1 --review-cost 1",
@@ -185,46 +183,39 @@ def sources_in_parts():
 def study_options():
     """Return what commands of studies give by every option: sets, models, workers, seeds, levels, forms, layouts."""
     with folder():
-        for k, model in enumerate(("ce-w=1", "ce-w=2", "other")):
-            for run in ("a", "b"):
-                for seed, (name, shift) in enumerate(
-                    {"validation": 0.0, "test": 0.1, "near-x": 2.0, "fog-2": 0.7}.items()
-                ):
-                    frame = rows(300 + seed, 60, shift=shift + 0.2 * k + 0.3 * (run == "b"))
-                    own = {"logits": frame.select("logit_0", "logit_1", "logit_2").to_numpy(), "labels": frame["y"]}
-                    if name == "near-x":
-                        own.pop("labels")
-                    Path(f"in/{model}/{run}").mkdir(parents=True, exist_ok=True)
-                    np.savez(f"in/{model}/{run}/{name}.npz", **own)
+        for (k, model), run in product(enumerate(("ce-w=1", "ce-w=2", "other")), ("a", "b")):
+            for seed, (name, shift) in enumerate({"validation": 0.0, "test": 0.1, "near-x": 2.0, "fog-2": 0.7}.items()):
+                frame = rows(300 + seed, 60, shift=shift + 0.2 * k + 0.3 * (run == "b"))
+                own = {"logits": frame.select("logit_0", "logit_1", "logit_2").to_numpy(), "labels": frame["y"]}
+                if name == "near-x":
+                    own.pop("labels")
+                Path(f"in/{model}/{run}").mkdir(parents=True, exist_ok=True)
+                np.savez(f"in/{model}/{run}/{name}.npz", **own)
         rows(310, 60).write_csv("more.csv")
         some = "--workers 1 --scores msp,energy --metrics augrc,aurc"
         add = "study add s more.csv --model other --run a --labels y --logits 'logit_*'"
-        lines = [
-            "study init s --from in --data toy",
-            f"{add} --set more --role shift --shift kind=corruption --shift level=4 --seed 5",
-            f"{add} --set plain --setting network=small --setting objective=sele --data toy",
-            f"{add} --set odd --shift level",
-            f"{add} --set odd --unlabelled --plan none.csv",
-            f"{add} --set odd --role nothing",
-            f"study evaluate s {some} --level 0 --sets test,near-x --id-failures drop",
-            f"study evaluate s {some} --level 0.8 --models other --nan-policy reject --scale 100",
-            "study evaluate s --workers 1 --metrics none",
-            "study evaluate s --workers 0",
-            "study rank s --scores msp,energy --metrics risk --models other --level 0.8 --resamples 100 --seed 3",
-            "study rank s --scores 'msp,gen(gamma=0.2)' --set validation --resamples 120 --scale 10",
-            f"study select s {some} --sets validation,test --scale 100",
-            f"study tables s {some} --layout heat --metric risk --form markdown",
-            f"study tables s {some} --layout ranks --metric risk --other augrc --sets test",
-            f"study tables s {some} --layout ranks --form latex --scale 1000",
-            f"study tables s {some} --layout single-double --model other --confidence energy",
-            f"study tables s {some} --layout strategies --metric ds_aurc --group near-x",
-            f"study tables s {some} --layout detection --model ce-w=2 --fpr both --form html",
-            f"study tables s {some} --layout reliability --fpr id --models ce-w=1",
-            f"study tables s {some} --layout reliability --fpr ood",
-            f"study tables s {some} --layout sets --metric ds_f1 --sets near-x",
-            f"study tables s {some} --layout sets --fpr id",
-            f"study tables s {some} --layout estimators --models other",
-            f"study figures s -o f {some} --plots none",
-            f"study figures s -o f {some} --plots reliability_diagram",
-        ]
+        lines = ["study init s --from in --data toy"]
+        lines += [f"{add} --set more --role shift --shift kind=corruption --shift level=4 --seed 5"]
+        lines += [f"{add} --set plain --setting network=small --setting objective=sele --data toy"]
+        lines += [f"{add} --set odd --shift level", f"{add} --set odd --unlabelled --plan none.csv"]
+        lines += [f"{add} --set odd --role nothing"]
+        lines += [f"study evaluate s {some} --level 0 --sets test,near-x --id-failures drop"]
+        lines += [f"study evaluate s {some} --level 0.8 --models other --nan-policy reject --scale 100"]
+        lines += ["study evaluate s --workers 1 --metrics none", "study evaluate s --workers 0"]
+        lines += ["study rank s --scores msp,energy --metrics risk --models other --level 0.8 --resamples 100 --seed 3"]
+        lines += ["study rank s --scores 'msp,gen(gamma=0.2)' --set validation --resamples 120 --scale 10"]
+        lines += [f"study select s {some} --sets validation,test --scale 100"]
+        lines += [f"study tables s {some} --layout heat --metric risk --form markdown"]
+        lines += [f"study tables s {some} --layout ranks --metric risk --other augrc --sets test"]
+        lines += [f"study tables s {some} --layout ranks --form latex --scale 1000"]
+        lines += [f"study tables s {some} --layout single-double --model other --confidence energy"]
+        lines += [f"study tables s {some} --layout strategies --metric ds_aurc --group near-x"]
+        lines += [f"study tables s {some} --layout detection --model ce-w=2 --fpr both --form html"]
+        lines += [f"study tables s {some} --layout reliability --fpr id --models ce-w=1"]
+        lines += [f"study tables s {some} --layout reliability --fpr ood"]
+        lines += [f"study tables s {some} --layout sets --metric ds_f1 --sets near-x"]
+        lines += [f"study tables s {some} --layout sets --fpr id"]
+        lines += [f"study tables s {some} --layout estimators --models other"]
+        lines += [f"study figures s -o f {some} --plots none"]
+        lines += [f"study figures s -o f {some} --plots reliability_diagram"]
         return all_of(*lines)

@@ -95,13 +95,12 @@ def groups():
         p = rows(seed, 240, steps=0 if seed == 57 else 15)
         loss = np.where((p["groups"] == "b") & (p["other"] < 0.5), 1.0, p["loss"])
         cases = ["augrc", "risk", "auroc_f", "accuracy", "coverage_at_risk(risk=0.2)", "selective_risk(coverage=0.5)"]
-        for metric in cases:
-            for names in ((), ("sample_weight",), ("clusters",)):
-                within = np.char.add(p["groups"].astype(str), p["clusters"].astype(str))
-                given = {name: within if name == "clusters" else p[name] for name in names}
-                options = {"level": 0.9 if seed == 58 else 0.95, "n_resamples": 40}
-                result = tried(inference.compare_groups, loss, p["confidence"], p["groups"], metric, **given, **options)
-                yield f"{seed} {metric} {names}", rows_of(result) if seed == 58 or names else shown(result)
+        for metric, names in product(cases, ((), ("sample_weight",), ("clusters",))):
+            within = np.char.add(p["groups"].astype(str), p["clusters"].astype(str))
+            given = {name: within if name == "clusters" else p[name] for name in names}
+            options = {"level": 0.9 if seed == 58 else 0.95, "n_resamples": 40}
+            result = tried(inference.compare_groups, loss, p["confidence"], p["groups"], metric, **given, **options)
+            yield f"{seed} {metric} {names}", rows_of(result) if seed == 58 or names else shown(result)
     n = np.arange(90)
     for k, metric in product((0, 1, 30, 90), ("augrc", "risk", "auroc_f")):
         result = tried(inference.compare_groups, (n < k) * 1.0, (7.0 * n) % 90, n % 3 + (n > 80), metric)

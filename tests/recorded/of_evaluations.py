@@ -240,10 +240,9 @@ def gates():
     tests = [inference.non_inferiority(p["loss"], named, m, margin=0.05, level=0.975) for m in two]
     compared = [abstain.compare(p["loss"], named, m, n_permutations=99) for m in two]
     cases = [("evaluation", other), ("file", other.to_dict()), ("tests", tests), ("compared", compared), ("bare", bare)]
-    for name, against in cases:
-        for margin, given in product((0.001, 0.05, 0.3), (one, bare)):
-            call = tried(abstain.gate, given, two, against=against, margin=margin)
-            yield f"{name} {margin} {given is bare}", shown(call)
+    for (name, against), margin, given in product(cases, (0.001, 0.05, 0.3), (one, bare)):
+        call = tried(abstain.gate, given, two, against=against, margin=margin)
+        yield f"{name} {margin} {given is bare}", shown(call)
     yield "mixed", shown(tried(abstain.gate, one, ["augrc", "accuracy>=0.7"], against=other, margin=0.02))
     yield "worse", shown(tried(abstain.gate, other, ["augrc"], against=one, margin=0.0))
 

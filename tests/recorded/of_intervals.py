@@ -51,13 +51,12 @@ def intervals_at_the_edges():
     losses = {k: (n < k) * 1.0 for k in (0, 1, 3, 39, 40)}
     for k, loss in losses.items():
         cases = ["augrc", "aurc", "auroc_f", "risk", "accuracy", "e_aurc", "naugrc", "selective_risk(coverage=0.5)"]
-        for name in cases:
-            for unseen in ("random", "top"):
-                for more in ({}, {"clusters": n // 4}, {"sample_weight": 1.0 + n % 3}):
-                    at = f"{k} {name} {unseen} {list(more)}"
-                    given = {"unseen": unseen, **more}
-                    score = (7.0 * n) % 40.0
-                    yield at, tried(inference.confidence_interval, name, loss, score, n_resamples=40, **given)
+        for name, unseen in product(cases, ("random", "top")):
+            for more in ({}, {"clusters": n // 4}, {"sample_weight": 1.0 + n % 3}):
+                at = f"{k} {name} {unseen} {list(more)}"
+                given = {"unseen": unseen, **more}
+                score = (7.0 * n) % 40.0
+                yield at, tried(inference.confidence_interval, name, loss, score, n_resamples=40, **given)
     for size in (1, 2, 3):
         yield f"{size} rows", [tried(inference.confidence_interval, m, n[:size] % 2, n[:size]) for m in SOME[:9]]
     p = rows(33, 50, steps=10, graded=True)

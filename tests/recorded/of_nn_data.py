@@ -67,9 +67,8 @@ def files():
             yield name, _loaded(folder / f"{name}.npz")
         cases = [("train", ("cat", (9, 14))), ("train", ("dog", (11, 8))), ("val", ("cat", (8, 8)))]
         cases += [("val", ("dog", (30, 9)))]
-        for part, (name, sizes) in cases:
-            for which in range(2):
-                _picture(folder / "tree" / part / name / f"{which}.png", which, *sizes, grey=which == 1)
+        for (part, (name, sizes)), which in product(cases, range(2)):
+            _picture(folder / "tree" / part / name / f"{which}.png", which, *sizes, grey=which == 1)
         for size in (None, 5, 12):
             yield f"tree {size}", _loaded(folder / "tree", size=size)
         for which, sizes in enumerate(((100, 140), (150, 101), (97, 97), (200, 300))):

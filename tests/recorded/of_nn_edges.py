@@ -30,16 +30,21 @@ def of_classes_and_functions():
     calls |= {"build": partial(networks.build, "small", (3, 8, 8), 3), "odin": partial(nn.odin, model, x)}
     calls |= {"weights": partial(nn.loss_weights, target / 3.0), "dropout": partial(nn.mc_dropout, model, x, passes=2)}
     calls |= {"smooth": partial(nn.smooth_cwsa, target / 2.0, target / 3.0), "gradnorm": partial(nn.gradnorm, model, x)}
-    found = {name: _edges(call) for name, call in calls.items()}
-    found["without"] = [
-        _edges(partial(nn.DeepGamblersLoss, reward=3.0), ("reward", "warm_up_epochs")),
-        _edges(nn.CorrectnessRankingLoss, ("n_samples",)),
-        _edges(partial(nn.deep_gamblers_loss, logits, target - 1), ("reward",)),
-        _edges(partial(ingredients.mixup, x, target), ("alpha",)),
-        _edges(partial(data.corrupt, x, "fog"), ("level",)),
-        _edges(partial(ingredients.CosineClassifier, n_features=3, n_classes=2), ("n_features", "n_classes", "scale")),
-    ]
-    return found
+    for name, call in calls.items():
+        yield name, _edges(call)
+    yield "without", [_edges(partial(nn.DeepGamblersLoss, reward=3.0), ("reward", "warm_up_epochs"))]
+    yield "without 2", [_edges(nn.CorrectnessRankingLoss, ("n_samples",))]
+    yield "without 3", [_edges(partial(nn.deep_gamblers_loss, logits, target - 1), ("reward",))]
+    yield "without 4", [_edges(partial(ingredients.mixup, x, target), ("alpha",))]
+    yield "without 5", [_edges(partial(data.corrupt, x, "fog"), ("level",))]
+    yield (
+        "without 6",
+        [
+            _edges(
+                partial(ingredients.CosineClassifier, n_features=3, n_classes=2), ("n_features", "n_classes", "scale")
+            )
+        ],
+    )
 
 
 def _leaves(settings, at=""):
@@ -49,28 +54,20 @@ def _leaves(settings, at=""):
 
 def of_recipes():
     """Return which words and numbers the settings of recipes take."""
-    found = {}
     for name in _leaves(asdict(train.recipe("sure_plus"))):
         edges = ("-1", "0", "1.5", "x", "true", "[]")
-        found[name] = [_outcome(partial(train.recipe, "sure_plus", [f"{name}={each}"])) for each in edges]
-    return found
+        yield name, [_outcome(partial(train.recipe, "sure_plus", [f"{name}={each}"])) for each in edges]
 
 
 def of_plans():
     """Return the sizes of runs by classes, passes, averages and sets."""
-    found = []
     small = ["network.name=small", "network.width=3", "data.batch=16", "epochs=2"]
-    for recipe, classes, more in (
-        ("ce", 3, []),
-        ("ce", 7, ["extract.passes=3", "network.dropout=true", "extract.train=true"]),
-        ("sure", 3, ["extract.odin=true", "extract.gram=true"]),
-        ("sure_fsam", 4, []),
-        ("confidnet", 3, []),
-        ("devries", 3, ["data.batch=1000"]),
-    ):
+    cases = [("ce", 3, []), ("ce", 7, ["extract.passes=3", "network.dropout=true", "extract.train=true"])]
+    cases += [("sure", 3, ["extract.odin=true", "extract.gram=true"]), ("sure_fsam", 4, []), ("confidnet", 3, [])]
+    cases += [("devries", 3, ["data.batch=1000"])]
+    for recipe, classes, more in cases:
         plan = train.plan(train.recipe(recipe, [*small, *more]), data.task(f"synthetic:n=48,size=8,classes={classes}"))
-        found.append([plan.parameters, plan.steps, plan.passes, plan.checkpoint_bytes, plan.output_bytes])
-    return found
+        yield [plan.parameters, plan.steps, plan.passes, plan.checkpoint_bytes, plan.output_bytes]
 
 
 def larger_images():
@@ -81,6 +78,5 @@ def larger_images():
     for options in ({"all_operations": True}, {"severity": 10.0, "all_operations": True}, {"severity": 1.0}):
         term = ingredients.AugMix(width=1, depth=1, **options)
         found += [_few(term.mixed(each, seed))[2:4] for seed, each in enumerate((x, x[:, :1], x[..., :30]))]
-    pictures = data.Files(["none.png"], 10, 12, 1)
-    empty = pictures[torch.zeros(0, dtype=torch.int64)]
+    empty = data.Files(["none.png"], 10, 12, 1)[torch.zeros(0, dtype=torch.int64)]
     return [found, list(empty.shape), str(empty.dtype), _few(data.synthetic(5, 2, 33)[0].pixels)]

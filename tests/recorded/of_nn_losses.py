@@ -172,11 +172,10 @@ def live_tables():
     cases = [(torch.tensor([torch.nan, 0.5]), torch.tensor([0.0, 1.0]))]
     cases += [(torch.tensor([torch.inf, -torch.inf]), torch.tensor([0.0, 1.0]))]
     cases += [(torch.tensor([0.5, 0.4]), torch.tensor([-1.0, torch.inf]))]
-    for bad in cases:
-        for bins in (None, 256):
-            metric = nn.SelectiveMetrics(["augrc"], bins=bins, scale="real")
-            metric.update(*bad)
-            yield [metric.flags.clone(), tried(metric.compute)]
+    for bad, bins in product(cases, (None, 256)):
+        metric = nn.SelectiveMetrics(["augrc"], bins=bins, scale="real")
+        metric.update(*bad)
+        yield [metric.flags.clone(), tried(metric.compute)]
     metric = nn.SelectiveMetrics(["augrc"])
     for labels in (torch.tensor([0, 1, 5]), torch.tensor([0, -1, 2])):
         metric.update(_logits(3)[0], labels)

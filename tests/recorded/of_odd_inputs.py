@@ -1,6 +1,7 @@
 """Inputs at the edges of what is understood: names of columns, few rows, unlabelled ones, plugins, scores of others."""
 
 import sys
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -25,35 +26,31 @@ def names_of_classes():
             ("p-1", "p-0", "p-2"), ("P0", "p1", "P2"), ("s1e1", "s1e2", "s1e3"), ("a_p", "b_p", "c_p"),
         )
     }  # fmt: skip
-    found = {name: [read(each, probabilities=name.split()), read(each)] for name, each in named.items()}
-    found["two words"] = [read({"y": words, "no": 1 - P1, "yes": P1}), read({"y": words, "yes": P1, "no": 1 - P1})]
-    found["one word"] = [read({"y": words[TWO == 1], "yes": P1[TWO == 1]}), read({"y": words, "yes": P1})]
-    found["beside"] = [read({"y": words, "no": SITE, "yes": WHO, "conf": P1}), read({"y": words, "no": P1, "yes": P1})]
+    for name, each in named.items():
+        yield name, [read(each, probabilities=name.split()), read(each)]
+    yield "two words", [read({"y": words, "no": 1 - P1, "yes": P1}), read({"y": words, "yes": P1, "no": 1 - P1})]
+    yield "one word", [read({"y": words[TWO == 1], "yes": P1[TWO == 1]}), read({"y": words, "yes": P1})]
+    yield "beside", [read({"y": words, "no": SITE, "yes": WHO, "conf": P1}), read({"y": words, "no": P1, "yes": P1})]
     half = {"y": Y, "p_0": P[:, 0], "p_1": P[:, 1], "p_2": P[:, 2], "q_0": CONF, "q_1": 1 - CONF}
-    found["two families"] = [read(half), read(half, probabilities="p_*"), read(half, probabilities="q_*")]
+    yield "two families", [read(half), read(half, probabilities="p_*"), read(half, probabilities="q_*")]
     for shift in (5e-4, 9e-4, 1.1e-3, 2e-3):
-        found[f"nearly one {shift}"] = read({"y": Y, "probs": P + shift / 3})
+        yield f"nearly one {shift}", read({"y": Y, "probs": P + shift / 3})
     for k in (1, 2, 3):
-        found[f"first {k} rows"] = [
-            read({"y": Y[:k], "probs": P[:k]}),
-            read({"y": Y[:k], "pred": PRED[:k], "conf": CONF[:k]}),
-            read({"y": Y[:k], "logits": LOGITS[:k]}),
-        ]
-    return found
+        yield f"first {k} rows", [read({"y": Y[:k], "probs": P[:k]})]
+        yield f"first {k} rows 2", [read({"y": Y[:k], "pred": PRED[:k], "conf": CONF[:k]})]
+        yield f"first {k} rows 3", [read({"y": Y[:k], "logits": LOGITS[:k]})]
 
 
 def evaluations_of_few_rows():
     """Return evaluations, comparisons and thresholds of one to six rows, as they are shown."""
-    found = {}
     for n in range(1, 7):
         loss, score = np.arange(n) % 2 * 1.0, np.linspace(0.9, 0.3, n)
         for name, wrong in {"half": loss, "none": 0.0 * loss, "all": loss * 0.0 + 1.0, "graded": loss / 3.0}.items():
             made = tried(abstain.evaluate, loss=wrong, confidence=score, metrics=["augrc", "risk", "ece", "auroc_f"])
-            found[f"{n} {name}"] = rows_of(made) if isinstance(made, str) else [shown(made)["sentences"], made.rows()]
-        found[f"{n} compared"] = rows_of(tried(abstain.compare, loss, {"a": score, "b": score[::-1]}))
+            yield f"{n} {name}", rows_of(made) if isinstance(made, str) else [shown(made)["sentences"], made.rows()]
+        yield f"{n} compared", rows_of(tried(abstain.compare, loss, {"a": score, "b": score[::-1]}))
         chosen = tried(abstain.choose_threshold, loss, score, risk=0.4, delta=0.3)
-        found[f"{n} chosen"] = chosen if isinstance(chosen, str) else [chosen.threshold, chosen.n_accepted]
-    return found
+        yield f"{n} chosen", chosen if isinstance(chosen, str) else [chosen.threshold, chosen.n_accepted]
 
 
 def pools_without_labels():
@@ -76,34 +73,31 @@ def scores_that_are_available():
     """Return which scores outputs and data to fit on allow, by what these lack."""
     train, _, test = of_scores._parts()
     parts = {name: getattr(train, name) for name in ("labels", "logits", "features", "passes", "head")}
-    found = {}
     for lack in ("", *parts):
         kept = {name: value for name, value in parts.items() if name != lack and value is not None}
         if lack == "logits":
             kept.pop("head", None)
         made = tried(abstain.Outputs, **kept, unlabelled=lack == "labels")
         if not isinstance(made, str):
-            found[lack] = [abstain.scores.available(test, made), abstain.scores.available(made, train)]
+            yield lack, [abstain.scores.available(test, made), abstain.scores.available(made, train)]
     bare = abstain.Outputs(labels=Y, predictions=PRED, confidence=CONF)
     lost = abstain.Outputs(loss=(PRED != Y) * 1.0, confidence=CONF, scores={"a": CONF})
-    found["bare"] = [[abstain.scores.available(a, b) for a in (bare, lost)] for b in (bare, lost, train)]
-    return found
+    yield "bare", [[abstain.scores.available(a, b) for a in (bare, lost)] for b in (bare, lost, train)]
 
 
 def studies_of_columns():
     """Return a study of scores that are about predictions of their own, and its verdicts by set."""
     with folder():
-        for k, model in enumerate(("one", "two")):
-            for run in (1, 2):
-                for seed, name in enumerate(("validation", "test", "more")):
-                    rng = np.random.default_rng([3, k, run, seed])
-                    truth = np.random.default_rng([4, seed]).integers(0, 3, 90)
-                    own = {"a": rng.random(90), "b": rng.random(90)}
-                    said = np.where(rng.random(90) < 0.6 + 0.14 * k, truth, (truth + 1) % 3)
-                    given = {"confidence": rng.random(90) / 2 + (said == truth) / 2, "scores": own}
-                    given["score_predictions"] = {"a": (truth + (own["a"] > 0.7)) % 3}
-                    out = abstain.Outputs(labels=truth, predictions=said, **given)
-                    study.add_outputs("s", out, model=model, run=f"seed{run}", set=name, data="toy")
+        for (k, model), run in product(enumerate(("one", "two")), (1, 2)):
+            for seed, name in enumerate(("validation", "test", "more")):
+                rng = np.random.default_rng([3, k, run, seed])
+                truth = np.random.default_rng([4, seed]).integers(0, 3, 90)
+                own = {"a": rng.random(90), "b": rng.random(90)}
+                said = np.where(rng.random(90) < 0.6 + 0.14 * k, truth, (truth + 1) % 3)
+                given = {"confidence": rng.random(90) / 2 + (said == truth) / 2, "scores": own}
+                given["score_predictions"] = {"a": (truth + (own["a"] > 0.7)) % 3}
+                out = abstain.Outputs(labels=truth, predictions=said, **given)
+                study.add_outputs("s", out, model=model, run=f"seed{run}", set=name, data="toy")
         results = study.evaluate("s", ["a", "b"], ["augrc", "risk", "accuracy"], workers=1)
         verdicts = [
             results.only(set=name, metric=metric).verdict
@@ -134,14 +128,8 @@ def plugins():
 def matrices_in_scans():
     """Return evaluations of lazy frames that hold a matrix in one column, or numbers as text."""
     whole = pl.DataFrame({"y": Y, "probs": P.tolist(), "conf": CONF, "text": CONF.astype(str)})
-    found = []
-    for options in (
-        {"scores": ["msp"]},
-        {"probabilities": "probs", "scores": ["msp"]},
-        {"confidence": "conf"},
-        {"confidence": "text"},
-    ):
-        for source in (whole.lazy(), whole):
-            made = refused(abstain.evaluate, source, labels="y", metrics=["risk"], **options)
-            found.append(made if isinstance(made, list) else made.rows())
-    return found
+    cases = [{"scores": ["msp"]}, {"probabilities": "probs", "scores": ["msp"]}, {"confidence": "conf"}]
+    cases += [{"confidence": "text"}]
+    for options, source in product(cases, (whole.lazy(), whole)):
+        made = refused(abstain.evaluate, source, labels="y", metrics=["risk"], **options)
+        yield made if isinstance(made, list) else made.rows()

@@ -67,19 +67,15 @@ def of_scores_and_metrics():
 def of_live_certificates_and_monitors():
     """Return which options certificates and monitors take."""
     live = partial(LiveCertificate, thresholds=[0.2, 0.5, 0.8], risk=0.1)
-    policy = guaranteed()
-    return [_edges(live), _edges(LiveCertificate, ("scores",)), _edges(partial(Monitor, policy))]
+    return [_edges(live), _edges(LiveCertificate, ("scores")), _edges(partial(Monitor, guaranteed()))]
 
 
 def of_evaluations():
     """Return which options evaluations, comparisons, summaries and curves take."""
     given = {"loss": LOSS, "confidence": SCORE}
     two = {"a": SCORE, "b": SCORE[::-1]}
-    found = {
-        "evaluate": _edges(partial(abstain.evaluate, metrics=["risk"], **given), ("level", "n_resamples", "unseen")),
-        "compare": _edges(partial(abstain.compare, LOSS, two), ("level", "method", "adjust", "n_resamples")),
-        "select": _edges(partial(abstain.select, {"a": (LOSS, SCORE), "b": (LOSS, -SCORE)}), ("level", "delta")),
-        "sweep": _edges(partial(abstain.risk_coverage_curve, LOSS, SCORE), ("sample_weight", "nan_policy")),
-    }
-    curve = abstain.risk_coverage_curve(LOSS, SCORE)
-    return found | {"at": _edges(curve.at, ("coverage", "risk", "threshold"))}
+    yield "evaluate", _edges(partial(abstain.evaluate, metrics=["risk"], **given), ("level", "n_resamples", "unseen"))
+    yield "compare", _edges(partial(abstain.compare, LOSS, two), ("level", "method", "adjust", "n_resamples"))
+    yield "select", _edges(partial(abstain.select, {"a": (LOSS, SCORE), "b": (LOSS, -SCORE)}), ("level", "delta"))
+    yield "sweep", _edges(partial(abstain.risk_coverage_curve, LOSS, SCORE), ("sample_weight", "nan_policy"))
+    yield "at", _edges(abstain.risk_coverage_curve(LOSS, SCORE).at, ("coverage", "risk", "threshold"))

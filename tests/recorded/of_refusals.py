@@ -9,6 +9,14 @@ from abstain import inference
 from tests.recorded.contents import refusal
 
 
+def _by_options(call, values, *several):
+    return [refusal(call, *values, **options) for options in several]
+
+
+def _by_values(call, *several):
+    return [refusal(call, *values) for values in several]
+
+
 def refusals_of_metrics():
     """Return what is refused of columns and options, and the numbers that the message names."""
     loss, score = [0.0, 1.0, 0.0, 1.0], [0.9, 0.2, 0.6, 0.4]
@@ -45,108 +53,66 @@ def refusals_of_metrics():
             yield f"{name} {labels} {bad is matrix}", refusal(getattr(abstain, name), labels, bad)
 
 
+LOSS, SCORE = np.arange(30) % 3 // 2 * 1.0, np.sqrt((7.0 * np.arange(30)) % 30)
+PAIR, ONE = (LOSS, SCORE), ("augrc", LOSS, SCORE)
+
+
 def refusals_of_inference():
     """Return what functions of errors, tests and sizes refuse."""
-    loss, score = np.arange(30) % 3 // 2 * 1.0, np.sqrt((7.0 * np.arange(30)) % 30)
-    two = {"a": score, "b": score[::-1]}
-    wrong = (
-        (inference.confidence_interval, ("augrc", loss, score), {"level": 1.0}),
-        (inference.confidence_interval, ("augrc", loss, score), {"level": 95}),
-        (inference.confidence_interval, ("augrc", loss, score), {"n_resamples": 1, "method": "percentile"}),
-        (inference.confidence_interval, ("augrc", loss, score), {"method": "other"}),
-        (inference.confidence_interval, ("augrc", loss, score), {"clusters": np.zeros(30)}),
-        (inference.confidence_interval, ("augrc", loss, score), {"strata": np.arange(30)}),
-        (inference.confidence_interval, ("augrc", loss, score), {"unseen": "low"}),
-        (inference.confidence_interval, ("auroc_f", loss / 2.0, score), {}),
-        (inference.confidence_interval, ("auroc_f", 0.0 * loss, score), {}),
-        (inference.standard_error, ("f1_auc", loss, score), {}),
-        (inference.bootstrap, ("augrc", loss, score), {"n_resamples": 0}),
-        (inference.bootstrap, ("augrc", loss, score), {"backend": "other"}),
-        (inference.bootstrap, ("augrc", loss, score), {"rng": -1}),
-        (inference.clopper_pearson, (3, 2), {}),
-        (inference.clopper_pearson, (-1, 2), {}),
-        (inference.clopper_pearson, (1, 0), {}),
-        (inference.clopper_pearson, (1, 2), {"side": "left"}),
-        (inference.holm, ([0.5, 1.5],), {}),
-        (inference.kendall_tau, ([1, 2], [1]), {}),
-        (inference.risk_band, (loss, score), {"method": "dkw"}),
-        (inference.risk_band, (loss, score), {"kind": "simultaneous", "method": "influence"}),
-        (inference.risk_band, (loss, score), {"min_coverage": 0.2}),
-        (inference.risk_band, (loss, score), {"min_coverage": 1.2, "kind": "simultaneous"}),
-        (inference.risk_band, (loss, score), {"n_draws": 99, "kind": "simultaneous"}),
-        (inference.samples_for_difference, (0.0,), {"sd": 0.1}),
-        (inference.samples_for_difference, (0.1,), {}),
-        (inference.samples_for_difference, (0.1,), {"sd": -1.0}),
-        (inference.samples_for_difference, (1e-12,), {"sd": 10.0}),
-        (inference.samples_for_difference, (0.1,), {"sd": 0.1, "power": 1.0}),
-        (inference.detectable_difference, (1,), {"sd": 0.1}),
-        (inference.samples_for_width, (0.0, (loss, score)), {}),
-        (inference.samples_for_width, (0.1, (loss, score, score)), {}),
-        (inference.compare_groups, (loss, score, np.zeros(30)), {}),
-        (inference.compare_groups, (loss, score, np.arange(30) % 2), {"clusters": np.arange(30) // 15}),
-        (inference.non_inferiority, (loss, two), {"margin": 0.0}),
-        (inference.non_inferiority, (loss, two), {"margin": 0.1, "level": 0.4}),
-        (inference.non_inferiority, (loss, two), {"margin": 0.1}),
-        (inference.non_inferiority, (loss, two | {"c": score}), {"margin": 0.1}),
-        (inference.permutation_test, (loss, score, score[:9]), {}),
-        (inference.permutation_test, (loss, score, score), {"n_permutations": 0}),
-        (inference.wilcoxon_over_resamples, ([1.0, 2.0],), {}),
-        (inference.letter_groups, ([[0, 1], [0, 0]],), {}),
-        (inference.letter_groups, ([[1]],), {}),
-        (abstain.ranking_study, (loss, two), {"n_resamples": 10}),
-        (abstain.compare, (loss, {"a": score}), {}),
-        (abstain.compare, (loss, {"a": score, "b": score[:4]}), {}),
-        (abstain.compare, (loss, two), {"adjust": "other"}),
-        (abstain.compare, (loss, two), {"method": "other"}),
-        (abstain.compare, (loss, two), {"level": 0.0}),
-        (abstain.compare, ({"a": loss}, two), {}),
-        (abstain.compare, (loss, {"a": [score, score], "b": [score] * 3}), {"paired_runs": True}),
-    )
-    return [refusal(call, *values, **options) for call, values, options in wrong]
+    two, n = {"a": SCORE, "b": SCORE[::-1]}, np.arange(30)
+    few = {"n_resamples": 1, "method": "percentile"}
+    yield from _by_options(inference.confidence_interval, ONE, {"level": 1.0}, {"level": 95}, few, {"method": "other"})
+    yield from _by_options(inference.confidence_interval, ONE, {"clusters": 0 * n}, {"strata": n}, {"unseen": "low"})
+    yield from _by_values(inference.confidence_interval, ("auroc_f", LOSS / 2.0, SCORE), ("auroc_f", 0 * LOSS, SCORE))
+    yield from _by_values(inference.standard_error, ("f1_auc", LOSS, SCORE))
+    yield from _by_options(inference.bootstrap, ONE, {"n_resamples": 0}, {"backend": "other"}, {"rng": -1})
+    yield from _by_values(inference.clopper_pearson, (3, 2), (-1, 2), (1, 0))
+    yield from _by_options(inference.clopper_pearson, (1, 2), {"side": "left"})
+    yield from _by_values(inference.holm, ([0.5, 1.5],))
+    yield from _by_values(inference.kendall_tau, ([1, 2], [1]))
+    both = {"kind": "simultaneous"}
+    yield from _by_options(inference.risk_band, PAIR, {"method": "dkw"}, both | {"method": "influence"})
+    yield from _by_options(inference.risk_band, PAIR, {"min_coverage": 0.2}, both | {"min_coverage": 1.2})
+    yield from _by_options(inference.risk_band, PAIR, both | {"n_draws": 99})
+    yield refusal(inference.samples_for_difference, 0.0, sd=0.1)
+    yield refusal(inference.samples_for_difference, 1e-12, sd=10.0)
+    yield from _by_options(inference.samples_for_difference, (0.1,), {}, {"sd": -1.0}, {"sd": 0.1, "power": 1.0})
+    yield refusal(inference.detectable_difference, 1, sd=0.1)
+    yield from _by_values(inference.samples_for_width, (0.0, PAIR), (0.1, (*PAIR, SCORE)))
+    yield from _by_values(inference.compare_groups, (*PAIR, 0 * n))
+    yield from _by_options(inference.compare_groups, (*PAIR, n % 2), {"clusters": n // 15})
+    margins = [{"margin": 0.0}, {"margin": 0.1, "level": 0.4}, {"margin": 0.1}]
+    yield from _by_options(inference.non_inferiority, (LOSS, two), *margins)
+    yield refusal(inference.non_inferiority, LOSS, two | {"c": SCORE}, margin=0.1)
+    yield from _by_values(inference.permutation_test, (*PAIR, SCORE[:9]))
+    yield refusal(inference.permutation_test, *PAIR, SCORE, n_permutations=0)
+    yield from _by_values(inference.wilcoxon_over_resamples, ([1.0, 2.0],))
+    yield from _by_values(inference.letter_groups, ([[0, 1], [0, 0]],), ([[1]],))
+    yield refusal(abstain.ranking_study, LOSS, two, n_resamples=10)
+    yield from _by_values(abstain.compare, (LOSS, {"a": SCORE}), (LOSS, two | {"b": SCORE[:4]}), ({"a": LOSS}, two))
+    yield from _by_options(abstain.compare, (LOSS, two), {"adjust": "other"}, {"method": "other"}, {"level": 0.0})
+    yield refusal(abstain.compare, LOSS, {"a": [SCORE, SCORE], "b": [SCORE] * 3}, paired_runs=True)
 
 
 def refusals_of_results():
     """Return what evaluations, gates, selections and curves refuse."""
-    loss, score = np.arange(30) % 3 // 2 * 1.0, np.sqrt((7.0 * np.arange(30)) % 30)
-    evaluation = abstain.evaluate(loss=loss, confidence=score, metrics=["augrc", "risk"])
-    curve = abstain.risk_coverage_curve(loss, score)
-    outputs = abstain.Outputs(loss=loss, confidence=score)
-    wrong = (
-        (abstain.evaluate, (outputs,), {"level": 95}),
-        (abstain.evaluate, (outputs,), {"n_resamples": 1}),
-        (abstain.evaluate, (outputs,), {"nan_policy": "ignore"}),
-        (abstain.evaluate, (outputs,), {"metrics": []}),
-        (abstain.evaluate, (outputs,), {"metrics": "augcr"}),
-        (abstain.evaluate, (outputs,), {"metrics": "nll"}),
-        (abstain.evaluate, (outputs,), {"scores": "msp"}),
-        (abstain.evaluate, (outputs,), {"groups": "site"}),
-        (abstain.evaluate, (outputs,), {"target": "population"}),
-        (abstain.evaluate, (outputs,), {"unseen": "low"}),
-        (abstain.evaluate, (outputs,), {"plan": 3}),
-        (abstain.evaluate, (outputs,), {"labelled": "all"}),
-        (abstain.evaluate, (), {"loss": [np.nan, 0.0], "confidence": [0.1, 0.2]}),
-        (abstain.evaluate, ({},), {}),
-        (abstain.gate, (evaluation, "augrc>=0.1"), {}),
-        (abstain.gate, (evaluation, "augrc<=x"), {}),
-        (abstain.gate, (evaluation, "augrc"), {}),
-        (abstain.gate, (evaluation, []), {}),
-        (abstain.gate, (evaluation, "aurc<=0.1"), {}),
-        (abstain.gate, (evaluation, "augrc<=0.1"), {"unclear": "maybe"}),
-        (abstain.gate, (evaluation, "augrc"), {"against": evaluation}),
-        (abstain.gate, (evaluation, "augrc"), {"against": evaluation, "margin": -0.1}),
-        (abstain.gate, (evaluation, "augrc"), {"against": [], "margin": 0.1}),
-        (abstain.gate, (evaluation, "augrc"), {"against": {}, "margin": 0.1}),
-        (abstain.select, ({"a": (loss, score)},), {"level": 2.0}),
-        (abstain.select, ({},), {}),
-        (abstain.select, ({"a": {"validation": (loss, score), "test": (loss, score)}, "b": (loss, score)},), {}),
-        (abstain.select, ({"a": {"validation": (loss, score)}, "b": (loss, score)}, "nll"), {}),
-        (abstain.select, ({"a": (loss, score), "b": (loss[:5], score[:5])},), {}),
-        (evaluation.value, ("aurc",), {}),
-        (evaluation.curve, ("msp",), {}),
-        (curve.at, (), {}),
-        (curve.at, (), {"coverage": 1.5}),
-        (curve.at, (), {"coverage": 0.5, "risk": 0.1}),
-        (curve.at, (), {"risk": -0.5}),
-        (curve.at, (), {"threshold": np.nan}),
-    )
-    return [refusal(call, *values, **options) for call, values, options in wrong]
+    found = abstain.evaluate(loss=LOSS, confidence=SCORE, metrics=["augrc", "risk"])
+    outputs = (abstain.Outputs(loss=LOSS, confidence=SCORE),)
+    options = [{"level": 95}, {"n_resamples": 1}, {"nan_policy": "ignore"}, {"metrics": []}, {"metrics": "augcr"}]
+    options += [{"metrics": "nll"}, {"scores": "msp"}, {"groups": "site"}, {"target": "population"}, {"unseen": "low"}]
+    yield from _by_options(abstain.evaluate, outputs, *options, {"plan": 3}, {"labelled": "all"})
+    yield refusal(abstain.evaluate, loss=[np.nan, 0.0], confidence=[0.1, 0.2])
+    yield refusal(abstain.evaluate, {})
+    conditions = ("augrc>=0.1", "augrc<=x", "augrc", [], "aurc<=0.1")
+    yield from _by_values(abstain.gate, *((found, each) for each in conditions))
+    yield refusal(abstain.gate, found, "augrc<=0.1", unclear="maybe")
+    against = [{"against": found}, {"against": found, "margin": -0.1}]
+    against += [{"against": each, "margin": 0.1} for each in ([], {})]
+    yield from _by_options(abstain.gate, (found, "augrc"), *against)
+    yield refusal(abstain.select, {"a": PAIR}, level=2.0)
+    splits = {"a": {"validation": PAIR, "test": PAIR}, "b": PAIR}, {"a": {"validation": PAIR}, "b": PAIR}
+    yield from _by_values(abstain.select, ({},), splits[:1], (splits[1], "nll"))
+    yield refusal(abstain.select, {"a": PAIR, "b": (LOSS[:5], SCORE[:5])})
+    yield from [refusal(found.value, "aurc"), refusal(found.curve, "msp")]
+    points = [{}, {"coverage": 1.5}, {"coverage": 0.5, "risk": 0.1}, {"risk": -0.5}, {"threshold": np.nan}]
+    yield from _by_options(abstain.risk_coverage_curve(*PAIR).at, (), *points)
