@@ -169,7 +169,8 @@ class FrontierDisplay(Display):
                 if self.pairs is None and curve.method == "exact":
                     ax.plot(curve.coverage, curve.selective_risk, color=line.get_color(), alpha=0.3, linewidth=0.8)
             ax.set(xlim=(0.0, 1.0), xlabel="Coverage of ID samples", ylabel="Selective risk, ID errors and OOD samples")
-            ax.set_ylim(0.0, 1.08 * top if top > 0.0 else 1.0)  # the first levels of a curve may be much higher
+            # the first levels of a curve may be much higher
+            ax.set_ylim(0.0, 1.08 * top if top > 0.0 else 1.0)
             tidy(ax)
             legend(ax, markerscale=4)
         return self

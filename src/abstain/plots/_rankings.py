@@ -194,7 +194,8 @@ def _flows(ax: Axes, left: Ranking, right: Ranking) -> None:
     """Draw a smooth band from each score's place on the left to its place on the right."""
     from matplotlib import colormaps
 
-    colours = colormaps[SEQUENTIAL](np.linspace(0.0, 0.92, len(left.names)))  # from best to worst in the first ranking
+    # from best to worst in the first ranking
+    colours = colormaps[SEQUENTIAL](np.linspace(0.0, 0.92, len(left.names)))
     x = np.linspace(0.0, 1.0, 60)
     bend = 3.0 * x**2 - 2.0 * x**3
     for start, name in enumerate(left.names):

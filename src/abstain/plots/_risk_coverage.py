@@ -309,7 +309,8 @@ class RiskCoverageDisplay(Display):
             band = self.bands.get((name, str(kind)))
             if band is not None:
                 kept = thinned(band.coverage)
-                ends, label = (band.low[kept], band.high[kept]), f"{100.0 * band.level:g} % {band.kind}"
+                ends = (band.low[kept], band.high[kept])
+                label = f"{100.0 * band.level:g} % {band.kind}"
                 shade(ax, band.coverage[kept], *ends, line.get_color(), label, alpha=0.18)
         first = next(iter(self.curves.values()))
         if references:
