@@ -76,11 +76,37 @@ def test_errors_among_the_rest_say_nothing_of_what_is_accepted(design):
     units, many = (8, "clusters") if "clusters" in design else (16, "rows")
     for at in ("threshold=-15", "coverage=0.4"):
         found = abstain.confidence_interval(f"selective_risk({at})", loss, score, **design)
-        assert (found.low, found.high) == inference.clopper_pearson(0, units)
+        assert (found.low, found.high) == pytest.approx(inference.clopper_pearson(0, units))
         assert f"rests on about {units} {many}; no error occurred among what is accepted" in found.warning
     mirrored = abstain.confidence_interval("selective_accuracy(threshold=-15)", loss, score, **design)
     assert (mirrored.low, mirrored.high) == pytest.approx((1.0 - found.high, 1.0))
     assert abstain.confidence_interval("selective_risk(threshold=-20)", loss, score, **design).low > 0.0
+
+
+def test_the_bound_without_errors_holds_whatever_errors_have_to_do_with_weights():
+    """20 rows stand for a fifth of all: if only these can be wrong, 1,000 right rows of the rest do not help."""
+    heavy = np.r_[np.ones(20), np.zeros(1000)]
+    designs = [
+        {"sample_weight": 1.0 + 11.5 * heavy},
+        {"sample_weight": 1.0 + 11.5 * heavy, "strata": heavy},
+        {"clusters": np.r_[np.repeat(np.arange(20), 25), 20 + np.arange(2000)]},
+    ]
+    for design in designs:
+        n = len(next(iter(design.values())))
+        found = abstain.confidence_interval("selective_risk(threshold=0.5)", np.zeros(n), np.full(n, 0.9), **design)
+        assert found.high == pytest.approx(0.2 * inference.clopper_pearson(0, 20)[1], rel=1e-9)
+
+
+def test_large_clusters_count_among_what_is_accepted():
+    """Of 60 clusters of one size twelve are accepted nearly whole: these may lack one that is wrong as a whole."""
+    score = np.where((np.arange(60) < 12)[:, None], 0.9, np.where(np.arange(30) < 1, 0.9, 0.1)).ravel()
+    loss = (np.arange(1800) % 20 == 0) * 1.0
+    design = {"clusters": np.repeat(np.arange(60), 30)}
+    found = abstain.confidence_interval("selective_risk(threshold=0.5)", loss, score, **design)
+    assert "a few clusters hold most rows" in found.warning
+    share = 360.0 / 408.0 * (1.0 - 0.025 ** (1.0 / 12.0))
+    assert found.high == pytest.approx(found.estimate + share * (1.0 - found.estimate))
+    assert "few clusters" not in str(abstain.confidence_interval("risk", loss, score, **design).warning)
 
 
 def test_the_generalized_risk_at_a_threshold_is_a_share_of_all_samples():

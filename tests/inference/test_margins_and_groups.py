@@ -153,17 +153,13 @@ def test_noise_in_a_score_does_not_show_that_no_row_differs(unit):
             assert each.high - each.difference == pytest.approx(equal.high * np.log(0.025) / np.log(0.05), rel=0.02)
 
 
-def test_of_scores_that_hardly_differ_the_p_value_is_that_of_the_interval():
-    """All 80 errors are ranked a little lower; swaps alone, asked for by name, find that."""
+def test_many_small_moves_of_one_kind_are_found():
+    """All 80 errors are ranked a little lower: significant, although the interval has room for rows not seen."""
     wrong, good, _ = two_scores(400, 0.2, 5)
-    scores = {"new": good - 0.14 * wrong, "old": good}
-    for level in (0.95, 0.3):
-        each = abstain.compare(wrong, scores, level=level).differences[0]
-        rows = each.difference / (each.difference - each.high)
-        assert each.p_value == pytest.approx(2.0 * (0.5 - 0.5 * level) ** rows)
-        assert each.significant == (each.high < 0.0) == (level == 0.3)
-    swaps = abstain.compare(wrong, scores, method="permutation").differences[0]
-    assert (swaps.significant, "disagree: the p-value decides" in str(swaps.warning)) == (True, True)
+    each = abstain.compare(wrong, {"new": good - 0.14 * wrong, "old": good}).differences[0]
+    assert each.p_value < 0.001
+    assert each.low < 0.0 < each.high
+    assert "the p-value has none" in each.warning
 
 
 def test_few_rows_that_all_move_up_have_a_p_value_and_no_interval():

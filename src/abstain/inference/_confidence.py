@@ -70,10 +70,10 @@ def confidence_interval(
     unseen error is as likely at one row as at another is an assumption, which no sample can test: with
     ``unseen="top"`` it may lie among the most confident rows, where it counts most.
 
-    Where a few clusters hold most rows (the effective number m is below 20, and below half of the clusters), the end
+    Where a few clusters hold most rows (their effective number is below 20, and below half of the clusters), the end
     towards the worse of a risk, its areas and accuracies has room for large clusters that are wrong as a whole, if no
-    loss exceeds 1: of m clusters none is with the probability a if a share 1 - a^(1/m) of all is. Their scores are
-    taken to be like those of the others.
+    loss exceeds 1: for the largest share of the rows that is wrong where all clusters of a sample are right with the
+    probability a. The scores of these clusters are taken to be like those of the others.
 
     Parameters
     ----------

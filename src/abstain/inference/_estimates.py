@@ -19,7 +19,7 @@ from abstain.inference._confidence import of_coverage
 from abstain.inference._influence import aggregated, gradient, per_sample, refused
 from abstain.inference._interval import Interval, around, of_spread, one_sided
 from abstain.inference._resample import Sampling, resampling
-from abstain.inference._rests_on import FEWEST, RestsOn, joined, rests_on, unlike_clusters
+from abstain.inference._rests_on import FEWEST, RestsOn, joined, rests_on
 from abstain.inference._spread import (
     SINGLE,
     Spread,
@@ -29,6 +29,7 @@ from abstain.inference._spread import (
     informative,
     jumps,
     limit_of,
+    looked_at,
     over_runs,
     powers_of,
     spread_of,
@@ -269,8 +270,8 @@ def _interval(
     light = joined(warning_light(df, None if sampling.clusters is None else terms.shape[1]), _edge(metric, row))
     rests = rests_on(row[0], sampling)
     light = joined(rests.note, light)
-    error, clusters = float(np.sqrt(parts.total)), unlike_clusters(row[0], sampling)
-    spread = Spread(metric, row[0], mean, error, parts.df, False, light, rests, clusters)
+    error, units = float(np.sqrt(parts.total)), looked_at(metric, row[0], sampling)[0]
+    spread = Spread(metric, row[0], mean, error, parts.df, False, light, rests, units)
     return _of_runs(spread, level, "runs", more)
 
 
@@ -310,12 +311,12 @@ def by_bootstrap(
         known = joined(rests.note, note, warning_light(most_df, n_clusters), _edge(metric, row))
         interval = of_coverage(metric, row[0], level) if panel.sampling.independent and len(row) == 1 else None
         mean, parts = float(value.mean()), components(value, term, most_df)
-        error = float(np.sqrt(parts.total))
+        error, units = float(np.sqrt(parts.total)), looked_at(metric, row[0], panel.sampling)[0]
         if interval is None and value.size == 1:
             interval = of_replicates(metric, row[0], mean, replicate[0], level, parts.df, known, rests)
             interval = interval._replace(standard_error=error)
         elif interval is None:  # both sources of variance
-            spread = Spread(metric, row[0], mean, error, parts.df, False, known, rests)
+            spread = Spread(metric, row[0], mean, error, parts.df, False, known, rests, units)
             interval = _of_runs(spread, level, "bootstrap, runs")
         intervals.append(interval)
         of.append(rests)

@@ -17,7 +17,7 @@ from abstain.inference._binomial import clopper_pearson
 from abstain.inference._columns import is_plain
 from abstain.inference._influence import counted_terms, gradient
 from abstain.inference._resample import INDEPENDENT, Sampling
-from abstain.inference._rests_on import FEWEST, RestsOn, joined, with_whole_clusters
+from abstain.inference._rests_on import FEWEST, RestsOn, Units, joined
 from abstain.inference._spread import (
     SINGLE,
     Powers,
@@ -86,13 +86,13 @@ def _of_error(spread: Spread, level: float, unseen: tuple[OneMore, ...]) -> Inte
 
 def around(spread: Spread, level: float, unseen: tuple[OneMore, ...] = ()) -> Interval:
     """Return the interval by Student's t, whatever the degrees of freedom, and further where the unseen decides."""
-    metric, blocks, estimate, error, df, _, note, rests, _, flawless = spread
+    metric, blocks, estimate, error, df, _, note, rests, units, flawless = spread
     if rests is not None and rests.refusal is not None:
         return no_interval(estimate, error, level, rests.refusal)._replace(rests_on=rests)
     further = whole_clusters(spread, level)
     note = joined(note, WHOLE if further else None)
     if spread.vanishes or flawless:
-        found = without_spread(metric, blocks, estimate, level, unseen, rests, flawless)
+        found = without_spread(metric, blocks, estimate, level, unseen, rests, units, flawless)
         note = joined(found.warning, WHOLE if further else None)
         return found._replace(low=min([found.low, *further]), high=max([found.high, *further]), warning=note)
     low, high, method = ends(metric, blocks, estimate, t_quantile(level, df) * error)
@@ -120,17 +120,20 @@ def not_beyond(metric: Metric, blocks: TieBlocks, low: float, high: float, level
 
 
 def whole_clusters(spread: Spread, level: float) -> list[float]:
-    """Return the end with room for large clusters that are wrong as a whole, of a mean of losses of at most 1."""
+    """Return the end with room for large clusters that are wrong as a whole, of a mean of losses of at most 1.
+
+    No limit that rests on the other clusters alone allows for these. Their share is the largest of which a sample may
+    hold none; their scores are like those of the others.
+    """
     metric, blocks, base = spread.metric, spread.blocks, spread.metric.base
     linear = base.worst is not None or base.said(base.accepted_loss) is not None
-    if spread.clusters >= FEWEST * (1.0 - 1e-9) or not linear or "oracle" in base.needs:
+    if spread.units.unlike >= FEWEST * (1.0 - 1e-9) or not linear or "oracle" in base.needs:
         return []
     if not blocks.binary and float(np.max(to_numpy(blocks._kept.loss))) > 1.0:
         return []
     worst, _ = base.evaluate(replace(blocks, loss=blocks.weight, moments=None))
     value = spread.estimate if metric.image is None else metric.image.back(spread.estimate)
-    number = np.floor(spread.clusters * (1.0 + 1e-9))  # as where no cluster is wrong
-    end = float(with_whole_clusters(np.asarray(value), np.asarray(worst), number, level))
+    end = value + spread.units.most_wrong(0.5 - 0.5 * level) * (worst - value)
     return [end if metric.image is None else metric.image(end)]
 
 
@@ -292,21 +295,23 @@ def without_spread(
     level: float,
     unseen: tuple[OneMore, ...] = (),
     rests: RestsOn | None = None,
+    units: Units | None = None,
     flawless: bool = False,
 ) -> Interval:
     """Return what can be said where the standard error is 0: a bound from the binomial, or one end, or a refusal.
 
     A cluster may be wrong as a whole, so where the value rests on clusters the bound counts these, not their rows.
-    ``flawless``: nothing accepted is wrong, and ``rests`` counts what is accepted.
+    ``flawless``: nothing accepted is wrong, and ``rests`` and ``units`` count what is accepted.
     """
     base = metric.base
     if not flawless and (blocks.total_loss != 0.0 or not is_plain(blocks) or base.worst is None):
         why = "the standard error is 0: no sample moves the value, so no spread is seen"
         return one_sided(metric, blocks, estimate, level, unseen, why)._replace(standard_error=0.0)
     clusters = rests if rests is not None and (flawless or rests.unit.startswith("clusters")) else None
-    n = blocks.n if clusters is None else max(math.floor(clusters.number * (1.0 + 1e-9)), 1)
-    low, high, most = 0.0, clopper_pearson(0, n, level)[1], "most"
-    bound = clopper_pearson(0, n, level, side="upper")[1]
+    if units is None:
+        n = blocks.n if clusters is None else max(math.floor(clusters.number * (1.0 + 1e-9)), 1)
+        units = Units(np.ones(n), np.ones(n), "clusters")
+    low, high, bound, most = 0.0, units.most_wrong(0.5 - 0.5 * level), units.most_wrong(1.0 - level), "most"
     if base.worst is not None:
         high, bound = (base.worst(end, **base.settings) for end in (high, bound))
     elif not blocks.binary:  # a loss may be as large as the largest that was seen

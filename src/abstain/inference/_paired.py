@@ -146,8 +146,6 @@ def paired(
             doubtful = (found[k].room or panel.sampling.clusters is not None) and not np.isnan(plain[k].p_value)
             plain[k] = plain[k]._replace(p_value=max(p, plain[k].p_value) if doubtful else p)
     rows = [each.row for each in found]
-    if method != "permutation":
-        plain = [_roomy(each, row) for each, row in zip(plain, rows, strict=True)]
     adjusted = _adjusted(plain, rows, estimates, pairs, level, adjust, panel.paired, rng)
     if metric.tolerated is not None:
         adjusted = [
@@ -157,17 +155,6 @@ def paired(
         adjusted = [_agreeing(each, level) for each in adjusted]
     adjusted = [_assuming(each, one.cautious, level) for each, one in zip(adjusted, found, strict=True)]
     return Paired(estimates, tuple(adjusted), swap)
-
-
-def _roomy(each: Difference, row: float) -> Difference:
-    """Return a difference whose p-value has the room that its interval has where hardly anything differs.
-
-    A sample lacks all of x rows that differ with a probability of at most e^-x, and these change the difference by x
-    times what one row does at most. So equal ones may be this far apart with that probability to either side. Without
-    it a difference would be called real although its interval holds 0.
-    """
-    p = 2.0 * math.exp(-abs(each.difference) / row) if row > 0.0 else 0.0
-    return each._replace(p_value=max(each.p_value, min(p, 1.0)))
 
 
 def _agreeing(each: Difference, level: float) -> Difference:
@@ -268,7 +255,7 @@ def _difference(estimates: Estimates, i: int, j: int, level: float, together: bo
         if few is not None:
             row = np.nan
         elif estimates.hardly(i, j):
-            row, few = estimates.unseen_row(i, j), HARDLY
+            row, few = estimates.unseen_row(i, j), f"{HARDLY}; the p-value has none"
         notes += few, rests.note
         if most_df < FEW:
             notes.append(f"only {most_df:.1f} degrees of freedom: {why}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,6 +41,57 @@ def effective_number(amounts: FloatArray, unit: IntArray | None = None, times: F
     return total**2 / square if square > 0.0 else 0.0
 
 
+class Units(NamedTuple):
+    """Independent units, ``rows`` or ``clusters``: how much each stands for, and how often it occurs."""
+
+    amounts: FloatArray
+    times: FloatArray
+    unit: str
+
+    @property
+    def number(self) -> float:
+        """The effective number."""
+        return effective_number(self.amounts, None, self.times)
+
+    @property
+    def unlike(self) -> float:
+        """The effective number of clusters where a few hold most rows, so that it is below half of them; else inf.
+
+        Among clusters of like size a wrong one that is seen stands for others. Small ones say little about large ones.
+        """
+        few = self.unit == "clusters" and self.number < 0.5 * np.count_nonzero(self.amounts)
+        return self.number if few else math.inf
+
+    def most_wrong(self, alpha: float) -> float:
+        r"""Return the largest share that is wrong where none of these is, with a probability of alpha at least.
+
+        Unit i, a share :math:`w_i` of the whole, is right with the probability :math:`q_i`; all are with their product.
+        If that is alpha, what is wrong, the sum of :math:`w_i (1 - q_i)`, is largest for
+        :math:`q_i = \min(\lambda / w_i, 1)`. Of n equal units it is the binomial's :math:`1 - \alpha^{1/n}`. So the
+        bound holds whatever errors have to do with amounts.
+        """
+        share = self.amounts / (self.amounts @ self.times)
+        order = np.argsort(-share)[: np.count_nonzero(share)]
+        share, times = share[order], self.times[order]
+        counted = np.cumsum(times)
+        level = (math.log(alpha) + np.cumsum(times * np.log(share))) / counted
+        last = int(np.argmax(level >= np.append(np.log(share[1:]), -np.inf)))
+        return float(np.cumsum(times * share)[last] - counted[last] * math.exp(level[last]))
+
+
+def units_of(blocks: TieBlocks, sampling: Sampling, within: int | None = None) -> Units:
+    """Return the independent units of a table; ``within``: of its first so many tie blocks."""
+    samples, number = blocks._kept, blocks._kept.loss.size
+    amounts = np.ones(number) if samples.sample_weight is None else np.asarray(to_numpy(samples.sample_weight))
+    if within is not None:
+        amounts = amounts * (to_numpy(samples.block) < within)
+    times = np.ones(number) if samples.times is None else np.asarray(samples.times, dtype=np.float64)
+    if sampling.clusters is None:
+        return Units(amounts, times, "rows")
+    sums = np.bincount(sampling.clusters, amounts * times).astype(np.float64)
+    return Units(sums, np.ones(sums.size), "clusters")
+
+
 def with_whole_clusters(value: FloatArray, worst: FloatArray, number: FloatArray, level: float) -> FloatArray:
     """Return a mean loss if the sample lacks clusters that are wrong as a whole; an upper limit is at least this.
 
@@ -51,22 +103,6 @@ def with_whole_clusters(value: FloatArray, worst: FloatArray, number: FloatArray
     """
     share = (1.0 - (0.5 - 0.5 * level) ** (1.0 / number)) * (number < FEWEST)
     return np.asarray(value + share * (worst - value))
-
-
-def unlike_clusters(blocks: TieBlocks, sampling: Sampling) -> float:
-    """Return the effective number of clusters where a few hold most rows, so that it is below half of them; else inf.
-
-    Among clusters of like size a wrong one that is seen stands for others. Small ones say little about large ones.
-    """
-    if sampling.clusters is None:
-        return math.inf
-    samples = blocks._kept
-    weight = (
-        np.ones(samples.loss.size) if samples.sample_weight is None else np.asarray(to_numpy(samples.sample_weight))
-    )
-    times = None if samples.times is None else np.asarray(samples.times, dtype=np.float64)
-    number = effective_number(weight, sampling.clusters, times)
-    return number if number < 0.5 * np.count_nonzero(np.bincount(sampling.clusters, weight)) else math.inf
 
 
 @dataclass(frozen=True, order=True)

@@ -14,7 +14,7 @@ from abstain._typing import BoolArray, FloatArray
 from abstain.blocks import TieBlocks
 from abstain.curve import SLACK, RiskCoverageCurve
 from abstain.inference._resample import Sampling
-from abstain.inference._rests_on import RestsOn, effective_number, joined, rests_on, unlike_clusters
+from abstain.inference._rests_on import RestsOn, Units, joined, rests_on, units_of
 from abstain.metrics import Gradient, Metric, Relative, Tail
 
 #: Below these degrees of freedom too few informative errors remain for any of these intervals.
@@ -175,9 +175,8 @@ def informative(metric: Metric, powers: Powers, most_df: float) -> float:
 class Spread(NamedTuple):
     """How an estimate on a table varies, and what the reader must know of that.
 
-    ``independent``: neither strata nor clusters, so that a share of errors is binomial; ``clusters``: their effective
-    number where a few hold most rows, else infinite; ``flawless``: of a risk at a threshold, nothing accepted is wrong,
-    and ``rests`` counts what is accepted.
+    ``independent``: neither strata nor clusters, so that a share of errors is binomial; ``units``: what the metric
+    looks at, of a risk at a threshold what is accepted; ``flawless``: nothing that is accepted is wrong.
     """
 
     metric: Metric
@@ -187,8 +186,8 @@ class Spread(NamedTuple):
     df: float
     independent: bool
     note: str | None
-    rests: RestsOn | None = None
-    clusters: float = math.inf
+    rests: RestsOn | None
+    units: Units
     flawless: bool = False
 
     @property
@@ -209,31 +208,26 @@ def spread_of(
     df = informative(metric, powers, most_df)
     light = warning_light(df, None if sampling.clusters is None else int(powers.number))
     doubt = None if metric.doubt is None else metric.doubt(blocks, **metric.settings)
-    accepted = flawless(metric, blocks, sampling)
-    rests, clusters = accepted or rests_on(blocks, sampling), unlike_clusters(blocks, sampling)
+    units, flawless = looked_at(metric, blocks, sampling)
+    rests = RestsOn(units.number, units.unit) if flawless else rests_on(blocks, sampling)
     note, error = joined(rests.note, light, edge_of_a_tie(metric, blocks), doubt), math.sqrt(powers.square)
-    known = accepted is not None
-    return Spread(metric, blocks, estimate, error, df, sampling.independent, note, rests, clusters, known)
+    return Spread(metric, blocks, estimate, error, df, sampling.independent, note, rests, units, flawless)
 
 
-def flawless(metric: Metric, blocks: TieBlocks, sampling: Sampling) -> RestsOn | None:
-    """Return on how much a risk at a threshold rests where nothing accepted is wrong; None for all else.
+def looked_at(metric: Metric, blocks: TieBlocks, sampling: Sampling) -> tuple[Units, bool]:
+    """Return the units that a metric looks at, of a risk at a threshold what is accepted; whether none of it is wrong.
 
-    Errors among the others say nothing of what is accepted: of m clusters, or rows by their weight, none is wrong with
-    the probability a where a share 1 - a^(1/m) of such clusters is.
+    Errors among the others say nothing of what is accepted.
     """
-    fact, curve, samples = metric.said(metric.accepted_loss), RiskCoverageCurve(blocks), blocks._kept
+    fact = metric.said(metric.accepted_loss)
     if fact is None:
-        return None
+        return units_of(blocks, sampling), False
+    curve = RiskCoverageCurve(blocks)
     point = curve.at(coverage=fact.coverage) if fact.threshold is None else curve.at(threshold=fact.threshold)
-    if point.n_accepted == 0 or point.selective_risk > 0.0:
-        return None
-    within = len(blocks) if fact.per == "all" else np.count_nonzero(blocks.score >= point.threshold)
-    amounts = (to_numpy(samples.block) < within).astype(np.float64)
-    if samples.sample_weight is not None:
-        amounts *= to_numpy(samples.sample_weight)
-    number = effective_number(amounts, sampling.clusters, samples.times)
-    return RestsOn(number, "rows" if sampling.clusters is None else "clusters")
+    if point.n_accepted == 0 or fact.per == "all":
+        return units_of(blocks, sampling), point.n_accepted > 0 and point.selective_risk <= 0.0
+    within = int(np.count_nonzero(blocks.score >= point.threshold))
+    return units_of(blocks, sampling, within), point.selective_risk <= 0.0
 
 
 def coverage_of(metric: Metric) -> float | None:
