@@ -3,8 +3,8 @@
     python -m benchmarks.inference [PART ...] [--scale 1.0]
     python -m benchmarks.inference errors --data FOLDER [--resamples 2000]
 
-The first parts: coverage, metrics, bootstrap, copies, sizes, by_metric, families, runs, wilcoxon. The populations are
-those of the tests, which run the same simulations smaller. Shares have 2.6 Monte Carlo errors.
+The first parts: coverage, metrics, accepted, bootstrap, copies, sizes, by_metric, families, runs, wilcoxon. The
+populations are those of the tests, which run the same simulations smaller. Shares have 2.6 Monte Carlo errors.
 """
 
 from collections.abc import Callable, Iterator
@@ -84,6 +84,52 @@ def metrics(form: Form, scale: float = 1.0) -> None:
                 draw = partial(unit, population, n, np.random.default_rng(n))
                 row = covered(metric, metric(table), draw, int(scale * repetitions / 2))
                 say(f"{spec:30} {population.name:28} {n:6} {row}")
+
+
+def few_accepted(wrong: Any, sizes: Any, others: int, rng: np.random.Generator) -> tuple[Any, Any]:
+    """Return losses and scores of accepted clusters of these sizes, wrong as a whole, and of rows with 5 % errors."""
+    loss = np.r_[np.repeat(rng.random(len(sizes)) < wrong, sizes), rng.random(others) < 0.05] * 1.0
+    return loss, np.r_[np.full(loss.size - others, 0.9), np.full(others, 0.1)]
+
+
+def lean(small: float, chance: float, rng: np.random.Generator) -> tuple[Any, Any]:
+    """Return 200 graded losses, of which 40 are accepted: a small one, or with this chance 1."""
+    loss = np.r_[np.where(rng.random(40) < chance, 1.0, small), 0.3 * rng.random(160)]
+    return loss, np.r_[np.full(40, 0.9), np.full(160, 0.1)]
+
+
+def mostly_large(rng: np.random.Generator) -> tuple[Any, Any]:
+    """Return 50 clusters of 30 rows; of one in five nine rows in ten are accepted, of the others one in 25."""
+    large = rng.random(50) < 0.2
+    accepted = rng.random((50, 30)) < np.where(large, 0.9, 0.04)[:, None]
+    wrong = (large & (rng.random(50) < 0.1))[:, None] | (rng.random((50, 30)) < 0.02)
+    return wrong.ravel() * 1.0, np.where(accepted, 0.9, 0.1).ravel()
+
+
+def accepted(form: Form, scale: float = 1.0) -> None:
+    """The risk at a threshold where hardly anything that is accepted is wrong."""
+    one, heavy, rng = np.ones(1000), np.r_[np.full(20, 12.5), np.ones(1000)], np.random.default_rng(8)
+    few, some = np.r_[np.full(20, 0.05), 0 * one], np.r_[np.full(60, 0.03), 0 * one[:600]]
+    flat, mixed = np.ones(1020, dtype=int), np.r_[np.full(20, 12), one.astype(int)]
+    cells: dict[str, tuple[Callable[..., Any], float, dict[str, Any]]] = {
+        "20 of 600 rows accepted, clusters": (
+            partial(few_accepted, 0.05, flat[:20], 580), 0.05, {"clusters": np.arange(600)}),
+        "the same, weights": (partial(few_accepted, 0.05, flat[:20], 580), 0.05, {"sample_weight": flat[:600] * 2.0}),
+        "20 rows stand for .2, 1,000 are right": (partial(few_accepted, few, flat, 0), 0.01, {"sample_weight": heavy}),
+        "the same, strata": (
+            partial(few_accepted, few, flat, 0), 0.01, {"sample_weight": heavy, "strata": heavy > 1.0}),
+        "60 rows stand for .3, 600 are right": (
+            partial(few_accepted, some, flat[:660], 0), 0.009, {"sample_weight": np.where(some > 0.0, 30 / 7, 1.0)}),
+        "20 clusters of 12, 1,000 right rows": (
+            partial(few_accepted, few, mixed, 0), 12 / 1240, {"clusters": np.repeat(np.arange(1020), mixed)}),
+        "50 clusters, large ones accepted": (
+            mostly_large, (0.18 * 0.118 + 0.032 * 0.02) / 0.212, {"clusters": np.repeat(np.arange(50), 30)}),
+        "graded, 40 accepted: 0, 3 % of 1": (partial(lean, 0.0, 0.03), 0.03, {}),
+        "graded, 40 accepted: .001, 3 % of 1": (partial(lean, 0.001, 0.03), 0.001 + 0.03 * 0.999, {}),
+    }  # fmt: skip
+    for name, (draw, truth, design) in cells.items():
+        row = covered("selective_risk(threshold=0.5)", truth, partial(draw, rng), int(2000 * scale), **design)
+        say(f"{name:38} {row}")
 
 
 def bootstrap(form: Form, scale: float = 1.0) -> None:
@@ -241,4 +287,17 @@ def errors(form: Form, data: Path = DATA, resamples: int = 2000) -> None:
 
 
 if __name__ == "__main__":
-    command(__doc__, coverage, metrics, bootstrap, copies, sizes, by_metric, families, runs, wilcoxon, also=(errors,))
+    command(
+        __doc__,
+        coverage,
+        metrics,
+        accepted,
+        bootstrap,
+        copies,
+        sizes,
+        by_metric,
+        families,
+        runs,
+        wilcoxon,
+        also=(errors,),
+    )
