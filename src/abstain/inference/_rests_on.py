@@ -68,7 +68,7 @@ class Units(NamedTuple):
         Unit i, a share :math:`w_i` of the whole, is right with the probability :math:`q_i`; all are with their product.
         If that is alpha, what is wrong, the sum of :math:`w_i (1 - q_i)`, is largest for
         :math:`q_i = \min(\lambda / w_i, 1)`. Of n equal units it is the binomial's :math:`1 - \alpha^{1/n}`. So the
-        bound holds whatever errors have to do with amounts.
+        bound holds whatever errors have to do with these amounts.
         """
         share = self.amounts / (self.amounts @ self.times)
         order = np.argsort(-share)[: np.count_nonzero(share)]
