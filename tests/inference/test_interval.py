@@ -385,3 +385,16 @@ def test_each_binomial_end_is_its_own_tail(metric):
     found = abstain.confidence_interval(metric.replace("risk(", "selective_risk("), loss, score)
     expected = (low, high) if "risk" in metric else (1.0 - high, 1.0 - low)
     assert (found.low, found.high) == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_risk_at_a_threshold_rests_on_what_is_accepted():
+    """Eight of 500 clusters are accepted, two of them with an error: all others say nothing of these."""
+    unit = np.repeat(np.arange(500), 20)
+    loss = np.r_[np.eye(20)[[0, 0]].ravel(), np.zeros(160), np.arange(9800) % 17 == 0]
+    score = np.where(unit < 8, 0.9, 0.1)
+    for options in ({}, {"method": "percentile", "n_resamples": 50, "rng": 0}):
+        found = abstain.confidence_interval("selective_risk(threshold=0.5)", loss, score, clusters=unit, **options)
+        assert "rests on about 2 clusters with errors" in found.warning
+    few = abstain.confidence_interval("selective_risk(threshold=0.5)", loss, score - 0.5 * (unit > 4), clusters=unit)
+    assert np.isnan(few.low)
+    assert "rests on about 5 clusters; give at least 6" in few.warning

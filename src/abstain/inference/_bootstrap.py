@@ -19,7 +19,7 @@ from abstain.inference._replicates import prepare, replicates, run, value_of, wo
 from abstain.inference._resample import Resampling, Sampling, resampling
 from abstain.inference._rests_on import RestsOn, joined, rests_on
 from abstain.inference._scans import Backend, Column, choose
-from abstain.inference._spread import FEW_CLUSTERS, informative, limit_of, powers_of, warning_light
+from abstain.inference._spread import FEW_CLUSTERS, informative, limit_of, looked_at, powers_of, warning_light
 from abstain.metrics import Metric
 
 __all__ = ["Bootstrap", "bootstrap", "replicates"]
@@ -224,7 +224,7 @@ def bootstrap(
     most_df = limit_of(chosen, column.blocks).df
     df = most_df if terms is None else informative(chosen, powers_of(terms), most_df)
     n_undefined = int(np.count_nonzero(np.isnan(drawn)))
-    rests = rests_on(column.blocks, sampling)
+    rests = rests_on(column.blocks, sampling, looked_at(chosen, column.blocks)[0])
     notes = [
         reason,
         rests.note,

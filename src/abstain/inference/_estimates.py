@@ -19,7 +19,7 @@ from abstain.inference._confidence import of_coverage
 from abstain.inference._influence import aggregated, gradient, per_sample, refused
 from abstain.inference._interval import Interval, around, of_spread, one_sided
 from abstain.inference._resample import Sampling, resampling
-from abstain.inference._rests_on import FEWEST, RestsOn, joined, rests_on
+from abstain.inference._rests_on import FEWEST, RestsOn, joined, rests_on, units_of
 from abstain.inference._spread import (
     SINGLE,
     Spread,
@@ -268,9 +268,10 @@ def _interval(
     if df < 1.0:
         return one_sided(metric, row[0], mean, level, more, SINGLE)
     light = joined(warning_light(df, None if sampling.clusters is None else terms.shape[1]), _edge(metric, row))
-    rests = rests_on(row[0], sampling)
+    within, _ = looked_at(metric, row[0])
+    rests = rests_on(row[0], sampling, within)
     light = joined(rests.note, light)
-    error, units = float(np.sqrt(parts.total)), looked_at(metric, row[0], sampling)[0]
+    error, units = float(np.sqrt(parts.total)), units_of(row[0], sampling, within)
     spread = Spread(metric, row[0], mean, error, parts.df, False, light, rests, units)
     return _of_runs(spread, level, "runs", more)
 
@@ -307,11 +308,12 @@ def by_bootstrap(
         factor = few * np.array([limit.factor for limit in limits])[:, None]
         term = factor * (replicate - replicate.mean(axis=1, keepdims=True)) / np.sqrt(len(drawn) - 1.0)
         most_df = min(len(drawn) - 1.0, (n_clusters or panel.n) - 1.0, *(limit.df for limit in limits))
-        rests = rests_on(row[0], panel.sampling)
+        within, _ = looked_at(metric, row[0])
+        rests = rests_on(row[0], panel.sampling, within)
         known = joined(rests.note, note, warning_light(most_df, n_clusters), _edge(metric, row))
         interval = of_coverage(metric, row[0], level) if panel.sampling.independent and len(row) == 1 else None
         mean, parts = float(value.mean()), components(value, term, most_df)
-        error, units = float(np.sqrt(parts.total)), looked_at(metric, row[0], panel.sampling)[0]
+        error, units = float(np.sqrt(parts.total)), units_of(row[0], panel.sampling, within)
         if interval is None and value.size == 1:
             interval = of_replicates(metric, row[0], mean, replicate[0], level, parts.df, known, rests)
             interval = interval._replace(standard_error=error)

@@ -136,15 +136,19 @@ class RestsOn:
         return f"no interval and no p-value: it {self}; give at least 6 of similar size"
 
 
-def rests_on(blocks: TieBlocks, sampling: Sampling) -> RestsOn:
-    """Return what a metric of a table rests on: its rows, clusters, errors or right answers, whichever are fewest."""
-    if blocks.binary and sampling.clusters is None and blocks._kept.sample_weight is None:
+def rests_on(blocks: TieBlocks, sampling: Sampling, within: int | None = None) -> RestsOn:
+    """Return what a metric of a table rests on: its rows, clusters, errors or right answers, whichever are fewest.
+
+    ``within``: it looks at the first so many tie blocks only.
+    """
+    if within is None and blocks.binary and sampling.clusters is None and blocks._kept.sample_weight is None:
         errors = blocks.total_loss
         found = {"rows": float(blocks.n), "errors": errors, "right answers": blocks.n - errors}
     else:
         samples, unit = blocks._kept, sampling.clusters
         loss = np.asarray(to_numpy(samples.loss), dtype=np.float64)
         weight = np.ones(loss.size) if samples.sample_weight is None else np.asarray(to_numpy(samples.sample_weight))
+        weight = weight if within is None else weight * (to_numpy(samples.block) < within)
         times = None if samples.times is None else np.asarray(samples.times, dtype=np.float64)
         found = {"rows" if unit is None else "clusters": effective_number(weight, unit, times)}
         if found.get("clusters", LEAST) < LEAST:  # too few for whatever they hold

@@ -208,26 +208,26 @@ def spread_of(
     df = informative(metric, powers, most_df)
     light = warning_light(df, None if sampling.clusters is None else int(powers.number))
     doubt = None if metric.doubt is None else metric.doubt(blocks, **metric.settings)
-    units, flawless = looked_at(metric, blocks, sampling)
-    rests = RestsOn(units.number, units.unit) if flawless else rests_on(blocks, sampling)
+    within, flawless = looked_at(metric, blocks)
+    units = units_of(blocks, sampling, within)
+    rests = RestsOn(units.number, units.unit) if flawless else rests_on(blocks, sampling, within)
     note, error = joined(rests.note, light, edge_of_a_tie(metric, blocks), doubt), math.sqrt(powers.square)
     return Spread(metric, blocks, estimate, error, df, sampling.independent, note, rests, units, flawless)
 
 
-def looked_at(metric: Metric, blocks: TieBlocks, sampling: Sampling) -> tuple[Units, bool]:
-    """Return the units that a metric looks at, of a risk at a threshold what is accepted; whether none of it is wrong.
+def looked_at(metric: Metric, blocks: TieBlocks) -> tuple[int | None, bool]:
+    """Return how many tie blocks a metric looks at, of a risk at a threshold those that are accepted, None for all.
 
-    Errors among the others say nothing of what is accepted.
+    And whether none of these is wrong: errors among the others say nothing of what is accepted.
     """
     fact = metric.said(metric.accepted_loss)
     if fact is None:
-        return units_of(blocks, sampling), False
+        return None, False
     curve = RiskCoverageCurve(blocks)
     point = curve.at(coverage=fact.coverage) if fact.threshold is None else curve.at(threshold=fact.threshold)
     if point.n_accepted == 0 or fact.per == "all":
-        return units_of(blocks, sampling), point.n_accepted > 0 and point.selective_risk <= 0.0
-    within = int(np.count_nonzero(blocks.score >= point.threshold))
-    return units_of(blocks, sampling, within), point.selective_risk <= 0.0
+        return None, point.n_accepted > 0 and point.selective_risk <= 0.0
+    return int(np.count_nonzero(blocks.score >= point.threshold)), point.selective_risk <= 0.0
 
 
 def coverage_of(metric: Metric) -> float | None:
