@@ -147,6 +147,9 @@ def test_several_columns_for_one():
         ("sample_weight", "sample_weight must be one column, got a dict; give an array"),
     ):
         refused(TypeError, message, abstain.evaluate, loss=LOSS, **{column: both})
+        refused(
+            TypeError, "evaluate has no argument 'wrog'; known: ", abstain.evaluate, {"loss": LOSS, **both}, wrog="a"
+        )
         found = abstain.evaluate({"loss": LOSS, **both}, loss="loss", scores=["a", "b"])
         assert found.value("augrc", score="b") == abstain.augrc(LOSS, SCORE**3)
 

@@ -201,6 +201,10 @@ def test_losses_of_whole_numbers(dtype):
         (lambda: nn.loss_weights(torch.zeros(0)), "at least one sample"),
         (lambda: nn.AURCLoss()(torch.zeros(3, 2), torch.zeros(2, dtype=torch.long)), "shapes do not fit"),
         (lambda: nn.rank_weighted_loss(torch.zeros(3), torch.zeros(2)), "shapes differ"),
+        (
+            lambda: nn.rank_weighted_loss(torch.zeros(3), torch.zeros(3), reduction="sum"),
+            "reduction='sum' is not known",
+        ),
         (lambda: nn.loss_weights(torch.zeros(2, 2), distributed=True), "one dimension"),
     ],
 )

@@ -94,6 +94,8 @@ def test_reach_of_groups_and_of_a_band():
     upper = band.upper_at([0.7])[0]
     assert (reach.limit, reach.upper) == (0.08, upper)
     assert reach.coverage <= (score >= 0.7).mean()
+    pinned = [band.reach(at, risk=0.08).coverage for at in band.threshold]
+    assert pinned == np.maximum.accumulate(band.coverage).tolist()  # one that is a pin counts itself
     assert reach.with_ood(reach.ood_share) == pytest.approx(0.08)
     twice = abstain.thresholds.certified_band(2 * wrong, score, delta=0.05, max_loss=2.0)
     assert twice.reach(0.7, risk=0.16).limit == 0.08

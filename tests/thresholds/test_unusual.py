@@ -82,6 +82,7 @@ def test_copies(once, copies, digits, number):
         ([f"{k}.5" for k in range(21)], "numbers with decimals"), ([f"{k}.5" for k in range(20)], ""),
         ([*[f"{k}.5" for k in range(21)], *map(str, range(20))], "numbers with decimals"),
         ([*[f"{k}.5" for k in range(21)], *map(str, range(21))], ""), ([f"{k}.0" for k in range(30)], ""),
+        ([f"site {k}" for k in range(30)], ""),
     ],
 )  # fmt: skip
 def test_groups(names, words):
