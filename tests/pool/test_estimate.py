@@ -172,8 +172,8 @@ def test_no_error_among_the_labels():
 
 def test_a_judge_saves_labels_and_a_coin_costs_none():
     """A judge that agrees with the truth shortens the interval; with a coin it is as long as without."""
-    coin = RNG.random(N)
-    honest = np.where(RNG.random(N) < 0.95, LOSS, 1.0 - LOSS)
+    coin, agreed = np.random.default_rng(6).random((2, N))
+    honest = np.where(agreed < 0.95, LOSS, 1.0 - LOSS)
     widths, errors = {}, {}
     for name, judge in (("none", None), ("coin", (coin < 0.5).astype(float)), ("honest", honest)):
         entry = evaluated(abstain.plan_labels(SCORE, n=150, seed=0, judge=judge)).measurements[0]
@@ -198,7 +198,7 @@ def test_a_judge_that_is_seldom_contradicted_may_be_wrong_unseen():
 def test_the_second_stage_goes_where_labels_help_unless_few_errors_were_seen():
     """Guarded: below five errors the second stage is uniform; else it weighs rows, and stays unbiased on average."""
     score = np.linspace(0.0, 1.0, 1000)
-    rare, common = np.zeros(1000), (RNG.random(1000) < 0.7 * (1.0 - score)).astype(float)
+    rare, common = np.zeros(1000), (np.random.default_rng(6).random(1000) < 0.7 * (1.0 - score)).astype(float)
     few_right = 1.0 - (np.arange(1000) % 50 == 0)
     for loss, even in ((rare, True), (few_right, True), (common, False)):
         plan = abstain.plan_labels(score, n=200, design="adaptive", metric="aurc", seed=0)
@@ -214,7 +214,7 @@ def test_the_second_stage_goes_where_labels_help_unless_few_errors_were_seen():
 @pytest.mark.parametrize("worst", [False, True], ids=["perfect", "inverted"])
 def test_a_ranking_that_looks_perfect_may_be_so(worst):
     """If no labelled pair contradicts a perfect (or perfectly wrong) ranking, the interval holds its value."""
-    score = RNG.permutation(N) / N
+    score = np.random.default_rng(6).permutation(N) / N
     loss = (score > 0.8 if worst else score < 0.2).astype(float)
     plan = abstain.plan_labels(score, n=150, seed=3)
     found = evaluated(plan, ["auroc_f", "prediction_rejection_ratio", "naugrc"], loss, score)
