@@ -81,15 +81,19 @@ class Units(NamedTuple):
 
 def units_of(blocks: TieBlocks, sampling: Sampling, within: int | None = None) -> Units:
     """Return the independent units of a table; ``within``: of its first so many tie blocks."""
-    samples, number = blocks._kept, blocks._kept.loss.size
-    amounts = np.ones(number) if samples.sample_weight is None else np.asarray(to_numpy(samples.sample_weight))
-    if within is not None:
-        amounts = amounts * (to_numpy(samples.block) < within)
-    times = np.ones(number) if samples.times is None else np.asarray(samples.times, dtype=np.float64)
+    amounts, times = _amounts(blocks, within)
     if sampling.clusters is None:
         return Units(amounts, times, "rows")
     sums = np.bincount(sampling.clusters, amounts * times).astype(np.float64)
     return Units(sums, np.ones(sums.size), "clusters")
+
+
+def _amounts(blocks: TieBlocks, within: int | None) -> tuple[FloatArray, FloatArray]:
+    """Return the weight of each row, 0 beyond so many tie blocks, and how often it occurs."""
+    samples, number = blocks._kept, blocks._kept.loss.size
+    weight = np.ones(number) if samples.sample_weight is None else np.asarray(to_numpy(samples.sample_weight))
+    weight = weight if within is None else weight * (to_numpy(samples.block) < within)
+    return weight, np.ones(number) if samples.times is None else np.asarray(samples.times, dtype=np.float64)
 
 
 def with_whole_clusters(value: FloatArray, worst: FloatArray, number: FloatArray, level: float) -> FloatArray:
@@ -145,11 +149,8 @@ def rests_on(blocks: TieBlocks, sampling: Sampling, within: int | None = None) -
         errors = blocks.total_loss
         found = {"rows": float(blocks.n), "errors": errors, "right answers": blocks.n - errors}
     else:
-        samples, unit = blocks._kept, sampling.clusters
-        loss = np.asarray(to_numpy(samples.loss), dtype=np.float64)
-        weight = np.ones(loss.size) if samples.sample_weight is None else np.asarray(to_numpy(samples.sample_weight))
-        weight = weight if within is None else weight * (to_numpy(samples.block) < within)
-        times = None if samples.times is None else np.asarray(samples.times, dtype=np.float64)
+        unit, (weight, times) = sampling.clusters, _amounts(blocks, within)
+        loss = np.asarray(to_numpy(blocks._kept.loss), dtype=np.float64)
         found = {"rows" if unit is None else "clusters": effective_number(weight, unit, times)}
         if found.get("clusters", LEAST) < LEAST:  # too few for whatever they hold
             return fewest(found)
