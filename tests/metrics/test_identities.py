@@ -12,6 +12,7 @@ from abstain import metrics
 from tests.metrics._problems import table
 from tests.strategies import WEIGHTS, problems
 
+RNG = np.random.default_rng(0)
 BINARY = problems(losses=["binary"], weights=WEIGHTS, max_size=20)
 
 
@@ -42,37 +43,21 @@ def test_augrc_partial_derivatives_are_derivatives(accuracy, auroc):
     """Eq. 9 and 10 equal central differences of Eq. 7, and are never positive."""
     step = 1e-5
     f = abstain.augrc_from_auroc
-    by_auroc, by_accuracy = abstain.augrc_partial_derivatives(accuracy, auroc)
-    assert by_auroc == pytest.approx((f(accuracy, auroc + step) - f(accuracy, auroc - step)) / (2 * step), abs=1e-9)
-    assert by_accuracy == pytest.approx((f(accuracy + step, auroc) - f(accuracy - step, auroc)) / (2 * step), abs=1e-9)
-    assert by_auroc <= 0.0
-    assert by_accuracy <= 0.0
-
-
-@given(problem=problems(losses=["binary"], scores=["tied"], min_size=2, max_size=20), data=st.data())
-def test_prevalence_weights_equal_resampling_to_the_target(problem, data):
-    """A target of 3 : 1 equals writing every row so often that the classes stand 3 : 1."""
-    n = len(problem.loss)
-    labels = np.array([0, 1, *data.draw(st.lists(st.integers(0, 1), min_size=n - 2, max_size=n - 2))])
-    weight = abstain.prevalence_weights(labels, {0: 0.75, 1: 0.25})
-    counts = np.bincount(labels)
-    rows = np.repeat(np.arange(n), np.where(labels == 0, 3 * counts[1], counts[0]))
-    for name in ("augrc", "aurc", "auroc_f"):
-        found, expected = values(problem._replace(weight=weight), name) + values(problem.rows(rows), name)
-        assert found == pytest.approx(expected, rel=1e-11, nan_ok=True)
+    found = abstain.augrc_partial_derivatives(accuracy, auroc)
+    by_auroc = (f(accuracy, auroc + step) - f(accuracy, auroc - step)) / (2 * step)
+    by_accuracy = (f(accuracy + step, auroc) - f(accuracy - step, auroc)) / (2 * step)
+    assert found == pytest.approx((by_auroc, by_accuracy), abs=1e-9)
+    assert max(found) <= 0.0
 
 
 # ---------------------------------------------------------------------- AURC
 
 
-@pytest.mark.parametrize("n", [1, 100, 4000])
 @pytest.mark.parametrize("name", ["naurc", "naugrc", "prediction_rejection_ratio"])
-def test_normalised_areas_of_equal_losses_are_nan_however_sums_round(name, n):
+def test_normalised_areas_of_equal_losses_are_nan_however_sums_round(name):
     """Equal losses of 0.3 under real weights leave a span of pure rounding, which must not become a ratio."""
-    rng = np.random.default_rng(n)
     with pytest.warns(abstain.UndefinedMetricWarning, match="all losses are equal"):
-        value = getattr(abstain, name)(np.full(n, 0.3), rng.random(n), sample_weight=rng.random(n))
-    assert math.isnan(value)
+        assert math.isnan(getattr(abstain, name)([0.3] * 100, RNG.random(100), sample_weight=RNG.random(100)))
 
 
 # ---------------------------------------------------------------------- toys and curiosities
@@ -111,25 +96,12 @@ def test_f1_auc_of_a_perfect_ranking_is_its_optimum(right, wrong):
     assert abstain.f1_auc(loss, loss) <= optimum + 1e-12
 
 
-def test_best_f1_auc_falls_with_accuracy_beyond_056():
+def test_best_f1_auc_peaks_near_056():
     """The optimum peaks near accuracy .56 at .7149, the upper end of the metric's range."""
-    grid = np.linspace(0.0, 1.0, 10001)
+    grid = np.linspace(0.0, 1.0, 1001)
     best = np.array([abstain.f1_auc_optimal(a) for a in grid])
     assert grid[best.argmax()] == pytest.approx(0.56, abs=0.005)
     assert best.max() <= metrics.get("f1_auc").range[1] == pytest.approx(best.max(), abs=1e-4)
-    assert abstain.f1_auc_optimal(1.0) == pytest.approx(2.0 * (1.0 - math.log(2.0)), rel=1e-12)
-
-
-def test_augrc_unbiased_is_unbiased():
-    """Over all 4^3 samples of three from a population of four, its mean is the population's pair probability."""
-    loss, score = np.array([1.0, 0.0, 0.0, 0.0]), np.array([3.0, 2.0, 2.0, 0.0])
-    wins = (score[:, None] > score) + 0.5 * (score[:, None] == score)
-    population = np.mean(loss[:, None] * wins)
-    draws = np.stack(np.meshgrid(*[np.arange(4)] * 3, indexing="ij")).reshape(3, -1).T
-    unbiased = [abstain.augrc_unbiased(loss[rows], score[rows]) for rows in draws]
-    plain = [abstain.augrc(loss[rows], score[rows]) for rows in draws]
-    assert np.mean(unbiased) == near(population)
-    assert abs(np.mean(plain) - population) > 1e-3
 
 
 def test_normalised_areas_of_sums_are_undefined_where_all_losses_are_equal():

@@ -1,5 +1,6 @@
 """A metric of one's own, in the package as CONTRIBUTING says and outside of it, has all that ours have."""
 
+import inspect
 import json
 import os
 import pickle
@@ -42,24 +43,14 @@ def run(code, folder, **environment):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-@pytest.fixture(scope="module")
-def checkout(tmp_path_factory):
-    """Return a copy of the sources with the three files of CONTRIBUTING and nothing else changed."""
-    folder = tmp_path_factory.mktemp("checkout")
-    for name in ("src", "docs", "tests", "changelog.d"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "_build", "generated"))
-    (folder / "src/abstain/metrics/_confident.py").write_text(METRIC, "utf-8")
-    for name in ("CONTRIBUTING.md", "README.md", "pyproject.toml"):
-        shutil.copy(ROOT / name, folder)
-    (folder / "tests/metrics/test_confident.py").write_text(TEST, "utf-8")
-    (folder / "changelog.d/+confident.change.md").write_text("Confident loss.\n", "utf-8")
-    return folder
-
-
-def test_a_new_leaf_is_found_in_python(checkout):
+def test_a_new_leaf_is_found_in_python(tmp_path):
     """At the top of the package, in its list of names, in the registry, with interval, test and contributions."""
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "src/abstain/metrics/_confident.py").write_text(METRIC, "utf-8")
+    (tmp_path / "test_confident.py").write_text(TEST, "utf-8")
     code = """
-import abstain, json
+import abstain, json, test_confident
+test_confident.test_by_hand()
 assert "confident_loss" in abstain.__all__ and "confident_loss" in dir(abstain)
 assert not hasattr(abstain.metrics, "confident_loss")
 loss, score = [0, 1, 0, 0] * 50, [k % 100 / 100 for k in range(200)]
@@ -70,7 +61,8 @@ value = abstain.confident_loss(loss, score)
 assert abs(sum(abstain.contributions("confident_loss", loss, score)) - value) < 1e-12
 print(json.dumps([value, interval.low, interval.high, interval.method, compared.metric]))
 """
-    value, low, high, method, spec = run(code, checkout, PYTHONPATH=str(checkout / "src"))
+    path = os.pathsep.join(map(str, (tmp_path / "src", tmp_path, ROOT)))
+    value, low, high, method, spec = run(code, tmp_path, PYTHONPATH=path)
     assert 0.0 < low < value < high < 1.0
     assert (method, spec) == ("log-t", "confident_loss(power=2)")
 
@@ -89,7 +81,7 @@ def outside(tmp_path_factory):
 
 
 def test_a_metric_from_outside_has_all_that_ours_have(outside):
-    """Interval, paired test, bootstrap, ranking, table and report of a metric that the user's module registers."""
+    """Interval, bootstrap, ranking, report and pickle of a metric that the user's module registers."""
     code = """
 import json, pickle, numpy as np
 import abstain, own_metrics
@@ -98,64 +90,49 @@ score = rng.random((2, 300))
 loss = (rng.random(300) > score[0]) * 1.0
 interval = abstain.confidence_interval("confident_loss", loss, score[0])
 drawn = abstain.inference.bootstrap("confident_loss", loss, score[0], n_resamples=400)
-compared = abstain.compare(loss, {"a": score[0], "b": score[1]}, metric="confident_loss")
 study = abstain.ranking_study(loss, {"a": score[0], "b": score[1]}, ["confident_loss"], n_resamples=100)
-outputs = abstain.Outputs(loss=loss, confidence=score[0])
-evaluation = abstain.evaluate(outputs, metrics=["confident_loss", "augrc"])
+assert sorted(study.rankings["confident_loss"].names) == ["a", "b"]
+evaluation = abstain.evaluate(loss=loss, confidence=score[0], metrics=["confident_loss", "augrc"])
 evaluation.report("r.html")
 assert "Confident loss" in open("r.html", encoding="utf-8").read()
 metric = abstain.metrics.get("confident_loss", power=2.0)
 assert pickle.loads(pickle.dumps(metric)).spec == metric.spec
-print(json.dumps([interval.standard_error, drawn.standard_error, compared.differences[0].standard_error,
-                  study.rankings["confident_loss"].names, str(evaluation), own_metrics.confident_loss(loss, score[0]),
-                  interval.estimate, abstain.metrics.names("blocks")[-1]]))
+assert own_metrics.confident_loss(loss, score[0]) == interval.estimate
+assert abstain.metrics.names("blocks")[-1] == "confident_loss"
+print(json.dumps([interval.standard_error, drawn.standard_error]))
 """
-    error, drawn, paired, names, table, value, estimate, last = run(code, outside, PYTHONPATH=str(outside))
+    error, drawn = run(code, outside, PYTHONPATH=str(outside))
     assert drawn == pytest.approx(error, rel=0.2)
-    assert paired > 0.0
-    assert sorted(names) == ["a", "b"]
-    assert "Confident loss" in table
-    assert value == estimate
-    assert last == "confident_loss"
 
 
 @pytest.mark.parametrize("plugin", ["own_metrics", "./own_metrics.py"])
 def test_the_command_line_takes_a_plugin(outside, plugin):
-    """By module name or by file, before or after the command; without it the metric is not known."""
+    """By module name or by file, after the command; without it the metric is not known."""
     code = f"""
 import contextlib, io, json
 from abstain.cli import run
-texts = []
 before = ["evaluate", "p.csv", "--metrics", "confident_loss", "--json", "-"]
-plugin = ["--plugin", {plugin!r}]
-for arguments, expected in ((before, 2), ([*before, *plugin], 0), (["metrics", *plugin], 0)):
+for arguments, expected in ((before, 2), ([*before, "--plugin", {plugin!r}], 0)):
     with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()):
         assert run(arguments) == expected, arguments
-    texts.append(out.getvalue())
-print(json.dumps(texts[1:]))
+print(json.dumps(out.getvalue()))
 """
-    evaluated, listed = run(code, outside, PYTHONPATH=str(outside))
+    evaluated = run(code, outside, PYTHONPATH=str(outside))
     assert json.loads(evaluated)["measurements"][0]["label"] == "Confident loss"
-    assert "confident_loss" in listed
 
 
-@pytest.mark.parametrize("plugin", ["not_there", "not_there.py"])
-def test_a_plugin_that_is_not_there_is_named(plugin):
+def test_a_plugin_that_is_not_there_is_named(abstain_):
     """One line with the name, exit code 2."""
-    from click.testing import CliRunner
-
-    from abstain.cli import command
-
-    result = CliRunner().invoke(command, ["metrics", "--plugin", plugin])
-    assert result.exit_code == 2
-    assert f"--plugin {plugin}: there is no such" in result.output
+    for plugin in ("not_there", "not_there.py"):
+        done = abstain_("metrics", "--plugin", plugin)
+        assert (done.code, f"--plugin {plugin}: there is no such" in done.said) == (2, True)
 
 
 # ---------------------------------------------------------------------- the decorator
 
 
 def test_what_register_refuses():
-    """Unknown facts, missing facts and taken names are named."""
+    """Unknown facts, missing facts and taken names are named; so is a point that moves without being declared."""
     refused(TypeError, "register has no option 'titel'", metrics.register, titel="x")
     refused(TypeError, r"missing.*'title'", metrics.register(value=lambda blocks: 0.0), lambda loss, confidence: None)
 
@@ -167,15 +144,11 @@ def test_what_register_refuses():
         float
         """
 
-    with pytest.raises(ValueError, match="'augrc' is registered already"):
-        metrics.register(title="x", value=lambda blocks: 0.0, direction="lower", range=(0, 1), source="x")(augrc)
+    taken = metrics.register(title="x", value=lambda blocks: 0.0, direction="lower", range=(0, 1), source="x")
+    refused(ValueError, "'augrc' is registered already", taken, augrc)
     refused(ValueError, "is no metric", metrics.image_of, augrc, 1.0, -1.0)
     refused(ValueError, "factor is 0", metrics.image_of, abstain.risk, 1.0, 0.0)
-
-
-def test_a_quantile_metric_without_its_point_is_refused():
-    """The local term of a moving threshold is known for accepted losses only."""
-    lame = abstain.metrics.get("selective_risk").__class__(
+    lame = metrics.Metric(
         name="lame", title="x", function=abstain.risk, value=lambda blocks, coverage=0.5: 0.5, direction="lower",
         range=(0.0, 1.0), source="x", inference="quantile", gradient=lambda blocks, coverage=0.5: None,
     )  # fmt: skip
@@ -193,8 +166,6 @@ def test_functions_keep_their_signature_and_refuse_as_python_does():
 
 def test_docstrings_describe_every_parameter():
     """What a module leaves out is filled in: each parameter of each public function is in its docstring, in order."""
-    import inspect
-
     for name, function in metrics.FUNCTIONS.items():
         if inspect.isfunction(function):
             text = inspect.getdoc(function) or ""
@@ -202,5 +173,4 @@ def test_docstrings_describe_every_parameter():
             named = [line.split(" :")[0] for line in section.split("\n") if line[:1].strip()]
             described = [word for line in named for word in re.split(r",\s*", line)]
             assert described == list(inspect.signature(function).parameters), name
-    functions = [metrics.get(name).function for name in metrics.names()]
-    assert [each.__name__ for each in functions if " : option\n" in (inspect.getdoc(each) or "") + "\n"] == []
+            assert " : option\n" not in text + "\n", name

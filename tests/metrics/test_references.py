@@ -1,6 +1,5 @@
 """Every metric, with all its options, against its slow definition."""
 
-import inspect
 import itertools
 import math
 import warnings
@@ -14,7 +13,7 @@ import abstain
 from abstain import UndefinedMetricWarning, metrics
 from abstain.metrics import Predictions
 from tests.metrics import references as rank
-from tests.metrics._problems import FEWER, MORE, families, problems_for, scale, table, values
+from tests.metrics._problems import MORE, families, problems_for, scale, table, values
 from tests.metrics.references import Data
 from tests.metrics.references_collaboration import macro_selective_risk
 from tests.metrics.references_values import CASES, PREDICTION_REFERENCES, REFERENCES
@@ -50,27 +49,6 @@ def test_value_equals_slow_definition(cases, data):
     rows = Data.of(*problem)
     expected = {metric.spec: REFERENCES[metric.name][0](rows, **metric.options) for metric in cases}
     same(values(cases, table(problem)), expected, scale(problem))
-
-
-@pytest.mark.parametrize("name", list(REFERENCES))
-@FEWER
-@given(data=st.data())
-def test_public_function_equals_metric_on_table(name, data):
-    """The function on samples hands all options and weights to the metric on the table."""
-    options = data.draw(st.sampled_from(REFERENCES[name][1]))
-    if name in ("selective_risk", "selective_accuracy", "generalized_risk"):
-        options = options or {"coverage": 0.8}
-    metric = metrics.get(name, **options)
-    function = getattr(abstain, name)
-    accepts = inspect.signature(function).parameters
-    kinds = None if "sample_weight" in accepts else ("none",)
-    problem = data.draw(problems_for(metric, kinds=kinds, max_size=8))
-    arguments = (problem.loss, problem.confidence)[: 2 if "confidence" in accepts else 1]
-    extra = {} if problem.weight is None else {"sample_weight": problem.weight}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
-        found = function(*arguments, **options, **extra)
-    same(found, metric(table(problem)), scale(problem))
 
 
 @pytest.mark.parametrize("name", list(PREDICTION_REFERENCES))
