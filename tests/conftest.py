@@ -24,7 +24,7 @@ settings.register_profile("thorough", max_examples=3000, **_SHARED)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 # Hypothesis also draws the constants that stand in the modules imported so far, so that examples would depend on the
-# tests that ran before in the same process. There is no setting for it; tests/test_draws.py notices if this fails.
+# tests that ran before in the same process. There is no setting for it; tests/test_numerics.py notices if this fails.
 if hasattr(providers, "_get_local_constants"):
     _NOTHING = providers.Constants()
     providers._get_local_constants = lambda: _NOTHING

@@ -73,21 +73,3 @@ def all_imports():
         for name, path in files.items()
         for found in imports_of(name, tree_of(path), set(files), is_package=path.stem == "__init__")
     ]
-
-
-def circle(edges):
-    """Return one circle of a directed graph, or an empty list."""
-    done = set()
-
-    def search(node, path):
-        if node in path:
-            return [*path[path.index(node) :], node]
-        if node in done:
-            return []
-        for following in sorted(edges.get(node, ())):
-            if found := search(following, [*path, node]):
-                return found
-        done.add(node)
-        return []
-
-    return next((found for node in sorted(edges) if (found := search(node, []))), [])

@@ -1,12 +1,11 @@
 """The small changes of .ci/mutants.py are what they say, and leave messages alone."""
 
-import importlib.util
+import importlib
 import json
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.imports import ROOT
 
 SOURCE = '''"""A module."""
 
@@ -28,11 +27,8 @@ def test_message():
 @pytest.fixture
 def mutants(tmp_path, monkeypatch):
     """Return the module, at work in a project of one function."""
-    spec = importlib.util.spec_from_file_location("mutants", ROOT / ".ci/mutants.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    monkeypatch.syspath_prepend(ROOT / ".ci")
+    module = importlib.import_module("mutants")
     monkeypatch.setattr(module, "ROOT", tmp_path)
     monkeypatch.setattr(module, "HOME", tmp_path / ".mutants")
     for name in ("src/abstain", "tests", ".ci", ".mutants"):
@@ -47,24 +43,14 @@ def test_each_kind_of_change_is_found_and_messages_stay(mutants, tmp_path):
     path = tmp_path / "src/abstain/some.py"
     path.write_text(SOURCE)
     found = {(each["kind"], each["old"], each["new"]) for each in mutants.mutants(path)}
+    test, product, other = "a and b", "a.sum(axis=0) * scale", "g(a, b)"
     assert found == {
-        ("comparison", "a < b", "(a <= b)"),
-        ("comparison turned", "a < b", "(b < a)"),
-        ("condition", "not b", "(not not b)"),
-        ("sign", "not b", "(b)"),
-        ("statement left out", "b += 1", "pass"),
-        ("constant", "1", "2"),
-        ("arithmetic", "a.sum(axis=0) * scale", "(a.sum(axis=0) / scale)"),
-        ("axis", "axis=0", "axis=1"),
-        ("constant", "0", "1"),
-        ("boolean", "a and b", "(a or b)"),
-        ("arguments exchanged", "g(a, b)", "g(b, a)"),
-        (
-            "branches exchanged",
-            "a.sum(axis=0) * scale if a and b else g(a, b)",
-            "(g(a, b) if a and b else a.sum(axis=0) * scale)",
-        ),
-    }
+        ("comparison", "a < b", "(a <= b)"), ("comparison turned", "a < b", "(b < a)"),
+        ("condition", "not b", "(not not b)"), ("sign", "not b", "(b)"), ("statement left out", "b += 1", "pass"),
+        ("constant", "1", "2"), ("constant", "0", "1"), ("axis", "axis=0", "axis=1"), ("boolean", test, "(a or b)"),
+        ("arithmetic", product, "(a.sum(axis=0) / scale)"), ("arguments exchanged", other, "g(b, a)"),
+        ("branches exchanged", f"{product} if {test} else {other}", f"({other} if {test} else {product})"),
+    }  # fmt: skip
 
 
 @pytest.mark.slow

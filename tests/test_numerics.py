@@ -1,6 +1,6 @@
 """Cumulative sums, Student's t, the examples that tests draw, and a numba that cannot be loaded."""
 
-import importlib.util
+import importlib
 import subprocess
 import sys
 
@@ -17,11 +17,10 @@ SIZES = [1, 7, 8, 4095, 4096, 4103, 4104, 10_001]
 
 
 @pytest.mark.parametrize("n", SIZES)
-@pytest.mark.parametrize("backwards", [False, True])
-def test_sums_are_those_of_numpy(n, backwards):
+@pytest.mark.parametrize("step", [1, -1])
+def test_sums_are_those_of_numpy(n, step):
     """Every size, with and without a rest, and a column that is a view."""
-    values = np.random.default_rng(n).exponential(size=n)
-    values = values[::-1] if backwards else values
+    values = np.random.default_rng(n).exponential(size=n)[::step]
     given = values.copy()
     np.testing.assert_allclose(cumulative(values), np.cumsum(values), rtol=1e-13)
     np.testing.assert_array_equal(values, given)
@@ -40,13 +39,13 @@ def test_sums_never_decrease_and_stand_still_on_zeros():
 def test_ones_are_those_of_numpy_and_take_no_memory(n):
     """A column of ones gives the same bits in products, keeps its form when mapped, and is nobody's to write to."""
     values, one = np.random.default_rng(n).normal(size=n), ones(n)
-    assert one.strides == mapped(one, lambda each: each / 3.0).strides == (0,)
-    assert inner(one, values) == inner(np.ones(n), values)
-    assert inner(one, values[::-1]) == inner(np.ones(n), values[::-1])
-    np.testing.assert_array_equal(mapped(one, lambda each: each / 3.0), np.ones(n) / 3.0)
+    third = mapped(one, lambda each: each / 3.0)
+    assert one.strides == third.strides == (0,)
+    assert not one.flags.writeable
+    for column in (values, values[::-1]):
+        assert inner(one, column) == inner(np.ones(n), column)
+    np.testing.assert_array_equal(third, np.ones(n) / 3.0)
     np.testing.assert_array_equal(mapped(values, np.exp), np.exp(values))
-    with pytest.raises(ValueError, match="read-only"):
-        one[0] = 2.0
 
 
 @given(st.floats(0.5, 0.999), st.floats(0.5, 1e5))
@@ -80,15 +79,12 @@ def drawn():
 def test_draws_do_not_depend_on_the_modules_imported_before(tmp_path, monkeypatch):
     """A module full of constants, imported between two runs, changes no example."""
     before = drawn()
-    file = tmp_path / "constants_of_ours.py"
-    file.write_text("\n".join(f"X{i} = ({1000 + i}, {i}.5, 'word {i}')" for i in range(300)))
-    spec = importlib.util.spec_from_file_location("constants_of_ours", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "constants_of_ours", module)
-    spec.loader.exec_module(module)
+    constants = "\n".join(f"X{i} = ({1000 + i}, {i}.5, 'word {i}')" for i in range(300))
+    (tmp_path / "constants_of_ours.py").write_text(constants)
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.import_module("constants_of_ours")
     assert drawn() == before
+    del sys.modules["constants_of_ours"]
 
 
 def test_a_numba_that_cannot_be_loaded_is_not_tried_again(tmp_path):

@@ -19,7 +19,7 @@ if not (ROOT / ".github").exists():
     pytest.skip("the distribution of the sources has no files for hosts", allow_module_level=True)
 
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
-DATA = ROOT / "src/abstain/datasets/data/llama3_70b_mmlu.npz"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 
 def load(path):
@@ -31,23 +31,18 @@ def ran(name, folder, contexts, given):
     """Run one step of the action as a runner does; return its exit code and outputs."""
     action = load(ROOT / "action.yml")
     (step,) = [each for each in action["runs"]["steps"] if each.get("id") == name]
-    inputs = {each: str(value.get("default", "")) for each, value in action["inputs"].items()}
-    contexts = contexts | {f"inputs.{each}": value for each, value in (inputs | given).items()}
+    inputs = {each: str(value.get("default", "")) for each, value in action["inputs"].items()} | given
+    contexts = contexts | {f"inputs.{each}": value for each, value in inputs.items()}
     values = {
         each: re.sub(r"\$\{\{ ([\w.]+) \}\}", lambda found: contexts[found[1]], value)
         for each, value in step["env"].items()
     }
     (folder / "output").write_text("", "utf-8")
-    files = {"GITHUB_OUTPUT": str(folder / "output"), "GITHUB_STEP_SUMMARY": str(folder / "summary.md")}
-    script = folder / "step.sh"
-    script.write_text(step["run"], "utf-8")
-    done = subprocess.run(
-        ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(script)],
-        env=os.environ | values | files | {"RUNNER_TEMP": str(folder)},
-        cwd=ROOT,
-        timeout=600,
-        check=False,
-    )
+    (folder / "step.sh").write_text(step["run"], "utf-8")
+    values |= {"GITHUB_OUTPUT": str(folder / "output"), "GITHUB_STEP_SUMMARY": str(folder / "summary.md")}
+    words = ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(folder / "step.sh")]
+    environment = os.environ | values | {"RUNNER_TEMP": str(folder)}
+    done = subprocess.run(words, env=environment, cwd=ROOT, timeout=600, check=False)
     lines = (folder / "output").read_text("utf-8").splitlines()
     return done.returncode, dict(line.split("=", 1) for line in lines)
 
@@ -66,13 +61,9 @@ def test_the_action_evaluates_and_decides(tmp_path):
     assert (done, outputs["passed"]) == (1, "false")
     summary = (tmp_path / "summary.md").read_text("utf-8")
     assert summary.startswith("gate: fail · 1 pass, 1 fail")
-    for name, value in (
-        ("augrc\\<=0.01", abstain.augrc(wrong, confidence)),
-        ("AURC ↓", abstain.aurc(wrong, confidence)),
-    ):
-        found = re.search(rf"^\| {re.escape(name)} \| ([\d.]+) \[", summary, re.MULTILINE)
-        assert found is not None
-        assert float(found[1]) == pytest.approx(value, abs=5e-5)
+    for name, metric in (("augrc\\<=0.01", abstain.augrc), ("AURC ↓", abstain.aurc)):
+        (found,) = re.findall(rf"^\| {re.escape(name)} \| ([\d.]+) \[", summary, re.MULTILINE)
+        assert float(found) == pytest.approx(metric(wrong, confidence), abs=5e-5)
     assert re.search(r"\| augrc: margin 0\.02 \| 0 \[-0\.01\d*, 0\.01\d*\] \| pass \|", summary)
     made = {path.name for path in Path(outputs["folder"]).iterdir()}
     assert made == {"gate.md", "table.md", "page.html", "evaluation.json"}
@@ -85,7 +76,11 @@ def test_the_action_installs_itself(tmp_path):
     done, installed = ran("install", tmp_path, contexts, {"python": sys.executable, "file": ""})
     assert done == 0
     contexts = {"steps.install.outputs.python": installed["python"]}
-    done, outputs = ran("evaluate", tmp_path, contexts, {"file": str(DATA), "options": "--loss wrong --confidence msp"})
+    given = {
+        "file": f"{ROOT}/src/abstain/datasets/data/llama3_70b_mmlu.npz",
+        "options": "--loss wrong --confidence msp",
+    }
+    done, outputs = ran("evaluate", tmp_path, contexts, given)
     assert (done, outputs["passed"]) == (0, "true")
     assert (tmp_path / "summary.md").read_text("utf-8").startswith("**Answer 44.1 % of the cases")
 
@@ -94,51 +89,40 @@ def test_workflows_run_what_the_makefile_says():
     """No second list of checks: every target exists, and the suite runs on every Python and system that is declared."""
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
     jobs = {path.stem: load(path)["jobs"] for path in WORKFLOWS}
-    runs = [step["run"] for each in jobs.values() for job in each.values() for step in job["steps"] if "run" in step]
+    runs = [step.get("run", "") for each in jobs.values() for job in each.values() for step in job["steps"]]
     called = {target for run in runs for target in re.findall(r"^make ([\w-]+)", run, re.MULTILINE)}
-    assert called == {"test", "minimum", "docs", "dist"}
-    assert called <= targets
+    assert called == {"test", "minimum", "docs", "dist"} <= targets
     assert any(run.startswith(".ci/run") for run in runs)
     assert not any(tool in run for run in runs for tool in ("pytest", "ruff", "mypy", "sphinx"))
     matrix = jobs["tests"]["newest"]["strategy"]["matrix"]
     assert {each.split("-")[0] for each in matrix["os"]} == {"ubuntu", "macos", "windows"}
-    lowest = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["requires-python"]
     assert matrix["python"] == ["3.11", "3.12", "3.13", "3.14"]
-    assert lowest == f">={matrix['python'][0]}"
+    assert PROJECT["requires-python"] == f">={matrix['python'][0]}"
+    (hooks,) = load(ROOT / ".pre-commit-config.yaml")["repos"]  # the same list before a commit
+    assert hooks["repo"] == "local"
+    assert [(hook["entry"], hook["language"]) for hook in hooks["hooks"]] == [("make lint", "system")]
 
 
 def test_workflows_may_do_little():
     """They read, publishing gets an identity and nothing else, and actions of others are named by commit."""
-    for path in [*WORKFLOWS, ROOT / "action.yml"]:
-        found = load(path)
-        jobs = found.get("jobs", {"action": found.get("runs")})
-        if "jobs" in found:
-            assert found["permissions"] == {"contents": "read"}, path
+    pinned = re.compile(r"[\w-]+/[\w-]+@[0-9a-f]{40}|\./|pypa/gh-action-pypi-publish@release/v1")
+    jobs = {"action": load(ROOT / "action.yml")["runs"]}
+    for path in WORKFLOWS:
+        assert load(path)["permissions"] == {"contents": "read"}, path
+        jobs |= load(path)["jobs"]
         for name, job in jobs.items():
             assert job.get("permissions", {"id-token": "write"}) == {"id-token": "write"}, (path, name)
-            for step in job["steps"]:
-                used = step.get("uses", "./")
-                pinned = re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", used)
-                assert pinned or used in {"./", "pypa/gh-action-pypi-publish@release/v1"}, used
+            assert [step for step in job["steps"] if not pinned.fullmatch(step.get("uses", "./"))] == []
     publish = load(ROOT / ".github/workflows/release.yml")["jobs"]["publish"]
     assert (publish["environment"], publish["needs"]) == ("pypi", "build")
-
-
-def test_hooks_are_make_lint():
-    """The hooks before a commit call the target, so that there is one list."""
-    (repository,) = load(ROOT / ".pre-commit-config.yaml")["repos"]
-    assert repository["repo"] == "local"
-    assert [(hook["entry"], hook["language"]) for hook in repository["hooks"]] == [("make lint", "system")]
 
 
 def test_the_recipe_of_conda_says_what_pyproject_says():
     """Version, Python and lower bounds: those of the core and of the command."""
     recipe = load(ROOT / "conda/recipe.yaml")
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert recipe["context"]["version"] == abstain.__version__
-    assert f">={recipe['context']['python_min']}" == project["requires-python"]
-    wanted = {re.sub(r">=", " >=", each) for each in project["dependencies"]}
-    wanted |= {re.sub(r">=", " >=", each) for each in project["optional-dependencies"]["cli"]}
+    assert f">={recipe['context']['python_min']}" == PROJECT["requires-python"]
+    wanted = {each.replace(">=", " >=") for each in PROJECT["dependencies"] + PROJECT["optional-dependencies"]["cli"]}
     named = {each.replace("matplotlib-base", "matplotlib") for each in recipe["requirements"]["run"]}
     assert {each for each in named if not each.startswith("python ")} == wanted
-    assert recipe["about"]["license"] == project["license"]
+    assert recipe["about"]["license"] == PROJECT["license"]

@@ -5,7 +5,6 @@ import sys
 from xml.etree import ElementTree
 
 import numpy as np
-import pytest
 
 import abstain
 from abstain.testing import assert_selective_risk
@@ -27,8 +26,8 @@ def test_the_message_is_the_verdict(tmp_path):
     """One test passes and one fails in a run of their own; the failure shows no code of ours."""
     (tmp_path / "conftest.py").write_text('pytest_plugins = ["abstain.testing"]\n', "utf-8")
     (tmp_path / "test_model.py").write_text(MODEL, "utf-8")
-    options = "-m pytest -q -p no:cacheprovider --junitxml report.xml --rootdir ."
-    words = [sys.executable, *options.split()]
+    options = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--junitxml", "report.xml", "--rootdir", ".")
+    words = [sys.executable, *options]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, encoding="utf-8", timeout=120, check=False)
     assert "1 failed, 1 passed" in done.stdout
     assert "AssertionError: Not certified at 2 %. Answer 33.3 % of the cases: at most 3.92 %" in done.stdout
@@ -50,18 +49,14 @@ def test_what_is_read(tmp_path):
     direct = abstain.choose_threshold(wrong, confidence, risk=0.3, delta=0.05, clusters=site)
     assert (found.threshold, found.coverage) == (direct.threshold, direct.coverage)
     graded = assert_selective_risk({"quality": 1.0 - wrong / 2, "confidence": confidence}, risk=0.2, quality="quality")
-    assert (
-        graded.threshold
-        == abstain.choose_threshold(wrong / 2, confidence, risk=0.2, delta=0.05, max_loss=1.0).threshold
-    )
+    direct = abstain.choose_threshold(wrong / 2, confidence, risk=0.2, delta=0.05, max_loss=1.0)
+    assert graded.threshold == direct.threshold
 
 
 def test_too_few_answers_fail():
     """A certified threshold that rejects nearly everything is no use to anybody who states a coverage."""
     outputs = abstain.datasets.load("llama3_70b_mmlu")
-    with pytest.raises(
-        AssertionError, match=r"coverage 63\.7% is below 70\.0%\ncertified: at most 10 % of the answers"
-    ):
-        assert_selective_risk(outputs, risk=0.1, coverage=0.7)
+    words = r"coverage 63\.7% is below 70\.0%\ncertified: at most 10 % of the answers"
+    refused(AssertionError, words, assert_selective_risk, outputs, risk=0.1, coverage=0.7)
     refused(TypeError, "outputs are read already; labels belongs to a file", assert_selective_risk, outputs, labels="y")
     refused(ValueError, "coverage", assert_selective_risk, outputs, coverage=70)

@@ -24,14 +24,12 @@ def files(tmp_path):
 @pytest.mark.parametrize("name", EXPECTED["accepted"])
 def test_policies_decide_as_before(name, files):
     """By one score, by groups, by two scores, by a computed score; and so once more after they are saved anew."""
-    source = files / ("outputs.npz" if name == "computed" else "rows.csv")
+    source, decided = files / ("outputs.npz" if name == "computed" else "rows.csv"), files / "decided.parquet"
     policy = abstain.load_policy(files / f"{name}.json")
     policy.save(files / "again.json")
     for each in (policy, abstain.load_policy(files / "again.json")):
-        abstain.apply_policy(each, source, files / "decided.parquet")
-        assert (
-            pl.read_parquet(files / "decided.parquet")["accepted"].cast(pl.Int8).to_list() == EXPECTED["accepted"][name]
-        )
+        abstain.apply_policy(each, source, decided)
+        assert pl.read_parquet(decided)["accepted"].cast(pl.Int8).to_list() == EXPECTED["accepted"][name]
 
 
 @pytest.mark.parametrize("saved", [False, True])
@@ -76,8 +74,8 @@ def test_summaries_are_counted_further(files):
     for column in ("value", "low", "high"):
         np.testing.assert_allclose(new[column], old[column], rtol=1e-12)
     shutil.copy(files / "summary.parquet", files / "other.parquet")
-    words = ["merge", *(str(files / f"{name}.parquet") for name in ("summary", "other", "twice"))]
-    assert cli.run([*words[:3], "-o", words[3]]) == 0
+    old, other, both = (str(files / f"{name}.parquet") for name in ("summary", "other", "twice"))
+    assert cli.run(["merge", old, other, "-o", both]) == 0
     assert summaries.read_summary(files / "twice.parquet").n == 600
     assert "groups=2" in str(summaries.read_summary(files / "sites.parquet"))
 
@@ -91,8 +89,7 @@ def test_studies_are_evaluated_alike(files):
     keys = ["run", "set", "score", "metric"]
     assert now.select(keys).rows() == before.select(keys).rows()
     vague = before["high"].to_numpy() == 0.5  # one error; such ends are no worse than the worst ranking since 0.4
-    for column in ("value", "low", "high"):
-        same = ~vague if column == "high" else np.ones(len(vague), dtype=bool)
+    for column, same in (("value", slice(None)), ("low", slice(None)), ("high", ~vague)):
         np.testing.assert_allclose(now[column].to_numpy()[same], before[column].to_numpy()[same], rtol=1e-12)
     assert np.count_nonzero(vague) == 2
     assert (now["high"].to_numpy()[vague] < 0.2).all()
