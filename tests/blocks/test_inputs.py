@@ -12,12 +12,13 @@ import pytest
 import torch
 from hypothesis import given
 
-from abstain import TieBlocks
+from abstain import TieBlocks, UnmetNeed
 from abstain._checks import matrix, to_numpy
 from tests.blocks.reference import assert_same, assert_same_flags, slow_table
 from tests.refusal import refused
 from tests.strategies import WEIGHTS, problems
 
+S = [0.1, 0.2, 0.3]
 OPTIONS = {"keep_samples": True, "moments": True, "oracle": True}
 
 
@@ -40,67 +41,38 @@ def test_every_array_library_gives_the_table_of_numpy(xp):
     check()
 
 
-@pytest.mark.parametrize("nan_policy", ["reject", "drop"])
-def test_samples_without_a_score(nan_policy, xp):
+@pytest.mark.parametrize(
+    ("policy", "count", "loss"), [("reject", [1.0, 3.0], [0.0, 2.0]), ("drop", [1.0, 1.0], [0.0, 1.0])]
+)
+def test_samples_without_a_score(policy, count, loss, xp):
     """``reject`` puts them last with the score -inf, ``drop`` leaves them out; both count them."""
-    confidence = xp.asarray([float("nan"), 0.5, -float("inf"), float("nan")])
-    loss = xp.asarray([1.0, 0.0, 1.0, 0.0])
+    columns = xp.asarray([1.0, 0.0, 1.0, 0.0]), xp.asarray([float("nan"), 0.5, -float("inf"), float("nan")])
     for options in ({}, {"keep_samples": True}, {"sample_weight": xp.asarray([1.0, 1.0, 1.0, 1.0])}):
-        table = TieBlocks.from_samples(loss, confidence, nan_policy=nan_policy, **options)
-        np.testing.assert_array_equal(table.score, [0.5, -np.inf])
-        if nan_policy == "reject":
-            np.testing.assert_array_equal(table.count, [1.0, 3.0])
-            np.testing.assert_array_equal(table.loss, [0.0, 2.0])
-            assert (table.n, table.n_rejected, table.n_dropped) == (4, 2, 0)
-        else:
-            np.testing.assert_array_equal(table.count, [1.0, 1.0])
-            np.testing.assert_array_equal(table.loss, [0.0, 1.0])
-            assert (table.n, table.n_rejected, table.n_dropped) == (2, 0, 2)
+        table = TieBlocks.from_samples(*columns, nan_policy=policy, **options)
+        assert [each.tolist() for each in (table.score, table.count, table.loss)] == [[0.5, -np.inf], count, loss]
+        assert (table.n, table.n_rejected, table.n_dropped) == ((4, 2, 0) if policy == "reject" else (2, 0, 2))
 
 
-def test_infinite_scores_are_ordered(xp):
-    """+inf is surest and -inf least sure, and -0.0 ties with 0.0."""
-    confidence = xp.asarray([-0.0, float("inf"), 0.0, -float("inf"), float("inf")])
-    table = TieBlocks.from_samples(xp.asarray([1.0, 0.0, 0.0, 1.0, 0.0]), confidence)
-    assert_same(table, slow_table([1, 0, 0, 1, 0], [0.0, np.inf, 0.0, -np.inf, np.inf]), exact=True)
-
-
-INTEGERS = ["uint8", "int8", "int16", "int32", "int64"]
-
-
-@pytest.mark.parametrize("dtype", INTEGERS)
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int64", "bool"])
 def test_integer_scores_do_not_wrap(dtype, xp):
     """Unsigned scores are ordered as numbers: -0 would come before -255 if they were negated as they are."""
-    scores = [0, 100, 7, 100]
-    confidence, loss = (xp.asarray(column, dtype=getattr(xp, dtype)) for column in (scores, [1, 0, 1, 2]))
-    assert_same(TieBlocks.from_samples(loss, confidence), slow_table([1, 0, 1, 2], scores), exact=True)
+    scores, losses = ([1, 0, 1, 0], [1, 0, 0, 1]) if dtype == "bool" else ([0, 100, 7, 100], [1, 0, 1, 2])
+    confidence, loss = (xp.asarray(column, dtype=getattr(xp, dtype)) for column in (scores, losses))
+    table = TieBlocks.from_samples(loss, confidence, loss)
+    assert_same(table, slow_table(losses, scores, losses), exact=True)
 
 
-def test_booleans_are_losses_and_scores(xp):
-    """True is 1: an error flag is a loss, a yes/no answer is a score with two values."""
-    flags = [True, False, False]
-    table = TieBlocks.from_samples(xp.asarray(flags), xp.asarray([False, True, False]), xp.asarray(flags))
-    assert_same(table, slow_table([1, 0, 0], [0, 1, 0], [1, 0, 0]), exact=True)
-
-
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "longdouble"])
-def test_numpy_floats_of_any_width(dtype):
-    """Scores are compared as the values that they hold, not as what they were rounded from."""
-    loss, confidence = np.array([0.1, 1.0, 0.25]).astype(dtype), np.array([0.1, 0.1, 0.3]).astype(dtype)
-    doubles = loss.astype(np.float64), confidence.astype(np.float64)
-    assert_same(TieBlocks.from_samples(loss, confidence), slow_table(*doubles))
-
-
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
-@pytest.mark.parametrize("requires_grad", [False, True])
-def test_tensors_of_any_width_with_and_without_gradients(dtype, requires_grad):
-    """Half precision and tensors in a graph work; the table is detached."""
+@pytest.mark.parametrize("dtype", ["float16", "float32", "longdouble", torch.float16, torch.bfloat16, torch.float32])
+def test_floats_of_any_width_with_and_without_gradients(dtype):
+    """Scores are compared as the values that they hold, not as what they were rounded from; tables are detached."""
     values = [[0.1, 1.0, 0.25], [0.1, 0.1, 0.3], [1.0, 2.0, 0.5]]
-    columns = [torch.tensor(column, dtype=dtype, requires_grad=requires_grad) for column in values]
+    if isinstance(dtype, str):
+        columns = [np.array(column).astype(dtype) for column in values]
+    else:
+        columns = [torch.tensor(column, dtype=dtype, requires_grad=True) for column in values]
     table = TieBlocks.from_samples(*columns, **OPTIONS)
     assert_same(table, slow_table(*(column.tolist() for column in columns)))
-    assert not table.samples.loss.requires_grad
-    assert columns[0].requires_grad == requires_grad
+    assert isinstance(dtype, str) or not table.samples.loss.requires_grad
 
 
 def test_tensors_and_other_columns_mix():
@@ -160,19 +132,16 @@ WITH_NULL = {
 @pytest.mark.parametrize("kind", WITH_NULL)
 def test_nulls_are_missing_values(kind):
     """A null score is a NaN score; a null loss or weight is refused, never taken for 0 or for what lies below it."""
-    column = WITH_NULL[kind]
-    assert TieBlocks.from_samples([0, 1, 1], column, nan_policy="drop").n_dropped == 1
-    with pytest.raises(ValueError, match=r"confidence holds NaN: confidence\[1\] = nan \(1 such\)"):
-        TieBlocks.from_samples([0, 1, 1], column)
-    with pytest.raises(ValueError, match=r"loss holds NaN: loss\[1\] = nan \(1 such\)"):
-        TieBlocks.from_samples(column, [0.1, 0.2, 0.3])
-    with pytest.raises(ValueError, match=r"sample_weight is not finite: sample_weight\[1\] = nan \(1 such\)"):
-        TieBlocks.from_samples([0, 1, 1], [0.1, 0.2, 0.3], column)
+    column, made = WITH_NULL[kind], TieBlocks.from_samples
+    assert made([0, 1, 1], column, nan_policy="drop").n_dropped == 1
+    refused(ValueError, r"confidence holds NaN: confidence\[1\] = nan \(1 such\)", made, [0, 1, 1], column)
+    refused(ValueError, r"loss holds NaN: loss\[1\] = nan \(1 such\)", made, column, S)
+    refused(ValueError, r"sample_weight is not finite: sample_weight\[1\] = nan \(1", made, [0, 1, 1], S, column)
 
 
-def test_class_scores_that_are_none():
-    """A matrix of class scores is checked like a column."""
-    for array, error, message in (
+@pytest.mark.parametrize(
+    ("array", "error", "message"),
+    [
         ([[1, 2], [3]], ValueError, "logits is ragged"),
         (None, TypeError, "logits is missing"),
         ([0.1, 0.2], ValueError, r"logits must have shape \(n_samples, n_classes\), got \(2,\)"),
@@ -180,16 +149,16 @@ def test_class_scores_that_are_none():
         (pd.DataFrame({"a": [1], "b": ["x"]}), TypeError, "logits must be numeric, but it holds 'x' of type str"),
         (np.ones((2, 2), dtype=complex), TypeError, "logits must be numeric, got dtype complex128"),
         (torch.ones(2, 2, dtype=torch.complex64), TypeError, "logits must be numeric, got dtype complex64"),
-    ):
-        with pytest.raises(error, match=message):
-            matrix(array, "logits")
+    ],
+)
+def test_class_scores_that_are_none(array, error, message):
+    refused(error, message, matrix, array, "logits")
 
 
 # ---------------------------------------------------------------------- what is refused
 
 
 NAN, INF = float("nan"), float("inf")
-S = [0.1, 0.2, 0.3]
 SINGLE = "{} must be one-dimensional, one value per sample, got a single number; give a list of values"
 
 
@@ -218,24 +187,21 @@ def test_bad_values(loss, confidence, weight, message, xp):
         refused(ValueError, re.escape(message), TieBlocks.from_samples, *columns, **options)
 
 
-@pytest.mark.parametrize("policy", ["reject", "drop"])
-def test_losses_of_samples_without_a_score_are_checked_too(policy, xp):
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (([0.0, -1.0, 0.0], [NAN, 0.2, NAN]), r"loss is negative: loss\[1\] = -1.0 \(1 such\)"),
+        (([0.0, 1.0, NAN], [NAN, 0.2, NAN]), r"loss holds NaN: loss\[2\] = nan \(1 such\)"),
+        (([0.0, 1.0], [NAN, NAN]), 'confidence is NaN for every sample; nan_policy="drop" leaves nothing'),
+        (([0.0, 1.0], [NAN, 0.5], [1.0, 0.0]), "sample_weight sums to 0"),
+    ],
+)
+def test_what_is_left_of_samples_without_a_score_is_checked(columns, message, xp):
     """A bad loss is refused at the caller's position, whether or not its sample or one before it has a score."""
-    confidence = xp.asarray([NAN, 0.2, NAN])
-    with pytest.raises(ValueError, match=re.escape("loss is negative: loss[1] = -1.0 (1 such)")):
-        TieBlocks.from_samples(xp.asarray([0.0, -1.0, 0.0]), confidence, nan_policy=policy)
-    with pytest.raises(ValueError, match=re.escape("loss holds NaN: loss[2] = nan (1 such)")):
-        TieBlocks.from_samples(xp.asarray([0.0, 1.0, NAN]), confidence, nan_policy=policy)
-
-
-def test_dropping_every_sample_leaves_nothing(xp):
-    """No score at all, or no weight among the samples with a score, is an error and no empty table."""
-    nothing, loss = xp.asarray([NAN, NAN]), xp.asarray([0.0, 1.0])
-    with pytest.raises(ValueError, match='confidence is NaN for every sample; nan_policy="drop" leaves nothing'):
-        TieBlocks.from_samples(loss, nothing, nan_policy="drop")
-    assert TieBlocks.from_samples(loss, nothing, nan_policy="reject").n_rejected == 2
-    with pytest.raises(ValueError, match="sample_weight sums to 0"):
-        TieBlocks.from_samples(loss, xp.asarray([NAN, 0.5]), xp.asarray([1.0, 0.0]), nan_policy="drop")
+    columns = [xp.asarray(each) for each in columns]
+    refused(ValueError, message, TieBlocks.from_samples, *columns, nan_policy="drop")
+    if "loss" in message:
+        refused(ValueError, message, TieBlocks.from_samples, *columns, nan_policy="reject")
 
 
 @pytest.mark.parametrize(
@@ -257,39 +223,29 @@ def test_dropping_every_sample_leaves_nothing(xp):
 @pytest.mark.parametrize("library", ["numpy", "torch"])
 def test_columns_that_are_no_numbers(column, error, message, name, library):
     """Each argument refuses them under its own name, also beside tensors."""
-    import torch
-
     good = np.array([0.0, 1.0]) if library == "numpy" else torch.tensor([0.0, 1.0])
     columns = {"loss": good, "confidence": good, "sample_weight": good} | {name: column}
     refused(error, re.escape(message.format(name)), TieBlocks.from_samples, **columns)
 
 
-def test_complex_tensors():
-    """The dtype of a tensor is named as its library names it."""
-    import torch
-
-    with pytest.raises(TypeError, match=r"confidence must be numeric, got dtype torch\.complex64"):
-        TieBlocks.from_samples(torch.tensor([0, 1]), torch.tensor([1j, 0]))
-
-
-def test_an_unknown_policy_is_answered_with_the_known_ones():
-    """A wrong word is named together with the nearest right one, or with all."""
-    with pytest.raises(ValueError, match=r"nan_policy='dropp' is not known; did you mean 'drop'\?"):
-        TieBlocks.from_samples([0], [1], nan_policy="dropp")
-    with pytest.raises(ValueError, match="nan_policy='omit' is not known; known: drop, raise, reject"):
-        TieBlocks.from_frame(None, confidence="a", loss="b", nan_policy="omit")
-
-
-def test_merge_takes_tables():
-    """A list of tables, or the losses of a part, are answered with the remedy."""
-    table = TieBlocks.from_samples([0], [1])
+def test_tables_name_what_they_do_not_know():
+    table = TieBlocks.from_samples([0], [1], keep_samples=True)
+    bare = TieBlocks.from_samples([0.5, 1.0], [0.9, 0.5])
+    refused(TypeError, r"dtype torch\.complex64", TieBlocks.from_samples, torch.tensor([0, 1]), torch.tensor([1j, 0]))
+    refused(
+        ValueError, r"'dropp' is not known; did you mean 'drop'\?", TieBlocks.from_samples, [0], [1], nan_policy="dropp"
+    )
     refused(TypeError, r"merge takes tables, got list; unpack a list: first.merge\(\*others\)", table.merge, [table])
+    refused(ValueError, r"lengths differ \(sample_weight: 2, loss: 1\)", table.reweight, [1, 1])
+    refused(ValueError, "sample_weight sums to 0", table.reweight, [0])
+    refused(ValueError, r"sample_weight is negative: sample_weight\[0\] = -1.0", table.reweight, [-1])
+    refused(UnmetNeed, "needs the samples: build TieBlocks with keep_samples=True", bare.reweight, [1, 1])
+    refused(UnmetNeed, "build TieBlocks with oracle=True", getattr, bare, "oracle")
 
 
 def test_a_device_without_float64_names_the_remedy(monkeypatch):
     """Where float64 does not exist the message says to move the tensor."""
     import array_api_compat.torch
-    import torch
 
     def refuse(*_, **__):
         raise TypeError("Cannot convert a tensor to float64 as this framework doesn't support it")

@@ -8,15 +8,13 @@ from scipy import stats
 from scipy.special import betaincinv, ndtr
 
 import abstain
-from abstain.inference import RestsOn, clopper_pearson, risk_band
+from abstain.inference import clopper_pearson, risk_band
 from abstain.inference._bands import _graded
 from abstain.inference._influence import aggregated
-from abstain.inference._multiple import max_t
 from abstain.inference._points import points_of, spread, units_of, unseen_of
 from abstain.inference._resample import Sampling
 from abstain.inference._spread import powers_of
 from tests.inference.populations import POPULATIONS, allowance
-from tests.refusal import refused
 
 # ---------------------------------------------------------------------- formulas
 
@@ -230,93 +228,6 @@ def test_coverage_at_risk_is_covered_by_inversion(kind):
 
 
 # ---------------------------------------------------------------------- thin data and bad input
-
-
-def test_nothing_accepted_no_error_and_few_clusters():
-    """Reasons instead of silent NaN; bounds instead of width zero."""
-    band = risk_band(np.zeros(40), range(40), kind="simultaneous")
-    assert (band.low == 0.0).all()
-    assert (band.high[band.coverage >= 0.1] < 1.0).all()
-    assert (np.diff(band.high[4:]) < 0.0).all()
-    nothing = band.at(41.0)
-    assert np.isnan(nothing.low)
-    assert nothing.warning == "nothing is accepted at this threshold"
-    clustered = risk_band([0, 1, 0, 1], [4, 3, 2, 1], clusters=[0, 0, 1, 1])
-    assert clustered.warning == "the band says nothing: 2.0 clusters of equal weight would show as much"
-    assert (clustered.low[0], clustered.high[0]) == (0.0, 1.0)
-    real = risk_band([0.0, 2.0, 0.0], [3, 2, 1])
-    assert (real.low[0], real.high[0]) == (0.0, np.inf)
-
-
-def test_inversion_where_nothing_is_certain_or_everything():
-    """No threshold whole below the risk: 0; a risk above the band: full coverage."""
-    band = risk_band([1, 0, 1, 0], [4, 3, 2, 1])
-    assert band.coverage_at_risk_interval(0.01)[:3] == (0.0, 1.0, 0.0) or band.low[-1] > 0.01
-    assert band.coverage_at_risk_interval(1.0)[:3] == (1.0, 1.0, 1.0)
-    assert set(band.table()) == {"threshold", "coverage", "risk", "low", "high", "rests_on"}
-
-
-def test_each_interval_of_a_band_says_what_it_rests_on():
-    """Rows, or clusters by the sizes of what is accepted; fewer than thirty are named."""
-    score, cluster = np.arange(400.0), np.repeat(np.arange(40), [50] + [350 // 39] * 38 + [350 - 38 * (350 // 39)])
-    loss = np.arange(400) % 7 == 0
-    rows, band = risk_band(loss * 1.0, score), risk_band(loss * 1.0, score, clusters=cluster)
-    assert rows.at(399.0).warning == "rests on about 1 row"
-    assert (rows.at(300.0).warning, str(rows.at(300.0).rests_on)) == (None, "rests on about 100 rows")
-    sizes = np.bincount(cluster[score >= 150.0])
-    number = sizes.sum() ** 2 / np.sum(sizes**2)
-    assert band.at(150.0).rests_on == RestsOn(pytest.approx(number), "clusters")
-    assert band.at(150.0).warning == f"rests on about {number:.0f} clusters"
-    assert band.warning is None
-    whole = risk_band(loss * 1.0, score, clusters=cluster, kind="simultaneous", min_coverage=0.5)
-    number = whole.rests_on[whole.coverage >= 0.5]
-    room = f"where 20 or more do (here up to {number.max():.0f}), no room for clusters that are wrong as a whole"
-    assert whole.warning == f"rests on about {number.min():.0f} clusters; {room}"
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"method": "dkw"}, "method='dkw' gives no pointwise band; choose from auto, clopper-pearson, influence"),
-        ({"kind": "simultaneous", "method": "influence"}, "gives no simultaneous band; choose from auto, multiplier"),
-        ({"kind": "uniform"}, "kind='uniform' is not known"),
-        ({"risk": "excess"}, "risk='excess' is not known"),
-        ({"level": 1.0}, "level must lie inside"),
-        ({"clusters": [1, 1, 1, 1]}, "clusters holds a single cluster"),
-        ({"method": "clopper-pearson", "sample_weight": [1, 2, 1, 1]}, 'needs a 0/1 loss .* use method="influence"'),
-        ({"kind": "simultaneous", "method": "dkw", "clusters": [1, 2, 1, 1]}, 'use method="multiplier"'),
-        ({"kind": "simultaneous", "n_draws": 10}, "n_draws must be a whole number >= 100, got 10"),
-        ({"min_coverage": 0.1}, "min_coverage=0.1 belongs to a simultaneous band"),
-        ({"kind": "simultaneous", "method": "dkw", "min_coverage": 0.1}, "min_coverage=0.1 belongs to"),
-        ({"kind": "simultaneous", "min_coverage": 10}, r"min_coverage must lie in \[0, 1\]"),
-    ],
-)
-def test_bad_input_is_refused_with_a_remedy(options, message):
-    """Each message names the argument and what to do."""
-    refused(ValueError, message, risk_band, [0, 1, 0, 1], [5, 6, 7, 8], **options)
-
-
-def test_bad_questions_are_refused():
-    """NaN thresholds, negative risks, losses beyond DKW's range."""
-    band = risk_band([0, 1], [1, 2])
-    refused(ValueError, "threshold is NaN", band.at, np.nan)
-    refused(TypeError, r"threshold must be a number .* got 'half'", band.at, "half")
-    refused(TypeError, "risk must be a number >= 0, got '5 %'", band.coverage_at_risk_interval, "5 %")
-    refused(ValueError, "give a fraction, not per cent", band.coverage_at_risk_interval, -1.0)
-    with pytest.raises(abstain.UnmetNeed, match=r"needs losses in \[0, 1\], the largest is 3"):
-        risk_band([0, 3], [1, 2], kind="simultaneous", method="dkw")
-
-
-def test_max_t_of_independent_pairs_is_sidaks_and_never_beats_the_single_p_value():
-    """1 - (1 - p)^3 of three, and no p-value gets smaller."""
-    covariance = np.diag([1.0, 0.0, 1.0, 0.0, 1.0, 0.0])
-    pairs = np.array([[0, 1], [2, 3], [4, 5]])
-    p = np.array([0.001, 0.03, 0.5])
-    adjusted, single = max_t(p, covariance, pairs, 0.95, np.random.default_rng(0))
-    assert adjusted == pytest.approx(1 - (1 - p) ** 3, abs=0.004)
-    assert single == pytest.approx(1 - 0.95 ** (1 / 3), rel=0.05)
-    tiny, _ = max_t(np.array([1e-40, 0.5, 1.0]), covariance, pairs, 0.95, np.random.default_rng(0))
-    assert tiny[0] <= 3e-40
 
 
 @given(

@@ -9,7 +9,7 @@ from scipy.special import ndtr, ndtri
 
 import abstain
 from abstain.inference import bootstrap, replicates
-from abstain.inference._bootstrap import _bca, _left_out, _share_below
+from abstain.inference._bootstrap import _left_out, _share_below
 from abstain.inference._influence import terms_of
 from abstain.inference._resample import Sampling
 from tests.inference.populations import POPULATIONS
@@ -67,17 +67,6 @@ def test_an_end_that_is_the_most_extreme_replicate_says_so(n, said):
     assert ("the most extreme replicate" in str(found.warning)) == said
 
 
-def test_bca_without_bias_and_skewness_is_the_percentile_interval():
-    """z0 = 0 and a = 0 leave the tails where they are; a skew to the right moves both up."""
-    tails = np.array([0.025, 0.975])
-    moved, right = _bca(tails, 0.5, 0.0), _bca(tails, 0.5, 0.05)
-    np.testing.assert_allclose(moved, tails, atol=1e-15)
-    assert (right > tails).all()
-    z = ndtri(0.6) + ndtri(tails)
-    np.testing.assert_allclose(_bca(tails, 0.6, 0.1), ndtr(ndtri(0.6) + z / (1.0 - 0.1 * z)), atol=1e-15)
-    assert _bca(tails, 1.0, 0.0) is None
-
-
 @pytest.mark.parametrize("clusters", [None, np.arange(90) // 3])
 def test_bca_is_its_formula(clusters):
     """Efron's, from the influences of rows or the sums of clusters."""
@@ -130,23 +119,6 @@ def test_bca_of_a_metric_without_gradient():
 # ---------------------------------------------------------------------- thin data and bad input
 
 
-def test_undefined_replicates_are_left_out_and_counted():
-    """One error in eight is missing from a third of the resamples."""
-    result = bootstrap("auroc_f", [0, 0, 0, 1, 0, 0, 0, 0], range(8), n_resamples=200, rng=0)
-    assert 0 < result.n_undefined < 120
-    assert result.defined.size == 200 - result.n_undefined
-    interval = result.interval(0.9)
-    assert f"{result.n_undefined} of 200 replicates are undefined" in interval.warning
-    assert "too few failures or successes" in interval.warning
-
-
-def test_an_unattainable_risk_counts_as_coverage_zero():
-    """A replicate that rejects everything is an outcome, not a gap."""
-    result = bootstrap("coverage_at_risk(risk=0.2)", [1, 0, 0, 0, 0, 0], [6, 5, 4, 3, 2, 1], n_resamples=200)
-    assert result.n_undefined == 0
-    assert (result.replicates == 0.0).any()
-
-
 def test_no_error_gives_a_bound_and_no_score_a_reason():
     """Without spread: the binomial bound; undefined on the data: NaN with the reason."""
     assert bootstrap("augrc", np.zeros(50), range(50)).interval().method == "binomial bound"
@@ -170,34 +142,6 @@ def test_few_resamples_and_few_clusters_are_said():
     assert np.isnan(two.low)
     single = bootstrap("aurc", loss, score, strata=np.arange(90) == 0, n_resamples=100)
     assert "the smallest stratum holds 1 sample(s)" in str(single.warning)
-
-
-def test_bad_input_is_refused_with_a_remedy():
-    """Each message names the argument and what to do."""
-    for options, error, message in (
-        ({"clusters": [1, 1, 1, 1]}, ValueError, "clusters holds a single cluster; at least two"),
-        ({"clusters": [1, 1, 2]}, ValueError, "lengths differ"),
-        ({"clusters": [1.0, np.nan, 2.0, 2.0]}, ValueError, r"clusters\[1\] is missing"),
-        ({"clusters": [1, 1, 2, 2], "strata": [0, 1, 0, 0]}, ValueError, "the cluster of sample 0 lies in two strata"),
-        ({"strata": [0, 1, 2, 3]}, ValueError, "every stratum holds a single sample"),
-        ({"n_resamples": 1}, ValueError, "n_resamples must be a whole number >= 2, got 1"),
-        ({"backend": "cuda"}, ValueError, "backend='cuda' is not known"),
-        ({"metric": "brier_score"}, abstain.UnmetNeed, "brier_score depends on no .* score; .* give it the labels"),
-        ({"metric": "oc_auc_classifier"}, abstain.UnmetNeed, "oc_auc_classifier takes probabilities, not"),
-        ({"metric": "ece"}, abstain.UnmetNeed, "confidence scores that are probabilities"),
-    ):
-        metric = options.pop("metric", "aurc")
-        refused(error, message, bootstrap, metric, [0, 1, 0, 1], [5, 6, 7, 8], **options)
-
-
-def test_columns_must_be_the_same_samples():
-    """Resamples are shared, so lengths must agree; something must be given."""
-    with pytest.raises(ValueError, match=r"the columns hold \[3, 2\] samples"):
-        replicates(["aurc"], [([0, 1, 0], [1, 2, 3]), ([0, 1], [1, 2])])
-    refused(TypeError, r"columns must be a list of pairs; for a single one give", replicates, ["aurc"], [])
-    with pytest.raises(TypeError, match=r"columns must be a list of pairs; for a single one give"):
-        replicates(["aurc"], ([0, 1, 0], [1, 2, 3]))
-    refused(ValueError, "give a fraction, not per cent", bootstrap("aurc", [0, 1], [1, 2]).interval, 95)
 
 
 def test_numba_is_asked_for_by_name(monkeypatch):

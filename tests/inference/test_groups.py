@@ -1,7 +1,5 @@
 """Strata and clusters: small ones, samples of weight 0, columns of any library, missing groups."""
 
-import re
-
 import numpy as np
 import pytest
 
@@ -59,32 +57,6 @@ def test_samples_of_weight_0_make_no_cluster():
 
 
 CONSTRUCTORS = {"numpy": "array", "pandas": "Series", "polars": "Series", "pyarrow": "array"}
-
-
-def with_weightless(seed):
-    """Return columns (loss, score, weight, cluster), and the same among rows of weight 0 in clusters of their own."""
-    rng = np.random.default_rng(seed)
-    n = 60
-    rows = (rng.random(n) < 0.3) * 1.0, np.round(rng.random(n), 1), rng.random(n) + 0.1, rng.integers(0, 8, n)
-    more = np.ones(n), np.round(rng.random(n), 2) - 0.5, np.zeros(n), rng.integers(8, 99, n)
-    order = rng.permutation(2 * n)
-    return rows, tuple(np.concatenate(pair)[order] for pair in zip(rows, more, strict=True))
-
-
-@pytest.mark.parametrize("risk", ["selective", "generalized"])
-@pytest.mark.parametrize("clustered", [False, True])
-def test_samples_of_weight_0_leave_the_band_as_it_is(risk, clustered):
-    """They make no cluster: eight are few, and each interval says how few count."""
-    bands = []
-    for loss, score, weight, cluster in with_weightless(4):
-        given = {"sample_weight": weight, "clusters": cluster if clustered else None}
-        bands.append(abstain.inference.risk_band(loss, score, risk=risk, **given))
-    one, two = bands
-    for name, column in one.table().items():
-        np.testing.assert_allclose(two.table()[name], column, rtol=1e-12)
-    note = one.at(one.threshold[-1]).warning
-    assert two.at(two.threshold[-1]).warning == note
-    assert bool(re.fullmatch(r"rests on about [67] clusters", note or "")) == clustered
 
 
 @pytest.mark.parametrize("library", CONSTRUCTORS)

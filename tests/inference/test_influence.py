@@ -6,12 +6,8 @@ import numpy as np
 import pytest
 
 import abstain
-from abstain import UnmetNeed, inference, metrics
+from abstain import inference, metrics
 from abstain.inference._influence import gradient, tables
-from abstain.inference._spread import scatters
-from abstain.inference._unseen import Sizes, augmented
-from abstain.metrics import Derived
-from tests.refusal import refused
 
 SMOOTH = [
     "risk", "accuracy", "aurc", "aurc(estimator=interpolated)", "augrc", "sele", "e_aurc", "e_augrc", "naurc", "naugrc",
@@ -88,35 +84,6 @@ def test_covariance_of_differences_is_that_of_the_pair():
     assert np.linalg.matrix_rank(inference.covariance(a, a), tol=1e-12) == 1
 
 
-@pytest.mark.parametrize("spec", ["coverage_at_risk", "fpr95_error", "aurc_achievable", "mce"])
-def test_metrics_without_a_gradient_say_what_to_use(spec):
-    """Quantile jumps and biased metrics are refused with the remedy or the reason."""
-    loss, score, _ = draw(6)
-    refused(UnmetNeed, "no standard error from its gradient", abstain.standard_error, spec, loss, score)
-
-
-@pytest.mark.parametrize("function", [abstain.standard_error, inference.influence])
-@pytest.mark.parametrize("metric", ["auroc_f", "selective_risk(threshold=2.0)"])
-def test_an_undefined_metric_is_named_with_its_reason(function, metric):
-    with pytest.raises(ValueError, match=r"(auroc_f|selective_risk) has no .*: (there is no failure|nothing is acc)"):
-        function(metric, [0, 0, 0], [0.1, 0.2, 0.3])
-
-
-def test_covariance_refuses_what_is_no_influence():
-    with pytest.raises(ValueError, match=r"influences\[1\] is not finite: influences\[1\]\[0\] = nan"):
-        inference.covariance([0.1, -0.1], [np.nan, 0.0])
-    refused(ValueError, "sample_weight sums to 0", inference.covariance, [0.1, -0.1], sample_weight=[0.0, 0.0])
-    refused(ValueError, "sample_weight", inference.covariance, [0.1, -0.1], sample_weight=[2.0, -1.0])
-
-
-def test_bad_groups():
-    """A single cluster, and groups of another length, are refused."""
-    loss, score, _ = draw(6)
-    refused(ValueError, "single cluster", abstain.standard_error, "aurc", loss, score, clusters=np.zeros(loss.size))
-    refused(ValueError, "strata", abstain.standard_error, "aurc", loss, score, strata=[1, 2])
-    refused(TypeError, "at least one", inference.covariance)
-
-
 def test_a_wide_tie_holds_the_threshold():
     """Where one tie is wider than the window, the influence is that at a fixed threshold."""
     loss = np.tile([0.0, 1.0, 0.0, 0.0], 50)
@@ -125,48 +92,6 @@ def test_a_wide_tie_holds_the_threshold():
     at_threshold = gradient(metrics.get("selective_risk", threshold=0.9), blocks)
     np.testing.assert_allclose(at_coverage.weight, at_threshold.weight)
     np.testing.assert_allclose(at_coverage.loss, at_threshold.loss)
-
-
-@pytest.mark.parametrize("name", ["augrc", "e_augrc", "naugrc", "aurc", "e_aurc", "naurc"])
-@pytest.mark.parametrize("digits", [None, 2])
-@pytest.mark.parametrize("size", [Sizes(1.0, 1.0, 1.0), Sizes(0.0, 0.0, 1.0), Sizes(0.4, 0.3, 2.0)])
-def test_a_gradient_that_follows_from_the_table_before(monkeypatch, name, digits, size):
-    """It is that of a table with the same columns, and its value is."""
-    rng, metric = np.random.default_rng(1), abstain.metrics.get(name)
-    score = rng.random(500) if digits is None else np.round(rng.random(500), digits)
-    blocks = abstain.TieBlocks.from_samples(rng.random(500) > score, score, keep_samples=True, oracle=True)
-    monkeypatch.setattr("abstain.metrics._augrc.KEPT", 0)
-    plain = augmented(blocks, size)[0]
-    monkeypatch.setattr("abstain.inference._unseen.MOST_KEPT", 0)
-    grown = augmented(blocks, size)[0]
-    assert type(grown) is not type(plain)
-    with metrics.keeping_one(blocks):
-        found, expected = metric.gradient_of(grown), metric.gradient_of(plain)
-        assert isinstance(found, Derived)
-        np.testing.assert_allclose(found.weight, expected.weight, rtol=1e-10, atol=1e-15)
-        np.testing.assert_allclose(found.loss, expected.loss, rtol=1e-10, atol=1e-15)
-    assert metric(grown) == pytest.approx(metric(plain), rel=1e-12)
-    assert not isinstance(metric.gradient_of(grown), Derived)  # nothing is kept from here on
-
-
-@pytest.mark.parametrize("kind", ["ties", "perfect", "reversed", "mostly wrong", "all right", "all wrong"])
-def test_sums_of_squares_from_the_scatter_of_two_columns(kind):
-    """They are those of the terms, also where these nearly vanish."""
-    rng = np.random.default_rng(2)
-    score = np.round(rng.random(3000), 1 if kind == "ties" else 9)
-    loss = {
-        "ties": rng.random(3000) > score, "perfect": score < 0.1, "reversed": score > 0.9,
-        "mostly wrong": rng.random(3000) < 0.995, "all right": np.zeros(3000), "all wrong": np.ones(3000),
-    }[kind]  # fmt: skip
-    blocks = abstain.TieBlocks.from_samples(loss, score, keep_samples=True)
-    own = abstain.metrics.get("augrc").gradient_of(blocks)
-    for right, share in (((1, 0, 0), (1, 0)), ((3.0, -0.2, 1e-4), (2.0, 1e-3)), ((0, 0, 0), (0, 0))):
-        derived = Derived(own, right, share)
-        parts = scatters(own, blocks)
-        found = sum(part.square(*terms) for part, terms in zip(parts, derived.terms, strict=True))
-        weight, per_loss = derived.weight, derived.loss
-        expected = np.sum((blocks.weight - blocks.loss) * weight**2 + blocks.loss * (weight + per_loss) ** 2)
-        assert found == pytest.approx(expected, rel=1e-11, abs=1e-300)
 
 
 # ---------------------------------------------------------------------- memory

@@ -10,7 +10,6 @@ from scipy.special import expit, logit
 import abstain
 from abstain import inference, metrics
 from tests.inference.populations import allowance
-from tests.refusal import refused
 
 
 @pytest.mark.parametrize(("errors", "n"), [(0, 10), (3, 10), (10, 10), (7, 1000), (1, 1)])
@@ -21,36 +20,11 @@ def test_clopper_pearson_inverts_the_binomial(errors, n):
     assert (low, high) == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [((5, 4), "at most n"), ((-1, 4), "errors must be a whole"), ((2.5, 4), "errors.*got 2.5"), (("2", 4), "got .2."),
-     ((0, 0), "n must be a whole"), ((1, 4, 1.0), "inside"),
-     ((1, 4, 95), "level must lie")],
-)  # fmt: skip
-def test_bad_binomial_arguments(arguments, message):
-    """Counts and levels outside their ranges are named."""
-    refused(ValueError, message, inference.clopper_pearson, *arguments)
-
-
 def problem(n=400, seed=0):
     """Scores that inform, with about 20 % errors."""
     rng = np.random.default_rng(seed)
     score = rng.random(n)
     return (rng.random(n) < 0.4 * (1.0 - score)).astype(float), score
-
-
-def test_a_coverage_without_accepted_errors_has_the_binomial_interval():
-    """No accepted error shows no spread: a local slope alone gave [0, 0.02] for 16 correct answers of 20."""
-    score = np.linspace(0, 1, 20)
-    loss = np.where(score == score[2], 1, 0)
-    found = abstain.confidence_interval("selective_risk(coverage=0.8)", loss, score)
-    assert (found.low, found.high) == inference.clopper_pearson(0, 16)
-    assert "no error among 16 accepted" in found.warning
-    mirrored = abstain.confidence_interval("selective_accuracy(coverage=0.8)", loss, score)
-    assert (mirrored.low, mirrored.high) == pytest.approx((1 - found.high, 1.0))
-    assert abstain.confidence_interval("selective_risk(coverage=0.9)", loss, score).method == "log-t"
-    per_case = abstain.confidence_interval("generalized_risk(coverage=0.8)", loss, score)
-    assert (per_case.low, per_case.high) == inference.clopper_pearson(0, 20)
 
 
 def test_one_error_is_no_worse_than_the_worst_ranking_at_the_largest_rate():
@@ -107,15 +81,6 @@ def test_large_clusters_count_among_what_is_accepted():
     share = 360.0 / 408.0 * (1.0 - 0.025 ** (1.0 / 12.0))
     assert found.high == pytest.approx(found.estimate + share * (1.0 - found.estimate))
     assert "few clusters" not in str(abstain.confidence_interval("risk", loss, score, **design).warning)
-
-
-def test_the_generalized_risk_at_a_threshold_is_a_share_of_all_samples():
-    """Accepted errors per sample: binomial, exact, with all samples in the denominator."""
-    score, loss = np.linspace(0, 1, 20), np.tile([0, 1], 10)
-    found = abstain.confidence_interval("generalized_risk(threshold=0.5)", loss, score)
-    errors = int(loss[score >= 0.5].sum())
-    assert found.method == "Clopper-Pearson"
-    assert (found.low, found.high, found.estimate) == (*inference.clopper_pearson(errors, 20), errors / 20)
 
 
 @pytest.mark.parametrize("size", [1, 7])
@@ -196,22 +161,6 @@ def test_an_image_has_the_image_of_the_interval(metric, weighted, method):
     assert (one.df, one.method) == (pytest.approx(base.df), base.method)
 
 
-def test_an_image_without_errors_is_bounded_from_the_other_side():
-    """The accuracy-rejection area of a clean sample is at least one minus what the AURC is at most."""
-    found = abstain.confidence_interval("accuracy_rejection_area", [0] * 100, range(100))
-    base = abstain.confidence_interval("aurc", [0] * 100, range(100))
-    assert (found.low, found.high) == (1.0 - base.high, 1.0)
-    assert "no error occurred: at least 0.8" in found.warning
-
-
-@pytest.mark.parametrize("name", ["auroc_f", "naurc", "aurc", "e_augrc", "average_precision_error"])
-@pytest.mark.parametrize("loss", [np.zeros(20), np.ones(20), np.eye(1, 20)[0]])
-def test_degenerate_inputs_never_give_a_silent_nan(name, loss):
-    """All right, all wrong, one error: finite ends or a warning that says why not."""
-    interval = abstain.confidence_interval(name, loss, np.linspace(1, 0, 20))
-    assert np.isfinite([interval.low, interval.high]).all() or interval.warning
-
-
 def test_means_over_predictions_have_intervals():
     """NLL and Brier score of the vector: a mean, so the standard error is that of a mean; clusters and weights too."""
     rng = np.random.default_rng(3)
@@ -232,39 +181,6 @@ def test_means_over_predictions_have_intervals():
         assert drawn.high == pytest.approx(interval.high, rel=0.05)
 
 
-@pytest.mark.parametrize("metric", ["classwise_ece", "oc_auc_classifier", "auroc_accepted_area"])
-@pytest.mark.parametrize(
-    "function",
-    [
-        abstain.confidence_interval,
-        abstain.standard_error,
-        inference.bootstrap,
-        lambda metric, loss, score: inference.permutation_test(loss, score, score, metric),
-    ],
-)
-def test_metrics_of_probabilities_are_refused_by_name(function, metric):
-    refused(abstain.UnmetNeed, f"{metric} takes probabilities", function, metric, [0, 1, 0], [0.3, 0.2, 0.1])
-
-
-def test_metrics_without_interval_say_why():
-    """Hull areas and ECE get none by default; the estimate is still there."""
-    loss, score = problem()
-    for name in ("ece", "aurc_achievable", "mce"):
-        interval = abstain.confidence_interval(name, loss, score)
-        assert np.isnan(interval.low)
-        assert interval.estimate > 0
-        assert "bias" in interval.warning
-
-
-def test_few_clusters_and_wide_ties_warn():
-    """Fewer than ten clusters, and a coverage at the edge of a wide tie, are flagged."""
-    loss, score = problem()
-    clustered = abstain.confidence_interval("augrc", loss, score, clusters=np.arange(400) % 6)
-    assert "only 6 clusters" in clustered.warning
-    tied = abstain.confidence_interval(metrics.get("selective_risk", coverage=0.5), loss, (score > 0.5) * 1.0)
-    assert "edge of a wide tie" in tied.warning
-
-
 @pytest.mark.parametrize("n", [5, 10, 20])
 def test_a_few_samples_have_the_degrees_of_freedom_of_a_mean(n):
     rng = np.random.default_rng(n)
@@ -272,31 +188,6 @@ def test_a_few_samples_have_the_degrees_of_freedom_of_a_mean(n):
     found = [abstain.confidence_interval("risk", loss, range(n)) for loss in losses]
     assert all(each.df <= n - 1 for each in found)
     assert np.mean([each.low <= 0.5 <= each.high for each in found]) >= 0.95 - allowance(0.95, 500)
-
-
-@pytest.mark.parametrize(
-    "call", [abstain.confidence_interval, inference.bootstrap, lambda m, a, b: inference.replicates([m], [(a, b)]),
-             lambda m, a, b: inference.risk_band(a, b), inference.influence, abstain.standard_error],
-)  # fmt: skip
-def test_missing_scores_are_refused_without_a_policy_that_does_not_exist(call):
-    """The remedy is one that these functions have."""
-    with pytest.raises(ValueError, match=r"confidence holds NaN.*\[1\].*reject them by -inf") as caught:
-        call("augrc", [0, 1, 0], [0.5, np.nan, 0.7])
-    assert "nan_policy" not in str(caught.value)
-
-
-def test_options_of_a_wrong_type_are_named():
-    """No error of NumPy or of Python's operators comes through."""
-    loss, score = problem()
-    for options, message in (
-        ({"level": 95}, r"level must lie in \[0, 1\], got 95"),
-        ({"level": "0.95"}, r"level must be a number in \[0, 1\], got '0.95'"),
-        ({"n_resamples": "100", "method": "percentile"}, "n_resamples must be a whole number >= 2, got '100'"),
-        ({"n_resamples": 2.5, "method": "percentile"}, "n_resamples must be a whole number >= 2, got 2.5"),
-        ({"rng": -1, "method": "percentile"}, "rng=-1 is no seed; give a whole number"),
-        ({"rng": "x", "method": "percentile"}, "rng='x' is no seed"),
-    ):
-        refused((TypeError, ValueError), message, abstain.confidence_interval, "augrc", loss, score, **options)
 
 
 # ---------------------------------------------------------------------- both ends on every scale

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import abstain
-from abstain.inference import holm, kendall_tau, letter_groups, wilcoxon_over_resamples
-from tests.refusal import refused
+from abstain.inference import kendall_tau, letter_groups, wilcoxon_over_resamples
 
 
 @pytest.fixture(scope="module")
@@ -101,23 +100,6 @@ def test_the_published_procedure_comes_with_its_caution(study):
     assert not study.rankings["augrc"].better[good, fair]
 
 
-def test_bad_input(data, study):
-    loss, scores = data
-    with pytest.raises(ValueError, match="n_resamples must be a whole number >= 100"):
-        abstain.ranking_study(loss, scores, n_resamples=50)
-    refused(ValueError, "metrics is empty", abstain.ranking_study, loss, scores, metrics=())
-    refused(ValueError, "did you mean", abstain.ranking_study, loss, scores, metrics="augr")
-    refused(KeyError, "no ranking by 'risk'", study.kendall, "risk", "aurc")
-    refused(KeyError, "did you mean 'good'", study.rankings["aurc"].of, "god")
-    refused(ValueError, "single metric", abstain.ranking_study(loss, scores, metrics="augrc", n_resamples=100).kendall)
-    refused(ValueError, r"lengths differ \(one: 2, other: 3\)", kendall_tau, [1, 2], [1, 2, 3])
-    refused(ValueError, "a ranking needs at least two", kendall_tau, [1], [1])
-    refused(ValueError, r"other holds NaN: other\[1\]", kendall_tau, [1, 2], [1, np.nan])
-    refused(TypeError, "one must be numeric", kendall_tau, ["a", "b"], [1, 2])
-    assert kendall_tau([np.inf, 2, np.inf], [3, 2, 3]) == pytest.approx(1.0, abs=1e-12)
-    refused(ValueError, "replicates must have shape", wilcoxon_over_resamples, [1.0, 2.0])
-
-
 # ---------------------------------------------------------------------- letters: shared by what does not differ
 
 
@@ -153,19 +135,3 @@ def test_more_groups_than_letters():
     letters = letter_groups(1 - np.eye(60))
     assert len(set(letters)) == 60
     assert letters[52] == "(53)"
-
-
-def test_bad_matrices():
-    refused(ValueError, r"symmetric, but \[0, 1\] and \[1, 0\] differ", letter_groups, [[0, 1], [0, 0]])
-    refused(ValueError, r"symmetric matrix, got shape \(1, 2\)", letter_groups, [[0, 1]])
-    refused(ValueError, "differs from itself", letter_groups, [[1]])
-
-
-def test_what_is_no_p_value_is_named():
-    for p, error, message in (
-        ([0.1, np.nan], ValueError, r"p_values is outside \[0, 1\]: p_values\[1\] = nan"),
-        ([0.1, 5], ValueError, r"p_values\[1\] = 5.0"),
-        (["a"], TypeError, "p_values must be numeric"),
-        ([[0.1]], ValueError, "p_values must be one-dimensional"),
-    ):
-        refused(error, message, holm, p)

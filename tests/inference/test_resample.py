@@ -13,15 +13,13 @@ import abstain
 from abstain._checks import Undefined
 from abstain.inference import _resample, replicates
 from abstain.inference._resample import LANES, Sampling, resampling
-from abstain.inference._scans import TINY, Column, _tally, _tied, _untied, formula, scan, tally
+from abstain.inference._scans import TINY, Column, _tally, _tied, _untied, scan, tally
 from abstain.metrics import get
 from abstain.metrics import names as metric_names
-from tests.metrics._problems import FEWER, needs_counts, problems_for
+from tests.metrics._problems import FEWER, problems_for
 from tests.strategies import problems
 
 TABLE_METRICS = [get(name) for name in metric_names() if get(name).input == "blocks"]
-SCANNED = ("aurc", "augrc", "risk", "accuracy", "accuracy_rejection_area", "augrc_unbiased")
-SCANNED_BINARY = ("e_aurc", "naurc", "e_augrc", "naugrc", "prediction_rejection_ratio", "auroc_f")
 
 
 def by_hand(metric, problem, count):
@@ -50,51 +48,6 @@ def test_replicates_equal_the_metric_on_resampled_arrays(metric, data):
     wanted = [by_hand(metric, problem, count) for count in counts(problem.loss.size, 5, 3)]
     size = max(1.0, float(np.max(problem.loss)))
     np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-11 * size)
-
-
-def populations():
-    """Untied, tied and one-score columns; 0/1, graded and sparse losses; with and without weights."""
-    rng = np.random.default_rng(5)
-    n = 203
-    score = rng.random(n)
-    wrong = (rng.random(n) > score).astype(np.float64)
-    weight = rng.gamma(1.0, size=n) * (rng.random(n) < 0.9)
-    tied = np.round(score, 1)
-    graded = rng.exponential(size=n)
-    return {
-        "untied 0/1": (wrong, score, None),
-        "untied real": (graded, score, None),
-        "untied sparse real": (graded * wrong, score, None),
-        "tied 0/1": (wrong, tied, None),
-        "tied real": (graded, tied, None),
-        "one score": (wrong, np.zeros(n), None),
-        "no error": (np.zeros(n), score, None),
-        "every error": (np.ones(n), score, None),
-        "weighted 0/1": (wrong, score, weight),
-        "weighted tied real": (graded, tied, weight * 1e-9),
-    }
-
-
-@pytest.mark.parametrize("kind", populations())
-def test_scans_equal_the_general_path_and_each_other(kind):
-    """NumPy's scan, the compiled lanes and the table of each replicate agree to 1e-12."""
-    loss, score, weight = populations()[kind]
-    binary = bool(np.isin(loss, (0.0, 1.0)).all())
-    names = [name for name in SCANNED + SCANNED_BINARY * binary if binary or name != "accuracy"]
-    metrics = [get(name) for name in names]
-    if weight is not None:
-        metrics = [metric for metric in metrics if not needs_counts(metric)]
-    if loss.max() > 1.0:
-        metrics = [metric for metric in metrics if "unit_loss" not in metric.needs]
-    column = Column.of(loss, score, weight, oracle=True)
-    assert all(formula(metric, column) is not None for metric in metrics)
-    numpy = replicates(metrics, [(loss, score)], sample_weight=weight, n_resamples=70, rng=1, backend="numpy")
-    tables = [column.table(count) for count in counts(loss.size, 70, 1)]
-    general = np.array([[metric(table) for metric in metrics] for table in tables])
-    np.testing.assert_allclose(numpy[:, 0], general, rtol=1e-12, atol=1e-12)
-    pytest.importorskip("numba")
-    numba = replicates(metrics, [(loss, score)], sample_weight=weight, n_resamples=70, rng=1, backend="numba")
-    np.testing.assert_allclose(numba, numpy, rtol=1e-12, atol=1e-12)
 
 
 # ---------------------------------------------------------------------- counts
@@ -246,18 +199,6 @@ def test_kernels_in_python_equal_the_definition(problem):
         N, S, A, G = np.full(LANES, TINY), np.zeros(LANES), np.zeros(LANES), np.zeros(LANES)
         _untied(lanes, column.order, column.loss, N, S, A, G)
         np.testing.assert_allclose(np.array([N, S, A, G])[:, :2], wanted, rtol=1e-12, atol=1e-12 * n)
-
-
-def test_what_is_summed_in_integers_is_exact():
-    """Totals and AUGRC sums of 0/1 losses are integers and halves: equal bit for bit."""
-    rng = np.random.default_rng(1)
-    loss, score = (rng.random(3000) < 0.2).astype(float), rng.random(3000)
-    column = Column.of(loss, score, None, oracle=False)
-    _, counts = next(resampling(3000).chunks(20, rng))
-    found = scan(column, counts, True)
-    for r, count in enumerate(counts):
-        weight, total, _, generalized = sums_by_definition(column, count)
-        assert (found.weight[r], found.loss[r], found.generalized[r]) == (weight, total, generalized)
 
 
 @pytest.mark.parametrize("tied", [False, True])

@@ -86,18 +86,6 @@ def test_pairing_of_runs_is_an_argument_with_a_sensible_default():
     assert "independent" in str(apart)
 
 
-def test_the_table_shows_both_parts():
-    losses, scores = models(300, 4, 0.3, np.random.default_rng(2))
-    row = abstain.compare(losses, scores).table[0]
-    assert row["standard_error"] == pytest.approx(np.hypot(row["error_test"], row["error_runs"]))
-    assert row["n_runs"] == 4
-    assert row["low"] < row["estimate"] < row["high"]
-    losses["c"], scores["c"] = losses["a"][0], scores["a"][0]
-    mixed = abstain.compare(losses, scores)
-    assert np.isnan(mixed.difference("a", "c").error_runs)
-    assert "one training run of c" in str(mixed)
-
-
 def test_identical_runs_are_one_run():
     losses, scores = models(200, 1, 0.0, np.random.default_rng(3))
     once = abstain.compare(losses, scores).differences[0]
@@ -205,21 +193,6 @@ def test_a_few_large_clusters_are_named():
     assert "a few clusters hold most of the rows" in each.warning
     claim = inference.non_inferiority(losses, scores, "risk", margin=0.1, clusters=rows)
     assert "a few clusters hold most of the rows" in claim.warning
-
-
-def test_what_keeps_no_room_says_so():
-    """A bootstrap and several runs note that an unseen error has no room; one run by influence has none to note."""
-    rng = np.random.default_rng(0)
-    loss, scores = (rng.random((2, 300)) < 0.2) * 1.0, {name: rng.random((2, 300)) for name in ("a", "b")}
-    single = {name: score[0] for name, score in scores.items()}
-    for result in (
-        abstain.compare(loss, scores), abstain.compare(loss[0], single, method="bootstrap", n_resamples=50),
-        abstain.ranking_study(loss, scores, "augrc", n_resamples=100),
-        inference.non_inferiority(loss, scores, margin=0.2),
-    ):  # fmt: skip
-        assert any("no allowance for unseen errors" in note for note in result.notes())
-    for plain in (abstain.compare(loss[0], single), inference.non_inferiority(loss[0], single, margin=0.2)):
-        assert not any("no room" in note for note in plain.notes())
 
 
 def test_few_clusters_leave_room_for_some_that_are_wrong_as_a_whole():

@@ -21,17 +21,6 @@ def folder(tmp_path, do):
     return tmp_path
 
 
-def test_table_and_gains(folder, do):
-    """The table of the protocol, the sizes, and the gains beside those of noise."""
-    line = "joint test.npz close.npz far.npz --near close --far far --scores energy,neg_entropy --permutations 3"
-    parts = ["DS-AURC", "n: ID 150, close 60, far 90", "groups: near, far"]
-    parts += ["On close, it is not shown that a second threshold on energy"]
-    for more in ("", " --verbose"):
-        shown = do(line + more).out
-        assert [part for part in parts if part not in shown] == []
-        parts += ["close, energy", "permuted (noise)"]
-
-
 GAIN = {"set": "far", "score": "energy", "metric": "ds_f1", "gain": 0.03, "null_mean": 0.01, "null_sd": 0.01, "p": 0.01}
 
 
@@ -41,12 +30,9 @@ GAIN = {"set": "far", "score": "energy", "metric": "ds_f1", "gain": 0.03, "null_
         ([{"p": 0.049}], "is shown that a second threshold on energy helps (gain in DS-F1 0.0300, by chance 0.0100, p"),
         ([{"p": 0.05}], "it is not shown that a second threshold on energy helps"),
         ([{"p": 0.02}, {"gain": 0.02, "set": "close"}], "On far, it is shown"),
-        ([{"p": 0.025}, {"gain": 0.02, "set": "close"}], "0.0300, by chance 0.0100, p = 0.050)"),
-        ([{"gain": 0.02, "set": "close"}, {"p": 0.7}], "On far, it is not shown"),
         ([{}, {"metric": "ds_aurc"}], "(gain in DS-AURC 0.0300"),
         ([{"p": 0.05, "n_permutations": 20}], "0.0300, by chance 0.0100, p = 0.050)"),
         ([{"p": 0.05, "n_permutations": 19}], "by chance 0.0100, not tested, which takes 20 permutations)."),
-        ([{"p": 0.05, "n_permutations": 19, "gain": 0.01}], "0.0100, by chance 0.0100, p = 0.050)"),
         ([{"p": 0.06, "n_permutations": 39}, {"set": "close", "gain": 0.0}], "which takes 40 permutations)."),
         ([{"p": 0.01, "n_permutations": 9}], "On far, it is shown"),
     ],
@@ -70,35 +56,6 @@ def test_json_holds_the_values_of_the_functions(folder, do):
     assert value == expected
     assert found["groups"] == {"OOD": ["far"]}
     assert {row["metric"] for row in found["gains"]} == {"ds_f1", "ds_aurc"}
-
-
-def test_a_figure_has_the_scores_that_its_note_names(folder, do, monkeypatch):
-    """The confidence, the first other score and the first OOD set, of several."""
-    pytest.importorskip("matplotlib")
-    seen, evaluate = [], abstain.joint.evaluate
-    monkeypatch.setattr(abstain.joint, "evaluate", lambda *a, **k: (seen.append(k), evaluate(*a, **k))[1])
-    said = do("joint test.npz far.npz close.npz --scores energy,neg_entropy --permutations 0 --plot a.svg").err
-    assert "confidence msp, detector energy, OOD set far" in said
-    files = abstain.read_outputs("test.npz"), abstain.read_outputs("far.npz", unlabelled=True)
-    for kind, file in zip(("id", "ood"), files, strict=True):
-        for name, score in (("confidence", "msp"), ("detector", "energy")):
-            np.testing.assert_array_equal(seen[-1][f"{kind}_{name}"], abstain.scores.compute(score, file))
-
-
-def test_runs_and_training_strategies(folder, do):
-    """Folders with the same file names are further runs, or under a name another strategy."""
-    for number, name in enumerate(("again", "mixup")):
-        (folder / name).mkdir()
-        rng = np.random.default_rng(number + 1)
-        labels = rng.integers(0, 4, 150)
-        np.savez(folder / name / "test.npz", labels=labels, logits=rng.normal(size=(150, 4)) + 3.0 * np.eye(4)[labels])
-        np.savez(folder / name / "far.npz", logits=rng.normal(size=(90, 4)))
-    options = "--layout strategies --also again --also new=mixup --metric ds_aurc"
-    lines = do(f"joint test.npz far.npz {ENERGY} {options}").out.partition("\n\n")[2].splitlines()  # behind the verdict
-    assert lines[0] == "DS-AURC ↓, all sets"
-    own, new = ("".join(line for line in lines if line.startswith(name)) for name in (folder.name, "new"))
-    assert own.count("±") == 3  # two runs; msp, energy, accuracy
-    assert "±" not in new
 
 
 def test_scores_that_the_data_refuse_are_left_out_unless_asked_for(do):
@@ -125,7 +82,6 @@ def test_scores_that_the_data_refuse_are_left_out_unless_asked_for(do):
     ("options", "names"),
     [
         ("--confidence votes --scores energy", ["votes", "energy"]),
-        ("--confidence ext --scores votes,energy", ["ext", "votes", "energy"]),
         ("--confidence energy --scores 'v*,neg_gini'", ["energy", "votes", "neg_gini"]),
         ("--confidence votes", ["votes", "ext", "energy"]),
         ("", ["msp", "ext", "energy"]),
@@ -134,11 +90,9 @@ def test_scores_that_the_data_refuse_are_left_out_unless_asked_for(do):
 def test_columns_are_scores(folder, do, options, names):
     """The confidence and the OOD scores may be columns; what only some files hold is left out, unless asked for."""
     rng = np.random.default_rng(0)
-    for file, more in (("test", {"score_own": rng.random(150)}), ("far", {})):
+    for file, n, more in (("test", 150, {"score_own": rng.random(150)}), ("far", 90, {})):
         with np.load(f"{file}.npz") as archive:
-            columns = dict(archive)
-        n = len(columns["logits"])
-        np.savez(f"{file}.npz", **columns, **more, votes=rng.random(n), score_ext=rng.random(n))
+            np.savez(f"{file}.npz", **archive, **more, votes=rng.random(n), score_ext=rng.random(n))
     shown = do(f"joint test.npz far.npz --permutations 0 {options}")
     rows = [line.split()[0] for line in shown.out.partition("\n\n")[2].splitlines()[2:] if line]
     assert rows[0] == names[0]
@@ -163,17 +117,14 @@ def test_labels_of_ood_files_are_not_read(folder, do, labels):
         ("far.npz --near far --far far", "'far' is both near and far; choose one"),
         ("far.npz far.npz", "two OOD files have the same name"),
         ("far.npz --table table.doc", "extension '.doc' is no table; use .md, .tex, .html"),
-        ("far.npz --prevalence 1", "prevalence must lie in [0, 1)"),
         ("nothing.npz", "nothing.npz"),
         ("far.npz --also elsewhere", "elsewhere/test.npz: no such file"),
-        ("far.npz --permutations -1", "-1 is not in the range"),
         ("far.npz --scores enrgy", "'enrgy' is neither a score nor a column; did you mean 'energy'?"),
         ("far.npz --metric oscr", "--metric is for --layout sets and strategies, not single-double"),
         ("far.npz --layout sets --group far", "--group is for --layout strategies, not sets"),
         ("far.npz --scores knn", "test.npz: knn "),
         ("far.npz --fit close.npz --json close.npz", "close.npz: is an input and would be replaced"),
         ("far.npz --also . --json ./far.npz", "far.npz: is an input and would be replaced"),
-        ("far.npz --layout strategies --group fr", "group='fr' is not known; did you mean 'far'?"),
         ("empty.npz", "empty.npz: logits is empty"),
         ("nan.npz", "nan.npz: logits is not finite: logits[3, 1] = nan"),
         ("three.npz", "three.npz: 3 classes, but the ID set has 4; one network?"),
@@ -181,9 +132,8 @@ def test_labels_of_ood_files_are_not_read(folder, do, labels):
 )
 def test_wrong_usage_is_one_line(folder, do, line, message):
     """Exit code 2, one line on standard error, with the remedy."""
-    for name, logits in (("empty", np.zeros((0, 4))), ("nan", np.ones((5, 4))), ("three", np.ones((5, 3)))):
-        if name == "nan":
-            logits[3, 1] = np.nan
+    gap = np.where(np.arange(20) == 13, np.nan, 1.0).reshape(5, 4)
+    for name, logits in (("empty", np.zeros((0, 4))), ("nan", gap), ("three", np.ones((5, 3)))):
         np.savez(folder / f"{name}.npz", logits=logits)
     shown = do(f"joint test.npz {line}", 2)
     assert shown.out == ""

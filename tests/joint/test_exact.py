@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 import abstain
 from abstain.joint._ds_aurc import area
-from abstain.joint._ds_f1 import exact
 from abstain.joint._frontier import frontier, stairs
 from abstain.joint._problem import _weights, problem
 from tests.joint import references as slow
@@ -105,35 +104,6 @@ def test_weights_of_a_prevalence_that_is_no_fraction():
     """The odds of OOD rows are those of the prevalence."""
     inside, outside = _weights(700, 90, 1 / np.pi)
     assert outside * 90 / (inside * 700) == pytest.approx(1 / (np.pi - 1), rel=1e-12)
-
-
-@pytest.mark.parametrize("decimals", [None, 1])
-def test_the_compiled_search_takes_the_same_pairs(decimals, path):
-    """Branch and bound finds the same thresholds at every step with and without a compiler, not only the same area."""
-    data = problem(*random_problem(400, 300, decimals=decimals), 1 / np.pi)
-    found = stairs(data, False, True)
-    with taken("numpy"):
-        plain = stairs(data, False, True)
-    for one, other in zip(found, plain, strict=True):
-        np.testing.assert_array_equal(one.n_id_accepted, other.n_id_accepted)
-        np.testing.assert_array_equal(one.n_correct, other.n_correct)
-        np.testing.assert_array_equal(one.confidence_threshold, other.confidence_threshold)
-        np.testing.assert_array_equal(one.detector_threshold, other.detector_threshold)
-
-
-@many(300)
-@given(joint_problems(), st.sampled_from(["at_least", "exact"]))
-def test_ranks_give_the_values_of_scores(columns, operator):
-    """Guards calculate on ranks, which are ordered by tables instead of searches."""
-    data = problem(*columns)
-    ranks = data.ranked()
-    assert ranks.confidence.dtype.kind == ranks.detector.dtype.kind == "i"
-    for path in PATHS:
-        with taken(path):
-            assert exact(ranks).value == exact(data).value, path
-            for generalized in (False, True):
-                values = [area(each, operator, generalized=generalized).value for each in (ranks, data)]
-                assert values[0] == values[1], path
 
 
 @many(300, suppress_health_check=[HealthCheck.function_scoped_fixture])

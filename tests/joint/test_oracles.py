@@ -1,6 +1,7 @@
 """What stands around the exact search, each against its formula with the same draws, and every cell of the tables."""
 
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -160,45 +161,24 @@ def test_intervals_by_their_formula(case, prevalence):
 
 
 def test_every_number_of_an_evaluation():
-    """Values, guards and curves of both scores, of each alone, and their table, at a share of OOD samples."""
+    """Values and guards of both scores and of each alone, at each share of OOD samples, and the points of all pairs."""
     columns = random_problem(40, 30, 7, decimals=1)
     result = joint.evaluate(**columns.named, prevalence=0.2, n_permutations=4, n_splits=3, rng=8)
-    by = {"confidence": columns, "detector": columns.swapped()}
-    seen = result.to_dict()
-    assert (seen["n_id"], seen["n_ood"], seen["prevalence"], seen["prevalence_given"]) == (40, 30, 0.2, True)
-    assert seen["accuracy"] == pytest.approx(1 - columns.id_loss.mean())
-    assert result.aurc_optimum == joint.aurc_optimum(columns.id_loss)
-    for share, each in (("as in the data", None), ("balanced", 0.5), ("given", 0.2)):
-        rows = {row["metric"]: row for row in result.rows() if row["share"] == share}
-        nulls = {
-            name: joint.null_gain(**columns.named, metric=name, n_permutations=4, prevalence=each, rng=8)
-            for name in NAMES
-        }
-        for name in NAMES:
-            both = float(getattr(joint, name)(**columns.named, prevalence=each))
-            one = {
-                which: float(getattr(joint, name[3:])(part.id_loss, **part.alone, prevalence=each))
-                for which, part in by.items()
-            }
-            row, sign = rows[name], 1 if name == "ds_f1" else -1
-            expected = (one["confidence"], one["detector"], both, sign * (both - one["confidence"]))
-            assert (row["confidence"], row["detector"], row["both"], row["gain"]) == pytest.approx(expected, abs=1e-12)
-            null = nulls[name]
-            assert (row["null_mean"], row["null_sd"], row["p"]) == (null.null_mean, null.null_sd, null.p_value)
-            assert row["prevalence"] == (30 / 70 if each is None else each)
-            if each == 0.2:
-                assert seen["double"][name[3:]] == both
-                assert {which: values[name[3:]] for which, values in seen["single"].items()} == one
-                kept = seen["null_gain"][name]
-                assert (kept["gain"], kept["null_mean"], kept["p"]) == (null.gain, null.null_mean, null.p_value)
+    for (share, each), name in product((("as in the data", None), ("balanced", 0.5), ("given", 0.2)), NAMES):
+        (row,) = (row for row in result.rows() if (row["share"], row["metric"]) == (share, name))
+        null = joint.null_gain(**columns.named, metric=name, n_permutations=4, prevalence=each, rng=8)
+        both = float(getattr(joint, name)(**columns.named, prevalence=each))
+        one, two = (
+            float(getattr(joint, name[3:])(part.id_loss, **part.alone, prevalence=each))
+            for part in (columns, columns.swapped())
+        )
+        expected = (one, two, both, (1 if name == "ds_f1" else -1) * (both - one))
+        assert (row["confidence"], row["detector"], row["both"], row["gain"]) == pytest.approx(expected, abs=1e-12)
+        assert (row["null_mean"], row["null_sd"], row["p"]) == (null.null_mean, null.null_sd, null.p_value)
+        assert row["prevalence"] == (30 / 70 if each is None else each)
     carried = joint.transfer(**columns.named, n_splits=3, prevalence=0.2, rng=8)
     means = {"oracle": carried.oracle.mean(), "transferred": carried.transferred.mean()}
-    assert seen["transfer"] == pytest.approx(means)
-    assert tuple(seen["thresholds"].values()) == tuple(joint.ds_f1(**columns.named, prevalence=0.2).thresholds)
-    curves = result.frontiers
-    assert list(curves) == ["confidence", "detector", "both"]
-    areas = [curve.aurc() for curve in curves.values()]
-    assert areas == pytest.approx([result.aurc["confidence"], result.aurc["detector"], float(result.ds_aurc)])
+    assert result.to_dict()["transfer"] == pytest.approx(means)
     coverage, risk = result.pairs(4)
     inside, outside = (np.array(c) for c in (columns[:3], columns[3:]))
     points = set()
@@ -237,10 +217,8 @@ def values_of(one, score, name, prevalence):
         **{each: float(getattr(joint, each)(**both, **at)) for each in NAMES},
         "auroc": sklearn_metrics.roc_auc_score(is_id, merged),
         "oscr": joint.oscr(one.id_loss, **pair),
-        "aupr_in": joint.aupr_in(**pair),
-        "aupr_out": joint.aupr_out(**pair),
-        "fpr_at_id_recall95": joint.fpr_at_id_recall(**pair),
-        "fpr_at_ood_recall95": joint.fpr_at_ood_recall(**pair),
+        **{each: getattr(joint, each)(**pair) for each in ("aupr_in", "aupr_out")},
+        **{f"{each}95": getattr(joint, each)(**pair) for each in ("fpr_at_id_recall", "fpr_at_ood_recall")},
     }
 
 
@@ -282,77 +260,49 @@ def test_every_record_and_every_cell_of_the_tables():
         per_run = [np.mean([known[strategy, k, score, name].get(metric, np.nan) for name in sets]) for k in range(2)]
         return float(np.mean(per_run)), float(np.std(per_run, ddof=1))
 
-    near, far, every, inside = ("a", "b"), ("c",), ("a", "b", "c"), ("",)
+    near, far, inside = ("a", "b"), ("c",), ("",)
     alone = ("accuracy", "id_ece", "id_auroc_f", "id_aurc", "id_augrc")
-    both = ("fpr_at_id_recall95", "fpr_at_ood_recall95")
     layouts = [
-        ("single-double", {}, [(m, g) for m in ("f1", "aurc", "ds_f1", "ds_aurc") for g in (near, far)]),
-        ("single-double", {"strategy": "mixup"}, [("f1", near), ("f1", far), ("aurc", near)]),
-        ("strategies", {"metric": "ds_aurc"}, [("ds_aurc", every, "msp"), ("ds_aurc", every, "knn"),
-                                               ("accuracy", inside, "msp")]),
+        ("single-double", {"strategy": "mixup"}, [(m, g) for m in ("f1", "aurc", "ds_f1") for g in (near, far)]),
         ("strategies", {"group": "far"}, [("ds_f1", far, "msp"), ("ds_f1", far, "knn"), ("accuracy", inside, "msp")]),
-        ("tasks", {}, [(m, g, "msp") for m in ("auroc", both[0]) for g in (near, far)]
-         + [("id_aurc", inside, "msp"), ("accuracy", inside, "msp")]),
-        ("tasks", {"score": "knn", "fpr": "ood"}, [(m, g, "knn") for m in ("auroc", both[1]) for g in (near, far)]),
         ("reliability", {"score": "knn"}, [(m, inside, "knn") for m in alone]
-         + [(m, g, "knn") for m in ("auroc", both[0], "ds_f1", "ds_aurc") for g in (near, far)]),
-        ("detection", {}, [(m, g) for m in ("auroc", *both, "aupr_in", "aupr_out", "oscr") for g in (near, far)]),
-        ("sets", {"metric": "auroc", "strategy": "mixup"}, [("auroc", (name,)) for name in "abc"]),
+         + [(m, g, "knn") for m in ("auroc", "fpr_at_id_recall95", "ds_f1") for g in (near, far)]),
     ]  # fmt: skip
     for layout, options, wanted in layouts:
-        table = result.table(layout, **options)
-        by_score = layout in ("single-double", "detection", "sets")
-        names = ["msp", "knn"] if by_score else ["basic", "mixup"]
-        assert [row[0] for row in table.rows] == names
-        for name, row in zip(names, table.rows, strict=True):
+        names = ["msp", "knn"] if layout == "single-double" else ["basic", "mixup"]
+        rows = result.table(layout, **options).rows
+        assert [row[0] for row in rows] == names
+        for name, row in zip(names, rows, strict=True):
             for estimate, (metric, sets, *score) in zip(row[1:], wanted, strict=False):
-                where = (name, options.get("strategy", "basic")) if by_score else (score[0], name)
-                expected = cell(metric, *where, sets)
+                expected = cell(metric, *((score[0], name) if score else (name, "mixup")), sets)
                 shown = (estimate.value, estimate.spread)
                 assert shown == pytest.approx(expected, nan_ok=True, abs=1e-9), (layout, metric)
-        assert len(table.rows[0]) > len(wanted) or layout != "sets"
 
 
-def test_the_verdict_of_a_protocol():
+@pytest.mark.parametrize("seed", [1, 5])
+def test_the_verdict_of_a_protocol(seed):
     """The set of which the confidence accepts most at 95 % of ID rows."""
-    for seed in (1, 5):
-        one = run(seed)
-        result = joint.protocol([one], GROUPS, confidence="msp")
-        fpr = {
-            name: joint.fpr_at_id_recall(id_score=one.id_scores["msp"], ood_score=one.ood_scores[name]["msp"])
-            for name in "abc"
-        }
-        worst = max("abc", key=lambda name: fpr[name])
-        verdict = result.verdict
-        assert (verdict.status.name, verdict.score, verdict.n) == ("COMPARED", "msp", 50)
-        assert verdict.full_risk == pytest.approx(np.mean(one.id_loss))
-        (ood,) = (each for each in verdict.caveats if each.kind == "ood_answered")
-        assert ood.values["answered"] == fpr[worst]
-        assert f"of the OOD rows of {worst} would be answered at the threshold on msp that accepts 95 %" in ood.text
-        f1, aurc = (result.mean(name)[0] for name in ("f1", "aurc"))
-        assert verdict.reason.startswith(f"One threshold on msp has an F1 of {f1:.4f} and an AURC of {aurc:.4f}")
+    one = run(seed)
+    inside, outside = one.id_scores["msp"], one.ood_scores
+    result = joint.protocol([one], GROUPS, confidence="msp")
+    fpr = {name: joint.fpr_at_id_recall(id_score=inside, ood_score=outside[name]["msp"]) for name in "abc"}
+    worst, verdict = max("abc", key=lambda name: fpr[name]), result.verdict
+    assert (verdict.status.name, verdict.score, verdict.n) == ("COMPARED", "msp", 50)
+    assert verdict.full_risk == pytest.approx(np.mean(one.id_loss))
+    (ood,) = (each for each in verdict.caveats if each.kind == "ood_answered")
+    assert ood.values["answered"] == fpr[worst]
+    assert f"of the OOD rows of {worst} would be answered at the threshold on msp that accepts 95 %" in ood.text
+    f1, aurc = (result.mean(name)[0] for name in ("f1", "aurc"))
+    assert verdict.reason.startswith(f"One threshold on msp has an F1 of {f1:.4f} and an AURC of {aurc:.4f}")
 
 
-def test_notes_of_a_table():
-    """What was counted, the share, how often, and a score that points the wrong way on one set, the first."""
-    wrong = random_problem(50, 1, 1).id_loss
+def test_a_score_that_points_the_wrong_way_is_named():
+    """On the first such set; of the confidence nothing is said."""
     outside = {name: {"msp": np.zeros(9), "far": np.full(9, 5.0 if name != "a" else 0.0)} for name in "abc"}
-    one = joint.ScoredRun(wrong, {"msp": np.ones(50), "far": np.linspace(0, 1, 50)}, outside)
-    notes = joint.protocol([one], GROUPS, confidence="msp", prevalence=0.25).table().notes
-    assert "n: ID 50, a 9, b 9, c 9" in notes
-    assert "groups: near, far, unweighted means over their sets" in notes
-    assert f"ID accuracy {1 - wrong.mean():.4f}" in notes
-    assert "share of OOD samples: 0.25 for every set; confidence: msp" in notes
-    assert notes[-1] == "runs: 1"
-    reversed_ = [each.values for each in joint.protocol([one], GROUPS, confidence="msp").verdict.caveats
-                 if each.kind == "reversed"]  # fmt: skip
-    assert [(each["score"], each["auroc"], each["where"]) for each in reversed_] == [("far", 0.0, ", OOD rows of b")]
-    for given in (np.linspace(0, 1, 50), np.linspace(-9, 1, 50)):  # of the confidence nothing is said
-        backwards = joint.ScoredRun(wrong, {"far": given}, {"b": {"far": np.full(9, 0.99)}})
-        kinds = [each.kind for each in joint.protocol(backwards, {"x": ["b"]}, confidence="far").verdict.caveats]
-        assert kinds == ["ood_answered"]
-    assert [note[:15] for note in notes if "is higher for OOD" in note] == ["on b far is hig"]
-    two = joint.protocol([one, one], {"all": ["c"]}, confidence="msp").table("sets").notes
-    assert two[-1] == "runs: 2, mean ± standard deviation (divisor runs - 1)"
-    assert f"ID accuracy {1 - wrong.mean():.4f} ± 0" in two
-    assert not [note for note in two if note.startswith("groups:")]
+    one = joint.ScoredRun(np.arange(50) % 2, {"msp": np.ones(50), "far": np.linspace(0, 1, 50)}, outside)
+    caveats = joint.protocol([one], GROUPS, confidence="msp").verdict.caveats
+    values = [each.values for each in caveats if each.kind == "reversed"]
+    assert [(each["score"], each["auroc"], each["where"]) for each in values] == [("far", 0.0, ", OOD rows of b")]
+    backwards = joint.ScoredRun(one.id_loss, {"far": one.id_scores["far"]}, {"b": {"far": np.full(9, 0.99)}})
+    caveats = joint.protocol(backwards, {"x": ["b"]}, confidence="far").verdict.caveats
+    assert [each.kind for each in caveats] == ["ood_answered"]
