@@ -9,7 +9,7 @@ from scipy.special import ndtr, ndtri
 
 import abstain
 from abstain.inference import bootstrap, replicates
-from abstain.inference._bootstrap import _left_out, _share_below
+from abstain.inference._bootstrap import _bca, _left_out, _share_below
 from abstain.inference._influence import terms_of
 from abstain.inference._resample import Sampling
 from tests.inference.populations import POPULATIONS
@@ -88,6 +88,7 @@ def test_bca_is_its_formula(clusters):
 
 def test_replicates_equal_to_the_estimate_count_half():
     """A replicate may miss the estimate by rounding only."""
+    assert _bca(np.array([0.025, 0.975]), 1.0, 0.0) is None
     assert _share_below(np.array([0.1, 0.2, 0.2 + 1e-15, 0.3]), 0.2) == 0.5
 
 
@@ -107,16 +108,11 @@ def test_left_out_values_agree_with_the_influence():
 
 def test_bca_of_a_metric_without_gradient():
     """Left out one by one on few samples; refused with a remedy on many."""
-    loss, score = POPULATIONS[3].draw(150, np.random.default_rng(7))
-    interval = bootstrap("fpr95_error", loss, score, n_resamples=300).interval(0.9, "bca")
+    few, many = (POPULATIONS[3].draw(n, np.random.default_rng(7)) for n in (150, 3000))
+    interval = bootstrap("fpr95_error", *few, n_resamples=300).interval(0.9, "bca")
     assert interval.low <= interval.estimate <= interval.high
-    assert interval.method == "BCa"
-    loss, score = POPULATIONS[3].draw(3000, np.random.default_rng(7))
-    with pytest.raises(abstain.UnmetNeed, match='leave out 3000 samples one by one; use method="percentile"'):
-        bootstrap("fpr95_error", loss, score, n_resamples=100).interval(method="bca")
-
-
-# ---------------------------------------------------------------------- thin data and bad input
+    said = 'leave out 3000 samples one by one; use method="percentile"'
+    refused(abstain.UnmetNeed, said, bootstrap("fpr95_error", *many, n_resamples=100).interval, method="bca")
 
 
 def test_no_error_gives_a_bound_and_no_score_a_reason():
@@ -128,20 +124,18 @@ def test_no_error_gives_a_bound_and_no_score_a_reason():
 
 
 def test_few_resamples_and_few_clusters_are_said():
-    """Below 100 resamples a warning, and no BCa; below ten clusters a warning."""
-    loss, score = POPULATIONS[3].draw(90, np.random.default_rng(0))
-    few = bootstrap("aurc", loss, score, n_resamples=99)
-    assert "only 99 resamples: use 1000" in str(few.interval().warning)
-    refused(ValueError, "BCa needs n_resamples >= 100, got 99", few.interval, method="bca")
-    clustered = bootstrap("aurc", loss, score, clusters=np.arange(90) % 9, n_resamples=100)
-    assert "only 9 clusters" in str(clustered.interval().warning)
-    rests = clustered.interval().rests_on
-    assert (rests, rests.unit, round(rests.number)) == (clustered.rests_on, "clusters with errors", 7)
-    two = bootstrap("aurc", loss, score, clusters=np.arange(90) % 2, n_resamples=100).interval()
-    assert two.warning == "no interval and no p-value: it rests on about 2 clusters; give at least 6 of similar size"
-    assert np.isnan(two.low)
-    single = bootstrap("aurc", loss, score, strata=np.arange(90) == 0, n_resamples=100)
-    assert "the smallest stratum holds 1 sample(s)" in str(single.warning)
+    """Below 100 resamples and below ten clusters a warning; of fewer than six no interval."""
+    loss, score, n = *POPULATIONS[3].draw(90, np.random.default_rng(0)), np.arange(90)
+    designs = [({}, 99, "only 99 resamples: use 1000"), ({"clusters": n % 9}, 100, "only 9 clusters")]
+    designs += [
+        ({"clusters": n % 2}, 100, "no interval and no p-value: it rests on about 2 clusters; give at least 6 of")
+    ]
+    designs += [({"strata": n == 0}, 100, "the smallest stratum holds 1 sample(s)"), ({"strata": n // 10}, 100, "")]
+    for design, number, said in designs:
+        found = bootstrap("aurc", loss, score, n_resamples=number, **design).interval()
+        assert said in str(found.warning)
+        assert np.isnan(found.low) == ("no interval" in said)
+        assert said or "stratum" not in str(found.warning)
 
 
 def test_numba_is_asked_for_by_name(monkeypatch):

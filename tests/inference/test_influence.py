@@ -45,16 +45,6 @@ def test_influence_is_the_derivative_in_each_weight(spec, real, ties, weighted):
     assert base @ values == pytest.approx(0.0, abs=1e-9 * base.sum())
 
 
-def test_a_weight_is_no_repetition():
-    """Weights of 4 leave the standard error; four real rows halve it."""
-    loss, score, _ = draw(2)
-    plain = abstain.standard_error("augrc", loss, score)
-    heavy = abstain.standard_error("augrc", loss, score, sample_weight=np.full(loss.size, 4.0))
-    repeated = abstain.standard_error("augrc", np.tile(loss, 4), np.tile(score, 4))
-    assert heavy == pytest.approx(plain, rel=1e-12)
-    assert repeated == pytest.approx(plain / 2.0, rel=1e-12)
-
-
 def test_rows_without_an_error_have_no_influence_on_an_excess():
     """Every ranking is the optimum, whatever a row weighs."""
     for spec in ("e_aurc", "e_augrc"):
