@@ -117,11 +117,13 @@ def test_a_further_stage_is_its_formula(kind):
     """By the risk that the labels show; an adaptive one only where enough errors were seen, and it gains a tenth."""
     design, metric = kind.split()
     given = {"judge": JUDGE} if design == "planned" else {}
-    for score, seed in ((SCORE, 0), (SCORE, 1), (np.round(SCORE, 1), 0)):
+    seldom = (np.arange(N) % 50 == 0) * 1.0
+    for score, seed, loss in ((SCORE, 0, LOSS), (SCORE, 1, LOSS), (SCORE, 0, seldom), (SCORE, 0, 1.0 - seldom)):
         plan = abstain.plan_labels(score, n=120, metric=metric, seed=seed, design=design, **given)
-        sample = abstain.pool.sample_of(plan, np.where(plan.stage > 0, LOSS, np.nan))
+        known = np.where(plan.stage > 0, loss, np.nan)
+        sample = abstain.pool.sample_of(plan, known)
         left, risk = np.flatnonzero(plan.stage == 0), sample.risk
-        more = plan.extend(np.where(plan.stage > 0, LOSS, np.nan), n=40, seed=3)
+        more = plan.extend(known, n=40, seed=3)
         w = np.abs(adds(metric, risk, score))
         wanted = np.full(left.size, 40 / left.size)
         if design == "levelled":
@@ -139,7 +141,7 @@ def test_a_further_stage_is_its_formula(kind):
         assert not more.probability[1][plan.stage > 0].any()
         assert (more.stage == 2).sum() == 40
         assert more.facts.held_back == max(plan.facts.held_back - 40, 0)
-        if score is SCORE and design == "uniform":
+        if design == "uniform":
             together = np.where(plan.stage > 0, 1.0, more.probability[1])
             found, hope = more.facts.expected, promised(metric, risk, together)
             assert (found.halfwidth, found.plain, found.errors, found.room) == pytest.approx(hope, rel=2e-3)
@@ -162,6 +164,9 @@ def test_a_plan_for_two_is_its_formula(models, rate):
         square = np.where(DIFFERS, 0.45 * (a**2 + b**2) + 0.1 * (a - b) ** 2, square)
     wanted = floored(np.sqrt(square), 60, 0.15)
     assert plan.inclusion == pytest.approx(wanted, rel=1e-6)
+    more = plan.extend(np.where(plan.stage > 0, LOSS, np.nan), n=50, seed=1)
+    left = plan.stage == 0
+    assert more.inclusion[left] == pytest.approx(floored(np.sqrt(square)[left], 50, 0.15), rel=1e-6)
     half = norm.ppf(0.975) * np.sqrt(np.sum(square * (1.0 / wanted - 1.0)))
     assert plan.facts.expected.halfwidth == pytest.approx(half, rel=1e-6)
 

@@ -8,7 +8,7 @@ import pytest
 import abstain
 from abstain.pool import Sample
 from abstain.pool._estimate import stage_weights
-from abstain.pool._pool import Pool, expit, fit
+from abstain.pool._pool import Pool
 from abstain.pool._sampling import proportional, spread
 
 RNG = np.random.default_rng(5)
@@ -51,28 +51,12 @@ def test_all_rows_labelled_give_what_evaluate_gives(score, stages):
         assert entry.low == entry.value == entry.high
 
 
-@pytest.mark.parametrize("metric", LINEAR)
-def test_unbiased_over_all_samples(metric):
-    """The mean over every set of three of seven rows is the value of the pool, whatever is guessed of the rows."""
-    score, loss = SCORE[:7], np.array([0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0])
-    pool, chosen = Pool.of(score), abstain.metrics.parse(metric)
-    guess = np.linspace(0.9, 0.1, 7)
-    values = []
-    for rows in map(list, combinations(range(7), 3)):
-        sample = Sample(pool, np.array(rows), loss[rows], np.zeros(3, int), np.full(3, 3 / 7), np.ones(7, bool), (3,))
-        values.append(chosen(sample.with_guess(guess)))
-    assert np.mean(values) == pytest.approx(chosen.of(loss, score), abs=1e-12)
-
-
 @pytest.mark.parametrize("leaning", [False, True])
-@pytest.mark.parametrize("metric", ["augrc", "aurc"])
+@pytest.mark.parametrize("metric", LINEAR)
 def test_unbiased_over_all_samples_of_two_stages(metric, leaning):
-    """So is the mean over every first and every second stage, of unequal probabilities that the first one decides.
-
-    Later stages of an adaptive plan, which leans on them, count more, by weights that are fixed before any label.
-    """
+    """The mean over every first and second stage is the value of the pool, whatever is guessed and first seen."""
     score, loss = SCORE[:6], np.array([0.0, 1.0, 0.0, 1.0, 0.0, 1.0])
-    pool, chosen, guess = Pool.of(score), abstain.metrics.get(metric), np.linspace(0.7, 0.2, 6)
+    pool, chosen, guess = Pool.of(score), abstain.metrics.parse(metric), np.linspace(0.7, 0.2, 6)
     mean, shares = 0.0, []
     for first in combinations(range(6), 2):
         left = [row for row in range(6) if row not in first]
@@ -86,13 +70,6 @@ def test_unbiased_over_all_samples_of_two_stages(metric, leaning):
     assert mean == pytest.approx(chosen.of(loss, score), abs=1e-12)
     assert np.ptp(shares, axis=0).max() == 0.0
     assert (shares[0][1] > stage_weights([2, 1], 6)[1]) == leaning
-
-
-def test_an_adaptive_plan_leans_on_later_stages_unless_errors_are_frequent():
-    """It knows little before its first labels."""
-    plans = [abstain.plan_labels(SCORE, n=40, design=kind, seed=0) for kind in ("uniform", "adaptive")]
-    assert [plan.leaning for plan in plans] == [False, True]
-    assert not abstain.plan_labels(SCORE, n=40, design="adaptive", error_rate=0.3, seed=0).leaning
 
 
 def test_inclusion_probabilities_are_exact():
@@ -137,10 +114,7 @@ def test_intervals_cover_and_beat_plain_evaluation():
 
 
 def test_the_population_needs_a_wider_interval():
-    """Rows of a pool vary themselves; and with every label the interval of the population is that of a sample."""
-    plan = abstain.plan_labels(SCORE, n=200, seed=0)
-    pool, population = (evaluated(plan, target=target).measurements[0] for target in ("pool", "population"))
-    assert population.low < pool.low < pool.value < pool.high < population.high
+    """With every label the interval of the population is that of a sample."""
     found = evaluated(abstain.plan_labels(SCORE, n=N, seed=0), target="population").measurements[0]
     plain = abstain.evaluate(loss=LOSS, confidence=SCORE, metrics="augrc").measurements[0]
     assert found.high - found.low == pytest.approx(plain.high - plain.low, rel=0.1)
@@ -170,20 +144,6 @@ def test_no_error_among_the_labels():
     assert "right prediction" in str(everything[1].reason)
 
 
-def test_a_judge_saves_labels_and_a_coin_costs_none():
-    """A judge that agrees with the truth shortens the interval; with a coin it is as long as without."""
-    coin, agreed = np.random.default_rng(6).random((2, N))
-    honest = np.where(agreed < 0.95, LOSS, 1.0 - LOSS)
-    widths, errors = {}, {}
-    for name, judge in (("none", None), ("coin", (coin < 0.5).astype(float)), ("honest", honest)):
-        entry = evaluated(abstain.plan_labels(SCORE, n=150, seed=0, judge=judge)).measurements[0]
-        widths[name], errors[name] = entry.high - entry.low, entry.standard_error
-        assert entry.low < abstain.augrc(LOSS, SCORE) < entry.high
-    assert errors["honest"] < 0.75 * errors["none"]
-    assert widths["honest"] < 0.9 * widths["none"]
-    assert widths["coin"] < 1.08 * widths["none"]
-
-
 def test_a_judge_that_is_seldom_contradicted_may_be_wrong_unseen():
     """Rows that it accuses in vain are few among the labels: intervals cover, and a note says how few."""
     rng = np.random.default_rng(7)
@@ -193,21 +153,6 @@ def test_a_judge_that_is_seldom_contradicted_may_be_wrong_unseen():
     found, truth = entries(score, loss, 150, "augrc", 100, judge=judge), abstain.augrc(loss, score)
     assert np.mean([each.low <= truth <= each.high for each in found]) >= 0.94  # 88 without room for one not seen
     assert 50 < sum("contradict the judge" in str(each.warning) for each in found) < 100
-
-
-def test_the_second_stage_goes_where_labels_help_unless_few_errors_were_seen():
-    """Guarded: below five errors the second stage is uniform; else it weighs rows, and stays unbiased on average."""
-    score = np.linspace(0.0, 1.0, 1000)
-    rare, common = np.zeros(1000), (np.random.default_rng(6).random(1000) < 0.7 * (1.0 - score)).astype(float)
-    few_right = 1.0 - (np.arange(1000) % 50 == 0)
-    for loss, even in ((rare, True), (few_right, True), (common, False)):
-        plan = abstain.plan_labels(score, n=200, design="adaptive", metric="aurc", seed=0)
-        assert plan.sizes == (50,)
-        second = plan.extend(labelled(plan, loss), seed=1)
-        assert second.sizes == (50, 150)
-        left = second.inclusion[plan.stage == 0]
-        assert bool(np.ptp(left) < 1e-12) is even
-    assert abs(evaluated(second, "aurc", common, score).value("aurc") - abstain.aurc(common, score)) < 0.06
 
 
 @pytest.mark.filterwarnings("ignore:confidence is higher where the loss is higher")
@@ -220,17 +165,6 @@ def test_a_ranking_that_looks_perfect_may_be_so(worst):
     found = evaluated(plan, ["auroc_f", "prediction_rejection_ratio", "naugrc"], loss, score)
     for entry, value in zip(found.measurements, (0.0, -1.0, 2.0) if worst else (1.0, 1.0, 0.0), strict=True):
         assert min(abs(entry.low - value), abs(entry.high - value)) < 1e-9
-
-
-def test_the_risk_model_fits_where_newton_would_swing():
-    """At high error rates, with none and with only errors the fit ends at a finite, calibrated risk."""
-    z = np.linspace(-2.5, 2.5, 400)
-    features = np.stack([np.ones(400), z, z * z - 1.0], axis=1)
-    for rate in (0.0, 0.02, 0.5, 0.97, 1.0):
-        loss = (np.arange(400) % 100 < 100 * rate).astype(float)
-        fitted = expit(features @ fit(features, loss, np.ones(400)))
-        assert np.all(np.isfinite(fitted))
-        assert abs(fitted.mean() - rate) < 0.02
 
 
 @pytest.mark.filterwarnings("ignore:.* of the losses are 1")
@@ -248,20 +182,7 @@ def test_intervals_cover_where_errors_or_right_answers_are_rare(rate, metric):
     assert np.mean([each.low <= truth <= each.high for each in said]) >= 0.9
 
 
-def test_the_population_may_have_either_side_of_a_tie():
-    """Where the coverage ends a wide tie, the interval for the population holds the risks of both of its sides."""
-    score = np.repeat([1.0, 0.0], [405, 95])
-    loss = np.append(np.arange(405) % 10 == 0, np.arange(95) % 2 == 0).astype(float)
-    plan = abstain.plan_labels(score, n=400, seed=0)
-    wide, pool = (
-        evaluated(plan, "selective_risk(coverage=0.8)", loss, score, target=target).measurements[0]
-        for target in ("population", "pool")
-    )
-    assert pool.high < 0.17
-    assert wide.low < 0.1 < 0.176 < wide.high
-
-
-@pytest.mark.parametrize("n", [1000, 800, 300])
+@pytest.mark.parametrize("n", [1000, 300])
 def test_a_tie_of_the_population_is_covered_however_many_rows_are_labelled(n):
     """Half of the population is tied at 5 % errors and ends at the coverage: with all labels, many, or few."""
     hits, rng = 0, np.random.default_rng(n)
@@ -290,12 +211,3 @@ def test_few_rows_beside_a_wide_tie_may_rank_otherwise_than_their_labels_say():
     loss = (np.random.default_rng(1).random(2000) < np.where(score == 0.9, 0.05, 0.5)).astype(float)
     truth, found = abstain.auroc_f(loss, score), entries(score, loss, 200, "auroc_f")
     assert np.mean([each.low <= truth <= each.high for each in found]) >= 0.95  # 77 without
-
-
-def test_an_unseen_error_is_a_whole_row():
-    """Of 50 rows 40 are labelled: one stands for a quarter of an unlabelled row, but an error for a whole one."""
-    score = 1.0 - (np.arange(50) + 0.5) / 50
-    loss = (np.random.default_rng(1).random(50) < 0.32 - 0.3 * score).astype(float)
-    truth = abstain.generalized_risk(loss, score, coverage=0.5)
-    found = entries(score, loss, 40, "generalized_risk(coverage=0.5)")
-    assert np.mean([each.low - 1e-12 <= truth <= each.high + 1e-12 for each in found]) >= 0.93

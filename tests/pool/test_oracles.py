@@ -1,7 +1,6 @@
 """Few labels against design formulas in rationals, printed tables, a general optimiser and known ends."""
 
 from fractions import Fraction
-from itertools import product
 
 import numpy as np
 import pytest
@@ -23,7 +22,7 @@ def test_levels_are_those_of_the_printed_tables(looks, constant):
         assert bound == pytest.approx(constant * np.sqrt(looks / look), abs=0.0006 * np.sqrt(looks / look))
 
 
-@pytest.mark.parametrize("share", [0.1, 0.9])
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.9, 1.0])
 def test_the_risk_model_is_at_the_posterior_mode(share):
     """A general optimiser finds no better coefficients."""
     rng = np.random.default_rng(3)
@@ -38,40 +37,6 @@ def test_the_risk_model_is_at_the_posterior_mode(share):
 
     best = minimize(minus_log_posterior, np.zeros(3), tol=1e-12).x
     assert fit(x, loss, weight) == pytest.approx(best, abs=1e-4)
-
-
-def auroc_of_failures(right, wrong):
-    """Return the chance that a right row has the higher score than a wrong one, a tie counting half, from counts.
-
-    Counts are by descending score.
-    """
-    right, wrong = np.asarray(right, dtype=float), np.asarray(wrong, dtype=float)
-    pairs = 0.0
-    for k in range(len(wrong)):
-        pairs += wrong[k] * (right[:k].sum() + 0.5 * right[k])
-    return float(pairs / (right.sum() * wrong.sum()))
-
-
-def test_a_tie_of_most_rows_leaves_room_for_what_no_label_lies_beside():
-    """Few or no labels lie above and below the tie: errors there, as many as labels may miss, are in the interval."""
-    score = np.repeat([0.9, 0.5, 0.1], [60, 3880, 60])
-    loss = np.zeros(4000)
-    loss[100:400] = 1.0
-    tried = 0
-    for seed in range(6):
-        plan = abstain.plan_labels(score, n=100, seed=seed)
-        seen = plan.stage > 0
-        if seen[:60].sum() >= 5 or seen[-60:].sum() >= 5:
-            continue
-        tried += 1
-        found = evaluated(plan, "auroc_f", loss, score).measurements[0]
-        estimated = abstain.pool.sample_of(plan, np.where(seen, loss, np.nan)).estimated.loss
-        missed = min(-np.log(0.025) * 4000 / 100, 60.0)
-        for above, below in product((0.0, missed), (0.0, missed)):
-            wrong = np.array([above, estimated[1], below])
-            value = auroc_of_failures(np.array([60.0, 3880.0, 60.0]) - wrong, wrong)
-            assert found.low - 1e-9 <= value <= found.high + 1e-9
-    assert tried >= 4
 
 
 SCORES = [9, 7, 7, 6, 4, 4, 4, 1]

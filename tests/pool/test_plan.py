@@ -135,19 +135,6 @@ def test_labels_outside_the_plan_are_not_used():
     assert alone.to_csv() == more.to_csv()
 
 
-def test_ids_find_rows_in_any_order():
-    """A pool whose rows come in another order, or as a frame, gives the same numbers."""
-    order = RNG.permutation(N)
-    frame = pl.DataFrame({"id": IDS, "confidence": SCORE, "wrong": LABELS}).with_columns(pl.col("wrong").fill_nan(None))
-    found = [
-        evaluated(),
-        evaluated(loss=LABELS[order], confidence=SCORE[order], ids=IDS[order]),
-        abstain.evaluate(frame, plan=PLAN, loss="wrong"),
-        abstain.evaluate(frame[order.tolist()].to_pandas(), plan=PLAN, loss="wrong"),
-    ]
-    assert len({each.to_csv() for each in found}) == 1
-
-
 def test_labels_and_predictions_serve_as_well_as_losses():
     """Missing class labels are missing labels, whether None, NaN or empty text."""
     truth = np.where(LOSS > 0.0, "b", "a").astype(object)
@@ -160,120 +147,73 @@ def test_labels_and_predictions_serve_as_well_as_losses():
 
 def test_equal_scores_and_tiny_pools():
     """Scores that say nothing, pools of two rows and a single label still give a value inside its interval."""
-    flat = abstain.plan_labels(np.zeros(50), n=10, seed=0)
-    assert any("all scores are equal" in note for note in flat.notes())
     for n_rows, n in ((2, 1), (3, 2), (1, 1), (50, 1)):
         score = np.linspace(0.0, 1.0, n_rows) if n_rows < 50 else np.zeros(50)
         plan = abstain.plan_labels(score, n=n, seed=0)
+        assert any("all scores are equal" in note for note in plan.notes()) == (n_rows in (1, 50))
         loss = np.where(plan.stage > 0, 1.0, np.nan)
         entry = abstain.evaluate(loss=loss, confidence=score, plan=plan, metrics="augrc").measurements[0]
         assert entry.low <= entry.value <= entry.high
 
 
-@pytest.mark.parametrize("kind", ["parquet", "csv", "json"])
-def test_a_plan_survives_its_file(tmp_path, kind):
-    """What was written is read again to the bit; an edited file is refused."""
-    judge = (SCORE < 0.2).astype(float)
-    plan = abstain.plan_labels(np.where(SCORE < 0.1, -np.inf, SCORE), n=40, ids=IDS, judge=judge, design="planned")
-    plan = plan.extend(np.where(plan.stage > 0, LOSS, np.nan), n=20)
-    file = tmp_path / f"plan.{kind}"
-    plan.save(file)
-    read = load_plan(file)
-    assert read.digest == plan.digest
-    assert read.facts == plan.facts
-    assert read.sizes == (40, 20)
-    for name in ("confidence", "stage", "probability", "ids", "judge"):
-        assert np.array_equal(getattr(read, name), getattr(plan, name))
-    if kind == "csv":
-        pl.read_csv(file).with_columns(stage=pl.lit(1)).write_csv(file)
+def test_a_file_that_is_no_plan_is_refused(tmp_path):
+    """Edited after it was written, or never written as a plan."""
+    PLAN.save(file := tmp_path / "plan.csv")
+    whole = pl.read_csv(file)
+    for column in (pl.lit(1).alias("stage"), pl.col("probability_1") * 2.0, pl.col("confidence") * 0.5):
+        whole.with_columns(column).write_csv(file)
         refused(ValueError, "was changed since it was written", load_plan, file)
-        file.write_text("a,b\n1,2\n")
-        refused(ValueError, "is no plan of labels", load_plan, file)
-
-
-def test_a_width_is_met():
-    """So many labels as a half-width was said to need give about that half-width at the error rate that was named."""
-    score = np.random.default_rng(0).random(3000)
-    loss = (np.random.default_rng(1).random(3000) < 0.3 * (1.0 - score)).astype(float)
-    plan = abstain.plan_labels(score, halfwidth=0.012, error_rate=0.15, seed=0)
-    known = np.where(plan.stage > 0, loss, np.nan)
-    entry = abstain.evaluate(loss=known, confidence=score, plan=plan, metrics="augrc").measurements[0]
-    assert plan.facts.expected.halfwidth <= 0.012
-    assert 0.008 < 0.5 * (entry.high - entry.low) < 0.016
+    file.write_text("a,b\n1,2\n")
+    refused(ValueError, "is no plan of labels", load_plan, file)
 
 
 def test_the_command_plans_extends_and_evaluates(do):
-    """From a pool without labels to numbers, with a second stage between, all by files."""
+    """From a pool without labels to numbers, with a second stage between, all by files; and what it refuses."""
     frame = pl.DataFrame({"id": IDS, "confidence": SCORE})
     frame.write_csv("pool.csv")
-
-    def label(plan):
-        known = [int(x) if s else None for x, s in zip(LOSS, plan.stage, strict=True)]
+    for line, said, plan in (
+        ("--metric augrc --labels 50 --seed 1 -o plan.parquet", "Label 50 of 400 rows to estimate", "plan.parquet"),
+        ("--extend plan.parquet --loss wrong --labels 30 -o more.csv", "Label 30 of 400 rows (stage 2)", "more.csv"),
+    ):
+        assert said in do(f"plan pool.csv {line}").out
+        known = [int(x) if s else None for x, s in zip(LOSS, load_plan(plan).stage, strict=True)]
         frame.with_columns(pl.Series("wrong", known)).write_csv("pool.csv")
-
-    planned = do("plan pool.csv --metric augrc --labels 50 --seed 1 -o plan.parquet").out
-    assert planned.startswith("Label 50 of 400 rows to estimate AUGRC (design: uniform)")
-    label(load_plan("plan.parquet"))
-    second = do("plan pool.csv --extend plan.parquet --loss wrong --labels 30 -o more.csv").out
-    assert "Label 30 of 400 rows (stage 2)" in second
-    label(load_plan("more.csv"))
-    for option in ("", "--verbose"):
-        shown = do(f"evaluate pool.csv --plan more.csv --loss wrong {option}")
-        assert "! Estimated from 80 of 400 rows, labelled by plan (uniform), " in shown.out
-        assert "AUGRC" in shown.out
+    shown = do("evaluate pool.csv --plan more.csv --loss wrong --report page.html --verbose")
     assert "400 rows, 80 labelled by plan (uniform), " in shown.text
-    do("evaluate pool.csv --loss wrong --at-random --metrics augrc")
-    said = do("evaluate pool.csv --loss wrong", 2).err
-    for sentence in ("320 of 400 rows have no label", "--plan (of 'abstain plan')", "--at-random"):
-        assert sentence in said
+    assert "labelled by plan" in Path("page.html").read_text("utf-8")
+    before = Path("more.csv").read_bytes()
     for line, sentence in (
+        ("evaluate pool.csv --loss wrong", "320 of 400 rows have no label"),
+        ("evaluate pool.csv --loss wrong", "--plan (of 'abstain plan')"),
         ("plan pool.csv --labels 9 --metric ece -o ece.csv", "ece is no function of sums of losses"),
         ("plan pool.csv --labels 401 -o x.csv", "--labels 401, but the pool has 400 rows; --labels 400 labels"),
         ("plan pool.csv -o x.csv", "give exactly one of --labels (how many can be paid) and --halfwidth"),
         ("plan pool.csv --labels 9 --judge jdg -o x.csv", "column 'jdg' is not in the file; known: "),
         ("plan pool.csv --extend more.csv --loss wrong -o x.csv", "give --labels, such as --labels 200"),
+        ("plan pool.csv --labels 9 -o more.csv", "is there already; give -o another name, or add a stage to a plan"),
         ("evaluate pool.csv --plan more.csv", "name the column that holds what was found: --loss or --labels"),
         ("evaluate pool.csv --plan pool.csv --loss wrong", "is no plan of labels (it has no 'plan')"),
         ("evaluate pool.csv --plan more.csv --at-random", "give --plan or --at-random, not both"),
     ):
         assert sentence in do(line, 2).err
-    do("evaluate pool.csv --plan more.csv --loss wrong --report page.html")
-    assert "labelled by plan" in Path("page.html").read_text("utf-8")
+    assert Path("more.csv").read_bytes() == before
 
 
-def test_the_probability_of_one_class_serves_without_labels(do):
-    """A plan, its evaluation and one at random read P(class 1) as an evaluation of labels for all rows does."""
-    frame = pl.DataFrame({"pd": SCORE})
+@pytest.mark.parametrize("kind", ["P(class 1)", "per cent"])
+def test_a_pool_is_read_as_an_evaluation_reads_it(kind, do):
+    """A plan, its evaluation and one at random take P(class 1), and a confidence such as 87%."""
+    cents = [f"{round(100.0 * x)}%" for x in SCORE]
+    frame = pl.DataFrame({"pd": SCORE} if kind == "P(class 1)" else {"confidence": cents})
     frame.write_csv("pool.csv")
-    do("plan pool.csv --positive-probability pd --labels 60 --seed 1 -o plan.csv")
+    option = "--positive-probability pd" if kind == "P(class 1)" else ""
+    do(f"plan pool.csv {option} --labels 60 --seed 1 -o plan.csv")
     done = load_plan("plan.csv")
-    np.testing.assert_array_equal(done.confidence, np.maximum(SCORE, 1.0 - SCORE))
+    wanted = np.maximum(SCORE, 1.0 - SCORE) if option else [float(each[:-1]) / 100.0 for each in cents]
+    np.testing.assert_array_equal(done.confidence, wanted)
     truth = [int(x) if s else None for x, s in zip(LOSS, done.stage, strict=True)]
-    frame.with_columns(pl.Series("default", truth)).write_csv("pool.csv")
+    frame.with_columns(pl.Series("found", truth)).write_csv("pool.csv")
     for way in ("--plan plan.csv", "--at-random"):
-        do(f"evaluate pool.csv --positive-probability pd --labels default {way}")
-    said = "give positive_probability='y_prob' or confidence='y_prob'"
-    refused(ValueError, said, abstain.read_outputs, pl.DataFrame({"y_prob": SCORE}), unlabelled=True)
-
-
-def test_a_pool_reads_per_cent(do):
-    """A confidence such as 87% is read in a pool as in a file whose rows are all labelled."""
-    told = [f"{round(100.0 * x)}%" for x in SCORE]
-    some = [int(x) if row < 100 else None for row, x in enumerate(LOSS)]
-    pl.DataFrame({"confidence": told, "wrong": some}).write_csv("pool.csv")
-    do("plan pool.csv --labels 9 -o plan.csv")
-    np.testing.assert_array_equal(load_plan("plan.csv").confidence, [float(each[:-1]) / 100.0 for each in told])
-    do("evaluate pool.csv --loss wrong --at-random")
-
-
-def test_a_plan_is_not_replaced(do, tmp_path):
-    """Labels that were given by a plan stay its own: a second draw needs a file of its own."""
-    pl.DataFrame({"confidence": SCORE}).write_csv("pool.csv")
-    do("plan pool.csv --labels 9 -o plan.csv")
-    before = (tmp_path / "plan.csv").read_bytes()
-    said = do("plan pool.csv --labels 9 -o plan.csv", 2).err
-    assert "is there already; give -o another name, or add a stage to a plan with --extend" in said
-    assert (tmp_path / "plan.csv").read_bytes() == before
+        do(f"evaluate pool.csv {option} {'--labels' if option else '--loss'} found {way}")
 
 
 def test_one_seed_draws_independently_in_each_stage():
@@ -291,26 +231,24 @@ def test_one_seed_draws_independently_in_each_stage():
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_a_plan_that_a_spreadsheet_sorted(kind, tmp_path):
     """Rows by number go back to their places; rows by name cannot, which is said with the remedy."""
-    read, write = (pl.read_csv, "write_csv") if kind == "csv" else (pl.read_parquet, "write_parquet")
-    for ids in (None, [f"doc{k}" for k in range(40)]):
-        file = tmp_path / f"plan-{ids is None}.{kind}"
-        plan = abstain.plan_labels(np.linspace(0, 1, 40), n=10, seed=0, ids=ids)
-        plan.save(file)
-        getattr(read(file).sort("to_label", "confidence", descending=True), write)(file)
-        if ids is None:
-            assert load_plan(file).digest == plan.digest
-        else:
+    for plan in (abstain.plan_labels(SCORE, n=10, seed=0), PLAN):
+        plan.save(file := tmp_path / f"plan-{plan is PLAN}.{kind}")
+        frame = getattr(pl, f"read_{kind}")(file).sort("to_label", "confidence", descending=True)
+        getattr(frame, f"write_{kind}")(file)
+        if plan is PLAN:
             refused(ValueError, r"its rows were sorted: .* undo the sorting", load_plan, file)
+        else:
+            assert load_plan(file).digest == plan.digest
 
 
-@pytest.mark.parametrize("name", ["=1+1", "+x", "-x", "@x", "\tx", "'=1+1", "'x", "-5"])
-def test_a_spreadsheet_runs_no_id_of_a_plan_and_reading_restores_it(tmp_path, name):
-    ids = with_(IDS.astype("U20"), 3, name)
+def test_a_spreadsheet_runs_no_id_of_a_plan_and_reading_restores_it(tmp_path):
+    names = ["=1+1", "+x", "-x", "@x", "\tx", "'=1+1", "'x", "-5"]
+    ids = np.array([*names, *IDS[8:]])
     plan = abstain.plan_labels(SCORE, n=60, seed=0, ids=ids)
     plan.save(tmp_path / "plan.csv")
-    written = pl.read_csv(tmp_path / "plan.csv", infer_schema=False)["id"]
-    assert not written[3].startswith(("=", "+", "@", "\t", "-x"))
+    written = pl.read_csv(tmp_path / "plan.csv", infer_schema=False)["id"].to_list()
+    assert not any(each.startswith(("=", "+", "@", "\t", "-x")) for each in written)
     assert load_plan(tmp_path / "plan.csv").ids.tolist() == ids.tolist()
     loss = np.where(plan.stage > 0, LOSS, np.nan)
-    found, same = (evaluated(plan=plan, loss=loss, ids=each) for each in (written.to_list(), ids))
+    found, same = (evaluated(plan=plan, loss=loss, ids=each) for each in (written, ids))
     assert str(found) == str(same)
