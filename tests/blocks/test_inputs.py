@@ -139,22 +139,6 @@ def test_nulls_are_missing_values(kind):
     refused(ValueError, r"sample_weight is not finite: sample_weight\[1\] = nan \(1", made, [0, 1, 1], S, column)
 
 
-@pytest.mark.parametrize(
-    ("array", "error", "message"),
-    [
-        ([[1, 2], [3]], ValueError, "logits is ragged"),
-        (None, TypeError, "logits is missing"),
-        ([0.1, 0.2], ValueError, r"logits must have shape \(n_samples, n_classes\), got \(2,\)"),
-        (np.empty((0, 3)), ValueError, "logits is empty"),
-        (pd.DataFrame({"a": [1], "b": ["x"]}), TypeError, "logits must be numeric, but it holds 'x' of type str"),
-        (np.ones((2, 2), dtype=complex), TypeError, "logits must be numeric, got dtype complex128"),
-        (torch.ones(2, 2, dtype=torch.complex64), TypeError, "logits must be numeric, got dtype complex64"),
-    ],
-)
-def test_class_scores_that_are_none(array, error, message):
-    refused(error, message, matrix, array, "logits")
-
-
 # ---------------------------------------------------------------------- what is refused
 
 
@@ -226,6 +210,15 @@ def test_columns_that_are_no_numbers(column, error, message, name, library):
     good = np.array([0.0, 1.0]) if library == "numpy" else torch.tensor([0.0, 1.0])
     columns = {"loss": good, "confidence": good, "sample_weight": good} | {name: column}
     refused(error, re.escape(message.format(name)), TieBlocks.from_samples, **columns)
+
+
+def test_class_scores_that_are_none():
+    refused(ValueError, "logits is ragged", matrix, [[1, 2], [3]], "logits")
+    refused(TypeError, "logits is missing", matrix, None, "logits")
+    refused(ValueError, r"logits must have shape \(n_samples, n_classes\), got \(2,\)", matrix, [0.1, 0.2], "logits")
+    refused(ValueError, "logits is empty", matrix, np.empty((0, 3)), "logits")
+    refused(TypeError, "holds 'x' of type str", matrix, pd.DataFrame({"a": [1], "b": ["x"]}), "logits")
+    refused(TypeError, "got dtype complex64", matrix, torch.ones(2, 2, dtype=torch.complex64), "logits")
 
 
 def test_tables_name_what_they_do_not_know():

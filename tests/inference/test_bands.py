@@ -137,18 +137,14 @@ def truth(population, band):
     return generalized if band.risk_kind == "generalized" else generalized / coverage
 
 
-@pytest.mark.parametrize(
-    ("which", "n", "options"),
-    [
-        (1, 300, {"n_draws": 200}), (3, 300, {"n_draws": 200, "risk": "generalized"}), (5, 300, {"n_draws": 200}),
-        (3, 30, {"method": "dkw"}), (3, 30, {"method": "dkw", "risk": "generalized"}),
-    ],
-)  # fmt: skip
-def test_simultaneous_bands_cover(which, n, options):
+@pytest.mark.parametrize("risk", ["selective", "generalized"])
+@pytest.mark.parametrize(("which", "n", "options"), [(1, 300, {}), (5, 300, {}), (3, 30, {"method": "dkw"})])
+def test_simultaneous_bands_cover(which, n, options, risk):
     """All thresholds at once, at the nominal level up to 2.6 Monte Carlo errors; by DKW at every sample size."""
     rng, hits = np.random.default_rng(5), 0
     for _ in range(120):
-        band = risk_band(*POPULATIONS[which].draw(n, rng), kind="simultaneous", rng=rng, **options)
+        sample, given = POPULATIONS[which].draw(n, rng), {"n_draws": 200, "rng": rng, "risk": risk, **options}
+        band = risk_band(*sample, kind="simultaneous", **given)
         true = truth(POPULATIONS[which], band)
         hits += ((band.low <= true + 1e-12) & (true <= band.high + 1e-12)).all()
     assert hits / 120 >= 0.95 - allowance(0.95, 120) * ("method" not in options)

@@ -47,30 +47,17 @@ class Columns(NamedTuple):
 
     def mapped(self, confidence, detector):
         """Apply a function to each score."""
-        return Columns(
-            self.id_loss,
-            confidence(self.id_confidence),
-            detector(self.id_detector),
-            confidence(self.ood_confidence),
-            detector(self.ood_detector),
-        )
+        kept = self._replace(id_confidence=confidence(self.id_confidence), id_detector=detector(self.id_detector))
+        return kept._replace(ood_confidence=confidence(self.ood_confidence), ood_detector=detector(self.ood_detector))
 
 
 @st.composite
 def joint_problems(draw, max_id=8, max_ood=7, min_ood=0):
     """Draw a small problem; few distinct scores, so that nearly everything ties, or many, or special values."""
     n_id, n_ood = draw(st.integers(1, max_id)), draw(st.integers(min_ood, max_ood))
-    element = draw(
-        st.sampled_from(
-            [
-                st.integers(0, 2).map(float),
-                st.integers(0, 5).map(lambda k: k / 7),
-                st.integers(0, 60).map(float),
-                st.sampled_from([-INF, -1.0, -0.0, 0.0, 5e-324, INF]),
-                st.just(1.0),
-            ]
-        )
-    )
+    few, sevenths = st.integers(0, 2).map(float), st.integers(0, 5).map(lambda k: k / 7)
+    special = st.sampled_from([-INF, -1.0, -0.0, 0.0, 5e-324, INF])
+    element = draw(st.sampled_from([few, sevenths, st.integers(0, 60).map(float), special, st.just(1.0)]))
     same = draw(st.booleans()) and draw(st.booleans())
 
     def column(n):
@@ -149,10 +136,8 @@ def one_score(columns):
 
 def grid_f1(columns, T):
     """The published loop over quantiles of both scores, Algorithm 1."""
-    c, a = (
-        np.append(columns.id_confidence, columns.ood_confidence),
-        np.append(columns.id_detector, columns.ood_detector),
-    )
+    c = np.append(columns.id_confidence, columns.ood_confidence)
+    a = np.append(columns.id_detector, columns.ood_detector)
     right = np.append(columns.id_loss == 0, np.zeros(columns.n_ood, dtype=bool))
     best = 0.0
     for r in np.quantile(c, np.linspace(0, 1, T), method="lower"):
