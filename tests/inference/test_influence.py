@@ -1,13 +1,13 @@
 """Influence functions: derivatives in the weights, zero sums, clusters, strata; and what large tables do not keep."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 
 import abstain
 from abstain import inference, metrics
 from abstain.inference._influence import gradient, tables
+from abstain.inference._unseen import Sizes, augmented
+from tests.refusal import refused
 
 SMOOTH = [
     "risk", "accuracy", "aurc", "aurc(estimator=interpolated)", "augrc", "sele", "e_aurc", "e_augrc", "naurc", "naugrc",
@@ -118,23 +118,23 @@ def test_an_evaluation_that_gives_memory_back_has_the_same_numbers(monkeypatch, 
     np.testing.assert_allclose(evaluated(), before, rtol=1e-11)
 
 
-def test_such_a_table_is_changed_as_any_other(monkeypatch):
-    """A metric of one's own may replace columns, merge and weigh anew: what it makes are plain tables."""
-    rng, plain = np.random.default_rng(0), abstain.metrics.get("augrc")
-    score = rng.random(500)
-    loss, kinds = rng.random(500) > score, set()
-
-    def value(blocks):
-        twice = dataclasses.replace(blocks, weight=2.0 * blocks.weight, loss=2.0 * blocks.loss, samples=None)
-        made = twice, blocks.reweight(np.ones(blocks.n)), twice.merge(blocks), blocks.merge(twice)
-        kinds.update((type(blocks) is abstain.TieBlocks, *(type(each) is abstain.TieBlocks for each in made)))
-        with pytest.raises(ValueError, match="read-only"):
-            blocks.loss[0] = 1.0
-        return plain(made[2])
-
-    own = dataclasses.replace(plain, value=value, worst=None)
-    before, kinds = abstain.confidence_interval(own, loss, score), set()
+@pytest.mark.parametrize("name", ["augrc", "e_augrc", "naugrc", "aurc", "e_aurc", "naurc"])
+@pytest.mark.parametrize("size", [Sizes(1.0, 1.0, 1.0), Sizes(0.0, 0.0, 1.0), Sizes(0.4, 0.3, 2.0)])
+def test_a_table_with_one_more_loss_is_that_of_its_columns(monkeypatch, name, size):
+    """Where it is too large to keep them: its columns and sums, and the gradient that follows from the table before."""
+    rng, metric = np.random.default_rng(1), metrics.get(name)
+    score = np.round(rng.random(500), 2)
+    blocks = abstain.TieBlocks.from_samples(rng.random(500) > score, score, keep_samples=True, oracle=True)
+    monkeypatch.setattr("abstain.metrics._augrc.KEPT", 0)
+    plain = augmented(blocks, size)[0]
     monkeypatch.setattr("abstain.inference._unseen.MOST_KEPT", 0)
-    after = abstain.confidence_interval(own, loss, score)
-    assert (after.low, after.high) == pytest.approx((before.low, before.high), rel=1e-12)
-    assert kinds == {True, False}
+    grown = augmented(blocks, size)[0]
+    assert [type(each) is abstain.TieBlocks for each in (plain, grown, grown.merge(blocks))] == [True, False, True]
+    for column in ("weight", "loss", "cumulative_weight", "cumulative_loss", "total_weight", "total_loss"):
+        np.testing.assert_allclose(getattr(grown, column), getattr(plain, column), rtol=1e-12)
+    refused(ValueError, "read-only", grown.loss.__setitem__, 0, 1.0)
+    with metrics.keeping_one(blocks):
+        found, expected = metric.gradient_of(grown), metric.gradient_of(plain)
+        np.testing.assert_allclose(found.weight, expected.weight, rtol=1e-10, atol=1e-15)
+        np.testing.assert_allclose(found.loss, expected.loss, rtol=1e-10, atol=1e-15)
+    assert metric(grown) == pytest.approx(metric(plain), rel=1e-12)

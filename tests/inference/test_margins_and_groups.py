@@ -99,10 +99,6 @@ def test_without_a_row_that_differs_a_claim_needs_a_margin_that_its_rows_would_s
         again = non_inferiority(wrong, same, metric, margin=factor * found.high, claim=claim)
         assert again.shown == (factor > 1.0)
         assert again.p_value == pytest.approx(0.05**factor)
-    moved, rows = good.copy(), np.flatnonzero(wrong)[np.argsort(good[wrong > 0.0])[:3]]  # to the top: 3 of the rows
-    moved[rows] = 10.0 + moved[rows]
-    done = float(getattr(abstain, metric)(wrong, moved) - getattr(abstain, metric)(wrong, good))
-    assert 0.5 * found.high < done < found.high
     with pytest.raises(ValueError, match="of several runs it is not known what"):
         non_inferiority(wrong, {"new": [good] * 2, "old": [2.0 * good] * 2}, metric, margin=0.1)
 

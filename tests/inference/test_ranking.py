@@ -90,16 +90,6 @@ def test_wilcoxon_over_resamples_is_scipys(digits):
     assert wilcoxon_over_resamples(np.ones((5, 2))).tolist() == [[1.0, 1.0], [1.0, 1.0]]
 
 
-def test_the_published_procedure_comes_with_its_caution(study):
-    found = study.wilcoxon_over_resamples("augrc")
-    assert "not a valid test" in found["caution"]
-    assert "TODO" not in found["caution"] + wilcoxon_over_resamples.__doc__
-    assert found["names"] == study.rankings["augrc"].names
-    good, fair = (found["names"].index(name) for name in ("good", "fair"))
-    assert found["better"][good, fair]
-    assert not study.rankings["augrc"].better[good, fair]
-
-
 # ---------------------------------------------------------------------- letters: shared by what does not differ
 
 

@@ -3,9 +3,6 @@
 import numpy as np
 import pytest
 
-import abstain
-from tests.joint.references import Columns
-
 #: Scores without permutations.
 ENERGY = "--scores energy --permutations 0"
 
@@ -42,20 +39,6 @@ def test_the_largest_gain_of_each_metric_is_judged(folder, do, monkeypatch, rows
     gains = [{**GAIN, "n_permutations": 99, **row} for row in rows]
     monkeypatch.setattr("abstain.cli._joint._gains", lambda *_: gains)
     assert said in do("joint test.npz close.npz far.npz --scores energy").text
-
-
-def test_json_holds_the_values_of_the_functions(folder, do):
-    """One record per score, set and metric; nothing else on standard output."""
-    found = do("joint test.npz far.npz --scores energy --permutations 2 --prevalence 0.25 --json -").json
-    inside = abstain.read_outputs("test.npz")
-    outside = abstain.read_outputs("far.npz", unlabelled=True)
-    columns = [inside.loss_per_sample()]
-    columns += [abstain.scores.compute(name, part) for part in (inside, outside) for name in ("msp", "energy")]
-    expected = float(abstain.joint.ds_aurc(**Columns(*columns).named, prevalence=0.25))
-    (value,) = (r["value"] for r in found["records"] if (r["score"], r["metric"]) == ("energy", "ds_aurc"))
-    assert value == expected
-    assert found["groups"] == {"OOD": ["far"]}
-    assert {row["metric"] for row in found["gains"]} == {"ds_f1", "ds_aurc"}
 
 
 def test_scores_that_the_data_refuse_are_left_out_unless_asked_for(do):
@@ -101,7 +84,7 @@ def test_columns_are_scores(folder, do, options, names):
     assert ("left out: far.npz: score 'own' is not known" in shown.err) == ("--scores" not in options)
 
 
-@pytest.mark.parametrize("labels", [np.full(90, -1), np.arange(90), np.array(["bird"] * 90), np.full(90, np.nan)])
+@pytest.mark.parametrize("labels", [np.full(90, -1), np.array(["bird"] * 90), np.full(90, np.nan)])
 def test_labels_of_ood_files_are_not_read(folder, do, labels):
     """They are -1, or the classes of other data, which the network does not have."""
     expected = do(f"joint test.npz far.npz {ENERGY}").out
