@@ -9,19 +9,7 @@ from hypothesis.extra import numpy as hnp
 from abstain import TieBlocks
 from abstain.blocks._parts import _by_one_sort, pack, unpack
 from tests.blocks.reference import assert_same, assert_same_flags, slow_table
-from tests.strategies import LOSSES, SCORES, WEIGHTS, Problem, partitions, problems
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("score", SCORES)
-def test_every_kind_of_problem_is_tried(loss, score):
-    """Each pair of loss and score kinds is checked on its own, so that no kind hides behind another."""
-
-    @given(problems(losses=[loss], scores=[score], weights=WEIGHTS))
-    def check(problem):
-        assert_same(problem.table(), slow_table(*problem))
-
-    check()
+from tests.strategies import WEIGHTS, Problem, partitions, problems
 
 
 @given(problems(weights=WEIGHTS))

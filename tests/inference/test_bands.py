@@ -8,7 +8,7 @@ from scipy import stats
 from scipy.special import betaincinv, ndtr
 
 import abstain
-from abstain.inference import clopper_pearson, risk_band
+from abstain.inference import risk_band
 from abstain.inference._bands import _graded
 from abstain.inference._influence import aggregated
 from abstain.inference._points import points_of, spread, units_of, unseen_of
@@ -82,19 +82,6 @@ def test_a_simultaneous_band_is_a_pointwise_one_at_the_quantile_of_the_largest_d
     told = band.coverage >= 0.4
     np.testing.assert_allclose(band.low, np.where(told, wanted.low, 0.0), rtol=1e-9)
     np.testing.assert_allclose(band.high, np.where(told, wanted.high, 1.0), rtol=1e-9)
-
-
-def test_pointwise_is_clopper_pearson_for_plain_errors():
-    """Each threshold as the scalar function says; without errors the tail stays two-sided."""
-    loss, score = POPULATIONS[3].draw(80, np.random.default_rng(2))
-    band = risk_band(loss, score, level=0.9)
-    assert band.method == "Clopper-Pearson"
-    for threshold in band.threshold[::7]:
-        accepted = score >= threshold
-        low, high = clopper_pearson(int(loss[accepted].sum()), int(accepted.sum()), 0.9)
-        np.testing.assert_allclose(band.at(threshold)[:2], (low, high), rtol=1e-9, atol=1e-12)
-    whole = risk_band(loss, score, level=0.9, risk="generalized").at(-1.0)
-    np.testing.assert_allclose(whole[:2], clopper_pearson(int(loss.sum()), 80, 0.9), rtol=1e-9)
 
 
 def test_dkw_is_its_formula():
@@ -208,21 +195,22 @@ def test_coverage_at_risk_is_covered_by_inversion(kind):
 
 
 @given(
+    n=st.sampled_from([80, 25_000]),
     rate=st.sampled_from([0.0005, 0.01, 0.1, 0.5, 0.97]),
     level=st.sampled_from([0.5, 0.9, 0.95, 0.999, 1.0 - 1e-5]),
     seed=st.integers(0, 1000),
 )
-@settings(max_examples=12)
-def test_interpolated_ends_are_those_of_each_threshold(rate, level, seed):
-    """From 20,000 thresholds on the ends are interpolated: to 10 digits they are those of SciPy, one at a time."""
+@settings(max_examples=20)
+def test_exact_ends_are_those_of_each_threshold(n, rate, level, seed):
+    """To 10 digits those of SciPy, one at a time; from 20,000 thresholds on they are interpolated."""
     rng = np.random.default_rng(seed)
-    score = rng.random(25_000)
-    loss = (rng.random(25_000) < rate * (1.5 - score)).astype(float)
-    band = risk_band(loss, score, level=level)
-    ranked = loss[np.argsort(-score)].cumsum()
-    chosen = np.unique(np.concatenate([np.geomspace(1, 25_000, 60).astype(int) - 1, rng.integers(0, 25_000, 60)]))
-    for k in chosen.tolist():
-        wrong, right, tail = ranked[k], k + 1 - ranked[k], 0.5 - 0.5 * level
-        low = betaincinv(wrong, right + 1.0, tail) if wrong else 0.0
-        high = betaincinv(wrong + 1.0, right, 1.0 - tail) if right else 1.0
-        np.testing.assert_allclose([band.low[k], band.high[k]], [low, high], rtol=1e-10)
+    score = rng.random(n)
+    loss = (rng.random(n) < rate * (1.5 - score)).astype(float)
+    band, whole = (risk_band(loss, score, level=level, risk=each) for each in ("selective", "generalized"))
+    ranked, tail = loss[np.argsort(-score)].cumsum(), 0.5 - 0.5 * level
+    for k in np.unique(np.r_[np.geomspace(1, n, 60).astype(int) - 1, rng.integers(0, n, 60)]).tolist():
+        for found, of in ((band, k + 1), (whole, n)):
+            low = betaincinv(ranked[k], of - ranked[k] + 1.0, tail) if ranked[k] else 0.0
+            high = betaincinv(ranked[k] + 1.0, of - ranked[k], 1.0 - tail) if ranked[k] < of else 1.0
+            np.testing.assert_allclose([found.low[k], found.high[k]], [low, high], rtol=1e-10)
+    assert band.method == "Clopper-Pearson"

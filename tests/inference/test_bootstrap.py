@@ -8,26 +8,12 @@ from scipy import stats
 from scipy.special import ndtr, ndtri
 
 import abstain
-from abstain.inference import bootstrap, replicates
+from abstain.inference import bootstrap
 from abstain.inference._bootstrap import _bca, _left_out, _share_below
 from abstain.inference._influence import terms_of
 from abstain.inference._resample import Sampling
 from tests.inference.populations import POPULATIONS
 from tests.refusal import refused
-
-
-def test_it_holds_with_weights_strata_and_clusters():
-    """Weighted; drawn within the strata; drawn as clusters: each against its closed form."""
-    rng = np.random.default_rng(2)
-    cluster = np.repeat(np.arange(150), 6)
-    effect = rng.normal(size=150)[cluster]
-    score = effect + rng.normal(size=900)
-    loss = (rng.random(900) < 1.0 / (1.0 + np.exp(1.5 + score))).astype(float)
-    stratum, weight = (loss + (rng.random(900) < 0.5)).astype(int), rng.gamma(4.0, size=900)
-    for options in ({"sample_weight": weight}, {"strata": stratum}, {"clusters": cluster}):
-        drawn = replicates(["aurc", "augrc"], [(loss, score)], n_resamples=2000, rng=0, **options)[:, 0]
-        for name, column in zip(("aurc", "augrc"), drawn.T, strict=True):
-            assert abs(np.std(column) / abstain.standard_error(name, loss, score, **options) - 1.0) < 0.08
 
 
 @pytest.mark.parametrize("clustered", [False, True])
