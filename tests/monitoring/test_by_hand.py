@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from abstain.inference import clopper_pearson
-from abstain.monitoring import Monitor
+from abstain.monitoring import Evidence, Monitor
 from abstain.policy import Calibration, Guarantee, Objective, Policy
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # equal rows, and rows that depend on each other
@@ -47,6 +47,14 @@ def drifting(inside, counts, n, error):
             bets = [1.0 + stake * (column - limit) for stake in stakes(limit)] if limit < 1.0 else [0.0 * column] * 6
             paths += [np.cumprod(each) for each in bets]
     return np.mean(paths, axis=0) * error / 2.0
+
+
+@pytest.mark.parametrize("limit", [0.001, 0.05, 0.6, 0.99])
+def test_evidence_is_the_sum_over_starts(limit):
+    """Every start by itself, with its weight and its products, adds up to the evidence; losses of 1 in between."""
+    values = np.random.default_rng(11).choice([0.0, 0.3, 1.0], 120, p=[0.7, 0.2, 0.1])
+    values[60:70] = 1.0
+    np.testing.assert_allclose(Evidence(limit).update(values), np.log(evidence(values, limit)), rtol=1e-10, atol=1e-12)
 
 
 def policy(kind, calibration):

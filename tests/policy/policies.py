@@ -1,5 +1,8 @@
 """Policies of every kind, with rows that they decide."""
 
+import hashlib
+import json
+
 import numpy as np
 
 import abstain
@@ -35,6 +38,13 @@ def by_hand(score, thresholds, **more):
     plain = {"inputs": None, "temperature": None, "group": None, "guarantee": None}
     plain |= {"objective": Objective(), "calibration": Calibration(n=9)}
     return Policy(score=score, thresholds=thresholds, **{**plain, **more})
+
+
+def signed(content, **changed):
+    """Return the content of a file, changed, with a digest that fits."""
+    content = content | changed
+    rest = {name: value for name, value in content.items() if name not in ("format", "digest")}
+    return content | {"digest": hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()}
 
 
 def rows_of(name, n, seed):

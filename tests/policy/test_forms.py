@@ -12,63 +12,24 @@ import numpy as np
 import polars as pl
 import pytest
 
-import abstain
 from abstain.policy import KEPT, REASONS, SecondScore, schema
 from tests.policy.forms import in_sql, module
-from tests.policy.policies import CLASSES, KINDS, by_hand, fitted, make, rows_of
+from tests.policy.policies import CLASSES, KINDS, by_hand, fitted, make
 from tests.refusal import refused
-
-N = 2_000
-#: Kinds of policies that SQL can express.
-IN_SQL = ["column", "groups", "uncertainty", "declined", "positive", "msp_probabilities", "margin_probabilities"]
-
-
-def beyond(rows):
-    """Return rows in which a number, or a group, is missing, NaN, infinite or unknown."""
-    first, found = next(name for name in rows[0] if name not in ("site", "declined")), []
-    for value in (None, math.nan, math.inf, -math.inf):
-        found.append(rows[0] | {first: value})
-    if "site" in rows[0]:
-        found += [rows[0] | {"site": site} for site in (None, "elsewhere", "n's")]
-    return found
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_the_python_file_decides_alike(name):
-    """On 2,000 random rows and on all calibration rows, one of which is the threshold: score and reason to the bit."""
-    policy, calibration = make(name)
-    rows = calibration + rows_of(name, N, 11) + beyond(calibration)
-    decide = module(policy)["decide"]
-    expected = [policy.decide(row) for row in rows]
-    many = policy.decide(pl.DataFrame(rows, infer_schema_length=None))
-    assert any(each.score == each.threshold for each in expected[: len(calibration)])
-    assert [repr(decide(row)) for row in rows] == [repr(each) for each in expected]
-    assert [bool(decide(row)) for row in calibration] == policy.decide(pl.DataFrame(calibration)).accepted.tolist()
-    assert many.accepted.tolist() == [each.accepted for each in expected]
-    assert many.reason.tolist() == [each.reason for each in expected]
 
 
 def test_the_python_file_takes_numbers_and_lists():
     """A number or a list of classes is one row, as for the policy; many rows and a wrong width are refused."""
-    finished, computed = make("column")[0], make("msp_logits")[0]
+    finished, computed, positive = (make(name)[0] for name in ("column", "msp_logits", "positive"))
     alone, classes = module(finished)["decide"], module(computed)["decide"]
     for value in (0.99, 0.01, None):
-        assert repr(alone(value)) == repr(finished.decide(value))
-    assert [bool(alone(0.99)), bool(alone(0.01)), alone(0.01).action] == [True, False, "reject"]
+        found, wanted = alone(value), finished.decide(value)
+        assert (repr(found), found.action) == (repr(wanted), wanted.action)
     assert repr(classes([9.0, 0.0, 0.0, 0.0])) == repr(computed.decide([9.0, 0.0, 0.0, 0.0]))
-    assert repr(module(make("positive")[0])["decide"](0.2)) == repr(make("positive")[0].decide({"p": 0.2}))
+    assert repr(module(positive)["decide"](0.2)) == repr(positive.decide({"p": 0.2}))
     refused(TypeError, "a dict by column, or the number 's'; give rows one by one", alone, [0.9, 0.1])
     refused(ValueError, "computed from 4 logits; give a list of them, or a dict by column", classes, [1.0, 2.0])
     refused(ValueError, "the row has no 'site', the group", module(make("groups")[0])["decide"], 0.9)
-
-
-@pytest.mark.parametrize("name", IN_SQL)
-def test_sql_decides_alike(name):
-    """In DuckDB and SQLite: the same rows, the calibration rows and what is missing among them."""
-    policy, calibration = make(name)
-    rows = calibration + rows_of(name, N, 12) + beyond(calibration)
-    expected = policy.decide(pl.DataFrame(rows, infer_schema_length=None)).accepted.tolist()
-    assert in_sql(policy, rows) == [expected, expected]
 
 
 def bare(score, columns, threshold, **more):
@@ -140,23 +101,27 @@ def test_every_form_gives_the_score_that_is_written_beside_its_row(score, thresh
 
 def test_what_has_no_exact_form_is_refused():
     """A score that needs more than sums and quotients leaves the library as a column."""
-    entropy = fitted(np.linspace(-1, 0, 50)).policy(score="neg_entropy", logits=CLASSES)
-    refused(ValueError, "'neg_entropy' needs the library; write the score", entropy.to_python)
-    with pytest.raises(ValueError, match="'neg_entropy' needs the library; write the score"):
-        replace(entropy, reading={"abstained": "idk"}).to_python()
-    for policy in (entropy, make("msp_logits")[0]):
-        refused(ValueError, "has no SQL that gives the same to the last digit", policy.to_sql)
-    words = fitted(np.linspace(0, 1, 50)).policy(score="s", reading={"predictions": "answer", "abstained": "idk"})
-    assert words.to_python()
-    answers = fitted(np.linspace(0, 1, 50)).about_answered()
-    with pytest.raises(ValueError, match="where the model abstained is said in words"):
-        answers.policy(score="s", reading={"predictions": "answer"}).to_python()
-    refused(ValueError, "PostgreSQL rounds no doubles", make("positive")[0].to_sql, "postgres")
-    listed = fitted(np.linspace(0, 1, 50)).policy(score="msp", probabilities="p", class_names=["a", "b", "c"])
-    refused(ValueError, "column 'p' holds lists of 3 numbers; write a column per class for SQL", listed.to_sql)
-    assert fitted(np.linspace(0, 1, 50)).policy(score="msp", probabilities="p", class_names=["a", "b"]).to_sql()
+    chosen = fitted(np.linspace(-1, 0, 50))
+    entropy, words = chosen.policy(score="neg_entropy", logits=CLASSES), {"predictions": "answer", "abstained": "idk"}
+    said, listed = chosen.policy(score="s", reading=words), {"score": "msp", "probabilities": "p"}
+    answers = chosen.about_answered().policy(score="s", reading={"predictions": "answer"})
+    for form, message in (
+        (entropy.to_python, "'neg_entropy' needs the library; write the score"),
+        (replace(entropy, reading={"abstained": "idk"}).to_python, "'neg_entropy' needs the library"),
+        (entropy.to_sql, "has no SQL that gives the same to the last digit"),
+        (make("msp_logits")[0].to_sql, "has no SQL that gives the same to the last digit"),
+        (answers.to_python, "where the model abstained is said in words"),
+        (lambda: make("positive")[0].to_sql("postgres"), "PostgreSQL rounds no doubles"),
+        (
+            chosen.policy(**listed, class_names=list("abc")).to_sql,
+            "column 'p' holds lists of 3 numbers; write a",
+        ),
+        (lambda: said.to_sql("oracle"), "dialect='oracle' is not known"),
+    ):
+        refused(ValueError, message, form)
+    assert said.to_python()
+    assert chosen.policy(**listed, class_names=["a", "b"]).to_sql()
     assert make("msp_probabilities")[0].to_sql("postgres")
-    refused(ValueError, "dialect='oracle' is not known", words.to_sql, "oracle")
 
 
 def test_the_file_is_a_program(tmp_path):
@@ -177,56 +142,29 @@ def test_the_file_is_a_program(tmp_path):
 
 def test_text_of_strangers_is_quoted():
     """Names and notes with quotes and backslashes break neither form."""
-    score = np.linspace(0, 1, 40)
-    found = fitted(score, groups=["it's", 'a "b" \\'] * 20)
-    policy = found.policy(score='s"; --', group="g'", note='"""quoted""" \\n')
-    rows = [{'s"; --': float(value), "g'": name} for value in score for name in ("it's", 'a "b" \\', "x")]
-    expected = [policy.decide(row).accepted for row in rows]
-    assert [module(policy)["decide"](row)[0] for row in rows] == expected
-    with duckdb.connect() as connection:
-        connection.register("rows_", pl.DataFrame(rows).to_arrow())
-        got = connection.execute(f"SELECT {policy.to_sql()} FROM rows_").fetchall()
-    assert [value for (value,) in got] == expected
+    score, names = np.linspace(0, 1, 40), ["it's", 'a "b" \\']
+    policy = fitted(score, groups=names * 20).policy(score='s"; --', group="g'", note='"""quoted""" \\n')
+    rows = pl.DataFrame([{'s"; --': float(value), "g'": name} for value in score for name in (*names, "x")])
+    expected = policy.decide(rows).accepted.tolist()
+    decide = module(policy)["decide"]
+    assert [decide(row)[0] for row in rows.to_dicts()] == expected
+    assert [value for (value,) in duckdb.sql(f"SELECT {policy.to_sql()} FROM rows").fetchall()] == expected
 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_the_schema_describes_what_is_written(tmp_path, name):
-    """Every kind is valid; a field too many, too few or of another type is not."""
-    policy, _ = make(name)
-    policy.save(tmp_path / "p.json")
-    content = json.loads((tmp_path / "p.json").read_text())
-    checker = jsonschema.Draft202012Validator(schema())
-    checker.check_schema(schema())
+    """Every kind is valid; a field too many, too few or of another type is not; it names what the library knows."""
+    make(name)[0].save(tmp_path / "p.json")
+    found, content = schema(), json.loads((tmp_path / "p.json").read_text())
+    checker = jsonschema.Draft202012Validator(found)
+    checker.check_schema(found)
     checker.validate(content)
     changed = [content | {"extra": 1}, content | {"thresholds": {"": "high"}}, content | {"score": 3}]
     changed += [content | {"guarantee": {"risk": 0.1}}, content | {"inputs": {"features": ["x"]}}]
     changed += [{key: value for key, value in content.items() if key != missing} for missing in content]
     assert not any(checker.is_valid(each) for each in changed)
-
-
-def test_thresholds_that_accept_nothing_or_all():
-    """An objective that is not attainable rejects every row in every form."""
-    policy = abstain.choose_threshold([1, 1], [0.2, 0.4], risk=0.1).policy(score="s")
-    assert policy.decide(5.0).reason == module(policy)["decide"]({"s": 5.0})[1] == "no_threshold"
-    with duckdb.connect() as connection:
-        assert connection.execute(f"SELECT {policy.to_sql()} FROM (SELECT 5.0 AS s)").fetchall() == [(False,)]
-
-
-def test_the_schema_names_what_the_library_knows(tmp_path):
-    """Format, reasons, and the arguments by which files are read: the schema is a file."""
-    make("column")[0].save(tmp_path / "p.json")
-    found, content = schema(), json.loads((tmp_path / "p.json").read_text())
     assert found["properties"]["format"]["const"] == content["format"]
     assert found["description"] == f"Reasons of decisions: {', '.join(REASONS)}."
     assert found["properties"]["reading"]["propertyNames"]["enum"] == list(KEPT)
     assert found["required"] == sorted(found["properties"]) == sorted(content)
     assert set(found["properties"]["second"]["required"]) == {each.name for each in fields(SecondScore)}
-
-
-def test_sql_takes_all_words_for_an_abstention():
-    """In capitals, too, as the policy does."""
-    chosen = abstain.choose_threshold([0, 1, 0] * 50, [0.9, 0.2, 0.6] * 50, coverage=0.5)
-    policy = chosen.policy(score="conf", reading={"abstained": "refused"})
-    rows = pl.DataFrame({"conf": [0.95] * 6, "refused": ["Yes", "TRUE", "no", "No", "yes", "False"]})
-    found = [each for (each,) in duckdb.sql(f"SELECT {policy.to_sql()} FROM rows").fetchall()]
-    assert found == policy.decide(rows).accepted.tolist() == [False, False, True, True, False, True]

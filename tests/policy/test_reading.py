@@ -1,36 +1,15 @@
 """How a policy's score is read: which column, which kind of inputs, and what is said where there is neither."""
 
-import dataclasses
-import hashlib
 import json
 
-import numpy as np
 import pytest
 
 import abstain
 from abstain.policy import SecondScore, score_reading
+from tests.policy.policies import signed
 from tests.refusal import refused
 
-LOGITS = np.array([[2.0, 0.0, 1.0], [0.5, 1.5, 0.0], [0.0, 0.3, 0.1], [3.0, 0.0, 0.0]])
-LABELS = np.array([0, 1, 2, 0])
-
-
-def test_without_a_name_the_score_of_logits_is_their_largest_probability():
-    """Softmax by hand; the policy keeps that logits are its inputs."""
-    outputs = abstain.read_outputs({"labels": LABELS, "logits": LOGITS})
-    how = score_reading(outputs)
-    powers = np.exp(LOGITS)
-    assert (how.score, how.inputs) == ("msp", {"logits": ["logits"]})
-    assert how.confidence(outputs) == pytest.approx(powers.max(axis=1) / powers.sum(axis=1), rel=1e-12)
-
-
-@pytest.mark.parametrize("name", [None, "msp"])
-def test_without_logits_the_inputs_are_probabilities(name):
-    """There is nothing else that they could be."""
-    powers = np.exp(LOGITS)
-    outputs = abstain.read_outputs({"labels": LABELS, "probabilities": powers / powers.sum(axis=1, keepdims=True)})
-    how = score_reading(outputs, name)
-    assert (how.score, how.inputs) == ("msp", {"probabilities": ["probabilities"]})
+FOUND = abstain.choose_threshold([0.0, 1.0, 0.0], [0.9, 0.5, 0.7], coverage=0.5)
 
 
 def test_a_score_that_nothing_gives():
@@ -45,53 +24,29 @@ def test_a_score_that_nothing_gives():
         refused(ValueError, message, score_reading, outputs, score, temperature)
 
 
-@pytest.mark.parametrize(
-    ("given", "kept"),
-    [
-        ({}, {"loss": "wrong"}),
-        ({"labels": "y", "predictions": "said"}, {"labels": "y", "predictions": "said"}),
-        ({"labels": "y"}, {"labels": "y"}),
-        ({"groups": "region"}, {"groups": "region", "loss": "wrong"}),
-        ({"correct": "right"}, {"correct": "right"}),
-    ],
-)
-def test_labelled_rows_are_read_as_at_calibration_but_for_what_is_given(given, kept):
+def test_labelled_rows_are_read_as_at_calibration_but_for_what_is_given():
     """One statement of what is right takes the place of another; other columns leave it as it was."""
     outputs = abstain.read_outputs({"wrong": [0, 1, 0], "entropy": [0.1, 0.6, 0.2]}, loss="wrong")
-    how = score_reading(outputs)
-    found = abstain.choose_threshold(outputs.loss_per_sample(), how.confidence(outputs), coverage=0.5)
-    assert found.policy(**how.arguments()).columns(**given) == {"uncertainty": "entropy", **kept}
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_the_statement_names_the_weighted_population(weighted):
-    """A certificate with weights is about the population that the weights describe, and says so."""
-    rng = np.random.default_rng(0)
-    loss, confidence = (rng.random(2000) < 0.02).astype(float), rng.random(2000)
-    weights = {"sample_weight": np.tile([0.5, 1.5], 1000), "max_weight": 1.5} if weighted else {}
-    found = abstain.choose_threshold(loss, confidence, risk=0.1, delta=0.05, **weights)
-    assert ("in the weighted population" in found.guarantee().statement) == weighted
+    policy = FOUND.policy(**score_reading(outputs).arguments())
+    for given in ({}, {"labels": "y", "predictions": "said"}, {"labels": "y"}, {"groups": "g"}, {"correct": "right"}):
+        kept = given if {"labels", "correct"} & set(given) else {"loss": "wrong", **given}
+        assert policy.columns(**given) == {"uncertainty": "entropy", **kept}
 
 
 @pytest.mark.parametrize("name", ["score", "inputs", "temperature", "uncertainty", "threshold"])
 def test_a_second_score_that_lacks_a_part_is_refused(name, tmp_path):
     """Also if whoever left it out wrote a digest that fits."""
-    path = tmp_path / "policy.json"
-    found = abstain.choose_threshold([0.0, 1.0, 0.0], [0.9, 0.5, 0.7], coverage=0.5)
-    second = SecondScore("t", None, None, uncertainty=False, threshold=0.5)
-    dataclasses.replace(found.policy(score="s"), second=second).save(path)
+    path, second = tmp_path / "policy.json", SecondScore("t", None, None, uncertainty=False, threshold=0.5)
+    FOUND.policy(score="s", second=second).save(path)
     content = json.loads(path.read_text())
     assert abstain.load_policy(path).second == second
     del content["second"][name]
-    rest = {key: value for key, value in content.items() if key not in ("format", "digest")}
-    content["digest"] = hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
-    path.write_text(json.dumps(content))
+    path.write_text(json.dumps(signed(content)))
     refused(ValueError, r"second = .* is not valid; it needs score, inputs", abstain.load_policy, path)
 
 
 def test_how_files_are_read_is_kept_or_refused():
     """An uncertainty is the column of the score, words are those of a finished one, all else are names of columns."""
-    found = abstain.choose_threshold([0.0, 1.0, 0.0], [0.9, 0.5, 0.7], coverage=0.5)
     for reading, computed, message in (
         ({"uncertainty": "s"}, False, None), ({"confidence_levels": ["low", "high"]}, False, None),
         ({"clusters": "c", "labels": "y", "class_names": ["a", "b"]}, True, None),
@@ -104,9 +59,9 @@ def test_how_files_are_read_is_kept_or_refused():
     ):  # fmt: skip
         options = {"score": "msp", "logits": ["s", "t"]} if computed else {"score": "s"}
         if message is None:
-            assert found.policy(**options, reading=reading).reading == reading
+            assert FOUND.policy(**options, reading=reading).reading == reading
         else:
-            refused(ValueError, message, found.policy, **options, reading=reading)
+            refused(ValueError, message, FOUND.policy, **options, reading=reading)
 
 
 TABLE = {
@@ -143,7 +98,7 @@ def test_new_files_hold_the_score_where_the_calibration_file_did(columns, score,
     assert (how.score, how.inputs, how.temperature, how.reading) == wanted
     classes = None if wanted[1] is None else ["0", "1"]
     assert how.classes == classes
-    found = abstain.choose_threshold([0.0, 1.0, 0.0], [0.9, 0.5, 0.7], coverage=0.5).policy(**how.arguments())
+    found = FOUND.policy(**how.arguments())
     assert (found.score, found.inputs, found.temperature, found.classes) == (*wanted[:3], classes)
 
 
@@ -153,18 +108,30 @@ def test_outputs_that_no_file_gave_are_taken_to_be_written_by_us():
     assert (score_reading(outputs).score, score_reading(outputs, "s").score) == ("confidence", "score_s")
 
 
-def test_a_policy_is_checked_for_what_it_was_made_for():
-    """Columns in their order, the group's column, a temperature of 1 where none was."""
-    found = abstain.choose_threshold([0.0, 1.0, 0.0, 0.0], [0.9, 0.5, 0.7, 0.6], coverage=0.5, groups=list("aabb"))
-    policy = found.policy(score="s", group="site")
-    assert policy.check(columns=["site", "s", "more"], temperature=1.0) is policy
-    for given, message in (
-        ({"columns": ["s"]}, "needs the column 'site'"), ({"columns": ["site"]}, "needs the column 's'"),
-        ({"temperature": 2.0}, "divides logits by 1, not 2"), ({"class_names": ["a"]}, "does not know its classes"),
+def test_a_policy_is_checked_for_what_it_was_made_for(tmp_path):
+    """Its model, classes and columns in their order, the group's column, and the temperature, 1 where none was."""
+    names = ["no", "yes", "perhaps"]
+    about = {"class_names": names, "model": "net 7", "author": "A. B.", "note": "spring"}
+    computed = FOUND.policy(score="msp", logits=["z0", "z1", "z2"], temperature=2.0, **about)
+    computed.save(tmp_path / "p.json")
+    loaded = abstain.load_policy(tmp_path / "p.json", model="net 7", class_names=names, temperature=2.0)
+    assert (loaded, loaded.about["author"], len(loaded.about["created"])) == (computed, "A. B.", 10)
+    grouped = abstain.choose_threshold([0.0, 1.0, 0.0, 0.0], [0.9, 0.5, 0.7, 0.6], coverage=0.5, groups=list("aabb"))
+    policy = grouped.policy(score="s", group="site")
+    listed = grouped.policy(score="msp", logits="p", group="site")
+    for asked, given, message in (
+        (computed, {"columns": ["z0", "z1", "z2"]}, None), (policy, {"columns": ["site", "s", "x"]}, None),
+        (policy, {"temperature": 1.0}, None), (listed, {"columns": ["x", "p", "site"]}, None),
+        (computed, {"model": "net 8"}, "was made for the model 'net 7', not 'net 8'"),
+        (computed, {"class_names": names[::-1]}, "knows other order"),
+        (computed, {"class_names": names[:2]}, "knows other classes"),
+        (computed, {"temperature": 1.0}, "divides logits by 2, not 1"),
+        (policy, {"model": "net 7"}, "does not say its model"), (policy, {"columns": ["s"]}, "needs the column 'site'"),
+        (policy, {"columns": ["site"]}, "needs the column 's'"), (policy, {"temperature": 2.0}, "logits by 1, not 2"),
+        (policy, {"class_names": ["a"]}, "does not know its classes"),
+        *[(computed, {"columns": each}, "from z0, z1, z2, in this order") for each in (["z0", "z2", "z1"], ["z0"])],
     ):  # fmt: skip
-        refused(ValueError, message, policy.check, **given)
-    classes = abstain.choose_threshold([0.0, 1.0], [0.9, 0.5], coverage=0.5).policy(score="msp", logits=["z0", "z1"])
-    assert classes.check(columns=["z0", "z1"]) is classes
-    for columns in (["z1", "z0"], ["z0"], ["z0", "z1", "z2"]):
-        refused(ValueError, "from z0, z1, in this order", classes.check, columns=columns)
-    assert found.policy(score="msp", probabilities="p", group="site").check(columns=["x", "p", "site"]) is not None
+        if message is None:
+            assert asked.check(**given) is asked
+        else:
+            refused(ValueError, message, asked.check, **given)
