@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 import abstain
+from abstain.report import as_html, build
 
-pytest.importorskip("matplotlib")
+mpl = pytest.importorskip("matplotlib")
+pyplot = pytest.importorskip("matplotlib.pyplot")
 
 RNG = np.random.default_rng(0)
 LOSS = (RNG.random(200) < 0.3).astype(float)
@@ -19,42 +21,27 @@ COLUMNS = {f"{part}_{name}": RNG.random(200) for part in ("id", "ood") for name 
 @cache
 def results():
     """Return what is drawn, calculated once."""
-    outputs = abstain.Outputs(loss=LOSS, scores=SCORES)
-    return {
-        "page": abstain.evaluate(outputs, list(SCORES), "augrc", level=None),
-        "curve": abstain.risk_coverage_curve(LOSS, SCORES["good"]),
-        "comparison": abstain.compare(LOSS, SCORES),
-        "ranking": abstain.ranking_study(LOSS, SCORES, n_resamples=100),
-        "surface": abstain.joint.evaluate(LOSS, **COLUMNS),
-        "frontier": abstain.joint.ds_aurc(LOSS, **COLUMNS).frontier,
-    }
+    return [
+        abstain.evaluate(abstain.Outputs(loss=LOSS, scores=SCORES), list(SCORES), "augrc", level=None),
+        abstain.risk_coverage_curve(LOSS, SCORES["good"]),
+        abstain.compare(LOSS, SCORES),
+        abstain.ranking_study(LOSS, SCORES, n_resamples=100),
+        abstain.joint.evaluate(LOSS, **COLUMNS),
+        abstain.joint.ds_aurc(LOSS, **COLUMNS).frontier,
+    ]
 
 
-def drawn(name):
+def drawn(result):
     """Return the page or the picture of a result."""
-    from abstain.report import as_html, build
-
-    return as_html(build(results()[name])) if name == "page" else results()[name].plot()._repr_png_()
+    return as_html(build(result)) if isinstance(result, abstain.Evaluation) else result.plot()._repr_png_()
 
 
 def test_threads_draw_what_one_thread_draws():
     """Also under settings of the caller's, which stay: those of a page are seen by no other drawing."""
-    import matplotlib as mpl
-
-    with mpl.rc_context({"font.size": 7.0, "lines.linewidth": 3.0, "axes.facecolor": "0.9"}):
-        settings = dict(mpl.rcParams)
-        alone = {name: drawn(name) for name in results()}
-        with ThreadPoolExecutor(6) as pool:
-            jobs = [(name, pool.submit(drawn, name)) for _ in range(2) for name in results()]
-            assert [name for name, job in jobs if job.result() != alone[name]] == []
-        assert dict(mpl.rcParams) == settings
-
-
-def test_no_figure_is_left_with_pyplot():
-    """A service that draws a thousand pictures holds none; pyplot, where somebody loaded it, knows of none."""
-    from matplotlib import pyplot
-
     before = pyplot.get_fignums()
-    for name in results():
-        drawn(name)
-    assert pyplot.get_fignums() == before
+    with mpl.rc_context({"font.size": 7.0, "lines.linewidth": 3.0, "axes.facecolor": "0.9"}):
+        settings, alone = dict(mpl.rcParams), [*map(drawn, results())]
+        with ThreadPoolExecutor(6) as pool:
+            assert list(pool.map(drawn, 2 * results())) == 2 * alone
+        assert dict(mpl.rcParams) == settings
+    assert pyplot.get_fignums() == before  # a service that draws a thousand pictures holds none
