@@ -17,52 +17,29 @@ from experiments.training._numbers import read as read_numbers
 from tests.imports import ROOT
 
 
-def page(name):
-    """Return a page of the documentation."""
-    return (ROOT / "docs/nn" / name).read_text(encoding="utf-8")
+def results(name):
+    """Return committed numbers."""
+    return read_numbers(ROOT / "experiments" / name)
 
 
-@pytest.mark.parametrize(
-    ("setting", "name"),
-    [("fashion_small", "does-training-help.md"), ("cifar10", "cifar-10.md"), ("fashion_mnist", "wider-network.md")],
-)
-def test_the_ladder(setting, name):
-    """Rows beside cross-entropy, those at equal passes, claims: each table below its heading, in order, and whole."""
-    text, after = page(name), 0
-    for part in shown(setting):
-        after = text.index(f"\n\n{part}\n\n", after)
+FASHION = results("fd_shifts/results/fashion_mnist.csv")
+LADDER = {"fashion_small": "does-training-help", "cifar10": "cifar-10", "fashion_mnist": "wider-network"}
+PARTS = [
+    *((f"{name}.md", shown(setting)) for setting, name in LADDER.items()),
+    *(("seventeen-scores.md", shown_seventeen(setting)) for setting in SCORED),
+    ("does-training-help.md", [shown_thresholds(results("cwsa_cnn/results/cpu.csv"))]),
+    ("fine-tuning.md", [shown_objectives(results("estimators_table1/results/cpu.csv"))]),
+    ("thirteen-scores.md", [shown_scores(FASHION)]),
+    ("thirteen-scores.md", [claims_of_scores(FASHION, "fashion_mnist")]),
+    ("undecided-claims.md", [undecided()]),
+]
 
 
-def test_the_networks_of_the_cwsa_paper():
-    """Thresholds of both networks."""
-    assert shown_thresholds(read_numbers(ROOT / "experiments/cwsa_cnn/results/cpu.csv")) in page(
-        "does-training-help.md"
-    )
-
-
-def test_fine_tuning():
-    """Objectives in each setting."""
-    numbers = read_numbers(ROOT / "experiments/estimators_table1/results/cpu.csv")
-    assert shown_objectives(numbers) in page("fine-tuning.md")
-
-
-def test_thirteen_scores():
-    """Scores by shift, and the claims of the AUGRC paper."""
-    numbers = read_numbers(ROOT / "experiments/fd_shifts/results/fashion_mnist.csv")
-    assert shown_scores(numbers) in page("thirteen-scores.md")
-    assert claims_of_scores(numbers, "fashion_mnist") in page("thirteen-scores.md")
-
-
-def test_what_is_undecided():
-    """Claims, seeds, intervals and verdicts, all of them."""
-    assert f"\n\n{undecided()}\n" in page("undecided-claims.md")
-
-
-@pytest.mark.parametrize("setting", SCORED)
-def test_seventeen_scores(setting):
-    """Tables 1, 5, 2 and 3 in small, what is counted, and the claims, in order."""
-    text, after = page("seventeen-scores.md"), 0
-    for part in shown_seventeen(setting):
+@pytest.mark.parametrize(("name", "parts"), PARTS)
+def test_tables_of_a_page_are_those_of_the_numbers(name, parts):
+    """Each below its heading, in order, and whole."""
+    text, after = (ROOT / "docs/nn" / name).read_text(encoding="utf-8"), 0
+    for part in parts:
         after = text.index(f"\n\n{part}\n", after)
 
 
@@ -79,14 +56,9 @@ def test_verdicts(middle, half, way, said):
     assert verdict(middle, half, way, 1.0) == said
 
 
-def test_every_contrast_has_a_margin():
-    """No quantity without a stated margin."""
+def test_every_contrast_has_a_margin_and_counts_a_training_once():
+    """No quantity without a stated margin; three seeds of cutmix, whichever setting holds them."""
     assert {each.quantity for each in CONTRASTS} <= set(MARGINS)
-    claims = "J23 J26 J27 J28 J29 J30 J34 J35 J37 J39 J40"
-    assert {each.claim for each in CONTRASTS} == set(claims.split())
-
-
-def test_a_training_that_two_settings_have_is_counted_once():
-    """The small network: three seeds of cutmix, whichever setting holds them."""
+    assert {each.claim for each in CONTRASTS} == {f"J{k}" for k in (23, 26, 27, 28, 29, 30, 34, 35, 37, 39, 40)}
     lines = [line for line in undecided().splitlines() if line.startswith("| J23 | small | cutmix less ce: AURC")]
     assert [line.split(" | ")[3].partition(", ")[0] for line in lines] == ["3"]

@@ -22,16 +22,9 @@ from experiments.training._jobs import SIZES, Setting  # noqa: E402
 from experiments.training._main import main  # noqa: E402
 from experiments.training._numbers import read as read_numbers  # noqa: E402
 from experiments.training._run import finished  # noqa: E402
+from tests.refusal import refused  # noqa: E402
 
 STUDIES = [OPENOOD, FD_SHIFTS, TABLE_1, CWSA]
-
-
-def settings(of, prefix=""):
-    """Return all settings of a recipe by their full key."""
-    found = {}
-    for name, value in of.items():
-        found |= settings(value, f"{prefix}{name}.") if isinstance(value, dict) else {f"{prefix}{name}": value}
-    return found
 
 
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
@@ -48,19 +41,15 @@ def test_every_job_of_every_size_is_a_recipe_of_its_own(study):
     assert all(job.made().name == job.recipe for job in first.values())
 
 
-@pytest.mark.parametrize(
-    ("study", "options"),
-    [
-        pytest.param(OPENOOD, ["--models", "ce", "sure_plus", "--seeds", "0"], marks=pytest.mark.slow),
-        pytest.param(FD_SHIFTS, ["--seeds", "0", "--models", "confidnet-dropout=true",
-                                 "deep_gamblers-reward=6-dropout=true", "deep_gamblers-reward=2.2-dropout=true"],
-                     marks=pytest.mark.slow),
-        pytest.param(TABLE_1, ["--models", "before", "ce", "aurc", "confidnet"], marks=pytest.mark.slow),
-        (CWSA, ["--seeds", "0"]),
-    ],
-    ids=lambda value: value.name if hasattr(value, "name") else "",
-)  # fmt: skip
-def test_the_smallest_size_runs_to_its_tables_and_no_further(study, options, tmp_path, capsys):
+GAMBLERS = [f"deep_gamblers-reward={reward}-dropout=true" for reward in ("6", "2.2")]
+FEW = [(OPENOOD, ["--models", "ce", "sure_plus", "--seeds", "0"], None),
+       (FD_SHIFTS, ["--models", "confidnet-dropout=true", *GAMBLERS, "--seeds", "0"], shown_scores),
+       (TABLE_1, ["--models", "before", "ce", "aurc", "confidnet"], shown_objectives)]  # fmt: skip
+SLOW = [pytest.param(*each, marks=pytest.mark.slow) for each in FEW]
+
+
+@pytest.mark.parametrize(("study", "options", "shown"), [*SLOW, (CWSA, ["--seeds", "0"], shown_thresholds)])
+def test_the_smallest_size_runs_to_its_tables_and_no_further(study, options, shown, tmp_path, capsys):
     """Every job leaves its outputs and a record of time and memory; a second call trains nothing."""
     torch.set_num_threads(1)
     command = ["--output", str(tmp_path), "--accelerator", "cpu", *options]
@@ -71,18 +60,10 @@ def test_the_smallest_size_runs_to_its_tables_and_no_further(study, options, tmp
     assert all(record["cpu_seconds"] > 0 and record["peak_mb"] > 0 for record in records)
     assert (tmp_path / f"{study.name}-smoke.md").read_text(encoding="utf-8") == text
     assert "nan" not in text.replace("(+nan)", "") or study is OPENOOD  # no coverage reaches 5 % risk there
-    again = {FD_SHIFTS: shown_scores, TABLE_1: shown_objectives, CWSA: shown_thresholds}
-    if study in again:
-        assert again[study](read_numbers(tmp_path / "numbers.csv")) + "\n" == text
+    assert shown is None or shown(read_numbers(tmp_path / "numbers.csv")) + "\n" == text
     assert main(study, command) == 0
     assert "0 of" in capsys.readouterr().err
     assert len((tmp_path / "records.jsonl").read_text().splitlines()) == len(records)
-
-
-def test_unknown_rows_are_said(tmp_path):
-    """A name that is not there stops before anything is loaded."""
-    with pytest.raises(SystemExit, match="sure_minus: is not known; known: ce"):
-        main(OPENOOD, ["--output", str(tmp_path), "--models", "sure_minus"])
 
 
 def test_noise_in_labels_is_the_same_for_every_run():
@@ -102,42 +83,38 @@ def test_welch_by_hand():
     assert math.isnan(welch([1.0], [1.0, 2.0]))
 
 
-def judged(setting="fashion_small", claim="J29", quantity="test errors", **models):
+def judged(setting="fashion_small", **models):
     """Return counts and verdict of a claim on rows made by hand: values of each seed, by model."""
+    kept = {"setting": setting, "quantity": "test errors"}
     rows = [
-        {"setting": setting, "model": model, "seed": str(seed), "quantity": name, "value": value}
-        for model, values in models.items()
-        for name in {"test errors", quantity}
-        for seed, value in enumerate(values)
+        kept | {"model": m, "seed": str(k), "value": value} for m, of in models.items() for k, value in enumerate(of)
     ]
-    line = next(line for line in claims(rows, setting).splitlines() if line.startswith(f"| {claim}"))
+    (line,) = [line for line in claims(rows, setting).splitlines() if line.startswith("| J29")]
     return line.removesuffix(" |").split(" | ")[2:]
 
 
 GOOD, BAD = (0.050, 0.051, 0.052), (0.080, 0.081, 0.082)
 
 
-def ladder(values, **others):
-    """Return all rows with the same values, but for some."""
-    return dict.fromkeys(LADDER, values) | others
-
-
 def test_claims_are_counted_by_hand():
     """What beats every row on every seed holds; the reverse does not; noise decides nothing; bars leave rows out."""
-    assert judged(**ladder(BAD, sure_plus=GOOD)) == ["11", "0", "0", "0", "holds"]
+    bad, noise = dict.fromkeys(LADDER, BAD), (0.05, 0.08, 0.06)
+    assert judged(**bad | {"sure_plus": GOOD}) == ["11", "0", "0", "0", "holds"]
     assert judged(sure_plus=BAD, ce=GOOD) == ["0", "1", "0", "10", "does not hold"]
-    assert judged(**ladder(BAD, sure_plus=(0.05, 0.08, 0.06))) == ["0", "0", "11", "0", "not decided"]
+    assert judged(**bad | {"sure_plus": noise}) == ["0", "0", "11", "0", "not decided"]
     assert judged(sure_plus=GOOD, ce=(0.11, 0.12, 0.13)) == ["0", "0", "0", "11", "not judged"]
-    assert judged("cifar10", **ladder((0.18, 0.181, 0.182), sure_plus=(0.15, 0.151, 0.152)))[-1] == "holds"
+    above = dict.fromkeys(LADDER, (0.18, 0.181, 0.182)) | {"sure_plus": (0.15, 0.151, 0.152)}
+    assert judged("cifar10", **above)[-1] == "holds"
     assert judged(sure_plus=GOOD, ce=BAD[:1]) == ["0", "0", "0", "11", "not judged"]
 
 
-def test_a_number_that_is_there_twice_is_refused(tmp_path):
-    """It would count as another seed and make intervals narrower."""
-    lines = ["setting,model,seed,quantity,value", "cifar10,ce,0,test errors,0.2", "cifar10,ce,0,test errors,0.2"]
+def test_what_is_refused(tmp_path):
+    """A number that is there twice, which would count as another seed; a row that is not there, before any work."""
+    lines = ["setting,model,seed,quantity,value", *["cifar10,ce,0,test errors,0.2"] * 2]
     (tmp_path / "numbers.csv").write_text("\n".join(lines), encoding="utf-8")
-    with pytest.raises(ValueError, match="cifar10, ce, 0, test errors twice"):
-        read(tmp_path / "numbers.csv")
+    refused(ValueError, "cifar10, ce, 0, test errors twice", read, tmp_path / "numbers.csv")
+    options = ["--output", str(tmp_path), "--models", "sure_minus"]
+    refused(SystemExit, "sure_minus: is not known; known: ce", main, OPENOOD, options)
 
 
 @pytest.mark.slow

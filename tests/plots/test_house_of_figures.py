@@ -9,8 +9,12 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
 import abstain
 from abstain import plots
+from tests.refusal import refused
 
 NAMES = plots.names()
 
@@ -21,11 +25,8 @@ def source(name):
     return "".join(each.source for each in doctest.DocTestParser().get_examples(text))
 
 
-#: Figures whose example needs no data set, with the reason.
-NO_DATA = {
-    "rank_weights": "the weights are a formula of the rank",
-    "rankings": "the failures that the paper prints for its three scores (Fig. 2)",
-}
+#: Figures whose example needs no data set: a formula of the rank, and failures that the paper prints (Fig. 2).
+NO_DATA = {"rank_weights", "rankings"}
 #: Words of code that makes data up.
 MADE_UP = ("synthetic", "rng", "random.", "normal(", "uniform(", "linspace(", "make_")
 
@@ -50,14 +51,13 @@ def test_a_figure_says_what_it_is_and_its_example_draws_real_data(name):
     assert ("datasets.load(" in text or "load_digits()" in text) == (name not in NO_DATA)
 
 
-@pytest.mark.parametrize(
-    "name", [name if k % 8 == 0 or name == "forest" else pytest.param(name, marks=pytest.mark.slow)
-             for k, name in enumerate(NAMES)],
-)  # fmt: skip
+SOME = [name if k % 8 == 0 or name == "forest" else pytest.param(name, marks=pytest.mark.slow)
+        for k, name in enumerate(NAMES)]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SOME)
 def test_equal_data_give_equal_bytes(name, tmp_path):
     """Whatever the settings of the caller, which stay, and what was saved before; one is tried in all forms."""
-    import matplotlib as mpl
-
     display = drawn(name)
     kinds = ("png", "svg", "pdf") if name == "forest" else ("svg",)
     with mpl.rc_context({"font.size": 4.0, "axes.facecolor": "yellow", "svg.hashsalt": "mine"}):
@@ -73,48 +73,29 @@ def test_equal_data_give_equal_bytes(name, tmp_path):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_display_keeps_axes_and_figure(name):
-    """Something is drawn on every axes, each is labelled or is no chart, and axes of the caller's are used."""
-    from matplotlib.figure import Figure
-
+    """Something is drawn on every axes, no text leaves the picture, and axes of the caller's are used."""
     display = drawn(name)
     axes = np.atleast_1d(display.ax_).ravel()
-    assert all(one.figure is display.figure_ for one in axes)
-    assert all(one.has_data() or one.texts for one in axes)
+    assert all(one.figure is display.figure_ and (one.has_data() or one.texts) for one in axes)
+    with plots.settings():
+        display.figure_.draw_without_rendering()
+        box = display.figure_.bbox.padded(2)
+        for one in display.figure_.axes:
+            assert box.min[0] <= one.get_tightbbox().x0 <= one.get_tightbbox().x1 <= box.max[0], one.get_title()
+            assert box.min[1] <= one.get_tightbbox().y0 <= one.get_tightbbox().y1 <= box.max[1], one.get_title()
     mine = Figure().subplots(1, len(axes))
-    again = display.plot(mine)
-    assert again is display
+    assert display.plot(mine) is display
     assert np.atleast_1d(display.ax_).ravel()[0] is np.atleast_1d(mine).ravel()[0]
-    with pytest.raises(ValueError, match="axes, but ax holds"):
-        display.plot(Figure().subplots(1, len(axes) + 1))
+    refused(ValueError, "axes, but ax holds", display.plot, Figure().subplots(1, len(axes) + 1))
     display.plot()
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_no_text_leaves_the_picture(name):
-    """Titles, labels, ticks and legends lie inside the figure."""
-    display = drawn(name)
-    with plots.settings():
-        display.figure_.draw_without_rendering()
-        box = display.figure_.bbox
-        for one in display.figure_.axes:
-            inside = one.get_tightbbox()
-            assert inside.x0 >= box.x0 - 2, one.get_title()
-            assert inside.x1 <= box.x1 + 2, one.get_title()
-            assert inside.y0 >= box.y0 - 2, one.get_title()
-            assert inside.y1 <= box.y1 + 2, one.get_title()
-
-
-def test_an_unknown_figure_names_near_ones():
-    """Of the names and of the results that a figure takes."""
-    with pytest.raises(ValueError, match="did you mean 'reliability'"):
-        plots.get("reliabillity")
-    with pytest.raises(ValueError, match="'forest' is not drawn from 'study', but from: comparison"):
-        plots.get("forest").draw("study", None)
+def test_what_cannot_be_drawn_is_refused(tmp_path):
+    """An unknown figure names near ones; nothing is written where the extension says nothing."""
+    refused(ValueError, "did you mean 'reliability'", plots.get, "reliabillity")
+    words = "'forest' is not drawn from 'study', but from: comparison"
+    refused(ValueError, words, plots.get("forest").draw, "study", None)
     assert set(plots.names("comparison")) < set(plots.names())
-
-
-def test_a_file_of_another_kind_is_refused(tmp_path):
-    """Nothing is written where the extension says nothing."""
-    with pytest.raises(ValueError, match=r"extension '\.gif' cannot be drawn; use \.png, \.svg, \.pdf"):
-        drawn("reliability").save(tmp_path / "a.gif")
+    words = r"extension '\.gif' cannot be drawn; use \.png, \.svg, \.pdf"
+    refused(ValueError, words, drawn("reliability").save, tmp_path / "a.gif")
     assert list(tmp_path.iterdir()) == []

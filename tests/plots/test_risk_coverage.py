@@ -47,42 +47,30 @@ def test_from_estimator():
     assert named.line_[0].get_label().startswith("linear (")
 
 
-def test_an_estimator_without_probabilities():
-    """The message says what to use instead."""
-    svm = pytest.importorskip("sklearn.svm")
-    model = svm.LinearSVC().fit([[0.0], [1.0]], [0, 1])
-    with pytest.raises(TypeError, match=r"LinearSVC has no predict_proba .* use from_predictions"):
-        abstain.RiskCoverageDisplay.from_estimator(model, [[0.0]], [0])
-
-
 @pytest.mark.parametrize(("kind", "n_axes"), [("selective", 1), ("generalized", 1), ("both", 2)])
 def test_kinds_and_axes(kind, n_axes):
-    """New axes, or those that are given, in any shape that holds as many."""
-    fresh = CURVE.plot(kind=kind)
-    assert len(fresh.line_) == n_axes
+    """New axes, or those that are given, in any shape that holds as many; of one the usual curve is drawn."""
+    assert len(CURVE.plot(kind=kind).line_) == n_axes
     _, axes = pyplot.subplots(1, n_axes, squeeze=False)
+    before = pyplot.get_fignums()
     for given in (axes, axes.ravel(), list(axes.ravel()), *([axes[0, 0]] if n_axes == 1 else [])):
         display = abstain.RiskCoverageDisplay(CURVE).plot(ax=given, kind=kind)
         assert display.ax_ is given
         assert [line.axes for line in display.line_] == list(axes.ravel())
-    before = pyplot.get_fignums()
-    CURVE.plot(ax=axes.ravel(), kind=kind)
     assert pyplot.get_fignums() == before
-
-
-def test_one_axes_shows_the_selective_risk():
-    """Whoever gives one axes and no kind wants the usual curve."""
-    display = CURVE.plot(ax=pyplot.subplots()[1])
-    assert display.ax_.get_ylabel() == "Selective risk"
+    assert CURVE.plot(ax=pyplot.subplots()[1]).ax_.get_ylabel() == "Selective risk"
 
 
 def test_errors():
-    """A wrong kind, a wrong number of axes and no curve are named."""
+    """A wrong kind, a wrong number of axes, no curve and no probabilities are named."""
     _, three = pyplot.subplots(1, 3)
-    refused(ValueError, "kind='both' draws 2 axes, but ax holds 3", CURVE.plot, ax=three)
-    refused(ValueError, "kind='selective' draws 1 axes, but ax holds 3", CURVE.plot, ax=three, kind="selective")
+    for kind, n_axes in (("both", 2), ("selective", 1)):
+        refused(ValueError, f"kind='{kind}' draws {n_axes} axes, but ax holds 3", CURVE.plot, ax=three, kind=kind)
     refused(ValueError, "kind='generalised' is not known; did you mean 'generalized'", CURVE.plot, kind="generalised")
     refused(ValueError, "curves is empty; give at least one", abstain.RiskCoverageDisplay, {})
+    model = pytest.importorskip("sklearn.svm").LinearSVC().fit([[0.0], [1.0]], [0, 1])
+    words = r"LinearSVC has no predict_proba .* use from_predictions"
+    refused(TypeError, words, abstain.RiskCoverageDisplay.from_estimator, model, [[0.0]], [0])
 
 
 def test_references():
@@ -99,36 +87,17 @@ def test_references():
     assert len(plain.ax_.get_lines()) == 1
 
 
-# ---------------------------------------------------------------------- thinning
-
-
-#: Points up to which all are drawn.
-POINTS = 2000
-
-
-def drawn(curve, kind):
-    """Return coverages and risks of the line that a plot shows."""
-    line = curve.plot(kind=kind).ax_.lines[0]
-    return np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
-
-
-@pytest.fixture(scope="module")
-def million():
-    """Return a curve of a million distinct scores."""
+@pytest.mark.parametrize("kind", ["selective", "generalized"])
+def test_thinning_keeps_the_curve(kind):
+    """Of a million points at most two thousand are drawn; both ends stay, and nobody can see the difference."""
     rng = np.random.default_rng(0)
     score = rng.random(10**6)
-    return abstain.risk_coverage_curve((rng.random(10**6) > score).astype(float), score)
-
-
-@pytest.mark.parametrize("kind", ["selective", "generalized"])
-def test_thinning_keeps_the_curve(million, kind):
-    """Of a million points at most two thousand are drawn; both ends stay, and nobody can see the difference."""
-    x, y = drawn(million, kind)
-    assert 1000 < len(x) <= POINTS + 1
+    million = abstain.risk_coverage_curve((rng.random(10**6) > score).astype(float), score)
     risk = million.selective_risk if kind == "selective" else million.generalized_risk
+    x, y = map(np.asarray, million.plot(kind=kind).ax_.lines[0].get_data())
+    assert 1000 < len(x) <= 2001
     first = 1 if kind == "generalized" else 0
-    assert (x[first], y[first]) == (million.coverage[0], risk[0])
-    assert (x[-1], y[-1]) == (1.0, risk[-1])
+    assert (x[first], y[first], x[-1], y[-1]) == (million.coverage[0], risk[0], 1.0, risk[-1])
     assert np.all(np.diff(x) > 0)
     assert np.isin(x[first:], million.coverage).all()
     error = np.abs(np.interp(million.coverage, x, y) - risk)

@@ -2,6 +2,7 @@
 
 import tempfile
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -44,12 +45,12 @@ def _live():
 def _study():
     """Return a study of two models with two runs; a name that LaTeX would read is among its scores."""
     folder = Path(tempfile.mkdtemp())
-    for model, name in (("ce", "good"), ("sure_plus", "plain")):
-        for seed in range(2):
-            scores = {"msp_1": SCORES[name] + seed * 0.1 * SCORES["plain"], "50 % & more": SCORES["plain"]}
-            made = abstain.Outputs(loss=LOSS, scores=scores)
-            for part in ("validation", "test"):
-                abstain.study.add_outputs(folder, made, model=model, run=f"seed{seed}", set=part)
+    for (model, name), seed, part in product(
+        (("ce", "good"), ("sure_plus", "plain")), range(2), ("validation", "test")
+    ):
+        scores = {"msp_1": SCORES[name] + seed * 0.1 * SCORES["plain"], "50 % & more": SCORES["plain"]}
+        made = abstain.Outputs(loss=LOSS, scores=scores)
+        abstain.study.add_outputs(folder, made, model=model, run=f"seed{seed}", set=part)
     return folder
 
 
@@ -58,10 +59,9 @@ def _study_results():
 
 
 def _joint_columns():
-    names = ("id_confidence", "id_detector", "ood_confidence", "ood_detector")
-    sizes = (N, N, 200, 200)
-    rng = np.random.default_rng(1)
-    return {name: rng.normal(1.0 * name.startswith("id"), 1.0, size) for name, size in zip(names, sizes, strict=True)}
+    rng, names = np.random.default_rng(1), ("confidence", "detector")
+    inside = {f"id_{name}": rng.normal(1.0, 1.0, N) for name in names}
+    return inside | {f"ood_{name}": rng.normal(0.0, 1.0, 200) for name in names}
 
 
 def _protocol():
@@ -79,11 +79,11 @@ def _certified(**options):
 
 
 def _later(name):
-    found = _certified(risk=0.1)
-    rng = np.random.default_rng(3)
+    rng, policy = np.random.default_rng(3), _certified(risk=0.1).policy(score="s")
     loss, score = (rng.random(500) < 0.1).astype(float), rng.random(500)
-    return abstain.monitor(found.policy(score="s"), loss, score) if name == "monitor" else \
-        abstain.audit(found, loss, score, groups=rng.choice(["a", "b"], 500))  # fmt: skip
+    return getattr(abstain, name)(
+        policy, loss, score, **({} if name == "monitor" else {"groups": SITE.repeat(2)[:500]})
+    )
 
 
 def _plan():
@@ -120,7 +120,7 @@ RESULTS = {
     "GroupedResult": lambda: abstain.summaries.GroupedSummary("site").update(LOSS, SCORES["plain"], SITE).result(),
     "JointResult": lambda: abstain.summaries.JointSummary("real", bits=8).update(LOSS, **_joint_columns()).result(),
     "JointEvaluation": lambda: abstain.joint.evaluate(LOSS, **_joint_columns(), n_permutations=2, n_splits=2),
-    "LiveCertification": lambda: _live(),
+    "LiveCertification": _live,
     "Monitoring": lambda: _later("monitor"),
     "NonInferiority": lambda: abstain.inference.non_inferiority(
         LOSS, {name: SCORES[name] for name in ("good", "plain")}, margin=0.1

@@ -9,13 +9,14 @@ import math
 import pickle
 import re
 from functools import cache
-from html.parser import HTMLParser
 
 import pytest
 
 import abstain
-from abstain._result import width
+from abstain._result import plain, width
 from tests.imports import ROOT, tree_of
+from tests.refusal import refused
+from tests.report.parsed import Parsed
 from tests.result.results import RESULTS
 
 #: Classes that print themselves and are no results, and why.
@@ -65,18 +66,13 @@ def test_one_list_names_them_all():
     assert inheriting - BASES == set(RESULTS)
 
 
-def test_a_result_says_what_it_is(each):
-    """It is a Result, and its parts are tables, texts and flat dicts."""
+def test_a_result_says_what_it_is_and_travels(each):
+    """Its parts are tables, texts and flat dicts; copied after it was shown it is the same, and nobody changes it."""
     assert isinstance(each, abstain.Result)
     assert each.tables()
-    assert all(isinstance(table, abstain.Table) for table in each.tables())
-    assert all(isinstance(note, str) for note in each.notes())
-    for row in each.rows():
-        assert all(value is None or isinstance(value, str | int | float) for value in row.values())
-
-
-def test_copies_of_what_was_shown_are_the_same(each):
-    """A result that was printed and saved travels to other processes as one that was not, and nobody changes it."""
+    assert {type(table) for table in each.tables()} == {abstain.Table}
+    assert {type(note) for note in each.notes()} <= {str}
+    assert all(value is None or isinstance(value, str | int | float) for row in each.rows() for value in row.values())
     shown, page = str(each), each._repr_html_()
     for copied in (pickle.loads(pickle.dumps(each)), copy.deepcopy(each)):
         assert (str(copied), copied._repr_html_()) == (shown, page)
@@ -94,32 +90,12 @@ def test_text_has_80_columns(each):
 
 def test_notebooks_get_tables(each):
     """Well-formed HTML whose text holds every cell and note."""
-
-    class Walk(HTMLParser):
-        def __init__(self):
-            super().__init__()
-            self.opened = []
-            self.text = ""
-
-        def handle_starttag(self, tag, attrs):
-            known = {"p", "table", "caption", "thead", "tbody", "tr", "th", "td", "strong", "span"}
-            drawn = {"div", "style", "dl", "dt", "dd", "code", "figure", "figcaption", "svg", "b"}
-            assert tag in known | drawn | {"details", "summary", "line", "path", "circle", "text", "rect"}
-            self.opened.append(tag)
-
-        def handle_endtag(self, tag):
-            assert self.opened.pop() == tag
-
-        def handle_data(self, data):
-            self.text += data + "\n"
-
-    walk = Walk()
-    walk.feed(each._repr_html_())
-    if each.verdict is not None:
-        assert each.verdict.headline in walk.text
-    assert walk.opened == []
+    walk = Parsed(each._repr_html_())
+    known = "p table caption thead tbody tr th td strong span div style dl dt dd code figure figcaption svg b"
+    assert set(walk.tags) <= {*known.split(), "details", "summary", "line", "path", "circle", "text", "rect"}
     text = walk.text.replace("\N{NO-BREAK SPACE}", " ")
-    assert [cell for cell in [*cells(each), *each.notes()] if cell not in text] == []
+    headline = [] if each.verdict is None else [each.verdict.headline]
+    assert [part for part in (*cells(each), *each.notes(), *headline) if " ".join(part.split()) not in text] == []
 
 
 def test_markdown_tables_are_rectangular(each):
@@ -138,36 +114,25 @@ def test_markdown_tables_are_rectangular(each):
 
 
 def test_latex_is_read_by_a_parser(each):
-    """A strict parser finds one tabular per table, each rectangular; intervals are kept."""
+    """A strict parser finds one tabular per table, each rectangular; intervals are kept; pdfLaTeX reads ASCII."""
     walker = pytest.importorskip("pylatexenc.latexwalker")
     source = each.to_latex()
+    assert [line for line in source.splitlines() if not line.startswith("%") and not line.isascii()] == []
     nodes, *_ = walker.LatexWalker(source, tolerant_parsing=False).get_latex_nodes()
     tabulars = [node for node in nodes if node.isNodeType(walker.LatexEnvironmentNode)]
-    assert [node.environmentname for node in tabulars] == ["tabular"] * len(each.tables())
     for node, table in zip(tabulars, each.tables(), strict=True):
+        assert node.environmentname == "tabular"
         body = "".join(part.latex_verbatim() for part in node.nodelist).replace("\\&", "")
-        lines = [line for line in body.split("\\\\") if "&" in line]
-        assert {line.count("&") for line in lines} == {len(table.columns) - 1}
-        assert len(lines) == len(table.rows) + any(table.headings())
+        lines = [line.count("&") for line in body.split("\\\\") if "&" in line]
+        assert lines == [len(table.columns) - 1] * (len(table.rows) + any(table.headings()))
     text = pytest.importorskip("pylatexenc.latex2text").LatexNodes2Text().latex_to_text(source)
-    numbers = [cell for cell in cells(each) if re.fullmatch(r"[\d.]+|\[.*\]", cell)]
-    assert [cell for cell in numbers if cell not in text] == []
-
-
-def test_latex_needs_no_letters_beyond_ascii(each):
-    """Every sign of ours has a command: pdfLaTeX stops at a bare Greek letter, which a parser does not notice."""
-    lines = [line for line in each.to_latex().splitlines() if not line.startswith("%")]
-    assert [line for line in lines if not line.isascii()] == []
+    assert [cell for cell in cells(each) if re.fullmatch(r"[\d.]+|\[.*\]", cell) and cell not in text] == []
 
 
 def test_json_is_strict_and_is_the_dict(each):
     """What is read back is ``to_dict``: NaN is null, an infinity is a text that ``float`` reads."""
-
-    def refuse(constant):
-        raise AssertionError(f"{constant} is no JSON")
-
-    assert json.loads(each.to_json(), parse_constant=refuse) == each.to_dict()
     text = each.to_json()
+    assert json.loads(text, parse_constant=pytest.fail) == each.to_dict()
     assert f'"abstain": "{abstain.__version__}"' in text
 
 
@@ -176,18 +141,15 @@ def test_rows_become_csv_and_frames(each):
     rows = each.rows()
     read = list(csv.DictReader(io.StringIO(each.to_csv())))
     names = list(dict.fromkeys(name for row in rows for name in row))
-    assert len(read) == len(rows)
-    assert list(read[0]) == names
+    assert (len(read), list(read[0])) == (len(rows), names)
     for library in ("polars", "pandas"):
         pytest.importorskip(library)
         frame = getattr(each, f"to_{library}")()
-        assert list(frame.columns) == names
-        assert len(frame) == len(rows)
+        assert (list(frame.columns), len(frame)) == (names, len(rows))
         for name in names:
             for value, row in zip(list(frame[name]), rows, strict=True):
-                same = value == row.get(name)
                 missing = row.get(name) is None or row[name] != row[name]
-                assert same or (missing and (value is None or value != value))
+                assert value == row.get(name) or (missing and (value is None or value != value))
 
 
 def test_loggers_get_a_name_for_each_number(each):
@@ -209,9 +171,6 @@ def test_every_form_can_be_a_file(each, tmp_path):
 
 def test_nothing_is_lost_in_a_plain_form():
     """The one rule for what JSON lacks; what has no plain form is refused, not written as text."""
-    from abstain._result import plain
-
     found = plain({"a": math.nan, "b": (math.inf, -math.inf), 3: [True, None, 1]})
     assert found == {"a": None, "b": ["inf", "-inf"], "3": [True, None, 1]}
-    with pytest.raises(TypeError, match="object has no plain form"):
-        plain([object()])
+    refused(TypeError, "object has no plain form", plain, [object()])
