@@ -68,10 +68,10 @@ def test_a_change_that_a_test_notices_and_one_that_none_does(mutants, tmp_path, 
         mutants.run(seed=1, number=100, packages=["."], jobs=1, whole=False)
     assert path.read_text() == before
     tried = [json.loads(line) for line in (tmp_path / ".mutants/results.jsonl").read_text().splitlines()]
-    outcomes = {(each["old"], each["new"]): each["outcome"] for each in tried}
-    assert len(tried) == len(outcomes) == 7
-    assert outcomes["a + b", "(a - b)"] == outcomes["a < b", "(b < a)"] == "noticed"
-    assert outcomes["a < 9", "(a <= 9)"] == outcomes["9", "10"] == outcomes["a < b", "(a <= b)"] == "lives"
+    lives = {(each["old"], each["new"]) for each in tried if each["outcome"] == "lives"}
+    assert {("a < 9", "(a <= 9)"), ("9", "10"), ("a < b", "(a <= b)")} <= lives
+    assert not {("a + b", "(a - b)"), ("a < b", "(b < a)")} & lives
+    assert len(tried) == 7
     (tmp_path / ".ci/equivalent.txt").write_text("src/abstain/small.py | unused = a < 9 | 9 | 10 | nothing reads it\n")
     capsys.readouterr()
     mutants.show([1])

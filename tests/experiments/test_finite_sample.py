@@ -2,6 +2,7 @@
 
 import csv
 import json
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from experiments.finite_sample import _estimates as estimates
 from experiments.finite_sample import _sources as sources
 from experiments.finite_sample import _theory as theory
 from experiments.finite_sample.__main__ import main
+from tests.refusal import refused
 
 SMALL = sources.synthetic(n=400)
 
@@ -42,46 +44,34 @@ def test_a_round_uses_no_sample_twice():
 @pytest.mark.parametrize("n", [2, 5])
 def test_expected_weights_by_enumeration(n, estimator):
     """All batches of n out of 9, listed: the mean weight of each member is the formula."""
-    from itertools import combinations
-
-    weight = abstain.rank_weights(n, estimator)
-    total, count = np.zeros(9), np.zeros(9)
-    for batch in combinations(range(9), n):
-        total[list(batch)] += weight
-        count[list(batch)] += 1
-    np.testing.assert_allclose(theory.expected_weight(n, 9, estimator), total / count, rtol=1e-9)
+    batches = np.array(list(combinations(range(9), n))).ravel()
+    total = np.bincount(batches, np.resize(abstain.rank_weights(n, estimator), batches.size))
+    np.testing.assert_allclose(theory.expected_weight(n, 9, estimator), total / np.bincount(batches), rtol=1e-9)
 
 
 def test_scores_of_table_s2():
     """The six scores on one row, worked by hand; logits stand for themselves up to a constant."""
-    p = np.array([[0.5, 0.25, 0.25]])
-    found = sources.scores_of(p)
-    z = np.log(p[0]) - np.log(p[0]).mean()
-    assert found["Margin"][0] == pytest.approx(0.25)
-    assert found["NegEntropy"][0] == pytest.approx(-1.5 * np.log(2))
-    assert found["NegGini"][0] == pytest.approx(0.375 - 1)
-    assert found["l2 norm (literal)"][0] == pytest.approx(np.linalg.norm(z))
-    assert found["MaxLogit / l2 norm"][0] == pytest.approx(z[0] / np.linalg.norm(z))
+    found = {name: values[0] for name, values in sources.scores_of(np.array([[0.5, 0.25, 0.25]])).items()}
+    z = np.log([0.5, 0.25, 0.25]) - np.log([0.5, 0.25, 0.25]).mean()
+    norm = np.linalg.norm(z)
+    wanted = {"Margin": 0.25, "NegEntropy": -1.5 * np.log(2), "NegGini": 0.375 - 1}
+    wanted |= {"l2 norm (literal)": norm, "MaxLogit / l2 norm": z[0] / norm}
+    assert {name: found[name] for name in wanted} == pytest.approx(wanted)
 
 
 def test_files_are_read(tmp_path):
     """Probabilities, and predictions with a confidence; a folder without any file is an error that names them."""
     labels = np.array([0, 1, 1, 0], dtype=np.uint8)
     probabilities = np.array([[0.9, 0.1], [0.4, 0.6], [0.7, 0.3], [0.8, 0.2]], dtype=np.float32)
-    columns = {"pred_b": labels, "conf_b": probabilities.max(1)}
-    np.savez(tmp_path / "cifar10_test_models.npz", labels=labels, probs_a=probabilities, **columns)
+    columns = {"probs_a": probabilities, "pred_b": labels, "conf_b": probabilities.max(1)}
+    np.savez(tmp_path / "cifar10_test_models.npz", labels=labels, **columns)
     several = {"models": np.array(["x", "y"]), "pred": np.zeros((2, 4), int), "conf": np.ones((2, 4))}
     np.savez(tmp_path / "imagenet_val_msp.npz", labels=labels, **several)
     found = sources.load(tmp_path)
-    assert [(each.family, each.model, *each.losses) for each in found] == [
-        ("CIFAR-10", "a", "0/1", "CE"),
-        ("CIFAR-10", "b", "0/1"),
-        ("ImageNet", "x", "0/1"),
-        ("ImageNet", "y", "0/1"),
-    ]
+    names = [" ".join((each.family, each.model, *each.losses)) for each in found]
+    assert names == ["CIFAR-10 a 0/1 CE", "CIFAR-10 b 0/1", "ImageNet x 0/1", "ImageNet y 0/1"]
     assert found[0].losses["0/1"].tolist() == [0, 0, 1, 0]
-    with pytest.raises(FileNotFoundError, match="cifar10_test_models"):
-        sources.load(tmp_path / "empty")
+    refused(FileNotFoundError, "cifar10_test_models", sources.load, tmp_path / "empty")
 
 
 @pytest.mark.parametrize("figures", [False, pytest.param(True, marks=pytest.mark.slow)])
@@ -93,12 +83,10 @@ def test_the_command(figures, tmp_path, capsys, monkeypatch):
         rows = list(csv.DictReader(file))
     assert {row["size"] for row in rows} == {"8", "16", "32", "64", "128"}
     assert {row["estimator"] for row in rows} == set(estimates.ESTIMATORS)
-    tables = json.loads((tmp_path / "tables.json").read_text(encoding="utf-8"))
-    assert tables.keys() == {"equality", "rates"}
+    assert json.loads((tmp_path / "tables.json").read_text(encoding="utf-8")).keys() == {"equality", "rates"}
     said = capsys.readouterr().out
     assert "Counter-example" in said
     assert "Caution: of 2 rounds a standard error is itself a guess" in said
-    names = {"bias", "estimates", "mae", "mse", "scores"}
-    written = {path.stem for path in tmp_path.glob("*.png")}
-    per_loss = {f"synthetic_{name}_{loss}" for name in names for loss in ("0-1", "ce")}
-    assert written == (per_loss | {"equal", "rate", "weights"} if figures else set())
+    names = product(("bias", "estimates", "mae", "mse", "scores"), ("0-1", "ce"))
+    drawn = {f"synthetic_{name}_{loss}" for name, loss in names} | {"equal", "rate", "weights"}
+    assert {path.stem for path in tmp_path.glob("*.png")} == (drawn if figures else set())

@@ -19,7 +19,6 @@ from experiments.openood._rows import STUDY as OPENOOD
 from experiments.training._settings import fields, recorded, wrong
 
 STUDIES = {study.name: study for study in (OPENOOD, FD_SHIFTS, TABLE_1, CWSA)}
-by_study = pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
 
 
 @cache
@@ -34,23 +33,17 @@ def trainings(study):
     return list({(job.setting.name, job.model): job for job in reversed(full(study))}.values())
 
 
-@by_study
-def test_every_field_of_the_full_size_is_that_of_its_source(study):
-    """Or stands in the table as a deviation, with the reason."""
+@pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
+def test_every_field_of_the_full_size_is_that_of_its_source(study, monkeypatch):
+    """Or stands in the table as a deviation, with the reason; with another value in any field it does not fit."""
     assert list(wrong(study, full(study))) == []
-
-
-@by_study
-def test_each_field_alone_counts(study):
-    """No field is looked at in vain: with another value in its place the table does not fit."""
     seeds = Counter((job.setting.name, job.model) for job in full(study))
     for job in trainings(study):
         own = fields(study, job, seeds[job.setting.name, job.model])
         for key, value in own.items():
             changed = {**own, key: "another"}
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr("experiments.training._settings.fields", lambda *_, changed=changed: changed)
-                lines = list(wrong(study, [job]))
+            monkeypatch.setattr("experiments.training._settings.fields", lambda *_, changed=changed: changed)
+            lines = list(wrong(study, [job]))
             assert [line for line in lines if f"{key} = 'another', the table has {value!r}" in line], key
 
 
@@ -67,26 +60,21 @@ def test_all_that_a_source_trains_is_there():
 
 def test_every_set_of_the_full_size_can_be_found():
     """Its name is one that the readers look for; none is a path of somebody's machine."""
-    for study in STUDIES.values():
-        for setting in {job.setting for job in full(study)}:
-            names = [setting.data, *setting.foreign, *setting.shifted]
-            assert {name.partition(":")[0] for name in names} <= set(data.known())
+    for setting in {job.setting for study in STUDIES.values() for job in full(study)}:
+        names = [setting.data, *setting.foreign, *setting.shifted]
+        assert {name.partition(":")[0] for name in names} <= set(data.known())
 
 
 def test_entries_name_what_was_read_and_hold_for_something():
     """Repository, commit and files; a reason for each deviation; no field that no training has."""
     for entry in recorded()["entry"]:
-        assert re.fullmatch(r"[\w.-]+/[\w.-]+", entry["repository"])
-        assert re.fullmatch(r"[0-9a-f]{7}", entry["commit"])
+        assert re.fullmatch(r"[\w.-]+/[\w.-]+ [0-9a-f]{7}", f"{entry['repository']} {entry['commit']}")
         assert entry["files"]
         assert all(each["why"] for each in entry.get("other", {}).values())
-        study = STUDIES[entry["study"]]
-        held = [
-            fields(study, job, 1)
-            for job in trainings(study)
-            if any(fnmatch(job.setting.name, each) for each in entry.get("settings", ["*"]))
-            and any(fnmatch(job.model, each) for each in entry.get("models", ["*"]))
-        ]
-        assert held, entry
-        for key in (*entry.get("same", {}), *entry.get("other", {})):
-            assert any(key in each for each in held), (entry, key)
+        study, kinds = STUDIES[entry["study"]], [entry.get(key, ["*"]) for key in ("settings", "models")]
+        held = set()
+        for job in trainings(study):
+            names = zip((job.setting.name, job.model), kinds, strict=True)
+            if all(any(fnmatch(name, each) for each in allowed) for name, allowed in names):
+                held |= fields(study, job, 1).keys()
+        assert entry.get("same", {}).keys() | entry.get("other", {}).keys() <= held, entry
