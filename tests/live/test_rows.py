@@ -6,8 +6,8 @@ import signal
 import sys
 import time
 
+import duckdb
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 
@@ -69,34 +69,14 @@ def test_calls_that_only_look_alike_count(levels, order):
     assert live.result().groups[""].rows == 20 * (1 + 3 + 8 + 20 + 60)
 
 
-def test_a_call_is_known_as_a_whole():
-    """Ten rows in their order, or 24 in another, are known again; two are not."""
-    rng, live = np.random.default_rng(0), fresh()
-    for n, order, known in ((2, 1, False), (10, 1, True), (24, -1, True)):
-        score = rng.random(n)
-        live.update(score, np.zeros(n))
-        if known:
-            with pytest.raises(ValueError, match=r"as far as scores and losses say; .* give ids="):
-                live.update(score[::order], np.zeros(n))
-        else:
-            live.update(score[::order], np.zeros(n))
-
-
-def test_a_week_without_rows():
-    """An empty call changes nothing but the number of calls."""
-    live = fresh()
-    live.update([0.9], [0])
-    found = live.update([], [])
-    assert (found.groups[""].rows, len(found.history)) == (1, 2)
-
-
 def test_drawn_labels():
     """A label that was drawn may not be missing, and one that came without being drawn does not count."""
     live = fresh((0.5,))
     live.groups[""].smallest = 0.2
-    with pytest.raises(ValueError, match=r"loss\[1\] is missing, although its label was drawn"):
-        live.update([0.9, 0.8], [0, np.nan], label_probability=0.5, drawn=[False, True])
-    found = live.update([0.9, 0.8], [1, 0], label_probability=0.5, drawn=[False, True])
+    given = {"confidence": [0.9, 0.8], "label_probability": 0.5, "drawn": [False, True]}
+    message = r"loss\[1\] is missing, although its label was drawn"
+    refused(ValueError, message, live.update, loss=[0, np.nan], **given)
+    found = live.update(loss=[1, 0], **given)
     assert (found.groups[""].labels, live.groups[""].risk(0)) == (1, 0.0)
 
 
@@ -118,40 +98,19 @@ def test_more_labels_than_were_drawn(named, size, most):
             assert live.update(*given, label_probability=0.2, **options).groups[""].labels == count
 
 
-def test_coverage_and_risk_of_drawn_labels():
-    """Rows without a label count for the coverage, and labels by one over their chance for the risk."""
-    live = fresh((0.5,))
-    live.groups[""].smallest = 0.25
-    score = np.array([0.9] * 8 + [0.1] * 2)
-    loss = np.array([1.0, 0.0] + [np.nan] * 6 + [1.0, 0.0])
-    live.update(score, loss, label_probability=np.where(score > 0.5, 0.25, 1.0))
-    one = live.groups[""]
-    assert (one.coverage(0), one.risk(0), one.rows, one.labels) == (0.8, 0.5, 10, 4)
-
-
-def test_missing_scores_are_answered_nowhere():
-    """A row without a score needs no label and lowers the coverage."""
-    live = fresh((0.5,))
-    live.update([np.nan, 0.9], [np.nan, 0.0])
-    assert live.groups[""].coverage(0) == 0.5
-
-
 def test_the_order_of_a_file_does_not_matter():
     """Sorted by loss, either way, or mixed: the same evidence and the same thresholds, however a call is cut off."""
-    rng = np.random.default_rng(3)
+    rng, found = np.random.default_rng(3), set()
     score = rng.random(3000)
     loss = (rng.random(3000) < 0.3 * (1.0 - score) ** 1.5) * 1.0
-    grid, found = (0.9, 0.7, 0.5, 0.3, 0.1), set()
     for order in (np.arange(3000), np.argsort(loss), np.argsort(-loss), np.argsort(-score)):
-        live = fresh(grid)
-        for part in (slice(0, 1000), slice(1000, 3000)):
-            live.update(score[order[part]], loss[order[part]])
-        whole = fresh(grid)
+        live, whole = fresh(), fresh()
+        for part in np.split(order, [1000]):
+            live.update(score[part], loss[part])
         whole.update(score[order], loss[order])
         np.testing.assert_allclose(whole.groups[""].sums, live.groups[""].sums, rtol=1e-9)
         found.add(whole.certified[""])
-    assert len(found) == 1
-    assert found != {()}
+    assert (len(found), found != {()}) == (1, True)
 
 
 def test_audited_rows_that_wait_at_a_restart_count_later():
@@ -168,14 +127,13 @@ def test_audited_rows_that_wait_at_a_restart_count_later():
 
 def test_losses_in_other_units_and_two_restarts():
     """Losses and limit in units of a half certify the same; each restart counts as one."""
-    rng = np.random.default_rng(8)
-    plain = LiveCertificate(risk=0.05, thresholds=[0.9, 0.7, 0.5, 0.3], restarts=2)
-    twice = LiveCertificate(risk=0.1, thresholds=[0.9, 0.7, 0.5, 0.3], restarts=2, max_loss=2.0)
+    rng, grid = np.random.default_rng(8), [0.9, 0.7, 0.5, 0.3]
+    plain, twice = (LiveCertificate(risk=0.05 * k, thresholds=grid, restarts=2, max_loss=1.0 * k) for k in (1, 2))
     for _ in range(2):
         score = rng.random(4000)
         loss = (rng.random(4000) < 0.2 * (1 - score)).astype(float)
-        plain.update(score, loss)
-        twice.update(score, 2 * loss)
+        for k, live in ((1, plain), (2, twice)):
+            live.update(score, k * loss)
         assert twice.certified == plain.certified
         assert 0 < len(plain.certified[""]) < 4
         plain.restart()
@@ -228,33 +186,21 @@ def test_kills_lose_nothing_and_count_nothing_twice(repetitions, tmp_path):
     assert rows in (SIZE * batches, SIZE * (batches + 1))
 
 
-def frames():
-    """Return the same rows as frames of several libraries, eager and lazy."""
-    import duckdb
-
-    rng = np.random.default_rng(1)
-    score = rng.random(4000)
-    wrong = np.where(rng.random(4000) < 0.9, (rng.random(4000) < 0.1 * (1 - score)).astype(float), np.nan)
-    names = {"case": [f"r{k}" for k in range(4000)], "site": ["a", "b"] * 2000}
-    rows = pl.DataFrame({"conf": score, "err": wrong, **names})
-    rows = rows.with_columns(pl.col("err").fill_nan(None), chance=pl.lit(0.9))
-    return [rows, rows.lazy(), pd.DataFrame(rows.to_dict(as_series=False)), duckdb.sql("select * from rows")]
-
-
-@pytest.mark.parametrize("place", range(4), ids=["polars", "lazy", "pandas", "duckdb"])
-def test_rows_of_frames(place):
+@pytest.mark.parametrize("kind", ["polars", "lazy", "pandas", "duckdb"])
+def test_rows_of_frames(kind):
     """Names of columns stand for the rows of a frame, and give what arrays give."""
-    frame, plain = frames()[place], frames()[0]
+    rng = np.random.default_rng(1)
+    score, chance, case, site = rng.random(4000), np.full(4000, 0.9), np.arange(4000), ["a", "b"] * 2000
+    wrong = np.where(rng.random(4000) < 0.9, rng.random(4000) < 0.1 * (1 - score), np.nan)
+    rows = pl.DataFrame({"conf": score, "err": wrong, "case": case, "site": site, "chance": chance})
+    made = {"polars": lambda: rows, "lazy": rows.lazy, "pandas": rows.to_pandas}
+    frame = duckdb.sql("select * from rows") if kind == "duckdb" else made[kind]()
     found, wanted = (LiveCertificate(risk=0.05, thresholds=GRID, groups=["a", "b"]) for _ in range(2))
     for live in (found, wanted):
         for one in live.groups.values():
             one.smallest = 0.9
-    named = {"label_probability": "chance", "groups": "site", "ids": "case"}
-    found.update("conf", "err", frame=frame, **named)
-    arrays = {key: plain[name].to_numpy() for key, name in named.items()}
-    wanted.update(plain["conf"].to_numpy(), plain["err"].to_numpy(), **arrays)
-    assert found.certified == wanted.certified
+    found.update("conf", "err", frame=frame, label_probability="chance", groups="site", ids="case")
+    wanted.update(score, wrong, label_probability=chance, groups=site, ids=case)
+    assert (found.certified, found.result().groups) == (wanted.certified, wanted.result().groups)
     assert found.certified["a"]
-    assert found.result().groups == wanted.result().groups
-    with pytest.raises(ValueError, match="no column 'cong'"):
-        found.update("cong", "err", frame=frame)
+    refused(ValueError, "no column 'cong'", found.update, "cong", "err", frame=frame)

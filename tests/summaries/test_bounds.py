@@ -37,40 +37,6 @@ def bins_of(parts):
     return summary
 
 
-def values(parts):
-    """AURC and AUGRC of every possible ranking."""
-    for orders in itertools.product(*(weak_orders(tuple(part)) for part in parts)):
-        groups = [group for order in orders for group in order]
-        loss = [each for group in groups for each in group]
-        score = [-float(rank) for rank, group in enumerate(groups) for _ in group]
-        yield abstain.aurc(loss, score), abstain.augrc(loss, score)
-
-
-@given(parts=st.lists(st.lists(st.sampled_from([0.0, 1.0]), min_size=1, max_size=4), min_size=1, max_size=2))
-def test_bounds_of_0_1_losses_are_attained(parts):
-    """Smallest and largest value over all rankings are the bounds themselves; the point lies between."""
-    bins = bins_of(parts)
-    aurc, augrc = (np.array(column) for column in zip(*values(parts), strict=True))
-    for bounds, seen in [(bins.bounds("aurc"), aurc), (bins.bounds("augrc"), augrc)]:
-        assert bounds.low == pytest.approx(seen.min(), abs=1e-12)
-        assert bounds.high == pytest.approx(seen.max(), abs=1e-12)
-        assert bounds.low - 1e-12 <= bounds.value <= bounds.high + 1e-12
-
-
-@given(
-    parts=st.lists(
-        st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0, 3.0]), min_size=1, max_size=4), min_size=1, max_size=2
-    )
-)
-def test_bounds_of_other_losses_hold(parts):
-    """Real losses: no ranking leaves the bounds."""
-    bins = bins_of(parts)
-    bounds = bins.bounds("aurc"), bins.bounds("augrc")
-    for aurc, augrc in values(parts):
-        assert bounds[0].low - 1e-12 <= aurc <= bounds[0].high + 1e-12
-        assert bounds[1].low - 1e-12 <= augrc <= bounds[1].high + 1e-12
-
-
 def ranked(parts):
     """Every possible ranking of bins with these losses, as a table."""
     for orders in itertools.product(*(weak_orders(tuple(part)) for part in parts)):
@@ -78,6 +44,24 @@ def ranked(parts):
         loss = [each for group in groups for each in group]
         score = [-float(rank) for rank, group in enumerate(groups) for _ in group]
         yield abstain.TieBlocks.from_samples(loss, score)
+
+
+@given(
+    parts=st.lists(st.lists(st.sampled_from([0.0, 1.0]), min_size=1, max_size=4), min_size=1, max_size=2),
+    scale=st.sampled_from([1.0, 0.0]),
+)
+def test_bounds_are_never_left_and_of_0_1_losses_attained(parts, scale):
+    """Smallest and largest value over all rankings are the bounds of 0/1 losses; of others they lie within."""
+    graded = np.random.default_rng(0).choice([0.0, 0.25, 0.5, 1.0, 3.0], 8) if not scale else np.ones(8)
+    parts = [[one * by if scale else by for one, by in zip(part, graded[4 * k :], strict=False)]
+             for k, part in enumerate(parts)]  # fmt: skip
+    tables, bins = list(ranked(parts)), bins_of(parts)
+    for name in ("aurc", "augrc"):
+        seen, bounds = [abstain.metrics.get(name)(table) for table in tables], bins.bounds(name)
+        if scale:
+            assert (bounds.low, bounds.high) == pytest.approx((min(seen), max(seen)), abs=1e-12)
+        assert bounds.low - 1e-12 <= min(seen) <= max(seen) <= bounds.high + 1e-12
+        assert bounds.low - 1e-12 <= bounds.value <= bounds.high + 1e-12
 
 
 @pytest.mark.parametrize("parts", [

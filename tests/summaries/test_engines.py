@@ -41,66 +41,37 @@ def test_sql_gives_the_summary_to_the_bit(tmp_path, scale, bits):
 def test_rows_that_cannot_be_used_are_counted(tmp_path, scale):
     """SQL leaves nulls out of sums: the reader says how many there are, whatever an engine thinks of NaN."""
     score = [0.5, None, float("nan"), 0.7, 0.6, 0.2]
-    rows = polars.DataFrame({"msp": score, "wrong": [0.0, 1.0, 1.0, None, -1.0, 1.0]})
+    rows = polars.DataFrame({"msp": score, "wrong": [0.0, 1.0, 1.0, None, -1.0, 1.0]}).to_arrow()
     duckdb.sql(sql(Key(scale), confidence="msp", loss="wrong", table="rows")).write_parquet(str(tmp_path / "s.parquet"))
-    refused(ValueError, "4 rows have no usable score or loss", lambda: read_summary(tmp_path / "s.parquet"))
-    with pytest.raises(ValueError, match="4 rows have no usable score or loss"):
-        summarize(duckdb.from_arrow(rows.to_arrow()), confidence="msp", loss="wrong", scale=scale)
-    assert len(rows) == 6
-
-
-@pytest.mark.parametrize("kind", ["polars", "lazy", "pandas", "pyarrow", "duckdb", "file", "csv", "parts"])
-def test_every_source_gives_the_same(tmp_path, kind):
-    """Frames, lazy or not, a relation, one file, a CSV, and a pattern of parts; truth values or whole numbers."""
-    rng = np.random.default_rng(5)
-    score, loss = np.round(rng.random(3000), 4), rng.random(3000) < 0.2
-    rows = polars.DataFrame({"msp": score, "wrong": loss, "other": ["x"] * 3000})
-    rows.write_parquet(tmp_path / "all.parquet", row_group_size=700)
-    rows.write_csv(tmp_path / "all.csv")
-    for k, part in enumerate((rows[:1000], rows[1000:1000], rows[1000:])):
-        part.write_parquet(tmp_path / f"part-{k}.parquet")
-    sources = {
-        "polars": lambda: rows, "lazy": rows.lazy, "pandas": rows.to_pandas, "pyarrow": rows.to_arrow,
-        "duckdb": lambda: duckdb.from_arrow(rows.to_arrow()), "file": lambda: tmp_path / "all.parquet",
-        "csv": lambda: str(tmp_path / "all.csv"), "parts": lambda: str(tmp_path / "part-*.parquet"),
-    }  # fmt: skip
-    assert same(summarize(sources[kind](), confidence="msp", loss="wrong"), Summary().update(loss, score))
-
-
-def test_labels_and_predictions_in_place_of_a_loss():
-    """The loss is whether they differ."""
-    rows = polars.DataFrame({"p": [0.9, 0.8, 0.7], "y": ["cat", "dog", "cat"], "yhat": ["cat", "cat", "cat"]})
-    found = summarize(rows, confidence="p", labels="y", predictions="yhat")
-    assert same(found, Summary().update([0, 1, 0], [0.9, 0.8, 0.7]))
+    given = {"confidence": "msp", "loss": "wrong", "scale": scale}
+    refused(ValueError, "4 rows have no usable score or loss", read_summary, tmp_path / "s.parquet")
+    refused(ValueError, "4 rows have no usable score or loss", summarize, duckdb.from_arrow(rows), **given)
 
 
 def test_errors_name_file_and_row(tmp_path):
     """A bad row counted through the chunks, a column that is not there, a cut file, no file, the same file twice."""
     n = 600_000
-    loss = np.zeros(n)
-    loss[n - 2] = -1.0
-    file, cut = tmp_path / "rows.parquet", tmp_path / "cut.parquet"
+    file, cut, long = tmp_path / "rows.parquet", tmp_path / "cut.parquet", tmp_path / "long.csv"
+    loss = np.where(np.arange(n) == n - 2, -1.0, 0.0)
     polars.DataFrame({"p": np.full(n, 0.5), "l": loss, "t": ["a"] * n}).write_parquet(file)
     cut.write_bytes(file.read_bytes()[:500])
-    (tmp_path / "long.csv").write_text("p,l,t\n0.5,0,1\n0.5,0,1,7\n")
-    cases = [
+    long.write_text("p,l,t\n0.5,0,1\n0.5,0,1,7\n")
+    for source, columns, message in (
         (file, {"loss": "l"}, rf"rows.parquet: loss is negative: loss\[{n - 2}\] = -1.0 \(1 such\)"),
         (file, {"loss": "wrong"}, "rows.parquet: column 'wrong' is not there"),
+        (file, {"loss": "t"}, "column 't' must be numeric"),
+        (file, {}, "give loss=, or both"),
         (cut, {"loss": "l"}, "cut.parquet: cannot be read"),
-        (tmp_path / "long.csv", {"loss": "l"}, r"long.csv: data row 2 \(line 3\) has 4 fields"),
+        (long, {"loss": "l"}, r"long.csv: data row 2 \(line 3\) has 4 fields"),
         ([file, file], {"loss": "l"}, "is given twice"),
         (tmp_path / "rows.txt", {"loss": "l"}, "no such file"),
-    ]
-    for source, columns, message in cases:
-        with pytest.raises((ValueError, FileNotFoundError), match=message) as caught:
+        (polars.DataFrame({"p": [0.5, None], "l": [0, 1]}), {"loss": "l"}, "confidence holds NaN"),
+    ):
+        with pytest.raises((ValueError, TypeError, FileNotFoundError), match=message) as caught:
             summarize(source, confidence="p", **columns)
         assert "\n" not in str(caught.value)
-    refused(TypeError, "column 't' must be numeric", summarize, file, confidence="p", loss="t")
-    refused(TypeError, "give loss=, or both", summarize, file, confidence="p")
-    with pytest.raises(ValueError, match="confidence holds NaN"):
-        summarize(polars.DataFrame({"p": [0.5, None], "l": [0, 1]}), confidence="p", loss="l")
-    assert summarize(polars.DataFrame({"p": [None], "l": [1]}).cast(float), confidence="p", loss="l",
-                     nan_policy="reject").n == 1  # fmt: skip
+    missing = polars.DataFrame({"p": [None], "l": [1]}).cast(float)
+    assert summarize(missing, confidence="p", loss="l", nan_policy="reject").n == 1
 
 
 @pytest.mark.parametrize("kind", ["pandas", "lazy", "lazy of older versions"])
@@ -118,49 +89,14 @@ def test_every_piece_of_a_frame_is_counted(n, kind, monkeypatch):
 COLUMNS = "--confidence msp --loss wrong"
 
 
-@pytest.fixture
-def folder(tmp_path, do):
-    """Two days of logs in the working folder."""
-    rng = np.random.default_rng(0)
-    for day in ("monday", "tuesday"):
-        msp = rng.beta(5, 1, 4000)
-        polars.DataFrame({"msp": msp, "wrong": rng.random(4000) > msp}).write_parquet(tmp_path / f"{day}.parquet")
-    return tmp_path
-
-
-def test_days_add_up_to_the_week(folder, do):
-    """Summaries of two days merge to that of both, which prints the same bounds; parts of both kinds add up, too."""
-    for day in ("monday", "tuesday"):
-        do(f"summarize {day}.parquet {COLUMNS} -o {day}-s.parquet")
-    assert "8,000 rows in 2 summaries" in do("merge '*-s.parquet' -o week-s.parquet").err
-    both = polars.concat([polars.read_parquet(folder / f"{day}.parquet") for day in ("monday", "tuesday")])
-    expected = Summary().update(both["wrong"], both["msp"])
-    assert same(read_summary("week-s.parquet"), expected)
-    found = do("summarize week-s.parquet --metrics 'aurc,coverage_at_risk(risk=0.1)' --json -").json
-    assert found["n"] == 8000
-    bounds = expected.bounds("coverage_at_risk(risk=0.1)")
-    assert [found["measurements"][1][end] for end in ("value", "low", "high")] == list(bounds[:3])
-    said = do(f"summarize monday-s.parquet tuesday.parquet {COLUMNS} -o mixed.parquet").out
-    assert same(read_summary("mixed.parquet"), expected)
-    assert "AUROC of failures" in said
-
-
-def test_the_printed_query_runs(folder, do):
-    """What --sql prints, run by DuckDB as it is, makes the file that -o makes."""
-    query = do(f"summarize --sql {COLUMNS} --key probability/12 --table \"'monday.parquet'\"").out
-    duckdb.sql(query).write_parquet("by-sql.parquet")
-    do(f"summarize monday.parquet {COLUMNS} --key probability/12 -o by-us.parquet")
-    assert same(read_summary("by-sql.parquet"), read_summary("by-us.parquet"))
-
-
-def test_errors_are_one_line(folder, do):
+def test_errors_of_the_command_are_one_line(tmp_path, do):
     """Keys that differ, the same file twice, a damaged one, rows without columns, a summary where rows are wanted."""
+    polars.DataFrame({"msp": [0.9, 0.6], "wrong": [0, 1]}).write_parquet("monday.parquet")
     do(f"summarize monday.parquet {COLUMNS} -o a.parquet")
     do(f"summarize monday.parquet {COLUMNS} --key real/12 -o b.parquet")
     Path("cut.parquet").write_bytes(Path("a.parquet").read_bytes()[:200])
-    apart = "b.parquet: summaries with the keys probability/16 and real/12 do not add up"
-    cases = {
-        "merge a.parquet b.parquet -o c.parquet": apart,
+    for line, message in {
+        "merge a.parquet b.parquet -o c.parquet": "b.parquet: summaries with the keys probability/16 and real/12",
         "merge a.parquet a.parquet -o c.parquet": "a.parquet: is given twice",
         "merge a.parquet cut.parquet -o c.parquet": "cut.parquet: cannot be read",
         "merge a.parquet -o a.parquet": "a.parquet: is an input and would be replaced",
@@ -173,8 +109,7 @@ def test_errors_are_one_line(folder, do):
         "summarize": "no FILES are given",
         "evaluate a.parquet": "is a summary, not rows; 'abstain summarize a.parquet'",
         "compare a.parquet b.parquet": "a.parquet: is a summary, not rows; a test is about pairs",
-    }
-    for line, message in cases.items():
+    }.items():
         (said,) = do(line, 2).err.strip().splitlines()
         assert message in said
     assert not Path("c.parquet").exists()

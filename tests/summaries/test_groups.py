@@ -1,6 +1,5 @@
 """A summary for each value of a column, from one pass: each is that of its rows alone, and they add up to the whole."""
 
-import datetime
 import pickle
 
 import duckdb
@@ -12,8 +11,6 @@ import abstain
 from abstain.summaries import GroupedSummary, Key, Summary, read_summary, sql, summarize
 from tests.refusal import refused
 from tests.summaries.test_summary import same
-
-COLUMNS = ["--confidence", "msp", "--loss", "wrong"]
 
 COLUMNS = "--confidence msp --loss wrong"
 
@@ -37,49 +34,42 @@ def equal(found, expected):
     return sorted(expected) == list(found.parts) and all(same(found.parts[name], expected[name]) for name in expected)
 
 
-@pytest.mark.parametrize("kind", ["polars", "lazy", "pandas", "pyarrow", "duckdb", "file", "csv", "parts", "chunks"])
+@pytest.mark.parametrize("kind", ["polars", "lazy", "pandas", "pyarrow", "duckdb", "file", "csv", "parts"])
 def test_every_source_gives_each_group_its_summary(tmp_path, kind):
-    """One pass over frames, lazy or not, a relation, files or chunks, is a pass over the rows of each group."""
+    """One pass over frames, lazy or not, a relation or files is a pass over the rows of each group, and over all."""
     frame = rows()
     frame.write_parquet(tmp_path / "all.parquet", row_group_size=700)
     frame.write_csv(tmp_path / "all.csv")
     for k, part in enumerate((frame[:1000], frame[1000:1000], frame[1000:])):
         part.write_parquet(tmp_path / f"part-{k}.parquet")
-    expected, told = apart(frame), {"confidence": "msp", "loss": "wrong", "groups": "site"}
-    if kind == "chunks":
-        found = GroupedSummary("site")
-        for part in (frame[:77], frame[77:]):
-            found.update(part["wrong"], part["msp"], part["site"])
-    else:
-        sources = {
-            "polars": lambda: frame, "lazy": frame.lazy, "pandas": frame.to_pandas, "pyarrow": frame.to_arrow,
-            "duckdb": lambda: duckdb.from_arrow(frame.to_arrow()), "file": lambda: tmp_path / "all.parquet",
-            "csv": lambda: str(tmp_path / "all.csv"), "parts": lambda: str(tmp_path / "part-*.parquet"),
-        }  # fmt: skip
-        found = summarize(sources[kind](), **told)
-    assert equal(found, expected)
-    assert same(found.whole, Summary().update(frame["wrong"], frame["msp"]))
+    sources = {
+        "polars": lambda: frame, "lazy": frame.lazy, "pandas": frame.to_pandas, "pyarrow": frame.to_arrow,
+        "duckdb": lambda: duckdb.from_arrow(frame.to_arrow()), "file": lambda: tmp_path / "all.parquet",
+        "csv": lambda: str(tmp_path / "all.csv"), "parts": lambda: str(tmp_path / "part-*.parquet"),
+    }  # fmt: skip
+    told, expected = {"confidence": "msp", "loss": "wrong"}, Summary().update(frame["wrong"], frame["msp"])
+    found = summarize(sources[kind](), **told, groups="site")
+    assert equal(found, apart(frame))
+    assert same(found.whole, expected)
+    assert same(summarize(sources[kind](), **told), expected)
 
 
-@pytest.mark.parametrize(
-    "values",
-    [[1, 2, 10], [0.5, 1.5, 10.0], [False, True, True], ["a", "b", "a b"],
-     [datetime.date(2026, 1, k) for k in (1, 2, 3)]],
-    ids=["int", "float", "bool", "text", "date"],
-)  # fmt: skip
+DAYS = polars.Series(["2026-01-01", "2026-02-01", "2026-03-01"]).str.to_date()
+
+
+@pytest.mark.parametrize("values", [[1, 2, 10], [0.5, 1.5, 10.0], [False, True, True], ["a", "b", "a b"], DAYS])
 def test_groups_of_any_kind_keep_their_names(tmp_path, values):
     """Numbers, truth values, words and days are called as in ``evaluate``, here, in DuckDB, and after a file."""
-    frame = rows(300).with_columns(site=polars.Series([values[k % 3] for k in range(300)]))
-    called = abstain.evaluate(
-        frame, confidence="msp", loss="wrong", groups="site", metrics="risk", level=0
-    ).measurements
-    found = summarize(frame, confidence="msp", loss="wrong", groups="site")
+    frame, told = (
+        rows(300).with_columns(site=polars.concat([polars.Series(values)] * 100)),
+        {"confidence": "msp", "loss": "wrong"},
+    )
+    called = abstain.evaluate(frame, **told, groups="site", metrics="risk", level=0).measurements
+    found = summarize(frame, **told, groups="site")
     found.save(tmp_path / "s.parquet")
-    again = read_summary(tmp_path / "s.parquet")
-    there = summarize(duckdb.from_arrow(frame.to_arrow()), confidence="msp", loss="wrong", groups="site")
+    there = summarize(duckdb.from_arrow(frame.to_arrow()), **told, groups="site")
     assert [f"site = {name}" for name in found.parts] == [str(each.group) for each in called if each.group is not None]
-    for other in (again, there):
-        assert isinstance(other, GroupedSummary)
+    for other in (read_summary(tmp_path / "s.parquet"), there):
         assert equal(other, dict(found.parts))
         assert [type(name) for name in other.parts] == [type(name) for name in found.parts]
 
@@ -87,35 +77,30 @@ def test_groups_of_any_kind_keep_their_names(tmp_path, values):
 @pytest.mark.parametrize("scale", ["probability", "real"])
 def test_one_query_counts_all_groups(tmp_path, scale):
     """One GROUP BY, of columns with quotes in their names, loads as what NumPy made of the rows."""
-    frame = rows().rename({"site": 'it\'s "a" site'})
-    query = sql(Key(scale, 10), confidence="msp", loss="wrong", table="frame", groups='it\'s "a" site')
-    assert query.count("GROUP BY") == 1
+    name = 'it\'s "a" site'
+    frame = rows().rename({"site": name})
+    query = sql(Key(scale, 10), confidence="msp", loss="wrong", table="frame", groups=name)
     duckdb.sql(query).write_parquet(str(tmp_path / "s.parquet"))
     found = read_summary(tmp_path / "s.parquet")
-    assert isinstance(found, GroupedSummary)
-    assert found.groups == 'it\'s "a" site'
-    assert equal(found, apart(frame, found.groups, scale=scale, bits=10))
+    assert (query.count("GROUP BY"), found.groups) == (1, name)
+    assert equal(found, apart(frame, name, scale=scale, bits=10))
 
 
 def test_they_add_up_group_by_group():
     """Groups that only some parts have are kept, parts stay as they are, and a copy goes its own way."""
     frame = rows()
-    parts = [frame[:2500], frame[2500:2500], frame[2500:].filter(polars.col("site") != "south"),
-             frame[2500:].filter(polars.col("site") == "south")]  # fmt: skip
+    parts = [frame[:2500], frame[2500:2500], *frame[2500:].partition_by("site")]
     made = [summarize(part, confidence="msp", loss="wrong", groups="site") for part in parts]
     one, *others = map(pickle.loads, map(pickle.dumps, made))
     assert equal(one.merge(*others), apart(frame))
     assert one.n == 2500
-    result = one.merge(*others).result(["aurc", "coverage_at_risk(risk=0.1)"])
-    south = frame.filter(site="south")
-    exact = abstain.metrics.parse("coverage_at_risk(risk=0.1)")(
-        abstain.TieBlocks.from_samples(south["wrong"].to_numpy(), south["msp"].to_numpy())
-    )
-    bounded = result.parts["south"]["coverage_at_risk(risk=0.1)"]
-    assert bounded.low <= exact <= bounded.high
-    assert [row["group"] for row in result.rows()] == [
-        each for each in (None, "north", "o'west", "south") for _ in "12"
-    ]
+    chunks = GroupedSummary("site")
+    for part in parts:
+        chunks.update(part["wrong"], part["msp"], part["site"])
+    assert equal(chunks, apart(frame))
+    result = chunks.result(["aurc", "risk"])
+    assert [row["group"] for row in result.rows()] == [name for name in (None, *chunks.parts) for _ in "12"]
+    assert result.parts["south"]["risk"].value == pytest.approx(frame.filter(site="south")["wrong"].mean())
 
 
 def test_bad_groups_are_refused_and_leave_no_trace():
@@ -150,31 +135,26 @@ def test_bad_groups_are_refused_and_leave_no_trace():
 def test_the_command_makes_merges_and_shows_groups(do):
     """Two days by site add up to both; rows join a file of groups; files of two kinds do not add up."""
     frame = rows()
-    frame[:2500].write_parquet("monday.parquet")
-    frame[2500:].write_parquet("tuesday.parquet")
-    for day in ("monday", "tuesday"):
+    for day, part in {"monday": frame[:2500], "tuesday": frame[2500:]}.items():
+        part.write_parquet(f"{day}.parquet")
         do(f"summarize {day}.parquet {COLUMNS} --groups site -o {day}-s.parquet")
-    do("merge '*-s.parquet' -o week-s.parquet")
+    assert "6,000 rows in 2 summaries" in do("merge '*-s.parquet' -o week-s.parquet").err
     do(f"summarize tuesday.parquet monday-s.parquet {COLUMNS} -o mixed.parquet")
-    for name in ("week-s.parquet", "mixed.parquet"):
-        found = read_summary(name)
-        assert isinstance(found, GroupedSummary)
-        assert equal(found, apart(frame))
+    query = do(f"summarize --sql {COLUMNS} --groups site --table \"'monday.parquet'\"").out
+    duckdb.sql(query).write_parquet("by-sql.parquet")
+    for name, part in (("week-s", frame), ("mixed", frame), ("by-sql", frame[:2500])):
+        assert equal(read_summary(f"{name}.parquet"), apart(part))
     found = do("summarize week-s.parquet --json -").json
     assert found["parts"]["south"]["n"] == len(frame.filter(site="south"))
     text = do("summarize week-s.parquet").out
     assert "AUGRC ↓\nsite " in text
     assert max(map(len, text.splitlines())) <= 80
-    query = do(f"summarize --sql {COLUMNS} --groups site --table \"'monday.parquet'\"").out
-    duckdb.sql(query).write_parquet("by-sql.parquet")
-    assert equal(read_summary("by-sql.parquet"), dict(read_summary("monday-s.parquet").parts))
     do(f"summarize monday.parquet {COLUMNS} -o plain.parquet")
-    said = do("merge plain.parquet week-s.parquet -o x.parquet", 2).err
-    assert "week-s.parquet: merge takes summaries of one kind" in said
-    said = do("summarize plain.parquet --groups site", 2).err
-    assert "plain.parquet: is a summary without groups" in said
-    said = do(f"summarize monday.parquet {COLUMNS} --groups sites", 2).err
-    assert "monday.parquet: column 'sites' is not there" in said
-    frame[:9].rename({"site": "hour"}).write_parquet("monday.parquet")
-    said = do(f"summarize monday.parquet week-s.parquet {COLUMNS} --groups hour", 2).err
-    assert "by 'hour' and probability/16 by 'site' do not add up" in said
+    frame[:9].rename({"site": "hour"}).write_parquet("hours.parquet")
+    for line, said in {
+        "merge plain.parquet week-s.parquet -o x.parquet": "week-s.parquet: merge takes summaries of one kind",
+        "summarize plain.parquet --groups site": "plain.parquet: is a summary without groups",
+        f"summarize monday.parquet {COLUMNS} --groups sites": "monday.parquet: column 'sites' is not there",
+        f"summarize hours.parquet week-s.parquet {COLUMNS} --groups hour": "by 'hour' and probability/16 by 'site' do",
+    }.items():
+        assert said in do(line, 2).err
