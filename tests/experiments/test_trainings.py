@@ -21,7 +21,6 @@ from experiments.openood._tables import read, welch  # noqa: E402
 from experiments.training._jobs import SIZES, Setting  # noqa: E402
 from experiments.training._main import main  # noqa: E402
 from experiments.training._numbers import read as read_numbers  # noqa: E402
-from experiments.training._run import finished  # noqa: E402
 from tests.refusal import refused  # noqa: E402
 
 STUDIES = [OPENOOD, FD_SHIFTS, TABLE_1, CWSA]
@@ -41,11 +40,8 @@ def test_every_job_of_every_size_is_a_recipe_of_its_own(study):
     assert all(job.made().name == job.recipe for job in first.values())
 
 
-GAMBLERS = [f"deep_gamblers-reward={reward}-dropout=true" for reward in ("6", "2.2")]
-FEW = [(OPENOOD, ["--models", "ce", "sure_plus", "--seeds", "0"], None),
-       (FD_SHIFTS, ["--models", "confidnet-dropout=true", *GAMBLERS, "--seeds", "0"], shown_scores),
-       (TABLE_1, ["--models", "before", "ce", "aurc", "confidnet"], shown_objectives)]  # fmt: skip
-SLOW = [pytest.param(*each, marks=pytest.mark.slow) for each in FEW]
+TABLES = [(OPENOOD, None), (FD_SHIFTS, shown_scores), (TABLE_1, shown_objectives), (CWSA, shown_thresholds)]
+SLOW = [pytest.param(study, [], shown, marks=pytest.mark.slow) for study, shown in TABLES]
 
 
 @pytest.mark.parametrize(("study", "options", "shown"), [*SLOW, (CWSA, ["--seeds", "0"], shown_thresholds)])
@@ -61,6 +57,7 @@ def test_the_smallest_size_runs_to_its_tables_and_no_further(study, options, sho
     assert (tmp_path / f"{study.name}-smoke.md").read_text(encoding="utf-8") == text
     assert "nan" not in text.replace("(+nan)", "") or study is OPENOOD  # no coverage reaches 5 % risk there
     assert shown is None or shown(read_numbers(tmp_path / "numbers.csv")) + "\n" == text
+    assert options or len(records) == len(study.jobs("smoke"))
     assert main(study, command) == 0
     assert "0 of" in capsys.readouterr().err
     assert len((tmp_path / "records.jsonl").read_text().splitlines()) == len(records)
@@ -115,11 +112,3 @@ def test_what_is_refused(tmp_path):
     refused(ValueError, "cifar10, ce, 0, test errors twice", read, tmp_path / "numbers.csv")
     options = ["--output", str(tmp_path), "--models", "sure_minus"]
     refused(SystemExit, "sure_minus: is not known; known: ce", main, OPENOOD, options)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
-def test_the_whole_smallest_size(study, tmp_path):
-    """All rows, both seeds."""
-    assert main(study, ["--output", str(tmp_path), "--accelerator", "cpu"]) == 0
-    assert all(finished(job, tmp_path) for job in study.jobs("smoke"))

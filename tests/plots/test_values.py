@@ -9,6 +9,7 @@ pytest.importorskip("matplotlib")
 
 import abstain
 from abstain import plots
+from tests.refusal import refused
 
 rng = np.random.default_rng(5)
 N = 600
@@ -30,8 +31,7 @@ def test_bars_of_reliability_are_exact_intervals():
         assert (1.0 - panel.high[k], 1.0 - panel.low[k]) == pytest.approx(ends)
     clustered = abstain.evaluate(abstain.Outputs(loss=loss, confidence=score, clusters=group), metrics="augrc")
     assert plots.ReliabilityDisplay.from_evaluation(clustered).panels["confidence"].low is None
-    with pytest.raises(abstain.UnmetNeed, match=r"\[0, 1\]"):
-        plots.ReliabilityDisplay.from_predictions(loss, 5.0 * score)
+    refused(abstain.UnmetNeed, r"\[0, 1\]", plots.ReliabilityDisplay.from_predictions, loss, 5.0 * score)
 
 
 def test_histograms_have_area_one_and_name_the_shares():
@@ -43,8 +43,7 @@ def test_histograms_have_area_one_and_name_the_shares():
     labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert labels == [f"{100 * (1 - loss.mean()):.3g} % right", f"{100 * loss.mean():.3g} % wrong"]
     graded = abstain.evaluate(abstain.Outputs(loss=0.5 * loss + 0.2, confidence=score), metrics="augrc")
-    with pytest.raises(abstain.UnmetNeed, match="0/1 loss"):
-        plots.ScoreHistogramDisplay.from_evaluation(graded)
+    refused(abstain.UnmetNeed, "0/1 loss", plots.ScoreHistogramDisplay.from_evaluation, graded)
 
 
 def test_groups_share_one_threshold_worst_first():
@@ -59,8 +58,8 @@ def test_groups_share_one_threshold_worst_first():
         assert row.coverage == pytest.approx(taken.sum() / rows.sum())
         assert row.risk == pytest.approx(loss[taken].mean())
         assert row.risk_interval == abstain.inference.clopper_pearson(int(loss[taken].sum()), int(taken.sum()))
-    with pytest.raises(ValueError, match="has no groups"):
-        plots.GroupsDisplay.from_evaluation(abstain.evaluate(abstain.Outputs(loss=loss, confidence=score)))
+    alone = abstain.evaluate(loss=loss, confidence=score)
+    refused(ValueError, "has no groups", plots.GroupsDisplay.from_evaluation, alone)
     found = abstain.choose_threshold(loss[:300], score[:300], coverage=0.5)
     seen = abstain.audit(found, loss[300:], score[300:], groups=group[300:])
     assert {row.name for row in plots.GroupsDisplay.from_audit(seen).rows} == {"all rows", "0", "1", "2"}
@@ -72,14 +71,13 @@ def test_bands_lie_around_their_curve():
     band = display.bands["confidence", "selective"]
     point = EVALUATION.curve().at(threshold=0.5)
     errors = round(point.selective_risk * point.n_accepted)
-    assert (band.at(0.5).low, band.at(0.5).high) == pytest.approx(
-        abstain.inference.clopper_pearson(errors, point.n_accepted)
-    )
+    ends = abstain.inference.clopper_pearson(errors, point.n_accepted)
+    assert (band.at(0.5).low, band.at(0.5).high) == pytest.approx(ends)
     assert abstain.evaluate(abstain.Outputs(loss=loss, confidence=score, clusters=group)).plot().bands == {}
     groups = abstain.RiskCoverageDisplay.from_evaluation(EVALUATION, groups=True)
     assert list(groups.curves) == ["all rows", "g = 0", "g = 1", "g = 2"]
-    with pytest.raises(ValueError, match="none of the curves"):
-        abstain.RiskCoverageDisplay(EVALUATION.curve(), bands={"other": band})
+    bands = {"other": band}
+    refused(ValueError, "none of the curves", abstain.RiskCoverageDisplay, EVALUATION.curve(), bands=bands)
 
 
 def test_a_trade_off_says_what_the_threshold_does():
@@ -93,15 +91,12 @@ def test_a_trade_off_says_what_the_threshold_does():
 
 def test_a_plane_finds_the_pairs_that_metrics_order_differently():
     """By brute force, with direction; significance needs tests."""
-    x = plots.Axis("AUROC", "higher", [0.9, 0.8, 0.7], [(0.0, 1.0)] * 3)
-    y = plots.Axis("AUGRC", "lower", [0.1, 0.05, 0.2], [(0.0, 1.0)] * 3)
-    assert list(plots.MetricPlaneDisplay(["a", "b", "c"], x, y).disagreements()) == [(0, 1, None)]
-    better = np.zeros((3, 3), dtype=bool)
+    ends, better = [(0.0, 1.0)] * 3, np.zeros((3, 3), dtype=bool)
     better[0, 1] = True
-    tested = [plots.Axis(each.label, each.direction, each.values, each.intervals, better) for each in (x, y)]
-    assert list(plots.MetricPlaneDisplay(["a", "b", "c"], *tested).disagreements()) == [(0, 1, False)]
-    tested[1] = plots.Axis(y.label, y.direction, y.values, y.intervals, better.T)
-    assert list(plots.MetricPlaneDisplay(["a", "b", "c"], *tested).disagreements()) == [(0, 1, True)]
+    for first, second, said in ((None, None, None), (better, better, False), (better, better.T, True)):
+        x = plots.Axis("AUROC", "higher", [0.9, 0.8, 0.7], ends, first)
+        y = plots.Axis("AUGRC", "lower", [0.1, 0.05, 0.2], ends, second)
+        assert list(plots.MetricPlaneDisplay(["a", "b", "c"], x, y).disagreements()) == [(0, 1, said)]
 
 
 def test_contributions_sum_to_the_metric():
@@ -180,6 +175,6 @@ def test_monitoring_draws_the_periods_and_the_guarantee():
     lines = {line.get_label(): line.get_ydata() for line in axes[0].lines}
     assert lines["risk of the period, 95 %"] == pytest.approx([each.risk for each in seen.periods])
     assert lines["certified: at most 0.15"][0] == 0.15
-    wide = plots.MetricBarsDisplay(["a", "b"], [plots.Axis("AURC", "lower", [0.002, 0.3], [(0.001, 0.4)] * 2)])
-    near = plots.MetricBarsDisplay(["a", "b"], [plots.Axis("AURC", "lower", [0.2, 0.3], [(0.1, 0.4)] * 2)])
-    assert [np.ravel(each.plot().ax_)[0].get_xscale() for each in (wide, near)] == ["log", "linear"]
+    for low, end, scale in ((0.002, 0.001, "log"), (0.2, 0.1, "linear")):
+        axis = plots.Axis("AURC", "lower", [low, 0.3], [(end, 0.4)] * 2)
+        assert np.ravel(plots.MetricBarsDisplay(["a", "b"], [axis]).plot().ax_)[0].get_xscale() == scale

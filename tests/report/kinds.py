@@ -34,38 +34,12 @@ def groups():
     return abstain.evaluate(outputs, groups="site"), {"outputs": outputs}
 
 
-def useless():
-    """Return the evaluation of a score that says nothing of errors."""
-    return abstain.evaluate(loss=(NOISE < 0.14).astype(float), confidence=SCORE), {}
-
-
-def graded():
-    """Return the evaluation of a loss that is not 0/1."""
-    return abstain.evaluate(loss=NOISE * (1.2 - SCORE), confidence=SCORE, metrics="augrc"), {}
-
-
 def few_labels():
     """Return an evaluation from few labels."""
     plan = abstain.plan_labels(SCORE, 300, seed=1)
     loss = np.full(N, np.nan)
     loss[plan.rows_to_label] = WRONG[plan.rows_to_label]
     return abstain.evaluate(loss=loss, confidence=SCORE, plan=plan), {}
-
-
-def compare():
-    """Return the comparison of two scores."""
-    return abstain.compare(WRONG, {"good": SCORE, "noise": NOISE}), {}
-
-
-def compare_groups():
-    """Return the comparison of three sites."""
-    return abstain.inference.compare_groups(WRONG, SCORE, SITE), {}
-
-
-def margin():
-    """Return a test with a margin."""
-    scores = {"new": SCORE + 0.05 * NOISE, "old": SCORE}
-    return abstain.inference.non_inferiority(GOOD, scores, margin=0.002), {}
 
 
 def threshold():
@@ -107,16 +81,15 @@ def study(folder):
     return abstain.study.evaluate(folder / "study", workers=1), {}
 
 
-def plan():
-    """Return a plan of labels."""
-    return abstain.plan_labels(SCORE, 300, seed=1), {}
-
-
-def odd_names():
-    """Return an evaluation whose names are hostile."""
-    return hostile.evaluation(*list(hostile.NAMES.values())[:20]), {"title": hostile.NAMES["script"]}
-
-
 #: Kinds whose result needs no folder.
-_ALL = (evaluate, groups, useless, graded, few_labels, compare, compare_groups, margin, threshold, threshold_groups)
-KINDS = {each.__name__: each for each in (*_ALL, monitor, joint, plan, odd_names)}
+PAIR = {"new": SCORE + 0.05 * NOISE, "old": SCORE}
+KINDS = {
+    **{each.__name__: each for each in (evaluate, groups, few_labels, threshold, threshold_groups, monitor, joint)},
+    "useless": lambda: (abstain.evaluate(loss=(NOISE < 0.14).astype(float), confidence=SCORE), {}),
+    "graded": lambda: (abstain.evaluate(loss=NOISE * (1.2 - SCORE), confidence=SCORE, metrics="augrc"), {}),
+    "compare": lambda: (abstain.compare(WRONG, {"good": SCORE, "noise": NOISE}), {}),
+    "compare_groups": lambda: (abstain.inference.compare_groups(WRONG, SCORE, SITE), {}),
+    "margin": lambda: (abstain.inference.non_inferiority(GOOD, PAIR, margin=0.002), {}),
+    "plan": lambda: (abstain.plan_labels(SCORE, 300, seed=1), {}),
+    "odd_names": lambda: (hostile.evaluation(*[*hostile.NAMES.values()][:20]), {"title": hostile.NAMES["script"]}),
+}

@@ -1,8 +1,6 @@
 """Pages of comparisons, joint evaluations and few labels answer the five questions, or name who does."""
 
 import json
-import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +9,6 @@ import abstain
 from abstain._result import Status, Verdict
 from abstain.joint import with_gains
 from abstain.report import build
-from tests.command import csv
 from tests.report import kinds
 
 RNG = np.random.default_rng(0)
@@ -49,18 +46,6 @@ def test_gains_that_so_few_permutations_cannot_test_have_no_p_value():
     tiny = found(gain=0.00007025, null_mean=-0.00001).headline
     assert "(gain in DS-F1 0.0001, by chance 0.0000, " in tiny  # as many decimals as a table of metrics has
     assert "it is shown that a second threshold on knn helps" in found(999, p=0.001).details[0]
-
-
-def test_a_page_of_two_models_leads_with_the_better_one(do):
-    """Headline, chart and numbers are those of the comparison; the command names files and title."""
-    for name, loss in LOSS.items():
-        csv(f"{name} model.csv", case=np.arange(3000), failed=loss.astype(int), sure=SCORE[name])
-    options = "--loss failed --confidence sure --ids case --report models.html"
-    do(f"compare 'good model.csv' 'bad model.csv' {options}")
-    html = Path("models.html").read_text("utf-8")
-    assert "<p>Comparison: good model.csv, bad model.csv</p>" in html
-    assert re.search(r'<h1 id="answer">good model is better than bad model: ', html)
-    assert "Compared, no threshold chosen" in html
 
 
 def test_a_page_from_few_labels_has_a_verdict(tmp_path):

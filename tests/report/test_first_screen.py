@@ -1,6 +1,5 @@
 """The first screen of a page decides: little text, the verdict's own words, a chart, and the numbers of the library."""
 
-import json
 import re
 
 import numpy as np
@@ -154,22 +153,6 @@ def test_a_small_share_is_not_rounded_to_nothing():
     shares = {0.0: "0 %", 0.00004: "< 0.01 %", 0.0012: "0.12 %", 0.0345: "3.5 %", 0.5: "50.0 %", 0.9999: "100.0 %"}
     for value, text in {**shares, 1.0: "100 %"}.items():
         assert numbers(page_of(found, verdict=found.verdict.but(risk=value)))["Error rate of answers"] == text
-
-
-def test_a_second_certificate_has_the_confidence_of_both():
-    """Headline, slider, table and saved policy say 90 %, which is 1 - 2 delta; 95 % is said of neither."""
-    score = np.arange(60) / 60
-    loss = (np.arange(60) < 12).astype(float)
-    found = abstain.choose_threshold(loss, score, risk=0.05, delta=0.05)
-    page = page_of(found, loss=loss, confidence=score)
-    assert re.fullmatch("Not certified at 5 %. Answer .* are wrong, with 90 % confidence.", page.lead.headline)
-    certified = page.lead.board.slider["scores"][0]["certified"].values()
-    assert certified
-    for each in certified:
-        assert each["status"].endswith(", with 90 % confidence.")
-        assert json.loads(each["guarantee"])["delta"] == json.loads(each["objective"])["delta"] == 0.1
-        assert "together 10 %" in each["note"]
-    assert "with 95 % confidence" not in as_html(page).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_groups_without_any_threshold_are_shown_with_their_status():

@@ -11,7 +11,7 @@ from scipy.stats import fisher_exact
 import abstain
 from abstain._result import percent
 from abstain.inference import stands_out
-from abstain.report import Source, build
+from abstain.report import Source, as_html, build
 from tests.result.test_verdict import rows
 
 
@@ -101,6 +101,9 @@ def test_what_is_certified_in_place_of_the_limit_is_marked_and_saved(tmp_path):
     assert policy.thresholds == {"": first.threshold}
     assert policy.accept(score).sum() == one["stops"][int(stop)][1] == round(first.coverage * len(score))
     assert (policy.guarantee.risk, policy.guarantee.delta) == (first.risk, 0.1)  # that of both
+    assert one["certified"][stop]["status"].endswith(", with 90 % confidence.")
+    page = as_html(build(found, Source(loss=loss, confidence=score))).replace("\N{NO-BREAK SPACE}", " ")
+    assert "with 95 % confidence" not in page
     both = "each errs with 5 %; together 10 %"
     assert both in policy.about["note"]
     kept = abstain.choose_threshold(loss, score, risk=0.2, delta=0.05)
@@ -109,7 +112,7 @@ def test_what_is_certified_in_place_of_the_limit_is_marked_and_saved(tmp_path):
 
 
 def test_one_rule_for_the_status():
-    """The same limit on the same rows has one colour in evaluate and threshold; a stream has one, too."""
+    """The same limit on the same rows has one colour in evaluate and threshold."""
     rng = np.random.default_rng(0)
     score = rng.random(3000)
     for low, slope, tone in ((0.0, 0.05, "good"), (0.0, 0.25, "good"), (0.05, 0.3, "care"), (0.3, 0.0, "bad")):
@@ -119,13 +122,6 @@ def test_one_rule_for_the_status():
         status, other = ([each.partition("; certified at")[0] for each in words] for words in (of_all, of_one))
         assert status == other
         assert of_all[0] == tone
-    policy = abstain.choose_threshold(rng.random(3000) > score**0.1, score, risk=0.1, delta=0.05).policy(score="s")
-    later = rng.random(3000)
-    fine, bad = rng.random(3000) > later**0.1, rng.random(3000) < 0.4
-    for scores, wrong, tone in ((later, fine, "good"), (np.sqrt(later), 0.0 * later, "care"), (later, bad, "bad")):
-        status = tone_of(abstain.monitor(policy, np.asarray(wrong, dtype=float), scores))
-        assert status[0] == tone
-    assert status[1] == "Violated"
 
 
 def test_groups_with_a_threshold_come_first_and_the_others_are_called_rejected(tmp_path):
@@ -152,12 +148,10 @@ def test_groups_with_a_threshold_come_first_and_the_others_are_called_rejected(t
 
 
 def test_stands_out_is_fishers_test_and_not_the_largest_rate():
-    """Its p-value is SciPy's times the number of parts; of equal parts it rejects as seldom as it says."""
+    """Its p-value is SciPy's times the number of parts."""
     part, p = stands_out([1, 30, 2], [4, 100, 90])
     assert part == 1
     assert p == pytest.approx(3 * fisher_exact([[30, 70], [3, 91]], alternative="greater").pvalue, rel=1e-9)
-    rng = np.random.default_rng(0)
-    assert sum(stands_out(rng.binomial(80, 0.06, 18), [80] * 18)[1] < 0.05 for _ in range(400)) <= 30
     assert stands_out([0, 0], [5, 5])[1] == 1.0
 
 

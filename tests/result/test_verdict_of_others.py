@@ -69,19 +69,6 @@ def test_printed_thresholds_accept_the_same_rows():
     assert shorter > 100
 
 
-def test_groups_without_a_threshold_share_a_caveat():
-    """Two of four attain nothing: one caveat with both names; none attain it: not certified."""
-    rng = np.random.default_rng(0)
-    score, site = rng.random(4000), np.repeat(["a", "b", "c", "d"], 1000)
-    partly, none = (
-        abstain.choose_threshold(rng.random(4000) < rate, score, risk=0.05, delta=0.05, groups=site).verdict
-        for rate in (np.where(site < "c", 0.05 * (1.0 - score), 0.3), 0.3)
-    )
-    assert (partly.status, [each.group for each in partly.groups if each.threshold]) == (Status.PARTLY, ["a", "b"])
-    assert caveat(partly, "groups_rejected").values["names"] == ["c", "d"]
-    assert (none.status, none.sign, none.levels) == (Status.NOT_CERTIFIED, "no", ())
-
-
 # ---------------------------------------------------------------------- monitoring
 
 
