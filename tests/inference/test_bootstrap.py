@@ -143,3 +143,4 @@ def test_the_progress_bar_is_for_terminals(monkeypatch, capsys):
     output, error = capsys.readouterr()
     assert output == ""
     assert "Resampling" in error
+    assert error.endswith("\x1b[2K")  # the bar does not stay

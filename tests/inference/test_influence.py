@@ -51,15 +51,16 @@ def test_rows_without_an_error_have_no_influence_on_an_excess():
         np.testing.assert_array_equal(inference.influence(spec, np.zeros(5), np.arange(5.0)), 0.0)
 
 
-def test_the_local_term_is_the_mean_loss_of_the_ranks_around_the_coverage():
+@pytest.mark.parametrize(("coverage", "accepted"), [(0.6, 75), (0.008, 1), (0.01, 2), (0.99, 124)])
+def test_the_local_term_is_the_mean_loss_of_the_ranks_around_the_coverage(coverage, accepted):
     """Of 125 rows at 60 %: the ranks from 62.5 to 87.5, of which the first and the last count half."""
-    rng = np.random.default_rng(2)
-    loss, score = rng.exponential(size=125) + 10.0 * (np.arange(125) > 75), -np.arange(125.0)
-    near = (loss[63:87].sum() + 0.5 * (loss[62] + loss[87])) / 25.0
-    accepted = np.arange(125) < 75
-    expected = (loss * accepted + near * (0.6 - accepted) - loss[:75].sum() / 125.0) / 0.6
-    found = inference.influence(metrics.get("selective_risk", coverage=0.6), loss, score)
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+    rng, n = np.random.default_rng(2), np.arange(125)
+    loss, score = rng.exponential(size=125) + 10.0 * (n > 75), -np.arange(125.0)
+    near = np.maximum(np.minimum(n + 1.0, 125 * coverage + 12.5) - np.maximum(n, 125 * coverage - 12.5), 0.0)
+    local, share = near @ loss / near.sum(), accepted / 125
+    expected = (loss * (n < accepted) + local * (share - (n < accepted)) - loss[:accepted].sum() / 125.0) / share
+    found = inference.influence(metrics.get("selective_risk", coverage=coverage), loss, score)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 def test_covariance_of_differences_is_that_of_the_pair():

@@ -10,6 +10,7 @@ from scipy import stats
 
 import abstain
 from abstain.inference import kendall_tau, letter_groups, wilcoxon_over_resamples
+from abstain.inference._multiple import FEWEST, _Draws
 
 
 @pytest.fixture(scope="module")
@@ -118,3 +119,16 @@ def test_published_example():
     assert letter_groups(matrix) == ["a", "ab", "bc", "cd", "d"]
     letters = letter_groups(1 - np.eye(60))
     assert (len(set(letters)), letters[52]) == (60, "(53)")
+
+
+def test_a_tenth_of_the_draws_decides_only_far_from_the_quantile():
+    """Within five standard errors of the level all draws are made; the answer is theirs."""
+    first, pairs = _Draws(np.eye(3), FEWEST, np.random.default_rng(1)), [[0, 1], [1, 2]]
+    first.exceeded(np.zeros(1), pairs, [1.0, 2.0], 0.9)
+    drawn = first.drawn[0]
+    largest = np.maximum(abs(drawn[0] - drawn[1]), abs(drawn[1] - drawn[2]) / 2.0)
+    for errors, number in ((-8.0, 1), (-4.0, 2), (-1.0, 2), (4.0, 2), (8.0, 1)):
+        draws = _Draws(np.eye(3), 3 * FEWEST, np.random.default_rng(1))
+        size = np.quantile(largest, 0.9 + errors * np.sqrt(0.09 / FEWEST))
+        assert draws.exceeded(np.array([size]), pairs, [1.0, 2.0], 0.9).tolist() == [errors > 0.0]
+        assert [each.shape[1] for each in draws.drawn] == [FEWEST, 3 * FEWEST][:number]

@@ -119,6 +119,13 @@ def missing(**columns):
         ("one must be numeric", inference.kendall_tau, (["a", "b"], [1, 2]), {}),
         (r"symmetric matrix, got shape \(1, 2\)", inference.letter_groups, ([[0, 1]],), {}),
         (r"p_values is outside \[0, 1\]: p_values\[1\] = nan", inference.holm, ([0.1, NAN],), {}),
+        (
+            r"replicates\[2\] is not finite \(1 such",
+            inference.wilcoxon_over_resamples,
+            ([[1, 2], [2, 1], [NAN, 1]],),
+            {},
+        ),
+        ("replicates must have shape", inference.wilcoxon_over_resamples, ([[1.0, 2.0]],), {}),
         ("p_values must be numeric", inference.holm, (["a"],), {}),
         ("p_values must be one-dimensional", inference.holm, ([[0.1]],), {}),
     ],

@@ -11,7 +11,7 @@ from scipy.stats import chi2
 
 import abstain
 from abstain._checks import Undefined
-from abstain.inference import _resample, replicates
+from abstain.inference import _resample, _scans, replicates
 from abstain.inference._resample import LANES, Sampling, resampling
 from abstain.inference._scans import TINY, Column, _tally, _tied, _untied, scan, tally
 from abstain.metrics import get
@@ -184,3 +184,24 @@ def test_kernels_in_python_equal_the_definition(problem):
         N, S, A, G = np.full(LANES, TINY), np.zeros(LANES), np.zeros(LANES), np.zeros(LANES)
         _untied(lanes, column.order, column.loss, N, S, A, G)
         np.testing.assert_allclose(np.array([N, S, A, G])[:, :2], wanted, rtol=1e-12, atol=1e-12 * n)
+
+
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("kind", ["binary", "real", "none wrong", "weighted"])
+def test_replicates_scanned_together_are_those_scanned_alone(tied, kind, monkeypatch):
+    """To the bit, also of the last ones, and where the first draws come late; so many values are held at once."""
+    rng = np.random.default_rng(2)
+    score, weight = rng.random(300), rng.exponential(size=300) if kind == "weighted" else None
+    loss = (rng.random(300) < 0.2) * (rng.exponential(size=300) if kind == "real" else kind != "none wrong")
+    column = Column.of(loss, np.round(score, 2) if tied else score, weight, oracle=False)
+    _, counts = next(resampling(300).chunks(20, rng))
+    counts[3, column.order[:50]] = 0
+    found, sizes = [], []
+    monkeypatch.setattr(_scans, "_scan", lambda *each, plain=_scans._scan: (sizes.append(len(each[1])), plain(*each)))
+    for together in (1, 7 * 300, 1 << 14):
+        monkeypatch.setattr(_scans, "TOGETHER", together)
+        found.append([scan(column, counts, selective) for selective in (True, False)])
+    assert sizes == 2 * [1] * 20 + 2 * [7, 7, 6] + 2 * [20]
+    for other in found[1:]:
+        np.testing.assert_array_equal(found[0], other)
+    assert np.isnan(found[0][1].selective).all()

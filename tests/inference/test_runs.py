@@ -6,6 +6,7 @@ from scipy import integrate, stats
 
 import abstain
 from abstain.inference import paired, panel
+from abstain.inference._clusters import _zero
 from abstain.inference._spread import components, of_pair, satterthwaite
 from tests.inference.populations import allowance
 from tests.tiers import repeated
@@ -193,3 +194,8 @@ def test_few_clusters_leave_room_for_some_that_are_wrong_as_a_whole(metric):
         found = abstain.confidence_interval("risk", loss, score[: loss.size], clusters=unit)
         assert found.high < 1.0 - 0.025**0.05
         assert "large ones" not in found.warning
+
+
+def test_a_root_is_where_the_sign_changes_or_the_nearer_end():
+    for at, expected in ((0.25, 0.25), (1.0, 1.0), (0.0, 0.0), (2.0, 1.0), (-1.0, 0.0)):
+        assert _zero(lambda x, at=at: x - at, 0.0, 1.0) == pytest.approx(expected, abs=1e-6)

@@ -7,6 +7,7 @@ from scipy.stats import binom
 
 import abstain
 from abstain.inference._confidence import _tails, certain, counted, effective, thinkable
+from abstain.inference._spread import both_sides, jumps
 from tests.inference.populations import allowance
 
 
@@ -47,19 +48,20 @@ def test_a_coverage_inside_is_covered(weighted, risk):
     assert sum(misses(draw, min(1.0, (risk / 0.03) ** (1 / 3)), 200, 1, risk)) <= 0.05 + allowance(0.05, 200)
 
 
-def test_both_walks_by_hand():
+@pytest.mark.parametrize("slope", [0.0, 0.5, 9.0])
+@pytest.mark.parametrize("risk", [0.05, 0.4])
+def test_both_walks_by_hand(slope, risk):
     """Against SciPy's binomial for the upper end, and the product of factors, row by row, for the lower one."""
     rng = np.random.default_rng(2)
-    u = rng.random(400)
-    loss = (rng.random(400) < 0.5 * u**4).astype(float)
+    u = np.sort(rng.random(400))
+    loss = (rng.random(400) < slope * (u**4 if slope < 1.0 else 1.0)).astype(float)
     counts = counted(abstain.TieBlocks.from_samples(loss, -u))
-    inorder = loss[np.argsort(u)]
-    errors, n = np.cumsum(inorder), np.arange(1, 401)
-    refuted = stats.binom.sf(errors - 1, n, 0.05) <= 0.02
-    assert n[thinkable(counts, 0.05, 0.02)] == n[~refuted].max()
-    stakes = np.array([0.98, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1, 0.05]) / 0.95
-    wealth = np.mean([np.cumprod(1.0 - stake * (inorder - 0.05)) for stake in stakes], axis=0)
-    assert n[certain(counts, 0.05, 0.02)] == n[wealth >= 50.0].max()
+    errors, n = np.cumsum(loss), np.arange(1, 401)
+    refuted = stats.binom.sf(errors - 1, n, risk) <= 0.02
+    assert thinkable(counts, risk, 0.02) == max(np.flatnonzero(~refuted), default=-1)
+    stakes = np.array([0.98, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1, 0.05]) / (1.0 - risk)
+    wealth = np.mean([np.cumprod(1.0 - stake * (loss - risk)) for stake in stakes], axis=0)
+    assert certain(counts, risk, 0.02) == max(np.flatnonzero(wealth >= 50.0), default=-1)
 
 
 def test_the_interval_of_a_coverage_is_exact_and_holds_the_estimate():
@@ -94,18 +96,39 @@ def test_effective_counts_show_the_variance_threshold_by_threshold():
     np.testing.assert_allclose(found.coverage, [weight[each].sum() / weight.sum() for each in above])
 
 
-def test_the_edge_of_a_tie_spans_both_thresholds():
-    """The ends are at least those of the binomial at either threshold, also for the accuracy, which is the mirror."""
+def test_the_edge_of_a_tie_spans_both_thresholds(monkeypatch):
+    """The ends are those of the usual interval or at either threshold; of the accuracy it is the mirror."""
     loss, level = np.random.default_rng(0).random(300) < 0.3, np.repeat([5, 4, 3, 2, 1], 60)
     found = abstain.confidence_interval("selective_risk(coverage=0.8)", loss, level)
-    for threshold in (2, 1):
-        fixed = abstain.confidence_interval(f"selective_risk(threshold={threshold})", loss, level)
-        assert found.low <= fixed.low
-        assert fixed.high <= found.high
     mirrored = abstain.confidence_interval("selective_accuracy(coverage=0.8)", loss, level)
+    sides = [abstain.confidence_interval(f"selective_risk(threshold={each})", loss, level) for each in (2, 1)]
     assert mirrored[:2] == pytest.approx((1.0 - found.high, 1.0 - found.low))
     assert found.method == "log-t, both sides of a tie"
     assert "edge of a wide tie" in found.warning
+    monkeypatch.setattr("abstain.inference._interval.both_sides", lambda coverage, blocks: np.zeros(5, bool))
+    sides.append(abstain.confidence_interval("selective_risk(coverage=0.8)", loss, level))
+    assert found[:2] == (min(each.low for each in sides), max(each.high for each in sides))
+
+
+@pytest.mark.parametrize("coverage", [0.05, 0.3, 0.5, 0.8, 0.97, 1.0])
+def test_wide_ties_around_a_coverage_are_found_by_their_definition(coverage):
+    """A tie that holds the coverage and exceeds two of its standard errors; and the edges of ties that are near it."""
+    rng, metric = np.random.default_rng(4), abstain.metrics.get("selective_risk", coverage=coverage)
+    seen = set()
+    for _ in range(300):
+        size = rng.integers(1, 40, rng.integers(1, 9)) * rng.integers(1, 4)
+        blocks = abstain.TieBlocks.from_samples(np.zeros(size.sum()), -np.repeat(np.arange(size.size), size))
+        n, end = size.sum(), np.cumsum(size)
+        error = np.sqrt(coverage * (1.0 - coverage) / n)
+        holding = next(k for k in range(size.size) if end[k] >= coverage * n - 1e-9)
+        wide = coverage < 1.0 and size[holding] / n > 2.0 * error
+        assert jumps(metric, blocks) == wide
+        reach, large = 2.0 * error, [each / n >= n ** (-1.0 / 3.0) for each in size] + [False]
+        edges = [abs(end[k] / n - coverage) < reach and (large[k] or large[k + 1]) for k in range(size.size - 1)]
+        spanned = (end > (coverage - reach) * n) & (end - size < (coverage + reach) * n)
+        assert both_sides(coverage, blocks).tolist() == (spanned & any(edges)).tolist()
+        seen.add((bool(wide), any(edges)))
+    assert len(seen) >= (3 if coverage < 1.0 else 1)
 
 
 @pytest.mark.parametrize("risk", [0.0, 0.001, 0.05, 0.5, 0.97])
