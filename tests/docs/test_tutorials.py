@@ -34,21 +34,16 @@ def test_every_page_of_a_job_has_a_picture():
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_tutorial_says_what_to_install(page):
-    """The command, with the extra of each optional library that its blocks import."""
-    named = re.search(r'`pip install "[^"\[]*\[([a-z,]+)\]"`', page.read_text(encoding="utf-8"))
-    assert {"cli", *libraries(page) - {"matplotlib", "polars"}} == set(named[1].split(","))
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_tutorial_is_short_and_shows_what_it_saves(page):
-    """At most 1,200 words with code and output; three pictures or more, each saved under that name on the page."""
+def test_a_tutorial_says_what_to_install_and_is_short(page):
+    """The extra of each optional library; at most 1,200 words; images with words, each saved under that name."""
     text = page.read_text(encoding="utf-8")
+    named = re.search(r'`pip install "[^"\[]*\[([a-z,]+)\]"`', text)
+    assert {"cli", *libraries(page) - {"matplotlib", "polars"}} == set(named[1].split(","))
     assert len(text.split()) <= 1200
     shown = re.findall(rf"\]\(generated/{page.stem}/(\w+\.png)\)", text)
     assert len(shown) >= 2
     assert [name for name in shown if f'"{name}"' not in text] == []
-    assert not re.search(r"!\[\]", text), "a picture without words"
+    assert not re.search(r"!\[\]", text)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Forty files as people have them: written by scikit-learn, pandas, polars, a pipeline of Hugging Face and by tools.
+"""Files as people have them: written by scikit-learn, pandas, polars, a pipeline of Hugging Face and by tools.
 
 Every file comes with the truth: the losses and the confidence that a careful reader would take from it. ``remedy``
 holds what has to be added where a file can be read in two ways.
@@ -36,18 +36,13 @@ class File:
 
 
 def model(seed=0):
-    """Return a fitted classifier of two classes on held-out rows, and one of three."""
-    from sklearn.datasets import make_classification
-    from sklearn.linear_model import LogisticRegression
-
+    """Return what a classifier of two classes, and one of three, says of its rows."""
     found = {}
     for k in (2, 3):
-        X, y = make_classification(
-            n_samples=2 * N, n_classes=k, n_informative=4, flip_y=0.2, class_sep=0.7, random_state=seed
-        )
-        fitted = LogisticRegression().fit(X[:N], y[:N])
-        p = fitted.predict_proba(X[N:])
-        found[str(k)] = {"y": y[N:], "p": p, "pred": p.argmax(1), "wrong": (p.argmax(1) != y[N:]).astype(float)}
+        rng = np.random.default_rng([seed, k])
+        y = rng.integers(0, k, N)
+        p = softmax(rng.normal(size=(N, k)) + 1.2 * np.eye(k)[y])
+        found[str(k)] = {"y": y, "p": p, "pred": p.argmax(1), "wrong": (p.argmax(1) != y).astype(float)}
     return found
 
 
@@ -89,35 +84,23 @@ def binary(folder):
     two = model()["2"]
     y, pred, p, wrong = two["y"], two["pred"], two["p"][:, 1], two["wrong"]
     sure, names = np.maximum(p, 1 - p), np.array(["no", "yes"])
-    of, may_be = maker(folder, wrong, sure), "may be the probability of class 1"
+    of = maker(folder, wrong, sure)
     words = {"True Label": names[y], "Predicted Label": names[pred], "Confidence Score": sure}
-    found = {
+    return {
         "p1_as_score": of("csv", "probability of one class", {"positive_probability": "score"},
                           y_true=y, y_pred=pred, score=p),
-        "p1_as_y_prob": of("csv", may_be, {"positive_probability": "y_prob"}, y_true=y, y_pred=pred, y_prob=p),
         "sklearn_y_score": of("csv", "nothing predicts", {"positive_probability": "y_score"}, y_true=y, y_score=p),
-        "prob_1_alone": of("parquet", target=y, prob_1=p),
-        "both_columns": of("csv", label=y, prob_0=1 - p, prob_1=p),
         "minus_plus": of("csv", y_true=2 * y - 1, y_pred=2 * pred - 1, confidence=sure),
         "minus_plus_p": of("csv", y=2 * y - 1, prob_1=p),
         "booleans": of("parquet", y_true=y == 1, y_pred=pred == 1, conf=sure),
         "text_labels": of("csv", **words),
         "text_and_p_yes": of("csv", "nothing predicts", {"positive_probability": "p_yes"}, actual=names[y], p_yes=p),
-        "uncertainty": of("csv", y_true=y, y_pred=pred, uncertainty=1 - sure),
         "uncertainty_as_conf": of("csv", y_true=y, y_pred=pred, entropy=1 - sure),
-        "is_correct": of("csv", confidence=sure, is_correct=1 - wrong),
-        "correct_bool": of("jsonl", id=range(N), conf=sure, correct=wrong == 0),
         "acc_and_labels": of("csv", gt=y, pred=pred, max_softmax=sure, acc=1 - wrong),
-        "logits": of("npz", labels=y, logits=np.log(two["p"])),
-        "semicolons": of("csv", label=y, pred=pred, conf=sure),
-        "tabs": of("tsv", may_be, {"confidence": "probability"}, label=y, prediction=pred, probability=sure),
-        "gzipped": of("csv.gz", ground_truth=y, predicted=pred, certainty=sure),
-        "json_records": of("json", reference=y, y_hat=pred, confidence_score=sure),
-        "per_cent": of("csv", label=y, pred=pred, confidence=[f"{100 * s:.6f} %" for s in sure]),
+        "tabs": of("tsv", "may be the probability of class 1", {"confidence": "probability"},
+                   label=y, prediction=pred, probability=sure),
+        "per_cent": of("csv.gz", label=y, pred=pred, confidence=[f"{100 * s:.6f} %" for s in sure]),
     }  # fmt: skip
-    semicolons = found["semicolons"].path
-    semicolons.write_text(semicolons.read_text().replace(",", ";").replace(".", ","))
-    return found
 
 
 def several(folder):
@@ -125,36 +108,24 @@ def several(folder):
     three = model()["3"]
     y, pred, p, wrong = three["y"], three["pred"], three["p"], three["wrong"]
     sure, names = p.max(1), np.array(["ant", "bee", "cat"])
-    nested = [{"label": str(names[a]), "score": float(b)} for a, b in zip(pred, sure, strict=True)]
-    every = [[{"label": str(names[k]), "score": float(row[k])} for k in np.argsort(-row)] for row in p]
-    records = [{"references": str(names[a]), "pred": b} for a, b in zip(y, nested, strict=True)]
-    (folder / "hf.jsonl").write_text("".join(json.dumps(row) + "\n" for row in records))
-    records = [{"label": str(names[a]), "output": b} for a, b in zip(y, every, strict=True)]
-    (folder / "hf_all.json").write_text(json.dumps(records))
     np.save(folder / "z.npy", np.log(p))
     fields = np.array(list(zip(y, pred, sure, strict=True)), dtype=[("label", int), ("pred", int), ("conf", float)])
     np.save(folder / "named.npy", fields)
-    outside = np.r_[np.zeros(N), np.ones(40)].astype(bool)
     marked = np.r_[y, np.full(40, -1)]
     more = np.r_[p, softmax(np.random.default_rng(1).normal(size=(40, 3)))]
-    quality = np.random.default_rng(2).random(N).round(3)
     of = maker(folder, wrong, sure)
-    classes = {f"prob_{name}": p[:, k] for k, name in enumerate(names)}
     rank = np.digitize(sure, [0.5, 0.8])
     return {
         "y_prob_of_three": of("csv", y_true=y, y_pred=pred, y_prob=sure),
-        "class_columns": of("csv", label=names[y], **classes),
-        "hf_pipeline": File(folder / "hf.jsonl", wrong, sure),
-        "hf_all_scores": File(folder / "hf_all.json", wrong, sure),
+        "class_columns": of("csv", label=names[y], **{f"prob_{name}": p[:, k] for k, name in enumerate(names)}),
         "plain_npy": File(folder / "z.npy", wrong, sure, "without names"),
         "named_npy": File(folder / "named.npy", wrong, sure),
         "words": of("csv", sure=rank, y_true=y, y_pred=pred, confidence=np.array(["low", "medium", "high"])[rank]),
         "probs_as_percent": of("csv", "fractions instead of per cent", label=y,
                                **{f"p_{k}": 100 * p[:, k] for k in range(3)}),
-        "marked_ood": of("npz", labels=marked, probs=more, is_ood=outside),
+        "marked_ood": of("npz", labels=marked, probs=more, is_ood=np.arange(N + 40) >= N),
         "ood_label": of("npz", "out of distribution", {"ood_label": -1}, labels=marked, probs=more),
-        "quality": of("csv", wrong=1 - quality, id=range(N), quality=quality, confidence=sure),
-        "loss_is_correct": of("csv", right=1 - wrong, conf=sure),
+        "quality": of("csv", wrong=1 - wrong / 4, id=range(N), quality=wrong / 4, confidence=sure),
         "two_labels": of("csv", "could be 'label' or 'y_true'", {"labels": "y_true"},
                          label=y, y_true=y, pred=pred, conf=sure),
     }  # fmt: skip
@@ -165,54 +136,39 @@ def shapes(folder):
     import pandas as pd
 
     three = model()["3"]
-    y, p, wrong, sure = three["y"], three["p"], three["wrong"], three["p"].max(1)
+    y, p, wrong, sure, pred = three["y"], three["p"], three["wrong"], three["p"].max(1), three["pred"]
     names = np.array(["ant", "bee", "cat"])
-    frame = pd.DataFrame(p)
-    frame["y"] = y
-    frame.to_csv(folder / "numbers.csv", index=False)
-    pd.DataFrame(p, columns=names).assign(label=names[y]).to_csv(folder / "named.csv", index=False)
+    pd.DataFrame(p).assign(y=y).to_csv(folder / "numbers.csv", index=False)
     pd.DataFrame({"label": y, "probs": [str(row.tolist()) for row in p]}).to_csv(folder / "lists.csv", index=False)
-    pd.DataFrame({"label": y, "probs": [str(row) for row in p]}).to_csv(folder / "numpy.csv", index=False)
-    rows = [
-        {"id": k, "correct": not each, "confidence": s} for k, (each, s) in enumerate(zip(wrong, sure, strict=True))
-    ]
-    (folder / "results.json").write_text(json.dumps({"model": "m", "results": rows}))
-    (folder / "by_id.json").write_text(json.dumps({str(row["id"]): row for row in rows}))
     rng = np.random.default_rng(3)
     real, spread = rng.normal(size=N), rng.gamma(2.0, 0.3, N)
     guess = real + spread * rng.normal(size=N)
     several, marginal = (rng.random((N, 4)) < 0.3).astype(int), rng.random((N, 4))
     hits = (marginal >= 0.5) == several
     of = maker(folder, wrong, sure)
-    below, pred = (p[:, 0] < 0.5) * 1, p.argmax(1)
+    below = (p[:, 0] < 0.5) * 1
     sigmoid = {"wrong": (below != (y > 0)) * 1.0, "sure": np.maximum(p[:, 0], 1.0 - p[:, 0])}
-    said, answers = np.where(sure < 0.5, "abstain", names[pred]), [f"{k}" for k in range(N)]
     return {
         "columns_0_1_2": File(folder / "numbers.csv", wrong, sure),
-        "columns_of_names": File(folder / "named.csv", wrong, sure),
-        "suffix_prob": of("csv", label=names[y], **{f"{name}_prob": p[:, k] for k, name in enumerate(names)}),
-        "keras_matrix": of("npz", y_true=y, y_pred=p),
         "keras_one_hot": of("npz", y_true=np.eye(3)[y], y_pred=p),
         "keras_sigmoid": of("npz", **sigmoid, y_true=(y > 0) * 1, y_pred=1.0 - p[:, :1]),
         "a_matrix_of_logits": of("npz", "do not sum to 1", {"logits": "y_pred"}, targets=y, y_pred=np.log(p)),
         "lists_as_text": File(folder / "lists.csv", wrong, sure),
-        "numpy_as_text": File(folder / "numpy.csv", wrong),
-        "json_with_results": File(folder / "results.json", wrong, sure),
-        "json_by_id": File(folder / "by_id.json", wrong, sure),
         "regression": of("csv", "measured numbers", {"task": "regression"}, (real - guess) ** 2, -spread,
                          y_true=real, y_pred=guess, y_std=spread),
         "several_labels": of("npz", "several labels per row", {"task": "multilabel"}, 1.0 - hits.mean(axis=1),
                              np.maximum(marginal, 1.0 - marginal).mean(axis=1), y_true=several, y_prob=marginal),
         "said_abstain": of("csv", wrong=wrong[sure >= 0.5], sure=sure[sure >= 0.5],
-                           label=names[y], conf=sure, pred=said),
+                           label=names[y], conf=sure, pred=np.where(sure < 0.5, "abstain", names[pred])),
         "other_names": of("csv", "differ by case alone", label=names[y], pred=np.char.upper(names[pred]), conf=sure),
         "camel_case": of("jsonl", isCorrect=wrong == 0, MeanTokenEntropy=-sure),
         "row_per_model": of("npz", "if each is one model, write its column to a file of its own",
                             labels=y, pred=np.tile(pred, (2, 1))),
         "decision_value": of("csv", "distance from the threshold",
                              y_true=(y > 0) * 1, y_pred=below, y_score=3 * (0.5 - p[:, 0])),
-        "free_text": of("csv", "answers in words are no classes", {"correct": "judged"}, prediction=answers,
-                        reference=[f"it is {k}" for k in range(N)], confidence=sure, judged=1 - wrong),
+        "free_text": of("csv", "answers in words are no classes", {"correct": "judged"}, confidence=sure,
+                        prediction=[f"{k}" for k in range(N)], reference=[f"it is {k}" for k in range(N)],
+                        judged=1 - wrong),
     }  # fmt: skip
 
 
@@ -222,18 +178,15 @@ def ood(folder):
     said = softmax(np.array([[float(each[0]) for each in line["filtered_resps"]] for line in lines])).max(1)
     text = [json.loads(line) for line in (FIXTURES / f"samples_sums_text_{DATE}.jsonl").read_text().splitlines()]
     strict = np.array([line["exact_match"] for line in text if line["filter"] == "strict"])
-    for name in ("one", "three", "ood"):
-        (folder / name).mkdir()
-    one, three = fd_shifts(folder / "one"), fd_shifts(folder / "three", sets=3)
-    rows = three["dataset"] == 1
-    ood = openood(folder / "ood")
+    three = fd_shifts(folder, sets=3)
+    rows, p = three["dataset"] == 1, softmax(three["logits"])
+    outside = openood(folder)["inside"]
     log = json.loads((FIXTURES / "inspect.json").read_text())["samples"]
-    found = [(each, (each["scores"].get("judge") or {}).get("value")) for each in log]
-    answered = [(each, value) for each, value in found if value != "N"]
+    found = [(str(each["id"]), (each["scores"].get("judge") or {}).get("value")) for each in log]
     loss = {"C": 0.0, "P": 0.5, "I": 1.0}
-    verdicts = np.array([loss.get(value, 1.0) if isinstance(value, str) else 1.0 for _, value in answered])
-    order = np.argsort([str(each["id"]) for each, _ in answered])  # members of a packed log, by name
-    packed = verdicts[order]
+    judged = [(name, loss.get(value, 1.0) if isinstance(value, str) else 1.0) for name, value in found if value != "N"]
+    verdicts = [each for _, each in judged]
+    packed = [each for _, each in sorted(judged, key=lambda each: each[0])]  # members of a packed log, by name
     return {
         "lm_eval": File(FIXTURES / f"samples_sums_{DATE}.jsonl", [1 - line["acc"] for line in lines], said),
         "lm_eval_text": File(FIXTURES / f"samples_sums_text_{DATE}.jsonl", 1 - strict, None, "choose one with where",
@@ -241,15 +194,11 @@ def ood(folder):
         "inspect_log": File(FIXTURES / "inspect.json", verdicts),
         "inspect_frame": File(FIXTURES / "inspect_samples.parquet", verdicts),
         "inspect_eval": File(FIXTURES / "inspect.eval", packed),
-        "fd_shifts": File(folder / "one" / "raw_logits.npz", one["logits"].argmax(1) != one["labels"],
-                          softmax(one["logits"]).max(1)),
-        "fd_shifts_sets": File(folder / "three" / "raw_logits.npz",
-                               (three["logits"].argmax(1) != three["labels"])[rows],
-                               softmax(three["logits"]).max(1)[rows], "choose one with where",
-                               {"where": {"dataset": 1}}),
-        "openood": File(folder / "ood" / "cifar10.npz", ood["inside"][0] != ood["inside"][2], ood["inside"][1]),
-        "openood_ood": File(folder / "ood" / "svhn.npz", None, None, "nothing to be right about"),
-        "openood_pickle": File(folder / "ood" / "msp.pkl", None, None, "never opened"),
+        "fd_shifts_sets": File(folder / "raw_logits.npz", (p.argmax(1) != three["labels"])[rows], p.max(1)[rows],
+                               "choose one with where", {"where": {"dataset": 1}}),
+        "openood": File(folder / "cifar10.npz", outside[0] != outside[2], outside[1]),
+        "openood_ood": File(folder / "svhn.npz", None, None, "nothing to be right about"),
+        "openood_pickle": File(folder / "msp.pkl", None, None, "never opened"),
     }  # fmt: skip
 
 

@@ -11,8 +11,6 @@ import abstain
 from tests.front_door.files import DATE, FIXTURES, model, write
 from tests.readers.layouts import fd_shifts
 
-pytest.importorskip("sklearn")
-
 
 def test_the_probability_of_class_1_is_no_confidence(do):
     """Refused with exit code 2 by every command; the remedy chooses a policy that accepts the rows that are right."""
