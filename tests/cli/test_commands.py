@@ -5,31 +5,13 @@ from csv import DictReader
 from pathlib import Path
 
 import numpy as np
-import polars
 import pytest
 
 import abstain
 from abstain._result import number
-from tests.cli.conftest import COLUMNS, LOGITS, PROBABILITIES
-from tests.command import csv
+from tests.cli.conftest import COLUMNS, LOGITS
 
 LOSS = (COLUMNS["y"] != COLUMNS["yhat"]).astype(float)
-
-
-def test_of_several_models_in_one_file_one_is_chosen(do):
-    """By its probabilities, or by prediction and confidence, which need none; features by their name."""
-    wrong = PROBABILITIES[:, ::-1]
-    arrays = {"y": COLUMNS["y"], "probs_a": PROBABILITIES, "probs_b": wrong, "feature_a": LOGITS, "feature_b": -LOGITS}
-    np.savez("a.npz", **arrays, pred_c=COLUMNS["yhat"], conf_c=COLUMNS["vague"])
-    evaluate = "evaluate a.npz --metrics augrc --json -"
-    said = do(f"{evaluate} --features feature_a", 2).err
-    assert "probabilities could be 'probs_a' or 'probs_b'; give --probabilities <one of them>" in said
-    assert "give --features <one of them>" in do(f"{evaluate} --probabilities probs_b", 2).err
-    done = do(f"{evaluate} --predictions pred_c --confidence conf_c")
-    assert done.value("augrc") == abstain.augrc(LOSS, COLUMNS["vague"])
-    done = do(f"{evaluate} --probabilities probs_a --features feature_a --scores 'knn(neighbours=3)' --fit a.npz")
-    outputs = abstain.Outputs(labels=COLUMNS["y"], probabilities=PROBABILITIES, features=LOGITS)
-    assert done.value("augrc") == abstain.augrc(LOSS, abstain.scores.compute("knn(neighbours=3)", outputs, outputs))
 
 
 def test_scores_are_columns_first(do):
@@ -40,18 +22,13 @@ def test_scores_are_columns_first(do):
     assert done.value("augrc", "msp") == abstain.augrc(LOSS, COLUMNS["vague"])
 
 
-def test_missing_scores_and_words(do):
-    """--nan-policy says what an empty cell is; labels that are text need the order of the columns."""
+@pytest.mark.parametrize("policy", ["reject", "drop"])
+def test_missing_scores(do, policy):
+    """An empty cell in the confidence is what --nan-policy says."""
     Path("a.csv").write_text("y,yhat,conf\n0,0,0.9\n1,0,\n1,1,0.5\n0,1,0.4\n")
-    for policy in ("reject", "drop"):
-        done = do(f"evaluate a.csv --metrics augrc --nan-policy {policy} --json -")
-        assert done.value("augrc") == abstain.augrc([0, 1, 0, 1], [0.9, np.nan, 0.5, 0.4], nan_policy=policy)
-        assert f"confidence: 1 sample without a score was {policy.replace('drop', 'dropp')}ed" in done.json["notes"]
-    words = np.array(["ant", "bee", "cat"])[COLUMNS["y"]]
-    csv("text.csv", y=words, **{f"q{k}": PROBABILITIES[:, k] for k in range(3)})
-    assert "--class-names" in do("evaluate text.csv --probabilities q*", 2).err
-    done = do("evaluate text.csv --probabilities q* --class-names ant,bee,cat --json -")
-    assert done.value("accuracy") == 1 - LOSS.mean()
+    done = do(f"evaluate a.csv --metrics augrc --nan-policy {policy} --json -")
+    assert done.value("augrc") == abstain.augrc([0, 1, 0, 1], [0.9, np.nan, 0.5, 0.4], nan_policy=policy)
+    assert f"confidence: 1 sample without a score was {policy.replace('drop', 'dropp')}ed" in done.json["notes"]
 
 
 @pytest.mark.parametrize(
@@ -134,19 +111,3 @@ def test_lists_and_help(do, typed):
         assert [entry["name"] for entry in entries] == names
         assert all(isinstance(value, str) and value for entry in entries for value in entry.values())
     assert do("--version").out == f"abstain {abstain.__version__}\n"
-
-
-def test_probabilities_given_as_logits_are_noted(do, files):
-    """One line on stderr in the words of the command; the output itself stays clean."""
-    polars.read_csv("preds.csv").head(90).write_csv("other.csv")
-    for command in (
-        "evaluate preds.csv --logits p_* --json -",
-        "compare preds.csv --logits p_* --scores msp,max_logit --json -",
-        "threshold preds.csv --logits p_* --score msp --coverage 0.5 --json -o policy.json",
-        "monitor policy.json other.csv --json",
-    ):
-        done = do(command)
-        assert done.json
-        file = "other.csv" if "monitor" in command else "preds.csv"
-        (line,) = (line for line in done.err.splitlines() if line.startswith(f"note: {file}: logits look like prob"))
-        assert "--probabilities" in line

@@ -28,11 +28,6 @@ def _models(do):
     csv("answers.csv", wrong=wrong * 1, sure=score, again=score, site=site, day=np.arange(600) % 7)
 
 
-def estimate(found, name):
-    """Return the value of a score in the table of a comparison."""
-    return float(next(row["estimate"] for row in found["table"] if row["name"] == name))
-
-
 def test_models_are_matched_by_identifier(do):
     """Shuffled rows are put in order, whether identifiers are text or numbers: as compare() on aligned arrays."""
     found = do(f"{TWO} --metric augrc --json -").json
@@ -49,44 +44,17 @@ def test_models_are_matched_by_identifier(do):
     assert do(f"{TWO} --json -").json["differences"][0]["difference"] == found["differences"][0]["difference"]
 
 
-def test_labels_that_are_text_are_the_same_whatever_else_a_model_predicts(do):
-    """One model guesses a class that the other never names: the labels are still the same."""
-    truth = ["cat", "dog"] * 20
-    for name, wrong in (("first", "cat"), ("second", "ant")):
-        csv(f"{name}.csv", y=truth, pred=[y if k % 7 else wrong for k, y in enumerate(truth)], conf=np.arange(40))
-    assert do("compare first.csv second.csv --json -").json["n"] == 40
-
-
-def test_scores_of_one_file(do):
-    """Scores against each other with a picture; those of repeated passes are judged by their own predictions."""
-    shown = do("compare sharp.npz --scores msp,neg_entropy --metric aurc --adjust max-t --plot forest.png")
-    assert "share a letter" in shown.out
-    assert Path("forest.png").read_bytes().startswith(b"\x89PNG")
+def test_scores_of_repeated_passes_are_judged_by_their_own_predictions(do):
+    """Two scores of one file, two losses: their values are those of an evaluation; joint does not mix them."""
     abstain.write_outputs(OUTPUTS, "a.npz")
-    found = do("compare a.npz --scores msp,pass_msp --metric augrc --json -").json
+    found = do("compare a.npz --scores msp,pass_msp --metric augrc --json - --plot forest.png").json
     wanted = abstain.evaluate(OUTPUTS, ["msp", "pass_msp"], "augrc")
-    for score in ("msp", "pass_msp"):
-        assert estimate(found, score) == pytest.approx(wanted.value("augrc", score=score))
+    values = [wanted.value("augrc", score=row["name"]) for row in found["table"]]
+    assert [float(row["estimate"]) for row in found["table"]] == pytest.approx(values)
+    assert Path("forest.png").read_bytes().startswith(b"\x89PNG")
     joint = "joint a.npz a.npz --permutations 0"
     assert "left out: a.npz: msp and pass_msp are about different predictions" in do(joint).err
     assert "name scores of one kind" in do(f"{joint} --scores msp,pass_msp", 2).err
-
-
-def test_scores_with_options_fitted_on_another_file(do):
-    """--fit gives what knn looks up, and commas inside parentheses belong to the score."""
-    rng = np.random.default_rng(1)
-    outputs = {}
-    for name in ("train", "test"):
-        labels = rng.integers(0, 3, 200)
-        features = 2.0 * np.eye(3)[labels] + rng.normal(size=(200, 3))
-        outputs[name] = abstain.Outputs(labels=labels, logits=features, features=features)
-        abstain.write_outputs(outputs[name], f"{name}.npz")
-    wanted = ["gen(gamma=0.5,top=2)", "knn(neighbours=5)"]
-    found = do(f"compare test.npz --scores '{','.join(wanted)}' --fit train.npz --json -").json
-    for name in wanted:
-        score = abstain.scores.compute(name, outputs["test"], outputs["train"])
-        assert estimate(found, name) == abstain.augrc(outputs["test"].loss_per_sample(), score)
-    assert "is an input and would be replaced" in do("compare test.npz --fit train.npz --json train.npz", 2).err
 
 
 @pytest.mark.parametrize(
@@ -99,6 +67,7 @@ def test_scores_with_options_fitted_on_another_file(do):
         (f"{TWO} --scores msp,energy", "one score is used in each"),
         (f"{TWO} --json sharp.npz", "is an input and would be replaced; give --json another name"),
         (f"{TWO} --json dull.npz", "is an input and would be replaced; give --json another name"),
+        ("compare sharp.npz --fit dull.npz --json dull.npz", "is an input and would be replaced"),
         (f"{TWO} --open", "--open shows the --report; give --report FILE"),
         ("compare sharp.npz short.npz", "is not on the samples of"),
         ("compare bare.npz shorter.npz", "models need the same samples"),

@@ -109,15 +109,6 @@ def test_few_errors_cannot_show_it(gate):
     gate("bad.csv --gate 'selective_risk(coverage=0.3)' --against main.csv --margin 0.4")
 
 
-def test_the_summary_is_markdown(gate):
-    """A table with every condition, printed or written; nothing is written where usage is wrong."""
-    gate("main.csv --gate augrc<=0.2 --gate augrc<=0.01 --summary s.md", 1)
-    lines = Path("s.md").read_text().splitlines()
-    assert lines[0] == "gate: fail · 1 pass, 1 fail"
-    assert sum(line.startswith("| augrc") for line in lines) == 2
-    assert "| Gate | Value |" in gate("main.csv --gate augrc<=0.2 --summary -").out
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import abstain
-from tests.command import csv
 
 
 @pytest.fixture
@@ -66,25 +65,6 @@ def test_open_shows_the_page(folder, do, monkeypatch):
     monkeypatch.setattr("webbrowser.open", shown.append)
     do("compare a.npz b.npz --report shown.html --open")
     assert shown == [Path("shown.html").resolve().as_uri()]
-
-
-@pytest.mark.parametrize("command", ["threshold a.csv --risk 0.05 --delta 0.05", "evaluate a.csv"])
-def test_a_guarantee_is_no_plain_yes_where_columns_that_may_be_groups_were_not_read(command, do):
-    """The box, and the first line, in terminal and every form; identifiers, fractions and constants are no groups."""
-    rng = np.random.default_rng(7)
-    score = rng.random(2000)
-    wrong = (rng.random(2000) < 0.25 * (1.0 - score)).astype(int)
-    columns = {"sure": score, "err": wrong, "row": np.arange(2000), "all": ["x"] * 2000}
-    columns["price"] = rng.choice([0.5, 1.25, 3.0], 2000)
-    for more in ({}, {"site": rng.choice(["north", "south"], 2000)}):
-        csv("a.csv", **columns, **more)
-        for page in ("a.html", "a.md", "a.json"):
-            printed = do(f"{command} --loss err --confidence sure --report {page}").text
-            for text in (printed, words_of(Path(page)).replace("\\", "")):
-                assert ("Columns that may be groups were not used: site." in text) == bool(more)
-                assert ("No groups were given: some may be worse." in text) != bool(more)
-        lead = json.loads(Path("a.json").read_text())["lead"]
-        assert lead["tone"] == ("care" if more else "good")
 
 
 def test_a_plan_of_labels_has_a_page(folder, do):

@@ -8,36 +8,6 @@ import pytest
 import abstain
 from tests.command import csv
 
-WRONG_WAY = [float(k % 5 == 0 and k > 300) for k in range(1000)]
-
-
-@pytest.mark.parametrize(
-    ("loss", "score", "risk", "said", "absent"),
-    [
-        (WRONG_WAY, np.arange(1000) / 1000, 0.19, "Answering all cases is certified: at most 17", "give a larger risk"),
-        ([0] * 30 + ([1] + [0] * 9) * 97, [0.9] * 30 + [0.5] * 970, 0.08,
-         "Not certified at 8 %. Answer all cases: at most 12.4 % of the answers are wrong", "score on"),
-    ],
-)  # fmt: skip
-def test_what_answering_everything_satisfies_is_said(do, loss, score, risk, said, absent):
-    """A score the wrong way round, or one of two values: how, and at which risk; no threshold where there is none."""
-    csv("rows.csv", loss=loss, confidence=score)
-    text = do(f"threshold rows.csv --risk {risk} --delta 0.05", 1).text
-    assert said in text
-    assert absent not in text
-
-
-def test_a_time_is_no_group(do):
-    """What a file was read as does not call the column of --time groups, but uses it."""
-    csv("rows.csv", loss=[0, 1] * 30, confidence=np.arange(60) / 60)
-    do("threshold rows.csv --risk 0.9 --delta 0.1 -o p.json")
-    days = [f"2026-06-{1 + k // 2:02d}" for k in range(40)]
-    csv("rows.csv", loss=[0, 1] * 20, confidence=np.arange(40) / 60, day=days)
-    done = do("monitor p.json rows.csv --time day")
-    assert "2026-06-15" in done.out
-    assert "loss `loss`" in done.err
-    assert "groups" not in done.err
-
 
 def test_a_row_that_is_refused_is_that_of_the_file(do):
     """With rows left out before it, and the value as the file has it, not one minus it."""

@@ -1,11 +1,9 @@
 """``abstain threshold``, ``apply`` and ``monitor``, as a user calls them."""
 
-import json
 from pathlib import Path
 
 import numpy as np
 import polars as pl
-import pytest
 
 from tests.command import csv
 
@@ -58,26 +56,6 @@ def test_rows_and_policies_that_do_not_fit(do):
     assert not Path("out.csv").exists()
 
 
-def test_a_temperature_from_calibration_to_monitoring(do):
-    """The policy remembers the columns of the logits and the temperature; decisions follow softmax(z/T)."""
-    rng = np.random.default_rng(3)
-    z = rng.normal(0, 2, (3000, 3))
-    label = (z + rng.gumbel(0, 1, (3000, 3))).argmax(axis=1)
-    csv("val.csv", y=label, **{f"z_{k}": z[:, k] for k in range(3)}, z_note=["x"] * 3000)
-    do("threshold val.csv --labels y --logits z_[0-9] --temperature 2.5 --coverage 0.5 -o policy.json")
-    saved = json.loads(Path("policy.json").read_text())
-    assert (saved["score"], saved["temperature"], saved["inputs"]) == ("msp", 2.5, {"logits": ["z_0", "z_1", "z_2"]})
-    do(APPLY)
-    p = np.exp(z / 2.5) / np.exp(z / 2.5).sum(axis=1, keepdims=True)
-    accepted = pl.read_parquet("out.parquet")["accepted"].to_numpy()[np.argsort(-p.max(axis=1))]
-    assert accepted[:1499].all()
-    assert not accepted[1501:].any()
-    assert "1,500 of 3,000 rows" in do("monitor policy.json val.csv --labels y").out
-    csv("finished.csv", msp=[0.5])
-    said = do("apply policy.json finished.csv -o out.parquet", 2).err
-    assert "computed from z_0, z_1, z_2 with temperature 2.5" in said
-
-
 def test_a_group_violates_its_guarantee(do):
     """Exit code 1, and the group by name."""
     rows = write("val.csv", 8000, 0.02)
@@ -122,16 +100,15 @@ def test_a_cluster_column_is_used(do):
     rng = np.random.default_rng(0)
     error = ((rng.random((200, 1)) < 0.02) & (rng.random((200, 5)) < 0.9)).ravel().astype(int)
     rows, patient = {"err": error, "msp": rng.random(1000)}, np.repeat(np.arange(200), 5)
-    csv("val.csv", **rows, patient=patient)
-    choose, monitor = f"{CHOOSE} --risk 0.1 --delta 0.05", MONITOR.format("val.csv")
-    assert "an accepted row of a new cluster" in do(f"{choose} --clusters patient -o policy.json").text
-    assert json.loads(Path("policy.json").read_text())["calibration"]["n_clusters"] == 200
-    csv("val.csv", **rows, cluster=patient)
-    assert "an accepted row of a new cluster" in do(choose).text
-    assert "'patient' is not in the file; known: cluster, err, msp; give --clusters" in do(monitor, 2).err
-    assert "rows of a cluster depend on each other" in do(f"{monitor} --clusters cluster").text
+    choose, monitor = f"{CHOOSE} --risk 0.1 --delta 0.05 -o policy.json", MONITOR.format("val.csv")
     csv("val.csv", **rows, id=patient)
     assert "1000 rows have 200 ids" in do(choose).err
+    for name, option in (("cluster", ""), ("patient", "--clusters patient")):
+        csv("val.csv", **rows, **{name: patient})
+        assert "an accepted row of a new cluster" in do(f"{choose} {option}").text
+    csv("val.csv", **rows, cluster=patient)
+    assert "'patient' is not in the file; known: cluster, err, msp; give --clusters" in do(monitor, 2).err
+    assert "rows of a cluster depend on each other" in do(f"{monitor} --clusters cluster").text
 
 
 def test_monitoring_by_new_rows_only(do):
@@ -157,20 +134,16 @@ def test_monitoring_by_new_rows_only(do):
     assert "1 call brought no rows" in do(f"{watch} none.csv", 1).out  # still violated
 
 
-@pytest.mark.parametrize("missing", [130, 30])
-def test_monitoring_under_maturity(do, missing):
+def test_monitoring_under_maturity(do):
     """Rows of the last days wait, with or without a label; a mature row without one is refused, or an error."""
     write("val.csv", 3000, 0.05)
     do(CERTIFY)
     days = [f"2026-03-{1 + k // 20:02d}" for k in range(200)]
-    labels = [None if k >= 180 or k == missing else 0 for k in range(200)]
-    csv("new.csv", msp=np.linspace(0.99, 0.95, 200), err=labels, day=days)
     ages = MONITOR.format("new.csv --time day --maturity 5")
-    if missing == 130:
-        said = do(ages).out
-        assert "in 100 answered rows" in said
-        assert "100 rows are too young" in said
-    else:
-        assert "an accepted row without a label although it is older than" in do(ages, 2).err
-        said = do(f"{ages} --unlabelled error --as-of 2026-03-10").out
-        assert "error rate 1 % in 100 answered rows" in said
+    for missing in (130, 30):
+        labels = [None if k >= 180 or k == missing else 0 for k in range(200)]
+        csv("new.csv", msp=np.linspace(0.99, 0.95, 200), err=labels, day=days)
+        said = do(ages, 0 if missing == 130 else 2).all
+        assert ("100 rows are too young" if missing == 130 else "without a label although it is older") in said
+    said = do(f"{ages} --unlabelled error --as-of 2026-03-10").out
+    assert "error rate 1 % in 100 answered rows" in said

@@ -22,17 +22,6 @@ def test_seven_jobs_have_a_tutorial_that_the_readme_and_the_start_page_name():
         assert set(re.findall(r"tutorials/(\w+)\.md", front.read_text(encoding="utf-8"))) == set(names)
 
 
-def test_every_page_of_a_job_has_a_picture():
-    """The pages that a row of the start page's jobs leads to, and its own picture."""
-    jobs = [line for line in (DOCS / "index.md").read_text(encoding="utf-8").splitlines() if line.startswith("| [![")]
-    assert len(jobs) >= 7
-    for job in jobs:
-        pages = set(re.findall(r"\]\(([\w/-]+\.md)\)", job))
-        assert len(pages) >= 2, job
-        without = [page for page in sorted(pages) if not re.search(r"!\[.|{figure}", (DOCS / page).read_text("utf-8"))]
-        assert without == []
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_tutorial_says_what_to_install_and_is_short(page):
     """The extra of each optional library; at most 1,200 words; images with words, each saved under that name."""

@@ -9,7 +9,6 @@ import pytest
 
 import abstain
 from tests.front_door.files import DATE, FIXTURES, model, write
-from tests.readers.layouts import fd_shifts
 
 
 def test_the_probability_of_class_1_is_no_confidence(do):
@@ -68,17 +67,14 @@ def test_unscored_answers_are_counted_as_told(do):
 
 def test_a_file_with_both_kinds_of_rows(do):
     """One file with is_ood serves evaluate and joint; the label -1 alone serves joint, or evaluate when told."""
-    rng = np.random.default_rng(0)
-    labels = rng.integers(0, 3, 150)
-    logits = rng.normal(size=(150, 3)) + 2 * np.eye(3)[labels]
-    logits[100:] /= 3
-    outside = np.arange(150) >= 100
-    np.savez("both.npz", labels=np.where(outside, -1, labels), logits=logits, is_ood=outside)
-    np.savez("minus.npz", labels=np.where(outside, -1, labels), logits=logits)
+    p, y = model()["3"]["p"], model()["3"]["y"].copy()
+    y[90:] = -1
+    np.savez("both.npz", labels=y, probabilities=p, is_ood=y < 0)
+    np.savez("minus.npz", labels=y, probabilities=p)
     for name in ("both.npz", "minus.npz"):
-        sizes = do(f"joint {name} --scores energy --permutations 0 --json -").json["sizes"]
-        assert sorted(sizes.values()) == [50, 100]
-    assert abstain.read_outputs("both.npz").n == 100
+        sizes = do(f"joint {name} --scores msp,neg_entropy --permutations 0 --json -").json["sizes"]
+        assert sorted(sizes.values()) == [30, 90]
+    assert abstain.read_outputs("both.npz").n == 90
     assert "if these are out of distribution give --ood-label -1" in do("evaluate minus.npz", 2).err
     do("evaluate minus.npz --ood-label -1 --metrics augrc")
 
@@ -111,18 +107,3 @@ def test_what_is_read_is_decided(tmp_path, form):
     if form == "semicolons":
         abstain.apply_policy(policy, path, tmp_path / "decided.csv")
         assert abstain.read_outputs(tmp_path / "decided.csv").confidence.tolist() == outputs.confidence.tolist()
-
-
-def test_data_sets_of_fd_shifts_go_into_joint(do):
-    """One file of several data sets gives what a file for each gives; without the ID rows it is refused."""
-    made = fd_shifts(Path(), sets=3)
-    options = "--near 1 --scores msp,energy --permutations 0 --json -"
-    for k in range(3):
-        rows = made["dataset"] == k
-        labels = {"labels": made["labels"][rows]} if k == 0 else {}
-        np.savez(f"{k}.npz", logits=made["logits"][rows], **labels)
-    chosen = "raw_logits.npz --where dataset=0 --ood dataset=1 --ood dataset=2"
-    together, apart = (do(f"joint {each} {options}").json["records"] for each in (chosen, "0.npz 1.npz 2.npz"))
-    for one, other in zip(together, apart, strict=True):
-        assert (one["set"], one["value"]) == (other["set"], pytest.approx(other["value"]))
-    assert "--ood needs --where, which chooses the ID rows" in do("joint raw_logits.npz --ood dataset=1", 2).err

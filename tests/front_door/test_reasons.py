@@ -1,8 +1,5 @@
 """What cannot be told or is missing says why: an interval that is not enough, one that is not there, words."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -20,17 +17,6 @@ def test_a_missing_interval_has_a_reason_with_its_remedy(do):
     said = do(asked).all
     assert "no interval of Coverage at risk 30 % of confidence: it takes a bootstrap; give --resamples (500" in said
     assert "no interval" not in do(f"{asked} --resamples 50").all
-
-
-def test_a_threshold_on_words_names_the_word(do):
-    """The output says from which word on answers are given; the policy has all words in order."""
-    rng, words = np.random.default_rng(1), {"low": 0.5, "medium": 0.7, "high": 0.95, "very high": 0.99}
-    said = rng.choice(list(words), 900)
-    csv("answers.csv", is_correct=[int(rng.random() < words[word]) for word in said], stated_confidence=said)
-    told = do("threshold answers.csv --risk 0.1 --delta 0.05 -o policy.json").said
-    assert "4 is the word 'high': accepted from it on" in told
-    assert json.loads(Path("policy.json").read_text())["reading"]["confidence_levels"][3:] == ["high", "very high"]
-    assert "they span [2, 5]; pass a probability" in do("evaluate answers.csv --verbose").all
 
 
 def test_decide_names_a_column_that_could_be_meant():

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import abstain
-from abstain import read_outputs
 from abstain._checks import UnmetNeed
 from tests.command import csv
 from tests.front_door.files import FIXTURES
@@ -44,20 +43,12 @@ def test_a_row_that_lacks_a_probability_is_dropped_where_asked_for(do):
     """``--nan-policy drop`` leaves it out and says so; the numbers are those of the other rows; else it is refused."""
     rng = np.random.default_rng(1)
     p, y = rng.dirichlet(np.ones(3), size=N), rng.integers(3, size=N)
-    holes = p.copy()
-    holes[[7, 30], 1] = np.nan
     csv("a.csv", y=y, p_0=p[:, 0], p_1=[None if i in (7, 30) else p[i, 1] for i in range(N)], p_2=p[:, 2])
     do("evaluate a.csv", 2)
-    said = do("evaluate a.csv --nan-policy drop").all
-    assert "2 rows lack numbers in `p_0`, `p_1`, `p_2` (first: data row 8) and are left out" in said
-    kept = ~np.isnan(holes).any(axis=1)
-    for columns in ({"labels": y, "probabilities": holes}, {"labels": y, "logits": 9.0 * holes}):
-        found = abstain.evaluate(**columns, metrics="augrc", nan_policy="drop")
-        whole = abstain.evaluate(metrics="augrc", **{name: column[kept] for name, column in columns.items()})
-        assert found.value("augrc") == whole.value("augrc")
-        assert found.provenance["n"] == N - 2
-    with pytest.raises(ValueError, match="every row lacks a number"):
-        read_outputs({"labels": y, "probabilities": p * np.nan}, probabilities="probabilities", nan_policy="drop")
+    done = do("evaluate a.csv --nan-policy drop --metrics augrc --json -")
+    assert "2 rows lack numbers in `p_0`, `p_1`, `p_2` (first: data row 8) and are left out" in done.said
+    kept = np.delete(np.arange(N), [7, 30])
+    assert done.value("augrc") == abstain.augrc(p[kept].argmax(axis=1) != y[kept], p[kept].max(axis=1))
 
 
 TEXT = next(FIXTURES.glob("samples_sums_text_*.jsonl"))
@@ -89,15 +80,6 @@ def test_lists_and_levels_as_on_the_command_line():
     assert np.isnan(found.measurements[0].low)
     with pytest.raises(UnmetNeed, match="have no confidence"):
         abstain.evaluate({"label": [0, 1, 1], "prediction": [0, 1, 0]})
-
-
-def test_tables_for_a_paper_from_evaluate_and_compare(do):
-    """One option writes the table in the form of its ending."""
-    saved()
-    for command in ("evaluate test.npz --scores msp,energy", "compare test.npz --scores msp,max_logit"):
-        for file, sign in (("table.tex", "\\toprule"), ("table.md", "| "), ("table.html", "<table")):
-            assert f"wrote {file}" in do(f"{command} --table {file} --scale 1000").err
-            assert sign in Path(file).read_text()
 
 
 def test_a_series_as_groups():

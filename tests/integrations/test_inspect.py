@@ -1,7 +1,5 @@
 """Inspect, with an eval on this machine that needs no model."""
 
-import math
-
 import pytest
 
 import abstain
@@ -33,14 +31,6 @@ def test_metrics_are_those_of_the_log(page):
     assert later.summaries[0].n == round(400 * found["answered"])
 
 
-def test_the_log_gives_a_certified_policy(page):
-    """The threshold is certified, and the policy accepts what is confident."""
-    assert page["found"].verdict.status == "certified"
-    decide = page["policy"].decide
-    decisions = [decide(0.99), decide(0.5), decide(0.99, declined=True)]
-    assert [each.reason for each in decisions] == ["accepted", "below_threshold", "declined"]
-
-
 def test_a_log_is_scored_again_by_its_names(page):
     """Inspect finds the metrics through the entry point by the names that the log has."""
     from inspect_ai._util.registry import registry_create, registry_info
@@ -51,22 +41,6 @@ def test_a_log_is_scored_again_by_its_names(page):
     assert registry_info(again).name == "abstain/coverage_at_risk"
     rescored = inspect_ai.score(page["log"], page["verdict"](), display="none")
     assert values(rescored) == values(page["log"])
-
-
-def test_epochs_partial_answers_and_missing_confidences():
-    """Every answer counts with its own confidence; half right is a loss of one half; no confidence is rejected."""
-    from inspect_ai.scorer import SampleScore, Score
-
-    from abstain.integrations.inspect import answered, aurc
-
-    given = [("C", 0.9), ("I", 0.7), ("P", 0.8), ("N", 0.99), (0.25, 0.6), ("C", None)]
-    scores = [SampleScore(score=Score(value=value, metadata={"confidence": sure})) for value, sure in given]
-    wanted = abstain.aurc([0.0, 1.0, 0.5, 0.75, 0.0], [0.9, 0.7, 0.8, 0.6, -math.inf])
-    assert aurc()(scores) == pytest.approx(wanted, abs=1e-12)
-    assert answered()(scores) == 5 / 6
-    assert math.isnan(aurc()([]))
-    with pytest.raises(ValueError, match="no score has a confidence"):
-        aurc()([SampleScore(score=Score(value="C"))])
 
 
 def test_unreduced_epochs(page):

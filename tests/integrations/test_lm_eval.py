@@ -1,7 +1,6 @@
 """lm-evaluation-harness, with a task of the documentation on a model that needs no download."""
 
 import json
-import math
 import re
 
 import numpy as np
@@ -52,17 +51,3 @@ def test_a_task_aggregates_what_the_samples_say(tmp_path, monkeypatch):
     assert [values[name] for name in names] == pytest.approx([later.value(name) for name in names], abs=1e-12)
     assert values["answered"] == 1.0
     assert values["acc"] == pytest.approx(1.0 - later.provenance.mean_loss, abs=1e-12)
-
-
-def test_abstentions_are_not_counted_and_an_answer_without_confidence_is_rejected():
-    """Aggregations are about the answers."""
-    from abstain.integrations.lm_eval import answered, augrc, aurc, coverage_at_risk
-
-    documents = [answered(0, 0.9), answered(1, 0.4), answered(None), answered(0.5, 0.6), answered(1)]
-    assert [each["answered"] for each in documents] == [1.0, 1.0, 0.0, 1.0, 1.0]
-    loss, sure = [0.0, 1.0, 0.5, 1.0], [0.9, 0.4, 0.6, -math.inf]
-    for aggregate, metric in ((aurc, abstain.aurc), (augrc, abstain.augrc)):
-        assert aggregate([each[aggregate.__name__] for each in documents]) == metric(loss, sure)
-    items = [each["coverage_at_risk"] for each in documents]
-    assert coverage_at_risk(items, risk=0.3) == abstain.coverage_at_risk(loss, sure, risk=0.3)
-    assert math.isnan(aurc([None, None]))

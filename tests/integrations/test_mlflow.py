@@ -1,7 +1,5 @@
 """MLflow against a store of its own in a folder."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -95,24 +93,6 @@ def test_a_column_of_another_name_and_missing_confidences(page):
     assert "aurc/low" not in found.metrics
 
 
-def test_a_model_may_return_the_confidence(page):
-    """Predictions and confidence may be columns of what a model returns."""
-    model = page["model"]
-
-    def answers(frame):
-        p = model.predict_proba(frame.to_numpy())
-        return page["pd"].DataFrame({"answer": p.argmax(axis=1), "confidence": p.max(axis=1)})
-
-    data = page["pd"].DataFrame(page["X_test"], columns=[f"x{k}" for k in range(64)])
-    data["label"] = page["y_test"]
-    with mlflow.start_run():
-        found = mlflow.models.evaluate(
-            model=answers, data=data, targets="label", predictions="answer",
-            extra_metrics=[page["metric"]("augrc")],
-        )  # fmt: skip
-    assert found.metrics["augrc"] == page["result"].value("augrc")
-
-
 def test_other_results_can_be_logged(page):
     """A monitor and a comparison have numbers of their own."""
     policy, outputs = page["policy"], page["outputs"]
@@ -122,8 +102,3 @@ def test_other_results_can_be_logged(page):
     data = mlflow.get_run(run.info.run_id).data
     assert data.tags["abstain.status"] == "no violation found"
     assert data.metrics["abstain/evidence"] == later.evidence
-
-
-def test_the_page_leaves_nothing_elsewhere(page):
-    """The store is in the folder in which the script ran."""
-    assert Path("mlflow.db").exists()
