@@ -194,14 +194,3 @@ def test_dependent_and_graded_rows_are_measured_only():
         assert verdict.graded == ("mean loss" in verdict.headline) == (size < 1.0)
     for size, is_graded in [(1.0, False), (1.5, True)]:
         assert abstain.choose_threshold(size + 0.0 * loss, score, coverage=0.5).verdict.graded is is_graded
-
-
-def test_levels_are_those_of_choose_threshold():
-    """Limits that are certified on one table: threshold, coverage and plan of each on its own."""
-    for loss, score in (rows(3000), (rows(3000)[0], np.round(rows(3000)[1], 2))):
-        guarantees = abstain.evaluate(loss=loss, confidence=score, metrics="augrc").judged.levels("confidence")
-        for each in guarantees:
-            alone = abstain.choose_threshold(loss, score, risk=each.risk, delta=each.delta)
-            assert (each.threshold, each.coverage) == (alone.threshold, alone.coverage)
-            assert each.found.to_dict() == alone.to_dict()
-            assert each.attained or each.needed() == (None if alone.rows_needed is None else alone.rows_needed[0])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import abstain
-from abstain._result import Status, lines_of, percent
+from abstain._result import Status, lines_of
 from tests.result.test_verdict import caveat, kinds, rows
 
 # ---------------------------------------------------------------------- thresholds
@@ -26,21 +26,6 @@ def test_a_threshold_is_certified_measured_or_not_certified():
     assert [each.limit for each in verdict.levels] == [each.risk for each in failed.attained]
     assert verdict.confidence == pytest.approx(0.9)
     assert "the confidence is 90 %, because a second certificate was tried" in " ".join(lines_of(verdict, 999))
-
-
-def test_more_rows_are_no_remedy_where_no_threshold_has_the_risk():
-    """A chance ranking with 20 % errors: the lowest risk is said, no number of rows; it is that of the table."""
-    rng = np.random.default_rng(5)
-    loss, score = (rng.random(3000) < 0.2).astype(float), rng.random(3000)
-    found = abstain.choose_threshold(loss, score, risk=0.1, delta=0.05)
-    risks = np.cumsum(loss[np.argsort(-score)]) / np.arange(1, 3001)
-    assert found.least == (29, pytest.approx(risks[28:].min()))
-    assert found.least[1] > 0.1
-    assert caveat(found.verdict, "out_of_reach").text.startswith(
-        "If errors lie as here, 10 % would take a better score (a certificate takes 29 answers; of so many at least "
-        f"{percent(found.least[1])} are wrong)"
-    )
-    assert not any("at least about" in line for line in found.notes())
 
 
 def test_a_plan_never_names_fewer_rows_than_have_failed():
@@ -145,13 +130,3 @@ def test_a_margin_is_shown_missed_or_left_open():
     ):
         assert found.verdict.headline.startswith(words)
     assert missed.verdict.score == "score"
-
-
-def test_groups_compared_name_the_worst():
-    """One group where the intervals leave one, all that may be the worst where they do not."""
-    loss, score = rows(4000)
-    site = np.where(loss > 0, "north", np.where(score > 0.3, "south", "north"))
-    verdict = abstain.inference.compare_groups(loss, score, site, metric="risk").verdict
-    assert verdict.headline.startswith("north is the worst of 2 groups by ")
-    even = np.random.default_rng(1).choice(["a", "b"], len(loss))
-    assert "may be the worst of 2 groups" in abstain.inference.compare_groups(loss, score, even).verdict.headline
