@@ -2,7 +2,6 @@
 
 import json
 import math
-import multiprocessing
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 
@@ -118,8 +117,8 @@ def test_refused_rows_change_nothing(given, message):
 
 def test_a_share_of_unseen_answers():
     """A stricter limit is certified, the guarantee says so, and the reach is that share at least."""
-    plain, asked, strict = (fresh(thresholds=np.linspace(0.99, 0.01, 60), **each) for each in
-                            ({}, {"ood_share": 0.02}, {"risk": 0.03 / 0.98}))  # fmt: skip
+    grid, cases = np.linspace(0.99, 0.01, 60), ({}, {"ood_share": 0.02}, {"risk": 0.03 / 0.98})
+    plain, asked, strict = (fresh(thresholds=grid, **options) for options in cases)
     for live in (plain, asked, strict):
         live.update(*rows(20_000, 12))
     assert asked.certified == strict.certified != plain.certified
@@ -274,26 +273,16 @@ def test_threads_lose_nothing():
     assert live.groups[""].rows == 3200
 
 
-def _count(name, k):
-    score, loss = rows(100, 100 + k)
-    update_live(name, score, loss)
-
-
-def test_processes_share_a_file(tmp_path):
-    """Two processes that update one file at the same time lose no row."""
-    file = tmp_path / "live.json"
-    fresh().save(file)
-    with multiprocessing.get_context("spawn").Pool(2) as pool:
-        pool.starmap(_count, [(str(file), k) for k in range(4)])
-    assert load_live(file).result().groups[""].rows == 400
-
-
 def test_bad_options():
     """What cannot be meant is refused when the certificate is made."""
-    for options, message in (
-        ({"risk": 1.0}, "below max_loss"), ({"thresholds": []}, "empty"), ({"thresholds": [np.nan]}, "thresholds"),
-        ({"groups": ["a", "a"]}, "different names"), ({"reserve": 1.0}, "reserve"), ({"ood_share": 0.05}, "ood_share"),
-        ({"groups": "ab"}, "list of names"),
-    ):  # fmt: skip
+    for message, options in (
+        ("below max_loss", {"risk": 1.0}),
+        ("empty", {"thresholds": []}),
+        ("thresholds", {"thresholds": [np.nan]}),
+        ("different names", {"groups": ["a", "a"]}),
+        ("list of names", {"groups": "ab"}),
+        ("reserve", {"reserve": 1.0}),
+        ("ood_share", {"ood_share": 0.05}),
+    ):
         refused((ValueError, TypeError), message, fresh, **options)
     refused(TypeError, "name must be text", fresh(groups=["1"], reserve=0.5).add_group, 1)

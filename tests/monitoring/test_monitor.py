@@ -65,7 +65,7 @@ def test_drift_of_coverage_and_score():
 
 def test_what_a_monitor_cannot_take_is_refused():
     """With the argument, the value and the remedy."""
-    policy, bad, one = certified(), np.ones(60), np.ones(60)
+    policy, bad, one, seconds = certified(), np.ones(60), np.ones(60), {"period": 604800.0}
     wide = abstain.choose_threshold(np.tile([0.0, 1.0], 2000), np.arange(4000), risk=2.0, delta=0.05, max_loss=10.0)
     assert monitor(wide.policy(score="s"), [8.0], [1e9]).violated is False
     for message, asked, loss, score, options in (
@@ -78,9 +78,8 @@ def test_what_a_monitor_cannot_take_is_refused():
         ("confidence is empty", policy, [0.0], [], {}),
         ("predicted after as_of", policy, [0.0], [0.9], {"maturity": 4.0, "time": [9.0], "as_of": 8.0}),
         ("give time=", policy, [0.0], [0.9], {"maturity": 4.0}),
-        ("period=604800 is in days; for seconds give period=7", policy, [0.0], [0.9],
-         {"time": np.array([1.8e9]), "period": 604800.0}),
-    ):  # fmt: skip
+        ("period=604800 is in days; for seconds give period=7", policy, [0.0], [0.9], {"time": [1.8e9]} | seconds),
+    ):
         refused((ValueError, TypeError), message, monitor, asked, loss, score, **options)
     refused(ValueError, "returning=", Monitor, policy, returning="forget")
 

@@ -93,40 +93,6 @@ def test_old_names_warn_and_work():
 
 # ---------------------------------------------------------------------- times
 
-DAYS = np.arange(40, dtype=float)
-DATES = np.datetime64("2026-03-01") + np.arange(40).astype("timedelta64[D]")
-SECONDS = DATES.astype("datetime64[s]").astype(np.int64)
-
-
-def columns_of_days():
-    """Yield the same forty days in one format after the other, with what is read."""
-    iso = DATES.astype(str)
-    yield "dates", DATES, "dates"
-    yield "text", iso, "dates"
-    yield "text with a zone", [f"{each}T12:00:00Z" for each in iso], "dates"
-    yield "points", [f"{each[8:]}.{each[5:7]}.{each[:4]}" for each in iso], "dates"
-    yield "day first", [f"{each[8:]}/{each[5:7]}/{each[:4]}" for each in iso], "dates"
-    yield "month first", [f"{each[5:7]}/{each[8:]}/{each[:4]}" for each in iso], "dates"
-    yield "digits", [each.replace("-", "") for each in iso], "dates"
-    yield "Unix seconds", SECONDS, "Unix seconds"
-    yield "Unix seconds as text", SECONDS.astype(str), "Unix seconds"
-    yield "Unix milliseconds", SECONDS * 1000.0, "Unix milliseconds"
-    yield "spreadsheet", 46082.0 + DAYS, "numbers"
-    yield "numbers as text", DAYS.astype(str), "numbers"
-    yield "numbers", DAYS, "numbers"
-
-
-@pytest.mark.parametrize(("time", "unit"), [pytest.param(*rest, id=name) for name, *rest in columns_of_days()])
-def test_every_format_of_time_gives_the_same_weeks(time, unit):
-    """A period is a week whatever the format, and the result says what times were taken as."""
-    rng = np.random.default_rng(3)
-    loss, score = (rng.random(40) < 0.02).astype(float), rng.random(40)
-    seen = abstain.monitor(POLICY, loss, score, time=time)
-    assert [one.n for one in seen.periods] == [7, 7, 7, 7, 7, 5]
-    assert seen.time_unit == unit
-    if unit != "numbers":
-        assert seen.periods[0].period == "2026-03-01"
-
 
 @pytest.mark.parametrize(
     ("time", "words"),

@@ -1,9 +1,6 @@
 """Watching by new rows only: the state, rows sent twice, late labels, changes, killed writers, the table by week."""
 
 import json
-import os
-import signal
-import time
 
 import numpy as np
 import pytest
@@ -11,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import abstain
-from abstain.monitoring import DependentRowsWarning, Monitor, load_monitor, monitor
-from abstain.thresholds import CopiedRowsWarning, ReusedCalibrationWarning
+from abstain.monitoring import Monitor, load_monitor, monitor
+from abstain.thresholds import ReusedCalibrationWarning
 from tests.monitoring.test_monitor import certified
 from tests.refusal import refused
 
@@ -92,79 +89,7 @@ def test_a_state_belongs_to_its_policy_and_is_not_replaced_by_others(tmp_path):
         refused(ValueError, message, load_monitor, file, POLICY)
 
 
-def kill_while_writing(folder, kills):
-    """Kill a writer again and again; return the states that were lost, of those that it said were written."""
-    file, said, lost = folder / "state.json", folder / "said", 0
-    Monitor(POLICY).save(file)
-    rng = np.random.default_rng(0)
-    for kill in range(kills):
-        child = os.fork()
-        if not child:  # pragma: no cover
-            watch = load_monitor(file, POLICY)
-            for week in range(1000):
-                watch.update(*rows(60, 0.02, 1000 * (kill + 1) + week))
-                watch.save(file)
-                said.write_text(str(watch.calls))
-            os._exit(0)
-        time.sleep(0.01 + 0.1 * rng.random())
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        written = int(said.read_text() or 0) if said.exists() else 0
-        lost += load_monitor(file, POLICY).calls < written
-    return lost
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_an_interrupted_write_loses_nothing(tmp_path):
-    """A writer that is killed leaves the last whole state, which is the last that it reported or a later one."""
-    assert kill_while_writing(tmp_path, 8) == 0
-
-
-def test_errors_in_runs_and_copies_are_noticed():
-    """Equal rows one after the other, errors first in each day; not independent rows, nor a late change."""
-    rng = np.random.default_rng(8)
-    wrong, fresh = (rng.random(600) < 0.05) * 1.0, rng.random(3000)
-    with pytest.warns(DependentRowsWarning, match="rows depend on each other"):
-        monitor(POLICY, wrong.repeat(5), 0.96 + 0.04 * fresh)
-    by_day = -np.sort(-1.0 * (rng.random((100, 30)) < 0.05), axis=1).ravel()
-    with pytest.warns(DependentRowsWarning):
-        monitor(POLICY, by_day, 0.96 + 0.04 * fresh)
-    with pytest.warns(CopiedRowsWarning, match="exact copies of others"):
-        monitor(POLICY, np.tile(wrong[:300], 2), np.tile(fresh[:300], 2))
-    monitor(POLICY, rng.random(3000) < 0.05, fresh)
-    monitor(POLICY, np.r_[rng.random(2800) < 0.02, rng.random(200) < 0.5] * 1.0, fresh)
-
-
 # ---------------------------------------------------------------------- late labels
-
-
-def late(days, risk, rng):
-    """Return 30 predictions a day; errors are known after 5 days, and success is after 30."""
-    day = np.repeat(np.arange(days), 30).astype(float)
-    wrong = rng.random(len(day)) < risk
-    return {"loss": wrong * 1.0, "time": day, "known": day + np.where(wrong, 5.0, 30.0)}
-
-
-@pytest.mark.filterwarnings("ignore::abstain.monitoring.DependentRowsWarning")
-def test_informative_delays_alarm_in_any_order_and_not_under_maturity():
-    """True risk 3 %, limit 5 %: by labels alone all streams alarm; at 30 days, in the order of prediction, none."""
-    rng, by_label, by_age = np.random.default_rng(1), 0, 0
-    for _ in range(10):
-        rows_ = late(200, 0.03, rng)
-        score = np.full(len(rows_["loss"]), 0.99) + 0.01 * rng.random(len(rows_["loss"]))
-        known = np.argsort(rows_["known"], kind="stable")
-        in_time = known[rows_["known"][known] <= 100]
-        by_label += bool(monitor(POLICY, rows_["loss"][in_time], score[in_time], accepted_only=True).violated)
-        watch = Monitor(POLICY, maturity=30.0, accepted_only=True)
-        for today in range(0, 235, 5):
-            given_ = rows_["time"] <= today
-            loss = np.where(rows_["known"] <= today, rows_["loss"], np.nan)[given_]
-            seen = watch.update(loss, score[given_], time=rows_["time"][given_], as_of=float(today))
-        assert seen.n == 6000
-        assert seen.skipped > 5000
-        by_age += bool(seen.violated)
-    assert (by_label, by_age) == (10, 0)
 
 
 def test_what_is_due_and_what_waits():

@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 import abstain
 from abstain.policy import SecondScore
+from tests.policy.forms import module
 from tests.policy.policies import by_hand
 from tests.refusal import refused
 
@@ -21,14 +23,12 @@ def two_scores(uncertainty=False):
     return by_hand("s", {"a": 0.6, "b": 0.2}, group="g", reading={"abstained": "d"}, second=second)
 
 
-@pytest.mark.parametrize(
-    ("given", "reason"),
-    [
-        ({}, "accepted"), ({"groups": "a"}, "below_threshold"), ({"second": 0.4}, "below_second_threshold"),
-        ({"second": math.nan}, "missing_score"), ({"declined": True}, "declined"), ({"groups": "new"}, "unknown_group"),
-    ],
-)  # fmt: skip
-def test_what_is_given_takes_the_place_of_columns(given, reason):
+GIVEN = {"accepted": {}, "below_threshold": {"groups": "a"}, "below_second_threshold": {"second": 0.4}}
+GIVEN |= {"missing_score": {"second": math.nan}, "declined": {"declined": True}, "unknown_group": {"groups": "new"}}
+
+
+@pytest.mark.parametrize(("reason", "given"), GIVEN.items())
+def test_what_is_given_takes_the_place_of_columns(reason, given):
     """A row that is accepted by its own columns: group, second score and refusal may be given apart."""
     row = {"s": 0.3, "t": 0.9, "g": "b", "d": False}
     many = {name: np.array([value]) if name == "declined" else [value] for name, value in given.items()}
@@ -156,25 +156,21 @@ def test_texts_are_read_as_at_calibration(said, options, do):
         assert "very low = 1, low = 2, medium|moderate = 3" in told
 
 
-@pytest.mark.parametrize(
-    ("said", "wrong", "message"),
-    [
-        (CENTS, 90, r"outside \[0, 1\], the scale of calibration; give \"90%\""),
-        (CENTS, "95", r"outside \[0, 1\]"),
-        (CENTS, "high", "not on the scale"),
-        (WORDS, "certainly", "not on the scale of calibration; give one of very low"),
-        (WORDS, 90, r"outside \[1, 5\]"),
-    ],
-)
-def test_what_is_beyond_the_scale_is_refused(said, wrong, message, do):
-    """90 is no 90 %, and a word of another scale no word of this one: in every form, and nothing is written."""
-    policy, decide, *_ = made(do, said)
-    forms = [wrong, {"said": wrong}, [wrong], pl.DataFrame({"said": [wrong]})]
-    for ask, row in [(policy.decide, each) for each in forms] + [(decide, wrong), (decide, {"said": wrong})]:
-        refused(ValueError, message, ask, row)
-    pl.DataFrame({"said": [wrong]}).write_csv("new.csv")
-    do("apply p.json new.csv -o out.csv", 2)
-    assert not Path("out.csv").exists()
+def test_what_is_beyond_the_scale_is_refused():
+    """90 is no 90 %, and a word of another scale no word of this one: in every form."""
+    for levels, wrong, message in (
+        (CENT, 90, r"outside \[0, 1\], the scale of calibration; give \"90%\""),
+        (CENT, "95", r"outside \[0, 1\]"),
+        (CENT, "high", "not on the scale"),
+        (PLACES, "certainly", "not on the scale of calibration; give one of low, quite sure, certain"),
+        (PLACES, 90, r"outside \[1, 3\]"),
+    ):
+        policy = by_hand("said", {"": 0.5}, reading={"confidence_levels": levels})
+        decide, frame = module(policy)["decide"], pl.DataFrame({"said": [wrong]})
+        for ask, row in product((policy.decide, decide), (wrong, {"said": wrong})):
+            refused(ValueError, message, ask, row)
+        refused(ValueError, message, policy.decide, frame)
+        refused(ValueError, message, policy.decide, [wrong])
 
 
 CENT, PLACES = ["%"], ["low", "Quite sure", "certain|sure"]

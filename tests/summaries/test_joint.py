@@ -110,9 +110,7 @@ def test_a_grid_in_pieces_has_the_bounds_of_all_at_once(piece, monkeypatch):
 def test_few_distinct_scores_are_exact():
     """Bins of one score have no inside: every width is 0; and -0.0 is 0.0."""
     rng = np.random.default_rng(0)
-    columns = {"id_loss": rng.integers(0, 2, 500) * 1.0}
-    columns |= {f"{kind}_{name}": rng.integers(0, 9, n) / 8.0 for kind, n in (("id", 500), ("ood", 300))
-                for name in ("confidence", "detector")}  # fmt: skip
+    columns = {name: np.round(4.0 * each) / 4.0 for name, each in rows(rng, 500, 300, ("probability",) * 2).items()}
     signs = {name: np.where(each == 0.0, -0.0, each) for name, each in columns.items()}
     summary, other = (JointSummary("real", bits=12).update(**each) for each in (columns, signs))
     found, wanted = ([each.tobytes() for each in one.columns().values()] for one in (other, summary))
@@ -135,24 +133,6 @@ def test_it_adds_up_pickles_and_survives_files(tmp_path):
     assert same(read_summary(tmp_path / "s.parquet"), whole)
 
 
-@pytest.mark.parametrize("kind", ["lazy", "pandas", "duckdb", "parts"])
-def test_every_source_gives_the_same(tmp_path, kind):
-    """Frames, relations and patterns of parts; labels and predictions in place of a loss."""
-    columns = rows(np.random.default_rng(3), 900, 400)
-    inside, outside = (polars.DataFrame({"msp": columns[f"{each}_confidence"], "knn": columns[f"{each}_detector"]})
-                       for each in ("id", "ood"))  # fmt: skip
-    inside = inside.with_columns(y=columns["id_loss"], yhat=np.zeros(900), wrong=columns["id_loss"] == 1.0)
-    sources = []
-    for name, frame in (("in", inside), ("out", outside)):
-        for k, part in enumerate((frame[:100], frame[100:100], frame[100:])):
-            part.write_parquet(tmp_path / f"{name}-{k}.parquet")
-        made = {"lazy": frame.lazy(), "pandas": frame.to_pandas(), "duckdb": duckdb.from_arrow(frame.to_arrow())}
-        sources.append(made.get(kind, str(tmp_path / f"{name}-*.parquet")))
-    told, expected = {"confidence": "msp", "detector": "knn"}, JointSummary().update(**columns)
-    assert same(summarize_joint(*sources, loss="wrong", **told), expected)
-    assert same(summarize_joint(*sources, labels="y", predictions="yhat", **told), expected)
-
-
 def test_what_cannot_be_is_refused(tmp_path):
     """Bad rows leave no trace; other keys and kinds do not add up; what does not follow is named."""
     summary, file = (
@@ -167,15 +147,14 @@ def test_what_cannot_be_is_refused(tmp_path):
         (r"id_detector holds NaN.*-inf is accepted last", summary.update, {**good, "id_detector": [np.nan]}),
         ("lengths differ", summary.update, {**good, "id_detector": [1.0, 2.0]}),
         ("lengths differ", summary.update, {**good, "ood_confidence": [0.5]}),
-        ("probability/10 and real/10 and probability/8 and real/8 do not add up",
-         lambda: summary.merge(JointSummary(bits=8)), {}),
+        ("and probability/8 and real/8 do not add up", lambda: summary.merge(JointSummary(bits=8)), {}),
         ("of one kind", lambda: summary.merge(abstain.summaries.Summary()), {}),
         ("'null_gain' does not follow from a summary of two scores", lambda: summary.bounds("null_gain"), {}),
         ("needs OOD rows, but there are none", summary.result, {"prevalence": 0.5}),
         ("holds no rows in distribution", only_ood.result, {}),
         ("bits of two scores must lie between 8 and 12", JointSummary, {"bits": 16}),
         ("nothing to save", lambda: JointSummary().save(file), {}),
-    ):  # fmt: skip
+    ):
         refused((ValueError, TypeError), message, call, **told)
     assert summary.n == 2
     summary.save(file)
@@ -193,11 +172,10 @@ def test_what_cannot_be_is_refused(tmp_path):
 
 
 def test_the_command_makes_merges_and_shows_them(do):
-    """Two days with OOD rows add up to both; a wrong use is one line."""
+    """Two days with OOD rows add up to both, also of labels and predictions; a wrong use is one line."""
     columns = rows(np.random.default_rng(4), 900, 400)
-    inside, outside = (polars.DataFrame({"msp": columns[f"{each}_confidence"], "knn": columns[f"{each}_detector"]})
-                       for each in ("id", "ood"))  # fmt: skip
-    inside = inside.with_columns(wrong=columns["id_loss"])
+    named = {each: {"msp": columns[f"{each}_confidence"], "knn": columns[f"{each}_detector"]} for each in ("id", "ood")}
+    inside, outside = polars.DataFrame(named["id"] | {"wrong": columns["id_loss"]}), polars.DataFrame(named["ood"])
     inside[:300].write_parquet("monday.parquet")
     inside[300:].write_parquet("tuesday.parquet")
     outside.write_parquet("foreign.parquet")
@@ -205,7 +183,12 @@ def test_the_command_makes_merges_and_shows_them(do):
     do(f"summarize monday.parquet {told} -o monday-s.parquet")
     do(f"summarize tuesday.parquet {told} --ood foreign.parquet -o tuesday-s.parquet")
     do("merge '*-s.parquet' -o week.parquet")
-    assert same(read_summary("week.parquet"), JointSummary().update(**columns))
+    whole = JointSummary().update(**columns)
+    assert same(read_summary("week.parquet"), whole)
+    judged = {"labels": "wrong", "predictions": "zero", "confidence": "msp", "detector": "knn"}
+    assert same(
+        summarize_joint(inside.with_columns(zero=0.0).lazy(), duckdb.from_arrow(outside.to_arrow()), **judged), whole
+    )
     assert do("summarize week.parquet --prevalence 0.5 --json -").json["prevalence"] == 0.5
     text = do("summarize week.parquet --metrics ds_f1").out
     assert ("F1 ↑" in text, "AURC" in text) == (True, False)

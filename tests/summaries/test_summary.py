@@ -48,19 +48,19 @@ def test_a_file_keeps_every_bit(summary, tmp_path):
         assert same(read_summary(tmp_path / f"{k}.parquet"), each)
 
 
-@pytest.mark.parametrize(
-    ("loss", "score", "message"),
-    [
-        ([0, np.nan], [0.5, 0.5], "loss holds NaN"),
-        ([0, -1], [0.5, 0.5], "loss is negative"),
-        ([0, np.inf], [0.5, 0.5], "loss is not finite"),
-        ([0, 1], [0.5, np.nan], 'confidence holds NaN.*nan_policy="reject"'),
-        ([0, 1], [0.5, 1.5], r'confidence lies outside \[0, 1\].*scale="real"'),
-        ([0, 1], [0.5, -1e-300], r"confidence lies outside \[0, 1\]"),
-        ([0, 1], [0.5], "lengths differ"),
-        ([[0, 1]], [[0.5, 0.5]], "one-dimensional"),
-    ],
-)
+BAD = [
+    ([0, np.nan], [0.5, 0.5], "loss holds NaN"),
+    ([0, -1], [0.5, 0.5], "loss is negative"),
+    ([0, np.inf], [0.5, 0.5], "loss is not finite"),
+    ([0, 1], [0.5, np.nan], 'confidence holds NaN.*nan_policy="reject"'),
+    ([0, 1], [0.5, 1.5], r'confidence lies outside \[0, 1\].*scale="real"'),
+    ([0, 1], [0.5, -1e-300], r"confidence lies outside \[0, 1\]"),
+    ([0, 1], [0.5], "lengths differ"),
+    ([[0, 1]], [[0.5, 0.5]], "one-dimensional"),
+]
+
+
+@pytest.mark.parametrize(("loss", "score", "message"), BAD)
 def test_bad_rows_are_refused_and_leave_no_trace(summary, loss, score, message):
     """The error names the column, and the summary is as it was."""
     before = pickle.loads(pickle.dumps(summary))
@@ -89,7 +89,7 @@ def test_what_a_summary_cannot_know_or_add_up_is_named(summary):
         ("keys probability/16 and real/16", summary.merge, Summary("real")),
         ("unpack a list", summary.merge, [summary]),
         *[("bits must", lambda bits: Key("real", bits), bits) for bits in (7, 21, 16.5, "16")],
-    ):  # fmt: skip
+    ):
         refused((abstain.UnmetNeed, ValueError, TypeError), message, call, given)
     assert {"aurc", "augrc", "risk", "coverage_at_risk"} <= {each.metric for each in graded.result().measurements}
 
@@ -97,15 +97,19 @@ def test_what_a_summary_cannot_know_or_add_up_is_named(summary):
 N, LIT, NOT = polars.col("n"), polars.lit, "contradict each other"
 DAMAGED = [
     ({"format": LIT("abstain.summary/9")}, "has the format 'abstain.summary/9', this version reads"),
-    ({"key": LIT("probability/12")}, "bins must lie between 0 and 4095"), ({"key": LIT("real/16")}, NOT),
-    ({"key": LIT("wide/16")}, "the key 'wide/16' is not known"), ({"n": -N}, NOT), ({"n": LIT("3")}, "must be numeric"),
-    ({"n": N + 0.5}, "n must hold whole numbers"), ({"loss_sum": polars.col("loss_sum") * 1e6}, NOT),
-    ({"lowest": LIT(None, polars.Float64)}, "'lowest' has nulls"), ({"lowest": LIT(float("nan"))}, NOT),
+    ({"key": LIT("probability/12")}, "bins must lie between 0 and 4095"),
+    ({"key": LIT("wide/16")}, "the key 'wide/16' is not known"),
+    *[({name: value}, NOT) for name, value in (("key", LIT("real/16")), ("n", -N), ("lowest", LIT(float("nan"))))],
+    ({"loss_sum": polars.col("loss_sum") * 1e6}, NOT),
+    ({"n": LIT("3")}, "must be numeric"),
+    ({"n": N + 0.5}, "n must hold whole numbers"),
+    ({"lowest": LIT(None, polars.Float64)}, "'lowest' has nulls"),
     ({"bin": LIT(-1)}, "5000 rows have no usable score or loss"),
     (lambda f: f.vstack(f.with_columns(key=LIT("real/16"))), "mixes bins of the keys probability/16 and real/16"),
-    (lambda f: f.vstack(f), "a bin occurs twice"), (lambda f: f.clear(), "holds no bins"),
+    (lambda f: f.vstack(f), "a bin occurs twice"),
+    (lambda f: f.clear(), "holds no bins"),
     (lambda f: f.drop("lowest"), "is no summary: the column 'lowest' is missing"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("change", "message"), DAMAGED)
