@@ -32,32 +32,6 @@ def test_numbers_that_print_as_they_are_written_stay_numbers(tmp_path):
     assert column.tolist() == [2, 10, -1]
 
 
-@pytest.mark.parametrize("missing", ["", "NaN"])
-def test_a_missing_group_is_an_error(tmp_path, missing):
-    with pytest.raises(ValueError, match=r"groups\['site'\] is missing.*data row 2"):
-        read(tmp_path, "loss,conf,site", "0,.5,01", f"0,.5,{missing}", groups="site")
-
-
-def test_one_column_may_be_label_and_group(tmp_path):
-    outputs = read(tmp_path, "y,yhat,conf", "01,1,.5", "02,1,.5", groups="y", labels="y")
-    assert outputs.groups["y"].tolist() == ["01", "02"]
-    assert outputs.error.tolist() == [0.0, 1.0]
-
-
-@pytest.mark.parametrize(
-    ("rows", "errors"),
-    [
-        (["1,1.0", "2,1.0"], [0, 1]),  # numbers, differently written
-        (["01,1", "02,1"], [0, 1]),  # one program dropped the zeros
-        (["01,01", "1,01", "1,1"], [0, 1, 0]),  # two classes
-        (["01,2", "1,3", "2,2"], [1, 1, 0]),
-        (["true,false", "true,true"], [1, 0]),
-    ],
-)
-def test_labels_and_predictions_are_numbers_unless_codes_would_merge(tmp_path, rows, errors):
-    assert read(tmp_path, "y,yhat,conf", *(f"{row},.5" for row in rows)).error.tolist() == errors
-
-
 @pytest.mark.parametrize(
     ("names", "labels", "found"),
     [
@@ -73,22 +47,6 @@ def test_labels_that_are_class_names_are_taken_as_such(tmp_path, names, labels, 
     assert read(tmp_path, "y,p_0,p_1,p_2", *rows, class_names=names).labels.tolist() == found
 
 
-def test_codes_are_names_indices_or_numbers_of_the_class_columns(tmp_path):
-    """A code that is none of these is an error."""
-    assert read(tmp_path, "y,p_0,p_1", "01,.2,.8", "1,.2,.8", "0,.2,.8").error.tolist() == [0, 0, 1]
-    assert read(tmp_path, "y,p_01,p_02", "01,.2,.8", "2,.2,.8").error.tolist() == [1, 0]
-    with pytest.raises(ValueError, match="'7' is no class name"):
-        read(tmp_path, "y,p_01,p_02", '"07",.2,.8')
-    with pytest.raises(ValueError, match="'00' is no class name"):
-        read(tmp_path, "y,p_0,p_1", "01,.5,.5", "00,.5,.5", class_names=["01", "02"])
-
-
-def test_quoted_codes_match_numbered_columns_in_typed_files(tmp_path):
-    path = tmp_path / "typed.jsonl"
-    path.write_text('{"y": "01", "p_01": 0.2, "p_02": 0.8}\n{"y": "02", "p_01": 0.2, "p_02": 0.8}\n')
-    assert read_outputs(path).error.tolist() == [1, 0]
-
-
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "npz"])
 @pytest.mark.parametrize("names", [["true", "false"], np.array(["False", "True"])])
 def test_truth_values_are_the_classes_of_that_name(tmp_path, kind, names):
@@ -100,16 +58,7 @@ def test_truth_values_are_the_classes_of_that_name(tmp_path, kind, names):
     else:
         (frame.write_csv if kind == "csv" else frame.write_ndjson)(path)
     positive = [name.lower() for name in names].index("true")
-    outputs = read_outputs(path, class_names=names)
-    assert outputs.labels.tolist() == [positive, positive, 1 - positive]
-    columns = frame.rename({f"p_{k}": f"prob_{name}" for k, name in enumerate(names)})
-    columns.write_ndjson(tmp_path / "named.jsonl")
-    assert read_outputs(tmp_path / "named.jsonl").error.tolist() == outputs.error.tolist()
-
-
-@pytest.mark.parametrize("names", [None, ["cat", "dog"]])
-def test_truth_values_are_indices_elsewhere(tmp_path, names):
-    assert read(tmp_path, "y,p_0,p_1", "true,.2,.8", "false,.2,.8", class_names=names).error.tolist() == [0.0, 1.0]
+    assert read_outputs(path, class_names=names).labels.tolist() == [positive, positive, 1 - positive]
 
 
 @pytest.mark.parametrize(
@@ -126,3 +75,36 @@ def test_numbers_that_count_named_columns_are_said_to(tmp_path, heads, labels, t
     outputs = read(tmp_path, f"label,{heads}", *rows, labels="label", probabilities="p_*")
     assert ("numbers from 0 on in the order of the columns" in outputs.understood()["labels"]) is told
     assert outputs.loss_per_sample().tolist() == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "errors"),
+    [
+        ("y,yhat", ["1,1.0", "2,1.0"], [0, 1]),  # numbers, differently written
+        ("y,yhat", ["01,1", "02,1"], [0, 1]),  # one program dropped the zeros
+        ("y,yhat", ["01,01", "1,01", "1,1"], [0, 1, 0]),  # two classes
+        ("y,yhat", ["01,2", "1,3", "2,2"], [1, 1, 0]),
+        ("y,yhat", ["true,false", "true,true"], [1, 0]),
+        ("y,p_0,p_1", ["01,.2,.8", "1,.2,.8", "0,.2,.8"], [0, 0, 1]),  # indices
+        ("y,p_01,p_02", ["01,.2,.8", "2,.2,.8"], [1, 0]),  # names, or numbers in them
+        ("y,p_0,p_1", ["true,.2,.8", "false,.2,.8"], [0, 1]),
+    ],
+)
+def test_labels_and_predictions_are_numbers_unless_codes_would_merge(tmp_path, header, rows, errors):
+    assert read(tmp_path, header, *rows).error.tolist() == errors
+    if "true,.2,.8" in rows:
+        assert read(tmp_path, header, *rows, class_names=["cat", "dog"]).error.tolist() == errors
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "message"),
+    [
+        (["loss,conf,site", "0,.5,01", "0,.5,"], {"groups": "site"}, r"groups\['site'\] is missing.*data row 2"),
+        (["loss,conf,site", "0,.5,01", "0,.5,NaN"], {"groups": "site"}, r"groups\['site'\] is missing.*data row 2"),
+        (["y,p_01,p_02", '"07",.2,.8'], {}, "'7' is no class name"),
+        (["y,p_0,p_1", "01,.5,.5", "00,.5,.5"], {"class_names": ["01", "02"]}, "'00' is no class name"),
+    ],
+)
+def test_codes_that_name_nothing_are_refused(tmp_path, rows, options, message):
+    with pytest.raises(ValueError, match=message):
+        read(tmp_path, *rows, **options)

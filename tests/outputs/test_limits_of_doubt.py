@@ -52,12 +52,13 @@ def test_ten_rows_must_vary():
         assert kinds(said(loss=np.arange(1000) / 1e3, confidence=0.5 - 0.1 * loss)) == expected
 
 
-@pytest.mark.parametrize(("n", "wrong", "expected"), [(49, 49, []), (100, 75, []), (100, 76, ["correctness"]),
-                                                      (400, 250, []), (400, 251, ["correctness"])])  # fmt: skip
+@pytest.mark.parametrize(
+    ("n", "wrong", "expected"), [(49, 49, 0), (100, 75, 0), (100, 76, 1), (400, 250, 0), (400, 251, 1)]
+)
 def test_most_losses_are_1(n, wrong, expected):
     """More than five standard errors above one half; graded losses never."""
     loss = (np.arange(n) < wrong) * 1.0
-    assert kinds(said(loss=loss)) == expected
+    assert kinds(said(loss=loss)) == ["correctness"] * expected
     assert kinds(said(loss=np.where(loss > 0, 0.99, 0.0))) == []
 
 
@@ -75,42 +76,34 @@ def test_below_chance(field, n, right, expected):
 def test_a_class_that_is_no_label():
     """The last of at least three, with the probability of 25 rows, while all others are labels; without names."""
 
-    def columns(mass, k=4, missing=0):
+    def columns(mass, k=4, missing=0, seen=0):
         labels = np.arange(100) % (k - 1)
         labels[labels == missing - 1] = 1
+        labels[:seen] = k - 1
         p = np.full((100, k), (1.0 - mass) / (k - 1))
         p[:, k - 1] = mass
         p[np.arange(100), labels] += 1e-3
         return {"labels": labels, "probabilities": p / p.sum(axis=1, keepdims=True)}
 
-    assert kinds(said(**columns(0.2499))) == []
     given = columns(0.2504)
     (note,) = said(**given)
     assert "class 3, the last of 4, has the probability of 25 samples" in note
-    logits = {"labels": given["labels"], "logits": np.log(given["probabilities"]) + 7.0}
-    assert kinds(said(**logits)) == ["unit"]
+    assert kinds(said(labels=given["labels"], logits=np.log(given["probabilities"]) + 7.0)) == ["unit"]
     assert "unit" in kinds(said(**columns(0.9, k=3)))
-    assert "unit" not in kinds(said(**columns(0.9, k=2)))
-    assert "unit" not in kinds(said(**columns(0.9, missing=1)))
-    assert kinds(said(**given, class_names=list("abcd"))) == []
-    seen = given["labels"].copy()
-    seen[0] = 3
-    assert kinds(said(labels=seen, probabilities=given["probabilities"])) == []
+    others = [columns(0.2499), columns(0.9, k=2), columns(0.9, missing=1), columns(0.2504, seen=1)]
+    for other in (*others, given | {"class_names": list("abcd")}):
+        assert "unit" not in kinds(said(**other))
 
 
 def test_logits_that_are_probabilities_side_by_side():
     """In [0, 1] and no votes, of 50 rows, with labels of the first classes alone, whose sums are not 1."""
     rng = np.random.default_rng(0)
     p, labels = rng.dirichlet(np.ones(3), (60, 2)).reshape(60, 6), np.arange(60) % 3
-    assert kinds(said(labels=labels, logits=p)) == ["several"]
-    for given in (p[:49], p[:50]):
-        assert kinds(said(labels=labels[: len(given)], logits=given)) == ["several"] * (len(given) == 50)
-    assert kinds(said(labels=labels, logits=np.where(p == p.max(), 1.001, p))) == []
-    assert kinds(said(labels=labels, logits=np.where(p == p.min(), -0.001, p))) == []
-    assert "several" not in kinds(said(labels=labels, logits=np.eye(6)[np.arange(60) % 6]))
     ends = p.copy()
-    ends[0, 0], ends[0, 1] = 0.0, 1.0
-    assert kinds(said(labels=labels, logits=ends)) == ["several"]
+    ends[0, :2] = 0.0, 1.0
+    beyond = [np.where(p == p.max(), 1.001, p), np.where(p == p.min(), -0.001, p), np.eye(6)[np.arange(60) % 6]]
+    for logits, expected in ((p, 1), (p[:49], 0), (p[:50], 1), (ends, 1), *((each, 0) for each in beyond)):
+        assert kinds(said(labels=labels[: len(logits)], logits=logits)).count("several") == expected
 
 
 def test_a_probability_of_one_class():
@@ -156,47 +149,38 @@ def read(path, columns, **told):
 def test_predictions_that_are_not_the_largest(tmp_path, logits, n, most):
     """More than five, and more than one in a hundred."""
     largest = np.arange(n) % 3
+    matrix = np.eye(3)[largest] * 0.4 + 0.2
+    matrix, kind, word = (np.log(matrix) + 2.0, "logit", "logits") if logits else (matrix, "prob", "probabilities")
     for count in (most, most + 1):
-        matrix = np.log(np.eye(3)[largest] * 0.4 + 0.2) + 2.0 * logits
-        matrix = matrix if logits else np.exp(matrix)
         predicted = np.where(np.arange(n) < count, (largest + 1) % 3, largest)
-        kind = "logit" if logits else "prob"
         columns = {"y_true": largest, "y_pred": predicted, **{f"{kind}_{k}": matrix[:, k] for k in range(3)}}
         notes = read(tmp_path, columns)
-        assert [note for note in notes if "are not the class" in note] == notes
         assert len(notes) == (count > most)
-        if notes:
-            assert f"{count} of {n} predictions are not the class with the largest of" in notes[0]
-            assert ("logits" if logits else "probabilities") in notes[0]
+        for note in notes:
+            assert f"{count} of {n} predictions are not the class with the largest of" in note
+            assert word in note
         assert read(tmp_path, columns | {"confidence": np.linspace(0.5, 1, n)}) == []
 
 
 def test_names_of_classes_in_files(tmp_path):
     """No class in common among 20 rows; one spelled in two ways; one that is called unknown and never predicted."""
-    words = np.array(["cat", "dog"])
-    for n, refused in ((19, False), (20, True)):
-        columns = {"y_true": words[np.arange(n) % 2], "y_pred": np.array(["Cat", "Dog"])[np.arange(n) % 2]}
-        note = "have no class in common (they differ by case alone); write both"
-        assert any(note in each for each in read(tmp_path, columns)) == refused
-    columns["y_pred"] = np.array(["x", "y"])[np.arange(20) % 2]
-    assert any("have no class in common; write both" in each for each in read(tmp_path, columns))
-    columns["y_pred"] = np.where(np.arange(20) < 3, " D og", columns["y_true"])
-    (note,) = read(tmp_path, columns)
-    assert "class ' D og' is predicted but no label, and differs from 'dog' by case or blanks alone" in note
-    columns = {"y_true": columns["y_pred"], "y_pred": columns["y_true"]}
-    (note,) = read(tmp_path, columns)
-    assert "class ' D og' is a label but never predicted, and differs from 'dog'" in note
-    columns = {"y_true": np.resize(["cat", "dog"], 20), "y_pred": np.resize(["Cat", "dog"], 20)}
-    (note,) = read(tmp_path, columns)  # "cat" is written in one way by each
-    assert "class 'cat' is a label but never predicted, and differs from 'Cat' by case or blanks alone" in note
-    for rows, text in ((1, "1 row and"), (2, "2 rows and")):
-        truth = np.where(np.arange(20) < rows, "Unknown", words[np.arange(20) % 2])
-        (note,) = read(tmp_path, {"y_true": truth, "y_pred": words[np.arange(20) % 2]})
-        assert f"class 'Unknown' is the label of {text} never predicted" in note
-        assert "give ood_label='Unknown'" in note
-    assert read(tmp_path, {"y_true": truth, "y_pred": truth}) == []
-    other = np.where(truth == "Unknown", "else", truth)
-    assert read(tmp_path, {"y_true": other, "y_pred": words[np.arange(20) % 2]}) == []
+    words, n = np.array(["cat", "dog"])[np.arange(20) % 2], np.arange(20)
+    in_case, alone = np.char.capitalize(words), "by case or blanks alone"
+    unknown, blank = [np.where(n < rows, "Unknown", words) for rows in (1, 2)], np.where(n < 3, " D og", words)
+    case = "have no class in common (they differ by case alone); write both"
+    for truth, predicted, *parts in (
+        (words, in_case, case), (words, np.array(["x", "y"])[n % 2], "have no class in common; write both"),
+        (words, blank, f"class ' D og' is predicted but no label, and differs from 'dog' {alone}"),
+        (blank, words, "class ' D og' is a label but never predicted, and differs from 'dog'"),
+        (words, np.where(n % 2, words, "Cat"), f"'cat' is a label but never predicted, and differs from 'Cat' {alone}"),
+        (unknown[0], words, "'Unknown' is the label of 1 row and never predicted", "give ood_label='Unknown'"),
+        (unknown[1], words, "'Unknown' is the label of 2 rows and never predicted"),
+    ):  # fmt: skip
+        (note,) = read(tmp_path, {"y_true": truth, "y_pred": predicted})
+        assert all(part in note for part in parts)
+    for truth, predicted in ((unknown[1], unknown[1]), (np.where(n < 2, "else", words), words)):
+        assert read(tmp_path, {"y_true": truth, "y_pred": predicted}) == []
+    assert not any(case in each for each in read(tmp_path, {"y_true": words[:19], "y_pred": in_case[:19]}))
 
 
 @pytest.mark.parametrize(
@@ -206,23 +190,10 @@ def test_names_of_classes_in_files(tmp_path):
 )  # fmt: skip
 def test_another_order_of_the_classes(tmp_path, n, k, right, expected):
     """More than half right, and twice as much as now, if classes are numbered anew; ten rows of each class."""
-    labels = np.arange(n) % k
-    predicted = np.where(np.arange(n) < right, labels, (labels + 1) % k)
-    notes = read(tmp_path, {"y_true": labels, "y_pred": predicted})
+    labels, rows = np.arange(n) % k, np.arange(n)
+    notes = read(tmp_path, {"y_true": labels, "y_pred": np.where(rows < right, labels, (labels + 1) % k)})
     assert len(notes) == expected
-    if expected:
-        assert f"accuracy is {right / n:.3f}, but {1 - right / n:.3f} if the classes came in another" in notes[0]
-
-
-def test_no_order_is_better_than_by_chance(tmp_path):
-    """Predictions that all name one class, or spread: no order gives more than half."""
-    labels = np.arange(90) % 3
-    assert read(tmp_path, {"y_true": labels, "y_pred": np.roll(labels, 1) * 0 + 2}) == []
-    predicted = np.where(np.arange(90) % 9 < 5, (labels + 1) % 3, (labels + 2) % 3)  # 5 of 9
-    (note,) = read(tmp_path, {"y_true": labels, "y_pred": predicted})
-    assert "but 0.556 if" in note
-    predicted = np.where(np.arange(90) % 10 < 5, (labels + 1) % 3, (labels + 2) % 3)  # one half
-    assert read(tmp_path, {"y_true": labels, "y_pred": predicted}) == []
+    assert all(f"is {right / n:.3f}, but {1 - right / n:.3f} if the classes came in another" in note for note in notes)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -239,16 +210,22 @@ def test_an_uncertainty_that_was_named_as_the_confidence(tmp_path, seed):
         assert f"(failure AUROC {auroc:.3f} as a confidence)" in notes[0]
 
 
-@pytest.mark.parametrize(("upper", "backwards", "expected"), [(5, True, True), (4, True, False), (26, True, True),
-                                                            (27, True, False), (5, False, False)])  # fmt: skip
+@pytest.mark.parametrize(("upper", "backwards", "expected"), [(5, 1, 1), (4, 1, 0), (26, 1, 1), (27, 1, 0), (5, 0, 0)])
 def test_a_score_from_which_the_prediction_follows(tmp_path, upper, backwards, expected):
     """Among 31 rows, five of each class: refused where it ranks failures backwards, whichever class is above."""
-    predicted = (np.arange(31) >= 31 - upper).astype(int)
-    score = np.linspace(0.1, 0.9, 31)
+    predicted, score = (np.arange(31) >= 31 - upper).astype(int), np.linspace(0.1, 0.9, 31)
     wrong = score > np.sort(score)[-4] if backwards else score < np.sort(score)[3]
-    for column, prediction in ((score, predicted), (score, 1 - predicted)):
-        truth = np.where(wrong, 1 - prediction, prediction)
-        columns = {"y_true": truth, "y_pred": prediction, "score": column}
+    for prediction in (predicted, 1 - predicted):
+        columns = {"y_true": np.where(wrong, 1 - prediction, prediction), "y_pred": prediction, "score": score}
         notes = read(tmp_path, columns)
         assert [note for note in notes if "it looks like the probability of one class" in note] == notes[:expected]
         assert not [n for n in read(tmp_path, columns, confidence="score") if "it looks like" in n]
+
+
+def test_no_order_is_better_than_by_chance(tmp_path):
+    """Predictions that all name one class, or one half; 5 of 9 are more."""
+    labels, n = np.arange(90) % 3, np.arange(90)
+    spread = [np.where(n % many < 5, (labels + 1) % 3, (labels + 2) % 3) for many in (9, 10)]
+    for predicted, number in ((0 * labels + 2, 0), (spread[0], 1), (spread[1], 0)):
+        notes = read(tmp_path, {"y_true": labels, "y_pred": predicted})
+        assert [("but 0.556 if" in note) for note in notes] == [True] * number

@@ -37,37 +37,26 @@ def read(folder, **columns):
 @pytest.mark.filterwarnings("ignore")
 def test_states_and_losses(tmp_path, words, states, losses, unscored):
     """Counts of all questions; rows of the answers alone, and of unscored ones where these count as wrong."""
-    outputs = read(tmp_path, correct=words, unscored=unscored)
-    state = np.array(list(states))
+    should = np.array([1, 1, 0, 1, 1, 0])
+    outputs = read(tmp_path, correct=words, unscored=unscored, should=should, should_abstain="should")
+    state, losses = np.array(list(states)), np.array(losses)
     kept = (state != "a") & ((state != "u") | (unscored == "wrong"))
-    assert outputs.n == kept.sum()
-    expected = np.where(state == "u", 1.0, np.array(losses, dtype=float))[kept]
-    np.testing.assert_array_equal(outputs.loss_per_sample(), expected)
+    np.testing.assert_array_equal(outputs.loss_per_sample(), np.where(state == "u", 1.0, losses)[kept])
     np.testing.assert_array_equal(outputs.confidence, np.array(SURE)[kept])
-    found = outputs.states
-    if set(states) == {"c", "w"}:
-        return
+    found, judged, answered = outputs.states, state != "u", np.isin(state, ["c", "w"])
     assert (found.n, found.graded) == (6, 0.5 in losses)
     named = {"correct": "c", "wrong": "w", "abstained": "a", "unscored": "u"}
     assert found.counts == {name: states.count(letter) for name, letter in named.items()}
-    assert found.answered.tolist() == [letter in "cw" for letter in states]
-    rates = {name: float(np.mean(values[rows])) for name, (rows, values) in found.rates().items()}
-    judged = [letter for letter in states if letter != "u"]
-    assert rates["answered"] == pytest.approx(1 - judged.count("a") / len(judged))
-    answered = [1 - loss for loss in losses if not np.isnan(loss)]
-    assert rates["accuracy of answers"] == pytest.approx(np.mean(answered))
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_what_should_have_been_refused(tmp_path):
-    """Refusals of what had an answer, and answers of what had none, among questions that were judged."""
-    words = ["correct", "refused", "refused", "wrong", "error", "correct"]
-    should = [1, 1, 0, 1, 1, 0]
-    outputs = read(tmp_path, correct=words, should=should, should_abstain="should", unscored="drop")
-    rates = {name: float(np.mean(values[rows])) for name, (rows, values) in outputs.states.rates().items()}
-    assert rates["over-refusal"] == 1 / 2  # rows 3 and 6
-    assert rates["missed abstention"] == pytest.approx(2 / 3)  # of rows 1, 2 and 4
-    assert rates["answered"] == 3 / 5
+    assert found.answered.tolist() == answered.tolist()
+    by_hand = {
+        "answered": state[judged] != "a",
+        "accuracy of answers": 1 - losses[answered],
+        "over-refusal": state[judged & (should == 0)] == "a",
+        "missed abstention": state[judged & (should == 1)] != "a",
+    }
+    assert found.rates().keys() == by_hand.keys()
+    for name, (rows, values) in found.rates().items():
+        assert np.mean(values[rows]) == pytest.approx(np.mean(by_hand[name]))
 
 
 @pytest.mark.parametrize(
@@ -86,17 +75,6 @@ def test_what_says_no_verdict(tmp_path, columns, message):
     """The row, the word, and what to give."""
     with pytest.raises(ValueError, match=message):
         read(tmp_path, **columns)
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_losses_and_qualities(tmp_path):
-    """A quality is one minus a loss; missing losses are left out, or wrong and last."""
-    given = read(tmp_path, quality=[1, 0.25, 0, 0.5, 1, 1])
-    assert given.loss_per_sample().tolist() == [0, 0.75, 1, 0.5, 0, 0]
-    columns = {"loss": [0, 1, "", 1, 0, 0]}
-    assert read(tmp_path, **columns, unscored="drop").loss_per_sample().tolist() == [0, 1, 1, 0, 0]
-    wrong = read(tmp_path, **columns, unscored="wrong")
-    assert (wrong.loss_per_sample().tolist(), wrong.states.counts["unscored"]) == ([0, 1, 1, 1, 0, 0], 1)
 
 
 @pytest.mark.filterwarnings("ignore")
