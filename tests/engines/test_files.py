@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import abstain
-from tests.engines.cases import check_same, evaluated, parts, rows, written
+from tests.engines.cases import check_same, evaluated, labelled, parts, policy, rows, written
 from tests.refusal import refused
 
 
@@ -64,28 +64,29 @@ def test_other_files_and_empty_patterns_are_refused(folder):
     refused(FileNotFoundError, "no file matches", lambda: abstain.evaluate(folder / "*.parq"))
 
 
-def test_the_command_takes_a_pattern(do):
-    """It prints the same numbers as for one file, and passes a gate."""
-    printed = []
-    for file in written(rows(4)):
-        subject, verdict, numbers = do(f"evaluate {file} --groups site --gate augrc<=0.9").out.split("\n\n", 2)
-        verdict = verdict.partition("\nnext: ")[0]  # the command names the file
-        printed.append(("".join(subject.split()).partition(".parquet:")[2], verdict, numbers))
+@pytest.mark.parametrize(
+    ("command", "start"),
+    [
+        ("evaluate {} --groups site --gate augrc<=0.9", ""),
+        ("compare {} --loss loss --scores confidence,other", "confidence ranks errors better than other: AUGRC "),
+        ("threshold {} --confidence confidence --risk 0.45 --delta 0.05 -o policy.json --groups site", ""),
+        ("monitor policy.json {} --loss loss --time day --state watch.json", ""),
+    ],
+)
+def test_commands_take_a_pattern(do, command, start):
+    """What is printed of several files, the first of them empty, is what one file shows."""
+    if "monitor" in command:
+        policy().save("policy.json")
+        frame = labelled().fill_null(0.0)
+    else:
+        frame = rows(4, n=2000)
+    printed, files = [], written(frame)
+    frame[:0].write_parquet("part-.parquet")
+    for file in files:
+        said = do(command.format(file)).out
+        Path("watch.json").unlink(missing_ok=True)
+        verdict, _, rest = re.sub(r"\n*next: .*?\n\n", "", said, flags=re.DOTALL).replace(Path(file).name, "").partition("\n\n")
+        printed.append((verdict.splitlines()[0], rest.partition("next: ")[0]))
     assert printed[0] == printed[1]
+    assert printed[0][0].startswith(start)
     assert all(printed[0])
-    assert printed[0][0].startswith("400rows,")
-
-
-def test_the_command_takes_an_empty_first_part(do):
-    """As engines write them; the table is that of the rows."""
-    frame = rows(3, n=800)
-    tables = []
-    for name, empty in (("with", [frame[:0]]), ("without", [])):
-        Path(name).mkdir()
-        for k, each in enumerate([*empty, frame]):
-            each.write_parquet(f"{name}/part-{k}.parquet")
-        done = do(f"evaluate {name}/part-*.parquet --loss loss --confidence confidence")
-        subject, _, rest = done.out.partition("\n\n")
-        tables.append((subject.partition("rows, ")[2], re.sub(r"next: .*?\n\n", "", rest, flags=re.DOTALL)))
-    assert all(tables[0])
-    assert tables[0] == tables[1]

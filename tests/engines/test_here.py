@@ -24,6 +24,10 @@ def duck(pieces):
 
 
 ENGINES = {"polars": lambda pieces: pl.concat([each.lazy() for each in pieces]), "duckdb": duck}
+GOOD = {"confidence": 0.5, "loss": 0.0, "weight": 1.0, "site": "north"}
+VERDICT = {"confidence": 0.5, "correct": 1}
+PAIR = {"label": 0, "p_0": 0.4, "p_1": 0.6}
+NO_LOSS = {"loss": 0.0, "p_0": 0.4, "p_1": 0.6}
 
 
 def in_turn(kinds):
@@ -52,32 +56,6 @@ def test_any_problem_in_any_parts(problem, number, engine):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_loss_and_scores_come_from_probability_columns(engine):
-    """Largest probability, margin, entropy and Gini impurity are computed where the rows are."""
-    check_probabilities(ENGINES[engine])
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize(
-    ("late", "problem"),
-    [
-        ({"p_0": 0.7}, r"is no distribution \(probabilities of 0 to 1 that sum to 1\) in 1 rows"),
-        ({"p_1": None}, "is null in 1 rows"),
-        ({"label": 2}, "is none of the classes in 1 rows"),
-    ],
-)
-def test_late_bad_probabilities_are_counted(engine, late, problem):
-    """Also where the loss is a column of its own, and probabilities only give the score."""
-    good = {"label": 0, "p_0": 0.4, "p_1": 0.6}
-    kinds = {"label": pl.Int64, "p_0": pl.Float64, "p_1": pl.Float64}
-    frame = pl.DataFrame([good] * 10_500 + [good | late], schema=kinds)
-    refused(ValueError, problem, lambda: abstain.evaluate(ENGINES[engine]([frame])))
-    if "label" not in late:
-        with pytest.raises(ValueError, match=problem):
-            abstain.evaluate(ENGINES[engine]([frame.select("p_0", "p_1", loss=pl.lit(0.0))]), scores="msp")
-
-
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("policy", ["raise", "reject", "drop"])
 def test_a_missing_score_means_what_the_policy_says(engine, policy):
     """Null and NaN are one thing: refused with their number, ranked last, or left out."""
@@ -93,22 +71,28 @@ def test_a_missing_score_means_what_the_policy_says(engine, policy):
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
-    ("late", "problem"),
+    ("good", "late", "problem"),
     [
-        ({"loss": None}, "column 'loss' is null in 1 rows"),
-        ({"loss": float("nan")}, "column 'loss' is NaN in 1 rows"),
-        ({"loss": -2.0}, "column 'loss' is negative in 1 rows"),
-        ({"loss": float("inf")}, "column 'loss' is infinite in 1 rows"),
-        ({"weight": -1.0}, "column 'weight' is negative in 1 rows"),
-        ({"site": None}, "column 'site' is null in 1 rows"),
+        (GOOD, {"loss": None}, "column 'loss' is null in 1 rows"),
+        (GOOD, {"loss": float("nan")}, "column 'loss' is NaN in 1 rows"),
+        (GOOD, {"loss": -2.0}, "column 'loss' is negative in 1 rows"),
+        (GOOD, {"loss": float("inf")}, "column 'loss' is infinite in 1 rows"),
+        (GOOD, {"weight": -1.0}, "column 'weight' is negative in 1 rows"),
+        (GOOD, {"site": None}, "column 'site' is null in 1 rows"),
+        (VERDICT, {"correct": None}, "column 'correct' is null in 1 rows"),
+        (VERDICT, {"correct": 2}, "column 'correct' is neither 0 nor 1 in 1 rows"),
+        (PAIR, {"p_0": 0.7}, r"is no distribution \(probabilities of 0 to 1 that sum to 1\) in 1 rows"),
+        (PAIR, {"p_1": None}, "is null in 1 rows"),
+        (PAIR, {"label": 2}, "is none of the classes in 1 rows"),
+        (NO_LOSS, {"p_0": 0.7}, r"is no distribution \(probabilities of 0 to 1 that sum to 1\) in 1 rows"),
+        (NO_LOSS, {"p_1": None}, "is null in 1 rows"),
     ],
 )
-def test_a_late_bad_row_is_counted_by_name(engine, late, problem):
-    """What the first rows do not show is found in the same scan."""
-    good = {"confidence": 0.5, "loss": 0.0, "weight": 1.0, "site": "north"}
-    kinds = {name: pl.String if name == "site" else pl.Float64 for name in good}
-    frame = pl.DataFrame([good] * 10_500 + [good | late], schema=kinds)
-    refused(ValueError, problem, lambda: evaluated(ENGINES[engine]([frame]), scores=None))
+def test_a_late_bad_row_is_counted_by_name(engine, good, late, problem):
+    """What the first rows do not show is found in the same scan; also of probabilities that only give the score."""
+    frame = pl.DataFrame([good] * 10_500 + [good | late], schema=pl.DataFrame([good]).schema)
+    told = {"groups": "site"} if "site" in good else {"scores": "msp"} if good is NO_LOSS else {}
+    refused(ValueError, problem, lambda: abstain.evaluate(ENGINES[engine]([frame]), **told))
 
 
 @pytest.mark.parametrize(
@@ -119,52 +103,52 @@ def test_a_late_bad_row_is_counted_by_name(engine, late, problem):
         ({"scores": "msp"}, "score 'msp' needs columns of probabilities in a scan"),
         ({"where": {"site": "north"}}, "where= is not read in a scan; filter the frame"),
         ({"metrics": "nll"}, "nll needs labels with logits or probabilities"),
+        ({"groups": "case"}, "groups='case' has 1500 distinct values, more than 1000"),
+        ({"confidence": "case"}, r"more than 1000 different rows .* round the score .* count in bins"),
     ],
 )
-def test_what_counts_cannot_give_is_refused_by_name(told, reason):
+def test_what_counts_cannot_give_is_refused_by_name(told, reason, monkeypatch):
     """The message says what is not there, and what to do."""
-    refused(UnmetNeed, reason, lambda: abstain.evaluate(rows(1).lazy(), **told))
+    monkeypatch.setattr("abstain.outputs._counts.MOST", 1000 if "confidence" in told else 10**6)
+    frame = rows(1, n=1500).with_columns(case=pl.arange(1500))
+    refused((UnmetNeed, ValueError), reason, lambda: abstain.evaluate(frame.lazy(), **told))
 
 
 @in_turn(["bool", "int", "float", "text", "date"])
 def test_groups_are_called_as_in_memory(engine, kind):
-    """A group may be a truth value, a number, a word or a day."""
+    """A group may be a truth value, a number, a word or a day; the fingerprint knows no parts, but each row."""
     number = pl.arange(400) % 2
     made = {
         "bool": number == 1, "int": number.cast(pl.Int8), "float": number / 2, "text": number.cast(pl.String),
         "date": pl.date(2026, 1, 1 + number),
     }  # fmt: skip
     frame = rows(1).with_columns(kind=made[kind])
-    check_same(evaluated(ENGINES[engine]([frame]), groups="kind"), evaluated(frame, groups="kind"))
+    found = [evaluated(ENGINES[engine](parts(frame, k)), groups="kind") for k in (1, 5)]
+    check_same(found[0], evaluated(frame, groups="kind"))
+    other = frame.with_columns(loss=pl.when(pl.arange(400) == 7).then(1 - pl.col("loss")).otherwise("loss"))
+    found.append(evaluated(other.lazy(), groups="kind"))
+    prints = [each.provenance["fingerprint"] for each in found]
+    assert prints[0] == prints[1] != prints[2]
 
 
-def test_a_group_column_of_many_values_is_refused():
-    """An identifier is no group."""
-    frame = rows(1, n=1500).with_columns(case=pl.arange(1500))
-    with pytest.raises(ValueError, match="groups='case' has 1500 distinct values, more than 1000"):
-        abstain.evaluate(frame.lazy(), groups="case")
-
-
-def test_the_fingerprint_is_that_of_the_rows():
-    """No partition and no engine changes it, one row does."""
-    frame = rows(3)
-    prints = {evaluated(make(parts(frame, k))).provenance["fingerprint"] for k in (1, 5) for make in ENGINES.values()}
-    assert len(prints) == 1
-    other = frame.with_columns(loss=pl.when(pl.arange(len(frame)) == 7).then(1 - pl.col("loss")).otherwise("loss"))
-    assert evaluated(other.lazy()).provenance["fingerprint"] not in prints
-
-
-def test_too_many_different_rows_are_no_summary(monkeypatch):
-    """The message says what makes them fewer."""
-    monkeypatch.setattr("abstain.outputs._counts.MOST", 100)
-    with pytest.raises(UnmetNeed, match=r"more than 100 different rows .* round the score .* count in bins"):
-        abstain.evaluate(rows(1, ties=False).lazy())
-
-
-def test_short_floats_are_subtracted_as_in_memory():
-    """The margin of single precision probabilities is had in double precision."""
+@pytest.mark.parametrize("engine", ENGINES)
+def test_short_floats_are_subtracted_as_in_memory(engine):
+    """The margin of single precision probabilities is had in double precision; scores are computed where rows are."""
+    check_probabilities(ENGINES[engine])
     p = np.random.default_rng(0).dirichlet([1, 1, 1], 300).astype(np.float32)
     frame = pl.DataFrame({f"prob_{k}": p[:, k] for k in range(3)} | {"label": np.arange(300) % 3})
     told = {"scores": "softmax_margin", "metrics": "augrc"}
     found, expected = (abstain.evaluate(each, **told).summaries[0].curve for each in (frame.lazy(), frame))
     np.testing.assert_array_equal(found.blocks.score, expected.blocks.score)
+
+
+GOOD = {"confidence": 0.5, "loss": 0.0, "weight": 1.0, "site": "north"}
+
+
+VERDICT = {"confidence": 0.5, "correct": 1}
+
+
+PAIR = {"label": 0, "p_0": 0.4, "p_1": 0.6}
+
+
+NO_LOSS = {"loss": 0.0, "p_0": 0.4, "p_1": 0.6}

@@ -63,12 +63,3 @@ def test_a_probability_of_zero_adds_nothing_to_the_entropy(engine):
     given = [{"confidence": s, "loss": wrong, "weight": 1} for s, wrong in zip(score, loss, strict=True)]
     found = abstain.evaluate(ENGINES[engine]([frame]), scores="neg_entropy", metrics=METRICS)
     assert [found.value(metric) for metric in METRICS] == pytest.approx(by_loop(given)[0])
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize(("late", "said"), [(None, "is null in 1 rows"), (2, "is neither 0 nor 1 in 1 rows")])
-def test_a_late_verdict_is_called_what_it_is(engine, late, said):
-    """A verdict that is missing is not one that is odd."""
-    frame = pl.DataFrame({"confidence": [0.5] * 10_501, "correct": [1] * 10_500 + [late]})
-    with pytest.raises(ValueError, match=f"column 'correct' {said}"):
-        abstain.evaluate(ENGINES[engine]([frame]), metrics="risk")

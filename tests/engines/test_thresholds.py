@@ -1,8 +1,5 @@
 """``choose_threshold`` on rows that an engine or many files hold: that of the rows in memory, from counts."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import polars as pl
 import pytest
@@ -12,8 +9,9 @@ from hypothesis import strategies as st
 import abstain
 from abstain import UnmetNeed
 from abstain.thresholds import ReusedCalibrationWarning
-from tests.engines.cases import KINDS, OBJECTIVES, check_alike, check_threshold, parts, rows, written
+from tests.engines.cases import KINDS, OBJECTIVES, check_alike, check_threshold, parts, rows
 from tests.engines.test_here import ENGINES, in_turn
+from tests.refusal import refused
 from tests.strategies import problems
 
 
@@ -78,44 +76,19 @@ def test_columns_and_scores_are_named():
 
 
 @pytest.mark.parametrize(
-    ("told", "kind", "reason"),
+    ("told", "reason"),
     [
-        ({"confidence": "energy"}, UnmetNeed, "score 'energy' is not computed in a scan"),
-        ({"confidence": np.ones(3)}, TypeError, "confidence must name a column of the frame, got ndarray"),
-        ({"loss": "wrong"}, ValueError, "column 'wrong' is not in the file; known: confidence, loss, other, site"),
-        ({"where": {"site": "north"}}, UnmetNeed, "where= is not read in a scan"),
-        ({"frame": rows(1)}, TypeError, "frame must be a lazy frame, a pattern of Parquet files or a folder"),
+        ({"confidence": "energy"}, "score 'energy' is not computed in a scan"),
+        ({"confidence": np.ones(3)}, "confidence must name a column of the frame, got ndarray"),
+        ({"loss": "wrong"}, "column 'wrong' is not in the file; known: confidence, loss, other, site"),
+        ({"where": {"site": "north"}}, "where= is not read in a scan"),
+        ({"frame": rows(1)}, "frame must be a lazy frame, a pattern of Parquet files or a folder"),
+        ({"loss": [0, 1], "frame": None}, "confidence is missing; give loss and confidence as columns, or frame="),
+        ({"frame": rows(1, clustered=True).lazy()}, "clusters= needs the rows one by one, at most 100, got 400"),
     ],
 )
-def test_what_cannot_be_had_from_counts_is_refused_by_name(told, kind, reason):
+def test_what_cannot_be_had_from_counts_is_refused_by_name(told, reason, monkeypatch):
     """The message says what, and what to do."""
-    with pytest.raises(kind, match=reason):
-        abstain.choose_threshold(**({"frame": rows(1).lazy(), "coverage": 0.5} | told))
-
-
-def test_a_missing_column_is_named():
-    """With what to give in its place."""
-    with pytest.raises(TypeError, match="confidence is missing; give loss and confidence as columns, or frame="):
-        abstain.choose_threshold([0, 1], None, coverage=0.5)
-
-
-def test_too_many_rows_in_clusters_are_refused(monkeypatch):
-    """Clusters are written out again, as long as they fit."""
     monkeypatch.setattr("abstain.thresholds._sample.MOST_ROWS", 100)
-    with pytest.raises(UnmetNeed, match="clusters= needs the rows one by one, at most 100, got 400"):
-        abstain.choose_threshold(frame=rows(1, clustered=True).lazy(), coverage=0.5)
-
-
-def test_the_command_takes_a_pattern(do):
-    """Result and policy of several files are those of one, but for unread columns that may be groups."""
-    printed, policies = [], []
-    for file in written(rows(4, n=2000)):
-        for groups in ("", "--groups site"):
-            done = do(f"threshold {file} --confidence confidence --risk 0.45 --delta 0.05 -o policy.json {groups}")
-            verdict, _, command = done.out.partition("next: ")
-            assert command
-            printed.append(verdict if groups else verdict.partition("! ")[0])
-            saved = json.loads(Path("policy.json").read_text())
-            policies.append({name: saved[name] for name in saved if name not in ("created", "sha256", "hash")})
-    assert printed[:2] == printed[2:]
-    assert policies[:2] == policies[2:]
+    usual = {"frame": rows(1).lazy(), "coverage": 0.5}
+    refused((UnmetNeed, ValueError, TypeError), reason, abstain.choose_threshold, **(usual | told))

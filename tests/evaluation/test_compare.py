@@ -1,6 +1,5 @@
 """``compare``: what it returns, what it refuses, and how it agrees with independent computations."""
 
-import json
 import re
 
 import numpy as np
@@ -78,66 +77,37 @@ def test_auroc_comparison_is_delongs(data, digits):
     assert (found.difference, found.standard_error) == pytest.approx((difference, error * k / (k - 1.0)))
 
 
-def test_the_edge_of_a_wide_tie_is_said(data):
-    """A coverage where the threshold flips between samples: said of the score and of each of its differences."""
-    loss, scores = data
-    scores["tied"] = (scores["good"] > np.median(scores["good"])).astype(float)
-    result = abstain.compare(loss, scores, "selective_risk(coverage=0.5)")
-    rows = {row["name"]: row["warning"] for row in result.table}
-    assert "edge of a wide tie" in rows["tied"]
-    assert rows["good"] == "rests on about 21 errors"  # among what is accepted
-    assert "edge of a wide tie" in result.difference("tied", "good").warning
-    assert result.difference("good", "poor").warning == rows["good"]
-    assert any("tied, " in line and "coverage 0.5 is at the edge" in line for line in result.notes())
-
-
 def test_what_a_difference_rests_on_is_said_and_too_little_says_nothing():
     """Twelve errors are named; whole clusters that one score alone promotes are too few to be judged."""
-    rng = np.random.default_rng(0)
-    loss, scores = np.arange(600) % 50 == 0, {"a": rng.random(600), "b": rng.random(600)}
-    each = abstain.compare(loss * 1.0, scores).differences[0]
+    rng, n = np.random.default_rng(0), np.arange(600)
+    scores = {"a": rng.random(600), "b": rng.random(600)}
+    each = abstain.compare((n % 50 == 0) * 1.0, scores).differences[0]
     assert (each.rests_on.number, each.rests_on.unit) == (12.0, "errors")
     assert "rests on about 12 errors" in each.warning
-    few = {"a": scores["a"], "b": np.where(np.arange(600) % 30 == 1, 2.0, scores["a"])}
-    wrong = (np.arange(600) % 5 < 2) * 1.0
-    for clusters, unit in [(None, "rows that differ"), (np.arange(600) // 2, "clusters that differ")]:
-        assert abstain.compare(wrong, few, clusters=clusters).differences[0].rests_on.unit == unit
-    clusters, old = np.repeat(np.arange(150), 4), rng.random(600) - np.arange(600) % 50 / 100
+    few = {"a": scores["a"], "b": np.where(n % 30 == 1, 2.0, scores["a"])}
+    for clusters, unit in [(None, "rows that differ"), (n // 2, "clusters that differ")]:
+        found = abstain.compare((n % 5 < 2) * 1.0, few, clusters=clusters).differences[0]
+        assert found.rests_on.unit == unit
+    clusters, old = n // 4, rng.random(600) - n % 50 / 100
     promoted = np.where(clusters % 15 == 7, 2.0 + old, old)
-    found = abstain.compare(rng.random(600) < 0.2, {"a": promoted, "b": old}, clusters=clusters).differences[0]
-    assert np.isnan([found.p_value, found.low]).all()
-    assert "no interval and no p-value: one ranks about 8 clusters higher" in found.warning
-    two = np.where(np.arange(600) < 560, np.arange(600) % 2, 2 + np.arange(600) % 20)  # 2.3 clusters, all with errors
-    found = abstain.compare(rng.random(600) < 0.2, {"a": rng.random(600), "b": old}, clusters=two)
-    nothing = "no interval and no p-value: it rests on about 2 clusters; give at least 6 of similar size"
-    assert found.differences[0].warning == nothing
-    assert np.isnan([found.differences[0].p_value, *(row["low"] for row in found.table)]).all()
+    two = np.where(n < 560, n % 2, 2 + n % 20)  # 2.3 clusters, all with errors
+    for one, units, why in (
+        (promoted, clusters, "one ranks about 8 clusters higher"),
+        (rng.random(600), two, "it rests on about 2 clusters; give at least 6 of similar size"),
+    ):
+        found = abstain.compare(rng.random(600) < 0.2, {"a": one, "b": old}, clusters=units).differences[0]
+        assert np.isnan([found.p_value, found.low]).all()
+        assert f"no interval and no p-value: {why}" in found.warning
 
 
 def test_clusters_of_copies_count_once(data):
     loss, scores = data
     once = abstain.compare(loss, scores, clusters=np.arange(600)).differences
-    ids = np.repeat([f"case {k}" for k in range(600)], 15)
     copies = {name: np.repeat(score, 15) for name, score in scores.items()}
-    result = abstain.compare(np.repeat(loss, 15), copies, clusters=ids)
-    assert result.n_clusters == 600
+    result = abstain.compare(np.repeat(loss, 15), copies, clusters=np.repeat([f"case {k}" for k in range(600)], 15))
     for one, many in zip(once, result.differences, strict=True):
-        assert many.standard_error == pytest.approx(one.standard_error)
-        assert many.p_value == pytest.approx(one.p_value)
+        assert (many.standard_error, many.p_value) == pytest.approx((one.standard_error, one.p_value))
         assert many.df == 599
-
-
-def test_few_clusters_leave_few_degrees_of_freedom_to_the_bootstrap(data):
-    loss, scores = data
-    result = abstain.compare(loss, scores, method="bootstrap", clusters=np.arange(600) % 6, n_resamples=100)
-    assert all(each.df == 5 and "only 6 clusters" in each.warning for each in result.differences)
-    assert all("only 6 clusters" in row["warning"] for row in result.table)
-    fast = abstain.compare(loss, scores, clusters=np.arange(600) % 6)
-    for one, other in zip(result.differences, fast.differences, strict=True):
-        assert one.standard_error == pytest.approx(other.standard_error, rel=0.25)
-        assert "only 6 clusters" in other.warning
-        assert other.df <= 5
-    refused(ValueError, "single cluster", abstain.compare, loss, scores, clusters=np.zeros(600))
 
 
 # ---------------------------------------------------------------------- shape of the result
@@ -145,52 +115,28 @@ def test_few_clusters_leave_few_degrees_of_freedom_to_the_bootstrap(data):
 
 def test_scores_of_the_same_ranking_are_equal(data):
     loss, scores = data
-    result = abstain.compare(loss, {"one": scores["good"], "same": np.exp(scores["good"]), "other": scores["poor"]})
+    same = {"one": scores["good"], "same": np.exp(scores["good"])}
+    result = abstain.compare(loss, same | {"other": scores["poor"]})
     found = result.difference("one", "same")
     assert (found.difference, found.standard_error, found.low) == (0.0, 0.0, -found.high)
     assert found.high == pytest.approx(-np.log(0.025) / 600, rel=0.05)  # AUGRC: a wrong row from the end to the top
     assert (found.p_value, found.p_adjusted, found.significant) == (1.0, 1.0, False)
     assert result.letters == {"one": "a", "same": "a", "other": "b"}
     assert [row["rank"] for row in result.table] == [1, 1, 3]
-    only = abstain.compare(loss, {"one": scores["good"], "same": np.exp(scores["good"])}, adjust="max-t")
-    assert only.differences[0].p_adjusted == 1.0
-    runs = abstain.compare(loss, {"one": [scores["good"]] * 2, "same": [np.exp(scores["good"])] * 2}).differences[0]
+    assert abstain.compare(loss, same, adjust="max-t").differences[0].p_adjusted == 1.0
+    runs = abstain.compare(loss, {name: [score] * 2 for name, score in same.items()}).differences[0]
     assert (runs.p_value, runs.warning) == (1.0, "the two are equal on every sample: no interval")
-    assert np.isnan([runs.low, runs.high]).all()
-
-
-def test_other_forms(data):
-    import matplotlib
-
-    matplotlib.use("agg")
-    loss, scores = data
-    result = abstain.compare(loss, scores | {"$x_1$": scores["fair"] + 1})
-    json.dumps(result.to_dict(), allow_nan=False)
-    assert result.to_dict()["table"][0]["error_runs"] is None
-    assert result.to_polars()["name"].to_list() == result.to_pandas()["name"].tolist()
-    text = str(result)
-    assert text.index("good") < text.index("poor")
-    assert "one training run" in text
-    axes = result.plot().ax_
-    axes.figure.canvas.draw()
-    assert axes.get_yticklabels()[0].get_text() == "good"
+    for names, message in ((("god", "other"), "god"), (("one", "one"), "with itself")):
+        refused(KeyError, message, result.difference, *names)
 
 
 def test_frames_pairs_tensors_and_lists_are_taken(data):
-    import pandas
-    import polars
-    import torch
-
+    pandas, polars, torch = (pytest.importorskip(name) for name in ("pandas", "polars", "torch"))
     loss, scores = data
     expected = abstain.compare(loss, scores).to_dict()
-    for given_scores in (
-        pandas.DataFrame(scores),
-        polars.DataFrame(scores),
-        list(scores.items()),
-        {name: torch.tensor(score) for name, score in scores.items()},
-        {name: score.tolist() for name, score in scores.items()},
-    ):
-        assert abstain.compare(loss, given_scores).to_dict() == expected
+    tensors = {name: torch.tensor(score) for name, score in scores.items()}
+    for each in (pandas.DataFrame(scores), polars.DataFrame(scores), list(scores.items()), tensors):
+        assert abstain.compare(loss, each).to_dict() == expected
 
 
 # ---------------------------------------------------------------------- several tests at once
@@ -198,91 +144,17 @@ def test_frames_pairs_tensors_and_lists_are_taken(data):
 
 @given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=12))
 def test_holm_is_the_sequential_procedure(p):
-    adjusted = abstain.inference.holm(p)
+    adjusted, order = abstain.inference.holm(p), sorted(range(len(p)), key=p.__getitem__)
     for alpha in (0.01, 0.05, 0.2, *adjusted.tolist()):
-        rejected = set()
-        for step, k in enumerate(sorted(range(len(p)), key=p.__getitem__)):
-            if min(p[k] * (len(p) - step), 1.0) > alpha:
-                break
-            rejected.add(k)
-        assert rejected == {k for k, value in enumerate(adjusted) if value <= alpha}
+        tests = [min(p[k] * (len(p) - step), 1.0) <= alpha for step, k in enumerate(order)]
+        rejected = order[: tests.index(False)] if False in tests else order
+        assert set(rejected) == {k for k, value in enumerate(adjusted) if value <= alpha}
 
 
 # ---------------------------------------------------------------------- few errors, and bad input
 
 
-def test_no_errors_are_no_difference(data):
-    _, scores = data
-    result = abstain.compare(np.zeros(600), scores)
-    assert all(each.p_value == 1.0 and each.standard_error == 0.0 for each in result.differences)
-    assert set(result.letters.values()) == {"a"}
-    assert "no error occurred" in str(result)
-    with pytest.raises(ValueError, match="auroc_f of 'good' is undefined, so it cannot be compared: there is no"):
-        abstain.compare(np.zeros(600), scores, "auroc_f")
-
-
-@pytest.mark.parametrize("runs", [1, 3])
-def test_a_single_error_has_no_auroc_to_compare(data, runs):
-    """A jackknife that leaves it out has nothing left; the error of several AUROCs was the answer before."""
-    loss, scores = np.eye(600)[0], {name: np.tile(score, (runs, 1)) for name, score in data[1].items()}
-    result = abstain.compare(np.tile(loss, (runs, 1)), scores, "auroc_f")
-    for each in result.differences:
-        assert np.isnan([each.low, each.high, each.standard_error, each.p_value, each.p_adjusted]).all()
-        assert "a single error" in each.warning
-    assert all(row["low"] < row["high"] == 1.0 and "a single error" in row["warning"] for row in result.table)
-
-
-def test_a_difference_without_spread_has_no_p_value():
-    given = {"right": np.zeros(9), "wrong": np.ones(9)}, {"right": range(9), "wrong": range(9)}, "risk"
-    found = abstain.compare(*given).differences[0]
-    assert found.difference == -1.0
-    assert np.isnan(found.p_value)
-    assert not found.significant
-    assert "permutation" in found.warning
-    assert abstain.compare(*given, method="permutation").differences[0].p_value == 1 / 2**8
-
-
 LOSS, A, B = [0, 1, 0, 1, 0, 0], [1, 2, 3, 4, 5, 6], [2, 1, 4, 3, 6, 5]
-
-
-@pytest.mark.parametrize(
-    ("loss", "scores", "options", "message"),
-    [
-        (LOSS, {"a": A}, {}, r"at least 2 scores by name, got 1 \('a'\); for a single one use abstain.confidence"),
-        (LOSS, {}, {}, "at least 2 scores by name, got 0"),
-        (LOSS, [A, B], {}, "must be a dict of columns by name"),
-        (LOSS, [("a", A), ("a", B)], {}, "holds the name 'a' 2 times"),
-        (LOSS, {1: A, "1": B}, {}, "holds the name '1' 2 times"),
-        (LOSS, {"a": A, "b": B[:5]}, {}, r"scores\['b'\]: 5.*every column needs one value per sample"),
-        (LOSS[:5], {"a": A, "b": B}, {}, "loss: 5"),
-        ({"a": LOSS}, {"a": A, "b": B}, {}, "no loss for 'b'"),
-        ({"a": LOSS, "b": LOSS, "bb": LOSS}, {"a": A, "b": B}, {}, "a loss without a score for 'bb' .*'b'"),
-        (LOSS, {"a": [*A[:5], np.nan], "b": B}, {}, r"scores\['a'\] holds NaN, first at 5 \(without a score: a: 1\)"),
-        (LOSS, {"a": [*A[:5], np.nan], "b": [*B[:5], np.nan]}, {}, r"\(without a score: a: 1, b: 1\); remove"),
-        ([*LOSS[:5], np.nan], {"a": A, "b": B}, {}, r"loss is not finite: loss\[5\] = nan"),
-        ({"a": LOSS, "b": [-1, *LOSS[1:]]}, {"a": A, "b": B}, {}, r"loss\['b'\] is negative"),
-        ([LOSS, LOSS], {"a": A, "b": B}, {}, r"loss holds 2 runs but scores\['a'\] holds 1"),
-        (LOSS, {"a": A, "b": B}, {"metric": "agrc"}, "did you mean 'augrc'"),
-        (LOSS, {"a": A, "b": B}, {"level": 95}, "level must lie in"),
-        (LOSS, {"a": A, "b": B}, {"level": 1.0}, "level must lie inside"),
-        (LOSS, {"a": A, "b": B}, {"adjust": "bonferroni"}, "adjust='bonferroni' is not known; known: holm"),
-        (LOSS, {"a": A, "b": B}, {"method": "t-test"}, "method='t-test' is not known"),
-        (LOSS, {"a": A, "b": B}, {"metric": "ece"}, "unit_score|confidence scores that are prob|no valid test"),
-        (LOSS, {"a": A, "b": B}, {"metric": "augrc_achievable"}, "no valid test"),
-        (LOSS, {"a": A, "b": B}, {"metric": "fpr95_error", "method": "influence"}, 'use method="bootstrap"'),
-        (LOSS, {"a": A, "b": B}, {"sample_weight": [1, 1]}, "sample_weight: 2"),
-        ([LOSS] * 2, {"a": [A] * 2, "b": [B] * 2}, {"method": "permutation"}, "cannot see training noise"),
-        (LOSS, {"a": [A] * 2, "b": B}, {"paired_runs": True}, "equally many runs"),
-    ],
-)  # fmt: skip
-def test_bad_input_is_named_with_its_remedy(loss, scores, options, message):
-    refused((ValueError, TypeError), message, abstain.compare, loss, scores, **options)
-
-
-def test_the_difference_of_unknown_names(data):
-    result = abstain.compare(*data)
-    refused(KeyError, "did you mean 'good'", result.difference, "god", "poor")
-    refused(KeyError, "with itself", result.difference, "good", "good")
 
 
 def test_a_difference_in_coverage_ends_where_its_two_coverages_end():
@@ -305,3 +177,71 @@ def test_a_hundred_points_are_written_as_a_number():
     scores = {"knows": -loss + 0.1 * rng.random(1000), "wrong": loss + 0.1 * rng.random(1000)}
     line = next(each for each in lines_of(abstain.compare(loss, scores).verdict, 200) if "coverage at" in each)
     assert re.search(r"99\.\d % against 0 % \(\d\d\.\d \[-?\d[\d.]*, 100\.0\]\)", line)
+
+
+def test_too_few_errors_are_no_difference(data):
+    """None, or one: a jackknife that leaves it out has nothing left; no spread gives no p-value but by swaps."""
+    _, scores = data
+    result = abstain.compare(np.zeros(600), scores)
+    assert all((each.p_value, each.standard_error) == (1.0, 0.0) for each in result.differences)
+    assert set(result.letters.values()) == {"a"}
+    undefined = "auroc_f of 'good' is undefined, so it cannot be compared: there is no"
+    refused(ValueError, undefined, abstain.compare, np.zeros(600), scores, "auroc_f")
+    for runs in (1, 3):
+        tiled = {name: np.tile(score, (runs, 1)) for name, score in scores.items()}
+        result = abstain.compare(np.tile(np.eye(600)[0], (runs, 1)), tiled, "auroc_f")
+        for each in result.differences:
+            assert np.isnan([each.low, each.high, each.standard_error, each.p_value, each.p_adjusted]).all()
+            assert "a single error" in each.warning
+        assert all(row["low"] < row["high"] == 1.0 and "a single error" in row["warning"] for row in result.table)
+    given = {"right": np.zeros(9), "wrong": np.ones(9)}, {"right": range(9), "wrong": range(9)}, "risk"
+    found = abstain.compare(*given).differences[0]
+    assert (found.difference, found.significant, np.isnan(found.p_value)) == (-1.0, False, True)
+    assert "permutation" in found.warning
+    assert abstain.compare(*given, method="permutation").differences[0].p_value == 1 / 2**8
+
+
+LOSS, A, B = [0, 1, 0, 1, 0, 0], [1, 2, 3, 4, 5, 6], [2, 1, 4, 3, 6, 5]
+
+
+@pytest.mark.parametrize(
+    ("loss", "scores", "message"),
+    [
+        (LOSS, {"a": A}, r"at least 2 scores by name, got 1 \('a'\); for a single one use abstain.confidence"),
+        (LOSS, [A, B], "must be a dict of columns by name"),
+        (LOSS, [("a", A), ("a", B)], "holds the name 'a' 2 times"),
+        (LOSS, {1: A, "1": B}, "holds the name '1' 2 times"),
+        (LOSS, {"a": A, "b": B[:5]}, r"scores\['b'\]: 5.*every column needs one value per sample"),
+        (LOSS[:5], {"a": A, "b": B}, "loss: 5"),
+        ({"a": LOSS}, {"a": A, "b": B}, "no loss for 'b'"),
+        ({"a": LOSS, "b": LOSS, "bb": LOSS}, {"a": A, "b": B}, "a loss without a score for 'bb' .*'b'"),
+        (LOSS, {"a": [*A[:5], np.nan], "b": B}, r"scores\['a'\] holds NaN, first at 5 \(without a score: a: 1\)"),
+        ([*LOSS[:5], np.nan], {"a": A, "b": B}, r"loss is not finite: loss\[5\] = nan"),
+        ({"a": LOSS, "b": [-1, *LOSS[1:]]}, {"a": A, "b": B}, r"loss\['b'\] is negative"),
+        ([LOSS, LOSS], {"a": A, "b": B}, r"loss holds 2 runs but scores\['a'\] holds 1"),
+    ],
+)
+def test_bad_columns_are_named_with_their_remedy(loss, scores, message):
+    refused((ValueError, TypeError), message, abstain.compare, loss, scores)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metric": "agrc"}, "did you mean 'augrc'"),
+        ({"level": 95}, "level must lie in"),
+        ({"level": 1.0}, "level must lie inside"),
+        ({"adjust": "bonferroni"}, "adjust='bonferroni' is not known; known: holm"),
+        ({"method": "t-test"}, "method='t-test' is not known"),
+        ({"metric": "ece"}, "unit_score|confidence scores that are prob|no valid test"),
+        ({"metric": "augrc_achievable"}, "no valid test"),
+        ({"metric": "fpr95_error", "method": "influence"}, 'use method="bootstrap"'),
+        ({"sample_weight": [1, 1]}, "sample_weight: 2"),
+        ({"clusters": np.zeros(6)}, "single cluster"),
+        ({"loss": [LOSS] * 2, "scores": {"a": [A] * 2, "b": [B] * 2}, "method": "permutation"}, "see training noise"),
+        ({"scores": {"a": [A] * 2, "b": B}, "paired_runs": True}, "equally many runs"),
+    ],
+)
+def test_bad_options_are_named_with_their_remedy(options, message):
+    usual = {"loss": LOSS, "scores": {"a": A, "b": B}}
+    refused((ValueError, TypeError), message, abstain.compare, **(usual | options))

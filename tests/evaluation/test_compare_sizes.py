@@ -47,16 +47,6 @@ def test_two_exchangeable_scores_differ_in_at_most_6_per_cent(kind, error, n, re
         assert share <= 0.06 + allowance(0.06, repetitions), (metric, share)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("kind", "error"), [("plain", 0.05), ("ties", 0.2), ("models", 0.2)])
-def test_sizes_of_other_metrics(kind, error):
-    """By influence functions, with the number of errors counted, at a coverage, and by bootstrap."""
-    specs = ("auroc_f", "naurc", "selective_risk(coverage=0.8)", "coverage_at_risk(risk=0.1)", "fpr95_error")
-    draw = partial(exchangeable, 200, kind=kind, error=error)
-    for spec, share in sizes(draw, 150, seed=4, specs=specs, n_resamples=120).items():
-        assert share <= 0.06 + allowance(0.06, 150), (spec, share)
-
-
 @repeated(40, 150)
 @pytest.mark.parametrize("metric", ["augrc", "coverage_at_risk(risk=0.3)"])
 def test_five_clusters_are_five_by_bootstrap_too(metric, repetitions):

@@ -1,5 +1,7 @@
 """Gates by hand: each verdict from where the ends of an interval lie, on either side, and of differences."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -30,21 +32,23 @@ def test_a_limit_is_met_where_the_whole_interval_meets_it(metric, unclear):
     """Pass at the far end and beyond, fail where not even the near end reaches; the words say where it lies."""
     found, lower = evaluated(NEW), metric == "augrc"
     value, low, high = ends(found, metric)
-    sign, step, near, far = ("<=", 1e-6, low, high) if lower else (">=", -1e-6, high, low)
+    sign, step, near, far = ("<", 1e-6, low, high) if lower else (">", -1e-6, high, low)
     missed, met = ("above", "below") if lower else ("below", "above")
     table = [
         (near - step, "fail", missed), (near, "unclear", "holds"), (value, "unclear", "holds"),
         (far - step, "unclear", "holds"), (far, "pass", met), (far + step, "pass", met),
     ]  # fmt: skip
-    for limit, verdict, word in table:
-        gate = abstain.gate(found, f"{metric}{sign}{float(limit)!r}", unclear=unclear)
+    for (limit, verdict, word), equals in product(table, ("", "=", "= ")):
+        gate = abstain.gate(found, f"{metric} {sign}{equals}{float(limit)!r}", unclear=unclear)
         (check,) = gate.checks
         assert (check.verdict, check.value, check.low, check.high, check.limit) == (verdict, value, low, high, limit)
         assert word in check.why
         assert gate.passed == (verdict == "pass" or (verdict, unclear) == ("unclear", "pass"))
     alone = evaluated(NEW, None)
     for limit, verdict in ((value, "pass"), (value - 1e-6, "fail" if lower else "pass")):
-        assert abstain.gate(alone, f"{metric}{sign}{float(limit)!r}").checks[0].verdict == verdict
+        assert abstain.gate(alone, f"{metric}{sign}={float(limit)!r}").checks[0].verdict == verdict
+    share = abstain.evaluate(loss=WRONG, confidence=1.0 / (1.0 + np.exp(-NEW)), metrics=["ece"], level=0.9)
+    assert abstain.gate(share, "ece<=0.5").checks[0].verdict == "unclear"  # it has no interval
 
 
 @pytest.mark.parametrize("how", ["evaluation", "file", "non-inferiority", "comparison"])
@@ -77,17 +81,3 @@ def test_no_worse_than_another_model_is_decided_by_its_difference(how):
             assert (check.verdict, check.limit) == (verdict, margin)
         assert gate.passed == all(high <= margin for *_, high in tests.values())
     assert least < most
-
-
-def test_signs_with_and_without_an_equals_are_read():
-    """A condition is met alike with either; a metric without an interval is unclear."""
-    found = evaluated(NEW)
-    high = ends(found, "augrc")[2]
-    for sign in ("<", "<=", " <= ", " < "):
-        assert abstain.gate(found, f"augrc{sign}{float(high)!r}").passed
-    share = 1.0 / (1.0 + np.exp(-NEW))
-    area = abstain.evaluate(loss=WRONG, confidence=share, metrics=["ece"], level=0.9)
-    assert np.isnan(area.measurements[0].low)
-    for metric in (each.metric for each in area.measurements if np.isnan(each.low)):
-        sign = "<=" if abstain.metrics.parse(metric).direction == "lower" else ">="
-        assert abstain.gate(area, f"{metric}{sign}0.5").checks[0].verdict == "unclear"

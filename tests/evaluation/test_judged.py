@@ -42,28 +42,24 @@ def test_a_planned_comparison_puts_the_better_first(first, metric):
     z = rng.normal(size=4000)
     wrong = (rng.random(4000) < 1 / (1 + np.exp(2 + 2 * z))) * 1.0
     scores = {"good": 1 / (1 + np.exp(-z)), "bad": rng.random(4000)}
-    names = sorted(scores, key=lambda name: name != first)
+    names, parsed = sorted(scores, key=lambda name: name != first), abstain.metrics.parse(metric)
     for n, clear in ((400, True), (12, False)):
         plan = abstain.plan_labels(scores[names[0]], n, compare=scores[names[1]], metric=metric, seed=1)
         loss = np.where(plan.stage > 0, wrong, np.nan)
         found = abstain.compare(loss, {name: scores[name] for name in names}, metric, plan=plan)
-        one, lower = found.differences[0], abstain.metrics.parse(metric).direction == "lower"
-        assert one.significant == clear
-        rows = found.table
+        (one,), rows = found.differences, found.table
+        sign = -1.0 if parsed.direction == "lower" else 1.0
+        assert one.significant == clear == (min(sign * one.low, sign * one.high) > 0.0)
+        assert sign * one.difference >= 0.0
         assert (one.a, one.b) == tuple(row["name"] for row in rows)
-        assert (one.difference < 0.0) == lower
-        assert (one.high < 0.0 if lower else one.low > 0.0) == clear
         assert one.a == "good" or not clear
-        assert [row["rank"] for row in rows] == [1, 2]
-        sets = [(1, 1), (2, 2)] if clear else [(1, 2), (1, 2)]
-        assert [(row["set_low"], row["set_high"]) for row in rows] == sets
-        assert [row["letters"] for row in rows] == (["a", "b"] if clear else ["a", "a"])
-        assert found.letters == {row["name"]: row["letters"] for row in rows}
-        errors = int(np.nansum(loss))
-        assert found.labels == {"labelled": n, "design": "planned", "errors": dict.fromkeys(names, errors)}
+        expected = [(1, 1, 1, "a"), (2, 2, 2, "b")] if clear else [(1, 1, 2, "a"), (2, 1, 2, "a")]
+        assert [tuple(row[name] for name in ("rank", "set_low", "set_high", "letters")) for row in rows] == expected
+        errors = dict.fromkeys(names, int(np.nansum(loss)))
+        assert found.labels == {"labelled": n, "design": "planned", "errors": errors}
         assert (found.n, found.same_loss, found.fingerprint) == (4000, True, plan.digest)
         for row in rows:
             sample = abstain.pool.pair_of(plan, [loss, loss])[names.index(row["name"])]
-            alone = abstain.pool.estimate(abstain.metrics.parse(metric), sample, 0.95, "pool", "random")
+            alone = abstain.pool.estimate(parsed, sample, 0.95, "pool", "random")
             assert (row["estimate"], row["low"], row["high"]) == (alone.value, alone.low, alone.high)
             assert row["standard_error"] == row["error_test"] == alone.variance**0.5

@@ -37,14 +37,16 @@ def test_it_takes_the_best_of_the_validation_split_and_reports_the_test_split():
 
 
 def test_pairs_and_single_splits_are_taken():
+    """Ties are named, and the first wins."""
     given = candidates()
     pairs = {name: (each["validation"], each["test"]) for name, each in given.items()}
     assert abstain.select(pairs).to_dict() == abstain.select(given).to_dict()
     alone = abstain.select({name: each["validation"] for name, each in given.items()})
-    assert alone.choices["augrc"].test is None
-    assert alone.n_test is None
-    assert alone.chosen == abstain.select(given).chosen
-    assert abstain.select({"a": ([0, 1], [2, 1]), "b": ([0, 1], [1, 2])}, "augrc").chosen == "a"
+    assert (alone.choices["augrc"].test, alone.n_test, alone.chosen) == (None, None, abstain.select(given).chosen)
+    loss, score = np.array([0, 1, 0, 0] * 10), np.arange(40)
+    tied = abstain.select({"x": (loss, score), "y": (loss, 2 * score)}, "augrc")
+    assert (tied.chosen, tied.choices["augrc"].tied) == ("x", ("y",))
+    assert "the same for x and y" in str(tied)
 
 
 @pytest.mark.parametrize(
@@ -70,45 +72,31 @@ def test_runs_are_averaged(spec, method):
     assert np.isnan(choice.test.low) == (method == "none") == ("gets no interval" in str(choice.test.warning))
 
 
-def test_ties_are_named_and_the_first_wins():
-    loss, score = np.array([0, 1, 0, 0] * 10), np.arange(40)
-    result = abstain.select({"x": (loss, score), "y": (loss, 2 * score)}, "augrc")
-    assert result.chosen == "x"
-    assert result.choices["augrc"].tied == ("y",)
-    assert "the same for x and y" in str(result)
-
-
 PAIR = ([0, 1, 0], [3, 2, 1])
 
 
-def test_bad_input():
-    for given, message in (
-        ({}, "candidates must be a dict"),
-        ([PAIR], "candidates must be a dict"),
-        ({"a": {"valid": PAIR}}, "got the keys valid"),
-        ({"a": {"validation": PAIR, "test": PAIR}, "b": {"validation": PAIR}}, "'b'.*no test split but others have"),
-        ({"a": 3}, "got int"),
-        ({"a": {"validation": [1, 2, 3]}}, "a split is a pair"),
-        ({"a": PAIR, "b": ([0, 1], [1, 2])}, "lengths differ"),
-        ({"a": ([0, 1], [np.nan, 1])}, "holds NaN"),
-    ):
-        refused((ValueError, TypeError), message, abstain.select, given)
-
-
-def test_undefined_on_validation():
-    refused(ValueError, "undefined on the validation split", abstain.select, {"a": ([0, 0], [1, 2])}, "auroc_f")
-    refused(ValueError, "metric is empty", abstain.select, {"a": PAIR}, [])
+@pytest.mark.parametrize(
+    ("given", "metric", "message"),
+    [
+        ({}, "augrc", "candidates must be a dict"),
+        ([PAIR], "augrc", "candidates must be a dict"),
+        ({"a": {"valid": PAIR}}, "augrc", "got the keys valid"),
+        ({"a": (PAIR, PAIR), "b": {"validation": PAIR}}, "augrc", "'b'.*no test split but others have"),
+        ({"a": 3}, "augrc", "got int"),
+        ({"a": {"validation": [1, 2, 3]}}, "augrc", "a split is a pair"),
+        ({"a": PAIR, "b": ([0, 1], [1, 2])}, "augrc", "lengths differ"),
+        ({"a": ([0, 1], [np.nan, 1])}, "augrc", "holds NaN"),
+        ({"a": ([0, 0], [1, 2])}, "auroc_f", "undefined on the validation split"),
+        ({"a": PAIR}, [], "metric is empty"),
+        ({"a": PAIR}, "nll", "nll takes probabilities"),
+        ({"a": PAIR}, ["augrc", 5], "metric must be a name .* got 5"),
+    ],
+)
+def test_bad_input(given, metric, message):
+    refused((ValueError, TypeError), message, abstain.select, given, metric)
 
 
 def test_a_candidate_that_attains_no_such_risk_accepts_nothing():
     result = abstain.select({"never": ([1, 0], [2, 1]), "half": ([1, 0], [1, 2])}, "coverage_at_risk(risk=0.1)")
     assert result.validation["coverage_at_risk(risk=0.1)"] == {"never": 0.0, "half": 0.5}
     assert result.chosen == "half"
-
-
-@pytest.mark.parametrize(
-    ("metric", "message"),
-    [("nll", "nll takes probabilities"), (5, "metric must be a name .* got 5"), (["augrc", 5], "got 5")],
-)
-def test_bad_metrics(metric, message):
-    refused((ValueError, TypeError), message, abstain.select, {"a": PAIR}, metric)

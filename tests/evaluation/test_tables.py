@@ -57,22 +57,6 @@ def test_plain_text_is_exactly_this():
     ]
 
 
-def test_one_score_has_its_metrics_below_each_other():
-    """A single column is read faster than many; there is no best."""
-    (table,) = abstain.evaluate(OUTPUTS, NAMES[0], "augrc,auroc_f", level=None).tables()
-    shown = ["AUGRC ↓", "AUROC of failures ↑", "Distinct scores", "Largest tie"]
-    assert [row[0].value for row in table.shown()] == shown
-    assert table.headings() == ["", NAMES[0]]
-    assert best(table) == set()
-
-
-def test_the_best_follows_the_direction():
-    """The largest AUROC and the smallest area are marked."""
-    outputs = abstain.Outputs(loss=[0, 0, 1], scores={"good": [3, 2, 1], "bad": [1, 2, 3]})
-    (table,) = abstain.evaluate(outputs, ["bad", "good"], "augrc,auroc_f").tables()
-    assert best(table) == {(1, 1), (1, 2)}
-
-
 def test_intervals_of_groups_hold_together():
     """Each of G groups of a column has its interval at 1 - (1 - level) / G; all rows keep the level; tables say so."""
     result = abstain.evaluate(OUTPUTS, NAMES[0], "augrc", groups="site", level=0.9)
@@ -121,18 +105,6 @@ def test_of_many_groups_the_worst_are_listed(metric, worst):
     assert len(result.measurements) == 46
 
 
-def test_scores_on_different_samples_have_no_best():
-    """Where each score drops other rows, a smaller value is no better one, and a note says so."""
-    few = [0.9, np.nan, 0.3, 0.2]
-    scores = {"all": [4, 3, 2, 1], "few": few, "fewer": np.where(np.isnan(few), np.nan, [1, 2, 3, 4])}
-    outputs = abstain.Outputs(loss=[0, 1, 0, 1], scores=scores)
-    for names, policy, marked in ((["all", "few"], "drop", False), (["all", "few"], "reject", True),
-                                  (["few", "fewer"], "drop", True)):  # fmt: skip
-        result = abstain.evaluate(outputs, names, "augrc", nan_policy=policy, level=None)
-        assert bool(best(result.tables()[0])) == marked
-        assert any("none is marked as best" in note for note in result.notes()) != marked
-
-
 @pytest.mark.parametrize("part", range(5))
 def test_hostile_names_on_a_terminal(part):
     """No control or formatting character of a name reaches the terminal, and markup is text."""
@@ -179,23 +151,22 @@ def test_hostile_names_in_json_and_csv(part, tmp_path):
     }
 
 
-def test_numbers_in_csv_are_never_quoted():
-    """A negative value is a number, not a formula."""
-    worst = abstain.Outputs(loss=[1, 0], confidence=[0.9, 0.8])
-    rows = list(csv.DictReader(io.StringIO(abstain.evaluate(worst, metrics="cwsa").to_csv())))
-    assert float(rows[0]["value"]) < 0
-    assert rows[0]["value"].startswith("-")
-
-
-def test_each_end_takes_the_side_that_reaches_there():
-    """Ends of a difference of two intervals are roots of sums of squares, side by side."""
-    rng = np.random.default_rng(0)
-    conf = rng.random(3000)
-    new = abstain.evaluate(loss=(rng.random(3000) < 0.3 * (1 - conf)) * 1.0, confidence=conf, metrics=["augrc"])
-    mine = new.rows()[0]
-    v, low, high = (mine[name] for name in ("value", "low", "high"))
-    past = mine | {"value": v - 0.02, "low": v - 0.021, "high": v + 0.03}
-    other = {"measurements": [past], "provenance": {"level": 0.95}}
-    found = abstain.gate(new, [], against=other, margin=0.01).checks[0]
-    assert found.low == pytest.approx(0.02 - np.hypot(v - low, 0.05))
-    assert found.high == pytest.approx(0.02 + np.hypot(high - v, 0.001))
+def test_the_best_follows_the_direction_on_the_same_samples():
+    """The largest AUROC and the smallest area; where each score drops other rows, none, and a note says so."""
+    few = [0.9, np.nan, 0.3, 0.2]
+    scores = {
+        "bad": [1, 2, 4, 3],
+        "all": [4, 3, 2, 1],
+        "few": few,
+        "fewer": np.where(np.isnan(few), np.nan, [1, 2, 3, 4]),
+    }
+    outputs = abstain.Outputs(loss=[0, 0, 0, 1], scores=scores)
+    for names, policy, marked in (
+        (["bad", "all"], "raise", {(1, 1), (1, 2)}),
+        (["all"], "raise", set()),
+        (["all", "few"], "drop", set()),
+        (["few", "fewer"], "drop", {(0, 1), (0, 2)}),
+    ):
+        result = abstain.evaluate(outputs, names, "augrc,auroc_f", nan_policy=policy, level=None)
+        assert best(result.tables()[0]) == marked
+        assert any("none is marked as best" in note for note in result.notes()) == (names == ["all", "few"])

@@ -31,36 +31,23 @@ def test_the_best_candidate_is_the_best_of_a_loop(metric):
     np.testing.assert_array_equal(result.best.score(VALIDATION), again)
 
 
-@pytest.mark.parametrize("metric", ["auroc", "ds_f1", "ds_aurc", "ds_augrc"])
-def test_criteria_with_ood_data(metric):
-    """The score is the detector's beside the confidence; values are those of abstain.joint."""
-    result = tune("scale", VALIDATION, ood=OOD, metric=metric, grid={"percentile": [0.3, 0.9]})
-    first, second = (scores.compute("neg_log_error", outputs) for outputs in (VALIDATION, OOD))
-    columns = {"id_confidence": first, "ood_confidence": second}
-    for candidate in result.candidates:
-        entry = scores.get("scale", **candidate.options)
-        inside, outside = entry(VALIDATION), entry(OOD)
-        expected = joint.auroc(id_score=inside, ood_score=outside)
-        if metric != "auroc":
-            detectors = {"id_detector": inside, "ood_detector": outside}
-            expected = float(getattr(joint, metric)(VALIDATION.error, **columns, **detectors))
-        assert candidate.value == pytest.approx(expected, rel=1e-12)
-    refused(UnmetNeed, "needs out-of-distribution data; give ood=", tune, "scale", VALIDATION, metric=metric)
-
-
-@pytest.mark.parametrize("metric", ["joint.oscr", "fpr_at_id_recall(recall=0.9)", "joint.aurc", "f1"])
+@pytest.mark.parametrize("metric", ["auroc", "ds_f1", "ds_augrc", "joint.oscr", "fpr_at_id_recall(recall=0.9)", "f1"])
 def test_any_joint_metric_is_a_criterion(metric):
-    """Of the score alone, with options; a name without a package is that of ``abstain.metrics`` if both have it."""
+    """The score is the detector's beside the confidence; a name of ``abstain.metrics``, too, is that one."""
     result = tune("scale", VALIDATION, ood=OOD, metric=metric, grid={"percentile": [0.3, 0.9]})
     name = metric.removeprefix("joint.").partition("(")[0]
-    more = {"recall": 0.9} if "recall" in name else {"id_loss": VALIDATION.error}
+    more = {"recall": 0.9} if "recall" in name else {} if name == "auroc" else {"id_loss": VALIDATION.error}
+    first, second = (scores.compute("neg_log_error", outputs) for outputs in (VALIDATION, OOD))
     for candidate in result.candidates:
-        entry = scores.get("scale", **candidate.options)
-        columns = {"id_score": entry(VALIDATION), "ood_score": entry(OOD)}
-        assert candidate.value == float(getattr(joint, name)(**columns, **more))
+        inside, outside = (scores.get("scale", **candidate.options)(each) for each in (VALIDATION, OOD))
+        columns = {"id_score": inside, "ood_score": outside}
+        if name.startswith("ds_"):
+            columns = {"id_confidence": first, "ood_confidence": second, "id_detector": inside, "ood_detector": outside}
+        assert candidate.value == pytest.approx(float(getattr(joint, name)(**columns, **more)), rel=1e-12)
     assert result.direction == abstain.metrics.get(f"joint.{name}").direction
     alone = tune("scale", VALIDATION, ood=OOD, metric="aurc", grid={"percentile": [0.3, 0.9]})
     assert alone.candidates[0].value == abstain.aurc(VALIDATION.error, scores.get("scale", percentile=0.3)(VALIDATION))
+    refused(UnmetNeed, "needs out-of-distribution data; give ood=", tune, "scale", VALIDATION, metric="auroc")
 
 
 def test_the_bank_is_built_once(monkeypatch):
@@ -77,48 +64,41 @@ def test_refused_candidates_stay_in_the_table():
     result = tune("knn", VALIDATION, fit=TRAIN, grid={"neighbours": [1000, 50, 50]})
     assert "knn needs 1 <= neighbours <= 400" in result.candidates[0].reason
     assert np.isnan(result.candidates[0].value)
-    assert result.index == 1
     assert [row["best"] for row in result.rows()] == [False, True, False]
-    first = result.tables()[0].rows[0]
-    assert (first[0], np.isnan(first[1]), first[2]) == ("neighbours=1000", True, result.rows()[0]["reason"])
     assert "—  knn needs" in str(result)
-    with pytest.raises(ValueError, match="no candidate of knn has a value; the first: knn needs"):
-        tune("knn", VALIDATION, fit=TRAIN, grid={"neighbours": [1000]})
+    assert len(tune("gen", VALIDATION).candidates) == 42  # without a grid, all combinations of the registry's
+    fixed = tune("nnguide(dtype=float64)", VALIDATION, fit=TRAIN)
+    assert (fixed.best.settings["dtype"], len(fixed.candidates)) == ("float64", 4)
 
 
-def test_the_registered_grids_are_tried():
-    """Without a grid, that of the registry: all combinations; options in the name stay fixed."""
-    assert len(tune("gen", VALIDATION).candidates) == 42
-    result = tune("nnguide(dtype=float64)", VALIDATION, fit=TRAIN)
-    assert result.best.settings["dtype"] == "float64"
-    assert len(result.candidates) == 4
-    assert tune("vim", VALIDATION, fit=TRAIN).options == {"dim": None}  # the others are beyond the number of features
-
-
-def test_errors_name_what_is_missing():
-    """No fit data, no grid, unknown options, metrics and scores."""
-    refused(UnmetNeed, "knn is fitted: give fit=outputs, its train split", tune, "knn", VALIDATION)
-    refused(ValueError, "msp has no grid to try", tune, "msp", VALIDATION)
-    refused(ValueError, "msp has no grid to try", tune, "msp", VALIDATION, grid={"gamma": []})
-    refused(TypeError, "gen has no option 'g'", tune, "gen", VALIDATION, grid={"g": [1]})
-    refused(ValueError, "metric 'augr' is not known; did you mean 'augrc'", tune, "gen", VALIDATION, metric="augr")
-    refused(UnmetNeed, "scale needs features", tune, "scale", Outputs(labels=[0], logits=[[1.0, 0.0]]))
+@pytest.mark.parametrize(
+    ("score", "options", "message"),
+    [
+        ("knn", {}, "knn is fitted: give fit=outputs, its train split"),
+        (
+            "knn",
+            {"fit": TRAIN, "grid": {"neighbours": [1000]}},
+            "no candidate of knn has a value; the first: knn needs",
+        ),
+        ("msp", {}, "msp has no grid to try"),
+        ("msp", {"grid": {"gamma": []}}, "msp has no grid to try"),
+        ("gen", {"grid": {"g": [1]}}, "gen has no option 'g'"),
+        ("gen", {"metric": "augr"}, "metric 'augr' is not known; did you mean 'augrc'"),
+        ("scale", {"validation": Outputs(labels=[0], logits=[[1.0, 0.0]])}, "scale needs features"),
+        ("gen", {"grid": [0.5]}, "grid must be a dict of option -> values, got list"),
+        ("gen", {"grid": {"gamma": 0.5}}, r"grid\['gamma'\] must be a sequence of values, got 0.5; write \[0.5\]"),
+        ("gen", {"grid": {"gamma": "0.5"}}, r"must be a sequence of values, got '0.5'"),
+        ("gen", {"metric": "nll"}, "nll does not depend on the score, so it cannot choose one"),
+        ("gen", {"metric": "risk"}, "risk does not depend on the score, so it cannot choose one"),
+        ("gen", {"fit": "train.npz"}, "fit must be Outputs, got str"),
+        ("gen", {"ood": [1.0]}, "ood must be Outputs, got list"),
+    ],
+)
+def test_arguments_of_a_wrong_kind(score, options, message):
+    """The argument, what was found, and what to write instead."""
+    refused((ValueError, TypeError, UnmetNeed), message, tune, score, **({"validation": VALIDATION} | options))
     with pytest.raises(ValueError, match=r"this is the fitted score knn, which cannot be knn\(dtype=float64\)"):
         scores.get("knn").fit(TRAIN).using(scores.get("knn", dtype="float64"))
-
-
-def test_arguments_of_a_wrong_kind():
-    """The argument, what was found, and what to write instead."""
-    for options, error, message in (
-        ({"grid": [0.5]}, TypeError, "grid must be a dict of option -> values, got list"),
-        ({"grid": {"gamma": 0.5}}, TypeError, r"grid\['gamma'\] must be a sequence of values, got 0.5; write \[0.5\]"),
-        ({"grid": {"gamma": "0.5"}}, TypeError, r"must be a sequence of values, got '0.5'"),
-        ({"metric": "nll"}, ValueError, "nll does not depend on the score, so it cannot choose one"),
-        ({"metric": "risk"}, ValueError, "risk does not depend on the score, so it cannot choose one"),
-        ({"fit": "train.npz"}, TypeError, "fit must be Outputs, got str"),
-        ({"ood": [1.0]}, TypeError, "ood must be Outputs, got list"),
-    ):
-        refused(error, message, tune, "gen", VALIDATION, **options)
 
 
 def test_finished_scores_are_chosen_by_the_names_of_their_columns():
@@ -133,10 +113,3 @@ def test_finished_scores_are_chosen_by_the_names_of_their_columns():
     assert result.value == abstain.evaluate(outputs, "mine", "augrc", level=None).value("augrc")
     with pytest.raises(abstain.UnmetNeed, match="column='gram', which is no external score"):
         abstain.tune("column", outputs, grid={"column": ["gram", "mine"]})
-
-
-def test_a_metric_and_arrays_of_values_are_taken():
-    """What compare and evaluate take, tune takes too."""
-    by_name = tune("gen", VALIDATION, metric="aurc(estimator=log)", grid={"gamma": [0.1, 0.5]})
-    given = abstain.metrics.get("aurc", estimator="log")
-    assert tune("gen", VALIDATION, metric=given, grid={"gamma": np.array([0.1, 0.5])}).value == by_name.value

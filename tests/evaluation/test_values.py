@@ -20,29 +20,6 @@ LABELS = np.where(RNG.random(N) < 0.7, PROBABILITIES.argmax(axis=1), RNG.integer
 OUTPUTS = abstain.Outputs(labels=LABELS, probabilities=PROBABILITIES, scores={"noise": RNG.random(N)})
 
 
-def outputs_of(problem):
-    """Return a drawn problem as saved outputs."""
-    return abstain.Outputs(loss=problem.loss, confidence=problem.confidence, sample_weight=problem.weight)
-
-
-@given(problems(losses=["binary"], weights=["none"]))
-def test_defaults_never_fail(problem):
-    """All right, all wrong, one sample, one score: the default metrics give numbers or reasons."""
-    result = abstain.evaluate(outputs_of(problem))
-    specs = [abstain.metrics.parse(spec).spec for spec in DEFAULT_METRICS]
-    assert [entry.metric for entry in result.measurements] == specs
-    for entry in result.measurements:
-        assert np.isnan(entry.value) == (entry.reason is not None)
-
-
-def test_the_default_score():
-    """A given confidence comes before the softmax probability; without either the message lists what there is."""
-    assert abstain.evaluate(OUTPUTS).scores == ["msp"]
-    assert abstain.evaluate(abstain.Outputs(loss=[0, 1], confidence=[2, 1])).scores == ["confidence"]
-    with pytest.raises(abstain.UnmetNeed, match="no confidence; choose one of noise"):
-        abstain.evaluate(abstain.Outputs(loss=[0, 1], scores={"noise": [1, 2]}))
-
-
 def test_default_and_all_list_what_the_data_do_not_allow():
     """With ``"default"`` and ``"all"`` nothing is raised: the reason stands beside the NaN."""
     outputs = abstain.Outputs(loss=[0.25, 0.5, 1.0], confidence=[30.0, 20.0, 10.0])
@@ -57,59 +34,43 @@ def test_default_and_all_list_what_the_data_do_not_allow():
 
 
 def test_a_metric_asked_for_by_name_must_be_possible():
-    """Whoever names a metric gets its value or an error, never a silent NaN."""
+    """Whoever names a metric gets its value or an error, never a silent NaN; what is not defined has a reason."""
     outputs = abstain.Outputs(loss=[0.25, 0.5], confidence=[0.9, 0.8])
-    refused(abstain.UnmetNeed, "auroc_f needs a 0/1 loss", abstain.evaluate, outputs, metrics=["augrc", "auroc_f"])
-    with pytest.raises(abstain.UnmetNeed, match="nll needs labels with logits or probabilities"):
-        abstain.evaluate(outputs, metrics="nll")
+    for metrics, message in (
+        (["augrc", "auroc_f"], "auroc_f needs a 0/1 loss"),
+        ("nll", "nll needs labels with logits"),
+    ):
+        refused(abstain.UnmetNeed, message, abstain.evaluate, outputs, metrics=metrics)
     undefined = abstain.evaluate(abstain.Outputs(loss=[0, 0], confidence=[0.9, 0.8]), metrics="auroc_f")
-    assert np.isnan(undefined.value("auroc_f"))  # not a need, but the definition: NaN with a reason
+    assert np.isnan(undefined.value("auroc_f"))
     assert undefined.notes() == ["AUROC of failures is not defined: there is no failure to detect: every loss is 0"]
 
 
 def test_metrics_in_every_form():
     """Text with commas, a list of texts, an object and a mixture; each metric once."""
     aurc = abstain.metrics.get("aurc", estimator="trapezoid")
-    for metrics in (
-        "augrc, aurc(estimator=trapezoid)",
-        ["augrc", "aurc(estimator=trapezoid)"],
-        ["augrc", aurc],
-        iter(["augrc", aurc, "augrc", aurc]),
-    ):
+    for metrics in ("augrc, aurc(estimator=trapezoid)", ["augrc", aurc], iter(["augrc", aurc, "augrc", aurc])):
         specs = [entry.metric for entry in abstain.evaluate(OUTPUTS, metrics=metrics).measurements]
         assert specs == ["augrc", "aurc(estimator=trapezoid)"]
-    only = abstain.evaluate(OUTPUTS, metrics=aurc).value("aurc(estimator=trapezoid)")
-    assert only == abstain.aurc(OUTPUTS.error, PROBABILITIES.max(1), estimator="trapezoid")
-
-
-def test_losses_above_one_have_no_accuracy():
-    """The first default metric is the accuracy where there is one, else the risk."""
-    for loss, wanted in (([0, 1], ("accuracy", 0.5)), ([0.5, 1.0], ("accuracy", 0.25)), ([0.5, 1.5], ("risk", 1.0))):
-        first = abstain.evaluate(abstain.Outputs(loss=loss, confidence=[0.9, 0.8])).measurements[0]
-        assert (first.metric, first.value) == wanted
 
 
 @pytest.mark.parametrize("policy", ["reject", "drop"])
 def test_missing_scores(policy):
-    """Missing scores are counted and said, and mean what the functions say that they mean."""
+    """Missing scores are refused, or counted and said, and mean what the functions say that they mean."""
     score = np.array([0.9, np.nan, 0.7, np.nan, 0.5])
     outputs = abstain.Outputs(loss=[0, 1, 0, 0, 1], confidence=score)
+    remedy = r"score 'confidence': .*\[1\] = nan \(2 such\).*nan_policy=.reject.*drop"
+    refused(ValueError, remedy, abstain.evaluate, outputs)
     result = abstain.evaluate(outputs, metrics="augrc", nan_policy=policy)
     assert result.value("augrc") == abstain.augrc(outputs.loss, score, nan_policy=policy)
-    summary = result.summaries[0]
+    summary, fate = result.summaries[0], "rejected" if policy == "reject" else "dropped"
     assert (summary.n_rejected, summary.n_dropped, summary.n) == ((2, 0, 5) if policy == "reject" else (0, 2, 3))
-    fate = "rejected" if policy == "reject" else "dropped"
     assert f"confidence: 2 samples without a score were {fate}" in result.notes()
-    assert result.provenance["nan_policy"] == policy
 
 
-def test_missing_scores_raise_by_default():
-    """The message names the score, the first row and both ways on."""
-    outputs = abstain.Outputs(loss=[0, 1], scores={"votes": [0.5, np.nan]})
-    with pytest.raises(ValueError, match=r"score 'votes': .*\[1\] = nan \(1 such\).*nan_policy=.reject.*drop"):
-        abstain.evaluate(outputs, scores="votes")
-
-
+#: An identifier would give a report that nobody reads.
+OF_NOISE = abstain.Outputs(loss=[0, 1], scores={"noise": [1, 2]})
+OF_GROUPS = abstain.Outputs(loss=np.zeros(1001), confidence=np.arange(1001.0), groups={"id": np.arange(1001)})
 A_DICT = r"got a dict; .* evaluate\({'loss': ..., 'a': ...}, loss=\"loss\", scores=\['a'\]"
 
 
@@ -117,24 +78,25 @@ A_DICT = r"got a dict; .* evaluate\({'loss': ..., 'a': ...}, loss=\"loss\", scor
     ("arguments", "error", "message"),
     [
         ({"metrics": []}, ValueError, "metrics is empty; give names, 'default' or 'all'"),
-        ({"metrics": ""}, ValueError, "metrics is empty"),
         ({"metrics": [3]}, TypeError, "metrics must be names or Metric objects, got 3 of type int"),
         ({"metrics": "augcr"}, ValueError, "metric 'augcr' is not known; did you mean 'augrc'"),
         ({"metrics": "aurc(estimater=log)"}, TypeError, "aurc has no option 'estimater'; its options: estimator="),
         ({"metrics": "aurc(estimator="}, ValueError, "metric 'aurc\\(estimator=' cannot be read"),
         ({"metrics": "aurc\0"}, ValueError, "cannot be read; write a name"),
         ({"metrics": "selective_risk(coverage=80)"}, ValueError, "coverage must .* give a fraction, not per cent"),
+        ({"outputs": OF_NOISE}, abstain.UnmetNeed, "no confidence; choose one of noise"),
         ({"fit": "train.npz"}, TypeError, "fit must be Outputs, got str; use abstain.read_outputs"),
         ({"scores": 3}, TypeError, "scores must be a name or a list of names, got 3"),
         ({"scores": np.ones(3)}, TypeError, "must be a name or a list of names, got an array; give .* as confidence="),
         ({"scores": {"a": [1]}}, TypeError, A_DICT),
         ({"metrics": 3}, TypeError, "metrics must be a name or a list of names, got 3"),
-        ({"groups": 3}, TypeError, "groups must be a name or a list of names, got 3"),
         ({"outputs": [0, 1]}, TypeError, "outputs are read from a file, a data frame or arrays by name, got list"),
         ({"scores": "mps"}, ValueError, "score 'mps' is not known; did you mean 'msp'"),
         ({"scores": "energy"}, abstain.UnmetNeed, "energy needs logits"),
         ({"nan_policy": "ignore"}, ValueError, "nan_policy='ignore' is not known"),
         ({"groups": "site"}, ValueError, "groups='site' is no group column; these outputs have no groups"),
+        ({"outputs": OF_GROUPS, "groups": "idd"}, ValueError, "groups='idd' is no group column; did you mean 'id'"),
+        ({"outputs": OF_GROUPS, "groups": "id"}, ValueError, "'id' has 1001 distinct values, more than 1000; give a"),
     ],
 )
 def test_wrong_arguments(arguments, error, message):
@@ -160,11 +122,10 @@ def test_what_a_network_returns_is_evaluated_as_it_is(half):
     made = torch.Generator().manual_seed(0)
     inputs, labels = torch.randn(300, 4, generator=made), torch.randint(3, (300,), generator=made)
     logits = torch.nn.Linear(4, 3)(inputs).to(torch.bfloat16 if half else torch.float32)
-    assert logits.requires_grad
-    found = abstain.evaluate(labels=labels, logits=logits, metrics=["augrc"], level=0)
     plain = {"labels": labels.numpy(), "logits": logits.detach().float().numpy()}
-    expected = abstain.evaluate(**plain, metrics=["augrc"], level=0)
-    assert found.value("augrc") == expected.value("augrc")
+    given = {"labels": labels, "logits": logits}
+    found, expected = (abstain.evaluate(**each, metrics=["augrc"], level=0).value("augrc") for each in (given, plain))
+    assert found == expected
     assert logits.requires_grad
 
 
@@ -216,3 +177,21 @@ def test_threads_keep_the_digits_of_scores_that_multiply_matrices():
     first, second = (np.array([row.split() for row in rows], float) for rows in shown)
     np.testing.assert_allclose(first[:1], second[:1], rtol=0.0, atol=5e-7)
     np.testing.assert_allclose(first[1:], second[1:], rtol=1e-10, atol=1e-10 * float(np.abs(first).max()))
+
+
+def test_defaults_follow_the_data():
+    """A given confidence comes before the softmax probability; the accuracy is first where there is one."""
+    assert abstain.evaluate(OUTPUTS).scores == ["msp"]
+    for loss, wanted in (([0, 1], ("accuracy", 0.5)), ([0.5, 1.0], ("accuracy", 0.25)), ([0.5, 1.5], ("risk", 1.0))):
+        result = abstain.evaluate(abstain.Outputs(loss=loss, confidence=[0.9, 0.8]))
+        assert result.scores == ["confidence"]
+        assert (result.measurements[0].metric, result.measurements[0].value) == wanted
+
+
+@given(problems(losses=["binary"], weights=["none"]))
+def test_defaults_never_fail(problem):
+    """All right, all wrong, one sample, one score: the default metrics give numbers or reasons."""
+    result = abstain.evaluate(loss=problem.loss, confidence=problem.confidence)
+    for entry, spec in zip(result.measurements, DEFAULT_METRICS, strict=True):
+        assert entry.metric == abstain.metrics.parse(spec).spec
+        assert np.isnan(entry.value) == (entry.reason is not None)
