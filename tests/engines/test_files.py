@@ -85,7 +85,9 @@ def test_commands_take_a_pattern(do, command, start):
     for file in files:
         said = do(command.format(file)).out
         Path("watch.json").unlink(missing_ok=True)
-        verdict, _, rest = re.sub(r"\n*next: .*?\n\n", "", said, flags=re.DOTALL).replace(Path(file).name, "").partition("\n\n")
+        verdict, _, rest = (
+            re.sub(r"\n*next: .*?\n\n", "", said, flags=re.DOTALL).replace(Path(file).name, "").partition("\n\n")
+        )
         printed.append((verdict.splitlines()[0], rest.partition("next: ")[0]))
     assert printed[0] == printed[1]
     assert printed[0][0].startswith(start)

@@ -56,21 +56,6 @@ def test_the_threshold_comes_from_rows_that_were_held_out():
     assert np.mean(found.predict(fresh)[accepted] != Y[1000:][accepted]) < 0.45
 
 
-def test_a_frozen_estimator_is_not_fitted_again():
-    """All rows calibrate."""
-    inner = LogisticRegression().fit(X[:500], Y[:500])
-    found = SelectiveClassifier(FrozenEstimator(inner), capacity=0.3).fit(X[500:], Y[500:])
-    assert found.n_calibration_ == 1500
-    np.testing.assert_array_equal(found.predict_proba(X), inner.predict_proba(X))
-
-
-@pytest.mark.parametrize("value", [[1, 2], [1], np.array(["?", "!"])])
-def test_a_reject_value_is_one_label(value):
-    """Of several NumPy would have tried to give each rejected row another one."""
-    with pytest.raises(ValueError, match="reject_value must be one label, got"):
-        SelectiveClassifier(coverage=0.5, reject_value=value).fit(X, Y)
-
-
 def test_reject_values():
     """None: labels everywhere; a number, or a word, where rejected."""
     base = SelectiveClassifier(coverage=0.5).fit(X, Y)
@@ -82,53 +67,33 @@ def test_reject_values():
         assert all(one == value or one != one for one in decided[~accepted].tolist())
 
 
-def test_without_probabilities_the_margin_decides():
-    """Ridge has a decision function only."""
-    found = SelectiveClassifier(RidgeClassifier(), coverage=0.5).fit(X, Y)
-    assert not hasattr(found, "predict_proba")
-    assert 0.4 < found.accept(X).mean() < 0.6
-
-
 def test_pipelines_and_searches():
     """In a pipeline, around a pipeline, in cross_validate with several scorers and in a grid search."""
     inner = SelectiveClassifier(make_pipeline(StandardScaler(), LogisticRegression()), coverage=0.7)
-    outer = make_pipeline(StandardScaler(), SelectiveClassifier(coverage=0.7))
-    scorers = {
-        "augrc": selective_scorer("augrc"),
-        "aurc": selective_scorer("aurc"),
-        "coverage": selective_scorer("coverage_at_risk", risk=0.1),
-    }
+    outer = make_pipeline(StandardScaler(), SelectiveClassifier(RidgeClassifier(), coverage=0.7))
+    scorers = {"augrc": selective_scorer("augrc"), "coverage": selective_scorer("coverage_at_risk", risk=0.1)}
     for estimator in (inner, outer):
         result = cross_validate(estimator, X, Y, cv=3, scoring=scorers)
         assert (result["test_augrc"] < 0).all()
         assert (result["test_coverage"] > 0).all()
     search = GridSearchCV(LogisticRegression(), {"C": [1e-4, 1.0]}, scoring=selective_scorer("augrc"), cv=3)
     assert search.fit(X, Y).best_params_ == {"C": 1.0}
+    assert not hasattr(outer.fit(X, Y)[-1], "predict_proba")
 
 
 def test_metadata_reaches_the_classifier():
-    """Weights are split with the rows, with and without routing."""
-    weight = np.where(Y == 1, 10.0, 1.0)
+    """Weights are split with the rows, with and without routing; groups stay in the selective classifier."""
+    weight, site = np.where(Y == 1, 10.0, 1.0), np.where(np.arange(len(Y)) % 3 == 0, "a", "b")
     plain = SelectiveClassifier(coverage=0.8).fit(X, Y)
     weighted = SelectiveClassifier(coverage=0.8).fit(X, Y, sample_weight=weight)
     assert weighted.predict(X).mean() > plain.predict(X).mean()
     with config_context(enable_metadata_routing=True):
         inner = LogisticRegression().set_fit_request(sample_weight=True)
         routed = SelectiveClassifier(inner, coverage=0.8).fit(X, Y, sample_weight=weight)
+        model = SelectiveClassifier(inner, coverage=0.5).set_fit_request(groups=True)
+        search = GridSearchCV(model.set_score_request(sample_weight=False), {"coverage": [0.4, 0.6]}, cv=2)
+        assert set(search.fit(X, Y, groups=site, sample_weight=weight).best_estimator_.threshold_.groups) == {"a", "b"}
     np.testing.assert_array_equal(routed.predict(X), weighted.predict(X))
-
-
-def test_cross_fitting_warns_about_the_certificate():
-    """Out-of-fold classifiers are others than the one that is deployed."""
-    with pytest.warns(UserWarning, match="out-of-fold"):
-        SelectiveClassifier(risk=0.45, delta=0.05, calibration="cv").fit(X, Y)
-
-
-def test_the_scorer_is_the_metric():
-    """Up to the sign."""
-    model = LogisticRegression().fit(X, Y)
-    expected = abstain.augrc(model.predict(X) != Y, model.predict_proba(X).max(axis=1))
-    assert selective_scorer("augrc")(model, X, Y) == -expected
 
 
 @pytest.mark.parametrize("metric", ["augrc", "coverage_at_risk"])
@@ -140,29 +105,6 @@ def test_the_scorer_looks_into_pipelines_and_searches(metric):
     piped = make_pipeline(StandardScaler(), inner).fit(X, Y)
     assert scorer(piped, X, Y) == expected
     assert scorer(GridSearchCV(piped, {"selectiveclassifier__coverage": [0.5]}, cv=2).fit(X, Y), X, Y) == expected
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: selective_scorer("nll"), ValueError, "nll is no metric of a reject option"),
-        (lambda: selective_scorer("augrc")(KMeans(2, n_init=1).fit(X), X, Y), TypeError,
-         "KMeans has no predict_proba and no decision_function to"),
-        (lambda: SelectiveClassifier(LinearSVC(), coverage=0.8, confidence_score=len).fit(X, Y), TypeError,
-         "LinearSVC has no predict_proba to"),
-        (lambda: SelectiveClassifier(coverage=0.8, calibration=None).fit(X, Y), ValueError, "calibration must lie"),
-        (lambda: confusion_matrix_with_reject([0, 1], [1, 1], [0.3, 0.9]), ValueError, r"accept\[0\] = .*0.3"),
-        (lambda: confusion_matrix_with_reject([0, 1], [1, 1], ["yes", "no"]), ValueError, r"accept\[0\] = .*yes"),
-        (lambda: confusion_matrix_with_reject([0], [0], [True], sample_weight=[-1]), ValueError, "sample_weight"),
-        (lambda: confusion_matrix_with_reject([0], [0], [True], labels=[0, 0]), ValueError, "a class twice"),
-        (lambda: confusion_matrix_with_reject([0, 1], [0], [True, True]), ValueError, "y_true: 2, y_pred: 1"),
-        (lambda: confusion_matrix_with_reject([0, 1], [0, 1], [True]), ValueError, "lengths differ .*accept: 1"),
-        (lambda: confusion_matrix_with_reject([0], [0], [True], sample_weight=[1, 1]), ValueError, "sample_weight: 2"),
-    ],
-)  # fmt: skip
-def test_bad_arguments_are_named(call, error, message):
-    """With what to do instead."""
-    refused(error, message, call)
 
 
 def test_the_confusion_matrix_counts_every_row_once():
@@ -180,13 +122,6 @@ def test_the_confusion_matrix_counts_every_row_once():
     np.testing.assert_array_equal(found, expected[1][order][:, columns])
     with pytest.raises(ValueError, match="class 2 occurs but is not in labels"):
         confusion_matrix_with_reject(truth, guess, mask, labels=[0, 1])
-
-
-@pytest.mark.parametrize("share", [0.0, 1.5, "half"])
-def test_a_wrong_share_is_refused(share):
-    """The message names the argument and the remedy."""
-    with pytest.raises(ValueError, match=r"calibration must lie inside"):
-        SelectiveClassifier(coverage=0.8, calibration=share).fit(X, Y)
 
 
 def test_a_threshold_per_class():
@@ -211,27 +146,26 @@ def test_rejecting_everything_is_said():
         SelectiveClassifier(risk=0.05, delta=0.05, per_class=True).fit(X[:100], Y[:100])
 
 
-def test_no_objective_is_guessed():
-    """Nothing is chosen for want of a word."""
-    with pytest.raises(TypeError, match="no objective: give one of risk, coverage, capacity, cost, metric"):
-        SelectiveClassifier().fit(X, Y)
-
-
+@pytest.mark.filterwarnings("error")
 def test_a_fitted_model_is_not_fitted_again_in_silence():
-    """With prefit it is taken as it is, and all rows calibrate; without, a warning names the way."""
+    """Frozen or with prefit it is taken as it is, and all rows calibrate; without, a warning names the way."""
     inner = LogisticRegression().fit(X[:500], Y[:500])
-    weights = inner.coef_.copy()
-    found = SelectiveClassifier(inner, coverage=0.6, prefit=True).fit(X[500:], Y[500:])
-    assert found.estimator_ is inner
-    assert np.array_equal(inner.coef_, weights)
-    assert found.n_calibration_ == len(Y) - 500
+    expected = inner.predict_proba(X)
+    for estimator, prefit in ((FrozenEstimator(inner), False), (inner, True)):
+        found = SelectiveClassifier(estimator, coverage=0.6, prefit=prefit).fit(X[500:], Y[500:])
+        assert found.n_calibration_ == len(Y) - 500
+        np.testing.assert_array_equal(found.predict_proba(X), expected)
     for calibration in (0.25, "cv"):
         with pytest.warns(UserWarning, match="LogisticRegression is fitted already and is fitted again here; prefit"):
             SelectiveClassifier(inner, coverage=0.6, calibration=calibration).fit(X, Y)
-    with pytest.raises(Exception, match="not fitted"):
-        SelectiveClassifier(LogisticRegression(), coverage=0.6, prefit=True).fit(X, Y)
-    with pytest.raises(TypeError, match="takes no sample_weight"):
-        SelectiveClassifier(inner, coverage=0.6, prefit=True).fit(X, Y, sample_weight=np.ones(len(Y)))
+    with pytest.warns(UserWarning, match="out-of-fold"):  # classifiers that are not deployed
+        SelectiveClassifier(risk=0.45, delta=0.05, calibration="cv").fit(X, Y)
+    unfitted = SelectiveClassifier(LogisticRegression(), coverage=0.6, prefit=True)
+    refused(Exception, "not fitted", unfitted.fit, X, Y)
+    weight = {"sample_weight": np.ones(len(Y))}
+    refused(
+        TypeError, "takes no sample_weight", SelectiveClassifier(inner, coverage=0.6, prefit=True).fit, X, Y, **weight
+    )
 
 
 @pytest.mark.parametrize("calibration", [0.25, "cv"])
@@ -255,26 +189,50 @@ def test_a_threshold_for_each_group(calibration):
         SelectiveClassifier(coverage=0.5, per_class=True).fit(X, Y, groups=site)
 
 
-def test_groups_are_routed():
-    """Through a search with routing: the groups stay here, the weights go to the classifier."""
-    from sklearn.model_selection import GridSearchCV
-
-    site = np.where(np.arange(len(Y)) % 3 == 0, "a", "b")
-    with config_context(enable_metadata_routing=True):
-        inner = LogisticRegression().set_fit_request(sample_weight=True)
-        model = (
-            SelectiveClassifier(inner, coverage=0.5).set_fit_request(groups=True).set_score_request(sample_weight=False)
-        )
-        search = GridSearchCV(model, {"coverage": [0.4, 0.6]}, cv=2)
-        search.fit(X, Y, groups=site, sample_weight=np.ones(len(Y)))
-        assert set(search.best_estimator_.threshold_.groups) == {"a", "b"}
+def test_the_scorer_is_the_metric():
+    """Up to the sign; a weight of five is a row that is there five times."""
+    model, scorer, times = LogisticRegression().fit(X, Y), selective_scorer("augrc"), np.where(Y == 1, 5, 1)
+    expected = abstain.augrc(model.predict(X) != Y, model.predict_proba(X).max(axis=1))
+    assert scorer(model, X, Y) == -expected
+    copies = np.repeat(X, times, axis=0), np.repeat(Y, times)
+    assert scorer(model, X, Y, sample_weight=times) == pytest.approx(scorer(model, *copies))
 
 
-def test_the_scorer_weighs_rows():
-    """A weight of five is a row that is there five times."""
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(400, 2))
-    y = (x[:, 0] + rng.normal(size=400) > 0).astype(int)
-    model, times = LogisticRegression().fit(x, y), np.where(y == 1, 5, 1)
-    weighed = selective_scorer("augrc")(model, x, y, sample_weight=times)
-    assert weighed == pytest.approx(selective_scorer("augrc")(model, np.repeat(x, times, axis=0), np.repeat(y, times)))
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"coverage": None}, "no objective: give one of risk, coverage, capacity, cost, metric"),
+        ({"calibration": None}, "calibration must lie inside"),
+        ({"calibration": 0.0}, "calibration must lie inside"),
+        ({"calibration": 1.5}, "calibration must lie inside"),
+        ({"calibration": "half"}, "calibration must lie inside"),
+        ({"reject_value": [1, 2]}, "reject_value must be one label, got"),
+        ({"reject_value": np.array(["?", "!"])}, "reject_value must be one label, got"),
+        ({"estimator": LinearSVC(), "confidence_score": len}, "LinearSVC has no predict_proba to"),
+    ],
+)
+def test_bad_options_are_named(options, message):
+    """With what to do instead."""
+    refused((ValueError, TypeError), message, SelectiveClassifier(**({"coverage": 0.8} | options)).fit, X, Y)
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "message"),
+    [
+        (([0, 1], [1, 1], [0.3, 0.9]), {}, r"accept\[0\] = .*0.3"),
+        (([0, 1], [1, 1], ["yes", "no"]), {}, r"accept\[0\] = .*yes"),
+        (([0], [0], [True]), {"sample_weight": [-1]}, "sample_weight"),
+        (([0], [0], [True]), {"labels": [0, 0]}, "a class twice"),
+        (([0, 1], [0], [True, True]), {}, "y_true: 2, y_pred: 1"),
+        (([0, 1], [0, 1], [True]), {}, "lengths differ .*accept: 1"),
+        (([0], [0], [True]), {"sample_weight": [1, 1]}, "sample_weight: 2"),
+    ],
+)
+def test_bad_columns_are_named(columns, options, message):
+    """A metric and a model that cannot be scored, too."""
+    refused(ValueError, message, confusion_matrix_with_reject, *columns, **options)
+    refused(ValueError, "nll is no metric of a reject option", selective_scorer, "nll")
+    means = KMeans(2, n_init=1).fit(X)
+    refused(
+        TypeError, "KMeans has no predict_proba and no decision_function to", selective_scorer("augrc"), means, X, Y
+    )

@@ -47,19 +47,15 @@ def folder(tmp_path):
 
 def test_numbers_are_those_of_a_set_alone(folder):
     """Values, errors and intervals equal ``abstain.evaluate``; scores of passes are judged on their predictions."""
-    found = study.read_study(folder)
-    results = study.evaluate(found, ["one", "temp_msp", "pass_msp"], METRICS, models=["mc"], sets=["test"])
-    alone = abstain.evaluate(
-        found.outputs("mc", "seed1", "test"), ["one", "temp_msp", "pass_msp"], METRICS,
-        fit=found.outputs("mc", "seed1", "validation"),
-    )  # fmt: skip
-    rows = {(row["score"], row["metric"]): row for row in results.rows() if row["run"] == "seed1"}
-    assert len(rows) == 9
-    for entry in alone.measurements:
-        row = rows[entry.score, entry.metric]
-        assert (row["value"], row["low"], row["high"]) == (entry.value, entry.low, entry.high)
-        assert row["standard_error"] == entry.standard_error > 0.0
-    assert rows["one", "accuracy"]["value"] != rows["pass_msp", "accuracy"]["value"]
+    found, names = study.read_study(folder), ["one", "temp_msp", "pass_msp"]
+    results = study.evaluate(found, names, METRICS, models=["mc"], sets=["test"])
+    validation, test = (found.outputs("mc", "seed1", name) for name in ("validation", "test"))
+    rows = {(row["score"], row["metric"]): row for row in results.only(run="seed1").rows()}
+    for entry in abstain.evaluate(test, names, METRICS, fit=validation).measurements:
+        row = rows.pop((entry.score, entry.metric))
+        for name in ("value", "low", "high", "standard_error"):
+            assert row[name] == getattr(entry, name)
+    assert not rows
 
 
 def test_foreign_data_beside_the_test_set(folder):
@@ -156,7 +152,6 @@ def test_workers_are_killed_and_started_again(folder):
 
 def test_what_cannot_be_meant_is_refused(folder):
     """Unknown models, sets, scores, metrics; joint metrics; before anything is done."""
-    found = study.read_study(folder)
     for options, message in (
         ({"models": ["cee"]}, "model='cee' is not known; did you mean 'ce'"),
         ({"sets": ["tset"]}, "set='tset' is not known; did you mean 'test'"),
@@ -164,59 +159,32 @@ def test_what_cannot_be_meant_is_refused(folder):
         ({"metrics": "joint.auroc"}, "needs two scores and OOD data"),
         ({"id_failures": "lose"}, "id_failures='lose' is not known"),
     ):
-        refused(ValueError, message, study.evaluate, found, **options)
+        refused(ValueError, message, study.evaluate, folder, **options)
     assert not (folder / "units").exists()
-    with pytest.raises(ValueError, match="metric 'e_augrc' was not evaluated"):
-        study.evaluate(found, ["one"], METRICS, sets=["test"]).means("e_augrc")
+    results = study.evaluate(folder, ["one"], METRICS, sets=["test"])
+    refused(ValueError, "metric 'e_augrc' was not evaluated", results.means, "e_augrc")
 
 
 def test_a_study_of_files_that_are_there(tmp_path, do):
     """Roles, shifts and seeds are guessed from names and said; the copy has the same outputs."""
-    source = tmp_path / "elsewhere"
-    for name, place in (("val", "a/seed3"), ("iid", "a/seed3"), ("corruption-2", "a/seed3"), ("far", "b")):
-        (source / place).mkdir(parents=True, exist_ok=True)
-        made = outputs(1) if name != "far" else replace(outputs(1), labels=None, unlabelled=True)
-        abstain.write_outputs(made, source / place / f"{name}.npz")
-    target = tmp_path / "made"
+    ood = replace(outputs(1), labels=None, unlabelled=True)
+    for place in ("a/seed3/val", "a/seed3/iid", "a/seed3/corruption-2", "b/far"):
+        file = tmp_path / "elsewhere" / f"{place}.npz"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        abstain.write_outputs(ood if "far" in place else outputs(1), file)
     assert "corruption" in do("study init made --from elsewhere --data toy").out
-    found = study.read_study(target)
-    assert {(run.folder, each.name, each.role) for run in found.runs for each in run.sets} == {
-        ("a/seed3", "val", "validation"), ("a/seed3", "iid", "test"), ("a/seed3", "corruption-2", "shift"),
-        ("b/seed0", "far", "ood"),
+    found = study.read_study(tmp_path / "made")
+    assert {(run.folder, run.seed, each.name, each.role) for run in found.runs for each in run.sets} == {
+        ("a/seed3", 3, "val", "validation"), ("a/seed3", 3, "iid", "test"), ("a/seed3", 3, "corruption-2", "shift"),
+        ("b/seed0", 0, "far", "ood"),
     }  # fmt: skip
-    assert [run.seed for run in found.runs] == [3, 0]
-    assert next(each.shift for each in found.runs[0].sets if each.role == "shift") == {"kind": "corruption", "level": 2}
+    (shift,) = (each.shift for each in found.runs[0].sets if each.role == "shift")
+    assert shift == {"kind": "corruption", "level": 2}
     assert found.outputs("a", "seed3", "iid").fingerprint == outputs(1).fingerprint
     (tmp_path / "more.csv").write_text("label,prediction,conf\n1,1,0.9\n0,1,0.2\n")
     do("study add made more.csv --predictions prediction --confidence conf --model c --set test")
-    assert study.read_study(target).models() == ["a", "b", "c"]
+    assert study.read_study(tmp_path / "made").models() == ["a", "b", "c"]
     do("study init made", 2)
-
-
-@pytest.mark.parametrize(("seconds", "text"), [(90, "90 s"), (5400, "90.0 minutes"), (9000, "2.5 hours")])
-def test_the_time_that_it_takes_is_said_in_its_unit(seconds, text, tmp_path, monkeypatch):
-    """In minutes from two of them on, and in hours from two of them on."""
-    said = []
-    monkeypatch.setattr("abstain.study._evaluate._rate", lambda _: seconds / 50)
-    monkeypatch.setattr("abstain.study._evaluate._PER_BYTE", 0.0)
-    study.add_outputs(tmp_path, outputs(0, 50), model="ce", set="test")
-    study.evaluate(tmp_path, scores=["one"], metrics=["accuracy"], workers=1, progress=said.append)
-    assert f"about {text} in 1 process" in said[0]
-
-
-def test_scores_of_passes_are_judged_by_their_own_predictions(tmp_path):
-    """By the mean, by the votes or by the logits, in one set."""
-    made = outputs(3, 200, passes=True)
-    study.add_outputs(tmp_path, made, model="mc", set="test")
-    names = ["pass_msp", "pass_vote_agreement", "msp"]
-    found = study.evaluate(tmp_path, scores=names, metrics=["accuracy"]).means("accuracy")
-    predicted = [abstain.scores.pass_predictions(made), abstain.scores.pass_predictions(made, method="votes"),
-                 np.argmax(made.logits, axis=1)]  # fmt: skip
-    expected = [np.mean(each == made.labels) for each in predicted]
-    assert len(set(expected)) == 3
-    assert {each.score: each.value for each in found} == pytest.approx(dict(zip(names, expected, strict=True)))
-    one = study.evaluate(tmp_path, scores=["msp"], metrics=["accuracy"]).verdict
-    assert not any(each.kind == "selected_here" for each in one.caveats)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX")

@@ -31,6 +31,8 @@ def saved(folder, run=RUN):
 
 def test_round_trip(tmp_path):
     """What was entered is read; outputs too, OOD ones without labels; a run takes the place of its elder."""
+    refused(FileNotFoundError, r"test.npz: is not there; write the outputs before", add_run, tmp_path, RUN)
+    assert not (tmp_path / "study.json").exists()
     test, _ = saved(tmp_path)
     add_run(tmp_path, RUN)
     study = read_study(tmp_path / "study.json")
@@ -45,12 +47,6 @@ def test_round_trip(tmp_path):
     assert read_study(tmp_path).models() == ["ce", "sure"]
 
 
-def test_files_come_before_their_entry(tmp_path):
-    """A manifest never names what is not there."""
-    refused(FileNotFoundError, r"test.npz: is not there; write the outputs before", add_run, tmp_path, RUN)
-    assert not (tmp_path / "study.json").exists()
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -62,7 +58,6 @@ def test_files_come_before_their_entry(tmp_path):
     ],
 )
 def test_manifests_that_cannot_be_read(text, message, tmp_path):
-    """The file, what is wrong, and what to do."""
     (tmp_path / "study.json").write_text(text, encoding="utf-8")
     refused(ValueError, message, read_study, tmp_path)
 
@@ -77,10 +72,12 @@ def test_names_and_rows_are_checked(tmp_path):
         refused(ValueError, message, make)
     saved(tmp_path)
     add_run(tmp_path, replace(RUN, sets=(SavedSet("test", "test", 5),)))
-    study = read_study(tmp_path)
-    refused(ValueError, r"has 4 rows, but study.json says 5", study.outputs, "ce", "seed0", "test")
-    refused(ValueError, "run='ce/seed1' is not known; did you mean 'ce/seed0'", study.outputs, "ce", "seed1", "test")
-    refused(ValueError, "set='text' is not known; did you mean 'test'", study.outputs, "ce", "seed0", "text")
+    for run, name, message in (
+        ("seed0", "test", r"has 4 rows, but study.json says 5"),
+        ("seed1", "test", "run='ce/seed1' is not known; did you mean 'ce/seed0'"),
+        ("seed0", "text", "set='text' is not known; did you mean 'test'"),
+    ):
+        refused(ValueError, message, read_study(tmp_path).outputs, "ce", run, name)
 
 
 def test_processes_that_add_at_the_same_time(tmp_path):
@@ -129,8 +126,7 @@ def test_few_labels_need_a_plan(tmp_path, do):
     plan = abstain.plan_labels(score, n=60, seed=0)
     source, target = tmp_path / "outputs", tmp_path / "study"
     source.mkdir()
-    labels = ["" if stage == 0 else str(int(k % 3 == 0)) for k, stage in enumerate(plan.stage)]
-    rows = [f"{label},0,{sure}" for label, sure in zip(labels, score, strict=True)]
+    rows = [f"{'' if stage == 0 else 1},0,{sure}" for stage, sure in zip(plan.stage, score, strict=True)]
     (source / "test.csv").write_text("\n".join(["label,prediction,confidence", *rows]) + "\n")
     words = "has a label in 60 of 300 rows, and only a plan says how these were chosen"
     refused(ValueError, words, init_study, target, source)
