@@ -66,10 +66,10 @@ def test_one_call_against_plain_loops(seed):
     rng = np.random.default_rng(seed)
     chance = np.where(score > 0.5, 0.5, 1.0) if seed % 2 else np.ones(1500)
     loss = np.where(rng.random(1500) < chance, loss, np.nan)
-    size = 3 if seed > 3 else 1
-    live = fresh(max_cluster=size)
+    size, scale = 3 if seed > 3 else 1, 2.0 if seed in (2, 5) else 1.0  # losses and limit in other units
+    live = fresh(max_cluster=size, max_loss=scale, risk=0.05 * scale)
     live.groups[""].smallest = 0.5 if seed % 2 else 1.0
-    live.update(score, loss, label_probability=chance, clusters=np.arange(1500) // size)
+    live.update(score, scale * loss, label_probability=chance, clusters=np.arange(1500) // size)
     assert list(live.certified[""]) == plain_certified(score, loss, chance, 0.5 if seed % 2 else 1.0, size)
     if seed == 0:
         live = fresh(thresholds=[0.5])
@@ -168,6 +168,7 @@ def test_restart_begins_anew_with_a_share_of_delta():
     """After a restart no row counts and nothing is certified; no more restarts than were provided for."""
     live = fresh(restarts=1, audit=0.2)
     assert live.groups[""].share == pytest.approx(0.025)
+    assert fresh(restarts=2).groups[""].share == pytest.approx(0.05 / 3)
     live.update(*rows(4000, 6))
     assert live.certified[""]
     live.restart()

@@ -125,22 +125,6 @@ def test_audited_rows_that_wait_at_a_restart_count_later():
     assert live.result().groups[""].rows == 4
 
 
-def test_losses_in_other_units_and_two_restarts():
-    """Losses and limit in units of a half certify the same; each restart counts as one."""
-    rng, grid = np.random.default_rng(8), [0.9, 0.7, 0.5, 0.3]
-    plain, twice = (LiveCertificate(risk=0.05 * k, thresholds=grid, restarts=2, max_loss=1.0 * k) for k in (1, 2))
-    for _ in range(2):
-        score = rng.random(4000)
-        loss = (rng.random(4000) < 0.2 * (1 - score)).astype(float)
-        for k, live in ((1, plain), (2, twice)):
-            live.update(score, k * loss)
-        assert twice.certified == plain.certified
-        assert 0 < len(plain.certified[""]) < 4
-        plain.restart()
-        twice.restart()
-    refused(ValueError, "restarts=2 were provided for", plain.restart)
-
-
 # ---------------------------------------------------------------------- processes and frames
 
 

@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 
 from abstain.inference import clopper_pearson
-from abstain.monitoring import Evidence, Monitor
+from abstain.monitoring import Detector, Evidence, Monitor
+from abstain.monitoring._evidence import PIECE
 from abstain.policy import Calibration, Guarantee, Objective, Policy
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # equal rows, and rows that depend on each other
@@ -55,6 +56,15 @@ def test_evidence_is_the_sum_over_starts(limit):
     values = np.random.default_rng(11).choice([0.0, 0.3, 1.0], 120, p=[0.7, 0.2, 0.1])
     values[60:70] = 1.0
     np.testing.assert_allclose(Evidence(limit).update(values), np.log(evidence(values, limit)), rtol=1e-10, atol=1e-12)
+
+
+def test_a_detector_of_a_long_stream_signals_where_the_sum_says():
+    """More values than are played at once, and many signals among them."""
+    values = (np.random.default_rng(4).random(3 * PIECE + 5) < 0.08) * 1.0
+    path, signals = Detector(0.05, 2000.0).update(values)
+    wanted, at = changes(values, 0.05, 2000.0)
+    assert (signals, len(at) > 5, max(at) > PIECE) == (at, True, True)
+    np.testing.assert_allclose(path, np.log(wanted), rtol=1e-9, atol=1e-9)
 
 
 def policy(kind, calibration):

@@ -6,7 +6,7 @@ from scipy import stats
 
 import abstain
 from abstain.monitoring import Monitor, monitor
-from abstain.monitoring._evidence import PIECE, Bets, Detector, Evidence
+from abstain.monitoring._evidence import Bets, Detector, Evidence
 from tests.refusal import refused
 from tests.tiers import repeated
 
@@ -91,23 +91,3 @@ def test_false_signals_are_as_rare_as_the_run_length_says():
         signals = Detector(0.05, 300.0).update((rng.random(1500) < 0.05) * 1.0)[1]
         first.append(signals[0] + 1 if signals else 1500)  # cut: the true mean is larger
     assert np.mean(first) >= 300.0 - 3 * np.std(first) / np.sqrt(300)
-
-
-@pytest.mark.parametrize("share", [None, 0.2])
-def test_a_detector_of_a_long_stream_signals_as_one_of_its_days(share):
-    """More values than are played at once, many signals among them: whole, and in pieces of any size."""
-    rng = np.random.default_rng(4)
-    n = 3 * PIECE + 5
-    values = (rng.random(n) < 0.08) * 1.0
-    begins = np.ones(n, dtype=bool) if share is None else rng.random(n) < share
-    whole, apart = Detector(0.05, 2000.0), Detector(0.05, 2000.0)
-    path, signals = whole.update(values, begins)
-    assert len(signals) > 5
-    assert max(signals) > PIECE
-    first, later = [], 0
-    for rows in np.split(np.arange(n), np.sort(rng.choice(np.flatnonzero(begins), 30))):
-        each, found = apart.update(values[rows], begins[rows])
-        first.append(each)
-        later += len(found)
-    assert later == len(signals)
-    np.testing.assert_array_equal(np.concatenate(first), path)
