@@ -77,7 +77,8 @@ def plain(value):
     if isinstance(value, float):
         return float(f"{value:.12g}") if math.isfinite(value) else str(value)
     if isinstance(value, str):
-        return value if value.count(" ") < 3 else " ".join(re.findall(r"\d[\d.,]*\d|\d", value)) or "..."
+        numbers = " ".join(re.findall(r"\d[\d.,]*\d|\d", value)) or "..."
+        return value if value.count(" ") < 3 else numbers + ";" * value.count(";")  # as many as there are notes
     if value is None or isinstance(value, int):
         return value
     if isinstance(value, Mapping):

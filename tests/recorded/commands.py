@@ -4,6 +4,8 @@ import json
 import re
 import shlex
 import warnings
+from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +13,7 @@ import polars as pl
 from click.testing import CliRunner
 
 from abstain.cli import run
-from tests.recorded.sources import NAMES, column, said, softmax
+from tests.recorded.sources import NAMES, column, folder, said, softmax
 
 #: What depends on the day and on versions of libraries, and what is long and follows from the rest.
 LEFT_OUT = {"abstain", "numpy", "python", "versions", "created", "digest", "sketch", "source", "bins"}
@@ -35,13 +37,16 @@ def rows(seed, n, *, shift=0.0):
     return pl.DataFrame(frame | {"vague": rng.random(n).round(3)})
 
 
+@contextmanager
 def files():
-    """Write rows to choose from, other ones of the same model and of a worse one, and rows out of distribution."""
-    rows(1, 300).write_csv("a.csv")
-    rows(2, 250).write_csv("b.csv")
-    rows(3, 250, shift=1.2).write_csv("worse.csv")
-    rows(1, 300).with_columns(conf=pl.Series(rows(1, 300, shift=0.5)["conf"])).write_csv("model.csv")
-    rows(4, 120, shift=2.2).drop(*TRUTH).write_csv("ood.csv")
+    """Work where there are rows to choose from, other ones of this and of a worse model, and of no class."""
+    with folder():
+        rows(1, 300).write_csv("a.csv")
+        rows(2, 250).write_csv("b.csv")
+        rows(3, 250, shift=1.2).write_csv("worse.csv")
+        rows(1, 300).with_columns(conf=pl.Series(rows(1, 300, shift=0.5)["conf"])).write_csv("model.csv")
+        rows(4, 120, shift=2.2).drop(*TRUTH).write_csv("ood.csv")
+        yield
 
 
 def told(value):
@@ -77,23 +82,11 @@ def done(line):
         document = told(json.loads(printed))
     except ValueError:
         document = said(printed)
-    new = [
-        path
-        for path in sorted(Path().rglob("*"))
-        if path.is_file()
-        and not {"units", "__pycache__"} & set(path.parts)
-        and old.get(path) != path.stat().st_mtime_ns
-    ]
-    parts = printed.count("\n\n")
+    every = [each for each in sorted(Path().rglob("*")) if not {"units", "__pycache__"} & set(each.parts)]
+    new = [each for each in every if each.is_file() and old.get(each) != each.stat().st_mtime_ns]
     next_ = [each.split() for each in re.findall(r"^ *(?:next:|abstain ).*(?:\n  .*)*", printed, re.MULTILINE)]
-    return [
-        code,
-        document,
-        parts,
-        next_,
-        [said(each) for each in spoken.splitlines() if " units, " not in each],  # with the time that these may take
-        {str(path): _of_file(path) for path in new},
-    ]
+    words = [said(each) for each in spoken.splitlines() if " units, " not in each]  # with the time that these may take
+    return [code, document, printed.count("\n\n"), next_, words, {str(path): _of_file(path) for path in new}]
 
 
 def heads_of(name):
@@ -104,6 +97,27 @@ def heads_of(name):
     return re.findall(r"^(?:[A-Z][^:\n]*:$|  (?:-\w, )?--[\w-]+|  [a-z]+(?= {2,}))", printed, re.MULTILINE)
 
 
-def all_of(*lines):
-    """Return what each of some commands leaves behind, one after the other in one folder."""
-    return {line: done(line) for line in lines}
+def all_of(text):
+    """Return what commands leave behind, several in a line by '|', with a shared start before ' : '."""
+    found, start = {}, ""
+    for row in text.strip().splitlines():
+        start = start if row.strip()[0] == "|" else ""
+        for each in row.strip().lstrip("| ").split(" | "):
+            start, end = each.split(" : ") if " : " in each else (start, each)
+            line = f"{start} {end}".strip()
+            found[line] = done(line)
+    return found
+
+
+def ran(setting):
+    """Record of a case what the commands that it returns leave behind in a setting."""
+
+    def made(case):
+        @wraps(case)
+        def found():
+            with setting():
+                return all_of(case())
+
+        return found
+
+    return made

@@ -26,60 +26,46 @@ def _new(seed, n, shift, graded):
 
 def audits():
     """Return audits of thresholds by kind, level, groups and number of rows."""
-    for kind, options in KINDS.items():
-        graded = kind == "bound"
-        made = abstain.choose_threshold(**chosen(easy(1, 1500, graded=graded, share=0.5)), **options)
-        for n, shift in product((1, 25, 800), (0.0, 0.06, 0.4)):
-            p, level = _new(n, n, shift, graded), 0.6 if shift == 0.06 else 0.95
-            for each in ((), ("groups",)):
-                seen = abstain.audit(made, **chosen(p, *each), level=level)
-                yield f"{kind} {n} {shift} {each}", whole(seen, "verdict", "level")
+    for (kind, options), n, shift in product(KINDS.items(), (1, 25, 800), (0.0, 0.06, 0.4)):
+        made = abstain.choose_threshold(**chosen(easy(1, 1500, graded=kind == "bound", share=0.5)), **options)
+        p, level = _new(n, n, shift, kind == "bound"), 0.6 if shift == 0.06 else 0.95
+        for each in ((), ("groups",)):
+            yield whole(abstain.audit(made, **chosen(p, *each), level=level), "verdict", "level")
 
 
 def audits_of_groups_and_clusters():
     """Return audits of guarantees about each group, about clusters, and about rows of clusters; of policies, too."""
-    p = easy(2, 2400, share=0.8)
-    grouped = {"groups": abstain.choose_threshold(**chosen(p, "groups"), risk=0.1, delta=0.1)}
-    grouped["policy"] = grouped["groups"].policy(score="s", group="g")
-    rows = chosen(p, "clusters")
-    clustered = {"clusters": abstain.choose_threshold(**rows, risk=0.16, delta=0.2)}
-    clustered["rows"] = abstain.choose_threshold(**rows, risk=0.16, delta=0.2, max_cluster=13)
+    p, limits = easy(2, 2400, share=0.8), {"risk": 0.16, "delta": 0.2}
+    found = abstain.choose_threshold(**chosen(p, "groups"), risk=0.1, delta=0.1)
+    made = [abstain.choose_threshold(**chosen(p, "clusters"), **limits, **more) for more in ({}, {"max_cluster": 13})]
     for n, shift in product((30, 900), (0.0, 0.03, 0.4)):
         q = _new(n, n, shift, False)
         q["confidence"][::11] = np.nan
-        for name, one in grouped.items():
+        for one in (found, found.policy(score="s", group="g")):
             seen = abstain.audit(one, **chosen(q, "groups"))
-            yield f"{name} {n} {shift}", [whole(seen), said(seen)]
-        for (name, one), more in product(clustered.items(), ((), ("groups",))):
-            seen = tried(abstain.audit, one, **chosen(q, "clusters", *more), nan_policy="drop")
-            yield f"{name} {n} {shift} {more}", whole(seen, "verdict")
+            yield [whole(seen), said(seen)]
+        for one, more in product(made, ((), ("groups",))):
+            yield whole(tried(abstain.audit, one, **chosen(q, "clusters", *more), nan_policy="drop"), "verdict")
 
 
 def rows_that_were_used_before():
-    """Return the warnings of an audit on rows of the calibration, by how many and how often scores tie."""
+    """Return the warnings of an audit on rows of the calibration, and of a certificate on rows of a selection."""
+
+    def mixed(n, share, old, new):
+        return {name: np.where(np.arange(n) < share * n, old[name], new[name]) for name in old}
+
     for n, steps in product((6, 30, 300, 900), (0, 11, 2000)):
-        p = chosen(easy(n, n, steps=steps))
+        p, fresh = (chosen(easy(n + k, n, steps=steps)) for k in (0, 1))
         made = abstain.choose_threshold(**p, coverage=0.5)
-        fresh = chosen(easy(n + 1, n, steps=steps))
-        for share in (0.0, 0.1, 0.25, 0.6, 1.0):
-            kept = np.arange(n) < share * n
-            mixed = {name: np.where(kept, p[name], fresh[name]) for name in p}
-            yield f"{n} {steps} {share}", warned(abstain.audit, made, **mixed)[1]
-        half = {name: p[name][: n // 2] for name in p}
-        twice = {name: np.concatenate([p[name], fresh[name], fresh[name] + 0.0]) for name in p}
-        yield f"{n} {steps} half", [warned(abstain.audit, made, **rows)[1] for rows in (half, twice)]
-
-
-def rows_of_a_selection():
-    """Return the warnings of a certificate on rows on which a score was selected."""
+        parts = [mixed(n, share, p, fresh) for share in (0.0, 0.1, 0.25, 0.6, 1.0)]
+        parts += [{name: p[name][: n // 2] for name in p}]
+        parts += [{name: np.concatenate([p[name], fresh[name], fresh[name] + 0.0]) for name in p}]
+        yield [warned(abstain.audit, made, **rows)[1] for rows in parts]
     for n, steps in product((60, 400), (0, 9)):
-        p = chosen(easy(7000 + n + steps, n, steps=steps))
-        fresh = chosen(easy(7001 + n + steps, n, steps=steps))
+        p, fresh = (chosen(easy(7000 + k + n + steps, n, steps=steps)) for k in (0, 1))
         thresholds.remember_selection(**p)
-        for share in (0.0, 0.15, 0.2, 0.3, 1.0):
-            kept = np.arange(n) < share * n
-            mixed = {name: np.where(kept, p[name], fresh[name]) for name in p}
-            yield f"{n} {steps} {share}", warned(abstain.choose_threshold, **mixed, risk=0.2, delta=0.1)[1]
+        parts = [mixed(n, share, p, fresh) for share in (0.0, 0.15, 0.2, 0.3, 1.0)]
+        yield [warned(abstain.choose_threshold, **rows, risk=0.2, delta=0.1)[1] for rows in parts]
 
 
 def levels_that_are_certified():

@@ -10,6 +10,11 @@ from tests.recorded import rows_of, shown, tried
 from tests.recorded.populations import models, rows, scores_and_rows
 
 
+def _given(p, names):
+    """Return the columns of a design."""
+    return {name: p["groups" if name == "strata" else name] for name in names}
+
+
 def scores_under_one_loss():
     """Return comparisons by metric and adjustment, as they are shown."""
     scores, p = scores_and_rows(51, 90, 3)
@@ -17,19 +22,18 @@ def scores_under_one_loss():
         for adjust in ("holm", "max-t", "none")[: 3 if metric == "augrc" else 2]:
             method = "influence" if adjust == "max-t" and "coverage_at_risk" not in metric else "auto"
             result = abstain.compare(p["loss"], scores, metric, adjust=adjust, n_resamples=60, method=method, rng=1)
-            yield f"{metric} {adjust}", shown(result) if adjust == "holm" else result.rows()
+            yield shown(result) if adjust == "holm" else result.rows()
 
 
 def designs():
     """Return comparisons with weights, clusters and strata, by each method."""
     scores, p = scores_and_rows(52, 50, 2, steps=20)
-    for metric in ("augrc", "auroc_f", "selective_accuracy(coverage=0.6)"):
-        for method in ("auto", "influence", "bootstrap", "permutation")[: 4 if metric == "augrc" else 3]:
-            for names in ((), ("sample_weight",), ("clusters",), ("strata",), ("sample_weight", "clusters")):
-                given = {name: p["groups" if name == "strata" else name] for name in names}
-                options = {"method": method, "n_resamples": 40, "n_permutations": 49, "level": 0.9}
-                result = tried(abstain.compare, p["loss"], scores, metric, **given, **options)
-                yield f"{metric} {method} {names}", rows_of(result)
+    metrics, methods = ("augrc", "auroc_f", "selective_accuracy(coverage=0.6)"), ("auto", "influence", "bootstrap")
+    cases = [*product(metrics, methods), ("augrc", "permutation")]
+    columns = ((), ("sample_weight",), ("clusters",), ("strata",), ("sample_weight", "clusters"))
+    for (metric, method), names in product(cases, columns):
+        options = {"method": method, "n_resamples": 40, "n_permutations": 49, "level": 0.9, **_given(p, names)}
+        yield rows_of(tried(abstain.compare, p["loss"], scores, metric, **options))
 
 
 def models_and_runs():
@@ -38,110 +42,89 @@ def models_and_runs():
         losses, scores = models(53 + runs, 120, runs)
         for metric, paired in product(("augrc", "risk", "accuracy", "auroc_f", "naugrc"), (None, True, False)):
             given = {"paired_runs": paired, "method": "auto" if metric == "augrc" else "influence"}
-            yield f"{runs} {metric} {paired}", rows_of(tried(abstain.compare, losses, scores, metric, **given))
-        yield f"{runs} one loss", shown(abstain.compare(losses["x"], scores, "augrc", n_permutations=49))
-        cluster = abstain.compare(
-            losses, scores, "augrc", clusters=np.arange(120) // 5, sample_weight=1.0 + np.arange(120) % 2
-        )
-        yield f"{runs} clusters", shown(cluster)
+            yield rows_of(tried(abstain.compare, losses, scores, metric, **given))
+        yield shown(abstain.compare(losses["x"], scores, "augrc", n_permutations=49))
+        units = {"clusters": np.arange(120) // 5, "sample_weight": 1.0 + np.arange(120) % 2}
+        yield shown(abstain.compare(losses, scores, "augrc", **units))
     uneven = {"x": losses["x"], "y": losses["y"][:3]}, {"x": scores["x"], "y": scores["y"][:3]}
-    yield "uneven runs", shown(abstain.compare(*uneven, "augrc", paired_runs=False))
+    yield shown(abstain.compare(*uneven, "augrc", paired_runs=False))
 
 
 def edges():
     """Return comparisons with the same ranking, no or few errors, only errors, one error apart, and graded losses."""
-    n = np.arange(60)
+    n, more = np.arange(60), {"n_permutations": 49}
     scores = {"a": (7.0 * n) % 60, "b": (11.0 * n) % 60, "same": 2.0 * ((7.0 * n) % 60)}
     for k, metric in product((0, 1, 2, 5, 59, 60), ("augrc", "auroc_f", "risk", "aurc")):
-        result = tried(abstain.compare, (n < k) * 1.0, scores, metric, n_permutations=49)
-        yield f"{k} {metric}", rows_of(result)
-        losses = {"a": (n < k) * 1.0, "b": (n <= k) * 1.0}
-        two = {name: scores[name] for name in "ab"}
+        yield rows_of(tried(abstain.compare, (n < k) * 1.0, scores, metric, **more))
+        losses, two = {"a": (n < k) * 1.0, "b": (n <= k) * 1.0}, {name: scores[name] for name in "ab"}
         for method in ("auto", "influence"):
-            result = tried(abstain.compare, losses, two, metric, n_permutations=49, method=method)
-            yield f"{k} apart {metric} {method}", rows_of(result)
+            yield rows_of(tried(abstain.compare, losses, two, metric, method=method, **more))
     graded, p = scores_and_rows(54, 90, 2, graded=True)
     for metric in ("augrc", "aurc", "selective_risk(coverage=0.7)", "risk"):
-        yield f"graded {metric}", tried(abstain.compare, 5.0 * p["loss"], graded, metric, n_permutations=49)
+        yield tried(abstain.compare, 5.0 * p["loss"], graded, metric, **more)
 
 
 def margins():
     """Return tests of non-inferiority and equivalence, by margin, design and runs."""
     scores, p = scores_and_rows(55, 200, 2)
-    for metric, margin in product(("augrc", "auroc_f", "aurc", "selective_risk(coverage=0.5)"), (0.003, 0.05)):
-        for claim in ("non-inferior", "equivalent"):
-            for names in ((), ("sample_weight",), ("clusters",), ("strata",)):
-                given = {name: p["groups" if name == "strata" else name] for name in names}
-                options = {"margin": margin, "claim": claim, "level": 0.9}
-                result = tried(inference.non_inferiority, p["loss"], scores, metric, **options, **given)
-                whole = metric == "augrc" and not names
-                yield f"{metric} {margin} {claim} {names}", shown(result) if whole else rows_of(result)
-    for runs in (0, 3):
-        losses, found_by = models(56 + runs, 150, runs)
-        for metric, paired in product(("augrc", "risk", "naugrc"), (None, True, False)):
-            given = {"margin": 0.02, "paired_runs": paired}
-            result = tried(inference.non_inferiority, losses, found_by, metric, **given)
-            yield f"{runs} {metric} {paired}", rows_of(result)
+    metrics = ("augrc", "auroc_f", "aurc", "selective_risk(coverage=0.5)")
+    columns = ((), ("sample_weight",), ("clusters",), ("strata",))
+    for metric, margin, claim, names in product(metrics, (0.003, 0.05), ("non-inferior", "equivalent"), columns):
+        options = {"margin": margin, "claim": claim, "level": 0.9, **_given(p, names)}
+        result = tried(inference.non_inferiority, p["loss"], scores, metric, **options)
+        yield shown(result) if metric == "augrc" and not names else rows_of(result)
+    for runs, metric, paired in product((0, 3), ("augrc", "risk", "naugrc"), (None, True, False)):
+        given = {"margin": 0.02, "paired_runs": paired}
+        yield rows_of(tried(inference.non_inferiority, *models(56 + runs, 150, runs), metric, **given))
     same = {"a": scores["a"], "b": 2.0 * scores["a"]}
-    yield "same", shown(inference.non_inferiority(p["loss"], same, "augrc", margin=0.01))
+    yield shown(inference.non_inferiority(p["loss"], same, "augrc", margin=0.01))
     one = {"a": p["loss"], "b": np.where(np.arange(200) == 7, 1.0 - p["loss"], p["loss"])}
-    for metric in ("augrc", "risk", "accuracy"):
-        yield f"one apart {metric}", rows_of(inference.non_inferiority(one, same, metric, margin=0.01))
+    yield [rows_of(inference.non_inferiority(one, same, each, margin=0.01)) for each in ("augrc", "risk", "accuracy")]
 
 
 def groups():
     """Return comparisons of groups, as they are shown."""
-    for seed in (57, 58):
+    cases = ["augrc", "risk", "auroc_f", "accuracy", "coverage_at_risk(risk=0.2)", "selective_risk(coverage=0.5)"]
+    for seed, metric, names in product((57, 58), cases, ((), ("sample_weight",), ("clusters",))):
         p = rows(seed, 240, steps=0 if seed == 57 else 15)
+        p["clusters"] = np.char.add(p["groups"].astype(str), p["clusters"].astype(str))
         loss = np.where((p["groups"] == "b") & (p["other"] < 0.5), 1.0, p["loss"])
-        cases = ["augrc", "risk", "auroc_f", "accuracy", "coverage_at_risk(risk=0.2)", "selective_risk(coverage=0.5)"]
-        for metric, names in product(cases, ((), ("sample_weight",), ("clusters",))):
-            within = np.char.add(p["groups"].astype(str), p["clusters"].astype(str))
-            given = {name: within if name == "clusters" else p[name] for name in names}
-            options = {"level": 0.9 if seed == 58 else 0.95, "n_resamples": 40}
-            result = tried(inference.compare_groups, loss, p["confidence"], p["groups"], metric, **given, **options)
-            yield f"{seed} {metric} {names}", rows_of(result) if seed == 58 or names else shown(result)
+        options = {"level": 0.9 if seed == 58 else 0.95, "n_resamples": 40, **_given(p, names)}
+        result = tried(inference.compare_groups, loss, p["confidence"], p["groups"], metric, **options)
+        yield rows_of(result) if seed == 58 or names else shown(result)
     n = np.arange(90)
     for k, metric in product((0, 1, 30, 90), ("augrc", "risk", "auroc_f")):
-        result = tried(inference.compare_groups, (n < k) * 1.0, (7.0 * n) % 90, n % 3 + (n > 80), metric)
-        yield f"{k} {metric}", shown(result)
+        yield shown(tried(inference.compare_groups, (n < k) * 1.0, (7.0 * n) % 90, n % 3 + (n > 80), metric))
 
 
 def rankings():
     """Return ranking studies with letters, agreement and ranks of resamples."""
-    for steps, names in ((0, ()), (12, ("sample_weight",)), (12, ("clusters",)), (0, ("strata",))):
+    cases = [(0, (), "holm"), (0, (), "none"), (0, ("strata",), "holm"), (0, ("strata",), "none")]
+    for steps, names, adjust in [*cases, (12, ("sample_weight",), "max-t"), (12, ("clusters",), "max-t")]:
         scores, p = scores_and_rows(59 + steps, 60, 3, steps=steps)
-        given = {name: p["groups" if name == "strata" else name] for name in names}
-        for adjust in ("holm", "none") if steps == 0 else ("max-t",):
-            metrics = ["augrc", "auroc_f", "aurc"]
-            metrics += [*(("coverage_at_risk(risk=0.2)",) if adjust == "none" and not names else ())]
-            result = abstain.ranking_study(p["loss"], scores, metrics, adjust=adjust, n_resamples=100, rng=4, **given)
-            ranks = [result.wilcoxon_over_resamples(metric) for metric in metrics[:2]]
-            kendall = [result.kendall(), result.kendall("aurc", "auroc_f"), tried(result.kendall, "augrc", "nothing")]
-            yield f"{steps} {names} {adjust}", [shown(result) if adjust == "holm" else result, ranks, kendall]
+        metrics = ["augrc", "auroc_f", "aurc", *["coverage_at_risk(risk=0.2)"] * (adjust == "none" and not names)]
+        given = {"adjust": adjust, "n_resamples": 100, "rng": 4, **_given(p, names)}
+        result = abstain.ranking_study(p["loss"], scores, metrics, **given)
+        yield [shown(result) if adjust == "holm" else result, result.kendall(), result.kendall("aurc", "auroc_f")]
+        yield [tried(result.kendall, "augrc", "nothing"), *map(result.wilcoxon_over_resamples, metrics[:2])]
     for runs in (0, 3):
-        losses, found_by = models(60 + runs, 90, runs)
-        result = abstain.ranking_study(losses, found_by, n_resamples=100, level=0.8)
-        yield f"models {runs}", [shown(result), result.kendall(), result.wilcoxon_over_resamples("augrc")]
+        result = abstain.ranking_study(*models(60 + runs, 90, runs), n_resamples=100, level=0.8)
+        yield [shown(result), result.kendall(), result.wilcoxon_over_resamples("augrc")]
 
 
 def permutations():
     """Return permutation tests: all swaps and random ones, ranks and raw scores, clusters and weights."""
-    for n in (6, 10, 40):
-        scores, p = scores_and_rows(61 + n, n, 2, steps=5 if n == 10 else 0)
-        loss = np.where(np.arange(n) % 4 == 1, 1.0, p["loss"])
-        for metric in ("augrc", "auroc_f", "cwsa", "selective_risk(threshold=0.5)", "brier_confidence"):
-            for names in ((), ("sample_weight",), ("clusters",))[: 3 if n < 40 else 1]:
-                one, other = (np.clip(each, 0.0, 1.0) for each in scores.values())
-                given = {name: p[name] for name in names}
-                options = {"n_permutations": 120, "rng": 6}
-                at = f"{n} {metric} {names}"
-                yield at, tried(inference.permutation_test, loss, one, other, metric, **options, **given)
-                pair = loss, np.roll(loss, 1)
-                yield f"{at} two", tried(inference.permutation_test, pair, one, other, metric, **options, **given)
-                found = tried(inference.permutation_test, pair, one, 40.0 * other - 3.0, metric, **options)
-                yield f"{at} scales", found
-    yield "same", inference.permutation_test([0, 1, 0, 1], [1, 2, 3, 4], [2, 4, 6, 8])
+    metrics = ("augrc", "auroc_f", "cwsa", "selective_risk(threshold=0.5)", "brier_confidence")
+    for n, metric, names in product((6, 10, 40), metrics, ((), ("sample_weight",), ("clusters",))):
+        if n < 40 or not names:
+            scores, p = scores_and_rows(61 + n, n, 2, steps=5 if n == 10 else 0)
+            loss = np.where(np.arange(n) % 4 == 1, 1.0, p["loss"])
+            one, other = (np.clip(each, 0.0, 1.0) for each in scores.values())
+            pair, options = (loss, np.roll(loss, 1)), {"n_permutations": 120, "rng": 6}
+            for each in (loss, pair):
+                yield tried(inference.permutation_test, each, one, other, metric, **options, **_given(p, names))
+            yield tried(inference.permutation_test, pair, one, 40.0 * other - 3.0, metric, **options)
+    yield inference.permutation_test([0, 1, 0, 1], [1, 2, 3, 4], [2, 4, 6, 8])
 
 
 N = np.arange(80)
@@ -156,70 +139,52 @@ def _moved(number, up, rng):
 
 def _pairs(losses, scores, metric, **options):
     """Return what is compared by swaps and without, and with a margin."""
-    auto, without = (
-        rows_of(tried(abstain.compare, losses, scores, metric, method=method, **options))
-        for method in ("auto", "influence")
-    )
-    return [auto, without, rows_of(tried(inference.non_inferiority, losses, scores, metric, margin=0.03, **options))]
+    both = [tried(abstain.compare, losses, scores, metric, method=each, **options) for each in ("auto", "influence")]
+    margin = tried(inference.non_inferiority, losses, scores, metric, margin=0.03, **options)
+    return [rows_of(each) for each in (*both, margin)]
 
 
 def moved_in_one_direction():
     """Return comparisons of a score with one that moves few or many rows up or down, by how many errors there are."""
-    rng, found = np.random.default_rng(151), {}
+    rng = np.random.default_rng(151)
     for errors in (0, 2, 12, 30, 78):
         loss = np.isin(N, rng.permutation(80)[:errors]) * 1.0
         for number, up in product((1, 10, 60), (True, False)):
-            scores = {"new": _moved(number, up, rng), "old": SCORE}
-            found[f"{errors} {number} {up}"] = _pairs(loss, scores, "augrc")
-        large = _pairs(4.0 * loss, {"new": _moved(20, errors < 10, rng), "old": SCORE}, "augrc")
-        found[f"{errors} large losses"] = large[:2]
+            yield _pairs(loss, {"new": _moved(number, up, rng), "old": SCORE}, "augrc")
+        yield _pairs(4.0 * loss, {"new": _moved(20, errors < 10, rng), "old": SCORE}, "augrc")[:2]
         for metric in ("aurc", "risk", "selective_accuracy(coverage=0.6)"):
-            found[f"{errors} {metric}"] = _pairs(loss, {"new": _moved(20, True, rng), "old": SCORE}, metric)
-    return found
+            yield _pairs(loss, {"new": _moved(20, True, rng), "old": SCORE}, metric)
 
 
 def moved_in_clusters():
     """Return the same in clusters of equal and of unequal size, with weights and strata."""
-    rng, found = np.random.default_rng(152), {}
-    designs = {
-        "fours": {"clusters": N // 4}, "unequal": {"clusters": np.sqrt(4.0 * N) // 1}, "few": {"clusters": N // 16},
-        "weights": {"sample_weight": 1.0 + N % 3}, "strata": {"strata": N % 2},
-        "both": {"clusters": N // 4, "sample_weight": np.where(N % 7 == 3, 0.0, 1.0 + N % 2)},
-    }  # fmt: skip
-    for errors in (0, 5, 40):
-        loss = (errors > N) * 1.0
-        for (name, given), (number, up) in product(designs.items(), ((3, True), (40, False))):
-            scores = {"new": _moved(number, up, rng), "old": SCORE}
-            found[f"{errors} {name} {number}"] = _pairs(loss, scores, "augrc", **given)
-    return found
+    rng, weight = np.random.default_rng(152), np.where(N % 7 == 3, 0.0, 1.0 + N % 2)
+    designs = [{"clusters": N // 4}, {"clusters": np.sqrt(4.0 * N) // 1}, {"clusters": N // 16}, {"strata": N % 2}]
+    designs += [{"sample_weight": 1.0 + N % 3}, {"clusters": N // 4, "sample_weight": weight}]
+    for errors, given, (number, up) in product((0, 5, 40), designs, ((3, True), (40, False))):
+        yield _pairs((errors > N) * 1.0, {"new": _moved(number, up, rng), "old": SCORE}, "augrc", **given)
 
 
 def models_apart():
     """Return comparisons of models whose losses differ on no, one, few and many rows, in one direction and in both."""
-    rng, found = np.random.default_rng(153), {}
+    rng = np.random.default_rng(153)
     loss = np.isin(N, rng.permutation(80)[:24]) * 1.0
     for number, kind in product((0, 2, 30), ("worse", "both")):
-        chosen = rng.permutation(80)[:number]
-        other = np.where(np.isin(N, chosen), 1.0 if kind == "worse" else 1.0 - loss, loss)
-        for metric in ("augrc", "risk", "accuracy", "selective_risk(coverage=0.5)"):
-            for given in ({}, {"clusters": N // 4}):
-                scores = {"new": SCORE, "old": _moved(5, True, rng)}
-                at = f"{number} {kind} {metric} {list(given)}"
-                found[at] = _pairs({"new": loss, "old": other}, scores, metric, **given)[1:]
-    return found
+        chosen = np.isin(N, rng.permutation(80)[:number])
+        losses = {"new": loss, "old": np.where(chosen, 1.0 if kind == "worse" else 1.0 - loss, loss)}
+        metrics = ("augrc", "risk", "accuracy", "selective_risk(coverage=0.5)")
+        for metric, given in product(metrics, ({}, {"clusters": N // 4})):
+            yield _pairs(losses, {"new": SCORE, "old": _moved(5, True, rng)}, metric, **given)[1:]
 
 
 def letters():
     """Return letters of matrices of significance, and of scores of which many differ."""
-    rng = np.random.default_rng(154)
+    rng, p = np.random.default_rng(154), rows(155, 500)
     for k in (1, 2, 5, 8):
         matrix = np.triu(rng.random((k, k)) < 0.4, 1)
-        yield f"{k}", inference.letter_groups(matrix | matrix.T)
-    p = rows(155, 500)
+        yield inference.letter_groups(matrix | matrix.T)
     scores = {name: p["confidence"] + 0.08 * j**2 * rng.normal(size=500) for j, name in enumerate("abcdef")}
     for adjust, metric in product(("holm", "max-t", "none"), ("augrc", "auroc_f")):
-        result = abstain.compare(p["loss"], scores, metric, adjust=adjust, method="influence")
-        yield f"{adjust} {metric}", rows_of(result)
+        yield rows_of(abstain.compare(p["loss"], scores, metric, adjust=adjust, method="influence"))
     study = abstain.ranking_study(p["loss"], scores, ("augrc",), n_resamples=100)
-    yield "study", study
-    yield "wilcoxon", study.wilcoxon_over_resamples()
+    yield [study, study.wilcoxon_over_resamples()]

@@ -17,7 +17,6 @@ from tests.recorded.populations import models, rows
 
 #: A fit ends where the last digits of the processor do.
 TOLERANCE = 1e-7
-RATIO = "prediction_rejection_ratio"
 
 
 def refusals_of_pools():
@@ -79,19 +78,17 @@ def refusals_of_pools():
 
 def rows_beside_a_tie():
     """Return what a ranking is worth where one tie holds most rows, and few labels lie above it, or below."""
-    found = {}
-    n = np.arange(300)
-    for above, few, metric in product((20, 60), (0, 1, 2), ("auroc_f", "e_augrc", "naurc", RATIO)):
+    n, metrics = np.arange(300), ("auroc_f", "e_augrc", "naurc", "prediction_rejection_ratio")
+    for above, few, metric, side in product((20, 60), (0, 1, 2), metrics, (1.0, -1.0)):
         score = np.where(n < 160, 0.5, np.where(n < 160 + above, 0.6 + n / 1e4, 0.4 - n / 1e4))
-        for side in (1.0, -1.0):
-            plan = abstain.plan_labels(side * score, 80, seed=above)
-            places = plan.planned[(score[plan.planned] != 0.5)]
-            wrong = np.isin(n, plan.planned[(n[plan.planned] % 5 == 0)]) * 1.0
-            wrong[places] = np.where(score[places] > 0.5, np.arange(len(places)) % 3 < few, np.arange(len(places)) % 2)
-            found[f"{above} {few} {metric} {side}"] = tried(
-                estimated, labelled(plan, wrong), side * score, plan, metrics=metric
-            )
-    return found
+        plan = abstain.plan_labels(side * score, 80, seed=above)
+        wrong, places = (
+            np.isin(n, plan.planned[(n[plan.planned] % 5 == 0)]) * 1.0,
+            plan.planned[score[plan.planned] != 0.5],
+        )
+        turn = np.arange(len(places))
+        wrong[places] = np.where(score[places] > 0.5, turn % 3 < few, turn % 2)
+        yield tried(estimated, labelled(plan, wrong), side * score, plan, metrics=metric)
 
 
 def plans_that_were_changed():
@@ -127,39 +124,31 @@ def stages_that_lean():
         p, n = a_pool(120), np.arange(120)
         loss = np.where(np.isin(n, np.argsort(p["other"])[:right]), 0.0, 1.0)
         plan = abstain.plan_labels(p["confidence"], 117, seed=1, **({"judge": 0.9 * loss + 0.05} if judged else {}))
-        (one,) = abstain.evaluate(
-            loss=labelled(plan, loss), confidence=p["confidence"], plan=plan, metrics="augrc"
-        ).measurements
+        given = {"loss": labelled(plan, loss), "confidence": p["confidence"], "plan": plan}
+        (one,) = abstain.evaluate(**given, metrics="augrc").measurements
         yield [right, judged, whole(one.low), whole(one.high), str(one.warning).partition(":")[0].split()[:4]]
 
 
 def certificates_at_the_edges():
     """Return certificates of a second score that is missing, of light clusters, and plans of odd pilots."""
-    found = {}
     p, odd = easy(6, 900, share=0.5), np.random.default_rng(6).random(900)
     useful = p["confidence"] - 2.0 * (p["other"] < 0.4) * p["loss"]
     for missing, value in product((0.0, 0.2, 0.5, 1.0), (np.nan, -np.inf, np.inf)):
         column = np.where(odd < missing, value, useful)
         pair = thresholds.choose_pair(p["loss"], p["other"], column, risk=0.05, delta=0.1, rng=2)
-        found[f"pair {missing} {value}"] = [whole(pair.rows()), pair.second_threshold, said(pair)]
-    for scale, some in product((0.05, 0.6), ("a", "b", "c")):
+        yield [whole(pair.rows()), pair.second_threshold, said(pair)]
+    for scale, some, risk in product((0.05, 0.6), ("a", "b", "c"), (0.02, 0.1)):
         weight = scale * p["sample_weight"] * (p["groups"] != some)
-        options = {"clusters": p["clusters"], "sample_weight": weight}
-        for risk in (0.02, 0.1):
-            result = abstain.choose_threshold(**chosen(p), risk=risk, **options)
-            found[f"clusters {scale} {some} {risk}"] = whole(result, "fingerprint", "sketch", "bins")
+        result = abstain.choose_threshold(**chosen(p, "clusters"), risk=risk, sample_weight=weight)
+        yield whole(result, "fingerprint", "sketch", "bins")
     for n, wrong, risk, delta in ((107, 13, 0.3, 0.05), (355, 69, 0.3, 0.05), (216, 32, 0.3, 0.5)):
         loss, score = (np.arange(n) < wrong) * 1.0, np.arange(n)[::-1].astype(float)
         result = abstain.choose_threshold(loss, score, risk=risk, delta=delta)
-        found[f"everything {n}"] = [whole(result.attained), said(result), said(result.notes()), len(result.notes())]
-    pilot = rows(4, 60, steps=5)
+        yield [whole(result.attained), said(result), said(result.notes()), len(result.notes())]
+    score = rows(4, 60, steps=5)["confidence"]
     for errors, risk, coverage in ((4, 0.3, 0.2), (5, 0.3, 0.2), (9, 1.0, 0.1), (9, 0.999, 0.1), (9, 0.02, 0.0)):
-        loss = np.isin(np.arange(60), np.argsort(pilot["confidence"])[:errors]) * 1.0
-        seen = refusal(
-            thresholds.plan_certificate, loss, pilot["confidence"], risk=risk, delta=0.2, coverage=coverage, rng=1
-        )
-        found[f"pilot {errors} {risk}"] = seen if isinstance(seen, list) else whole(seen)
-    return found
+        loss, options = np.isin(np.arange(60), np.argsort(score)[:errors]) * 1.0, {"risk": risk, "coverage": coverage}
+        yield whole(refusal(thresholds.plan_certificate, loss, score, delta=0.2, rng=1, **options))
 
 
 def refusals_of_thresholds():
@@ -234,64 +223,48 @@ def _certified(risk, **more):
 
 def intervals_of_runs_and_clusters():
     """Return intervals and tests of runs with one degree of freedom, of whole clusters of errors and of wide ties."""
-    found = {}
-    for size, runs in product((2, 3, 4), (2, 3)):
-        losses, scores = models(7 * size + runs, 12, runs)
-        for metric in ("augrc", "risk", "auroc_f"):
-            given = {"clusters": np.arange(12) % size}
-            found[f"runs {size} {runs} {metric}"] = rows_of(tried(abstain.compare, losses, scores, metric, **given))
-    n = np.arange(60)
-    for many, metric in product((1, 2, 3), ("augrc", "aurc", "risk", "auroc_f", "e_augrc", "sele")):
-        loss = (n // 6 < many) * 1.0 * (n % 6 < 5)
-        for unseen in ("random", "top"):
-            given = {"clusters": n // 6, "unseen": unseen}
-            score = np.sqrt((17.0 * n) % 60)
-            found[f"clusters {many} {metric} {unseen}"] = tried(
-                inference.confidence_interval, metric, loss, score, **given
-            )
-    for steps, metric in product(
-        (2, 3, 5), ("fpr95_error", "coverage_at_risk(risk=0.2)", "selective_risk(coverage=0.5)")
-    ):
+    for size, runs, metric in product((2, 3, 4), (2, 3), ("augrc", "risk", "auroc_f")):
+        given = {"clusters": np.arange(12) % size}
+        yield rows_of(tried(abstain.compare, *models(7 * size + runs, 12, runs), metric, **given))
+    n, metrics = np.arange(60), ("augrc", "aurc", "risk", "auroc_f", "e_augrc", "sele")
+    for many, metric, unseen in product((1, 2, 3), metrics, ("random", "top")):
+        loss, given = (n // 6 < many) * 1.0 * (n % 6 < 5), {"clusters": n // 6, "unseen": unseen}
+        yield tried(inference.confidence_interval, metric, loss, np.sqrt((17.0 * n) % 60), **given)
+    metrics = ("fpr95_error", "coverage_at_risk(risk=0.2)", "selective_risk(coverage=0.5)")
+    for steps, metric, method in product((2, 3, 5), metrics, ("auto", "influence")):
         p = rows(steps, 80, steps=steps)
         scores = {"a": p["confidence"], "b": np.round(p["other"] * steps)}
-        for method in ("auto", "influence"):
-            result = tried(abstain.compare, p["loss"], scores, metric, method=method, n_resamples=60)
-            found[f"ties {steps} {metric} {method}"] = rows_of(result)
+        yield rows_of(tried(abstain.compare, p["loss"], scores, metric, method=method, n_resamples=60))
     for size, more, metric in product((8, 14, 24), (2, 4, 7), ("augrc", "aurc")):
         loss, k = (np.arange(size) % 7 < 2) * 1.0, np.arange(size)
         scores = {"a": np.sqrt(1.0 * k), "b": np.sqrt(k) + 2.0 * (k < more), "c": np.sqrt((5 * k) % 23)}
-        found[f"few {size} {more} {metric}"] = warned(abstain.compare, loss, scores, metric, n_permutations=99)[1]
-        found[f"few {size} {more} {metric}"] += rows_of(tried(abstain.compare, loss, scores, metric, n_permutations=99))
+        result, caught = warned(abstain.compare, loss, scores, metric, n_permutations=99)
+        yield [caught, rows_of(result)]
     for seed in (0, 4, 14):
         rng = np.random.default_rng(seed)
         wrong, moved, n = int(rng.integers(8, 30)), int(rng.integers(5, 16)), np.arange(120)
         one, by = rng.permutation(n / 120.0), rng.choice([0.02, 0.05, 0.1, 0.2])
         other = np.where((n >= wrong) & (n < wrong + moved), 2.0, one + by * rng.normal(size=120) - by * (n < wrong))
-        scores = {"a": one, "b": other}
-        found[f"moved {seed}"] = rows_of(abstain.compare((n < wrong) * 1.0, scores, "augrc", n_permutations=499))
+        yield rows_of(abstain.compare((n < wrong) * 1.0, {"a": one, "b": other}, "augrc", n_permutations=499))
     for size, few, risk in product((9, 14), (1, 2, 3), (0.1, 0.3)):
         loss, k = (np.arange(size) < few) * 1.0, np.arange(size)
         scores = {"a": np.sqrt(1.0 * k), "b": -np.sqrt(1.0 * k), "c": np.sqrt((5.0 * k) % size)}
-        result = tried(abstain.compare, loss, scores, f"coverage_at_risk(risk={risk})", n_resamples=60, level=0.99)
-        found[f"coverages {size} {few} {risk}"] = rows_of(result)
+        options = {"n_resamples": 60, "level": 0.99}
+        yield rows_of(tried(abstain.compare, loss, scores, f"coverage_at_risk(risk={risk})", **options))
     rng, n = np.random.default_rng(5), int(np.random.default_rng(5).integers(8, 30))
     wrong = (np.arange(n) < 4) * 1.0
     scores = {name: rng.normal(size=n) - 2.0 * sign * wrong for name, sign in zip("abcd", (1, -1, 1, -1), strict=True)}
     for adjust in ("holm", "max-t"):
         options = {"adjust": adjust, "n_resamples": 40, "level": 0.99}
-        found[f"coverages {adjust}"] = rows_of(abstain.compare(wrong, scores, "coverage_at_risk(risk=0.2)", **options))
+        yield rows_of(abstain.compare(wrong, scores, "coverage_at_risk(risk=0.2)", **options))
     for many in (10**7, 10**7 + 1):
-        found[f"swaps {many}"] = refusal(
-            inference.permutation_test, [0, 1, 0], [1, 2, 3], [2, 1, 3], n_permutations=many
-        )
-    for wrong, seed, n_resamples, level in ((5, 0, 1000, 0.9), (6, 2, 1000, 0.9), (12, 0, 3, 0.5), (12, 0, 3, 0.51)):
-        n, metric = np.arange(60), "augrc" if n_resamples == 3 else "auroc_f"
-        drawn_again = inference.bootstrap(
-            metric, (n < wrong) * 1.0, np.sqrt((17 * n) % 60), n_resamples=n_resamples, rng=seed
-        )
+        yield refusal(inference.permutation_test, [0, 1, 0], [1, 2, 3], [2, 1, 3], n_permutations=many)
+    n = np.arange(60)
+    for wrong, seed, number, level in ((5, 0, 1000, 0.9), (6, 2, 1000, 0.9), (12, 0, 3, 0.5), (12, 0, 3, 0.51)):
+        pair, options = ((n < wrong) * 1.0, np.sqrt((17 * n) % 60)), {"n_resamples": number, "rng": seed}
+        drawn_again = inference.bootstrap("augrc" if number == 3 else "auroc_f", *pair, **options)
         interval = drawn_again.interval(level)
-        found[f"resamples {wrong} {level}"] = [interval, drawn_again.backend, str(interval.warning).split(";")]
-    return found
+        yield [interval, drawn_again.backend, str(interval.warning).split(";")]
 
 
 def pairs_of_thresholds():

@@ -67,13 +67,11 @@ def missing_scores():
     p = rows(87, 120, steps=12)
     gaps = np.where(np.arange(120) % 11 == 3, np.nan, p["confidence"])
     for policy in ("reject", "drop"):
-        given = {"loss": p["loss"], "scores": ["s", "t"], "frame": None}
         outputs = abstain.Outputs(loss=p["loss"], scores={"s": gaps, "t": p["other"]})
         given = {"metrics": FEW, "nan_policy": policy, "n_resamples": 20}
         yield policy, shown(abstain.evaluate(outputs, ["s", "t"], **given))
-        units = abstain.Outputs(
-            loss=p["loss"], scores={"s": gaps}, clusters=p["clusters"], sample_weight=p["sample_weight"]
-        )
+        units = {"clusters": p["clusters"], "sample_weight": p["sample_weight"]}
+        units = abstain.Outputs(loss=p["loss"], scores={"s": gaps}, **units)
         yield f"{policy} clusters", rows_of(abstain.evaluate(units, "s", **given))
         grouped = abstain.Outputs(loss=p["loss"], scores={"s": gaps}, groups={"g": p["groups"]})
         yield f"{policy} groups", shown(abstain.evaluate(grouped, "s", groups="g", **given))
@@ -121,15 +119,14 @@ def certified():
 
 def groups_apart():
     """Return evaluations of which the mix is certified, and one group errs more, much more or stands out."""
-    p, found, chance = rows(95, 2400), {}, np.random.default_rng(95).random(2400)
+    p, chance = rows(95, 2400), np.random.default_rng(95).random(2400)
     group = np.where(np.arange(2400) % 8 == 1, "few", np.where(p["groups"] == "c", "many", "most"))
-    for kind, rate in (("few", 0.02), ("few", 0.08), ("few", 0.5), ("many", 0.06), ("many", 0.12)):
+    kinds = (("few", 0.02), ("few", 0.08), ("few", 0.5), ("many", 0.06), ("many", 0.12))
+    for (kind, rate), level in product(kinds, (0.95, 0.8)):
         loss = (chance < np.where(group == kind, rate, 0.01)) * 1.0
-        for level in (0.95, 0.8):
-            given = {"loss": loss, "confidence": p["confidence"], "groups": {"site": group}}
-            result = abstain.evaluate(**given, metrics=["augrc", "risk"], level=level)
-            found[f"{kind} {rate} {level}"] = shown(result) if level == 0.95 else result.verdict
-    return found
+        given = {"loss": loss, "confidence": p["confidence"], "groups": {"site": group}}
+        result = abstain.evaluate(**given, metrics=["augrc", "risk"], level=level)
+        yield shown(result) if level == 0.95 else result.verdict
 
 
 def frames():
@@ -157,33 +154,28 @@ def frames():
 
 def counted_rows():
     """Return comparisons and evaluations of many rows of few different ones, of which only counts are known."""
-    p, found = rows(96, 8000, steps=9), {}
+    p = rows(96, 8000, steps=9)
     columns = {"s": p["confidence"], "t": np.round(p["other"] * 6.0), "w": np.round(p["sample_weight"]) + 1.0}
+    several = [("augrc", {}), ("augrc", {"sample_weight": "w"}), ("aurc", {}), ("risk", {}), ("auroc_f", {})]
     for errors, graded in product((1, 40), (False, True)):
         loss = p["loss"] * (np.arange(8000) % (120 if errors == 1 else 3) == 1)
         wrong = np.where(loss * p["labels"] == 2.0, 0.5, loss) if graded else loss
         frame = pl.DataFrame(columns | {"wrong": wrong, "site": p["groups"]}).lazy()
-        for metric in ("augrc",) if graded else ("augrc", "aurc", "risk", "auroc_f"):
-            for told in ({}, {"sample_weight": "w"})[: 2 if metric == "augrc" else 1]:
-                call = tried(abstain.compare, "wrong", ["s", "t"], metric, frame=frame, method="influence", **told)
-                found[f"{errors} {graded} {metric} {list(told)}"] = rows_of(call)
+        for metric, told in several[: 2 if graded else None]:
+            given = {"frame": frame, "method": "influence", **told}
+            yield rows_of(tried(abstain.compare, "wrong", ["s", "t"], metric, **given))
         given = {"groups": "site", "loss": "wrong", "metrics": ["augrc", "risk"]}
-        found[f"{errors} {graded} evaluated"] = rows_of(abstain.evaluate(frame, "s", **given))
-    return found
+        yield rows_of(abstain.evaluate(frame, "s", **given))
 
 
 def answers_that_abstain():
     """Return the shares of answers in each state, with and without what should be abstained."""
     p = rows(93, 90)
-    correct = p["loss"] == 0.0
-    told = {"correct": correct, "abstained": p["other"] < 0.3, "quality": p["confidence"]}
-    should = {"should_abstain": p["labels"] == 1}
-    for name, more in (("plain", {}), ("should", should), ("weights", should | {"sample_weight": p["sample_weight"]})):
-        given = {"correct": "correct", "abstained": "abstained", "confidence": "quality"}
-        given |= {key: key for key in more}
-        for level in (0.95, None):
-            call = tried(abstain.evaluate, pl.DataFrame(told | more), level=level, metrics=FEW[:3], **given)
-            yield f"{name} {level}", shown(call)
+    told = {"correct": p["loss"] == 0.0, "abstained": p["other"] < 0.3, "confidence": p["confidence"]}
+    should = told | {"should_abstain": p["labels"] == 1}
+    for columns, level in product((told, should, should | {"sample_weight": p["sample_weight"]}), (0.95, None)):
+        given = {name: name for name in columns}
+        yield shown(tried(abstain.evaluate, pl.DataFrame(columns), level=level, metrics=FEW[:3], **given))
 
 
 def few_labels():
@@ -216,87 +208,66 @@ def few_labels():
         yield f"compare {metric}", shown(result)
 
 
-FEW_DECISIONS = ("accuracy", "augrc", "auroc_f", "coverage_at_risk(risk=0.2)")
-
-
 def gates():
     """Return gates on values and on limits, with what is unclear, and against another model in each form."""
     scores, p = scores_and_rows(101, 250, 2)
-    one, other = (
-        abstain.evaluate(loss=p["loss"], confidence=each, metrics=FEW_DECISIONS, n_resamples=20)
-        for each in scores.values()
-    )
-    bare = abstain.evaluate(loss=p["loss"], confidence=scores["a"], metrics=FEW_DECISIONS, level=None)
+    given = {"loss": p["loss"], "metrics": FEW[:-1]}
+    one, other = (abstain.evaluate(**given, confidence=each, n_resamples=20) for each in scores.values())
+    bare, loose = (abstain.evaluate(**given, confidence=scores["a"], level=level) for level in (None, 0.95))
     limits = ["augrc<=0.2", "augrc<0.03", "auroc_f>=0.5", "auroc_f > 0.99", "accuracy>=0.8"]
     limits += ["coverage_at_risk(risk=0.2)>=0.9"]
-    for unclear in ("fail", "pass"):
-        yield f"limits {unclear}", shown(abstain.gate(one, limits, unclear=unclear))
-    yield "bare", shown(abstain.gate(bare, limits))
-    loose = abstain.evaluate(loss=p["loss"], confidence=scores["a"], metrics=FEW_DECISIONS)
-    yield "no interval", shown(abstain.gate(loose, limits, unclear="pass"))
-    yield "one", shown(abstain.gate(one, "augrc<=0.1"))
-    named = {"new": scores["a"], "main": scores["b"]}
-    two = ("augrc", "auroc_f")
+    for result, unclear in ((one, "fail"), (one, "pass"), (bare, "fail"), (loose, "pass")):
+        yield shown(abstain.gate(result, limits, unclear=unclear))
+    yield shown(abstain.gate(one, "augrc<=0.1"))
+    named, two = {"new": scores["a"], "main": scores["b"]}, ("augrc", "auroc_f")
     tests = [inference.non_inferiority(p["loss"], named, m, margin=0.05, level=0.975) for m in two]
     compared = [abstain.compare(p["loss"], named, m, n_permutations=99) for m in two]
-    cases = [("evaluation", other), ("file", other.to_dict()), ("tests", tests), ("compared", compared), ("bare", bare)]
-    for (name, against), margin, given in product(cases, (0.001, 0.05, 0.3), (one, bare)):
-        call = tried(abstain.gate, given, two, against=against, margin=margin)
-        yield f"{name} {margin} {given is bare}", shown(call)
-    yield "mixed", shown(tried(abstain.gate, one, ["augrc", "accuracy>=0.7"], against=other, margin=0.02))
-    yield "worse", shown(tried(abstain.gate, other, ["augrc"], against=one, margin=0.0))
+    cases = (other, other.to_dict(), tests, compared, bare)
+    for against, margin, result in product(cases, (0.001, 0.05, 0.3), (one, bare)):
+        yield shown(tried(abstain.gate, result, two, against=against, margin=margin))
+    yield shown(tried(abstain.gate, one, ["augrc", "accuracy>=0.7"], against=other, margin=0.02))
+    yield shown(tried(abstain.gate, other, ["augrc"], against=one, margin=0.0))
 
 
 def selections():
     """Return what is selected on a validation split, with and without a test split, of runs and with ties."""
+    metrics = ["augrc", "auroc_f", "risk", "coverage_at_risk(risk=0.2)"]
     for runs in (0, 3):
-        splits = {}
-        for k in range(3):
-            pair = [models(102 + 2 * k + j, 120, runs) for j in range(2)]
-            parts = [(losses["x"], each["x"] + 0.2 * k) for losses, each in pair]
-            splits[f"T={k}"] = dict(zip(("validation", "test"), parts, strict=True))
-        metrics = ["augrc", "auroc_f", "risk", "coverage_at_risk(risk=0.2)"]
+        splits = {f"T={k}": {} for k in range(3)}
+        for k, (j, split) in product(range(3), enumerate(("validation", "test"))):
+            losses, each = models(102 + 2 * k + j, 120, runs)
+            splits[f"T={k}"][split] = losses["x"], each["x"] + 0.2 * k
         result = abstain.select(splits, metrics, level=0.9)
-        yield f"{runs}", [shown(result), result.chosen, result.others(), result.others("risk"), result.rows()]
-        alone = abstain.select({name: each["validation"] for name, each in splits.items()}, metrics[:2])
-        yield f"{runs} alone", shown(alone)
+        yield [shown(result), result.chosen, result.others(), result.others("risk"), result.rows()]
+        yield shown(abstain.select({name: each["validation"] for name, each in splits.items()}, metrics[:2]))
     loss, score = np.array([0, 1, 0, 0] * 10), np.sqrt(np.arange(40) + 0.3)
-    tied = {"x": (loss, score), "y": (loss, 2 * score), "z": (loss, -score)}
-    result = abstain.select(tied, "augrc")
-    yield "tied", [shown(result), result.rows()]
+    result = abstain.select({"x": (loss, score), "y": (loss, 2 * score), "z": (loss, -score)}, "augrc")
+    yield [shown(result), result.rows()]
 
 
 def tuned_scores():
     """Return scores that are tuned with and without fits and OOD data."""
-    rng = np.random.default_rng(103)
-
-    def outputs(n, noise, seen=True):
+    rng, parts = np.random.default_rng(103), []
+    for n, noise, seen in ((90, 1.0, True), (70, 1.5, True), (40, 1.5, False)):
         labels = rng.integers(0, 3, n)
         features = 2.0 * np.eye(3, 5)[labels] * seen + noise * rng.normal(size=(n, 5))
-        given = {"features": features, "logits": features[:, :3]}
-        return abstain.Outputs(labels=labels, **given) if seen else abstain.Outputs(unlabelled=True, **given)
-
-    train, validation, ood = outputs(90, 1.0), outputs(70, 1.5), outputs(40, 1.5, False)
-    for metric in ("augrc", "auroc_f", "coverage_at_risk(risk=0.3)", "auroc", "ds_f1", "ds_aurc", "joint.oscr"):
-        for score, grid in (("knn", {"neighbours": [1, 5, 30, 500]}), ("temp_msp", {"temperature": [0.5, 2.0]})):
-            given = {"fit": train, "metric": metric}
-            given |= {"ood": ood if metric[:4] in ("auro", "ds_f", "ds_a", "join") else None}
-            given["ood"] = None if metric == "auroc_f" else given["ood"]
-            result = tried(abstain.tune, score, validation, grid=grid, **given)
-            found = result if isinstance(result, str) else [shown(result), result.value, result.label, result.rows()]
-            yield f"{metric} {score}", found
+        known = {"labels": labels} if seen else {"unlabelled": True}
+        parts.append(abstain.Outputs(**known, features=features, logits=features[:, :3]))
+    grids = (("knn", {"neighbours": [1, 5, 30, 500]}), ("temp_msp", {"temperature": [0.5, 2.0]}))
+    metrics = ("augrc", "auroc_f", "coverage_at_risk(risk=0.3)", "auroc", "ds_f1", "ds_aurc", "joint.oscr")
+    for metric, (score, grid) in product(metrics, grids):
+        given = {"fit": parts[0], "metric": metric, "ood": None if metric in metrics[:3] else parts[2]}
+        result = tried(abstain.tune, score, parts[1], grid=grid, **given)
+        yield result if isinstance(result, str) else [shown(result), result.value, result.label, result.rows()]
 
 
 def reports_of_rows():
     """Return an evaluation, a comparison and a ranking as flat numbers and as files of values."""
     scores, p = scores_and_rows(104, 130, 3)
-    evaluation = abstain.evaluate(
-        loss=p["loss"], confidence=scores["a"], groups={"g": p["groups"]}, metrics=FEW_DECISIONS
-    )
+    given = {"loss": p["loss"], "confidence": scores["a"], "groups": {"g": p["groups"]}, "metrics": FEW[:-1]}
     comparison = abstain.compare(p["loss"], scores, "augrc", n_permutations=99, adjust="max-t")
-    ranking = abstain.ranking_study(p["loss"], scores, n_resamples=100)
-    flat = [each.flat(intervals=more) for each in (evaluation, comparison, ranking) for more in (False, True)]
-    files = [each.to_csv().splitlines() for each in (evaluation, comparison, ranking)]
-    briefs = [[table.rows for table in each.brief()] for each in (evaluation, comparison, ranking)]
+    for each in (abstain.evaluate(**given), comparison, abstain.ranking_study(p["loss"], scores, n_resamples=100)):
+        yield [each.flat(intervals=False), each.flat(intervals=True), [table.rows for table in each.brief()]]
+        yield [line.split(",") for line in each.to_csv().splitlines()]
     pair = comparison.difference("c", "a")
-    return [flat, [[line.split(",") for line in each] for each in files], briefs, pair, pair.swapped()]
+    yield [pair, pair.swapped()]

@@ -27,39 +27,33 @@ def _text(name, text, **options):
 
 def kinds_of_files():
     """Return the readings of one table in every kind of file and frame."""
-    table = FRAME.to_dict(as_series=False)
-    rows = FRAME.to_dicts()
+    table, rows, matrix = FRAME.to_dict(as_series=False), FRAME.to_dicts(), P.round(6).tolist()
     with folder():
         FRAME.write_parquet("a.parquet")
         FRAME.write_ndjson("a.jsonl")
         FRAME.write_csv("a.csv")
         FRAME.write_csv("a.tsv", separator="\t")
-        FRAME.with_columns(matrix=pl.Series(P.round(6).tolist())).drop("p_0", "p_1", "p_2").write_parquet(
-            "lists.parquet"
-        )
+        FRAME.drop("p_0", "p_1", "p_2").with_columns(matrix=pl.Series(matrix)).write_parquet("lists.parquet")
         FRAME.with_columns(matrix=pl.Series(P, dtype=pl.Array(pl.Float64, 3))).write_ndjson("lists.jsonl")
         odd = FRAME.with_columns(pl.col("y").cast(pl.Decimal(8, 2)), pl.col("site").cast(pl.Categorical))
         odd.with_columns(group_day=pl.date(2026, 11, 1 + pl.col("who"))).write_parquet("odd.parquet")
-        FRAME.select(pl.struct("y", "pred", "conf").alias("data"), "site", "who", "flag").write_parquet(
-            "nested.parquet"
-        )
+        nested = FRAME.select(pl.struct("y", "pred", "conf").alias("data"), "site", "who", "flag")
+        nested.write_parquet("nested.parquet")
         np.savez("a.npz", **COLUMNS, flag=Y == 1, logits=LOGITS, passes=np.stack([P, P[::-1]]), class_names=NAMES)
-        np.save(
-            "a.npy", np.array([*zip(Y, PRED, CONF, strict=True)], dtype=[("y", int), ("pred", "i4"), ("conf", float)])
-        )
+        kinds = [("y", int), ("pred", "i4"), ("conf", float)]
+        np.save("a.npy", np.array([*zip(Y, PRED, CONF, strict=True)], dtype=kinds))
         np.save("plain.npy", P)
+        every = [{"label": name, "score": P[:, j]} for j, name in enumerate(NAMES)]
         documents = {"rows": rows, "lists": table, "data": {"data": rows, "n": N}, "empty": [], "number": 3}
         documents["split"] = {"columns": FRAME.columns, "data": [list(row.values()) for row in rows]}
         documents["by row"] = {str(k): row for k, row in enumerate(rows)}
         documents["by column"] = {
-            name: {str(k): each for k, each in enumerate(column)} for name, column in table.items()
+            name: dict(zip(map(str, range(N)), each, strict=True)) for name, each in table.items()
         }
         documents["two"] = {"a": rows, "b": rows}
         documents["best"] = [row | {"out": [{"label": NAMES[PRED[k]], "score": CONF[k]}]} for k, row in enumerate(rows)]
-        documents["all"] = [
-            {"y": row["name"], "out": [{"label": name, "score": P[k, j]} for j, name in enumerate(NAMES)]}
-            for k, row in enumerate(rows)
-        ]
+        outs = [[each | {"score": each["score"][k]} for each in every] for k in range(N)]
+        documents["all"] = [{"y": row["name"], "out": out} for row, out in zip(rows, outs, strict=True)]
         documents["deep"] = [{"a": row, "b": [P[k].tolist()]} for k, row in enumerate(rows)]
         documents["uneven"] = [{"y": 0, "logits": [1.0, 2.0]}, {"y": 1, "logits": [1.0]}]
         documents["mixed"] = [
@@ -69,80 +63,56 @@ def kinds_of_files():
         ]
         for name, document in documents.items():
             Path(f"{name}.json").write_text(json.dumps(document))
-        for name in ("a.parquet", "a.jsonl", "a.csv", "a.tsv", "odd.parquet"):
-            yield name, read(name, **OPTIONS)
-        for name in ("lists.parquet", "lists.jsonl", "a.npz", "a.npy", "plain.npy"):
-            yield name, read(name)
-        yield "dates", read("odd.parquet")
-        yield "nested.parquet", read("nested.parquet", **OPTIONS)
-        yield "no.csv", read("no.csv")
-        yield ".", read(".")
-        for name in documents:
-            yield name, read(f"{name}.json")
+        several = ("a.parquet", "a.jsonl", "a.csv", "a.tsv", "odd.parquet", "nested.parquet")
+        yield from [read(name, **OPTIONS) for name in several]
+        names = ("lists.parquet", "lists.jsonl", "a.npz", "a.npy", "plain.npy", "odd.parquet", "no.csv", ".")
+        yield from [read(name) for name in (*names, *(f"{name}.json" for name in documents))]
     whole = FRAME.to_pandas()
     whole["p_1"] = whole["p_1"].astype("Float64")
-    frames = {"polars": FRAME, "lazy": FRAME.lazy(), "pandas": whole, "arrow": FRAME.to_arrow()}
-    frames |= {
-        "odd": FRAME.with_columns(
-            pl.col("site").cast(pl.Categorical), pl.struct("y", "pred").alias("s"), pl.Series("q", P.tolist())
-        )
-    }
-    for name, frame in frames.items():
-        yield name, read(frame, **OPTIONS)
-    yield "labels of pandas", read(whole[whole["y"] > 0], **OPTIONS)
-    yield "missing", read(FRAME.with_columns(pl.when(pl.col("y") > 0).then("conf").alias("conf")))
-    yield "no rows", [read(FRAME.clear()), read({}), read([1, 2]), read(pa.table({"y": []}))]
+    more = [pl.col("site").cast(pl.Categorical), pl.struct("y", "pred").alias("s"), pl.Series("q", P.tolist())]
+    frames = (FRAME, FRAME.lazy(), whole, FRAME.to_arrow(), FRAME.with_columns(*more), whole[whole["y"] > 0])
+    yield from [read(frame, **OPTIONS) for frame in frames]
+    holes = FRAME.with_columns(pl.when(pl.col("y") > 0).then("conf").alias("conf"))
+    yield from [read(source) for source in (holes, FRAME.clear(), {}, [1, 2], pa.table({"y": []}))]
 
 
 def texts():
     """Return the readings of tables as text: separators, decimal commas, marks, blank lines, codes, missing words."""
     comma = CSV.replace(".", ";").replace(",", "|").replace(";", ",").replace("|", ";")
+    tabs, all_ = CSV.replace(",", "\t"), {"confidence": "conf, all"}
     ten = "\n".join(["y,pred,p", *(f"{k % 2},{k % 2},0.{k}" for k in range(1, 10))])
+    coded = [
+        "y,pred,id,group_g\n" + "".join(f"0{k % 3},{end}{k % 2},00{k},0{k % 2}\n" for k in range(9))
+        for end in ("0", "", "x")
+    ]
+    named, long = "y,pred,p_0,p_1\n01,1,0.4,0.6\n00,0,0.7,0.3\n", CSV + "0,1,0.5,north,9\n"
+    tables = [
+        CSV.replace(",", ";"),
+        comma,
+        CSV.replace(",", "|"),
+        tabs,
+        "\ufeff" + CSV,
+        CSV.replace("\n", "\n\n"),
+        long,
+    ]
+    tables += [CSV + ",,,\n\n\n", CSV.replace("conf", "pred"), "y;pred\n0;1\n", "y\n0\n", '"y;z"\n0\n', "y,pred,conf\n"]
+    tables += ['"y;z",pred\n0,1\n', "loss\n0\n1\n0\n", "", *coded, "y,pred\n01,1\n1,01\n2,2\n"]
+    tables += [ten.replace("0.5", word) for word in ("", "NA", "nan", "none", "-", "0,5", " 0.5 ")]
+    tables += [ten.replace("1,1,0.5", f"{word},1,0.5") for word in ("", "NA", "-1", "x")]
+    tables += [ten.replace("0.5", "-").replace("0.6", "-"), "y;probs\n0;[0.2, 0.8]\n1;[0.9 0.1]\n"]
+    tables += ["y;probs\n0;[0.2, 0.8]\n1;[1]\n", 'y,probs\n0,"(0.2, 0.8)"\n1,"[1e-1,9E-1]"\n', "y,probs\n0,[1 ... 2]\n"]
+    lines = ['{"y": 1, "pred": 0}\n\n{"y": 0, "pred": 0}\n', '{"y": 1}\n[2]\n', '{"y": 1, "pred": NaN}\n', "\n"]
+    others = [("a.tsv", tabs), ("a.csv.gz", tabs), ("a.tsv", CSV), ("a.csv.gz", "\ufeff" + CSV.replace("\n", "\r\n"))]
+    others += [("a.ndjson", '\ufeff{"y": 1, "pred": 0}\n'), ("a.json", '[{"y": 1}'), ("a.json.gz", CSV)]
     with folder():
-        yield "semicolons", _text("a.csv", CSV.replace(",", ";"))
-        yield "decimal commas", _text("a.csv", comma)
-        yield "bars", _text("a.csv", CSV.replace(",", "|"))
-        yield "tabs", [_text(name, CSV.replace(",", "\t")) for name in ("a.csv", "a.tsv", "a.csv.gz")]
-        yield "commas in tsv", _text("a.tsv", CSV)
-        tabs = CSV.replace(",", "\t").replace("conf", "conf, all")
-        yield "comma in a tab", _text("a.tsv", tabs, confidence="conf, all")
-        yield "quoted commas", _text("a.csv", CSV.replace("conf", '"conf, all"'), confidence="conf, all")
-        yield "mark", [_text("a.csv", "\ufeff" + CSV), _text("a.csv.gz", "\ufeff" + CSV.replace("\n", "\r\n"))]
-        yield "blank lines", [_text("a.csv", CSV.replace("\n", "\n\n")), _text("a.csv", CSV + ",,,\n\n\n")]
-        yield "two names", _text("a.csv", CSV.replace("conf", "pred"))
-        yield "long row", _text("a.csv", CSV + "0,1,0.5,north,9\n")
-        yield "one column", [_text("a.csv", "y;pred\n0;1\n"), _text("a.csv", "y\n0\n"), _text("a.csv", '"y;z"\n0\n')]
-        yield "one column 2", [_text("a.csv", '"y;z",pred\n0,1\n'), _text("a.csv", "loss\n0\n1\n0\n")]
-        yield "no rows", [_text("a.csv", "y,pred,conf\n"), _text("a.csv", ""), _text("a.jsonl", "\n")]
-        yield (
-            "codes",
-            [
-                _text(
-                    "a.csv",
-                    "y,pred,id,group_g\n" + "".join(f"0{k % 3},{end}{k % 2},00{k},0{k % 2}\n" for k in range(9)),
-                )
-                for end in ("0", "", "x")
-            ],
-        )
-        yield "codes twice", _text("a.csv", "y,pred\n01,1\n1,01\n2,2\n")
-        several = (None, ["00", "01"], ["0", "1"], ["a", "b"])
-        found = [_text("a.csv", "y,pred,p_0,p_1\n01,1,0.4,0.6\n00,0,0.7,0.3\n", class_names=names) for names in several]
-        yield "names", found
-        yield "floats", _text("a.csv", "y,pred,who,group_g\n1.0,1.0,1.0,2.50\n0.0,1.0,2.0,2.5\n", clusters="who")
-        found = [_text("a.csv", ten.replace("0.5", word)) for word in ("", "NA", "nan", "none", "-", "0,5", " 0.5 ")]
-        yield "missing", found
-        yield "two missing", _text("a.csv", ten.replace("0.5", "-").replace("0.6", "-"))
-        found = [_text("a.csv", ten.replace("1,1,0.5", f"{word},1,0.5")) for word in ("", "NA", "-1", "x")]
-        yield "missing labels", found
-        yield "lists", [_text("a.csv", "y;probs\n0;[0.2, 0.8]\n1;[0.9 0.1]\n")]
-        yield "lists 2", [_text("a.csv", "y;probs\n0;[0.2, 0.8]\n1;[1]\n")]
-        yield "lists 3", [_text("a.csv", 'y,probs\n0,"(0.2, 0.8)"\n1,"[1e-1,9E-1]"\n')]
-        yield "lists 4", [_text("a.csv", "y,probs\n0,[1 ... 2]\n")]
-        yield "lines", [_text("a.jsonl", '{"y": 1, "pred": 0}\n\n{"y": 0, "pred": 0}\n')]
-        yield "lines 2", [_text("a.jsonl", '{"y": 1}\n[2]\n'), _text("a.jsonl", '{"y": 1, "pred": NaN}\n')]
-        yield "lines 3", [_text("a.ndjson", '\ufeff{"y": 1, "pred": 0}\n'), _text("a.json", '[{"y": 1}')]
-        yield "lines 4", [_text("a.txt", CSV), _text("a.pt", CSV), _text("a.json.gz", CSV)]
-        yield "rows", _text("a.csv", CSV, where={"site": "north"})
+        yield from [_text("a.csv", table) for table in tables]
+        yield from [_text("a.jsonl", line) for line in lines]
+        yield from [_text(*each) for each in (*others, ("a.txt", CSV), ("a.pt", CSV))]
+        yield _text("a.tsv", tabs.replace("conf", "conf, all"), **all_)
+        yield _text("a.csv", CSV.replace("conf", '"conf, all"'), **all_)
+        yield from [_text("a.csv", named, class_names=each) for each in (None, ["00", "01"], ["0", "1"], ["a", "b"])]
+        yield _text("a.csv", "y,pred,who,group_g\n1.0,1.0,1.0,2.50\n0.0,1.0,2.0,2.5\n", clusters="who")
+        yield _text("a.csv", CSV, where={"site": "north"})
 
 
 def written_and_read():

@@ -41,9 +41,8 @@ def _curve(frontier):
 def _few(frontier):
     """Return what a long frontier says in few numbers."""
     found = _curve(frontier)
-    return {
-        k: [np.sum(np.where(np.isfinite(v), v, 9.0)), np.size(v)] if np.size(v) > 9 else v for k, v in found.items()
-    }
+    long = {k: v for k, v in found.items() if np.size(v) > 9}
+    return found | {k: [np.sum(np.where(np.isfinite(v), v, 9.0)), np.size(v)] for k, v in long.items()}
 
 
 def one_score():
@@ -51,12 +50,11 @@ def one_score():
     for size, share in product(SIZES, SHARES):
         columns = _columns(*size)
         given = {"id_loss": columns["id_loss"], **_alone(columns), "prevalence": share}
-        row = [tried(joint.f1, **given), joint.aurc_optimum(columns["id_loss"])]
-        for over, operator in product(("id", "all"), ("at_least", "exact")):
-            row += [tried(each, **given, coverage_of=over, operator=operator) for each in (joint.aurc, joint.augrc)]
-        for cost, coverage in product((0.0, 0.3, 0.5), (None, 0.2, 0.9, 1.0)):
-            row.append(tried(joint.scod_risk, **given, ood_cost=cost, coverage=coverage))
-        yield f"{size} {share}", row
+        areas = product(("id", "all"), ("at_least", "exact"), (joint.aurc, joint.augrc))
+        costs = product((0.0, 0.3, 0.5), (None, 0.2, 0.9, 1.0))
+        yield [tried(joint.f1, **given), joint.aurc_optimum(columns["id_loss"])]
+        yield [tried(area, **given, coverage_of=over, operator=way) for over, way, area in areas]
+        yield [tried(joint.scod_risk, **given, ood_cost=cost, coverage=coverage) for cost, coverage in costs]
 
 
 def detection():
@@ -65,8 +63,8 @@ def detection():
         columns = _columns(*size)
         given, loss = _alone(columns, name), columns["id_loss"]
         row = [tried(joint.auroc, **given), tried(joint.oscr, loss, **given)]
-        row += [tried(each, **given, interpolation=rule) for each in (joint.aupr_in, joint.aupr_out)
-                for rule in ("trapezoid", "step")]  # fmt: skip
+        areas = product((joint.aupr_in, joint.aupr_out), ("trapezoid", "step"))
+        row += [tried(each, **given, interpolation=rule) for each, rule in areas]
         for share in (0.05, 0.5, 0.8, 0.95, 1.0):
             row += [tried(joint.fpr_at_id_recall, **given, recall=share)]
             row += [tried(joint.fpr_at_ood_recall, **given, recall=share)]
@@ -94,36 +92,29 @@ def two_scores():
 def paths_and_borders():
     """Return values that each path of the inner loops gives alike, the borders of blocks of pairs among the sizes."""
     for n, m, steps in ((31, 9, 0), (32, 5, 0), (33, 40, 0), (64, 70, 0), (120, 60, 9), (99, 30, 0), (75, 2, 4)):
-        columns = _columns(n, m, steps, 1)
+        columns, rows = _columns(n, m, steps, 1), []
         if n == 75:  # most are wrong
             columns["id_loss"] = 1.0 - columns["id_loss"]
-        rows = []
         for path in PATHS:
             with taken(path):
-                row = []
-                for share in (None, 0.4)[n % 2 :]:
-                    given = columns | {"prevalence": share}
-                    row += [joint.ds_f1(**given).thresholds]
-                    row += [_few(each(**given).frontier) for each in (joint.ds_aurc, joint.ds_augrc)]
-                    row += [_few(each(**given, operator="exact").frontier) for each in (joint.ds_aurc, joint.ds_augrc)]
+                several = [columns | {"prevalence": share} for share in (None, 0.4)[n % 2 :]]
+                row = [joint.ds_f1(**given).thresholds for given in several]
+                areas = product(several, (joint.ds_aurc, joint.ds_augrc), ("at_least", "exact"))
+                row += [_few(each(**given, operator=way).frontier) for given, each, way in areas]
             rows.append(plain(row))
-        yield f"{n} {m}", [rows[0], [each == rows[0] for each in rows[:2]]]
+        yield [rows[0], [each == rows[0] for each in rows[:2]]]
 
 
 def guards():
     """Return null gains, transfers and intervals by their options."""
-    for size in ((60, 40, 0), (90, 50, 8), (40, 0, 5), (2, 2, 0), (260, 210, 0)):
-        columns = _columns(*size)
-        for share in (None, 0.3):
-            given = columns | {"prevalence": share, "rng": 3}
-            row = []
-            for metric, scheme in product(("ds_f1", "ds_aurc", "ds_augrc"), ("conditional", "permuted")):
-                gain = tried(joint.null_gain, **given, metric=metric, scheme=scheme, n_permutations=4)
-                row.append(gain if isinstance(gain, str) else [*vars(gain).values(), gain.p_value, gain.excess])
-            moved = [tried(joint.transfer, **given, share=part, n_splits=3) for part in (0.3, 0.5, 0.75)]
-            row += [[each, each if isinstance(each, str) else each.loss] for each in moved]
-            row.append(tried(joint.confidence_intervals, **given, level=0.9, n_splits=4))
-            yield f"{size} {share}", row
+    for size, share in product(((60, 40, 0), (90, 50, 8), (40, 0, 5), (2, 2, 0), (260, 210, 0)), (None, 0.3)):
+        given = _columns(*size) | {"prevalence": share, "rng": 3}
+        for metric, scheme in product(("ds_f1", "ds_aurc", "ds_augrc"), ("conditional", "permuted")):
+            gain = tried(joint.null_gain, **given, metric=metric, scheme=scheme, n_permutations=4)
+            yield gain if isinstance(gain, str) else [*vars(gain).values(), gain.p_value, gain.excess]
+        moved = [tried(joint.transfer, **given, share=part, n_splits=3) for part in (0.3, 0.5, 0.75)]
+        yield [[each, each if isinstance(each, str) else each.loss] for each in moved]
+        yield tried(joint.confidence_intervals, **given, level=0.9, n_splits=4)
 
 
 def evaluations():
@@ -184,19 +175,12 @@ def protocols():
 
 def verdicts_with_gains():
     """Return the verdict of a protocol with gains of second thresholds."""
-    result = joint.protocol(_run(0, 0.4), {"far": ["far1"]}, confidence="msp")
+    result, names = joint.protocol(_run(0, 0.4), {"far": ["far1"]}, confidence="msp"), ("metric", "score", "gain", "p")
     for n, least in product((4, 99), (0.001, 0.03, 0.4)):
-        rows = [
-            {
-                "metric": metric,
-                "set": "far1",
-                "score": score,
-                "gain": gain,
-                "null_mean": 0.01,
-                "p": p,
-                "n_permutations": n,
-            }
+        gains = [
+            (metric, *gain)
             for metric in ("ds_f1", "ds_aurc")
-            for score, gain, p in (("energy", 0.04, least), ("distance", 0.02, 0.2))
+            for gain in (("energy", 0.04, least), ("distance", 0.02, 0.2))
         ]
-        yield joint.with_gains(result.verdict, rows)
+        about = {"set": "far1", "null_mean": 0.01, "n_permutations": n}
+        yield joint.with_gains(result.verdict, [about | dict(zip(names, gain, strict=True)) for gain in gains])

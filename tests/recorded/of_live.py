@@ -12,6 +12,7 @@ import polars as pl
 from abstain.live import LiveCertificate, begin_live, load_live, same_options, update_live
 from tests.recorded import tried
 from tests.recorded.contents import easy, said, shortened, warned, whole
+from tests.recorded.sources import folder
 
 GRID = [0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1]
 SHORT = ("run_length", "delta", "verdict", "graded")
@@ -52,34 +53,32 @@ def _weeks(live, weeks, *columns, audits=1.0, times=None):
 
 def weeks_that_are_labelled():
     """Return certificates over weeks by limit, loss, weight, audit, share of unseen rows, and change."""
-    kinds = {"plain": {}, "graded": {"max_loss": 1.5}, "unseen": {"ood_share": 0.01}}
-    kinds |= {"weights": {"max_weight": 14.0}, "audit": {"audit": 0.2}, "quick": {"run_length": 50.0, "audit": 0.5}}
-    for (name, options), risk, worse in product(kinds.items(), (0.05, 0.1), (0.0, 0.25)):
+    kinds = [{}, {"max_loss": 1.5}, {"ood_share": 0.01}, {"max_weight": 14.0}, {"audit": 0.2}]
+    kinds += [{"run_length": 50.0, "audit": 0.5}]
+    for options, risk, worse in product(kinds, (0.05, 0.1), (0.0, 0.25)):
         live = LiveCertificate(risk=risk, thresholds=GRID, **options)
-        columns = ("sample_weight",) if name == "weights" else ()
-        weeks = [_week(50 + k, worse=worse * (k > 2), graded=name == "graded") for k in range(5)]
-        yield f"{name} {risk} {worse}", _weeks(live, weeks, *columns, audits=options.get("audit", 1.0))
+        columns = ("sample_weight",) if "max_weight" in options else ()
+        weeks = [_week(50 + k, worse=worse * (k > 2), graded="max_loss" in options) for k in range(5)]
+        yield _weeks(live, weeks, *columns, audits=options.get("audit", 1.0))
     first = LiveCertificate(risk=0.05, thresholds=[0.7, 0.01], delta=0.3)
-    yield "only the first", _weeks(first, [_week(55, 600), _week(56, 600)])
+    yield _weeks(first, [_week(55, 600), _week(56, 600)])
     scores = LiveCertificate(risk=0.1, delta=0.2, scores=_week(9)["confidence"])
-    yield "scores", [whole(scores.thresholds), _weeks(scores, [_week(60, 900), _week(61, 0), _week(62, 400)])]
+    yield [whole(scores.thresholds), _weeks(scores, [_week(60, 900), _week(61, 0), _week(62, 400)])]
 
 
 def weeks_of_groups():
     """Return certificates of groups that share delta, have their own, and join later."""
-    found = {}
     for each, audit, worse in product((False, True), (1.0, 0.3), (0.0, 0.3)):
-        names = ["a", "b"]
-        live = LiveCertificate(risk=0.1, thresholds=GRID, groups=names, each=each, audit=audit, reserve=0.3)
-        weeks = [_week(70 + k, worse=worse * (k > 1)) for k in range(4)]
-        for k, week in enumerate(weeks):
+        given = {"groups": ["a", "b"], "each": each, "audit": audit, "reserve": 0.3}
+        live, weeks = LiveCertificate(risk=0.1, thresholds=GRID, **given), []
+        for k in range(4):
+            weeks.append(week := _week(70 + k, worse=worse * (k > 1)))
             week["groups"] = np.where(week["groups"] == "c", "a" if k < 2 else "b", week["groups"])
         first = _weeks(live, weeks, "groups", audits=audit)
         live.add_group("c")
-        found[f"{each} {audit} {worse}"] = [first, _weeks(live, [_week(80)], "groups")]
+        then = _weeks(live, [_week(80)], "groups")
         live.add_group("d")
-        found[f"{each} {audit} {worse}"] += [tried(live.add_group, "c"), live.reserved, whole(live.options())]
-    return found
+        yield [first, then, tried(live.add_group, "c"), live.reserved, whole(live.options())]
 
 
 @shortened()
@@ -110,45 +109,38 @@ def weeks_of_clusters_and_late_labels():
 
 def many_weeks():
     """Return the lines of so many calls that older ones are joined, a state on disk, and rows that come again."""
-    found = {}
-    live = LiveCertificate(risk=0.2, thresholds=GRID[::3], delta=0.2)
-    week = _week(110, 1400)
+    live, week = LiveCertificate(risk=0.2, thresholds=GRID[::3], delta=0.2), _week(110, 1400)
     for k in range(140):
         rows = slice(10 * k, 10 * k + 10)
         live.update(week["confidence"][rows], week["loss"][rows], ids=np.arange(10 * k, 10 * k + 10))
-    found["joined"] = whole(live.result().history[:70:9])
+    yield whole(live.result().history[:70:9])
     for shared in (0, 1, 100):
         ids = np.arange(1400 - shared, 1600 - shared)
-        given = {"confidence": week["confidence"][:200], "loss": week["loss"][:200], "ids": ids}
-        found[f"ids {shared}"] = type(tried(live.update, **given)).__name__
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "live.json"
-        LiveCertificate(risk=0.1, thresholds=GRID).save(path)
+        yield type(tried(live.update, week["confidence"][:200], week["loss"][:200], ids=ids)).__name__
+    with folder():
+        LiveCertificate(risk=0.1, thresholds=GRID).save("live.json")
         for k in range(3):
             week = _week(120 + k, 700)
-            seen = update_live(path, week["confidence"], week["loss"])
-            found[f"file {k}"] = [whole(seen), said(seen), whole(seen.reach)]
-    frame = pl.DataFrame({"s": week["confidence"], "l": week["loss"], "w": week["sample_weight"]})
+            seen = update_live(Path("live.json"), week["confidence"], week["loss"])
+            yield [whole(seen), said(seen), whole(seen.reach)]
+    frame, score = (
+        pl.DataFrame({name: week[name] for name in ("confidence", "loss", "sample_weight")}),
+        week["confidence"],
+    )
     for rows in (frame, frame.lazy()):
         held = pickle.loads(pickle.dumps(LiveCertificate(risk=0.1, thresholds=GRID, max_weight=14.0)))
-        found[type(rows).__name__] = whole(held.update("s", "l", sample_weight="w", frame=rows))
-    score = week["confidence"]
-    columns = {"fractions": score, "cents": 100.0 * score, "none": np.full(9, np.nan), "minus": score - 1.0}
-    columns |= {"above": 0.9 + score, "ends": np.round(score), "cents of some": np.append(score[:5], 1.5)}
-    for (name, column), others in product(columns.items(), (None, week["other"])):
+        yield whole(held.update("confidence", "loss", sample_weight="sample_weight", frame=rows))
+    columns = (score, 100.0 * score, np.full(9, np.nan), score - 1.0, 0.9 + score, np.round(score))
+    for column, others in product((*columns, np.append(score[:5], 1.5)), (None, week["other"])):
         made = tried(begin_live, column, others, {"risk": 0.1})
-        found[f"begin {name} {others is None}"] = made if isinstance(made, str) else whole(made.thresholds)
-    found["begin"] = [tried(begin_live, week["loss"], None, {}), tried(same_options, live, {"risk": 0.2, "delta": 0.2})]
-    found["begin"] += [tried(same_options, live, {"risk": 0.3})]
-    fresh = LiveCertificate(risk=0.2, thresholds=GRID, audit=0.3)
+        yield made if isinstance(made, str) else whole(made.thresholds)
+    yield [tried(begin_live, week["loss"], None, {}), tried(same_options, live, {"risk": 0.2, "delta": 0.2})]
+    yield tried(same_options, live, {"risk": 0.3})
+    fresh, n = LiveCertificate(risk=0.2, thresholds=GRID, audit=0.3), np.arange(260)
     fresh.update(week["confidence"], week["loss"])
     for number in (6, 30, 60):  # rows without a score need no label, and are no labels that are missing
-        few = np.where(np.arange(260) < 200, np.nan, 0.97), np.zeros(260)
-        chance, drawn = np.where(np.arange(260) < 200, 1.0, 0.3), np.arange(260) >= 260 - number
-        given = {"label_probability": chance, "drawn": drawn}
-        found[f"drawn {number}"] = type(tried(fresh.update, *few, **given)).__name__
-    chances = {"low": 0.9, "zero": 0.0, "above": 1.1, "many": 1.0}
-    for name, chance in chances.items():
+        given = {"label_probability": np.where(n < 200, 1.0, 0.3), "drawn": n >= 260 - number}
+        yield type(tried(fresh.update, np.where(n < 200, np.nan, 0.97), np.zeros(260), **given)).__name__
+    for chance in (0.9, 0.0, 1.1, 1.0):
         fresh = LiveCertificate(risk=0.1, thresholds=GRID, audit=0.3)
-        found[name] = whole(tried(fresh.update, week["confidence"], week["loss"], label_probability=chance))
-    return found
+        yield whole(tried(fresh.update, week["confidence"], week["loss"], label_probability=chance))

@@ -1,10 +1,8 @@
 """What a monitor sees over calls: guarantees, groups, clusters, drift, frames, times of many kinds, late labels."""
 
 import pickle
-import tempfile
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -14,141 +12,129 @@ from abstain.monitoring import Monitor, update_monitor
 from tests.recorded import tried
 from tests.recorded.calls import calls, guaranteed, later
 from tests.recorded.contents import chosen, easy, said, shortened, warned, whole
+from tests.recorded.sources import folder
+
+
+def _of(part, kept):
+    """Return some rows of a part."""
+    n = len(part["loss"])
+    return {key: each[kept] for key, each in part.items() if len(each) == n}
 
 
 def calls_without_times():
     """Return what is seen over calls, by risk, shift of scores, kind of guarantee, and what is tested."""
     policies = {"exact": guaranteed(), "bound": guaranteed(max_loss=1.5)}
     policies |= {"none": guaranteed(risk=None, delta=None, coverage=0.5)}
-    policies["cost"] = guaranteed(risk=None, delta=None, cost=(4.0, 0.5))
+    policies |= {"cost": guaranteed(risk=None, delta=None, cost=(4.0, 0.5))}
     options = {"row": {}, "since first": {"since_first": True}, "window": {"window": 150}}
     options |= {"accepted": {"accepted_only": True, "run_length": 40.0, "delta": 0.2}}
-    for (name, policy), (kind, more), (worse, lower) in product(policies.items(), options.items(),
-                                                                 ((0.0, 0.0), (0.25, 0.0), (0.06, 0.5))):  # fmt: skip
+    shifts = ((0.0, 0.0), (0.25, 0.0), (0.06, 0.5))
+    for (name, policy), (kind, more), (worse, lower) in product(policies.items(), options.items(), shifts):
         if (name in ("none", "cost") and kind not in ("row", "accepted")) or (name == "bound" and not worse):
             continue
-        sizes = [1, 290, 400, 0, 50]
-        parts = [later(100 + k, n, worse=worse * (k > 1), lower=lower * (k > 1), graded=name == "bound")
-                 for k, n in enumerate(sizes)]  # fmt: skip
+        how = [{"worse": worse * (k > 1), "lower": lower * (k > 1), "graded": name == "bound"} for k in range(5)]
+        parts = [later(100 + k, n, **how[k]) for k, n in enumerate([1, 290, 400, 0, 50])]
         if kind == "accepted":
-            parts = [{key: each[part["confidence"] >= policy.thresholds[""]] for key, each in part.items()
-                      if len(each) == len(part["loss"])} for part in parts]  # fmt: skip
-        yield f"{name} {kind} {worse} {lower}", calls(policy, parts, **more)
+            parts = [_of(part, part["confidence"] >= policy.thresholds[""]) for part in parts]
+        yield calls(policy, parts, **more)
 
 
 def calls_by_group():
     """Return what is seen of a guarantee about each group, some of which have none."""
-    for kind in ({}, {"risk": 0.06}, {"risk": None, "delta": None, "coverage": 0.4}):
-        policy = guaranteed("groups", **kind)
-        for worse in (0.0, 0.3):
-            parts = [later(200 + k, n) for k, n in enumerate((60, 300, 500))]
-            for part in parts[1:]:
-                hit = (part["groups"] == "b") & (np.random.default_rng(3).random(len(part["loss"])) < worse)
-                part["loss"] = np.where(hit, 1.0, part["loss"])
-            parts[2]["groups"] = np.where(np.arange(500) % 50 == 0, "new", parts[2]["groups"])
-            yield f"{kind} {worse}", calls(policy, parts, "groups")
+    kinds = ({}, {"risk": 0.06}, {"risk": None, "delta": None, "coverage": 0.4})
+    for kind, worse in product(kinds, (0.0, 0.3)):
+        parts = [later(200 + k, n) for k, n in enumerate((60, 300, 500))]
+        for part in parts[1:]:
+            hit = (part["groups"] == "b") & (np.random.default_rng(3).random(len(part["loss"])) < worse)
+            part["loss"] = np.where(hit, 1.0, part["loss"])
+        parts[2]["groups"] = np.where(np.arange(500) % 50 == 0, "new", parts[2]["groups"])
+        yield calls(guaranteed("groups", **kind), parts, "groups")
 
 
 def calls_of_clusters():
     """Return what is seen of clusters that count once, of rows of clusters, and of clusters that come again."""
     for most, returning, worse in product((None, 16), ("refuse", "skip"), (0.0, 0.3)):
         policy = guaranteed("clusters", risk=0.13, delta=0.2, **({} if most is None else {"max_cluster": most}))
-        parts = [later(300 + k, n, worse=worse * (k > 0)) for k, n in enumerate((80, 300, 120))]
+        parts, days = [later(300 + k, n, worse=worse * (k > 0)) for k, n in enumerate((80, 300, 120))], []
         for k, part in enumerate(parts):
             part["clusters"] = part["clusters"] + 1000 * k
         parts[2]["clusters"][:20] = parts[1]["clusters"][:20]
-        yield f"{most} {returning} {worse}", calls(policy, parts, "clusters", returning=returning)
-        days = [
-            {"time": 10.0 * k + np.sort(part["clusters"] % 10) / 2.0, "as_of": 10.0 * k + 9.0}
-            for k, part in enumerate(parts)
-        ]
-        late = {"maturity": 3.0, "returning": returning}
-        yield f"{most} {returning} {worse} late", calls(policy, parts, "clusters", times=days, **late)
+        yield calls(policy, parts, "clusters", returning=returning)
+        for k, part in enumerate(parts):
+            days.append({"time": 10.0 * k + np.sort(part["clusters"] % 10) / 2.0, "as_of": 10.0 * k + 9.0})
+        yield calls(policy, parts, "clusters", times=days, maturity=3.0, returning=returning)
 
 
 def drift_of_scores():
     """Return what drift is seen, and where first, over many rows."""
     base = guaranteed()
-    weighted = replace(base, calibration=replace(base.calibration, weighted=True))
-    edited = replace(base, calibration=replace(base.calibration, n_accepted=None))
-    for name, policy in {"plain": base, "weighted": weighted, "edited": edited}.items():
-        for lower in (0.0, 0.2, -0.3):
-            parts = [later(500 + k, n, lower=lower) for k, n in enumerate((700, 5000))]
-            for only in (False, True):
-                seen = tried(calls, policy, parts, accepted_only=only)
-                yield f"{name} {lower} {only}", seen if isinstance(seen, str) else seen[0][-1]
+    changes = ({}, {"weighted": True}, {"n_accepted": None})
+    for change, lower, only in product(changes, (0.0, 0.2, -0.3), (False, True)):
+        policy = replace(base, calibration=replace(base.calibration, **change))
+        parts = [later(500 + k, n, lower=lower) for k, n in enumerate((700, 5000))]
+        seen = tried(calls, policy, parts, accepted_only=only)
+        yield seen if isinstance(seen, str) else seen[0][-1]
 
 
+@shortened("periods")
 def many_calls():
     """Return the periods of so many calls that older ones are joined, and rows that were sent before."""
-    policy, found = guaranteed(), {}
+    policy, part, first, fresh = guaranteed(), later(600, 1400), later(601, 400), later(602, 300)
     stream = Monitor(policy)
-    part = later(600, 1400)
     for k in range(140):
         rows = slice(10 * k, 10 * k + 10)
         stream.update(part["loss"][rows], part["confidence"][rows], again=True)
-    found["joined"] = [whole(stream.result().periods[:70:9]), said(stream.result())]
-    first = later(601, 400)
+    yield [whole(stream.result().periods[:70:9]), said(stream.result())]
     for share in (0.2, 0.5, 0.8, 1.0):
-        again = Monitor(policy)
+        again, kept = Monitor(policy), np.arange(300) < share * 300
         again.update(first["loss"], first["confidence"])
-        fresh, kept = later(602, 300), np.arange(300) < share * 300
         mixed = {name: np.where(kept, first[name][:300], fresh[name]) for name in ("loss", "confidence")}
-        found[f"sent {share}"] = [tried(again.update, **mixed, again=each) for each in (False, True)]
+        yield [tried(again.update, **mixed, again=each) for each in (False, True)]
     for values, ordered in product((2, 3, 8), (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 1.0)):
         column = (np.random.default_rng(values).integers(0, values, 150) + 0.5) / values
         column = np.where(np.arange(150) < ordered * 150, np.sort(column), column)
-        again, column = Monitor(policy), column + 0.0
-        again.update(np.zeros(150), column)
-        found[f"ties {values} {ordered}"] = type(tried(again.update, np.zeros(150), column)).__name__
+        yield type(tried(Monitor(policy).update, np.zeros(150), column)).__name__
     order = np.argsort(first["confidence"])
     runs = np.argsort(first["loss"] + 0.0 * first["confidence"], kind="stable")
-    for name, rows in {"sorted": order, "falling": order[::-1], "runs": runs, "pairs": np.sort(order // 2 * 2)}.items():
-        again = Monitor(policy)
-        found[name] = warned(again.update, first["loss"][rows], first["confidence"][rows])[1]
+    for rows in (order, order[::-1], runs, np.sort(order // 2 * 2)):
+        yield warned(Monitor(policy).update, first["loss"][rows], first["confidence"][rows])[1]
     for n, steps in ((12, 0), (13, 0), (14, 9), (20, 6), (40, 2)):  # from about a billion orders on
         line = 0.6 + 0.39 * np.arange(n) / n
         line = np.round(steps * line) / steps if steps else line
         for column in (line, line[::-1], -line):
-            found[f"line {n} {steps} {column[0]}"] = warned(Monitor(policy).update, np.arange(n) % 3 == 0, column)[1]
+            yield warned(Monitor(policy).update, np.arange(n) % 3 == 0, column)[1]
     for n in (1, 2, 30):
         seen = Monitor(guaranteed(max_loss=1.5)).update(np.full(n, 0.5), np.linspace(0.9, 0.95, n))
-        found[f"equal losses {n}"] = [seen.periods[0].risk_low, seen.periods[0].risk_high]
-    return whole(found, "periods")
+        yield [seen.periods[0].risk_low, seen.periods[0].risk_high]
 
 
 def rows_of_a_frame():
     """Return what is seen of the rows of a lazy frame, and of a state on disk."""
-    part = later(700, 900, worse=0.1)
-    frame = pl.DataFrame({"l": part["loss"], "s": part["confidence"], "g": part["groups"], "day": np.arange(900) // 9})
-    names = {"frame": frame.lazy(), "loss": "l", "time": "day"}
-    for name, policy in {"plain": guaranteed(), "groups": guaranteed("groups")}.items():
-        for more in ({}, {"maturity": 10.0, "as_of": 99.0}, {"window": 20.0}):
-            result = abstain.monitor(policy, **names, **more)
-            yield f"{name} {list(more)}", [whole(result, "periods", "verdict"), said(result)]
-    given = {name: part[name] for name in ("loss", "confidence")}
-    for more in ({}, {"time": np.arange(900) / 9.0}, {"time": np.arange(900) / 9.0, "accepted_only": True}):
-        yield f"memory {list(more)}", whole(tried(abstain.monitor, guaranteed(), **given, **more), "periods", "verdict")
-    names |= {"as_of": 50.0, "maturity": 3.0}
+    part, day = later(700, 900, worse=0.1), np.arange(900) // 9
     matrix = {f"p{k}": part["probabilities"][:, k] for k in range(4)}
-    classes = pl.DataFrame({"l": part["loss"], "day": np.arange(900) // 9, **matrix}).lazy()
+    frame = pl.DataFrame({"l": part["loss"], "s": part["confidence"], "g": part["groups"], "day": day, **matrix}).lazy()
+    names, ages = {"frame": frame, "loss": "l", "time": "day"}, {"maturity": 10.0, "as_of": 99.0}
+    for policy, more in product((guaranteed(), guaranteed("groups")), ({}, ages, {"window": 20.0})):
+        result = abstain.monitor(policy, **names, **more)
+        yield [whole(result, "periods", "verdict"), said(result)]
+    given, days = {name: part[name] for name in ("loss", "confidence")}, {"time": np.arange(900) / 9.0}
+    for more in ({}, days, days | {"accepted_only": True}):
+        yield whole(tried(abstain.monitor, guaranteed(), **given, **more), "periods", "verdict")
+    made = abstain.choose_threshold(**chosen(easy(21, 400)), coverage=0.5)
     for score, temperature in (("msp", None), ("softmax_margin", None), ("neg_entropy", None), ("msp", 2.0)):
-        made = abstain.choose_threshold(**chosen(easy(21, 400)), coverage=0.5)
         policy = made.policy(score=score, probabilities=list(matrix), temperature=temperature)
-        seen = tried(abstain.monitor, policy, frame=classes, loss="l", time="day")
-        yield f"{score} {temperature}", whole(seen, "periods", "verdict")
-    yield "future", tried(abstain.monitor, guaranteed(), **names)
+        yield whole(tried(abstain.monitor, policy, **names), "periods", "verdict")
+    yield tried(abstain.monitor, guaranteed(), **names, as_of=50.0, maturity=3.0)
     held = pickle.loads(pickle.dumps(Monitor(guaranteed("clusters", risk=0.13, delta=0.2), returning="skip")))
     for k in range(3):
         rows = slice(0, 300 - 100 * (k == 1))
         seen = held.update(part["loss"][rows], part["confidence"][rows], clusters=part["clusters"][rows] + 7 * (k == 2))
-        yield f"held {k}", [whole(seen, "verdict"), said(seen)]
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "state.json"
+        yield [whole(seen, "verdict"), said(seen)]
+    with folder():
         for k in range(3):
             rows = slice(300 * k, 300 * k + 300)
-            seen = update_monitor(path, guaranteed(), part["loss"][rows], part["confidence"][rows])
-            yield f"state {k}", whole(seen, "verdict")
+            seen = update_monitor("state.json", guaranteed(), part["loss"][rows], part["confidence"][rows])
+            yield whole(seen, "verdict")
 
 
 START = np.datetime64("2026-01-05")
@@ -163,23 +149,24 @@ def _parts():
 
 def periods_and_windows():
     """Return what is seen of numbers and dates as times, by period and window."""
-    parts, days = _parts()
-    kinds = [("numbers", {}), ("dates", {"period": 10.0})]
-    for name, more in (*kinds, ("numbers", {"window": 14.0}), ("dates", {"since_first": True})):
-        times = [{"time": each if name == "numbers" else START + each.astype(int)} for each in days]
-        result = calls(guaranteed(), parts, times=times, **more)
+    (parts, days), policy = _parts(), guaranteed()
+    when = [{"time": each} for each in days]
+    dates = [{"time": START + each.astype(int)} for each in days]
+    for times, more in (
+        (when, {}),
+        (when, {"window": 14.0}),
+        (dates, {"period": 10.0}),
+        (dates, {"since_first": True}),
+    ):
+        result = calls(policy, parts, times=times, **more)
         short = [[one["period"], one["n"], one["evidence"]] for one in result[1]["periods"]]
-        yield f"{name} {more}", result if name == "numbers" else short
-    answers = [{key: each[part["confidence"] >= guaranteed().thresholds[""]] for key, each in part.items()
-                if len(each) == len(part["loss"])} for part in parts]  # fmt: skip
-    when = [
-        {"time": each[part["confidence"] >= guaranteed().thresholds[""]]}
-        for part, each in zip(parts, days, strict=True)
-    ]
-    yield "answers", calls(guaranteed(), answers, times=when, accepted_only=True)
-    by_group = [{"time": each} for each in days]
+        yield result if times is when else short
+    kept = [part["confidence"] >= policy.thresholds[""] for part in parts]
+    answers = [_of(*each) for each in zip(parts, kept, strict=True)]
+    times = [{"time": each[some]} for each, some in zip(days, kept, strict=True)]
+    yield calls(policy, answers, times=times, accepted_only=True)
     for more in ({}, {"window": 14.0}):
-        yield f"groups {more}", calls(guaranteed("groups"), parts, "groups", times=by_group, **more)
+        yield calls(guaranteed("groups"), parts, "groups", times=when, **more)
 
 
 @shortened()
@@ -206,14 +193,11 @@ def times_of_many_kinds():
             result = tried(stream.update, part["loss"], part["confidence"], time=time)
             seen.append(result if isinstance(result, str) else result.time_unit)
         yield name, [seen, [[one.period, one.n] for one in stream.result().periods]]
-    for name, time in {"1 day first": "13/02/2026", "either": "03/02/2026", "december": "12/13/2026",
-                       "in it": "13/12/2026", "last day": "31/12/2026", "none": "32/02/2026", "dot": "02.13.2026",
-                       "word": "soon", "missing": None, "empty": "", "nan": float("nan"), "early": 0.0,
-                       "first second": 631152000.0, "before it": 631151999.0, "last": 4102444800.0,
-                       "first whole": 19900101.0, "before": 19900100.0, "last whole": 21001231.0, "half": 20200101.5,
-                       "after": 21001232.0}.items():  # fmt: skip
+    written = ["13/02/2026", "03/02/2026", "12/13/2026", "13/12/2026", "31/12/2026", "32/02/2026", "02.13.2026", "soon"]
+    written += [None, "", float("nan"), 0.0, 631152000.0, 631151999.0, 4102444800.0, 19900101.0, 19900100.0, 21001231.0]
+    for time in (*written, 20200101.5, 21001232.0):
         result = tried(Monitor(policy).update, [0.0, 1.0], [0.9, 0.8], time=[time, time])
-        yield name, result if isinstance(result, str) else [result.time_unit, result.periods[0].period]
+        yield str(time), result if isinstance(result, str) else [result.time_unit, result.periods[0].period]
 
 
 @shortened("verdict")

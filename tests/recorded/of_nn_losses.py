@@ -1,5 +1,6 @@
 """Objectives of PyTorch with their gradients, and live metrics over batches."""
 
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -33,16 +34,12 @@ def _with_gradient(loss, *tensors):
 def weights_of_ranks():
     """Return the weights of each estimator, with ties in order and exact, of one and of several rankings."""
     scores = torch.tensor([0.3, 0.9, 0.3, 0.1, 0.9, 0.7, 0.9], dtype=torch.float64)
-    for estimator, ties in product(("harmonic", "log", "plugin", "sele", "augrc"), ("order", "exact")):
-        row = [
-            tried(nn.loss_weights, each, estimator, ties=ties)
-            for each in (scores, scores[:1], torch.stack([scores, -scores]))
-        ]
+    loss, several = torch.linspace(0.0, 2.0, 7, dtype=torch.float64), torch.stack([scores, -scores])
+    for name, ties in product(("harmonic", "log", "plugin", "sele", "augrc"), ("order", "exact")):
+        yield [tried(nn.loss_weights, each, name, ties=ties) for each in (scores, scores[:1], several)]
         for unit_mean, reduction in product((False, True), ("mean", "none")):
-            loss = torch.linspace(0.0, 2.0, 7, dtype=torch.float64)
             options = {"ties": ties, "unit_mean": unit_mean, "reduction": reduction}
-            row.append(_with_gradient(lambda x, e=estimator, o=options: nn.rank_weighted_loss(x, scores, e, **o), loss))
-        yield f"{estimator} {ties}", row
+            yield _with_gradient(partial(nn.rank_weighted_loss, confidence=scores, estimator=name, **options), loss)
 
 
 def rank_losses():
@@ -51,51 +48,36 @@ def rank_losses():
     for name, ties, unit_mean in product(CONFIDENCES, ("order", "exact"), (False, True)):
         options = {"confidence": name, "ties": ties, "unit_mean": unit_mean}
         losses = [nn.AURCLoss(each, **options) for each in ("harmonic", "log", "plugin")]
-        losses += [nn.SELELoss(**options), nn.AUGRCLoss(**options)]
-        yield f"{name} {ties} {unit_mean}", [each(logits, target) for each in losses]
+        yield [each(logits, target) for each in (*losses, nn.SELELoss(**options), nn.AUGRCLoss(**options))]
     losses = [nn.AURCLoss(), nn.AURCLoss("plugin"), nn.SELELoss(), nn.AUGRCLoss(unit_mean=True)]
-    yield "gradients", [_with_gradient(lambda x, one=each: one(x, target), logits) for each in losses]
+    yield [_with_gradient(lambda x, one=each: one(x, target), logits) for each in losses]
     own = nn.AURCLoss(confidence=lambda z: z[..., 0], loss=lambda z, y: (z.argmax(dim=1) != y).double())
-    yield "own", own(logits, target)
+    yield own(logits, target)
 
 
 def bayesian_losses():
     """Return the expected AURC of several models, by ranking, estimator and confidence."""
-    several = torch.stack([_logits(seed=k)[0] for k in range(3)])
-    target = _logits()[1]
-    for estimator, ranking, ties in product(("harmonic", "log", "sele"), ("own", "predictive"), ("order", "exact")):
-        options = {"ranking": ranking, "ties": ties}
-        yield (
-            f"{estimator} {ranking} {ties}",
-            [
-                _with_gradient(
-                    lambda x, o=options, e=estimator, c=c: nn.bayesian_aurc_loss(x, target, e, confidence=c, **o),
-                    several,
-                )[0]
-                for c in ("msp", "energy")
-            ],
-        )
-    found = _with_gradient(lambda x: nn.bayesian_aurc_loss(x, target, "plugin", ranking="predictive"), several)
-    yield "gradient", found
+    several, target = torch.stack([_logits(seed=k)[0] for k in range(3)]), _logits()[1]
+    ways = product(("harmonic", "log", "sele"), ("own", "predictive"), ("order", "exact"), ("msp", "energy"))
+    for estimator, ranking, ties, score in ways:
+        options = {"ranking": ranking, "ties": ties, "confidence": score}
+        yield tried(nn.bayesian_aurc_loss, several, target, estimator, **options)
+    yield _with_gradient(lambda x: nn.bayesian_aurc_loss(x, target, "plugin", ranking="predictive"), several)
 
 
 def cwsa():
     """Return smooth CWSA and its loss by all options, with gradients."""
-    logits, target = _logits(9)
+    (logits, target), names = _logits(9), ("threshold", "temperature", "penalty", "denominator")
     loss = torch.tensor([0.0, 1.0, 0.0, 0.5, 1.0, 0.0], dtype=torch.float64)
     confidence = torch.tensor([0.9, 0.8, 0.55, 0.5, 0.3, 1.0], dtype=torch.float64)
-    settings = product((0.0, 0.5, 0.9), (0.05, 0.4), (0.0, 1.0, 2.5), ("accepted", "all"))
-    for threshold, temperature, penalty, denominator in settings:
-        options = {"threshold": threshold, "temperature": temperature, "penalty": penalty, "denominator": denominator}
-        row = [_with_gradient(lambda a, b, o=options: nn.smooth_cwsa(a, b, **o), loss, confidence)]
-        for correctness in ("soft", "hard"):
-            row.append(_with_gradient(nn.CWSALoss(**options, correctness=correctness), logits, target)[:1])
-        yield f"{threshold} {temperature} {penalty} {denominator}", row
+    for each in product((0.0, 0.5, 0.9), (0.05, 0.4), (0.0, 1.0, 2.5), ("accepted", "all")):
+        options = dict(zip(names, each, strict=True))
+        yield _with_gradient(partial(nn.smooth_cwsa, **options), loss, confidence)
+        yield [tried(nn.CWSALoss(**options, correctness=kind), logits, target) for kind in ("soft", "hard")]
     tied = torch.zeros(3, 3, dtype=torch.float64)
-    found = [_with_gradient(nn.CWSALoss(correctness=each), tied, torch.tensor([0, 1, 2])) for each in ("soft", "hard")]
-    yield "tied", found
-    yield "single", [nn.smooth_cwsa(loss.float(), confidence.float()), nn.smooth_cwsa(loss.long(), confidence)]
-    yield "gradient", _with_gradient(nn.CWSALoss(), logits, target)
+    yield [_with_gradient(nn.CWSALoss(correctness=each), tied, torch.tensor([0, 1, 2])) for each in ("soft", "hard")]
+    yield [nn.smooth_cwsa(loss.float(), confidence.float()), nn.smooth_cwsa(loss.long(), confidence)]
+    yield _with_gradient(nn.CWSALoss(), logits, target)
 
 
 def correctness_ranking():
@@ -141,15 +123,13 @@ def learned_confidence():
 def live_metrics():
     """Return live metrics of batches, exact and in bins, by confidence, loss, scale and weights, after each batch."""
     binary = ("augrc", "aurc", "e_aurc", "auroc_f", "risk", "coverage_at_risk(risk=0.2)")
-    for bins, confidence, loss in product((None, 256, 1000), (*CONFIDENCES, None), ("zero_one", "cross_entropy")):
-        if (bins or 0) > 256 and (confidence or "msp") != "msp":
-            continue
-        how = confidence or (lambda z: z[:, 0] - z[:, 1])
-        names = binary if loss == "zero_one" else ("augrc", "aurc", "e_aurc")
+    cases = [*product((None, 256), (*CONFIDENCES, None)), (1000, "msp"), (1000, None)]
+    for (bins, confidence), loss in product(cases, ("zero_one", "cross_entropy")):
+        how, names = confidence or (lambda z: z[:, 0] - z[:, 1]), binary if loss == "zero_one" else binary[:3]
         metric = nn.SelectiveMetrics(names, bins=bins, confidence=how, loss=loss)
         for seed in range(3):
             metric.update(*_logits(9 + seed, 3, seed))
-        yield f"{bins} {confidence} {loss}", [tried(metric.compute), list(metric.reasons), metric.scale]
+        yield [tried(metric.compute), list(metric.reasons), metric.scale]
 
 
 def live_tables():
@@ -162,19 +142,14 @@ def live_tables():
         for rows in (slice(0, 4), slice(4, 7), slice(0, 0)):
             metric.update(times * scores[rows], losses[rows], *([weights[rows]] if bins is None else []))
         table = tried(metric.table)
-        yield [
-            metric.flags.clone(),
-            table if isinstance(table, str) else [table.score, table.weight, table.loss, table.count],
-        ]
-        yield [tried(metric.compute), tried(metric.summary)]
+        table = table if isinstance(table, str) else [table.score, table.weight, table.loss, table.count]
+        yield [metric.flags.clone(), table, tried(metric.compute), tried(metric.summary)]
         metric.reset()
         yield tried(metric.compute)
-    cases = [(torch.tensor([torch.nan, 0.5]), torch.tensor([0.0, 1.0]))]
-    cases += [(torch.tensor([torch.inf, -torch.inf]), torch.tensor([0.0, 1.0]))]
-    cases += [(torch.tensor([0.5, 0.4]), torch.tensor([-1.0, torch.inf]))]
+    cases = ([torch.nan, 0.5], [0.0, 1.0]), ([torch.inf, -torch.inf], [0.0, 1.0]), ([0.5, 0.4], [-1.0, torch.inf])
     for bad, bins in product(cases, (None, 256)):
         metric = nn.SelectiveMetrics(["augrc"], bins=bins, scale="real")
-        metric.update(*bad)
+        metric.update(*map(torch.tensor, bad))
         yield [metric.flags.clone(), tried(metric.compute)]
     metric = nn.SelectiveMetrics(["augrc"])
     for labels in (torch.tensor([0, 1, 5]), torch.tensor([0, -1, 2])):

@@ -8,10 +8,9 @@ import numpy as np
 import polars as pl
 
 import abstain
-from abstain import study
-from tests.recorded import of_scores, rows_of, shown, tried
+from tests.recorded import rows_of, shown, tried
 from tests.recorded.commands import all_of, files
-from tests.recorded.sources import CONF, LOGITS, P1, PRED, SITE, TWO, WHO, N, P, Y, folder, read, refused
+from tests.recorded.sources import CONF, LOGITS, P1, PRED, SITE, TWO, WHO, N, P, Y, read, refused
 
 THREE = (P[:, 0], P[:, 1], P[:, 2])
 
@@ -69,58 +68,17 @@ def pools_without_labels():
     return [each if isinstance(each, list) else each.rows() for each in found]
 
 
-def scores_that_are_available():
-    """Return which scores outputs and data to fit on allow, by what these lack."""
-    train, _, test = of_scores._parts()
-    parts = {name: getattr(train, name) for name in ("labels", "logits", "features", "passes", "head")}
-    for lack in ("", *parts):
-        kept = {name: value for name, value in parts.items() if name != lack and value is not None}
-        if lack == "logits":
-            kept.pop("head", None)
-        made = tried(abstain.Outputs, **kept, unlabelled=lack == "labels")
-        if not isinstance(made, str):
-            yield lack, [abstain.scores.available(test, made), abstain.scores.available(made, train)]
-    bare = abstain.Outputs(labels=Y, predictions=PRED, confidence=CONF)
-    lost = abstain.Outputs(loss=(PRED != Y) * 1.0, confidence=CONF, scores={"a": CONF})
-    yield "bare", [[abstain.scores.available(a, b) for a in (bare, lost)] for b in (bare, lost, train)]
-
-
-def studies_of_columns():
-    """Return a study of scores that are about predictions of their own, and its verdicts by set."""
-    with folder():
-        for (k, model), run in product(enumerate(("one", "two")), (1, 2)):
-            for seed, name in enumerate(("validation", "test", "more")):
-                rng = np.random.default_rng([3, k, run, seed])
-                truth = np.random.default_rng([4, seed]).integers(0, 3, 90)
-                own = {"a": rng.random(90), "b": rng.random(90)}
-                said = np.where(rng.random(90) < 0.6 + 0.14 * k, truth, (truth + 1) % 3)
-                given = {"confidence": rng.random(90) / 2 + (said == truth) / 2, "scores": own}
-                given["score_predictions"] = {"a": (truth + (own["a"] > 0.7)) % 3}
-                out = abstain.Outputs(labels=truth, predictions=said, **given)
-                study.add_outputs("s", out, model=model, run=f"seed{run}", set=name, data="toy")
-        results = study.evaluate("s", ["a", "b"], ["augrc", "risk", "accuracy"], workers=1)
-        verdicts = [
-            results.only(set=name, metric=metric).verdict
-            for name in ("validation", "test", "more")
-            for metric in ("augrc", "risk", "accuracy")
-        ]
-        nothing = study.evaluate("s", "knn", ["risk"], workers=1)
-        verdicts += [nothing.sums.shape, nothing.numbers, nothing.headline(), len(nothing.said)]
-        return [results.rows()[::3], verdicts, [each.value for each in results.means("risk")]]
-
-
 def plugins():
     """Return what a file of somebody's own does that a command loads, and what is refused of such files."""
     sys.modules.pop("own_words", None)
     try:
-        with folder():
-            files()
-            Path("own_words.py").write_text("print('loaded 17 words')\n")
-            one = "evaluate a.csv --confidence conf --metrics risk"
-            more = all_of(f"{one} --plugin own_words.py", f"{one} --plugin none.py", f"{one} --plugin no_module_here")
+        with files():
             Path("sub").mkdir()
+            Path("own_words.py").write_text("print('loaded 17 words')\n")
             Path("sub/own_words.py").write_text("x = 1\n")
-            return more | all_of(f"{one} --plugin own_words.py --json -", f"{one} --plugin sub/own_words.py")
+            return all_of("""
+                evaluate a.csv --confidence conf --metrics risk --plugin : own_words.py | none.py | no_module_here
+                | own_words.py --json - | sub/own_words.py""")
     finally:
         sys.modules.pop("own_words", None)
 

@@ -1,6 +1,5 @@
 """Plans that compare two scores, certificates of regions, and plans in files."""
 
-import tempfile
 from itertools import product
 from pathlib import Path
 
@@ -11,45 +10,38 @@ from abstain import pool
 from tests.recorded import tried
 from tests.recorded.contents import said, shortened, warned, whole
 from tests.recorded.pools import a_pool, drawn, labelled
+from tests.recorded.sources import folder
 
 
 def two_scores_of_a_pool():
     """Return plans that compare two scores, and what their labels say."""
-    found = {}
-    for steps, models, design, metric in product(
-        (0, 7), (False, True), ("planned", "uniform"), ("augrc", "risk", "sele")
-    ):
+    cases = product((0, 7), (False, True), ("planned", "uniform"), ("augrc", "risk", "sele"))
+    for steps, models, design, metric in cases:
         p = a_pool(240, steps)
-        first, other = np.zeros(240, dtype=int), p["differs"]
-        compare = (p["other"], first, other) if models else p["other"]
+        compare = (p["other"], np.zeros(240, dtype=int), p["differs"]) if models else p["other"]
         options = {"compare": compare, "metric": metric, "seed": 2, "error_rate": 0.2 if steps else None}
         plan = tried(abstain.plan_labels, p["confidence"], 70, design=design, **options)
         if isinstance(plan, str):
-            found[f"{steps} {models} {design} {metric}"] = plan
+            yield plan
             continue
         loss = [p["loss"], np.where(p["differs"] > 0, 1.0 - p["loss"], p["loss"]) if models else p["loss"]]
-        stages = [plan, plan.extend(labelled(plan, loss[0]), 20, seed=1)]
-        seen = []
-        for one in stages:
-            known = dict(zip(("a", "b"), (labelled(one, each) for each in loss), strict=True))
+        for one in (plan, plan.extend(labelled(plan, loss[0]), 20, seed=1)):
+            known = {name: labelled(one, each) for name, each in zip("ab", loss, strict=True)}
             scores = {"a": p["confidence"], "b": p["other"]}
             result = tried(abstain.compare, known, scores, metric, plan=one, level=0.9)
-            seen.append(result if isinstance(result, str) else [whole(result.rows()), drawn(one)[2:]])
-        found[f"{steps} {models} {design} {metric}"] = seen
+            yield result if isinstance(result, str) else [whole(result.rows()), drawn(one)[2:]]
     p = a_pool(40)
-    plan = abstain.plan_labels(p["confidence"], 40, compare=p["other"], design="uniform", seed=2)
-    for name, other in {"all": p["confidence"], "same": p["confidence"] + 0.0, "other": p["other"]}.items():
+    for other in (p["confidence"], p["confidence"] + 0.0, p["other"]):
         plan = abstain.plan_labels(p["confidence"], 40, compare=other, design="uniform", seed=2)
         scores = {"a": p["confidence"], "b": other}
         seen = abstain.compare({"a": p["loss"], "b": p["loss"]}, scores, "augrc", plan=plan)
-        found[name] = [whole(seen.rows()), whole(plan.of_second().facts)]
-        with tempfile.TemporaryDirectory() as folder:
-            plan.save(Path(folder) / "plan.csv")
-            lines = (Path(folder) / "plan.csv").read_text().splitlines()
-            (Path(folder) / "turned.csv").write_text("\n".join([lines[0], *lines[:0:-1]]))
-            again = [tried(pool.load_plan, Path(folder) / f"{each}.csv") for each in ("plan", "turned")]
-            found[name] += [one if isinstance(one, str) else [one.digest[:9], one.planned] for one in again]
-    return found
+        yield [whole(seen.rows()), whole(plan.of_second().facts)]
+        with folder():
+            plan.save("plan.csv")
+            lines = Path("plan.csv").read_text().splitlines()
+            Path("turned.csv").write_text("\n".join([lines[0], *lines[:0:-1]]))
+            again = [tried(pool.load_plan, Path(name)) for name in ("plan.csv", "turned.csv")]
+            yield [one if isinstance(one, str) else [one.digest[:9], one.planned] for one in again]
 
 
 @shortened()
@@ -74,15 +66,15 @@ def plans_that_are_saved():
     p["confidence"][7] = np.nan
     names = {"none": None, "numbers": np.arange(120) + 0.0, "text": [f"=row {k:03}" for k in range(120)]}
     names["padded"], names["days"] = [f"{k:03}" for k in range(120)], np.datetime64("2026-01-01") + np.arange(120)
-    with tempfile.TemporaryDirectory() as folder:
+    with folder() as here:
         times = [f"2026-01-{1 + k % 28:02}T{k // 28:02}:30:00Z" for k in range(120)]
         names |= {"times": times, "hours": [each.replace("Z", "+02:00") for each in times]}
         names |= {"floats": np.arange(120) + 0.5}
         for (name, ids), kind in product(names.items(), ("json", "csv", "parquet")):
             plan = abstain.plan_labels(p["confidence"], 40, seed=1, ids=ids, nan_policy="reject", judge=p["judge"])
             more = plan.extend(labelled(plan, p["loss"]), 10, seed=2)
-            more.save(Path(folder) / f"plan.{kind}")
-            again = pool.load_plan(Path(folder) / f"plan.{kind}")
+            more.save(here / f"plan.{kind}")
+            again = pool.load_plan(here / f"plan.{kind}")
             spelt = {"numbers": np.arange(120), "padded": np.arange(120), "floats": [f"{k}.50" for k in range(120)],
                      "times": [each.replace("T", " ")[:-4] + "+00:00" for each in times],
                      "hours": [each[:-1] + ".000+0200" for each in times]}.get(name, ids)  # fmt: skip

@@ -124,29 +124,23 @@ def decisions_on_a_column():
         yield f"{levels} all", [tried(policy.accept, words[:5]), tried(policy.accept, words[6:9])]
 
 
+@shortened()
 def decisions_by_group():
     """Return decisions with a threshold for each group, some of which have none or are unknown."""
-    p = easy(4, 400, share=0.5)
-    groups = np.array(["a", "b", "true", "1"])[np.arange(400) % 4]
+    p, groups = easy(4, 400, share=0.5), np.array(["a", "b", "true", "1"])[np.arange(400) % 4]
     loss = np.where(groups == "b", 1.0, p["loss"])
-    found = {}
     for options in ({"coverage": 0.5}, {"risk": 0.3, "delta": 0.2}, {"cost": (3.0, 0.4)}):
         made = abstain.choose_threshold(loss, p["confidence"], groups=groups, **options)
         policy = made.policy(score="s", group="g", model="m", author="x", note='n \\x """')
         rows = [{"s": 0.95 - 0.06 * k, "g": name} for k, name in enumerate(NAMES)]
         text = [{"s": row["s"], "g": None if row["g"] in (None, NAN) else str(row["g"])} for row in rows]
-        scores = np.array([row["s"] for row in rows])
-        found[str(options)] = [forms(policy, rows, text), vars(policy.decide(scores, groups=NAMES))]
-        found[str(options)] += [
-            tried(policy.accept, scores, _text_of(NAMES)),
-            said(repr(policy)),
-            said(str(policy).partition("Created")[0]),
-        ]
-        found[str(options)] += [tried(policy.decide, 0.9, groups=name) for name in NAMES]
-        found[str(options)] += [policy.decide(pd.Series(rows[0])), tried(policy.decide, pl.DataFrame(text).lazy())]
-        found[str(options)] += [vars(policy.decide(rows)), tried(policy.accept, 0.9, "a"), policy.accept(0.5, "a")]
-        found[str(options)] += [tried(bool, policy.decide(scores[:n], groups=NAMES[:n])) for n in (1, 2)]
-    return whole(found)
+        scores, words = np.array([row["s"] for row in rows]), str(policy).partition("Created")[0]
+        yield [forms(policy, rows, text), vars(policy.decide(scores, groups=NAMES)), vars(policy.decide(rows))]
+        yield [tried(policy.accept, scores, _text_of(NAMES)), said(repr(policy)), said(words)]
+        yield [tried(policy.decide, 0.9, groups=name) for name in NAMES]
+        yield [policy.decide(pd.Series(rows[0])), tried(policy.decide, pl.DataFrame(text).lazy())]
+        yield [tried(policy.accept, 0.9, "a"), policy.accept(0.5, "a")]
+        yield [tried(bool, policy.decide(scores[:n], groups=NAMES[:n])) for n in (1, 2)]
 
 
 def _text_of(names):

@@ -32,48 +32,40 @@ def plans_by_design():
 
 def estimates_of_metrics():
     """Return what few labels say of each metric, by design, ties, share of errors, target and level."""
-    designs = ("usual", "adaptive", "planned", "levelled", "region")
-    for (steps, share), design in product(((0, 1.0), (6, 1.0), (0, 0.12), (6, 0.0)), designs):
+    cases = [(design, metric) for design in ("adaptive", "planned", "levelled") for metric in METRICS[:3]]
+    cases += [("usual", metric) for metric in METRICS] + [("region", "selective_risk(coverage=0.3)")]
+    for (steps, share), (design, metric) in product(((0, 1.0), (6, 1.0), (0, 0.12), (6, 0.0)), cases):
         p = a_pool(steps=steps, share=share)
-        for metric in {"usual": METRICS, "region": ("selective_risk(coverage=0.3)",)}.get(design, METRICS[:3]):
-            plan = tried(made, p, design, 70, metric=metric if design != "usual" else "augrc")
-            if isinstance(plan, str):
-                continue
-            known = labelled(plan, p["loss"])
-            for target, unseen, level in (("pool", "top", 0.95), ("population", "random", 0.8))[
-                : 1 + (design == "usual")
-            ]:
-                options = {"metrics": metric, "target": target, "unseen": unseen, "level": level}
-                seen = tried(estimated, known, p["confidence"], plan, **options)
-                yield f"{steps} {share} {design} {metric} {target}", seen
+        plan = tried(made, p, design, 70, metric=metric if design != "usual" else "augrc")
+        for target in ("pool", "population")[: 0 if isinstance(plan, str) else 1 + (design == "usual")]:
+            about = {"unseen": "top", "level": 0.95} if target == "pool" else {"unseen": "random", "level": 0.8}
+            options = {"metrics": metric, "target": target, **about}
+            yield tried(estimated, labelled(plan, p["loss"]), p["confidence"], plan, **options)
 
 
 def estimates_of_more_rows():
     """Return what is said where nearly all are labelled, most are wrong, the judge is right, or labels are random."""
-    p = a_pool(120)
-    wrong = np.where(np.arange(120) % 13 == 0, 0.0, 1.0)
-    top = p["confidence"] > np.quantile(p["confidence"], 0.9)
-    losses = {"usual": p["loss"], "wrong": wrong, "ordered": (~top).astype(float), "turned": top.astype(float)}
-    for name, loss in losses.items():
-        for n, metric in product((20, 117, 119, 120), ("augrc", "risk", "auroc_f", "e_aurc", "accuracy")):
-            plan = abstain.plan_labels(p["confidence"], n, seed=3)
-            yield f"{name} {n} {metric}", tried(estimated, labelled(plan, loss), p["confidence"], plan, metrics=metric)
-        judged = abstain.plan_labels(p["confidence"], 50, judge=np.clip(loss, 0.02, 0.98), design="planned", seed=3)
-        yield f"{name} judge", estimated(labelled(judged, loss), p["confidence"], judged, metrics="augrc")
-        known = np.where(np.arange(120) % 3 == 0, loss, np.nan)
-        given = {"loss": known, "confidence": p["confidence"], "labelled": "at random", "metrics": ["augrc", "auroc_f"]}
-        result = tried(abstain.evaluate, **given)
-        yield f"{name} random", result if isinstance(result, str) else [whole(result.rows()), said(result)]
-    tied = a_pool(300, 1)
-    mostly = np.where(np.arange(300) < 200, 0.5, tied["other"])  # most scores are one
-    for n, metric, share in product((14, 60), ("auroc_f", "augrc", "e_augrc"), (0.0, 0.5, 1.0)):
-        plan = abstain.plan_labels(mostly, n, seed=3)
-        loss = np.where(np.arange(300) < 200, tied["loss"], tied["loss"] * share)
-        yield f"mostly {n} {metric} {share}", tried(estimated, labelled(plan, loss), mostly, plan, metrics=metric)
-    known = labelled(plan, tied["loss"])
-    yield "no level", tried(estimated, known, mostly, plan, metrics="augrc", level=None)
+    p, n = a_pool(120), np.arange(120)
+    score, top = p["confidence"], p["confidence"] > np.quantile(p["confidence"], 0.9)
+
+    def seen(plan, loss, score, metric, **more):
+        return tried(estimated, labelled(plan, loss), score, plan, metrics=metric, **more)
+
+    for loss in (p["loss"], np.where(n % 13 == 0, 0.0, 1.0), (~top).astype(float), top.astype(float)):
+        for number, metric in product((20, 117, 119, 120), ("augrc", "risk", "auroc_f", "e_aurc", "accuracy")):
+            yield seen(abstain.plan_labels(score, number, seed=3), loss, score, metric)
+        judged = abstain.plan_labels(score, 50, judge=np.clip(loss, 0.02, 0.98), design="planned", seed=3)
+        yield seen(judged, loss, score, "augrc")
+        given = {"loss": np.where(n % 3 == 0, loss, np.nan), "labelled": "at random", "metrics": ["augrc", "auroc_f"]}
+        result = tried(abstain.evaluate, confidence=score, **given)
+        yield result if isinstance(result, str) else [whole(result.rows()), said(result)]
+    tied, n = a_pool(300, 1), np.arange(300)
+    mostly = np.where(n < 200, 0.5, tied["other"])  # most scores are one
+    for number, metric, share in product((14, 60), ("auroc_f", "augrc", "e_augrc"), (0.0, 0.5, 1.0)):
+        plan = abstain.plan_labels(mostly, number, seed=3)
+        yield seen(plan, np.where(n < 200, tied["loss"], tied["loss"] * share), mostly, metric)
+    yield seen(plan, tied["loss"], mostly, "augrc", level=None)
     one = abstain.plan_labels(np.zeros(300), 60, seed=3)
-    yield "one", [drawn(one), tried(estimated, labelled(one, tied["loss"]), np.zeros(300), one, metrics="augrc")]
+    yield [drawn(one), seen(one, tied["loss"], np.zeros(300), "augrc")]
     plan = abstain.plan_labels(tied["confidence"], 80, seed=3)
-    for metric in METRICS:
-        yield f"tied {metric}", tried(estimated, labelled(plan, tied["loss"]), tied["confidence"], plan, metrics=metric)
+    yield [seen(plan, tied["loss"], tied["confidence"], metric) for metric in METRICS]

@@ -81,14 +81,10 @@ def logs_of_inspect():
 def lines_of_lm_eval():
     """Return the readings of lines with choices, with text, with filters and without a verdict."""
     base = [{"doc_id": k, "target": k % 3, "doc": {}, "acc": float(k % 3 > 0), "acc_norm": k % 2} for k in range(9)]
-    choices = [
-        each | {"filtered_resps": [[-1.0 - k % 4, False], [-2.0, True], [-0.5 * k, False]]}
-        for k, each in enumerate(base)
-    ]
-    said = [
-        each | {"filtered_resps": ["[invalid]" if k % 4 == 1 else "7"], "filter": "ab"[k % 2]}
-        for k, each in enumerate(base)
-    ]
+    likely = [[[-1.0 - k % 4, False], [-2.0, True], [-0.5 * k, False]] for k in range(9)]
+    choices = [each | {"filtered_resps": likely[k]} for k, each in enumerate(base)]
+    words = [{"filtered_resps": ["[invalid]" if k % 4 == 1 else "7"], "filter": "ab"[k % 2]} for k in range(9)]
+    said = [each | words[k] for k, each in enumerate(base)]
     plain = [{"doc_id": k, "target": 1, "filtered_resps": [f"{k}"], "bleu": k / 10} for k in range(9)]
     sets = {"choices": choices, "said": said, "plain": plain}
     sets |= {"few": [{**each, "filtered_resps": [["x"], ["y"]]} for each in base]}
@@ -127,14 +123,8 @@ def folders_of_benchmarks():
             yield f"narrow {sets}", read("raw_logits.npz")
     with folder():
         openood(Path())
-        yield (
-            "openood",
-            [
-                read(name, **each)
-                for name in ("cifar10.npz", "svhn.npz", "msp.pkl")
-                for each in ({}, {"part": "ood", "unlabelled": True})
-            ],
-        )
+        cases = product(("cifar10.npz", "svhn.npz", "msp.pkl"), ({}, {"part": "ood", "unlabelled": True}))
+        yield "openood", [read(name, **each) for name, each in cases]
 
 
 class _Writer:
@@ -153,13 +143,12 @@ class _Writer:
 def what_other_tools_are_given():
     """Return metrics of answers, logged numbers of results, and the text of a monitor."""
     given = [("C", 0.9), ("I", "70 %"[:2]), ("P", 0.8), ("N", 0.99), (0.25, 0.6), ("C", None), ("I", 0.3), ("C", 0.2)]
-    scores = [
-        SimpleNamespace(score=SimpleNamespace(value=value, metadata={"confidence": sure})) for value, sure in given
-    ]
-    bare = [SimpleNamespace(score=SimpleNamespace(value="C", metadata=None))]
-    metrics = [inspect.aurc, inspect.augrc, inspect.coverage_at_risk, inspect.answered]
-    for each in metrics:
-        yield each.__name__, [refused(each(), some) for some in (scores, [], bare)]
+    known = [{"value": value, "metadata": {"confidence": sure}} for value, sure in given]
+    parts = [known, [], [{"value": "C", "metadata": None}]]
+    parts = [[SimpleNamespace(score=SimpleNamespace(**each)) for each in part] for part in parts]
+    scores = parts[0]
+    for each in (inspect.aurc, inspect.augrc, inspect.coverage_at_risk, inspect.answered):
+        yield each.__name__, [refused(each(), some) for some in parts]
     yield "at 0.3", inspect.coverage_at_risk(0.3)(scores)
     items = [lm_eval.answered(*each) for each in ((0, 0.9), (1, 0.8), (0, 0.7), (0.5, 0.6), (1, math.nan), (None,))]
     for name in ("aurc", "augrc", "coverage_at_risk"):
@@ -167,10 +156,10 @@ def what_other_tools_are_given():
     yield "chosen", [lm_eval.chosen([(-1.0, False), (-2.0, True), (-0.5, False)], gold) for gold in (0, 2)]
     p = rows(31, 200)
     one = p["loss"], p["confidence"]
-    results = {"evaluation": abstain.evaluate(loss=p["loss"], confidence=p["confidence"], metrics=["augrc", "risk"])}
-    results["threshold"] = abstain.choose_threshold(*one, risk=0.2, delta=0.1)
-    results["none"] = abstain.choose_threshold(*one, risk=0.001, delta=0.1)
-    results["coverage"] = abstain.choose_threshold(*one, coverage=0.5)
+    options = {"threshold": {"risk": 0.2, "delta": 0.1}, "none": {"risk": 0.001, "delta": 0.1}}
+    options |= {"coverage": {"coverage": 0.5}}
+    results = {name: abstain.choose_threshold(*one, **each) for name, each in options.items()}
+    results |= {"evaluation": abstain.evaluate(loss=one[0], confidence=one[1], metrics=["augrc", "risk"])}
     for name, result in results.items():
         writer = _Writer()
         tensorboard.log_result(writer, result, name=name, step=3)

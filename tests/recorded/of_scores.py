@@ -1,4 +1,4 @@
-"""Confidence scores on NumPy and PyTorch, in both precisions, with their options; what their fits keep."""
+"""Confidence scores with their options; what their fits keep."""
 
 import tempfile
 import warnings
@@ -15,25 +15,23 @@ from tests.recorded import tried
 #: Banks of neighbours are kept in single precision.
 TOLERANCE = 1e-6
 
-#: Options of each score that are tried, the first ones on PyTorch, too.
-OPTIONS = {"energy": ({"temperature": 2.5},)}
+#: Options of each score that are tried, the first ones on tensors, too.
+OPTIONS = {"energy": ({"temperature": 2.5},), "column": ({"column": "side"},)}
 OPTIONS |= {"gen": ({"gamma": 0.5, "top": 2}, {"gamma": 2.0}, {"gamma": 0.01, "top": 3})}
-OPTIONS |= {"klm": ({"shrinkage": 0.0}, {"shrinkage": 10.0})}
+OPTIONS |= {"klm": ({"shrinkage": 0.0}, {"shrinkage": 10.0}), "knn": ({"neighbours": 4}, {"neighbours": 1})}
 OPTIONS |= {"openmax": ({"tail": 5, "alpha": 2}, {"tail": 3, "alpha": 1})}
-OPTIONS |= {"knn": ({"neighbours": 4}, {"neighbours": 1}), "vim": ({"dim": 2}, {"dim": 3})}
-OPTIONS |= {"residual": ({"dim": 2}, {"dim": 3}), "react": ({"quantile": 0.7}, {"quantile": 0.95})}
-OPTIONS |= {"dice": ({"sparsity": 0.5}, {"sparsity": 0.2}), "ash_p": ({"percentile": 0.5}, {"percentile": 0.25})}
-OPTIONS |= {"ash_b": ({"percentile": 0.5}, {"percentile": 0.25}), "ash_s": ({"percentile": 0.5}, {"percentile": 0.25})}
-OPTIONS |= {"scale": ({"percentile": 0.5}, {"percentile": 0.25})}
+OPTIONS |= dict.fromkeys(("vim", "residual"), ({"dim": 2}, {"dim": 3}))
+OPTIONS |= dict.fromkeys(("sirc_msp_res", "sirc_neg_entropy_res"), ({"dim": 2},))
+OPTIONS |= dict.fromkeys(("ash_p", "ash_b", "ash_s", "scale"), ({"percentile": 0.5}, {"percentile": 0.25}))
+OPTIONS |= {"react": ({"quantile": 0.7}, {"quantile": 0.95}), "dice": ({"sparsity": 0.5}, {"sparsity": 0.2})}
 OPTIONS |= {"nnguide": ({"neighbours": 3, "fraction": 0.5}, {"neighbours": 5})}
-OPTIONS |= {"fdbd": ({"normaliser": "norm"}, {"normaliser": "distance_to_mean"}), "sirc_msp_res": ({"dim": 2},)}
-OPTIONS |= {"sirc_neg_entropy_res": ({"dim": 2},), "platt": ({"score": "energy"}, {"score": "max_logit"})}
+OPTIONS |= {"fdbd": ({"normaliser": "norm"}, {"normaliser": "distance_to_mean"})}
+OPTIONS |= {"platt": ({"score": "energy"}, {"score": "max_logit"})}
 OPTIONS |= {"combine_logistic": ({"scores": ("msp", "energy")}, {"scores": ("msp", "gen", "neg_gini"), "ridge": 0.01})}
 OPTIONS |= {"combine_ranks": ({"scores": ("msp", "energy")}, {"scores": ("neg_gini", "logit_margin"), "ridge": 100.0})}
-OPTIONS |= {"column": ({"column": "side"},)}
 
 
-def _outputs(n, seed, noise, *, kind="numpy", single=False, bias=True):
+def _outputs(n, seed, noise, *, single=False):
     """Return outputs of a linear model with four classes on six features, some of them 0, some rows tied."""
     rng = np.random.default_rng([7, seed])
     weight = np.random.default_rng(8).normal(size=(4, 6))
@@ -41,7 +39,7 @@ def _outputs(n, seed, noise, *, kind="numpy", single=False, bias=True):
     features = np.maximum(1.2 * weight[labels] + noise * rng.normal(size=(n, 6)), 0.0) + np.eye(6)[0] / 10.0
     features[: n // 5] = features[n // 5 : 2 * (n // 5)]
     features[-(n // 3) :] = np.round(features[-(n // 3) :])  # ties within rows
-    head = weight, np.array([0.1, -0.2, 0.3, 0.0]) * bias
+    head = weight, np.array([0.1, -0.2, 0.3, 0.0])
     logits = features @ head[0].T + head[1]
     noisy = logits + rng.normal(0.0, 1.0, (3, n, 4))
     passes = np.exp(noisy - noisy.max(axis=-1, keepdims=True))
@@ -50,45 +48,30 @@ def _outputs(n, seed, noise, *, kind="numpy", single=False, bias=True):
     if single:
         columns |= {name: columns[name].astype(np.float32) for name in ("logits", "features", "passes", "confidence")}
         columns["head"] = tuple(each.astype(np.float32) for each in head)
-    if kind == "torch":
-        import torch
-
-        columns = {k: tuple(map(torch.as_tensor, v)) if k == "head" else torch.as_tensor(v) for k, v in columns.items()}
-        labels = torch.as_tensor(labels)
     return abstain.Outputs(labels=labels, scores={"side": rng.normal(size=n)}, **columns)
 
 
 @lru_cache
-def _parts(kind="numpy", single=False):
-    options = {"kind": kind, "single": single}
-    return _outputs(60, 1, 0.5, **options), _outputs(50, 2, 1.5, **options), _outputs(15, 3, 1.0, **options)
+def _parts():
+    return _outputs(60, 1, 0.5), _outputs(50, 2, 1.5), _outputs(15, 3, 1.0)
 
 
-def _scored(name, options, kind, single, test=None):
+def _scored(name, options):
     """Return a score of a few rows, fitted where it has to be."""
-    train, validation, rows = _parts(kind, single)
-    rows = rows if test is None else test
+    train, validation, rows = _parts()
     entry = scores.get(name, **options)
     if entry.fit_name is None:
         return entry(rows)
     return entry(rows, entry.fit(validation if entry.fit_split == "validation" else train))
 
 
-def _values(kind, single):
-    found = {}
+def of_double_precision():
+    """Return every score with all options."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name in scores.names():
-            several = ({}, *OPTIONS.get(name, ()))
-            for number, options in enumerate(several if kind == "numpy" and not single else several[:2]):
-                value = tried(_scored, name, options, kind, single)
-                found[f"{name} {number}"] = value if isinstance(value, str) else np.asarray(value, dtype=np.float64)
-    return found
-
-
-def of_double_precision():
-    """Return every score with all options."""
-    return _values("numpy", False)
+            for number, options in enumerate(({}, *OPTIONS.get(name, ()))):
+                yield f"{name} {number}", tried(_scored, name, options)
 
 
 def of_extreme_logits():

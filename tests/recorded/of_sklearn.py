@@ -65,10 +65,8 @@ def selective_classifiers():
             yield name, [made.threshold_.coverage, made.accept(a).sum(), made.decision_function(a)[:3].round(6)]
         plain, each = (SelectiveClassifier(_tree(), coverage=0.5, per_class=k).fit(X, y) for k in (False, True))
         yield "policies", [plain.policy(score="s"), each.policy(score="s", predicted="p")]
-        yield (
-            "grouped",
-            SelectiveClassifier(_tree(), coverage=0.5).fit(X, y, groups=groups).policy(score="s", group="g"),
-        )
+        made = SelectiveClassifier(_tree(), coverage=0.5).fit(X, y, groups=groups)
+        yield "grouped", made.policy(score="s", group="g")
 
 
 def scorers():
@@ -93,10 +91,13 @@ def confusion_matrices():
     for labels, weight in product(names, (None, np.arange(7.0), -np.ones(7), [1.0])):
         yield tried(confusion_matrix_with_reject, truth, said, accept, labels=labels, sample_weight=weight)
     yield confusion_matrix_with_reject(np.array(["cat", "dog", "cat"]), ["dog", "dog", "-"], [True, True, False])
-    cases = [(truth, said[:3], accept), (truth, said, accept[:2]), (truth, said, accept * 0.5)]
-    cases += [(truth, said, accept * 0)]
-    for one, other, mask in cases:
-        yield tried(confusion_matrix_with_reject, one, other, mask)
+    for one in (
+        (truth, said[:3], accept),
+        (truth, said, accept[:2]),
+        (truth, said, accept * 0.5),
+        (truth, said, 0 * accept),
+    ):
+        yield tried(confusion_matrix_with_reject, *one)
 
 
 def _running(confidence, loss):

@@ -77,10 +77,8 @@ def _everything():
 def evaluated_numbers():
     """Return some of the numbers, and their influences."""
     results, more = _everything()
-    rows = (
-        results.only(model="ce").rows()
-        + results.only(model="dg-reward=3", set=["near-a", "test"], metric="augrc").rows()
-    )
+    few = {"model": "dg-reward=3", "set": ["near-a", "test"], "metric": "augrc"}
+    rows = results.only(model="ce").rows() + results.only(**few).rows()
     weight = np.arange(1.0, results.sums.shape[1] + 1.0)
     yield from [rows, np.nansum(results.sums * weight, axis=1), results.samples, results.said]
     yield from more["levels"]
@@ -149,30 +147,15 @@ def layouts():
     """Return grids of levels and objectives, with values made up for them."""
     results, _ = _everything()
     base = results.only(set="test", score="msp", metric="aurc")
-    numbers = []
-    settings = ({"network": "a", "objective": "sele"},)
-    settings += (
-        {
-            "network": {"name": "b", "width": 4, "head": "cosine"},
-            "stage": {"tune": {"objective": {"name": "aurc", "estimator": "log"}}},
-        },
-    )
-    settings += (
-        {
-            "network": {"name": "b", "width": 4, "head": "cosine"},
-            "stage": {"tune": {"objective": {"name": "aurc"}, "crl": 1}},
-        },
-    )
-    settings += ({"network": {"name": "b"}, "stage": {"base": {"objective": "ce"}}},)
-    settings += (
-        {
-            "network": {"name": "c", "head": "linear"},
-            "stage": {"one": {"objective": "ce"}, "tune": {"objective": {"name": "sele", "unit_mean": False}}},
-        },
-    )
-    settings += ({},)
-    for k, about in enumerate(settings):
-        for run in range(1 + k % 2):
+    wide, numbers = {"network": {"name": "b", "width": 4, "head": "cosine"}}, []
+    aurc, sele = {"name": "aurc"}, {"objective": {"name": "sele", "unit_mean": False}}
+    settings = [{"network": "a", "objective": "sele"}]
+    settings += [wide | {"stage": {"tune": {"objective": aurc | {"estimator": "log"}}}}]
+    settings += [wide | {"stage": {"tune": {"objective": aurc, "crl": 1}}}]
+    settings += [{"network": {"name": "b"}, "stage": {"base": {"objective": "ce"}}}]
+    settings += [{"network": {"name": "c", "head": "linear"}, "stage": {"one": {"objective": "ce"}, "tune": sele}}, {}]
+    for (k, about), run in product(enumerate(settings), range(2)):
+        if run <= k % 2:
             row = {**base.numbers[0], "model": f"m{k}", "run": f"r{run}"}
             row |= {"settings": json.dumps(about) if about else ""}
             numbers.append({**row, "value": 0.1 + 0.03 * k + 0.01 * run, "standard_error": 0.02})
@@ -184,9 +167,7 @@ def layouts():
     for k, level in enumerate((None, 1, 2, "heavy", 10)):
         shift = {"kind": "corruption", "level": level} if level is not None else {}
         row = {**base.numbers[0], "role": "test" if level is None else "shift", "set": f"s{k}"}
-        row |= {"shift": json.dumps(shift)}
-        leveled += [
-            {**row, "value": 0.2 * k + 0.01, "standard_error": 0.01 * k, "data": data} for data in "ab"[: 2 - k // 4]
-        ]
+        row |= {"shift": json.dumps(shift), "value": 0.2 * k + 0.01, "standard_error": 0.01 * k}
+        leveled += [{**row, "data": data} for data in "ab"[: 2 - k // 4]]
     found += [study.levels(replace(base, numbers=tuple(leveled[k:]), sums=(), samples={}), "aurc") for k in (0, 8)]
     return [each.rows() if hasattr(each, "rows") and callable(each.rows) else each for each in found] + found[:2]

@@ -41,31 +41,24 @@ def roles_of_names():
     with folder() as here:
         for name, labels in product(NAMES, (True, False)):
             out = _outputs(5, 0, labels=labels)
-            made = tried(study.add_outputs, here, out, model="m", run=f"r{labels:d}7", set=name)
-            yield f"{name} {labels}", made
-        made = _outputs(6, 1)
+            yield tried(study.add_outputs, here, out, model="m", run=f"r{labels:d}7", set=name)
         for options in ADDED:
-            yield json.dumps(options), tried(study.add_outputs, here, made, **{"model": "n", "set": "s", **options})
-        runs = study.read_study(here).runs
-        found = [[run.folder, run.seed, run.data, run.settings, len(run.sets), run.sets[-1].files] for run in runs]
-        yield "runs", found
-        text = (here / "study.json").read_text()
-        cases = [('"role": "ood"', '"role": "foreign"'), ("abstain.study/1", "abstain.study/2"), ('"runs"', '"rums"')]
-        cases += [("[", "(")]
-        for old, new in cases:
-            (here / "study.json").write_text(text.replace(old, new))
-            read = tried(study.read_study, here / "study.json")
-            yield old, read if isinstance(read, str) else [each.role for each in read.runs[1].sets]
-        (here / "study.json").write_text(text)
-        known = study.read_study(here)
-        several = (("m", "r17", "none"), ("m", "r9", "val"), ("k", "r17", "val"))
-        yield "wrong", [tried(known.outputs, *each) for each in several]
-        yield "n", [known.outputs("m", "r17", "val").n, known.outputs("m", "r07", "ood").labels is None]
-        found = tried(study.Run, "m", "r", "d", 0, (study.SavedSet("a", "test", 1), study.SavedSet("a", "test", 2)))
-        yield "twice", found
-        found = [tried(study.Run, *each, "d", 0, ()) for each in (("a/b", "c"), ("a", "c d"), ("", "c"), ("a", "-c"))]
-        yield "names", found
-        yield "missing", tried(study.add_run, here, study.Run("q", "r", "d", 0, (study.SavedSet("a", "test", 1),)))
+            yield tried(study.add_outputs, here, _outputs(6, 1), **{"model": "n", "set": "s", **options})
+        known, path = study.read_study(here), here / "study.json"
+        for run in known.runs:
+            yield [run.folder, run.seed, run.data, run.settings, len(run.sets), run.sets[-1].files]
+        text, cases = path.read_text(), [('"role": "ood"', '"role": "foreign"'), ("abstain.study/1", "abstain.study/2")]
+        for old, new in (*cases, ('"runs"', '"rums"'), ("[", "(")):
+            path.write_text(text.replace(old, new))
+            read = tried(study.read_study, path)
+            yield read if isinstance(read, str) else [each.role for each in read.runs[1].sets]
+        path.write_text(text)
+        yield [tried(known.outputs, *each) for each in (("m", "r17", "none"), ("m", "r9", "val"), ("k", "r17", "val"))]
+        yield [known.outputs("m", "r17", "val").n, known.outputs("m", "r07", "ood").labels is None]
+        one, two = study.SavedSet("a", "test", 1), study.SavedSet("a", "test", 2)
+        runs = [("m", "r", (one, two)), ("a/b", "c", ()), ("a", "c d", ()), ("", "c", ()), ("a", "-c", ())]
+        yield [tried(study.Run, model, name, "d", 0, sets) for model, name, sets in runs]
+        yield tried(study.add_run, here, study.Run("q", "r", "d", 0, (one,)))
 
 
 def folders_as_studies():

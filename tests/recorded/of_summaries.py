@@ -25,10 +25,8 @@ def _bins(summary):
 def keys_of_scores():
     """Return the bins of scores at the ends, on the edges and between them."""
     scores = np.array([1.0, 1 - 2.0**-53, 1 - 2.0**-30, 0.99999, 0.96875, 0.75, 0.5, 0.4999, 0.25, 1e-9, 0.0, -np.inf])
-    real = np.array(
-        [np.inf, 2.0**33, 2.0**32, 2.0**31, 3.0, 1.0, 2.0**-32, 2.0**-33, 0.0, -(2.0**-33), -0.5, -(2.0**33)]
-    )
-    real = np.append(real, -np.inf)
+    powers = [2.0**k for k in (33, 32, 31, -32, -33)]
+    real = np.array([np.inf, *powers, 3.0, 1.0, 0.0, -(2.0**-33), -0.5, -(2.0**33), -np.inf])
     for scale, bits in KEYS:
         yield f"{scale}/{bits}", Key(scale, bits).of(scores if scale[0] == "p" else real)
     yield "sizes", [[Key(scale, bits).bins, Key(scale, bits).steps, Key(scale, bits).orders] for scale, bits in KEYS]
@@ -111,12 +109,11 @@ def summaries_of_two_scores():
             for name in ("ds_f1", "ds_aurc", "ds_augrc", "ds_x"):
                 yield f"{seed} {bits} {name}", refused(both.bounds, name)
     empty = JointSummary("real", "probability", 9)
-    bad = [{"id_loss": [0.5], "id_confidence": [0.5], "id_detector": [0.5]}]
-    bad += [{"id_loss": [1, 0], "id_confidence": [0.5], "id_detector": [0.5]}]
-    bad += [{"id_loss": [1], "id_confidence": [0.5], "id_detector": [1.5]}]
-    bad += [{"ood_confidence": [np.nan], "ood_detector": [0.5]}, {"ood_confidence": [0.5, 1.0], "ood_detector": [0.5]}]
-    bad += [{"ood_confidence": [0.5], "ood_detector": [-0.5]}]
-    bad += [{"id_loss": [0], "id_confidence": [-np.inf], "id_detector": [0.5]}, {}]
+    known = {"id_loss": [1], "id_confidence": [0.5], "id_detector": [0.5]}
+    unknown = {"ood_confidence": [0.5], "ood_detector": [0.5]}
+    bad = [known | each for each in ({"id_loss": [0.5]}, {"id_loss": [1, 0]}, {"id_detector": [1.5]})]
+    bad += [unknown | each for each in ({"ood_confidence": [np.nan]}, {"ood_confidence": [0.5, 1.0]})]
+    bad += [unknown | {"ood_detector": [-0.5]}, known | {"id_loss": [0], "id_confidence": [-np.inf]}, {}]
     yield "bad", [refused(lambda **each: empty.update(**each).n, **each) for each in bad]
     yield "bits", [*(refused(JointSummary, bits=bits) for bits in (7, 13)), refused(empty.merge, JointSummary(bits=9))]
 

@@ -34,9 +34,8 @@ class _Store:
 
     def log_artifacts(self, files, artifact_path):
         shutil.copytree(files, Path("store") / artifact_path, dirs_exist_ok=True)
-        self.kept.append(
-            ["files", artifact_path, sorted((each.name, each.stat().st_size > 9) for each in Path(files).iterdir())]
-        )
+        names = sorted((each.name, each.stat().st_size > 9) for each in Path(files).iterdir())
+        self.kept.append(["files", artifact_path, names])
 
     def list_artifacts(self, run_id, artifact_path=""):
         found = sorted((Path("store") / artifact_path).iterdir())

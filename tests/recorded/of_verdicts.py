@@ -32,52 +32,28 @@ def verdicts_and_abstentions():
     columns |= {"unknown": _verdicts("right", "perhaps"), "text numbers": _verdicts("1", "0", "1.0", "0.0")}
     columns |= {"errors": _verdicts("right", "wrong", "error", "not graded")}
     more = {"sample_weight": WEIGHT, "clusters": WHO, "group_site": SITE, "y": WORDS, "pred": SAID}
-    for name, column in columns.items():
-        yield name, [read({**holes, "verdict": column, **more}, unscored=kind) for kind in (None, "wrong", "drop")]
-    yield (
-        "declined",
-        [
-            read({**sure, "verdict": columns["numbers"], "refused": each, "unanswerable": should})
-            for each in (
-                _verdicts("yes", "no", "no"),
-                _verdicts(1, 0),
-                _verdicts("I don't know.", "Paris", "no answer"),
-            )
-            for should in (_verdicts(0, 0, 1), _verdicts("t", "f", "n", None))
-        ],
-    )
-    yield (
-        "qualities",
-        [
-            read({**holes, "quality": each, **more}, unscored=kind)
-            for kind in (None, "wrong", "drop")
-            for each in (CONF, _verdicts(0.25, 1.0, None), _verdicts(0.0, 1.0), 2 * CONF, CONF - 0.5)
-        ],
-    )
-    yield (
-        "losses",
-        [
-            read({**holes, "loss": each, "refused": gone}, unscored=kind)
-            for kind in (None, "wrong", "drop")
-            for each in (_verdicts(0.0, 2.0, None), WRONG, _verdicts(0, -1))
-            for gone in (None, TWO)
-        ],
-    )
+    for column in columns.values():
+        yield [read({**holes, "verdict": column, **more}, unscored=kind) for kind in (None, "wrong", "drop")]
+    answers = [_verdicts("yes", "no", "no"), _verdicts(1, 0), _verdicts("I don't know.", "Paris", "no answer")]
+    for each, should in product(answers, (_verdicts(0, 0, 1), _verdicts("t", "f", "n", None))):
+        yield read({**sure, "verdict": columns["numbers"], "refused": each, "unanswerable": should})
+    qualities = (CONF, _verdicts(0.25, 1.0, None), _verdicts(0.0, 1.0), 2 * CONF, CONF - 0.5)
+    for kind, each in product((None, "wrong", "drop"), qualities):
+        yield read({**holes, "quality": each, **more}, unscored=kind)
+    losses = (_verdicts(0.0, 2.0, None), WRONG, _verdicts(0, -1))
+    for kind, each, gone in product((None, "wrong", "drop"), losses, (None, TWO)):
+        yield read({**holes, "loss": each, "refused": gone}, unscored=kind)
     texts = np.where(CYCLE % 6 == 1, "I do not know", SAID)
-    yield "answers", [read({"y": WORDS, "pred": texts, "conf": CONF})]
-    yield "answers 2", [read({"y": WORDS, "pred": SAID, "conf": CONF, "refused": TWO})]
-    yield "answers 3", [read({"y": WORDS, "pred": SAID, "conf": CONF, "should_abstain": TWO, "refused": TWO == 0})]
-    found = [read({"y": np.where(CYCLE % 6 == 2, "idk", WORDS), "pred": np.where(CYCLE % 6 < 2, "idk", SAID)})]
-    yield "answers 4", found
-    yield "answers 5", [read({"y": WORDS, "pred": np.full(N, "refused")})]
-    yield "answers 6", [read({"y": Y, "pred": PRED, "conf": CONF, "refused": _verdicts(1, 0, 2)})]
-    yield "answers 7", [read({"correct": columns["numbers"], "conf": CONF, "answer": texts})]
-    yield "answers 8", [read({"correct": columns["numbers"], "conf": CONF, "answer": texts}, abstained="answer")]
-    yield "answers 9", [read({"correct": columns["numbers"], "conf": CONF, "response": SAID})]
-    yield "answers 10", [read({"correct": columns["numbers"], "quality": CONF, "conf": CONF})]
-    found = [read({"y": Y, "probs": P, "refused": TWO, "passes": np.stack([P, P[::-1]]), "features": LOGITS})]
-    yield "answers 11", found
-    yield "answers 12", [read({"correct": columns["numbers"], "refused": np.ones(N)})]
+    judged, scored = {"correct": columns["numbers"], "conf": CONF}, {"y": WORDS, "pred": SAID, "conf": CONF}
+    yield from [read(scored | {"pred": texts}), read(scored | {"refused": TWO}), read(judged | {"answer": texts})]
+    yield read(scored | {"should_abstain": TWO, "refused": TWO == 0})
+    yield read({"y": np.where(CYCLE % 6 == 2, "idk", WORDS), "pred": np.where(CYCLE % 6 < 2, "idk", SAID)})
+    yield read({"y": WORDS, "pred": np.full(N, "refused")})
+    yield read({"y": Y, "pred": PRED, "conf": CONF, "refused": _verdicts(1, 0, 2)})
+    yield from [read(judged | {"answer": texts}, abstained="answer"), read(judged | {"response": SAID})]
+    yield read(judged | {"quality": CONF})
+    yield read({"y": Y, "probs": P, "refused": TWO, "passes": np.stack([P, P[::-1]]), "features": LOGITS})
+    yield read({"correct": columns["numbers"], "refused": np.ones(N)})
 
 
 def confidence_in_words():
@@ -120,10 +96,8 @@ def costs():
         yield read({"conf": CONF}, cost_matrix="0=5", unlabelled=True)
         yield read({"correct": WRONG}, cost_matrix="0=5")
         colons = np.array(["a", "a:b", "b"])
-        yield from [
-            read({"y": colons[Y], "pred": colons[PRED]}, cost_matrix=each)
-            for each in ("a=1,b=2,a:b=3,a:b:b=4,a:a:b=5", "a=1,a:b=2,b:a=3,b=1", "a:b:a:b=1")
-        ]
+        given = ("a=1,b=2,a:b=3,a:b:b=4,a:a:b=5", "a=1,a:b=2,b:a=3,b=1", "a:b:a:b=1")
+        yield from [read({"y": colons[Y], "pred": colons[PRED]}, cost_matrix=each) for each in given]
 
 
 def tasks():
@@ -149,16 +123,10 @@ def tasks():
     yield read(measured | {"loss": CONF}, task="regression")
 
 
-FRAME = (
-    rows(40, 160)
-    .with_columns(
-        correct=1 - pl.col("wrong"), half=pl.col("wrong") / 2, entropy=1 - pl.col("conf"), prediction_vague=pl.col("y")
-    )
-    .rename({"w": "sample_weight"})
-)
-PLAIN = FRAME.select(
-    "y", "yhat", "conf", "other", "site", "who", "p_0", "p_1", "p_2", "wrong", "correct", "half", "name", "entropy"
-)
+FRAME = rows(40, 160).rename({"w": "sample_weight"})
+FRAME = FRAME.with_columns(correct=1 - pl.col("wrong"), half=pl.col("wrong") / 2, entropy=1 - pl.col("conf"))
+FRAME = FRAME.with_columns(prediction_vague="y")
+PLAIN = FRAME.drop("id", "sample_weight", "vague", "prediction_vague", "day", "code", *(f"logit_{k}" for k in range(3)))
 HOLES = PLAIN.with_columns(conf=pl.when(pl.int_range(pl.len()) % 9 == 4).then(None).otherwise("conf"))
 
 
@@ -179,10 +147,8 @@ def _lost(name, value):
 
 def evaluations_in_a_scan():
     """Return evaluations of a lazy frame: losses of every kind, computed scores, groups, weights, clusters, holes."""
-    lazy, weighted = (
-        PLAIN.lazy(),
-        FRAME.select("y", "yhat", "conf", "site", "sample_weight", "vague", "prediction_vague").lazy(),
-    )
+    weighted = FRAME.select("y", "yhat", "conf", "site", "sample_weight", "vague", "prediction_vague").lazy()
+    lazy = PLAIN.lazy()
     bare = PLAIN.select("y", "p_0", "p_1", "p_2")
     words = PLAIN.select("name", "p_0", "p_1", "p_2", yhat=pl.Series(["ant", "bee", "cat"])[PLAIN["yhat"]])
     options = {"plain": {}, "groups": {"groups": "site"}, "clusters": {"clusters": "who"}}
@@ -197,15 +163,10 @@ def evaluations_in_a_scan():
         yield f"computed {score}", [_evaluated(bare.lazy(), labels="y", scores=[score])]
         yield f"computed {score} 2", [_evaluated(lazy, scores=[score])]
     yield "weighted", [_evaluated(weighted), _evaluated(weighted, scores=["vague", "conf"])]
-    several = (["ant", "bee", "cat"], ["a", "b", "c"], None)
-    found = [_evaluated(words.lazy(), labels="name", probabilities="p_*", class_names=each) for each in several]
-    yield "class names", found
-    yield (
-        "words",
-        _evaluated(
-            words.lazy(), labels="name", predictions="yhat", probabilities="p_*", class_names=["ant", "bee", "cat"]
-        ),
-    )
+    given = {"labels": "name", "probabilities": "p_*"}
+    for names in (["ant", "bee", "cat"], ["a", "b", "c"], None):
+        yield f"class names {names}", _evaluated(words.lazy(), class_names=names, **given)
+    yield "words", _evaluated(words.lazy(), predictions="yhat", class_names=["ant", "bee", "cat"], **given)
     kinds = [pl.col("yhat").cast(float), pl.col("y", "yhat").cast(str), pl.col("name").cast(pl.Categorical).alias("y")]
     yield "kinds", [_evaluated(PLAIN.lazy().with_columns(each)) for each in kinds]
     yield "holes", [_evaluated(HOLES.lazy(), nan_policy=each) for each in ("raise", "reject", "drop")]
@@ -226,10 +187,8 @@ def engines_and_files():
 
     with sources.folder():
         for k, site in product(range(3), ("1", "02")):
-            Path(f"parts/day={k}/site={site}").mkdir(parents=True)
-            PLAIN.drop("site")[40 * k : 40 * k + 20 + 5 * len(site)].write_parquet(
-                f"parts/day={k}/site={site}/a.parquet"
-            )
+            (place := Path(f"parts/day={k}/site={site}")).mkdir(parents=True)
+            PLAIN.drop("site")[40 * k : 40 * k + 20 + 5 * len(site)].write_parquet(place / "a.parquet")
         PLAIN[:70].write_parquet("one.parquet")
         PLAIN[70:].with_columns(pl.col("who").cast(pl.Int16)).write_parquet("two.parquet")
         PLAIN[:0].write_parquet("zero.parquet")
@@ -246,17 +205,10 @@ def engines_and_files():
         yield "damaged", [_evaluated(each) for each in ("bad*.parquet", "[bo]*.parquet")]
         yield "refused", [_evaluated(each) for each in ("none*.parquet", "o*", "*.txt", "parts/day=0", ".")]
         yield "interval", _evaluated(duckdb.sql("SELECT *, INTERVAL 1 DAY AS gap FROM 'one.parquet'"), groups="gap")
-        yield (
-            "threshold",
-            [
-                sources.refused(
-                    abstain.choose_threshold, frame=source, loss="wrong", confidence="conf", groups=by, **objective
-                )
-                for source in (table, PLAIN.lazy())
-                for by in (None, "site")
-                for objective in ({"coverage": 0.6}, {"risk": 0.2, "delta": 0.1}, {"cost": (5, 1)})
-            ],
-        )
+        objectives = ({"coverage": 0.6}, {"risk": 0.2, "delta": 0.1}, {"cost": (5, 1)})
+        for source, by, objective in product((table, PLAIN.lazy()), (None, "site"), objectives):
+            given = {"frame": source, "loss": "wrong", "confidence": "conf", "groups": by, **objective}
+            yield f"{type(source).__name__} {by} {objective}", sources.refused(abstain.choose_threshold, **given)
         several = ({}, {"clusters": "who"})
         found = [sources.refused(abstain.compare, PLAIN.lazy(), scores=["conf", "other"], **each) for each in several]
         yield "compared", found
