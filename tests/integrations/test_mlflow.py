@@ -49,15 +49,17 @@ def test_a_threshold_that_is_not_certified(page):
     outputs = page["outputs"]
     loss, sure = outputs.loss_per_sample(), page["how"].confidence(outputs)
     found = abstain.choose_threshold(loss, sure, risk=0.0005, delta=0.05)
-    policy = found.policy(**page["how"].arguments())
+    later = abstain.monitor(page["policy"], loss[::3], sure[::3])
     with mlflow.start_run() as run:
-        page["log_result"](found, policy=policy, name="one")
+        page["log_result"](found, policy=found.policy(**page["how"].arguments()), name="one")
         page["log_result"](page["found"], policy=page["policy"], name="two")
+        page["log_result"](later)
     data = mlflow.get_run(run.info.run_id).data
     assert data.tags["one.status"] == "not certified"
     assert "one.rule" not in data.tags
     assert data.metrics["one/verdict/limit"] == 0.0005
     assert {"one/verdict/coverage", "one/verdict/threshold"} & data.metrics.keys() == set()
+    assert (data.tags["abstain.status"], data.metrics["abstain/evidence"]) == ("no violation found", later.evidence)
     with pytest.raises(ValueError, match="several policies: give name=, one of one, two"):
         page["load_policy"](run.info.run_id)
     loaded = page["load_policy"](run.info.run_id, name="one")
@@ -91,14 +93,3 @@ def test_a_column_of_another_name_and_missing_confidences(page):
     loss = (rows["label"] != rows["answer"]).to_numpy(dtype=float)
     assert found.metrics["aurc"] == pytest.approx(abstain.aurc(loss, rows["msp"].to_numpy(), nan_policy="reject"))
     assert "aurc/low" not in found.metrics
-
-
-def test_other_results_can_be_logged(page):
-    """A monitor and a comparison have numbers of their own."""
-    policy, outputs = page["policy"], page["outputs"]
-    later = abstain.monitor(policy, outputs.loss_per_sample()[::3], page["how"].confidence(outputs)[::3])
-    with mlflow.start_run() as run:
-        page["log_result"](later)
-    data = mlflow.get_run(run.info.run_id).data
-    assert data.tags["abstain.status"] == "no violation found"
-    assert data.metrics["abstain/evidence"] == later.evidence

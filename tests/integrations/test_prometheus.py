@@ -38,12 +38,11 @@ def test_values_are_those_of_the_monitor():
     """Each number is the field of the result; what is undecided is left out; labels are escaped."""
     result = abstain.monitor(POLICY, RNG.random(3000) < 0.3, RNG.random(3000))
     found = values(metrics_text(result, 'a "b"\n\\c'))
-    policy = 'policy="a \\"b\\"\\n\\\\c"'
-    assert found[f"abstain_guarantee_violated{{{policy}}}"] == result.violated == 1
-    assert found[f"abstain_risk{{{policy}}}"] == pytest.approx(result.risk, rel=1e-14)
-    assert found[f"abstain_evidence{{{policy}}}"] == pytest.approx(result.evidence, rel=1e-14)
-    assert found[f"abstain_evidence_alarm{{{policy}}}"] == pytest.approx(20.0)
-    assert found[f'abstain_drifted{{{policy},of="coverage"}}'] == result.coverage_drifted
+    of = 'policy="a \\"b\\"\\n\\\\c"'
+    assert found[f"abstain_guarantee_violated{{{of}}}"] == result.violated == 1
+    for name, value in (("risk", result.risk), ("evidence", result.evidence), ("evidence_alarm", 20.0)):
+        assert found[f"abstain_{name}{{{of}}}"] == pytest.approx(value, rel=1e-14)
+    assert found[f'abstain_drifted{{{of},of="coverage"}}'] == result.coverage_drifted
     only = abstain.monitor(POLICY, [0.0, 1.0], [0.99, 0.98], accepted_only=True)
     assert 'of="coverage"' not in metrics_text(only, "p")
 
