@@ -116,7 +116,7 @@ def test_an_uncertainty_keeps_its_direction(do):
 
 def test_monitor_reads_as_threshold_read(do):
     """Options that threshold needed need not be repeated, and may be; a score of a nested label is known with it."""
-    p = np.random.default_rng(5).permutation(300) / 300
+    p = (np.random.default_rng(5).permutation(300) + 0.25) / 300
     truth = np.where(np.arange(300) % 3, "spam", "ham")
     csv("two.csv", wahr=truth, prob=p)
     told = "--labels wahr --positive-probability prob --class-names ham,spam"
