@@ -49,11 +49,9 @@ def test_exact_mode_is_the_core(drawn, problem):
 
 @given(problem=problems(losses=["graded"], weights=["frequencies", "positive", "with_zeros"]))
 def test_exact_mode_takes_weights(problem):
-    """Weighted rows equal the core's weighted table."""
-    specs = ["augrc", "aurc", "e_augrc"]
-    metric = nn.SelectiveMetrics(specs)
+    metric = nn.SelectiveMetrics(["augrc", "aurc", "e_augrc"])
     metric.update(*(torch.tensor(column) for column in (problem.confidence, problem.loss, problem.weight)))
-    assert_equal(metric.compute(), expected_of(specs, problem.loss, problem.confidence, problem.weight))
+    assert_equal(metric.compute(), expected_of(["augrc", "aurc", "e_augrc"], *problem))
 
 
 def test_compaction_changes_nothing(monkeypatch):
@@ -67,23 +65,6 @@ def test_compaction_changes_nothing(monkeypatch):
         metric.update(torch.tensor(confidence[rows]), torch.tensor(loss[rows]))
     assert sum(len(part) for part in metric.rows) <= 4 * 60
     assert_equal(metric.compute(), expected_of(["augrc", "aurc"], loss, confidence))
-
-
-@pytest.mark.parametrize("confidence", ["msp", "neg_entropy", "softmax_margin", "neg_gini", "max_logit", "energy"])
-@pytest.mark.parametrize("loss", ["zero_one", "cross_entropy"])
-def test_logits_and_labels(confidence, loss):
-    """From logits: the core's scores and losses."""
-    logits, labels = data(300)
-    outputs = abstain.Outputs(labels=labels.numpy(), logits=logits.numpy())
-    score = abstain.scores.compute(confidence, outputs)
-    per_sample = outputs.error if loss == "zero_one" else abstain.losses.cross_entropy(labels, logits=logits.double())
-    metric = nn.SelectiveMetrics(["augrc", "aurc", "e_augrc"], confidence=confidence, loss=loss)
-    for rows in (slice(0, 128), slice(128, 256), slice(256, 300)):
-        metric.update(logits[rows], labels[rows])
-    found = metric.compute()
-    blocks = abstain.TieBlocks.from_samples(np.asarray(per_sample), score, oracle=True)
-    for name in ("augrc", "aurc", "e_augrc"):
-        assert found[name].item() == pytest.approx(abstain.metrics.get(name)(blocks), rel=1e-9)
 
 
 # ---------------------------------------------------------------------- constant memory
@@ -144,11 +125,6 @@ def test_the_bins_are_those_of_a_summary(bits, scale):
         assert value.item() == pytest.approx(expected, rel=1e-12)
 
 
-def test_an_exact_metric_keeps_no_summary():
-    """It says what to do."""
-    refused(abstain.UnmetNeed, "bins=65536", lambda: nn.SelectiveMetrics().summary())
-
-
 # ---------------------------------------------------------------------- torchmetrics
 
 
@@ -167,26 +143,6 @@ def test_forward_reset_and_pickle(bins, tmp_path):
     fresh.reset()
     fresh.update(logits[:200], labels[:200])
     assert fresh.compute() == first
-
-
-def test_collection():
-    """A MetricCollection with compute groups and a prefix flattens the dictionaries and keeps the values."""
-    logits, labels = data(400)
-    single = {name: nn.SelectiveMetrics([name], loss=loss) for name, loss in [("augrc", "zero_one")]}
-    collection = torchmetrics.MetricCollection(
-        {
-            "rank": nn.SelectiveMetrics(["augrc", "aurc"]),
-            "points": nn.SelectiveMetrics(["selective_risk(coverage=0.7)"]),
-            "acc": torchmetrics.classification.MulticlassAccuracy(6, average="micro"),
-        },
-        prefix="val/",
-    )
-    for rows in torch.arange(400).split(90):
-        collection.update(logits[rows], labels[rows])
-        single["augrc"].update(logits[rows], labels[rows])
-    found = collection.compute()
-    assert {"val/augrc", "val/aurc", "val/selective_risk(coverage=0.7)", "val/acc"} == set(found)
-    assert found["val/augrc"] == single["augrc"].compute()["augrc"]
 
 
 def test_half_keeps_the_state_in_float64():
@@ -222,6 +178,7 @@ def test_bad_batches_are_refused_when_computing(bins, confidence, loss, message)
     refused(ValueError, message, metric.compute)
 
 
+@pytest.mark.filterwarnings("ignore:The ``compute`` method")
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -229,6 +186,8 @@ def test_bad_batches_are_refused_when_computing(bins, confidence, loss, message)
         (lambda: nn.SelectiveMetrics(["brier_score"]), "class probabilities"),
         (lambda: nn.SelectiveMetrics(bins=10), "bins must lie between"),
         (lambda: nn.SelectiveMetrics(loss="hinge"), "loss='hinge' is not known"),
+        (lambda: nn.SelectiveMetrics().summary(), "bins=65536"),
+        (lambda: nn.SelectiveMetrics().compute(), "no sample has been seen"),
         (lambda: nn.SelectiveMetrics().update(torch.zeros(2), torch.zeros(3)), "shapes differ"),
         (lambda: nn.SelectiveMetrics(bins=256).update(torch.zeros(2), torch.zeros(2), torch.ones(2)), "bins=None"),
         (lambda: nn.SelectiveMetrics(scale="probability", bins=256)(torch.tensor([2.0]), torch.zeros(1)), "outside"),
@@ -257,9 +216,3 @@ def test_names_of_classes_are_no_tensor(call):
     """A list of words is refused with what to give."""
     with pytest.raises(TypeError, match="target must be a tensor, got list; labels are class indices from 0 on"):
         call(torch.zeros(2, 3), ["cat", "dog"])
-
-
-@pytest.mark.filterwarnings("ignore:The ``compute`` method")
-def test_computing_without_a_sample_is_an_error():
-    """Nothing seen, nothing to say."""
-    refused(ValueError, "no sample has been seen", lambda: nn.SelectiveMetrics().compute())

@@ -42,26 +42,18 @@ def test_only_dropout_trains_and_modes_come_back():
     assert [module.training for module in model.modules()] == before
 
 
-def test_passes_vary_and_a_seed_repeats_them():
-    """Passes differ from each other, not from a second call with the seed; the global generator is left alone."""
-    model, x = network(0.5), pictures()
+def test_passes_by_seed_and_members_leave_everything_as_it_was():
+    """A seed repeats the passes, the global generator and the modes stay; members are read in evaluation mode."""
+    model, x = network(0.5).train(), pictures()
     state = torch.get_rng_state()
     first, again, other = (nn.mc_dropout(model, x, 3, seed=seed) for seed in (5, 5, 6))
     assert torch.equal(torch.get_rng_state(), state)
-    assert first.shape == (3, 23, 4)
-    assert first.dtype == torch.float32
     assert torch.equal(first, again)
     assert not torch.equal(first, other)
     assert not torch.equal(first[0], first[1])
-
-
-def test_ensemble_stacks_members_in_evaluation_mode():
-    """One slice per member."""
-    models, x = [network(0.5).train(), network(0.1).train()], pictures()
-    logits = nn.ensemble_logits(models, x)
-    for slice_, model in zip(logits, models, strict=True):
-        assert all(module.training for module in model.modules())
-        torch.testing.assert_close(slice_, model.eval()(x))
+    logits = nn.ensemble_logits([model, model], x)
+    assert all(module.training for module in model.modules())
+    torch.testing.assert_close(logits[1], model.eval()(x))
 
 
 @pytest.mark.parametrize("kind", ["msp", "neg_entropy", "neg_expected_entropy", "neg_mutual_information"])
@@ -157,16 +149,6 @@ def test_gram_equals_loops_over_samples():
     np.testing.assert_allclose(nn.gram_score(model, test, statistics), expected, rtol=1e-9)
 
 
-def test_a_relu_that_works_in_place_hides_nothing():
-    """It overwrites the output of the convolution before it, whose statistics stay those of the output."""
-    data = [(pictures(60), torch.arange(60) % 4)]
-    plain, in_place = network(), network()
-    in_place[1], plain[1] = tnn.Identity(), tnn.Identity()
-    in_place[2] = tnn.ReLU(inplace=True)
-    expected, found = (nn.fit_gram(model, data, data, n_classes=4) for model in (plain, in_place))
-    torch.testing.assert_close(found.low, expected.low)
-
-
 def test_a_relu_that_serves_twice_is_watched_twice():
     """Residual blocks use one ReLU module for several activations."""
 
@@ -223,31 +205,42 @@ def test_extract_keeps_logits_features_and_head():
     assert outputs.labels.tolist() == labels.tolist()
 
 
-@pytest.mark.parametrize("form", ["inputs", "one-tuples", "minus one", "no labels"])
-def test_extract_keeps_unlabelled_data(tmp_path, do, form):
-    """Inputs alone, or labels that are all -1, are kept without labels, as the joint evaluation takes them."""
-    model, x, y = network(), pictures(24), torch.arange(24) % 4
-    nn.extract(model, torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, y)), tmp_path / "id.npz")
-    batches = {
-        "inputs": list(x.split(6)), "one-tuples": [(part,) for part in x.split(6)],
-        "minus one": [(part, torch.full((6,), -1)) for part in x.split(6)],
-        "no labels": [{"x": part} for part in x.split(6)],
-    }[form]  # fmt: skip
-    read = {"read": lambda batch: (batch["x"], None)} if form == "no labels" else {}
-    outputs = nn.extract(model, batches, tmp_path / "ood.npz", **read)
-    assert outputs.labels is None
-    assert outputs.n == 24
-    assert not (tmp_path / "ood.npz.parts").exists()
-    do("joint id.npz ood.npz --scores energy --permutations 0 --json found.json")
+def test_a_relu_that_works_in_place_hides_nothing():
+    """It overwrites the output of the convolution before it, whose statistics stay those of the output."""
+    data = [(pictures(60), torch.arange(60) % 4)]
+    plain, in_place = network(), network()
+    in_place[1], plain[1], in_place[2] = tnn.Identity(), tnn.Identity(), tnn.ReLU(inplace=True)
+    expected, found = (nn.fit_gram(model, data, data, n_classes=4) for model in (plain, in_place))
+    torch.testing.assert_close(found.low, expected.low)
 
 
-def test_extract_refuses_labels_of_some_rows():
-    """Rows with and without labels are no one data set: whether by -1 or batch by batch."""
-    x = pictures(6)
-    with pytest.raises(ValueError, match=r"labels are -1 in 2 of 6 rows"):
-        nn.extract(network(), [(x, torch.tensor([0, 1, -1, -1, 2, 0]))])
-    with pytest.raises(ValueError, match=r"batch 1 has no labels, unlike the first"):
-        nn.extract(network(), [(x, torch.zeros(6, dtype=int)), x])
+@pytest.mark.parametrize("form", ["inputs", "one-tuples", "read"])
+def test_extract_keeps_unlabelled_data(form):
+    x = pictures(24)
+    make = {"inputs": lambda part: part, "one-tuples": lambda part: (part,), "read": lambda part: {"x": part}}[form]
+    read = {"read": lambda batch: (batch["x"], None)} if form == "read" else {}
+    outputs = nn.extract(network(), [make(part) for part in x.split(6)], **read)
+    assert (outputs.labels, outputs.n) == (None, 24)
+
+
+def test_extract_mixes_neither_models_nor_data_sets(tmp_path, monkeypatch):
+    """Other parts are refused, or thrown away on request; finished files and folders of others are left alone."""
+    monkeypatch.setattr("abstain.nn._extract._BATCHES_PER_PART", 3)
+    model, other, file = network(), network(), tmp_path / "a.npz"
+    with torch.no_grad():
+        other[7].bias.add_(1.0)
+    moved = torch.utils.data.TensorDataset(pictures() + 1.0, torch.arange(23) % 4)
+    with pytest.raises(Interrupted):
+        nn.extract(model, loader(stop=15)[0], file)
+    for one, data in ((other, loader()[0]), (model, torch.utils.data.DataLoader(moved, batch_size=2))):
+        refused(ValueError, "parts of another model, data set", nn.extract, one, data, file)
+    outputs = nn.extract(other, loader()[0], file, resume=False)
+    assert outputs.fingerprint == nn.extract(other, loader()[0]).fingerprint
+    refused(FileExistsError, "overwrite=True", nn.extract, other, loader()[0], file)
+    (tmp_path / "b.npz.parts").mkdir()
+    (tmp_path / "b.npz.parts" / "thesis.txt").write_text("precious")
+    for resume in (True, False):
+        refused(FileExistsError, "in the way", nn.extract, model, loader()[0], tmp_path / "b.npz", resume=resume)
 
 
 def test_extract_resumes(tmp_path, monkeypatch):
@@ -272,34 +265,9 @@ def test_extract_resumes(tmp_path, monkeypatch):
     np.testing.assert_array_equal(passes, np.load(tmp_path / "whole.npz.passes.npy"))
 
 
-def test_extract_does_not_mix_data_sets(tmp_path, monkeypatch):
-    """Parts of as many other rows are refused; a folder of somebody else is left alone."""
-    monkeypatch.setattr("abstain.nn._extract._BATCHES_PER_PART", 3)
-    model, x = network(), pictures()
-    with pytest.raises(Interrupted):
-        nn.extract(model, loader(stop=15)[0], tmp_path / "a.npz")
-    other = torch.utils.data.TensorDataset(x + 1.0, torch.arange(23) % 4)
-    with pytest.raises(ValueError, match="parts of another model, data set"):
-        nn.extract(model, torch.utils.data.DataLoader(other, batch_size=2), tmp_path / "a.npz")
-    (tmp_path / "b.npz.parts").mkdir()
-    (tmp_path / "b.npz.parts" / "thesis.txt").write_text("precious")
-    for resume in (True, False):
-        with pytest.raises(FileExistsError, match="in the way"):
-            nn.extract(model, loader()[0], tmp_path / "b.npz", resume=resume)
-
-
-def test_extract_does_not_mix_models(tmp_path, monkeypatch):
-    """Parts of another model are refused, or thrown away on request; a finished file is not replaced silently."""
-    monkeypatch.setattr("abstain.nn._extract._BATCHES_PER_PART", 3)
-    with pytest.raises(Interrupted):
-        nn.extract(network(), loader(stop=15)[0], tmp_path / "a.npz")
-    other = network()
-    with torch.no_grad():
-        other[7].bias.add_(1.0)
-    refused(ValueError, "parts of another model", lambda: nn.extract(other, loader()[0], tmp_path / "a.npz"))
-    outputs = nn.extract(other, loader()[0], tmp_path / "a.npz", resume=False)
-    assert outputs.fingerprint == nn.extract(other, loader()[0]).fingerprint
-    refused(FileExistsError, "overwrite=True", lambda: nn.extract(other, loader()[0], tmp_path / "a.npz"))
+class Wrapped(tnn.Sequential):
+    def forward(self, x):
+        return {"logits": super().forward(x)}
 
 
 def test_a_model_that_does_not_end_in_a_linear_layer():
@@ -308,17 +276,6 @@ def test_a_model_that_does_not_end_in_a_linear_layer():
         outputs = nn.extract(tnn.Sequential(tnn.Flatten(), tnn.Linear(128, 4), last), loader()[0])
         assert outputs.features is None
         assert outputs.head is None
-
-
-def test_a_model_that_returns_no_tensor():
-    """Many libraries wrap logits in a dictionary; the message says what to do."""
-
-    class Wrapped(tnn.Sequential):
-        def forward(self, x):
-            return {"logits": super().forward(x)}
-
-    with pytest.raises(TypeError, match="returned dict; wrap it in a module"):
-        nn.extract(Wrapped(tnn.Linear(3, 2)), [(torch.zeros(4, 3), torch.zeros(4))])
 
 
 @pytest.mark.parametrize(
@@ -336,8 +293,11 @@ def test_a_model_that_returns_no_tensor():
         (lambda: nn.extract(network(), torch.utils.data.DataLoader(pictures(), shuffle=True)), "shuffle=False"),
         (lambda: nn.extract(network(), drawn_at_random()), "shuffle=False"),
         (lambda: nn.extract(network(), loader()[0], passes=2), "give path="),
+        (lambda: nn.extract(network(), [(pictures(4), torch.tensor([0, 1, -1, -1]))]), "labels are -1 in 2 of 4 rows"),
+        (lambda: nn.extract(network(), [(pictures(4), torch.arange(4)), pictures(4)]), "batch 1 has no labels, unlike"),
+        (lambda: nn.extract(Wrapped(tnn.Linear(3, 2)), [torch.zeros(4, 3)]), "returned dict; wrap it in a module"),
     ],
 )
 def test_errors(call, message):
     """Wrong arguments are named with the remedy."""
-    refused(ValueError, message, call)
+    refused((ValueError, TypeError), message, call)

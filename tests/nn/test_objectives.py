@@ -60,16 +60,6 @@ def test_deep_gamblers_does_not_underflow():
     assert bool(logits.grad.isfinite().all())
 
 
-def test_warm_up_is_cross_entropy_of_the_classes():
-    """In the warm-up the abstention gets no gradient; after it, it does."""
-    criterion = nn.DeepGamblersLoss(2.0, warm_up_epochs=2)
-    for epoch, trained in [(0, False), (1, False), (2, True)]:
-        logits, target = batch()
-        criterion.set_epoch(epoch)
-        criterion(logits, target).backward()
-        assert bool(logits.grad[:, -1].any()) is trained
-
-
 def test_reservation_confidence():
     """ln(1 - p_abstain), also where p_abstain is 1 to the last digit."""
     p = np.exp(references.log_softmax(LOGITS))
@@ -107,21 +97,6 @@ def test_devries_losses(hinted):
     )
 
 
-def test_devries_budget():
-    """Lambda falls by 1.01 while hints are cheaper than the budget, rises by 1/0.99 else, and rests in evaluation."""
-    criterion = nn.DeVriesLoss(budget=0.3, generator=torch.Generator().manual_seed(0))
-    logits, target = batch()
-    criterion(logits, torch.full((12,), 5.0), target)
-    assert criterion.weight.item() == pytest.approx(0.1 / 1.01, rel=1e-6)
-    criterion(logits, torch.full((12,), -5.0), target)
-    assert criterion.weight.item() == pytest.approx(0.1 / 1.01 / 0.99, rel=1e-6)
-    criterion.eval()(logits, torch.full((12,), -5.0), target)
-    assert criterion.weight.item() == pytest.approx(0.1 / 1.01 / 0.99, rel=1e-6)
-    again = nn.DeVriesLoss()
-    again.load_state_dict(criterion.state_dict())
-    assert again.weight == criterion.weight
-
-
 # ---------------------------------------------------------------------- correctness ranking
 
 
@@ -145,28 +120,6 @@ def test_crl_memory():
         criterion.update(logits, torch.zeros(4, dtype=torch.long), index)
     assert criterion.correctness(index).tolist() == pytest.approx([1.0, 2 / 3, 1 / 3, 0.0])
     assert criterion.correctness(torch.tensor([3, 1])).tolist() == pytest.approx([0.0, 2 / 3])
-
-
-def test_crl_counts_only_finished_epochs():
-    """In the middle of an epoch a batch not yet seen in it is normalised by the epochs that it has seen."""
-    criterion = nn.CorrectnessRankingLoss(4)
-    logits, target = torch.tensor([[1.0, 0.0], [0.0, 1.0]]), torch.zeros(2, dtype=torch.long)
-    for index in ([0, 1], [2, 3], [0, 1]):
-        criterion.update(logits, target, torch.tensor(index))
-    assert criterion.correctness(torch.tensor([2, 3])).tolist() == [1.0, 0.0]
-
-
-def test_crl_with_nothing_to_rank_is_zero():
-    """Before the first epoch, and while every sample has always been right: 0, not 0/0."""
-    criterion = nn.CorrectnessRankingLoss(2)
-    logits = torch.tensor([[3.0, 0.0], [1.0, 0.0]], requires_grad=True)
-    index, target = torch.arange(2), torch.zeros(2, dtype=torch.long)
-    assert criterion(logits, index).item() == 0.0
-    criterion.update(logits, target, index)
-    value = criterion(logits, index)
-    value.backward()
-    assert value.item() == 0.0
-    assert not bool(logits.grad.any())
 
 
 # ---------------------------------------------------------------------- CWSA

@@ -108,25 +108,3 @@ def test_a_failed_save_leaves_the_old_file(combination, tmp_path, monkeypatch):
     refused(OSError, r"score\.npz: cannot be written", lambda: fitted("mds").save(file))
     assert file.read_bytes() == before
     assert list(tmp_path.iterdir()) == [file]
-
-
-@pytest.fixture(scope="module")
-def files(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("files")
-    for name, outputs in (("train", TRAIN), ("test", TEST)):
-        abstain.write_outputs(outputs, folder / f"{name}.npz")
-    return folder
-
-
-def test_evaluate_says_that_a_score_is_fitted(files, do):
-    """Without --fit the message names it."""
-    said = do(f"evaluate {files / 'test.npz'} --scores knn", 2).err
-    assert "knn is fitted: give fit data, the train split with features" in said
-
-
-def test_the_list_says_what_is_needed(do):
-    """All scores with needs and source."""
-    listed = json.loads(do("scores --json").out)
-    assert [row["name"] for row in listed] == scores.names()
-    assert {row["name"]: row["needs"] for row in listed}["vim"] == "logits, features + fit: logits, features, head"
-    assert np.all([row["source"] for row in listed])

@@ -120,26 +120,16 @@ def test_knn_is_two_minus_two_cosines(k):
     np.testing.assert_allclose(fitted("knn", neighbours=k, dtype="float16").score(TEST), -distances, atol=2e-3)
 
 
-def test_knn_in_blocks_is_knn_in_one(monkeypatch):
-    """The running top k over blocks of queries and bank is that of all at once, and no block is larger."""
-    sizes = []
-
-    def largest(values, k, xp, found=_batch.largest):
-        if values.shape[1] > k:  # else nothing is chosen
-            sizes.append(values.shape)
-        return found(values, k, xp)
-
-    monkeypatch.setattr(_batch, "largest", largest)
-    whole = fitted("knn", neighbours=7, dtype="float64").score(TEST)
-    guided = fitted("nnguide", neighbours=7, dtype="float64").score(TEST)
-    for block in (1, 3, 50, 399):
-        monkeypatch.setattr(_batch, "BLOCK", block)
-        monkeypatch.setattr(_batch, "QUERIES", 2 * block)
-        sizes.clear()
-        close(fitted("knn", neighbours=7, dtype="float64").score(TEST), whole)
-        close(fitted("nnguide", neighbours=7, dtype="float64").score(TEST), guided)
-        assert max(queries for queries, _ in sizes) <= 2 * block
-        assert max(rows for _, rows in sizes) <= max(block, 14)  # two sets of 7 are merged
+@pytest.mark.parametrize("block", [1, 3, 50, 399])
+def test_knn_in_blocks_is_knn_in_one(block, monkeypatch):
+    """The running top k over blocks of queries and bank is that of all at once."""
+    for name in ("knn", "nnguide"):
+        score = fitted(name, neighbours=7, dtype="float64")
+        whole = score.score(TEST)
+        with monkeypatch.context() as patch:
+            patch.setattr(_batch, "BLOCK", block)
+            patch.setattr(_batch, "QUERIES", 2 * block)
+            close(score.score(TEST), whole)
 
 
 def test_vim_by_its_definition():
@@ -273,11 +263,3 @@ def test_the_order_of_the_class_columns_moves_no_bit(name, kind):
     if not scores.get(name).available(first, first):
         pytest.skip(f"{name} is not computed from {field}")
     np.testing.assert_array_equal(scores.compute(name, first, first), scores.compute(name, second, second))
-
-
-def test_rows_with_the_same_probabilities_in_another_order_tie():
-    """A forest of 100 trees: rows with the same shares of votes have one negative entropy, so thresholds keep them."""
-    shares = np.random.default_rng(0).multinomial(100, [0.5, 0.3, 0.1, 0.1], size=2000)
-    entropy = scores.compute("neg_entropy", Outputs(labels=np.zeros(2000, dtype=int), probabilities=shares / 100))
-    _, row = np.unique(np.sort(shares, axis=1), axis=0, return_inverse=True)
-    assert all(len(set(entropy[row == k])) == 1 for k in np.unique(row))

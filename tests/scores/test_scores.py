@@ -35,17 +35,6 @@ def test_values_from_logits(name):
     np.testing.assert_allclose(score, EXPECTED[name], rtol=1e-12, atol=1e-15)
 
 
-@pytest.mark.parametrize("name", FROM_PROBABILITIES)
-def test_values_from_probabilities(name):
-    np.testing.assert_allclose(scores.compute(name, of_probabilities(PROBA)), EXPECTED[name], rtol=1e-12, atol=1e-15)
-
-
-@pytest.mark.parametrize("name", EXPECTED)
-def test_higher_is_surer(name):
-    logits = np.array([[0.1, 0.0], [1.0, 0.0], [3.0, 0.0], [9.0, 0.0]])
-    assert (np.diff(scores.compute(name, of_logits(logits))) > 0).all()
-
-
 def test_neg_log_error_at_extreme_margins():
     score = scores.compute("neg_log_error", of_logits(np.array([[60.0, 0.0], [1e4, 0.0], [0.0, 0.0]])))
     np.testing.assert_allclose(score, [60.0, 1e4, np.log(2.0)], rtol=1e-14)
@@ -100,12 +89,6 @@ def test_the_outputs_own_column_comes_first():
     outputs = Outputs(labels=[0], logits=[[1.0, 0.0]], scores={"energy": [-7.0]})
     np.testing.assert_array_equal(scores.compute("energy", outputs), [-7.0])
     assert scores.available(outputs).count("energy") == 1
-
-
-@pytest.mark.parametrize("name", ["max_logit", "logit_margin", "energy"])
-def test_logits_cannot_be_had_from_probabilities(name):
-    with pytest.raises(UnmetNeed, match=f"{name} needs logits, but these outputs hold probabilities only.*save the"):
-        scores.compute(name, of_probabilities(PROBA))
 
 
 def test_unmet_needs_and_unknown_names():

@@ -193,40 +193,6 @@ def test_corruptions_are_as_defined(name):
         np.testing.assert_allclose(found, np.clip(expected, 0.0, 1.0), atol=2e-4)
 
 
-def test_grey_images():
-    """Ice has no tint; each channel of other numbers than three is compressed as a grey image."""
-    g = torch.Generator().manual_seed(9)
-    grey, image = PICTURES[:, :2], pytest.importorskip("PIL.Image")
-    ridges = 1 - np.abs(2 * clouds(g, 1.5) - 1)
-    expected = 0.9 * grey.numpy() + 0.5 * ridges**2
-    np.testing.assert_allclose(data.corrupt(grey, "frost", 3, seed=9), np.clip(expected, 0.0, 1.0), atol=2e-4)
-    for k in range(2):
-        stream = io.BytesIO()
-        image.fromarray(np.round(255.0 * grey[0, k].numpy()).astype(np.uint8)).save(stream, "JPEG", quality=58)
-        found = data.corrupt(grey, "jpeg_compression", 3)[0, k]
-        np.testing.assert_allclose(found, np.asarray(image.open(stream)) / 255.0, atol=1e-6)
-
-
-def test_a_blur_wider_than_the_image_repeats_the_border():
-    """Four columns under a disc that reaches four to each side."""
-    narrow = PICTURES[..., 10:14]
-    expected = defocus_blur(narrow.double().numpy(), CORRUPTIONS["defocus_blur"][1][4], None, mode="nearest")
-    np.testing.assert_allclose(data.corrupt(narrow, "defocus_blur", 5), expected, atol=1e-5)
-
-
-@pytest.mark.parametrize("name", CORRUPTIONS)
-def test_corruptions_grow_with_their_level(name):
-    """Mean squared change rises from level to level; range and shape stay; the seed repeats; the input stays."""
-    pictures = mixing_set(24, size=32, kind="leaves", seed=3).float() / 255.0
-    before = pictures.clone()
-    changed = [data.corrupt(pictures, name, level, seed=1) for level in range(1, 6)]
-    sizes = [float((each - pictures).square().mean()) for each in changed]
-    assert sizes == sorted(sizes)
-    assert sizes[0] < 0.7 * sizes[-1]
-    assert all(each.shape == pictures.shape for each in changed)
-    assert torch.equal(pictures, before)
-
-
 def test_sets_of_corrupted_images_repeat():
     """The same images under each corruption, in their order, in blocks of 500 with draws of their own."""
     images = data.Images(torch.full((700, 1, 2, 2), 128, dtype=torch.uint8), torch.arange(700) % 7)

@@ -33,22 +33,6 @@ def idx(path, array):
     path.write_bytes(gzip.compress(body) if path.suffix == ".gz" else body)
 
 
-def test_npz_of_grey_and_colour(tmp_path):
-    """Bytes come back as they are, channels first; class names are kept."""
-    for name, pictures in (("grey", GREY), ("colour", COLOUR)):
-        np.savez(tmp_path / f"{name}.npz", x_train=pictures, y_train=LABELS, x_test=pictures[:4], y_test=LABELS[:4],
-                 class_names=np.array(["a", "b", "c"]))  # fmt: skip
-    train, test = data.load(str(tmp_path / "grey.npz"))
-    assert torch.equal(train.pixels[:, 0], torch.from_numpy(GREY))
-    assert train.class_names == ("a", "b", "c")
-    assert len(test) == 4
-    np.savez(tmp_path / "grey_train_.npz", x=GREY, y=LABELS)
-    (tmp_path / "grey.npz").rename(tmp_path / "grey_test_.npz")
-    assert torch.equal(data.load(str(tmp_path / "grey_train_.npz"))[1].pixels, test.pixels)  # the test part of that
-    colour, _ = data.load(str(tmp_path / "colour.npz"))
-    assert torch.equal(colour.pixels.permute(0, 2, 3, 1), torch.from_numpy(COLOUR))
-
-
 def test_jpeg_archives_with_their_partner(tmp_path, monkeypatch):
     """A file of JPEG streams, found by name below the setting, with its test part beside it."""
     for part in ("train", "test"):

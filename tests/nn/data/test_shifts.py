@@ -13,17 +13,6 @@ from abstain.nn.data import CLASS_NAMES, SUPER_CLASSES
 from tests.refusal import refused
 
 
-def test_levels_are_sets_of_their_own():
-    """Five sets, every corruption of the same images, and the corruption of each row."""
-    task = data.task("synthetic:n=50", corruptions=["fog", "snow"])
-    levels = [each for each in task.sets if each.role == "shift"]
-    assert [each.shift["level"] for each in levels] == [1, 2, 3, 4, 5]
-    images, groups = levels[3].make()
-    assert len(images) == levels[3].n == 90
-    assert torch.equal(images.labels[:45], images.labels[45:])
-    assert groups["corruption"] == ["fog"] * 45 + ["snow"] * 45
-
-
 def test_validation_is_carved_out_and_declared():
     """Drawn from the test set, the same for all; the first as published; or from the training set; nothing twice."""
     train, test = data.load("synthetic:n=50")
@@ -41,25 +30,6 @@ def test_validation_is_carved_out_and_declared():
     assert not torch.equal(train.pixels, test.pixels)
     for how in ("test", "test:0", "test:50", "all:0.1", "test:x"):
         refused(ValueError, "validation=", data.task, "synthetic:n=50", validation=how)
-
-
-def test_sub_class_shift():
-    """Labels are super-classes; held-out classes are in no training image and all in the shift."""
-    train, test = data.synthetic(n=80, classes=6)
-    groups = {"low": ["class0", "class1", "class2"], "high": ["class3", "class4"]}
-    learnt, tested, shifted = data.hold_out(train, test, groups, ["class1", "class3"])
-    assert len(shifted) == sum(int((images.labels == k).sum()) for images in (train, test) for k in (1, 3))
-    assert len(learnt) == int(((train.labels == 0) | (train.labels == 2) | (train.labels == 4)).sum())
-    assert set(tested.labels.tolist()) == {0, 1}
-    at = (shifted.pixels == train.pixels[int((train.labels == 3).nonzero()[0])]).flatten(1).all(dim=1)
-    assert shifted.labels[at].tolist() == [1]
-    for held, message in (
-        (["class9"], "class 'class9' is not in"),
-        (["class3", "class4"], "super-class 'high' has no class left"),
-        (["class5"], "only classes of a super-class"),
-        ([], "give at least one class"),
-    ):
-        refused(ValueError, message, data.hold_out, train, test, groups, held)
 
 
 def test_named_super_classes(tmp_path, monkeypatch):
@@ -85,45 +55,6 @@ def test_super_classes_of_cifar_100():
     assert CLASS_NAMES["cifar100"].index("worm") == 99
     for data_set in SUPER_CLASSES:
         assert {name for members in SUPER_CLASSES[data_set].values() for name in members} == set(CLASS_NAMES[data_set])
-
-
-def test_foreign_data_in_both_normalisations():
-    """Brought to the model's shape without labels; by their own statistics they get the mean of the training set."""
-    train, _ = data.synthetic(n=100, channels=3)
-    dark = data.Images((data.synthetic(n=60, channels=1, size=20)[1].pixels // 4), torch.zeros(60, dtype=torch.int64))
-    plain, own = (data.ood(dark, train, how) for how in ("id", "own"))
-    assert plain.shape == own.shape == train.shape
-    assert bool((plain.labels == -1).all())
-    assert abs(float(plain.pixels.float().mean() - train.pixels.float().mean())) > 50
-    assert abs(float(own.pixels.float().mean() - train.pixels.float().mean())) < 5
-    task = data.task("synthetic", ood_data=["synthetic:n=30,seed=5:semantic"])
-    assert task.sets[-1].shift == {"kind": "new-class", "statistics": "id", "semantic": True}
-    assert task.sets[-1].role == "ood"
-
-
-def test_the_same_classes_from_elsewhere(tmp_path):
-    """Labels go by names of folders, whatever their order; unknown classes and other shapes are refused."""
-    image = pytest.importorskip("PIL.Image")
-    rng = np.random.default_rng(0)
-
-    def folder(name, classes, size=8):
-        for label in classes:
-            (tmp_path / name / label).mkdir(parents=True)
-            for number in range(3):
-                pixels = rng.integers(0, 256, (size, size, 3), dtype=np.uint8)
-                image.fromarray(pixels).save(tmp_path / name / label / f"{number}.png")
-        return str(tmp_path / name)
-
-    for part in ("train", "test"):
-        folder(f"here/{part}", ("bird", "cat", "dog"))
-    elsewhere = folder("elsewhere", ("cat", "dog"))
-    found = data.task(str(tmp_path / "here"), validation="test:0.5", shifted_data=[elsewhere]).sets[-1]
-    images, _ = found.make()
-    assert (found.name, found.role, found.shift["kind"]) == ("shifted-elsewhere", "shift", "sub-class")
-    assert images.labels.tolist() == [1, 1, 1, 2, 2, 2]
-    assert images.class_names == ("bird", "cat", "dog")
-    with pytest.raises(ValueError, match="class 'cow' is not in"):
-        data.task(str(tmp_path / "here"), validation="test:0.5", shifted_data=[folder("farm", ("cow",))])
 
 
 def test_former_names_warn():
@@ -186,23 +117,11 @@ def test_hospitals_of_camelyon(camelyon, monkeypatch):
     assert task.sets[-1].shift == {"kind": "sub-class"}
     shutil.rmtree(camelyon / "patches" / "patient_017_node_1")
     refused(FileNotFoundError, r"patient_017.*unpack the images", lambda: data.load(str(camelyon) + ":shift"))
-
-
-def test_camera_traps(tmp_path):
-    """Splits by their names: known traps for the test, new ones for the shift; all images lie in one folder."""
-    splits = ["train", "train", "val", "id_val", "id_test", "test", "test"]
-    rows = [(split, 100 + k, k % 3, f"{k}.jpg") for k, split in enumerate(splits)]
-    folder = tmp_path / "iwildcam_v2.0"
-    table(folder / "metadata.csv", ["split", "location_remapped", "y", "filename"], rows)
-    for k in range(len(rows)):
-        picture(folder / "train" / f"{k}.jpg", 30 * k)
-    train, test = data.load(str(folder))
-    shift = data.load(f"{folder}:shift")[1]
-    assert [each.labels.tolist() for each in (train, test, shift)] == [[0, 1], [1], [2, 0]]
-    assert train.class_names == test.class_names == shift.class_names == ("class0", "class1", "class2")
-    assert np.allclose(greys(shift), [150, 180], atol=3)
-    table(folder / "metadata.csv", ["split", "where"], [("train", 1)])
-    refused(ValueError, "has the columns , split, where; known are patient", lambda: data.load(str(folder)))
+    table(camelyon / "metadata.csv", ["split", "where"], [("train", 1)])
+    refused(ValueError, "has the columns , split, where; known are patient", data.load, str(camelyon))
+    picture(camelyon / "farm" / "cow" / "0.png", 0)
+    with pytest.raises(ValueError, match="class 'cow' is not in"):
+        data.task("synthetic", shifted_data=[str(camelyon / "farm")])
 
 
 def hierarchy(folder, tops=3, below=24):

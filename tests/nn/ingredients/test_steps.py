@@ -36,44 +36,27 @@ def run(optimizer, loss, steps):
     return [optimizer.step(closure).item() for _ in range(steps)]
 
 
-def test_sam_three_steps_by_hand():
-    """The gradient of the disturbed place, with the norm over both parameters, applied to the old place."""
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("SAM", {}), ("FriendlySAM", {"sigma": 1.0, "lam": 0.6}), ("FriendlySAM", {"sigma": 0.5, "lam": 0.9}),
+        *(("MixedSAM", {"gamma": gamma}) for gamma in (0.0, 0.3, 1.0)),
+    ],
+)  # fmt: skip
+def test_three_steps_by_hand(kind, options):
+    """The gradient of the place disturbed by the gradient, or by what its moving average leaves of it."""
     w, loss = problem()
-    run(ingredients.SAM(torch.optim.SGD(w, lr=0.1), rho=0.5), loss, 3)
-    at = np.array([1.0, -2.0])
-    for _ in range(3):
-        g = CURVES * at
-        at = at - 0.1 * CURVES * (at + 0.5 * g / (np.linalg.norm(g) + 1e-12))
-    assert [each.item() for each in w] == pytest.approx(at, rel=1e-12)
-
-
-@pytest.mark.parametrize(("sigma", "lam"), [(1.0, 0.6), (0.5, 0.9)])
-def test_friendly_sam_three_steps_by_hand(sigma, lam):
-    """First step: the whole gradient. Then the gradient less its moving average of the steps before."""
-    w, loss = problem()
-    optimizer = ingredients.FriendlySAM(torch.optim.SGD(w, lr=0.1, weight_decay=0.01), rho=0.5, sigma=sigma, lam=lam)
-    run(optimizer, loss, 3)
+    run(getattr(ingredients, kind)(torch.optim.SGD(w, lr=0.1, weight_decay=0.01), rho=0.5, **options), loss, 3)
+    sigma, lam, gamma = (options.get(name, 0.0) for name in ("sigma", "lam", "gamma"))
     at, memory = np.array([1.0, -2.0]), None
     for _ in range(3):
         g = CURVES * at
         d = g if memory is None else g - sigma * memory
         memory = g if memory is None else lam * memory + (1 - lam) * g
-        disturbed = at + 0.5 * d / (np.linalg.norm(d) + 1e-12)
-        at = at - 0.1 * (CURVES * disturbed + 0.01 * at)
+        disturbed = CURVES * (at + 0.5 * d / (np.linalg.norm(d) + 1e-12))
+        at = at - 0.1 * (gamma * g + (1 - gamma) * disturbed + 0.01 * at)
     assert [each.item() for each in w] == pytest.approx(at, rel=1e-12)
-
-
-def test_mixed_sam_is_the_literal_formula():
-    """Gamma times the gradient here plus the rest times that of the disturbed place; 0 is SAM, 1 the base."""
-    for gamma in (0.0, 0.3, 1.0):
-        w, loss = problem()
-        run(ingredients.MixedSAM(torch.optim.SGD(w, lr=0.1), rho=0.5, gamma=gamma), loss, 3)
-        at = np.array([1.0, -2.0])
-        for _ in range(3):
-            g = CURVES * at
-            there = CURVES * (at + 0.5 * g / np.linalg.norm(g))
-            at = at - 0.1 * (gamma * g + (1 - gamma) * there)
-        assert [each.item() for each in w] == pytest.approx(at, rel=1e-12)
+    refused(TypeError, "step needs a closure", getattr(ingredients, kind)(torch.optim.SGD(w, lr=0.1)).step)
 
 
 @pytest.mark.parametrize("kind", [ingredients.SAM, ingredients.FriendlySAM, ingredients.MixedSAM])
@@ -95,16 +78,6 @@ def test_sharpness_survives_a_checkpoint(kind):
     assert [each.item() for each in v] == [each.item() for each in w]
 
 
-def test_schedules_reach_the_base():
-    """A scheduler on the wrapper changes the learning rate of the base: they share their groups."""
-    w, loss = problem()
-    optimizer = ingredients.SAM(torch.optim.SGD(w, lr=1.0), rho=0.1)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 0.5**step)
-    run(optimizer, loss, 1)
-    schedule.step()
-    assert optimizer.base.param_groups[0]["lr"] == 0.5
-
-
 @pytest.mark.parametrize("freeze", [True, False])
 def test_batch_norm_statistics_in_the_second_pass(freeze):
     """Frozen: running statistics are those of one pass. Not frozen, as SURE does: of two."""
@@ -119,85 +92,36 @@ def test_batch_norm_statistics_in_the_second_pass(freeze):
     assert torch.equal(model[1].running_mean, plain[1].running_mean) == freeze
 
 
-def test_sharpness_sends_the_same_mixed_batch_twice():
-    """A draw is made once: both passes of a step see the same mixed images."""
-    x, y = torch.rand(6, 3), torch.arange(6) % 3
-    model, seen = torch_nn.Linear(3, 3), []
-    model.register_forward_pre_hook(lambda _, given: seen.append(given[0].clone()))
-    optimizer = ingredients.FriendlySAM(torch.optim.SGD(model.parameters(), lr=0.1), model)
-    batch = ingredients.draw([ingredients.Clean(), ingredients.Mixup(alpha=1.0)], x, y, 0)
-    run(optimizer, lambda: batch.loss(model), 1)
-    assert len(seen) == 4
-    assert torch.equal(seen[0], seen[2])
-    assert torch.equal(seen[1], seen[3])
-
-
-def test_step_without_a_closure_is_refused():
-    """A loss scaler calls it so."""
-    w, _ = problem()
-    refused(TypeError, "step needs a closure", lambda: ingredients.SAM(torch.optim.SGD(w, lr=0.1)).step())
-
-
-def test_ema_closed_form():
-    """Without warm-up: tau^T of the start plus (1 - tau) sum of tau^(T - 1 - t) w_t; buffers are the latest."""
-    layer = torch_nn.BatchNorm1d(1).double()
-    average = ingredients.EMA(layer, tau=0.9, warm_up=False)
-    values = [2.0, -1.0, 5.0]
-    for value in values:
+@pytest.mark.parametrize("kind", ["swa", "ema", "warm"])
+def test_averages_of_three_models(kind):
+    """The mean; weights that fall by tau, or by (1 + t)/(10 + t) at first; a loaded state goes on."""
+    layer, values = torch_nn.BatchNorm1d(1).double(), [2.0, -1.0, 5.0]
+    make = {"swa": ingredients.SWA, "warm": lambda m: ingredients.EMA(m, tau=0.2)}
+    make |= {"ema": lambda m: ingredients.EMA(m, tau=0.9, warm_up=False)}
+    average, expected = make[kind](layer), 1.0
+    for t, value in enumerate(values):
         torch_nn.init.constant_(layer.weight, value)
         layer.running_mean += 1.0
         average.update(layer)
-    expected = 0.9**3 * 1.0 + sum(0.1 * 0.9 ** (2 - t) * value for t, value in enumerate(values))
-    assert average.model.weight.item() == pytest.approx(expected, rel=1e-12)
-    assert average.model.running_mean.item() == 3.0
-
-
-def test_ema_warm_up_forgets_the_start():
-    """Rates min(tau, (1 + t)/(10 + t)): .1, 2/11, 3/12, ..."""
-    layer = torch_nn.Linear(1, 1, bias=False).double()
-    torch_nn.init.zeros_(layer.weight)
-    average, expected = ingredients.EMA(layer, tau=0.2), 0.0
-    for step, value in enumerate([4.0, -2.0, 7.0]):
-        torch_nn.init.constant_(layer.weight, value)
-        average.update(layer)
-        keep = min(0.2, (1 + step) / (10 + step))
+        keep = {"swa": t / (t + 1), "ema": 0.9, "warm": min(0.2, (1 + t) / (10 + t))}[kind]
         expected = keep * expected + (1 - keep) * value
-    assert average.model.weight.item() == pytest.approx(expected, rel=1e-12)
-
-
-def test_swa_is_the_mean_and_averages_are_in_the_state_dict():
-    """The mean of three models; a copy that loads the state goes on counting."""
-    layer = torch_nn.Linear(2, 1)
-    average, seen = ingredients.SWA(layer), []
-    for seed in range(3):
-        torch.manual_seed(seed)
-        layer.reset_parameters()
-        seen.append(layer.weight.detach().clone())
-        average.update(layer)
-    assert torch.allclose(average.model.weight, torch.stack(seen).mean(dim=0))
-    other = ingredients.SWA(layer)
+    other = make[kind](layer)
     other.load_state_dict(average.state_dict())
-    assert int(other.updates) == 3
-    assert not any(parameter.requires_grad for parameter in average.parameters())
+    assert other.model.weight.item() == pytest.approx(expected, rel=1e-12)
+    assert (int(other.updates), other.model.running_mean.item()) == (3, 3.0)
 
 
 def test_reestimation_equals_full_data_statistics():
-    """Mean and unbiased variance of all rows, from batches of different size; a cumulative mean would differ."""
-    torch.manual_seed(0)
+    """Mean and unbiased variance of all rows, from batches of different size."""
     x = (
-        torch.randn(50, 3, 4, 4).double() * torch.tensor([1.0, 5.0, 0.1])[:, None, None]
+        torch.randn(50, 3, 4, 4, generator=torch.Generator().manual_seed(0)).double()
         + torch.arange(50.0)[:, None, None, None]
     )
     layer = torch_nn.BatchNorm2d(3).double()
-    batches = [(x[:16],), (x[16:32],), (x[32:48],), (x[48:],)]
-    ingredients.reestimate_batch_norm(layer, batches)
+    ingredients.reestimate_batch_norm(layer, [(part,) for part in x.split(16)])
     columns = x.transpose(0, 1).reshape(3, -1)
     assert torch.allclose(layer.running_mean, columns.mean(dim=1), rtol=1e-10)
     assert torch.allclose(layer.running_var, columns.var(dim=1), rtol=1e-10)
-    cumulative = torch_nn.BatchNorm2d(3, momentum=None).double()
-    for batch in batches:
-        cumulative(batch[0])
-    assert not torch.allclose(cumulative.running_var, columns.var(dim=1), rtol=0.01)
 
 
 def test_reestimation_keeps_modes_and_leaves_dropout_out():

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import torch
-from scipy import stats
 
 from abstain.nn import ingredients
 from tests.refusal import refused
@@ -32,25 +31,6 @@ def test_mixup_by_hand():
     assert part.loss(logits).item() == pytest.approx(expected, rel=1e-6)
 
 
-def test_shares_follow_the_beta_distribution():
-    """Kolmogorov-Smirnov over 2,000 seeds."""
-    shares = [ingredients.mixup(X[:1], Y[:1], 10.0, seed)[2] for seed in range(2000)]
-    assert stats.kstest(shares, stats.beta(10, 10).cdf).pvalue > 0.001
-
-
-def test_regmixup_in_one_pass_and_in_two():
-    """One pass over 2n with the mean over 2n; two passes with the sum, of which the clean one is marked."""
-    model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(192, 3))
-    joined = ingredients.draw([ingredients.RegMixup(joined=True)], X, Y, 5)
-    apart = ingredients.draw([ingredients.RegMixup(joined=False)], X, Y, 5)
-    assert [len(part.inputs) for part in joined.parts] == [8]
-    assert [part.clean for part in apart.parts] == [True, False]
-    assert joined.passes(4) == apart.passes(4) == 2.0
-    assert joined.loss(model).item() == pytest.approx(apart.loss(model).item() / 2, rel=1e-5)
-    sum_of_terms = ingredients.draw([ingredients.Clean(), ingredients.Mixup(alpha=10.0)], X, Y, 5)
-    assert sum_of_terms.loss(model).item() == pytest.approx(apart.loss(model).item(), rel=1e-6)
-
-
 @pytest.mark.parametrize("seed", range(20))
 def test_cutmix_share_is_the_area_that_was_kept(seed):
     """Every pixel is its own or its partner's, those of the partner form one rectangle, and the share is its area."""
@@ -66,12 +46,6 @@ def test_cutmix_share_is_the_area_that_was_kept(seed):
             if len(found):
                 sides = found.amax(dim=0) - found.amin(dim=0) + 1
                 assert int(sides.prod()) == len(found)
-
-
-def test_cutmix_cuts_with_its_chance():
-    """Of 400 batches about a quarter is cut; the others are the batch itself with its labels."""
-    cut = [not ingredients.CutMix(chance=0.25).draw(X, Y, seed)[0].clean for seed in range(400)]
-    assert stats.binomtest(sum(cut), 400, 0.25).pvalue > 0.001
 
 
 def test_augmix_consistency_by_hand():

@@ -78,21 +78,6 @@ def test_rates_and_places_of_dropout():
     assert large.body[0].kernel_size == (7, 7)
 
 
-def test_any_module_that_ends_in_a_linear_layer():
-    """Nested layers are found; the same function; another end is refused with the remedy."""
-    torch.manual_seed(0)
-    inner = torch.nn.Sequential(torch.nn.Linear(12, 6), torch.nn.ReLU(), torch.nn.Linear(6, 4))
-    model = torch.nn.Sequential(torch.nn.Flatten(), inner)
-    x = torch.rand(5, 3, 2, 2)
-    before = model(x)
-    network = networks.adapt(model, x)
-    assert torch.equal(network(x), before)
-    assert network.features(x).shape == (5, 6)
-    assert networks.adapt(torch.nn.Linear(3, 2), torch.zeros(1, 3)).n_features == 3
-    with pytest.raises(ValueError, match="does not end in a linear layer"):
-        networks.adapt(torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.Softmax(dim=1)), torch.rand(2, 3))
-
-
 def test_errors():
     """Unknown, too small, not square, constant channel, missing library."""
     for arguments, message in (
@@ -102,6 +87,8 @@ def test_errors():
     ):
         refused(ValueError, message, networks.build, *arguments)
     refused(ValueError, "std must be positive", networks.Normalise, [0.5], [0.0])
+    soft = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.Softmax(dim=1))
+    refused(ValueError, "does not end in a linear layer", networks.adapt, soft, torch.rand(2, 3))
     for library in ("timm", "torchvision"):
         try:
             __import__(library)

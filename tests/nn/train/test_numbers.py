@@ -2,7 +2,6 @@
 
 import types
 import warnings
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -122,22 +121,6 @@ def test_files_are_resized_and_cut_in_the_centre(tmp_path, wide, high, resize, c
     np.testing.assert_array_equal(found[0], expected)
 
 
-def test_large_images_are_cut_from_an_eighth_more(tmp_path):
-    """From 96 pixels on seven eighths of the shorter side are kept, as usual; below it all."""
-    image = pytest.importorskip("PIL.Image")
-    for size, resize in ((98, 112), (95, 95), (96, 110), (64, 64), (65, 65)):
-        values = np.random.default_rng(0).integers(0, 256, (size, size + 30, 3), dtype=np.uint8)
-        for part, label in product(("train", "test"), "ab"):
-            place = tmp_path / str(size) / part / label
-            place.mkdir(parents=True)
-            image.fromarray(values).save(place / "x.png")
-        images = data.load(str(tmp_path / str(size)))[1]
-        found = images.take([0])[0]
-        assert isinstance(images.pixels, data.Files) == (size > 64)  # smaller ones are decoded at once
-        plain = data.Files([tmp_path / str(size) / "test" / "a" / "x.png"], size, resize)[torch.tensor([0])][0]
-        assert torch.equal(found, plain)
-
-
 @pytest.mark.parametrize("statistics", ["id", "own"])
 def test_other_data_in_the_form_of_a_model(statistics):
     """Channels averaged, resized, and by their own statistics moved and scaled to those of the training images."""
@@ -225,29 +208,6 @@ def test_a_later_setting_leaves_finished_runs_finished(task, tiny, tmp_path):
     assert said == ["ce/seed0: is finished already"]
     with pytest.raises(ValueError, match="other settings"):
         train.fit(tiny("ce", "epochs=1", "keep=best"), task, tmp_path, **QUIET)
-
-
-def test_confidnet_leaves_the_classifier_and_trains_a_copy(task, tiny, tmp_path):
-    """After stage one the network does not move; the copy of its body does, in the last stage only."""
-    recipe = tiny("confidnet", "network.name=vgg13bn", "copy.rate=0.01")
-    states = []
-
-    class Keep(lightning.Callback):
-        def on_train_end(self, trainer, pl_module):
-            states.append({key: value.clone() for key, value in pl_module.learner.state_dict().items()})
-
-    train.fit(recipe, task, tmp_path, callbacks=[Keep()], **QUIET)
-    main, branch, last = states
-
-    def moved(a, b, prefix):
-        return any(not torch.equal(a[key], b[key]) for key in a if key.startswith(prefix))
-
-    assert not moved(main, branch, "network.")
-    assert not moved(main, last, "network.")
-    assert moved(main, branch, "branch.")
-    assert moved(branch, last, "body.")
-    frozen = [key for key in last if key.startswith("body.") and "running" in key]
-    assert all(torch.equal(last[key], last["network." + key]) for key in frozen)
 
 
 @pytest.mark.parametrize("dropped", [True, False])

@@ -186,15 +186,6 @@ def test_seeds_differ_and_repeat(task, tiny, tmp_path):
     assert prints[0][1] == prints[2][1]
 
 
-def test_odin_and_gram_columns(task, tiny, tmp_path):
-    """Both are written for every set, and the manifest says which predictions they are judged on."""
-    run = train.fit(tiny("ce", "epochs=1", "extract.odin=true", "extract.gram=true"), task, tmp_path, **QUIET)
-    assert set(read_study(tmp_path).outputs("ce", "seed0", "test").scores) == {"odin", "gram"}
-    assert run.scores["odin"] == {"judged_on": "logits"}
-    passes = train.fit(tiny("mc_dropout", "epochs=1", "passes=2"), task, tmp_path, **QUIET)
-    assert passes.scores["scores of passes"]["judged_on"].startswith("passes")
-
-
 @pytest.mark.parametrize("name", ["small", "svhn_net", "vgg13bn", "resnet18"])
 def test_passes_begin_before_the_first_dropout(name):
     """What comes before it is computed once; the passes are those of the whole network, bit by bit."""
