@@ -1,6 +1,7 @@
 """What a live certificate says on a day, counted again from all rows; what it says of a policy, by the bets."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -146,3 +147,21 @@ def test_old_calls_are_thinned():
         live.update([], [])
     assert [int(line.when) for line in live.result().history] == [*range(2, 65, 2), *range(65, 130)]
     assert (live.result().verdict.status.name, live.result().verdict.coverage) == ("NOT_CERTIFIED", 0.0)
+
+
+def test_what_is_said_of_several_groups():
+    """Of changes the first label, their number, and the rows since; violated groups answer nothing."""
+    live = LiveCertificate(risk=0.2, thresholds=GRID, groups=["a", "b", "c"])
+    found = live.update(np.tile([0.9, 0.5], 300), np.zeros(600), groups=np.tile(["a", "b", "c"], 200))
+    told = {"a": (70, 120), "b": (40, 30), "c": (None, None)}
+    changed = {
+        name: replace(one, changed_at=told[name][0], old_rows=told[name][1]) for name, one in found.groups.items()
+    }
+    first, rows = [each.sentence for each in replace(found, groups=changed).verdict.caveats]
+    assert "after accepted row 40 with a label; signals in all: 2." in first
+    assert "Only the 250 rows of a and b from the call of that signal on" in rows
+    assert "the 150 before it" in rows
+    broken = {name: replace(one, violated_at=told[name][0]) for name, one in found.groups.items()}
+    verdict = replace(found, groups=broken).verdict
+    assert (verdict.status.name, verdict.n_accepted, verdict.n) == ("VIOLATED", 200, 600)
+    assert verdict.reason.startswith("first seen after 40 labelled answers")

@@ -83,6 +83,8 @@ def test_what_does_not_fit_is_refused():
     """Per cent, logits for probabilities and the reverse, another number of classes, a missing column or group."""
     of_p, of_z, positive = (make(name)[0] for name in ("msp_probabilities", "msp_logits", "positive"))
     named = fitted(np.linspace(0.5, 1, 50)).policy(score="msp", probabilities="p", class_names=["no", "yes"])
+    pair, listed = by_hand("max_logit", {"": 0.0}, inputs={"logits": ["x", "y"]}), {"probabilities": ["p"]}
+    three = by_hand("msp", {"": 0.5}, inputs=listed, classes=["a", "b", "c"])
     p, z = probabilities(30, 3), logits(30, 3)
     few = {"c0": 1.0, "c1": 1.0, "c2": 0.0}
     for policy, wrong, message in [
@@ -93,11 +95,13 @@ def test_what_does_not_fit_is_refused():
         (of_z, few, "the row has no 'c3'"), (of_z, pl.DataFrame([few]), "column 'c3' of the policy is missing"),
         (positive, [0.2, 0.8], "may be one row of classes or many probabilities of the second class"),
         (named, [0.2, 0.8, 0.9], "may be one row of classes or many probabilities"),
+        (pair, [[0.2], [0.8]], "from 2 classes, got 1"), (three, [[0.2], [0.8]], "from 3 classes, got 1"),
         (make("column")[0], {"s": "high"}, "'high' is no number"), (make("column")[0], True, "truth value"),
         (make("groups")[0], [0.5], "give groups="), (make("groups")[0], {"s": 0.5}, "the row has no 'site'"),
     ]:  # fmt: skip
         refused((ValueError, TypeError), message, policy.decide, wrong)
     assert len(named.decide([[0.2], [0.8], [0.9]])) == 3
+    assert three.decide([0.2, 0.3, 0.5]).score == 0.5
     assert not positive.decide([[0.55, 0.45]])
     refused(ValueError, "the truth of 2 decisions is ambiguous", bool, positive.decide([[0.55], [0.95]]))
 
@@ -230,3 +234,13 @@ def test_what_a_case_cost_is_counted_per_case():
         assert asked.cost_per_case(coverage, risk) == (cost if cost is None else pytest.approx(cost))
     for other in (Objective(risk=0.1), Objective(cost_error=5.0), Objective(cost_review=2.0)):
         assert other.cost_per_case(0.8, 0.1) is None
+
+
+def test_what_has_no_threshold_accepts_nothing():
+    """Not even an infinite score, nor one of a group that was not calibrated."""
+    one, several = by_hand("s", {"": math.inf}), by_hand("s", {"a": 0.5, "closed": math.inf}, group="g")
+    assert not one.accept([math.inf, 1.0]).any()
+    assert one.decide(math.inf).reason == one.decide([math.inf])[0].reason == "no_threshold"
+    groups = ["closed", "a", "a", "new"]
+    assert several.accept([math.inf, 0.5, 0.4, 9.0], groups).tolist() == [False, True, False, False]
+    assert several.accept(0.5, "a")

@@ -7,6 +7,7 @@ import numpy as np
 import polars
 import pytest
 
+from abstain._pace import heard_by
 from abstain.summaries import Key, Summary, read_summary, sql, summarize
 from tests.refusal import refused
 from tests.summaries.test_summary import same
@@ -84,6 +85,16 @@ def test_every_piece_of_a_frame_is_counted(n, kind, monkeypatch):
     rows = polars.DataFrame({"conf": np.linspace(0.0, 1.0, n), "err": np.arange(n) % 2.0})
     found = summarize(rows.to_pandas() if kind == "pandas" else rows.lazy(), confidence="conf", loss="err")
     assert (found.n, found.result().mean_loss) == (n, rows["err"].mean())
+
+
+def test_how_far_it_is_is_heard_in_the_block_alone():
+    """Shares of the rows, up to all of them, and the seconds so far."""
+    told, heard = {"confidence": "conf", "loss": "err"}, []
+    rows = polars.DataFrame({"conf": np.linspace(0.0, 1.0, 9), "err": np.zeros(9)})
+    with heard_by(lambda *said: heard.append(said[1:])):
+        summarize(rows, **told)
+    summarize(rows, **told)
+    assert [(share, seconds < 60.0) for share, seconds in heard] == [(1.0, True)]
 
 
 COLUMNS = "--confidence msp --loss wrong"
