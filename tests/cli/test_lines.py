@@ -1,14 +1,18 @@
-"""How much a terminal is told, at 80 columns, by every command that decides something, and that what it names runs."""
+"""What a terminal is told by every command that decides something: few lines, commands that run, a report."""
 
+import hashlib
+import json
 import re
 import shlex
+from html import unescape
+from pathlib import Path
 
 import pytest
 
 import abstain
 from abstain.cli import command, run
 from abstain.study import add_outputs
-from tests.recorded.commands import files
+from tests.recorded.commands import TRUTH, rows
 
 #: Lines that are not blank, at most; and those before the first table.
 BARS = {
@@ -33,7 +37,9 @@ def folder(tmp_path_factory):
     where = tmp_path_factory.mktemp("lines")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(where)
-        files()
+        for name, frame in {"a": rows(1, 300), "b": rows(2, 250), "model": rows(1, 300, shift=0.5)}.items():
+            frame.write_csv(f"{name}.csv")
+        rows(4, 120, shift=2.2).drop(*TRUTH).write_csv("ood.csv")
         assert run(shlex.split("threshold a.csv --confidence conf --risk 0.2 --delta 0.1 -o p.json")) == 0
         for model in ("large", "small"):
             made = abstain.datasets.synthetic("calibrated", 1000, len(model))
@@ -81,3 +87,49 @@ def test_help_shows_at_most_twenty_options_and_says_where_the_others_are(do):
         listed = [opt for param in params for opt in param.opts if opt.startswith("--")]
         assert [opt for opt in listed if opt not in every] == []
         assert ("--help-all" in short.rpartition("more options")[2]) is (len(shown) <= len(listed))
+
+
+#: Commands that write a report, each with a file of which the report gives the digest.
+REPORTED = {
+    "evaluate a.csv --confidence conf": "a.csv",
+    "compare a.csv model.csv --confidence conf": "model.csv",
+    "threshold a.csv --confidence conf --risk 0.2 --delta 0.05": "a.csv",
+    "monitor p.json b.csv": "b.csv",
+    "study evaluate study --workers 1": "study/study.json",
+}
+
+
+@pytest.mark.parametrize("typed", REPORTED)
+def test_every_command_writes_its_report(typed, folder, monkeypatch, capsys):
+    """All three forms, which are shown on request; the verdict is printed, and is on the page in the same words."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("COLUMNS", "1000")
+    shown = []
+    monkeypatch.setattr("webbrowser.open", shown.append)
+    for name in ("page.html", "page.md", "page.json"):
+        assert run([*typed.split(), "--report", name, "--open"]) in (0, 1)
+        out, err = capsys.readouterr()
+        page = Path(name).resolve()
+        assert f"wrote {name}" in err
+        assert shown.pop() == page.as_uri()
+        plain = re.sub(r'<a class="term"[^>]*>|</a>|</?span>|\\', "", unescape(page.read_text("utf-8")))
+        plain = " ".join(plain.replace("\xa0", " ").split())
+        lines = [line.removeprefix("! ").partition(". ")[0] for line in out.splitlines() if line.startswith("! ")]
+        assert [line for line in lines if line not in plain] == []
+        if name == "page.html":
+            assert f"abstain {typed} --report {name}" in plain
+            assert hashlib.sha256(Path(REPORTED[typed]).read_bytes()).hexdigest() in plain
+
+
+def test_a_plan_of_labels_has_a_page(folder, monkeypatch):
+    """``abstain plan --report``: how many rows to label, the chart of chances, and the stages."""
+    monkeypatch.chdir(folder)
+    typed = "plan b.csv --confidence conf --labels 100 --metric aurc -o"
+    assert run(f"{typed} page.csv --report page.json".split()) == 0
+    page = json.loads(Path("page.json").read_text())
+    board = page["lead"]["board"]
+    assert {"name": "Rows to label now", "value": "100"}.items() <= board["numbers"][0].items()
+    assert board["chart"]["name"] == "chance"
+    assert "abstain evaluate b.csv --confidence conf --plan page.csv" in json.dumps(page)
+    assert run(f"{typed} other.csv --open".split()) == 2
+    assert not Path("other.csv").exists()
