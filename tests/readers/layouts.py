@@ -20,18 +20,21 @@ def fd_shifts(folder, *, sets=1, seed=0):
     logits = rng.normal(size=(n, K)) * 2
     labels = np.array([rng.choice(K, p=row) for row in softmax(logits)])
     dataset = np.repeat(np.arange(sets), N)
-    dist = logits[:, :, None] + rng.normal(size=(n, K, RUNS))
-    external = rng.random((n, RUNS))
-    features = rng.normal(size=(n, 5))
-    weight, bias = rng.normal(size=(K, 5)), rng.normal(size=K)
+    made = {
+        "logits": logits,
+        "labels": labels,
+        "dataset": dataset,
+        "dist": logits[:, :, None] + rng.normal(size=(n, K, RUNS)),
+    }
+    made |= {"external": rng.random((n, RUNS)), "features": rng.normal(size=(n, 5))}
+    made |= {"weight": rng.normal(size=(K, 5)), "bias": rng.normal(size=K)}
     np.savez_compressed(folder / "raw_logits.npz", np.column_stack([logits, labels, dataset]))
-    np.savez_compressed(folder / "raw_logits_dist.npz", dist)
-    np.savez_compressed(folder / "external_confids.npz", external[:, 0])
-    np.savez_compressed(folder / "external_confids_dist.npz", external)
-    np.savez_compressed(folder / "encoded_output.npz", np.column_stack([features, dataset]))
-    np.savez_compressed(folder / "last_layer.npz", w=weight, b=bias)
-    return {"logits": logits, "labels": labels, "dataset": dataset, "dist": dist, "external": external,
-            "features": features, "weight": weight, "bias": bias}  # fmt: skip
+    np.savez_compressed(folder / "raw_logits_dist.npz", made["dist"])
+    np.savez_compressed(folder / "external_confids.npz", made["external"][:, 0])
+    np.savez_compressed(folder / "external_confids_dist.npz", made["external"])
+    np.savez_compressed(folder / "encoded_output.npz", np.column_stack([made["features"], dataset]))
+    np.savez_compressed(folder / "last_layer.npz", w=made["weight"], b=made["bias"])
+    return made
 
 
 def openood(folder, *, seed=0):
@@ -39,10 +42,9 @@ def openood(folder, *, seed=0):
     rng = np.random.default_rng(seed)
     pred = rng.integers(0, K, N)
     gt = np.where(rng.random(N) < 0.8, pred, rng.integers(0, K, N))
-    conf = rng.random(N) + (pred == gt)
-    inside = [pred, conf, gt]
+    inside = [pred, rng.random(N) + (pred == gt), gt]
     outside = [rng.integers(0, K, N), rng.random(N), rng.integers(0, 10, N)]
-    for name, (pred, conf, gt) in {"cifar10": inside, "svhn": [*outside[:2], -1 * np.ones_like(outside[2])]}.items():
+    for name, (pred, conf, gt) in {"cifar10": inside, "svhn": [*outside[:2], np.full(N, -1)]}.items():
         np.savez(folder / name, pred=pred, conf=conf, label=gt)
     scores = {
         "id": {"train": None, "val": None, "test": inside}, "csid": {},

@@ -65,25 +65,20 @@ def test_broken_files_are_left_to_the_reader_of_tables(tmp_path, name):
 # ---------------------------------------------------------------------- lm-eval
 
 
-def test_multiple_choice_of_lm_eval():
-    """Correct is its acc; the confidence is the softmax of the log-likelihoods at the choice, from the file itself."""
-    columns, lines = given(CHOICE), rows(CHOICE)
-    loglik = np.array([[float(each[0]) for each in line["filtered_resps"]] for line in lines])
-    assert np.array_equal(columns["correct"], [line["acc"] for line in lines])
-    assert np.array_equal(columns["correct"] == 1, loglik.argmax(1) == [int(line["target"]) for line in lines])
-    np.testing.assert_allclose(columns["confidence"], softmax(loglik).max(1), rtol=1e-12)
-    ordered = np.sort(softmax(loglik), axis=1)
-    np.testing.assert_allclose(columns["score_margin"], ordered[:, -1] - ordered[:, -2], rtol=1e-9, atol=1e-15)
-    assert list(columns["id"][:3]) == ["0", "1", "2"]
-
-
-def test_questions_with_different_numbers_of_choices():
-    """The confidence is among the choices that each question has."""
-    path = FIXTURES / f"samples_sums_uneven_{DATE}.jsonl"
+@pytest.mark.parametrize(("name", "choices"), [("sums", {4}), ("sums_uneven", {3, 4})])
+def test_multiple_choice_of_lm_eval(name, choices):
+    """Correct is its acc; the confidence is the softmax of the log-likelihoods of the choices that a question has."""
+    path = FIXTURES / f"samples_{name}_{DATE}.jsonl"
     columns, lines = given(path), rows(path)
-    assert {len(line["filtered_resps"]) for line in lines} == {3, 4}
-    wanted = [softmax(np.array([[float(each[0]) for each in line["filtered_resps"]]])).max() for line in lines]
-    np.testing.assert_allclose(columns["confidence"], wanted, rtol=1e-12)
+    assert {len(line["filtered_resps"]) for line in lines} == choices
+    assert np.array_equal(columns["correct"], [line["acc"] for line in lines])
+    for k, line in enumerate(lines):
+        loglik = np.array([[float(each[0]) for each in line["filtered_resps"]]])
+        assert columns["correct"][k] == (loglik.argmax() == int(line["target"]))
+        p = np.sort(softmax(loglik)[0])
+        found = columns["confidence"][k], columns["score_margin"][k]
+        assert found == pytest.approx((p[-1], p[-1] - p[-2]), rel=1e-9, abs=1e-15)
+    assert list(columns["id"][:3]) == ["0", "1", "2"]
 
 
 def test_generated_text_has_filters_and_no_confidence():
@@ -99,34 +94,24 @@ def test_generated_text_has_filters_and_no_confidence():
 # ---------------------------------------------------------------------- Inspect
 
 
-def samples():
-    """Return the samples of the log by id."""
-    return {each["id"]: each for each in json.loads((FIXTURES / "inspect.json").read_text())["samples"]}
-
-
 def test_a_log_of_inspect():
     """Letters become words, errors and samples without a value are unscored, confidence keeps its ties."""
-    columns, log = given(FIXTURES / "inspect.json"), samples()
-    state = dict(zip(columns["id"], columns["correct"], strict=True))
+    columns = given(FIXTURES / "inspect.json")
+    log = {each["id"]: each for each in json.loads((FIXTURES / "inspect.json").read_text())["samples"]}
     words = {"C": "correct", "I": "incorrect", "P": "partial", "N": "abstained"}
-    for name, each in log.items():
-        value = each["scores"].get("judge", {}).get("value")
-        assert state[name] == words.get(value, "unscored")
+    state = {name: words.get(each["scores"].get("judge", {}).get("value"), "unscored") for name, each in log.items()}
     assert [state[name] for name in ("q3", "q5", "q7")] == ["partial", "unscored", "unscored"]
-    sure = dict(zip(columns["id"], columns["confidence"], strict=True))
-    assert sure["q0"] == 0.95
-    assert np.isnan(sure["q5"])
+    assert dict(zip(columns["id"], columns["correct"], strict=True)) == state
+    place = {name: k for k, name in enumerate(columns["id"])}
+    assert columns["confidence"][place["q0"]] == 0.95
+    assert np.isnan(columns["confidence"][place["q5"]])
     assert set(columns["level"]) == {"easy", "hard"}
     assert columns["should_abstain"].dtype == bool
-
-
-def test_logprobs_of_a_log():
-    """Mean and sum over the tokens of the answer."""
-    columns, log = given(FIXTURES / "inspect.json"), samples()
-    row = list(columns["id"]).index("q1")
     tokens = [each["logprob"] for each in log["q1"]["output"]["choices"][0]["logprobs"]["content"]]
-    assert columns["score_mean_logprob"][row] == pytest.approx(np.mean(tokens))
-    assert columns["score_sum_logprob"][row] == pytest.approx(np.sum(tokens))
+    found = [columns[f"score_{kind}_logprob"][place["q1"]] for kind in ("mean", "sum")]
+    assert found == pytest.approx([np.mean(tokens), np.sum(tokens)])
+    twice = given(FIXTURES / "inspect_2_epochs.json")  # answers to one question depend on each other
+    assert len(set(twice["id"])) == len(twice["id"]) == 2 * len(set(twice["cluster"]))
 
 
 @pytest.mark.parametrize("name", ["inspect_samples.parquet", "inspect_samples.csv", "inspect_samples_full.parquet"])
@@ -140,12 +125,6 @@ def test_the_frame_of_samples_says_what_the_log_says(name):
     np.testing.assert_allclose(frame["confidence"][order][scored], log["confidence"][scored])
 
 
-def test_epochs_are_clusters():
-    """Answers to one question depend on each other; ids stay unique."""
-    columns = given(FIXTURES / "inspect_2_epochs.json")
-    assert len(set(columns["id"])) == len(columns["id"]) == 2 * len(set(columns["cluster"]))
-
-
 def test_several_graders_are_left_to_the_user(tmp_path):
     """No verdict is chosen among several; the note names them."""
     frame = pl.read_parquet(FIXTURES / "inspect_samples.parquet")
@@ -156,21 +135,17 @@ def test_several_graders_are_left_to_the_user(tmp_path):
     assert any("several scorers grade (judge, other)" in note for note in found[1].notes)
 
 
-def test_a_packed_log_says_what_json_says():
-    """The same run, logged as .eval and as JSON, gives the same columns."""
+def test_a_packed_log_says_what_json_says(monkeypatch):
+    """The same run, logged as .eval and as JSON, gives the same columns; without the library a command converts it."""
     pytest.importorskip("zstandard")
     packed, plain = given(FIXTURES / "inspect.eval"), given(FIXTURES / "inspect.json")
     assert packed.keys() == plain.keys()
     order = [list(packed["id"]).index(each) for each in plain["id"]]
     for name, column in plain.items():
         assert packed[name][order].astype(str).tolist() == column.astype(str).tolist(), name
-
-
-def test_a_packed_log_without_its_library(monkeypatch):
-    """The message names the extra, and the command that converts the log."""
     monkeypatch.setitem(sys.modules, "zstandard", None)
-    with pytest.raises(ImportError, match=r'pip install "\.\[cli\]".* inspect log convert inspect\.eval --to json'):
-        find(str(FIXTURES / "inspect.eval"))
+    remedy = r'pip install "\.\[cli\]".* inspect log convert inspect\.eval --to json'
+    refused(ImportError, remedy, find, str(FIXTURES / "inspect.eval"))
 
 
 @pytest.mark.parametrize("at", [2000, 20000, 37000])
@@ -199,38 +174,22 @@ def test_a_folder_of_fd_shifts(tmp_path):
     """Logits, labels, passes, external scores, features and last layer, as FD-Shifts' analysis takes them apart."""
     made = fd_shifts(tmp_path)
     columns = given(tmp_path / "raw_logits.npz")
-    assert np.array_equal(columns["logits"], made["logits"])
-    assert np.array_equal(columns["label"], made["labels"])
+    for name, part in (("logits", "logits"), ("label", "labels"), ("features", "features"), ("head_weight", "weight")):
+        assert np.array_equal(columns[name], made[part])
     mean = softmax(made["dist"]).mean(axis=2)  # its mcd_softmax_mean
-    assert columns["passes"].shape == (RUNS, len(mean), mean.shape[1])
+    assert columns["passes"].shape == (RUNS, *mean.shape)
     np.testing.assert_allclose(columns["passes"].mean(axis=0), mean, rtol=1e-12)
     assert np.array_equal(columns["score_ext"], made["external"][:, 0])
     np.testing.assert_allclose(columns["score_ext_mcd"], made["external"].mean(axis=1))
-    assert np.array_equal(columns["features"], made["features"])
-    assert np.array_equal(columns["head_weight"], made["weight"])
-
-
-def test_several_data_sets_must_be_told_apart(tmp_path):
-    """Labels of other data sets are no classes of this network."""
-    fd_shifts(tmp_path, sets=3)
-    found = find(str(tmp_path / "raw_logits.npz"))
-    assert found[1].one_of == ("dataset",)
-    assert "0 (60 rows), 1 (60 rows), 2 (60 rows)" in found[1].notes[0]
-
-
-def test_other_rows_beside_are_refused(tmp_path):
-    """FD-Shifts keeps more rows of corrupted data in its arrays of passes than in its logits."""
-    made = fd_shifts(tmp_path)
-    np.savez_compressed(tmp_path / "raw_logits_dist.npz", np.concatenate([made["dist"]] * 2))
-    with pytest.raises(ValueError, match=r"raw_logits_dist\.npz next to it has shape \(120, 4, 6\) for 60 rows"):
-        find(str(tmp_path / "raw_logits.npz"))
-
-
-@pytest.mark.parametrize("name", ["external_confids.npz", "raw_logits_dist.npz"])
-def test_a_part_of_a_folder_names_the_file_to_give(tmp_path, name):
-    """The parts say nothing alone."""
-    fd_shifts(tmp_path)
-    refused(ValueError, r"give .*raw_logits\.npz", lambda: find(str(tmp_path / name)))
+    for name in ("external_confids.npz", "raw_logits_dist.npz"):  # the parts say nothing alone
+        refused(ValueError, r"give .*raw_logits\.npz", find, str(tmp_path / name))
+    np.savez_compressed(tmp_path / "raw_logits_dist.npz", np.concatenate([made["dist"]] * 2))  # as of corrupted data
+    wrong = r"raw_logits_dist\.npz next to it has shape \(120, 4, 6\) for 60 rows"
+    refused(ValueError, wrong, find, str(tmp_path / "raw_logits.npz"))
+    fd_shifts(tmp_path, sets=3)  # labels of other data sets are no classes of this network
+    found = find(str(tmp_path / "raw_logits.npz"))[1]
+    assert found.one_of == ("dataset",)
+    assert "0 (60 rows), 1 (60 rows), 2 (60 rows)" in found.notes[0]
 
 
 # ---------------------------------------------------------------------- OpenOOD
@@ -301,10 +260,3 @@ def test_spoken_confidence(said, meant):
 def test_what_cannot_be_ordered_is_refused(said, message):
     """Words of no scale or of two, and mixtures."""
     refused(ValueError, message, spoken, said)
-
-
-def test_words_of_ones_own():
-    """A scale of one's own orders its words; others are refused."""
-    assert spoken(["maybe", "no idea", "sure"], levels=["no idea", "maybe", "sure"]).tolist() == [2.0, 1.0, 3.0]
-    with pytest.raises(ValueError, match="'perhaps' in data row 1, which is no word of no, yes"):
-        spoken(["perhaps"], levels=["no", "yes"])
