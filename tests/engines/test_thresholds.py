@@ -24,18 +24,14 @@ def test_an_engine_gives_the_threshold_of_the_rows_in_memory(engine, kind):
 @given(problems(losses=["binary", "graded", "repeated"]), st.integers(1, 7), st.sampled_from(["coverage", "risk"]))
 def test_any_problem_in_any_parts(problem, number, objective):
     """Ties, infinite scores and weights of zero are as in memory."""
-    columns = {"loss": problem.loss, "confidence": problem.confidence}
-    columns |= {} if problem.weight is None else {"weight": problem.weight}
-    frame = pl.DataFrame({name: np.asarray(column, dtype=float) for name, column in columns.items()})
-    told = {objective: 0.4}
-    lazy = pl.concat([each.lazy() for each in parts(frame, number)])
+    columns = {"loss": problem.loss, "confidence": problem.confidence, "sample_weight": problem.weight}
+    columns = {name: np.asarray(column, dtype=float) for name, column in columns.items() if column is not None}
+    frame = pl.DataFrame(columns).rename({"sample_weight": "weight"}, strict=False)
+    lazy, told = pl.concat([each.lazy() for each in parts(frame, number)]), {objective: 0.4}
     try:
-        expected = abstain.choose_threshold(frame["loss"], frame["confidence"], **told, **(
-            {} if problem.weight is None else {"sample_weight": frame["weight"]}
-        ))  # fmt: skip
+        expected = abstain.choose_threshold(**columns, **told)
     except ValueError as error:
-        with pytest.raises(type(error), match=r"inf|sum"):
-            abstain.choose_threshold(frame=lazy, **told)
+        refused(type(error), r"inf|sum", abstain.choose_threshold, frame=lazy, **told)
         return
     check_alike(abstain.choose_threshold(frame=lazy, **told).to_dict(), expected.to_dict(), objective)
 
@@ -62,17 +58,6 @@ def test_a_wide_tie_is_written_out_in_pieces(monkeypatch):
     found = abstain.choose_threshold(frame=frame.lazy(), coverage=0.5)
     expected = abstain.choose_threshold(frame["loss"], frame["confidence"], coverage=0.5)
     assert found.calibration.fingerprint == expected.calibration.fingerprint
-
-
-def test_columns_and_scores_are_named():
-    """Names are those of evaluate: a loss from labels and predictions, and a score that the engine computes."""
-    rng = np.random.default_rng(0)
-    p = rng.dirichlet([1, 1, 1], 500)
-    frame = pl.DataFrame({f"p_{k}": p[:, k] for k in range(3)} | {"truth": rng.integers(0, 3, 500)})
-    told = {"labels": "truth", "probabilities": "p_*"}
-    found = abstain.choose_threshold(frame=frame.lazy(), confidence="msp", coverage=0.5, **told)
-    wrong = frame["truth"].to_numpy() != p.argmax(axis=1)
-    assert found.to_dict() == abstain.choose_threshold(wrong, p.max(axis=1), coverage=0.5).to_dict()
 
 
 @pytest.mark.parametrize(

@@ -77,29 +77,6 @@ def test_auroc_comparison_is_delongs(data, digits):
     assert (found.difference, found.standard_error) == pytest.approx((difference, error * k / (k - 1.0)))
 
 
-def test_what_a_difference_rests_on_is_said_and_too_little_says_nothing():
-    """Twelve errors are named; whole clusters that one score alone promotes are too few to be judged."""
-    rng, n = np.random.default_rng(0), np.arange(600)
-    scores = {"a": rng.random(600), "b": rng.random(600)}
-    each = abstain.compare((n % 50 == 0) * 1.0, scores).differences[0]
-    assert (each.rests_on.number, each.rests_on.unit) == (12.0, "errors")
-    assert "rests on about 12 errors" in each.warning
-    few = {"a": scores["a"], "b": np.where(n % 30 == 1, 2.0, scores["a"])}
-    for clusters, unit in [(None, "rows that differ"), (n // 2, "clusters that differ")]:
-        found = abstain.compare((n % 5 < 2) * 1.0, few, clusters=clusters).differences[0]
-        assert found.rests_on.unit == unit
-    clusters, old = n // 4, rng.random(600) - n % 50 / 100
-    promoted = np.where(clusters % 15 == 7, 2.0 + old, old)
-    two = np.where(n < 560, n % 2, 2 + n % 20)  # 2.3 clusters, all with errors
-    for one, units, why in (
-        (promoted, clusters, "one ranks about 8 clusters higher"),
-        (rng.random(600), two, "it rests on about 2 clusters; give at least 6 of similar size"),
-    ):
-        found = abstain.compare(rng.random(600) < 0.2, {"a": one, "b": old}, clusters=units).differences[0]
-        assert np.isnan([found.p_value, found.low]).all()
-        assert f"no interval and no p-value: {why}" in found.warning
-
-
 def test_clusters_of_copies_count_once(data):
     loss, scores = data
     once = abstain.compare(loss, scores, clusters=np.arange(600)).differences
@@ -210,14 +187,10 @@ LOSS, A, B = [0, 1, 0, 1, 0, 0], [1, 2, 3, 4, 5, 6], [2, 1, 4, 3, 6, 5]
         (LOSS, {"a": A}, r"at least 2 scores by name, got 1 \('a'\); for a single one use abstain.confidence"),
         (LOSS, [A, B], "must be a dict of columns by name"),
         (LOSS, [("a", A), ("a", B)], "holds the name 'a' 2 times"),
-        (LOSS, {1: A, "1": B}, "holds the name '1' 2 times"),
         (LOSS, {"a": A, "b": B[:5]}, r"scores\['b'\]: 5.*every column needs one value per sample"),
-        (LOSS[:5], {"a": A, "b": B}, "loss: 5"),
         ({"a": LOSS}, {"a": A, "b": B}, "no loss for 'b'"),
         ({"a": LOSS, "b": LOSS, "bb": LOSS}, {"a": A, "b": B}, "a loss without a score for 'bb' .*'b'"),
         (LOSS, {"a": [*A[:5], np.nan], "b": B}, r"scores\['a'\] holds NaN, first at 5 \(without a score: a: 1\)"),
-        ([*LOSS[:5], np.nan], {"a": A, "b": B}, r"loss is not finite: loss\[5\] = nan"),
-        ({"a": LOSS, "b": [-1, *LOSS[1:]]}, {"a": A, "b": B}, r"loss\['b'\] is negative"),
         ([LOSS, LOSS], {"a": A, "b": B}, r"loss holds 2 runs but scores\['a'\] holds 1"),
     ],
 )
@@ -229,14 +202,12 @@ def test_bad_columns_are_named_with_their_remedy(loss, scores, message):
     ("options", "message"),
     [
         ({"metric": "agrc"}, "did you mean 'augrc'"),
-        ({"level": 95}, "level must lie in"),
         ({"level": 1.0}, "level must lie inside"),
         ({"adjust": "bonferroni"}, "adjust='bonferroni' is not known; known: holm"),
         ({"method": "t-test"}, "method='t-test' is not known"),
         ({"metric": "ece"}, "unit_score|confidence scores that are prob|no valid test"),
         ({"metric": "augrc_achievable"}, "no valid test"),
         ({"metric": "fpr95_error", "method": "influence"}, 'use method="bootstrap"'),
-        ({"sample_weight": [1, 1]}, "sample_weight: 2"),
         ({"clusters": np.zeros(6)}, "single cluster"),
         ({"loss": [LOSS] * 2, "scores": {"a": [A] * 2, "b": [B] * 2}, "method": "permutation"}, "see training noise"),
         ({"scores": {"a": [A] * 2, "b": B}, "paired_runs": True}, "equally many runs"),

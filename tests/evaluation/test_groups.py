@@ -1,7 +1,5 @@
 """Groups, look-ups and notes of an evaluation."""
 
-import re
-
 import numpy as np
 import pytest
 
@@ -39,22 +37,6 @@ def test_groups_are_evaluated_like_their_rows_alone():
     assert [result.value("risk", group=group) for group in ("a = b = c", "'a = b' = 'c'")] == [0.5, 0.0]
 
 
-@pytest.mark.parametrize("policy", ["drop", "reject"])
-def test_a_group_where_nothing_counts(policy):
-    """A group without weight, or without a score left, is undefined and does not spoil the rest."""
-    columns = {"scores": {"s": [0.9, 0.8, np.nan, np.nan]}, "groups": {"site": ["a", "a", "b", "c"]}}
-    given = abstain.Outputs(loss=[0, 1, 1, 0], sample_weight=[1, 1, 1, 0], **columns)
-    result = abstain.evaluate(given, "s", "risk", groups="site", nan_policy=policy)
-    values = {group: result.value("risk", group=group) for group in result.groups}
-    assert values["site = a"] == 0.5
-    assert np.isnan(values["site = c"])
-    assert np.isnan(values["site = b"]) == (policy == "drop")
-    reasons = {entry.group: entry.reason for entry in result.measurements}
-    assert reasons["site = c"] == "no sample of the group has a score and a positive weight"
-    refused(KeyError, "no sample of it has a score and a weight", result.curve, "s", "site = c")
-    assert re.search(r"^site = c  0( +—)+$", str(result), re.MULTILINE)
-
-
 # ---------------------------------------------------------------------- look-ups
 
 
@@ -86,17 +68,6 @@ def test_a_group_of_one_cluster_has_values_without_intervals():
         assert not np.isnan(entry.value)
         if entry.group == "site = west":
             assert str(entry.warning).startswith("no interval: clusters holds a single cluster")
-
-
-def test_a_missing_interval_is_said_where_the_data_lack_it():
-    """Once for metrics with the same reason; one that has none by its kind says why."""
-    metrics = ["augrc", "aurc", "ece", "coverage_at_risk(risk=0.2)"]
-    of_ece = "no interval of ECE of confidence: its bias does not vanish compared with its spread"
-    assert abstain.evaluate(outputs(), metrics=metrics).notes() == [of_ece]
-    notes = abstain.evaluate(outputs(clusters=np.zeros(N, dtype=int)), metrics=metrics).notes()
-    assert of_ece in notes
-    shared = "no interval of AUGRC of confidence, AURC of confidence: clusters"
-    assert sum(note.startswith(shared) for note in notes) == 1
 
 
 def test_several_columns_for_one():

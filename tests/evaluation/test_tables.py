@@ -36,27 +36,6 @@ def best(table):
     return {(i, j) for i, row in enumerate(table.shown()) for j, cell in enumerate(row) if cell.rank == 1}
 
 
-def test_plain_text_is_exactly_this():
-    """Scores below each other, digits that can be compared, the best starred, a dash with its reason."""
-    outputs = abstain.Outputs(loss=[0, 0, 0.5], scores={"a": [0.9, 0.5, 0.5], "b": [3, 2, 1]}, sample_weight=[1, 2, 1])
-    result = abstain.evaluate(outputs, ["a", "b"], ["augrc", "coverage_at_risk(risk=0)"], level=None)
-    assert str(result) == repr(result) == result.to_text()
-    verdict, rest = str(result).split("\n\n", 1)
-    assert verdict.splitlines()[0] == result.verdict.headline
-    assert rest.splitlines() == [
-        "3 samples · mean loss 0.1250 · weighted",
-        "",
-        "                 Coverage",
-        "                  at risk  Distinct  Largest",
-        "Score   AUGRC ↓     0 % ↑    scores      tie",
-        "a      0.04688    0.2500     66.7 %        2",
-        "b      0.01562*   0.7500*   100.0 %        1",
-        "",
-        "* best of its column",
-        "note: a: 66.7 % of the scores are distinct, the largest tie holds 2 of 3 samples",
-    ]
-
-
 def test_intervals_of_groups_hold_together():
     """Each of G groups of a column has its interval at 1 - (1 - level) / G; all rows keep the level; tables say so."""
     result = abstain.evaluate(OUTPUTS, NAMES[0], "augrc", groups="site", level=0.9)

@@ -104,17 +104,6 @@ def test_wrong_arguments(arguments, error, message):
     refused(error, message, abstain.evaluate, **{"outputs": OUTPUTS} | arguments)
 
 
-def test_a_metric_that_one_score_does_not_allow_leaves_a_dash():
-    """The others have their value, the reason stands in a note; what no score allows is an error as before."""
-    outputs = abstain.Outputs(loss=[0, 1, 0, 0], scores={"share": [0.9, 0.2, 0.8, 0.7], "logit": [9.0, 2.0, 8.0, 7.0]})
-    result = abstain.evaluate(outputs, ["share", "logit"], ["ece", "augrc"], level=None)
-    assert result.value("ece", score="share") == abstain.ece(outputs.loss, outputs.scores["share"])
-    assert np.isnan(result.value("ece", score="logit"))
-    assert any(note.startswith("ECE is not defined for logit: ece needs confidence") for note in result.notes())
-    with pytest.raises(abstain.UnmetNeed, match="ece needs confidence scores that are probabilities"):
-        abstain.evaluate(outputs, "logit", ["ece", "augrc"])
-
-
 @pytest.mark.parametrize("half", [False, True])
 def test_what_a_network_returns_is_evaluated_as_it_is(half):
     """Logits with a gradient, in half precision too, give what their detached array gives: the line of the README."""

@@ -43,13 +43,6 @@ def test_what_looks_like_something_else_is_said(columns, message):
     assert message in note
 
 
-def test_a_function_notices_swapped_arguments():
-    """The confidence in the place of the loss: a value came out before, without a word."""
-    with pytest.warns(UserWarning, match="are the two swapped"):
-        abstain.augrc(SURE, WRONG)
-    abstain.augrc(RNG.random(N), SURE.round())  # one confidence for all: no 0/1 loss
-
-
 def test_an_abstention_unit_is_no_class():
     """Deep Gamblers: the last of eleven outputs is taken off, the rest are the classes, and the unit is a score."""
     logits, truth = RNG.normal(size=(500, 5)) * 2.0, RNG.integers(0, 4, 500)

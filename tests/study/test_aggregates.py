@@ -1,5 +1,7 @@
 """What a study makes of its rows, against a data frame and by hand; models on the same rows, or no test."""
 
+from itertools import product
+
 import numpy as np
 import polars as pl
 import pytest
@@ -29,51 +31,29 @@ def test_means_over_runs_are_those_of_a_data_frame(tmp_path):
             assert (mean.test_error, mean.training_error) == pytest.approx((0.0, values.std() / np.sqrt(5.0)))
 
 
-def clustered():
-    """Return losses, two scores and the clusters that both follow."""
-    rng, who = np.random.default_rng(0), np.repeat(np.arange(40), 25)
-    wrong = ((rng.random(40)[who] < 0.2) & (rng.random(1000) < 0.8)) * 1.0
-    side = rng.normal(size=40)[who]
-    return wrong, {"a": 1 - wrong + rng.normal(size=1000) + side, "b": 1 - wrong + rng.normal(size=1000) - side}, who
-
-
-def test_a_ranking_knows_the_clusters(tmp_path):
-    """Its standard error is that of the comparison with clusters."""
-    wrong, scores, who = clustered()
-    study.add_outputs(tmp_path, abstain.Outputs(loss=wrong, scores=scores, clusters=who), model="m", set="test")
-    ranked = next(iter(study.rank(tmp_path, "test", ["a", "b"], ["augrc"]).rankings.values()))
-    direct = abstain.compare(wrong, scores, "augrc", clusters=who).differences[0]
-    assert ranked.differences[0].standard_error == pytest.approx(direct.standard_error)
-
-
 def test_runs_of_two_models_are_not_paired(tmp_path):
     """The numbers of the runs say nothing, so another order gives the same p-value."""
-    rng = np.random.default_rng(0)
-    labels, orders = rng.integers(0, 3, 600), ((0, 1, 2), (2, 0, 1))
+    rng, found = np.random.default_rng(0), []
+    labels = rng.integers(0, 3, 600)
     right = {m: [rng.random(600) < q * e for e in (0.96, 0.8, 0.64)] for m, q in (("a", 0.8), ("b", 0.7))}
-    found = []
-    for k, order in enumerate(orders):
-        for model in "ab":
-            for run, which in enumerate((0, 1, 2) if model == "a" else order):
-                said = np.where(right[model][which], labels, (labels + 1) % 3)
-                out = abstain.Outputs(labels=labels, predictions=said, confidence=np.linspace(0, 1, 600))
-                study.add_outputs(tmp_path / str(k), out, model=model, run=f"seed{run}", set="test")
-        results = study.evaluate(tmp_path / str(k), metrics="augrc", workers=1)
+    for order in ((0, 1, 2), (2, 0, 1)):
+        for model, run in product("ab", range(3)):
+            said = np.where(right[model][run if model == "a" else order[run]], labels, (labels + 1) % 3)
+            out = abstain.Outputs(labels=labels, predictions=said, confidence=np.linspace(0, 1, 600))
+            study.add_outputs(tmp_path / str(order), out, model=model, run=f"seed{run}", set="test")
+        results = study.evaluate(tmp_path / str(order), metrics="augrc", workers=1)
         found.append(results.p_value(*results.means("augrc")))
     assert found[0] == pytest.approx(found[1])
 
 
 def test_kept_units_are_of_the_same_nan_policy(tmp_path):
-    """Another rule for missing scores computes anew."""
+    """Another rule for missing scores computes anew, and does not show what was kept of the first."""
     rng = np.random.default_rng(0)
-    score, loss = rng.random(300), (rng.random(300) < 0.3) * 1.0
-    score[:60] = np.nan
+    score, loss = np.where(np.arange(300) < 60, np.nan, rng.random(300)), (rng.random(300) < 0.3) * 1.0
     study.add_outputs(tmp_path, abstain.Outputs(loss=loss, scores={"a": score}), model="m", set="test")
-    found = []
-    for policy in ("reject", "drop", "reject"):  # the second must not show what was kept of the first
-        found.append(study.evaluate(tmp_path, "a", "augrc", nan_policy=policy, workers=1).means("augrc")[0].value)
-    assert found[0] == found[2] == pytest.approx(abstain.augrc(loss, score, nan_policy="reject"))
-    assert found[1] == pytest.approx(abstain.augrc(loss, score, nan_policy="drop"))
+    for policy in ("reject", "drop", "reject"):
+        found = study.evaluate(tmp_path, "a", "augrc", nan_policy=policy, workers=1).means("augrc")[0].value
+        assert found == pytest.approx(abstain.augrc(loss, score, nan_policy=policy))
 
 
 N = 400

@@ -71,27 +71,22 @@ def test_names_say_what_a_family_is(folder, do):
 
 def test_scores_are_chosen_by_detection(tmp_path):
     """Of the settings of a score the one with the largest AUROC of validation against OOD data, mean over runs."""
-    found = {}
+    values = {"odin-T=1": [], "odin-T=10": []}
     for seed in range(2):
-        inside = outputs(seed, 200)
+        inside, rng = outputs(seed, 200), np.random.default_rng(seed)
         ood = replace(outputs(seed + 50, 150), labels=None, unlabelled=True)
-        columns = {f"odin-T={t}": z for t, z in ((1, 0.2), (10, 2.0))}
-        rng = np.random.default_rng(seed)
-        for each, name, shift in ((inside, "validation", 1.0), (ood, "ood-val", 0.0)):
-            noise = rng.normal(size=each.n)
-            made = replace(each, scores={c: shift * gain + noise for c, gain in columns.items()})
-            study.add_outputs(tmp_path, made, model="ce", run=f"seed{seed}", set=name)
-            for column, values in made.scores.items():
-                found.setdefault(column, {})[name, seed] = values
-    odin, gen = study.select_scores(tmp_path, [*columns, "gen(gamma=0.1)", "gen(gamma=0.9)"], "ood-val").choices
+        scores = [
+            {name: k * gain + rng.normal(size=each.n) for name, gain in zip(values, (0.2, 2.0), strict=True)}
+            for k, each in ((1.0, inside), (0.0, ood))
+        ]
+        for name, each, made in (("validation", inside, scores[0]), ("ood-val", ood, scores[1])):
+            study.add_outputs(tmp_path, replace(each, scores=made), model="ce", run=f"seed{seed}", set=name)
+        for name in values:
+            values[name].append(abstain.joint.auroc(id_score=scores[0][name], ood_score=scores[1][name]))
+    odin, gen = study.select_scores(tmp_path, [*values, "gen(gamma=0.1)", "gen(gamma=0.9)"], "ood-val").choices
     assert (odin.family, odin.chosen, odin.settings) == ("odin", "odin-T=10", {"T": "10"})
-    values = [
-        abstain.joint.auroc(id_score=found["odin-T=10"]["validation", s], ood_score=found["odin-T=10"]["ood-val", s])
-        for s in range(2)
-    ]
-    assert odin.value == pytest.approx(np.mean(values))
-    assert gen.n_candidates == 2
-    assert list(gen.settings) == ["gamma"]
+    assert odin.value == pytest.approx(np.mean(values["odin-T=10"]))
+    assert (gen.n_candidates, list(gen.settings)) == (2, ["gamma"])
     refused(ValueError, "no model has the sets", study.select_scores, tmp_path, ["msp"], "far")
 
 

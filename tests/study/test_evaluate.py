@@ -13,6 +13,7 @@ import pytest
 
 import abstain
 from abstain import study
+from abstain.study import _evaluate
 from tests.refusal import refused
 
 METRICS = ["augrc", "aurc", "accuracy"]
@@ -201,3 +202,8 @@ def test_a_process_that_does_not_answer_is_ended_and_named(tmp_path, monkeypatch
     assert [each.why for each in found.failures] == [
         f"the process that worked on it ended with code {-signal.SIGKILL}; is there enough memory?"
     ] * 2
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(0.2, "1 s"), (119, "119 s"), (120, "2.0 minutes"), (7200, "2.0 hours")])
+def test_the_time_that_it_takes_is_said_in_its_unit(seconds, text):
+    assert _evaluate._time(seconds) == text
