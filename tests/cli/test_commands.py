@@ -10,6 +10,7 @@ import pytest
 import abstain
 from abstain._result import number
 from tests.cli.conftest import COLUMNS, LOGITS
+from tests.result.results import RESULTS
 
 LOSS = (COLUMNS["y"] != COLUMNS["yhat"]).astype(float)
 
@@ -111,3 +112,31 @@ def test_lists_and_help(do, typed):
         assert [entry["name"] for entry in entries] == names
         assert all(isinstance(value, str) and value for entry in entries for value in entry.values())
     assert do("--version").out == f"abstain {abstain.__version__}\n"
+
+
+#: Headings that stand for themselves, and names of the examples' own rows.
+PLAIN = {"", "score", "scores", "group", "rows", "estimate", "standard error", "difference [interval]", "p", "differ",
+         "better - worse", "better than", "kept", "selected by", "choice", "validation", "test"}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["Evaluation", "CertifiedThreshold", "Comparison", "GroupThresholds", "Monitoring"])
+def test_every_heading_is_explained(name, abstain_):
+    """Columns of tables, and rows of those that list quantities."""
+    for table in RESULTS[name]().tables():
+        terms = [column.title for column in table.columns]
+        if not terms[0]:
+            terms += [str(row[0]) for row in table.rows]
+        done = abstain_("explain", *(term for term in terms if term.lower() not in PLAIN))
+        assert done.code == 0, done.err
+        assert done.out
+
+
+def test_an_unknown_word_hides_no_other(do):
+    """What is known is explained; what is not is named word by word, with the nearest terms as they are written."""
+    shown = do("explain letters augr Change certified 'Standard error' holm DS-AURC", 2)
+    assert "Scores that share a letter" in shown.out
+    assert "differ from those of the calibration rows" in shown.out
+    assert shown.err.startswith("abstain: 'augr' is no term of a table; did you mean 'augrc'")
+    assert "Change" not in shown.err
+    assert "joint.f1" in do("explain F1").out
+    do("explain F2", 2)

@@ -1,5 +1,6 @@
 """``abstain compare``: models by file, scores of one file, matching by identifier, clear errors."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,8 @@ from tests.command import csv
 from tests.evaluation.test_judged import OUTPUTS
 
 TWO = "compare sharp.npz dull.npz"
+
+
 ONE = "compare answers.csv --loss wrong --scores sure --groups site"
 
 
@@ -116,3 +119,28 @@ def test_verdicts_of_margins_and_groups(do):
     shown = do(f"{ONE} --metric risk").text
     assert "b is the worst of 3 groups by " in shown
     assert f"true value in [{found['worst_low']:.4g}, {found['worst_high']:.4g}]" in shown
+
+
+def test_a_margin_knows_the_clusters(do):
+    """The p-value of the command is that of the function with clusters."""
+    rng, who = np.random.default_rng(0), np.repeat(np.arange(60), 50)
+    side, wrong = rng.random(60)[who], (rng.random(3000) < 0.15).astype(int)
+    scores = [1 - 0.5 * wrong - rng.random(3000) * (0.2 + each) for each in (side, 1 - side)]
+    for k, score in enumerate(scores):
+        csv(f"{k}.csv", id=np.arange(3000), err=wrong, conf=score, who=who)
+    found = do("compare 0.csv 1.csv --loss err --confidence conf --clusters who --margin 0.005 --json -", 1).json
+    named = dict(zip("01", scores, strict=True))
+    same = abstain.inference.non_inferiority(wrong, named, margin=0.005, clusters=who)
+    assert (found["n_clusters"], found["p_value"]) == (60, pytest.approx(same.p_value))
+
+
+def test_comparisons_by_the_command_say_what_they_assume(do):
+    """The method arrives, and its default names the other one wherever it is read."""
+    rng, wrong = np.random.default_rng(0), np.arange(300) % 10 == 0
+    csv("a.csv", err=wrong * 1, **{name: rng.normal(size=300) - wrong for name in ("one", "two")})
+    compare = "compare a.csv --loss err --scores one,two"
+    texts = [do(compare).text, do(f"{compare} --method influence").text]
+    do(f"{compare} --report a.html --json a.json")
+    texts += [Path("a.html").read_text(encoding="utf-8"), " ".join(json.loads(Path("a.json").read_text())["notes"])]
+    found = ["no important kind of error is missing" in each and "allows for one" in each for each in texts]
+    assert found == [True, False, True, True]

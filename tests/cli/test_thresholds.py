@@ -5,11 +5,18 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+import abstain
 from tests.command import csv
 
 CHOOSE = "threshold val.csv --loss err --confidence msp"
+
+
 CERTIFY = f"{CHOOSE} --risk 0.05 --delta 0.05 -o policy.json"
+
+
 APPLY = "apply policy.json val.csv -o out.parquet"
+
+
 MONITOR = "monitor policy.json {} --loss err"
 
 
@@ -147,3 +154,19 @@ def test_monitoring_under_maturity(do):
         assert ("100 rows are too young" if missing == 130 else "without a label although it is older") in said
     said = do(f"{ages} --unlabelled error --as-of 2026-03-10").out
     assert "error rate 1 % in 100 answered rows" in said
+
+
+def test_audits_and_states(do):
+    """The interval is that of the level that was asked for; rows or policy as the state are refused."""
+    rng = np.random.default_rng(0)
+    conf = rng.random(800)
+    csv("a.csv", conf=conf, err=(rng.random(800) < 0.3 * (1 - conf)).astype(int))
+    abstain.choose_threshold([0, 1, 0] * 50, np.linspace(0.1, 0.9, 150), coverage=0.5).save("p.json", score="conf")
+    found = [do(f"audit p.json a.csv --loss err --level {level} --json").json for level in (0.8, 0.99)]
+    assert [each["level"] for each in found] == [0.8, 0.99]
+    assert found[1]["risk_interval"][0] < found[0]["risk_interval"][0]
+    abstain.choose_threshold([0.0] * 150, np.linspace(0.1, 0.9, 150), risk=0.1, delta=0.05).save("p.json", score="conf")
+    for state in (Path("a.csv"), Path("p.json")):
+        before = state.read_bytes()
+        do(f"monitor p.json a.csv --loss err --state {state}", 2)
+        assert state.read_bytes() == before

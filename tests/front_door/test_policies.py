@@ -62,21 +62,6 @@ def test_tabs_belong_to_tsv(tmp_path):
         assert (tmp_path / name).read_text().splitlines()[1] == line
 
 
-def test_a_guarantee_about_clusters_is_tested_as_one(do):
-    """The policy remembers the column; one patient with all the errors violates no guarantee; no column, no test."""
-    rng = np.random.default_rng(0)
-    patient = np.concatenate([np.repeat(np.arange(400), 2), np.full(300, 400)])
-    error = np.concatenate([(rng.random(800) < 0.02).astype(int), np.ones(300, dtype=int)])
-    csv("new.csv", patient=patient, confidence=0.5 + 0.5 * rng.random(1100), error=error)
-    found = abstain.thresholds.prespecified_threshold(
-        error, np.ones(1100), [0.5], risk=0.1, delta=0.05, clusters=patient
-    )
-    found.policy(score="confidence", reading={"clusters": "patient"}).save("p.json")
-    assert do("monitor p.json new.csv --loss error").out.startswith("No violation found: ")
-    pl.read_csv("new.csv").drop("patient").write_csv("none.csv")
-    assert "'patient' is not in the file" in do("monitor p.json none.csv --loss error", 2).err
-
-
 @pytest.mark.parametrize(
     ("inside", "beyond", "scale", "said"),
     [(10, 10, 1, False), (9, 11, 1, True), (9, 10, 1, False), (0, 20, 100, True), (0, 20, 0.01, True)],
