@@ -70,20 +70,6 @@ def test_a_group_of_one_cluster_has_values_without_intervals():
             assert str(entry.warning).startswith("no interval: clusters holds a single cluster")
 
 
-def test_several_columns_for_one():
-    """Arrays of several scores make a table: the message writes the call, and that call works."""
-    both = {"a": SCORE, "b": SCORE**3}
-    for column, message in (
-        ("confidence", r"confidence must be one column, got a dict; for several scores .* scores=\['a', 'b'\]"),
-        ("sample_weight", "sample_weight must be one column, got a dict; give an array"),
-    ):
-        refused(TypeError, message, abstain.evaluate, loss=LOSS, **{column: both})
-    columns = {"loss": LOSS, **both}
-    refused(TypeError, "evaluate has no argument 'wrog'; known: ", abstain.evaluate, columns, wrog="a")
-    found = abstain.evaluate(columns, loss="loss", scores=["a", "b"])
-    assert found.value("augrc", score="b") == abstain.augrc(LOSS, SCORE**3)
-
-
 def test_provenance_identifies_the_input():
     """Equal input has equal hashes; another loss, score or group has another."""
     again = abstain.evaluate(outputs()).provenance

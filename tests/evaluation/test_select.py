@@ -55,19 +55,14 @@ def test_pairs_and_single_splits_are_taken():
 def test_runs_are_averaged(spec, method):
     """Validation and test values; without an influence function there is no interval, and it says so."""
     given, metric = candidates(runs=3), abstain.metrics.parse(spec)
-    result = abstain.select(given, [spec, "risk"])
-    choice = result.choices[spec]
-    means = {
-        (name, part): np.mean([metric.of(*run) for run in zip(*split, strict=True)])
-        for name, each in given.items()
-        for part, split in each.items()
-    }
-    sign = 1.0 if metric.direction == "lower" else -1.0
-    assert choice.name == min(given, key=lambda name: sign * means[name, "validation"])
-    assert result.validation[spec] == pytest.approx({name: means[name, "validation"] for name in given})
-    assert choice.test.estimate == pytest.approx(means[choice.name, "test"])
-    assert choice.by_metric[spec] == pytest.approx(means[choice.name, "test"])
-    assert choice.by_metric["risk"] == pytest.approx(given[choice.name]["test"][0].mean())
+    choice = (result := abstain.select(given, [spec, "risk"])).choices[spec]
+    mean = lambda split: np.mean([metric.of(*run) for run in zip(*split, strict=True)])  # noqa: E731
+    values = {name: mean(each["validation"]) for name, each in given.items()}
+    assert result.validation[spec] == pytest.approx(values)
+    assert choice.name == (min if metric.direction == "lower" else max)(values, key=values.__getitem__)
+    test = given[choice.name]["test"]
+    assert choice.test.estimate == choice.by_metric[spec] == pytest.approx(mean(test))
+    assert choice.by_metric["risk"] == pytest.approx(test[0].mean())
     assert (choice.test.method, choice.test.level) == (method, 0.95)
     assert np.isnan(choice.test.low) == (method == "none") == ("gets no interval" in str(choice.test.warning))
 

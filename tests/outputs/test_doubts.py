@@ -7,6 +7,7 @@ import pytest
 
 import abstain
 from tests.command import csv
+from tests.refusal import refused
 
 RNG = np.random.default_rng(0)
 N = 400
@@ -65,22 +66,20 @@ def test_an_abstention_unit_is_no_class():
 
 
 @pytest.mark.parametrize(
-    ("columns", "message", "wrong"),
+    ("name", "column", "role", "message"),
     [
-        ({}, r"column 'score' .*probability of one class; give positive_probability='score', or conf", {}),
-        ({}, "column 'uncertainty' is an uncertainty by its name and by its values", {"confidence": "uncertainty"}),
+        ("score", P, None, "probability of one class; give positive_probability='score', or conf"),
+        ("uncertainty", 1 - SURE, "confidence", "is an uncertainty by its name and by its values"),
         *(
-            ({name: 1 - WRONG}, rf"column '{name}' says what is right.*; give correct='{name}'", {"loss": name})
-            for name in ("is_correct", "correct", "Accuracy", "model_right", "acc")
+            (name, 1 - WRONG, "loss", f"says what is right.*; give correct='{name}'")
+            for name in ("is_correct", "Accuracy", "model_right", "acc")
         ),
     ],
 )
-def test_a_column_that_is_another_quantity_is_refused_where_it_was_guessed(tmp_path, columns, message, wrong):
+def test_a_column_that_is_another_quantity_is_refused(tmp_path, name, column, role, message):
     """Who names a probability of one class as the confidence gets it, with a note."""
-    more = columns or {"y_true": TRUTH, "y_pred": PREDICTED} | ({"uncertainty": 1 - SURE} if wrong else {"score": P})
-    file = csv(tmp_path / "val.csv", **more, **({"conf": SURE} if columns else {}))
-    with pytest.raises(ValueError, match=message):
-        abstain.read_outputs(file, **wrong)
-    if "score" in more:
+    file = csv(tmp_path / "val.csv", **{"y_true": TRUTH, "y_pred": PREDICTED, name: column})
+    refused(ValueError, rf"column '{name}' .*{message}", abstain.read_outputs, file, **({role: name} if role else {}))
+    if role is None:
         with pytest.warns(UserWarning, match=r"val.csv: confidence looks like the probability of class 1"):
-            abstain.read_outputs(file, confidence="score")
+            abstain.read_outputs(file, confidence=name)

@@ -62,10 +62,3 @@ def test_a_decimal_comma_between_commas_is_refused(head, name, tmp_path):
     fields = len(head.split(","))
     with pytest.raises(ValueError, match=rf"data row 2 \(line 3\) has {fields + 1} fields, the header has {fields}"):
         read_outputs(path)
-
-
-def test_signs_in_quotes_are_no_fields(tmp_path):
-    """Only fields count, also of texts with line breaks."""
-    path = tmp_path / "a.csv"
-    path.write_text('y,pred,conf,text\n0,1,0.7,"a, b,\nc"\n1,1,0.5,"d"\n')
-    assert read_outputs(path).confidence.tolist() == [0.7, 0.5]

@@ -96,17 +96,6 @@ def test_metadata_reaches_the_classifier():
     np.testing.assert_array_equal(routed.predict(X), weighted.predict(X))
 
 
-@pytest.mark.parametrize("metric", ["augrc", "coverage_at_risk"])
-def test_the_scorer_looks_into_pipelines_and_searches(metric):
-    """Rejected labels are no errors there either, and the score is that of the selective classifier."""
-    inner = SelectiveClassifier(LogisticRegression(), coverage=0.5, confidence_score="neg_entropy", reject_value=-1)
-    scorer, scaled = selective_scorer(metric), StandardScaler().fit_transform(X)
-    expected = scorer(inner.fit(scaled, Y), scaled, Y)
-    piped = make_pipeline(StandardScaler(), inner).fit(X, Y)
-    assert scorer(piped, X, Y) == expected
-    assert scorer(GridSearchCV(piped, {"selectiveclassifier__coverage": [0.5]}, cv=2).fit(X, Y), X, Y) == expected
-
-
 def test_the_confusion_matrix_counts_every_row_once():
     """Row by row, with weights and in the order of the labels; a class that labels lack is named."""
     rng = np.random.default_rng(0)

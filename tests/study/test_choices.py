@@ -91,22 +91,21 @@ def test_scores_are_chosen_by_detection(tmp_path):
 
 
 def test_rankings_are_those_of_the_columns(tmp_path, do):
-    """Runs are stacked, scores of passes have their own losses, sizes must agree; also by command."""
+    """Runs are paired, scores of passes have their own losses, sizes must agree; also by command."""
     for model, seed in product(("ce", "mc"), range(2)):
         made = outputs(seed + 10 * (model == "mc"), 200, passes=model == "mc")
         study.add_outputs(tmp_path, made, model=model, run=f"seed{seed}", set="test")
     found = study.rank(tmp_path, "test", ["one", "pass_msp"], "augrc", n_resamples=100)
     assert sorted(found.names) == ["ce one", "mc one", "mc pass_msp"]
-    saved = [study.read_study(tmp_path).outputs("mc", f"seed{seed}", "test") for seed in range(2)]
-    judged = [abstain.scores.judged("pass_msp", each) for each in saved]
-    pairs = zip(judged, saved, strict=True)
-    expected = np.mean([abstain.augrc(one.error, abstain.scores.compute("pass_msp", each)) for one, each in pairs])
-    assert found.rankings["augrc"].of("mc pass_msp")["estimate"] == pytest.approx(expected)
-    one = study.rank(tmp_path, "test", ["one", "two"], "augrc", models=["ce"], n_resamples=100)  # runs are paired
-    saved = [study.read_study(tmp_path).outputs("ce", f"seed{seed}", "test") for seed in range(2)]
-    columns = {name: np.stack([each.scores[name] for each in saved]) for name in ("one", "two")}
-    loss = np.stack([each.error for each in saved])
-    same = abstain.ranking_study(dict.fromkeys(columns, loss), columns, "augrc", n_resamples=100, paired_runs=True)
+    saved = {
+        model: [study.read_study(tmp_path).outputs(model, f"seed{k}", "test") for k in (0, 1)] for model in ("ce", "mc")
+    }
+    values = [abstain.evaluate(each, "pass_msp", "augrc", level=None).value("augrc") for each in saved["mc"]]
+    assert found.rankings["augrc"].of("mc pass_msp")["estimate"] == pytest.approx(np.mean(values))
+    one = study.rank(tmp_path, "test", ["one", "two"], "augrc", models=["ce"], n_resamples=100)
+    columns = {name: np.stack([each.scores[name] for each in saved["ce"]]) for name in ("one", "two")}
+    loss = dict.fromkeys(columns, np.stack([each.error for each in saved["ce"]]))
+    same = abstain.ranking_study(loss, columns, "augrc", n_resamples=100, paired_runs=True)
     assert one.rankings["augrc"].differences == same.rankings["augrc"].differences
     said = do("study rank . --scores one,two --models ce --resamples 100").out
     assert "better than: how many others" in said
