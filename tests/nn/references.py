@@ -3,6 +3,9 @@
 import math
 
 import numpy as np
+import torch
+
+from abstain import nn
 
 
 def log_softmax(logits):
@@ -51,3 +54,15 @@ def numerical_gradient(function, point, step=1e-6):
         moved[1][position] -= step
         gradient[position] = (function(moved[0]) - function(moved[1])) / (2 * step)
     return gradient
+
+
+#: Objectives of logits and labels.
+OBJECTIVES = {"AURC": nn.AURCLoss(), "AURC log, exact": nn.AURCLoss("log", ties="exact")}
+OBJECTIVES |= {"AURC plugin": nn.AURCLoss("plugin"), "SELE": nn.SELELoss(unit_mean=True), "CWSA": nn.CWSALoss()}
+OBJECTIVES |= {"AUGRC": nn.AUGRCLoss(ties="exact", confidence="neg_entropy")}
+OBJECTIVES |= {"CWSA, hard": nn.CWSALoss(correctness="hard"), "warm-up": nn.DeepGamblersLoss(2.2, warm_up_epochs=1)}
+OBJECTIVES |= {"Deep Gamblers": lambda z, y: nn.deep_gamblers_loss(z, y, 2.2)}
+OBJECTIVES |= {"Bayesian": lambda z, y: nn.bayesian_aurc_loss(torch.stack([z, 2 * z]), y, ranking="predictive")}
+OBJECTIVES |= {"ConfidNet": lambda z, y: nn.confidnet_loss(z[:, 0], z, y)}
+OBJECTIVES |= {"DeVries": lambda z, y: sum(nn.devries_losses(z, z[:, 0], y))}
+OBJECTIVES |= {"CRL": lambda z, y: nn.crl_loss(z.softmax(1).amax(1), y / 4)}

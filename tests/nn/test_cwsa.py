@@ -28,28 +28,6 @@ def test_bad_options_are_refused_by_function_and_loss(options, error, message):
 EMPTY, NONE = torch.zeros(0, 3), torch.zeros(0, dtype=torch.long)
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda: nn.smooth_cwsa(EMPTY[:, 0], EMPTY[:, 0], denominator="all"),
-        lambda: nn.smooth_cwsa(EMPTY[:, 0], EMPTY[:, 0]),
-        lambda: nn.CWSALoss()(EMPTY, NONE),
-        lambda: nn.deep_gamblers_loss(EMPTY, NONE, 2.2),
-        lambda: nn.DeepGamblersLoss(2.2, warm_up_epochs=1)(EMPTY, NONE),
-        lambda: nn.confidnet_loss(EMPTY[:, 0], EMPTY, NONE),
-        lambda: nn.devries_losses(EMPTY, EMPTY[:, 0], NONE),
-        lambda: nn.DeVriesLoss()(EMPTY, EMPTY[:, 0], NONE),
-        lambda: nn.crl_loss(EMPTY[:, 0], EMPTY[:, 0]),
-        lambda: nn.CorrectnessRankingLoss(12)(EMPTY, NONE),
-        lambda: nn.AURCLoss()(EMPTY, NONE),
-        lambda: nn.bayesian_aurc_loss(EMPTY[None], NONE),
-    ],
-)
-def test_an_empty_batch_is_refused_by_every_objective(call):
-    """Its mean would be NaN, and one step later so would the network."""
-    refused(ValueError, "at least one sample is needed", call)
-
-
 @pytest.mark.parametrize("bins", [None, 256])
 def test_an_empty_batch_changes_no_metric(bins):
     """A process that ran out of samples may still update."""

@@ -10,16 +10,10 @@ from torch import nn as tnn
 from abstain import nn
 from abstain._checks import to_numpy
 from abstain.nn import data, train
+from tests.nn.references import OBJECTIVES
 
 pytest.importorskip("torchmetrics")
 
-CRITERIA = {"AURC": nn.AURCLoss(), "AURC log, exact": nn.AURCLoss("log", ties="exact")}
-CRITERIA |= {"AURC plugin": nn.AURCLoss("plugin"), "SELE": nn.SELELoss(unit_mean=True)}
-CRITERIA |= {"AUGRC": nn.AUGRCLoss(ties="exact", confidence="neg_entropy"), "CWSA": nn.CWSALoss()}
-CRITERIA |= {"Deep Gamblers": lambda z, y: nn.deep_gamblers_loss(z, y % 3, 2.0)}
-CRITERIA |= {"Bayesian": lambda z, y: nn.bayesian_aurc_loss(torch.stack([z, 2 * z]), y, ranking="predictive")}
-CRITERIA |= {"ConfidNet": lambda z, y: nn.confidnet_loss(z[:, 0], z, y)}
-CRITERIA |= {"CRL": lambda z, y: nn.crl_loss(z.softmax(1).amax(1), y / 4)}
 MODEL = tnn.Sequential(
     tnn.Conv2d(2, 5, 3), tnn.BatchNorm2d(5), tnn.ReLU(), tnn.Dropout(0.5), tnn.Flatten(), tnn.Linear(180, 4)
 )
@@ -34,9 +28,9 @@ def workout(device, folder):
     """Whatever of ``abstain.nn`` uses tensors, on a device: numbers by name."""
     model, x, y = copy.deepcopy(MODEL).to(device), X.to(device), Y.to(device)
     found = {}
-    for name, criterion in CRITERIA.items():
+    for name, criterion in OBJECTIVES.items():
         logits = model.eval()(x).detach().requires_grad_()
-        found[name] = criterion(logits, y)
+        found[name] = criterion(logits, y % 3)
         (found[f"{name} gradient"],) = torch.autograd.grad(found[name], logits)
     devries, memory = (copy.deepcopy(module).to(device) for module in MEMORIES)
     found["DeVries"] = devries(logits, logits[:, 0], y)

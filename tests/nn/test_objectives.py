@@ -183,42 +183,20 @@ def test_bayesian_with_the_ranking_of_the_mean():
 # ---------------------------------------------------------------------- half precision and errors
 
 
-def test_objectives_are_safe_in_bfloat16():
-    """Every objective takes bfloat16 logits, returns float32 and a finite gradient."""
-    for value_of in (
-        lambda z, y: nn.deep_gamblers_loss(z, y, 2.2),
-        lambda z, y: nn.CWSALoss()(z, y),
-        lambda z, y: nn.confidnet_loss(z[:, 0], z, y),
-        lambda z, y: sum(nn.devries_losses(z, z[:, 0], y)),
-        lambda z, y: nn.crl_loss(z.softmax(1).amax(1), torch.linspace(0, 1, len(y))),
-        lambda z, y: nn.bayesian_aurc_loss(z[None], y),
-    ):
-        logits, target = batch(dtype=torch.bfloat16)
-        value = value_of(logits, target)
-        value.backward()
-        assert value.dtype == torch.float32
-        assert bool(logits.grad.isfinite().all())
-
-
-@pytest.mark.parametrize("label", [5, -1, -100])
-@pytest.mark.parametrize(
-    "value_of",
-    [
-        lambda z, y: nn.deep_gamblers_loss(z, y, 2.2),
-        lambda z, y: nn.DeepGamblersLoss(2.2, warm_up_epochs=1)(z, y),
-        lambda z, y: nn.CWSALoss()(z, y),
-        lambda z, y: nn.CWSALoss(correctness="hard")(z, y),
-        lambda z, y: nn.confidnet_loss(z[:, 0], z, y),
-        lambda z, y: sum(nn.devries_losses(z, z[:, 0], y)),
-        lambda z, y: nn.CorrectnessRankingLoss(12).update(z, y, torch.arange(12)),
-        lambda z, y: nn.bayesian_aurc_loss(z[None], y),
-    ],
-)
-def test_a_label_that_is_no_class_is_an_error(value_of, label):
-    """It is neither skipped nor counted as a wrong answer."""
-    logits, target = batch()
-    target[3] = label
-    refused((IndexError, RuntimeError), "out of bounds", value_of, logits, target)
+@pytest.mark.parametrize("name", references.OBJECTIVES)
+def test_objectives_at_their_edges(name):
+    """A finite gradient of bfloat16, in float32; a label that is no class and an empty batch are errors."""
+    objective, (logits, target) = references.OBJECTIVES[name], batch(dtype=torch.bfloat16)
+    value = objective(logits, target)
+    value.backward()
+    assert value.dtype == torch.float32
+    assert bool(logits.grad.isfinite().all())
+    refused(ValueError, "at least one sample is needed", objective, torch.zeros(0, 5), target[:0])
+    for label in (5, -1, -100) if name != "CRL" else ():
+        target[3] = label
+        refused((IndexError, RuntimeError), "out of bounds", objective, batch()[0], target)
+        memory = nn.CorrectnessRankingLoss(12)
+        refused((IndexError, RuntimeError), "out of bounds", memory.update, batch()[0], target, torch.arange(12))
 
 
 @pytest.mark.parametrize(
@@ -228,6 +206,9 @@ def test_a_label_that_is_no_class_is_an_error(value_of, label):
         (lambda: nn.DeepGamblersLoss(1.0), "abstaining is free"),
         (lambda: nn.confidnet_loss(torch.zeros(3), torch.zeros(2, 3), torch.tensor([0, 1])), "one value per sample"),
         (lambda: nn.DeVriesLoss(hint_share=50), "not per cent"),
+        (lambda: nn.DeVriesLoss()(torch.zeros(0, 3), torch.zeros(0), torch.zeros(0).long()), "at least one sample"),
+        (lambda: nn.CorrectnessRankingLoss(2)(torch.zeros(0, 3), torch.zeros(0).long()), "at least one sample"),
+        (lambda: nn.smooth_cwsa(torch.zeros(0), torch.zeros(0)), "at least one sample"),
         (lambda: nn.DeVriesLoss(budget=0), "budget must be a finite number > 0"),
         (lambda: nn.CorrectnessRankingLoss(0), "size of the training set"),
         (lambda: nn.crl_loss(torch.zeros(3), torch.zeros(2)), "shapes differ"),

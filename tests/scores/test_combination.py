@@ -20,23 +20,6 @@ def test_parts_that_are_fitted_come_fitted_on_other_rows(tmp_path):
     refused(UnmetNeed, "knn needs features", lambda: both.score(Outputs(labels=TEST.labels, logits=TEST.logits)))
 
 
-def test_what_cannot_be_combined_is_refused():
-    """No errors to tell apart, NaN scores, a name instead of a list."""
-    right = Outputs(labels=[0, 1], logits=[[1.0, 0], [0, 1]])
-    with pytest.raises(ValueError, match="every fit sample is right: nothing to distinguish"):
-        scores.get("combine_logistic").fit(right)
-    nan = Outputs(labels=[0, 1], predictions=[0, 0], scores={"a": [1.0, np.nan]})
-    refused(ValueError, "NaN for 1 fit samples", lambda: scores.get("combine_logistic", scores=("a",)).fit(nan))
-    refused(TypeError, r"write \['msp'\]", lambda: scores.get("combine_logistic", scores="msp").fit(VALIDATION))
-    with pytest.raises(ValueError, match=r"ridge must be a finite number >= 0, got -1.0"):
-        scores.get("combine_logistic", ridge=-1.0).fit(VALIDATION)
-    with pytest.raises(ValueError, match="names no score; give at least one"):
-        scores.get("combine_ranks", scores=()).fit(VALIDATION)
-    refused(TypeError, "made of names and fitted scores, got 3", lambda: scores.get("platt", score=3).fit(VALIDATION))
-    with pytest.raises(UnmetNeed, match="column='x', which is no external score of these outputs"):
-        scores.get("column", column="x").fit().score(TEST)
-
-
 def test_platt_warns_when_it_changes_the_order():
     """Turned around, without errors, tied by saturation: a warning each."""
     with pytest.warns(UserWarning, match="is higher where the prediction is wrong"):
@@ -54,3 +37,34 @@ def test_platt_warns_when_it_changes_the_order():
     saturated = Outputs(labels=labels, predictions=np.zeros(n + 5, int), scores={"s": s})
     with pytest.warns(UserWarning, match=r"ties 4 distinct values: their"):
         scores.get("platt", score="s").fit(saturated)
+
+
+RIGHT = Outputs(labels=[0, 1], logits=[[1.0, 0], [0, 1]])
+NONE = Outputs(labels=[0, 1], predictions=[0, 0], scores={"a": [1.0, np.nan]})
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "outputs", "message"),
+    [
+        ("combine_logistic", {}, RIGHT, "every fit sample is right: nothing to distinguish"),
+        ("combine_logistic", {"scores": ("a",)}, NONE, "NaN for 1 fit samples"),
+        ("combine_logistic", {"scores": "msp"}, VALIDATION, r"write \['msp'\]"),
+        ("combine_logistic", {"ridge": -1.0}, VALIDATION, "ridge must be a finite number >= 0, got -1.0"),
+        ("combine_ranks", {"scores": ()}, VALIDATION, "names no score; give at least one"),
+        ("platt", {"score": 3}, VALIDATION, "made of names and fitted scores, got 3"),
+    ],
+)
+def test_what_cannot_be_combined_is_refused(name, options, outputs, message):
+    refused((ValueError, TypeError), message, lambda: scores.get(name, **options).fit(outputs))
+
+
+def test_classes_that_a_score_separates_and_scores_without_end():
+    """Weights stay finite; a score of infinity is far, not NaN; a constant one says nothing."""
+    columns = {"a": [np.inf, 1.0, -np.inf, 2.0], "b": [1.0] * 4, "c": [np.inf] * 4, "d": [1.0, 1.0, -1.0, 1.0]}
+    outputs = Outputs(labels=[0, 0, 1, 0], predictions=[0] * 4, scores=columns)
+    fitted_ = scores.get("combine_logistic", scores=("d",), ridge=1e-3).fit(outputs)
+    assert np.isfinite(fitted_.arrays["weights"]).all()
+    for name in ("combine_logistic", "combine_ranks"):
+        score = scores.get(name, scores=("a", "b", "c")).fit(outputs).score(outputs)
+        assert np.isfinite(score).all()
+        assert score[2] == score.min() < score.max() == score[0]

@@ -109,23 +109,20 @@ def test_outputs_of_another_model_are_refused():
         refused(ValueError, f"columns, but {name} was fitted on", score.score, other)
 
 
-@pytest.mark.parametrize("through", ["memory", "file", "pickle"])
-def test_other_class_names_are_refused(through, tmp_path):
+def test_other_class_names_are_refused(tmp_path):
     """Text predictions are numbered by the names that occur: where a class is missing, class 1 is another one."""
-    names = np.array(["ant", "bee", "cat"])[np.arange(12) % 3]
-    features = np.eye(3)[np.arange(12) % 3]
+    names, features = np.array(["ant", "bee", "cat"])[np.arange(12) % 3], np.eye(3)[np.arange(12) % 3]
     she = scores.get("she").fit(Outputs(labels=names, predictions=names, features=features))
-    if through == "file":
-        she.save(tmp_path / "she.npz")
-        she = scores.load(tmp_path / "she.npz")
-    if through == "pickle":
-        she = pickle.loads(pickle.dumps(she))
-    assert she.class_names == ("ant", "bee", "cat")
+    she.save(tmp_path / "she.npz")
     some = names != "ant"
     columns = {"labels": names[some], "predictions": names[some], "features": features[some]}
-    with pytest.raises(ValueError, match="fitted on the classes ant, bee, cat, but these outputs have bee, cat; give"):
-        she.score(Outputs(**columns))
-    np.testing.assert_array_equal(she.score(Outputs(**columns, class_names=("ant", "bee", "cat"))), np.ones(8))
+    for each in (she, scores.load(tmp_path / "she.npz"), pickle.loads(pickle.dumps(she))):
+        with pytest.raises(
+            ValueError, match="fitted on the classes ant, bee, cat, but these outputs have bee, cat; give"
+        ):
+            each.score(Outputs(**columns))
+        found = each.score(Outputs(**columns, class_names=("ant", "bee", "cat")))
+        np.testing.assert_array_equal(found, np.ones(8))
 
 
 def test_predictions_beyond_the_classes_of_the_fit_are_refused():
@@ -158,35 +155,31 @@ def test_a_score_loads_its_own_module_alone():
     assert own & set(loaded) == {"abstain.scores._softmax", "abstain.scores._passes"}
 
 
-def test_arrays_are_checked():
-    """Nothing given, lengths that differ, NaN, a missing array: errors with remedies."""
-    energy = scores.get("energy").fit()
-    refused(ValueError, "no arrays were given", energy.score_arrays)
-    with pytest.raises(UnmetNeed, match="energy needs logits, which these outputs do not hold"):
-        energy.score_arrays(features=np.ones((2, 2)))
-    refused(ValueError, "lengths differ", lambda: energy.score_arrays(logits=np.ones((2, 2)), features=np.ones((3, 2))))
-    refused(ValueError, "holds NaN or infinities", lambda: energy.score_arrays(features=np.array([[np.nan, 1.0]])))
-    with pytest.raises(ValueError, match=r"logits is not finite: logits\[0, 1\] = -inf"):
-        energy.score_arrays(logits=np.array([[1.0, -np.inf]]))
-    with pytest.raises(ValueError, match="logits needs one column per class, got 1 column"):
-        energy.score_arrays(logits=np.ones((3, 1)))
-    for features, shape in ((np.ones(3), r"\(3,\)"), (np.ones((0, 3)), r"\(0, 3\)")):
-        with pytest.raises(
-            ValueError, match=rf"features must have 2 dimensions, none of them empty, got shape {shape}"
-        ):
-            energy.score_arrays(features=features)
-    refused(TypeError, "features must be numeric, got dtype <U1", energy.score_arrays, features=[["a"]])
-    with pytest.raises(ValueError, match=r"passes\[1\] is outside \[0, 1\]: passes\[1\]\[0, 0\] = 5.0"):
-        energy.score_arrays(passes=[[[0.5, 0.5]], [[5.0, -4.0]]])
-    with pytest.raises(ValueError, match=r"predictions is no whole number: predictions\[0\] = 0.5"):
-        energy.score_arrays(features=np.ones((2, 5)), predictions=[0.5, 1.0])
-    with pytest.raises(TypeError, match=r"head must be a pair \(W, b\), got ndarray"):
-        energy.score_arrays(features=np.ones((2, 5)), head=np.ones((3, 5)))
-    for head in ((np.ones((3, 4)), np.ones(3)), (np.ones((3, 5)), np.ones(4)), (np.ones(5), np.ones(3))):
-        with pytest.raises(ValueError, match=r"head must be W of shape \(n_classes, 5\) and b of shape"):
-            energy.score_arrays(features=np.ones((2, 5)), head=head)
-    refused(ValueError, "probabilities is outside", energy.score_arrays, probabilities=[[-1.0, 2.0]])
-    with pytest.raises(UnmetNeed, match="needs logits, but these outputs hold probabilities only"):
-        energy.score_arrays(probabilities=[[0.5, 0.5]])
-    with pytest.raises(UnmetNeed, match="column='external', which is no external score"):
-        fitted("combine_ranks", scores=("msp", "external")).score_arrays(logits=TEST.logits)
+TWO = np.ones((2, 5))
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({}, "no arrays were given"),
+        ({"features": TWO}, "energy needs logits, which these outputs do not hold"),
+        ({"logits": TWO, "features": np.ones((3, 2))}, "lengths differ"),
+        ({"features": [[np.nan, 1.0]]}, "holds NaN or infinities"),
+        ({"logits": [[1.0, -np.inf]]}, r"logits is not finite: logits\[0, 1\] = -inf"),
+        ({"logits": np.ones((3, 1))}, "logits needs one column per class, got 1 column"),
+        ({"features": np.ones(3)}, r"features must have 2 dimensions, none of them empty, got shape \(3,\)"),
+        ({"features": np.ones((0, 3))}, r"features must have 2 dimensions, none of them empty, got shape \(0, 3\)"),
+        ({"features": [["a"]]}, "features must be numeric, got dtype <U1"),
+        ({"passes": [[[0.5, 0.5]], [[5.0, -4.0]]]}, r"passes\[1\] is outside \[0, 1\]: passes\[1\]\[0, 0\] = 5.0"),
+        ({"features": TWO, "predictions": [0.5, 1.0]}, r"predictions is no whole number: predictions\[0\] = 0.5"),
+        ({"features": TWO, "head": np.ones((3, 5))}, r"head must be a pair \(W, b\), got ndarray"),
+        *(
+            ({"features": TWO, "head": (np.ones(a), np.ones(b))}, r"head must be W of shape \(n_classes, 5\) and b of")
+            for a, b in (((3, 4), 3), ((3, 5), 4), (5, 3))
+        ),
+        ({"probabilities": [[-1.0, 2.0]]}, "probabilities is outside"),
+        ({"probabilities": [[0.5, 0.5]]}, "needs logits, but these outputs hold probabilities only"),
+    ],
+)
+def test_arrays_are_checked(arrays, message):
+    refused((ValueError, TypeError), message, scores.get("energy").fit().score_arrays, **arrays)

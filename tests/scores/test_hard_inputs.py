@@ -3,12 +3,11 @@
 import dataclasses
 import importlib
 import warnings
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from abstain import Outputs, _registry, scores
+from abstain import Outputs, scores
 from tests.refusal import refused
 from tests.scores.toy import TEST, TRAIN
 
@@ -197,15 +196,6 @@ def test_a_recovered_head_is_the_head():
         scores.recover_head(outputs, tolerance=np.nan)  # nothing is above NaN, so nothing would be refused
     with pytest.raises(ValueError, match="recover_head needs logits and features"):
         scores.recover_head(Outputs(labels=[0], logits=[[1.0, 0.0]]))
-
-
-def test_a_name_is_found_in_the_module_that_registers_it(monkeypatch):
-    """Asked for first, or once it is known."""
-    registry = _registry.Registry("score", ("later",))
-    monkeypatch.setattr(_registry, "import_module", lambda name: registry.register(SimpleNamespace(name=name)))
-    assert registry["later"].name == registry["later"].name == "later"
-    with pytest.raises(ValueError, match="score 'latter' is not known; did you mean 'later'"):
-        registry["latter"]
 
 
 def test_no_rows_and_few_of_them():

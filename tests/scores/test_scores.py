@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from abstain import UnmetNeed, datasets, scores
+from abstain import datasets, scores
 from abstain.outputs import Outputs
 from tests.refusal import refused
 
@@ -48,15 +48,6 @@ def test_neg_log_error_breaks_ties_of_saved_single_precision_softmaxes():
     assert np.diff(msp[np.argsort(ours)]).min() > -6e-7  # same order but for the rounding of the saved values
 
 
-def test_certainty_is_no_nan():
-    outputs = of_probabilities(np.array([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0]]))
-    np.testing.assert_array_equal(scores.compute("neg_entropy", outputs), [0.0, -np.log(2.0)])
-    np.testing.assert_array_equal(scores.compute("neg_log_error", outputs), [np.inf, np.log(2.0)])
-    np.testing.assert_array_equal(scores.compute("softmax_margin", outputs), [1.0, 0.0])
-    np.testing.assert_array_equal(scores.compute("neg_gini", outputs), [0.0, -0.5])
-    assert not np.signbit(scores.compute("neg_gini", outputs)[0])
-
-
 @given(arrays(np.float64, (4, 5), elements=st.floats(-1e6, 1e6)))
 def test_never_nan_and_in_range(logits):
     outputs = of_logits(logits)
@@ -91,14 +82,39 @@ def test_the_outputs_own_column_comes_first():
     assert scores.available(outputs).count("energy") == 1
 
 
-def test_unmet_needs_and_unknown_names():
-    bare = Outputs(labels=[0], predictions=[0])
-    with pytest.raises(UnmetNeed, match="msp needs logits or probabilities, which these outputs do not hold"):
-        scores.compute("msp", bare)
-    refused(UnmetNeed, "max_logit needs logits, which", scores.compute, "max_logit", bare)
-    refused(UnmetNeed, "'confidence' needs an external confidence column", scores.compute, "confidence", bare)
-    refused(ValueError, "score 'energi' is not known; did you mean 'energy'", scores.compute, "energi", bare)
-    refused(ValueError, "score 'nothing' is not known", scores.get, "nothing")
-    refused(UnmetNeed, "these outputs have no confidence; give one", scores.default, bare)
-    with pytest.raises(UnmetNeed, match="choose one of votes"):
-        scores.default(Outputs(labels=[0], predictions=[0], scores={"votes": [1]}))
+HARD = of_probabilities(np.array([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0]]))
+CERTAIN = {"neg_entropy": [0.0, -np.log(2.0)], "neg_log_error": [np.inf, np.log(2.0)], "softmax_margin": [1.0, 0.0]}
+
+
+def test_values_from_probabilities():
+    """The same as from logits; certainty is no NaN and no negative zero."""
+    for name in FROM_PROBABILITIES:
+        found = scores.compute(name, of_probabilities(PROBA))
+        np.testing.assert_allclose(found, EXPECTED[name], rtol=1e-12, atol=1e-15)
+    for name, expected in (CERTAIN | {"neg_gini": [0.0, -0.5]}).items():
+        np.testing.assert_array_equal(scores.compute(name, HARD), expected)
+    assert not np.signbit(scores.compute("neg_gini", HARD)[0])
+
+
+BARE = Outputs(labels=[0], predictions=[0], scores={"votes": [1]})
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: scores.compute("msp", BARE), "msp needs logits or probabilities, which these outputs do not hold"),
+        (lambda: scores.compute("max_logit", BARE), "max_logit needs logits, which"),
+        (
+            lambda: scores.compute("energy", HARD),
+            "energy needs logits, but these outputs hold probabilities only.*sa",
+        ),
+        (lambda: scores.compute("confidence", BARE), "'confidence' needs an external confidence column"),
+        (lambda: scores.compute("energi", BARE), "score 'energi' is not known; did you mean 'energy'"),
+        (lambda: scores.get("nothing"), "score 'nothing' is not known"),
+        (lambda: scores.default(Outputs(labels=[0], predictions=[0])), "these outputs have no confidence; give one"),
+        (lambda: scores.default(BARE), "choose one of votes"),
+        (lambda: scores.get("column", column="x").fit().score(BARE), "column='x', which is no external score of these"),
+    ],
+)
+def test_unmet_needs_and_unknown_names(call, message):
+    refused(ValueError, message, call)

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from itertools import product
 
 import numpy as np
 import pytest
@@ -124,49 +123,20 @@ def test_hospitals_of_camelyon(camelyon, monkeypatch):
         data.task("synthetic", shifted_data=[str(camelyon / "farm")])
 
 
-def hierarchy(folder, tops=3, below=24):
-    """Write a hierarchy: super-classes at level 3, the last one with too few classes; one behind a single child."""
-    edges, leaves = [("root", "top0"), ("root", "things"), ("things", "top1"), ("things", "kinds")], []
-    for top in range(tops):
-        edges.append(("kinds", f"top{top}"))
-        parent = f"top{top}"
-        if top == 1:
-            edges.append((parent, "only"))
-            parent = "only"
-        for leaf in range(below if top < tops - 1 else 5):
-            name = f"n{top}{leaf:02}"
-            edges.append((parent, name))
-            leaves.append(name)
-    edges.append(("root", "empty"))
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "class_hierarchy.txt").write_text("".join(f"{a} {b}\n" for a, b in edges), encoding="utf-8")
-    (folder / "node_names.txt").write_text("top0\tbirds, of all kinds\ntop1\tcrafts\n", encoding="utf-8")
-    (folder / "dataset_class_info.json").write_text(
-        json.dumps([[k, name, f"in words {k}"] for k, name in enumerate(leaves)]), encoding="utf-8"
-    )
-    return leaves
-
-
-def test_source_and_target_of_breeds(tmp_path):
-    """Of each super-class with twenty classes twenty are drawn, in the order of the numbers: ten source, ten target."""
-    folder = tmp_path / "breeds"
-    leaves = hierarchy(folder)
-    for (number, name), part in product(enumerate(leaves), ("train", "val")):
-        picture(folder / part / name / f"{part}.png", number)
-    draws = np.random.RandomState(2)
-    drawn = [draws.choice([f"n{top}{leaf:02}" for leaf in range(24)], 20, replace=False).tolist() for top in (0, 1)]
-    train, test = data.load(str(folder))
-    shift = data.load(f"{folder}:shift")[1]
-    for images, half in ((train, slice(0, 10)), (test, slice(0, 10)), (shift, slice(10, 20))):
-        expected = sorted((name, k) for k, names in enumerate(drawn) for name in names[half])
-        assert images.labels.tolist() == [k for _, k in expected]
-        assert greys(images) == [leaves.index(name) for name, _ in expected]
-        assert images.class_names == ("birds, of all kinds", "crafts")
-    assert not set(greys(train)) & set(greys(shift))
-    shutil.rmtree(folder / "train" / drawn[1][0])
-    refused(FileNotFoundError, "but ENTITY-13 has the class; complete ImageNet", lambda: data.load(str(folder)))
-    hierarchy(folder, below=19)
-    refused(ValueError, "no node at level 3 has 20 classes below", lambda: data.load(str(folder)))
+def test_hierarchies_of_breeds_that_cannot_serve(tmp_path):
+    """A class without images, and no super-class with twenty classes."""
+    names = [f"n{k:02}" for k in range(20)]
+    info = json.dumps([[k, name, "in words"] for k, name in enumerate(names)])
+    for k, (classes, error, message) in enumerate((
+        (names, FileNotFoundError, "but ENTITY-13 has the class; complete ImageNet"),
+        (names[1:], ValueError, "no node at level 3 has 20 classes below"),
+    )):  # fmt: skip
+        folder = tmp_path / str(k)
+        picture(folder / "train" / "n01" / "0.png", 0)
+        edges = "root things\nthings kinds\nkinds top\n" + "".join(f"top {name}\n" for name in classes)
+        for file, text in (("class_hierarchy", edges), ("node_names", "top\tbirds\n"), ("dataset_class_info", info)):
+            (folder / f"{file}.{'json' if text == info else 'txt'}").write_text(text)
+        refused(error, message, data.load, str(folder))
 
 
 def test_a_set_without_a_shift(tmp_path, monkeypatch):

@@ -1,7 +1,6 @@
 """Optimizers, averages, batch-norm statistics, CRL and the cosine head against hand computations."""
 
 import copy
-import math
 
 import numpy as np
 import pytest
@@ -57,25 +56,6 @@ def test_three_steps_by_hand(kind, options):
         at = at - 0.1 * (gamma * g + (1 - gamma) * disturbed + 0.01 * at)
     assert [each.item() for each in w] == pytest.approx(at, rel=1e-12)
     refused(TypeError, "step needs a closure", getattr(ingredients, kind)(torch.optim.SGD(w, lr=0.1)).step)
-
-
-@pytest.mark.parametrize("kind", [ingredients.SAM, ingredients.FriendlySAM, ingredients.MixedSAM])
-def test_sharpness_survives_a_checkpoint(kind):
-    """Four steps are two steps, a state dict into a new optimizer, and two steps; momentum and memory included."""
-
-    def make(w):
-        return kind(torch.optim.SGD(w, lr=0.1, momentum=0.9), rho=0.3)
-
-    w, loss = problem()
-    run(make(w), loss, 4)
-    u, other = problem()
-    first = make(u)
-    run(first, other, 2)
-    v, again = problem([each.item() for each in u])
-    second = make(v)
-    second.load_state_dict(copy.deepcopy(first.state_dict()))
-    run(second, again, 2)
-    assert [each.item() for each in v] == [each.item() for each in w]
 
 
 @pytest.mark.parametrize("freeze", [True, False])
@@ -140,21 +120,32 @@ def test_reestimation_keeps_modes_and_leaves_dropout_out():
     refused(ValueError, "batches holds none", ingredients.reestimate_batch_norm, model, [])
 
 
+@pytest.mark.parametrize("kind", [ingredients.SAM, ingredients.FriendlySAM, ingredients.MixedSAM])
+def test_sharpness_survives_a_checkpoint(kind):
+    """Four steps are two steps, a state dict into a new optimizer, and two steps; momentum and memory included."""
+    ends = []
+    for steps in ((4,), (2, 2)):
+        (w, loss), state = problem(), None
+        for count in steps:
+            optimizer = kind(torch.optim.SGD(w, lr=0.1, momentum=0.9), rho=0.3)
+            if state is not None:
+                optimizer.load_state_dict(state)
+            run(optimizer, loss, count)
+            state = copy.deepcopy(optimizer.state_dict())
+        ends.append([each.item() for each in w])
+    assert ends[0] == ends[1]
+
+
 def test_cosine_classifier_and_its_plain_form():
     """Logits are 8 cosines by NumPy; the plain form is the same function, and its head is linear in unit features."""
     torch.manual_seed(0)
-    head = ingredients.CosineClassifier(5, 4)
-    h = torch.randn(6, 5)
-    w, features = head.weight.detach().numpy(), h.numpy()
+    head, h = ingredients.CosineClassifier(5, 4), torch.randn(6, 5)
+    w, features, plain = head.weight.detach().numpy(), h.numpy(), head.plain()
     cosines = features @ w.T / np.linalg.norm(w, axis=1) / np.linalg.norm(features, axis=1, keepdims=True)
-    assert head(h).detach().numpy() == pytest.approx(8 * cosines, abs=1e-5)
-    plain = head.plain()
-    assert torch.allclose(plain(h), head(h), atol=1e-5)
+    for each in (head, plain):
+        assert each(h).detach().numpy() == pytest.approx(8 * cosines, abs=1e-5)
     assert plain[1].weight.norm(dim=1).tolist() == pytest.approx([8.0] * 4, rel=1e-5)
-    assert not plain[1].bias.any()
     assert plain(torch.zeros(1, 5)).tolist() == [[0.0] * 4]
-    ceiling = 1 / (1 + 3 * math.exp(-16))
-    assert head(h).softmax(dim=1).max().item() < ceiling
     refused(ValueError, "scale", ingredients.CosineClassifier, 5, 4, scale=0.0)
-    with pytest.raises(ValueError, match=r"lam must lie in \[0, 1\), got 1.0"):
-        ingredients.FriendlySAM(torch.optim.SGD(head.parameters(), lr=0.1), lam=1.0)
+    step = torch.optim.SGD(head.parameters(), lr=0.1)
+    refused(ValueError, r"lam must lie in \[0, 1\), got 1.0", ingredients.FriendlySAM, step, lam=1.0)

@@ -45,22 +45,6 @@ def test_networks_of_the_cwsa_paper():
         assert networks.parameters(networks.build(name, shape, 10)) == sum(sizes)
 
 
-@pytest.mark.parametrize("name", networks.names())
-@pytest.mark.parametrize("dropout", [False, True])
-def test_any_width_and_dropout(name, dropout):
-    """Width 4 trains a step; with dropout two passes differ in training and agree in evaluation."""
-    torch.manual_seed(0)
-    network = networks.build(name, (1, 16, 16), 3, width=4, dropout=dropout, mean=[0.5], std=[0.2])
-    x = torch.rand(4, 1, 16, 16)
-    network(x).sum().backward()
-    assert all(parameter.grad is not None for parameter in network.parameters())
-    assert network.features(x).shape == (4, network.n_features)
-    network.train()
-    assert torch.equal(network(x), network(x)) != dropout
-    network.eval()
-    assert torch.equal(network(x), network(x))
-
-
 def test_rates_and_places_of_dropout():
     """As FD-Shifts has them, counted; ResNet-50 for large images has the large stem."""
 
