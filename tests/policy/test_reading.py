@@ -5,7 +5,8 @@ import json
 import pytest
 
 import abstain
-from abstain.policy import SecondScore, score_reading
+from abstain.policy import Calibration, SecondScore, score_reading
+from abstain.policy._contents import statement
 from tests.policy.policies import signed
 from tests.refusal import refused
 
@@ -132,3 +133,24 @@ def test_a_policy_is_checked_for_what_it_was_made_for(tmp_path):
             assert asked.check(**given) is asked
         else:
             refused(ValueError, message, asked.check, **given)
+
+
+def test_a_guarantee_names_what_was_drawn_and_what_it_is_about():
+    """Rows or clusters, all of them or a group, a weight's population, or the rows that the model itself answers."""
+    most = "clusters, none of which can have more than 5 rows"
+    single = "an accepted row of a new cluster, each cluster that has one counting once,"
+    for known, options, drawn, what in (
+        ({}, {}, "rows", "what is accepted"),
+        ({}, {"group": True}, "rows", "what is accepted in a group"),
+        ({"weighted": True}, {}, "rows", "what is accepted in the weighted population"),
+        ({"answered": True}, {}, "rows", "what is accepted, of the rows that the model itself answers,"),
+        ({"n_clusters": 3}, {}, "clusters", single),
+        (
+            {"n_clusters": 3, "max_cluster": 5},
+            {},
+            "clusters, none of which can have more than 5 rows",
+            "what is accepted",
+        ),
+    ):
+        said = f"over the draw of the calibration {drawn}, the mean loss of {what} is at most 0.1"
+        assert statement(0.1, 0.05, Calibration(9, **known), **options) == f"with probability at least 0.95 {said}"

@@ -29,6 +29,18 @@ def test_what_is_accepted_is_a_share_of_the_pool_and_lies_in_the_zone():
     assert nothing.headline().startswith("Nothing certified: risk at most 0.01, from 40 labels")
 
 
+def test_labels_of_two_stages_and_of_a_whole_region_certify():
+    """Each stage is drawn alike from the rows that are left; none may be left."""
+    plan = abstain.plan_labels(SCORE, n=100, region=0.1, seed=0)
+    for n in (100, 200):
+        plan = plan.extend(np.where(plan.stage > 0, LOSS, np.nan), n=n, seed=1)
+        found = certify_region(plan, np.where(plan.stage > 0, LOSS, np.nan), risk=0.2, delta=0.05)
+        assert (found.n, found.errors) == (plan.planned.size, LOSS[plan.planned].sum())
+        assert (found.region, found.coverage) == (0.1, np.mean(found.threshold <= SCORE))
+    assert found.n == 400
+    assert abstain.plan_labels(SCORE, n=9, region=1, seed=0).frame.all()
+
+
 def test_false_certificates_are_rare():
     """Where every threshold is just above the limit, about one guarantee in twenty is false."""
     false, runs = 0, 75
@@ -44,6 +56,7 @@ def test_what_cannot_be_certified_or_looked_at_is_refused():
     plan = abstain.plan_labels(SCORE, n=100, judge=LOSS, design="planned", seed=0)
     known = np.where(plan.stage > 0, LOSS, np.nan)
     refused(ValueError, "a certificate needs rows drawn alike", certify_region, plan, known, risk=0.1, delta=0.05)
+    assert 0.95 < interim_level(50, 50) < 0.97
     for analysis, analyses in ((0, 3), (4, 3), (1, 51), (1.5, 3)):
         refused(ValueError, "analys", interim_level, analysis, analyses)
 
@@ -68,6 +81,10 @@ def test_few_errors_say_what_they_cost_and_what_one_more_would_do():
     said = "about 2 errors are expected among 100 labels: 34 % of this half-width is room for one that none of them"
     assert f"{said} shows; 250 labels would show 5" in plan.notes()
     assert not any("are expected" in note for note in abstain.plan_labels(score, n=250, error_rate=0.02).notes())
+    for rows, shown in ((250, True), (249, False)):  # the pool may hold no 250 rows
+        notes = abstain.plan_labels(score[:rows], n=100, error_rate=0.02).notes()
+        (note,) = [each for each in notes if "errors are expected among 100 labels" in each]
+        assert ("labels would show" in note) == shown
     known = np.where(plan.stage > 0, rng.random(5000) < 0.04 * (1.0 - score), np.nan)
     found = abstain.evaluate(loss=known, confidence=score, plan=plan)
     more = found.provenance["few_labels"]["one_more_error"]

@@ -186,6 +186,21 @@ def test_a_judge_that_is_seldom_contradicted_may_be_wrong_unseen():
     assert 50 < sum("contradict the judge" in str(each.warning) for each in found) < 100
 
 
+@pytest.mark.filterwarnings("ignore:.* of the losses are 1")
+def test_labels_at_random_say_what_a_uniform_plan_says():
+    """It is one; a few errors among them are said to be few."""
+    plan = abstain.plan_labels(SCORE, n=100, seed=0)
+    for errors in (3, 4, 5, 95, 96):
+        known = np.where(plan.stage > 0, 0.0, np.nan)
+        known[plan.planned[:errors]] = 1.0
+        one = abstain.evaluate(loss=known, confidence=SCORE, plan=plan, metrics=list(LINEAR))
+        two = abstain.evaluate(loss=known, confidence=SCORE, labelled="at random", metrics=list(LINEAR))
+        for each, same in zip(one.measurements, two.measurements, strict=True):
+            assert (each.value, each.low, each.high) == pytest.approx((same.value, same.low, same.high), rel=1e-12)
+            few = min(errors, 100 - errors)
+            assert (f"only {few} " in str(each.warning)) == (f"only {few} " in str(same.warning)) == (few < 5)
+
+
 @pytest.mark.filterwarnings("ignore:confidence is higher where the loss is higher")
 @pytest.mark.parametrize("worst", [False, True], ids=["perfect", "inverted"])
 def test_a_ranking_that_looks_perfect_may_be_so(worst):

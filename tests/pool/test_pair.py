@@ -83,3 +83,13 @@ def test_the_command_plans_and_compares(do):
         ("compare a.csv --plan plan.csv", "--plan compares two models"),
     ):
         assert said in do(line, 2).err
+
+
+def test_few_rows_that_move_a_difference_are_named():
+    """Fewer than ten are too few for its interval."""
+    plan = abstain.plan_labels(SCORE_A, n=120, compare=SCORE_B, seed=0)
+    for errors in (9, 10):
+        known = np.where(plan.stage > 0, 0.0, np.nan)
+        known[plan.planned[:errors]] = 1.0
+        said = abstain.compare(known, SCORES, plan=plan).difference("a", "b").warning
+        assert (said is None) == (errors == 10)

@@ -160,7 +160,15 @@ def test_a_file_that_is_no_plan_is_refused(tmp_path):
     """Edited after it was written, or never written as a plan."""
     PLAN.save(file := tmp_path / "plan.csv")
     whole = pl.read_csv(file)
-    for column in (pl.lit(1).alias("stage"), pl.col("probability_1") * 2.0, pl.col("confidence") * 0.5):
+    drawn, other = (whole["stage"].to_list().index(k) for k in (1, 0))
+    row, chance, stage = pl.int_range(pl.len()), pl.col("probability_1"), pl.col("stage")
+    for column in (
+        pl.lit(1).alias("stage"),
+        chance * 2.0,
+        pl.col("confidence") * 0.5,
+        pl.when(row == other).then(2).otherwise(stage).alias("stage"),
+        *(chance - by * (row == drawn) + by * (row == other) for by in (0.15, 0.2)),  # none is left, and less
+    ):
         whole.with_columns(column).write_csv(file)
         refused(ValueError, "was changed since it was written", load_plan, file)
     file.write_text("a,b\n1,2\n")

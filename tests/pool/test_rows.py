@@ -70,7 +70,7 @@ SAME = [
     np.arange(FEW, dtype=float),
     np.arange(FEW) * 1e14,
     np.arange(FEW) * 0.1,
-    [2**60 + k for k in range(FEW)],
+    [2**63 - FEW + k for k in range(FEW)],
     ["nan", "None", "null", "true", "1e5", "007", " x ", 'a,"b"\nc'] + [f"c{k}" for k in range(FEW - 8)],
 ]
 
@@ -114,7 +114,7 @@ NOT_FOUND = [
     ([1, "1", *range(2, FEW)], r"ids occur more than once \(1 such, first: 1\)"),
     ([(1, k) for k in range(FEW)], r"one of them is \(1, 0\); give text or numbers"),
     ([b"%d" % k for k in range(FEW)], "one of them is b'0'; give text or numbers"),
-    ([2**64 + k for k in range(FEW)], "frames and files round; give such ids as text"),
+    ([2**63 + k for k in range(FEW)], "frames and files round; give such ids as text"),
 ]
 
 
