@@ -71,6 +71,13 @@ def test_results_stay_on_the_device_of_one_column(function, columns, _):
         assert function(*columns[:k], there, *columns[k + 1 :]).device == device
 
 
+@pytest.mark.parametrize(("function", "columns", "_"), VALUES)
+def test_the_first_column_chooses_the_library(function, columns, _):
+    for one, other in (("strict", "torch"), ("torch", "strict")):
+        result = function(LIBRARIES[one](columns[0]), *map(LIBRARIES[other], columns[1:]))
+        assert isinstance(result, type(LIBRARIES[one](LABELS)))
+
+
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_data_frame_columns(library):
     frames = pytest.importorskip(library)
@@ -112,6 +119,8 @@ REFUSED = [
     (ValueError, r"labels is out of range: labels\[0\] = inf", losses.zero_one, [np.inf], [0]),
     (ValueError, r"labels is out of range: .* >= 0 and < 2\*\*53", losses.zero_one, [0, 2**53 + 1], [0, 2**53]),
     (ValueError, "labels is empty", losses.zero_one, [], []),
+    (ValueError, r"lengths differ \(labels: 2, probabilities: 1\)", losses.brier, [0, 1], ONE),
+    (ValueError, r"lengths differ \(labels: 2, logits: 1\)", from_logits, [0, 1], ONE),
     (ValueError, r"labels\[0\] = 3.0 .*must be in 0 .. 1", losses.brier, [3], ONE),
     (ValueError, r"probabilities\[1\] is 0.5 .*logits", losses.brier, [0, 0], UNEVEN),
     (ValueError, r"sum of probabilities\[1\] is 0.5", losses.cross_entropy, [0, 1], torch.tensor(UNEVEN)),
