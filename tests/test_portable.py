@@ -8,6 +8,8 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -89,6 +91,36 @@ def test_without_locks_of_unix_files_are_written_and_kept(times, tmp_path, monke
             _files.write_text(path, "new")
     assert [each.name for each in tmp_path.iterdir()] == ["a.txt"]
     assert path.read_text("utf-8") == ("new" if times < 9 else "old")
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts what is open")
+@pytest.mark.parametrize("opens", [False, True])
+def test_a_folder_that_cannot_be_locked_is_locked_by_a_file_in_it(opens, tmp_path, monkeypatch):
+    """Windows opens no folder; elsewhere one may open that has no locks. Nothing stays open, and the file stays."""
+    opened, asked, unused = os.open, [], len(os.listdir("/proc/self/fd"))
+
+    def refuse(path, *flags):
+        if os.path.isdir(path) and not opens:
+            raise PermissionError(13, "Permission denied")
+        return opened(path, *flags)
+
+    busy = iter([OSError("busy")])  # once: it gives up after ten seconds, and is tried again
+
+    def locking(*given):
+        asked.append(given)
+        for error in busy:
+            raise error
+
+    monkeypatch.setattr(os, "open", refuse)
+    monkeypatch.setattr(_files, "_lock", None)
+    monkeypatch.setitem(sys.modules, "msvcrt", SimpleNamespace(LK_NBLCK=2, locking=locking))
+    with _files.locked(tmp_path / "a.txt"):
+        assert len(os.listdir("/proc/self/fd")) == unused + 1
+    assert len(os.listdir("/proc/self/fd")) == unused
+    assert [each[1:] for each in asked] == [(2, 1), (2, 1)]
+    assert [path.name[0] for path in tmp_path.iterdir()] == ["."]
+    with pytest.raises(FileNotFoundError, match="the folder does not exist"), _files.locked(tmp_path / "no" / "a.txt"):
+        pass
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the locale is one of POSIX")
