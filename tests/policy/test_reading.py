@@ -145,12 +145,7 @@ def test_a_guarantee_names_what_was_drawn_and_what_it_is_about():
         ({"weighted": True}, {}, "rows", "what is accepted in the weighted population"),
         ({"answered": True}, {}, "rows", "what is accepted, of the rows that the model itself answers,"),
         ({"n_clusters": 3}, {}, "clusters", single),
-        (
-            {"n_clusters": 3, "max_cluster": 5},
-            {},
-            "clusters, none of which can have more than 5 rows",
-            "what is accepted",
-        ),
+        ({"n_clusters": 3, "max_cluster": 5}, {}, most, "what is accepted"),
     ):
         said = f"over the draw of the calibration {drawn}, the mean loss of {what} is at most 0.1"
         assert statement(0.1, 0.05, Calibration(9, **known), **options) == f"with probability at least 0.95 {said}"
