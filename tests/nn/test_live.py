@@ -98,11 +98,8 @@ def test_the_bins_are_those_of_a_summary(bits, scale):
     for name in mine:
         assert np.array_equal(live[name], mine[name]) or (name == "loss_sum" and np.allclose(live[name], mine[name]))
     for name, value in metric.compute().items():
-        spec, _, end = name.partition("_low") if name.endswith("_low") else name.partition("_high")
-        bounds = summary.bounds(spec)
-        expected = (
-            bounds.low if name.endswith("_low") else bounds.high if end or name.endswith("_high") else bounds.value
-        )
+        spec, _, side = name.rpartition("_") if name.endswith(("_low", "_high")) else (name, "", "value")
+        expected = getattr(summary.bounds(spec), side)
         assert value.item() == pytest.approx(expected, rel=1e-12)
 
 

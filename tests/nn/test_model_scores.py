@@ -149,24 +149,15 @@ def test_gram_equals_loops_over_samples():
     np.testing.assert_allclose(nn.gram_score(model, test, statistics), expected, rtol=1e-9)
 
 
+# ---------------------------------------------------------------------- the extractor
+
+
 def test_a_relu_that_serves_twice_is_watched_twice():
     """Residual blocks use one ReLU module for several activations."""
-
-    class Twice(tnn.Module):
-        def __init__(self):
-            super().__init__()
-            self.a, self.b, self.relu = tnn.Linear(3, 6), tnn.Linear(6, 2), tnn.ReLU()
-
-        def forward(self, x):
-            return self.relu(self.b(self.relu(self.a(x)))) + 0.1
-
-    x = torch.randn(30, 3, generator=torch.Generator().manual_seed(0))
+    relu, x = tnn.ReLU(), torch.randn(30, 3, generator=torch.Generator().manual_seed(0))
+    model = tnn.Sequential(tnn.Linear(3, 6), relu, tnn.Linear(6, 5), relu, tnn.Softplus())
     data = [(x, torch.arange(30) % 2)]
-    statistics = nn.fit_gram(Twice(), data, data, n_classes=2)
-    assert [each.shape[-1] for each in statistics.low] == [6, 2]
-
-
-# ---------------------------------------------------------------------- the extractor
+    assert [each.shape[-1] for each in nn.fit_gram(model, data, data, n_classes=2).low] == [6, 5]
 
 
 class Interrupted(Exception):

@@ -1,4 +1,4 @@
-"""Networks: published sizes, any width, dropout where FD-Shifts has it, and modules of others."""
+"""Networks: published sizes, dropout where FD-Shifts has it, and modules of others."""
 
 import os
 import subprocess
