@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from abstain import TieBlocks
+from abstain.blocks._frame import WIDE, _worth_grouping
 from tests.blocks.reference import assert_same, assert_same_flags, slow_table
 from tests.refusal import refused
 from tests.strategies import WEIGHTS, problems
@@ -198,6 +199,30 @@ def test_frames_without_rows_and_what_is_no_frame(engine):
     refused(ValueError, "frame has no rows; at least one sample is needed", TieBlocks.from_frame, empty, **NAMES)
     said = r"frame of type list is no data frame.*or use TieBlocks\.from_samples"
     refused(TypeError, said, TieBlocks.from_frame, [0.5, 0.4], **NAMES)
+
+
+@pytest.mark.parametrize("policy", ["raise", "drop"])
+def test_what_a_table_knows_is_of_rows_that_count(policy, engine):
+    """Rows that are dropped, or weigh nothing, may have graded losses and fractions; those need no score."""
+    score = [1.0, NAN if policy == "drop" else 0.5, 0.0, 0.25, NAN]
+    columns = {"g": score, "l": [0.0, 0.5, 1.0, 0.5, 0.25], "w": [1.0, 0.5 * (policy == "drop"), 2.0, 0.0, 0.0]}
+    table = TieBlocks.from_frame(frame_of(engine, **columns), **NAMES, sample_weight="w", nan_policy=policy)
+    expected = TieBlocks.from_samples(*(columns[name] for name in "lgw"), nan_policy=policy)
+    assert (table.binary, table.frequencies, table.n_dropped) == (True, True, 1.0 * (policy == "drop"))
+    assert_same_flags(table, expected)
+    assert (table.score.tolist(), table.loss.tolist()) == ([1.0, 0.0], [0.0, 2.0])
+
+
+def test_the_largest_number_that_is_taken(engine):
+    frame = frame_of(engine, g=[0.5, 0.4], l=[1e75, 0.0], more=[np.nextafter(1e75, np.inf), 0.0])
+    assert TieBlocks.from_frame(frame, **NAMES, sample_weight="l").loss == pytest.approx(1e150)
+    refused(ValueError, r"above 1e\+75", TieBlocks.from_frame, frame, confidence="g", loss="more")
+
+
+def test_a_frame_is_grouped_by_the_number_of_scores_that_its_first_rows_show():
+    """Chao's estimate: of four, two of them seen once and one twice, it is 4 + 2 / (2 x 2)."""
+    first = np.array([1.0, 2.0, 3.0, 3.0, 4.0, 4.0, 4.0])
+    assert [_worth_grouping(first, WIDE * 4.5 + more) for more in (0.0, 0.001)] == [False, True]
 
 
 def test_one_column_may_play_every_part():

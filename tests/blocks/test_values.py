@@ -69,6 +69,9 @@ def test_a_merge_of_unlike_parts():
     with_moments = TieBlocks.from_samples([1, 0], [0.4, 0.2], moments=True)
     assert with_moments.merge(TieBlocks.from_samples([1], [0.4])).moments is None
     assert with_moments.merge().moments is not None
+    reject, drop = (TieBlocks.from_samples([1, 0], [0.5, np.nan], nan_policy=each) for each in ("reject", "drop"))
+    whole = reject.merge(drop, reject)
+    assert (whole.n, whole.n_rejected, whole.n_dropped) == (5, 2, 1)
 
 
 @given(problems(losses=["binary"]), st.booleans())

@@ -272,3 +272,36 @@ def test_few_errors_are_compared_by_swaps():
             swapped = abstain.compare(wrong, scores, method="permutation", n_permutations=1999)
             assert found.differences[0].p_value >= swapped.differences[0].p_value
     assert abstain.compare({"good": wrong, "bad": np.roll(wrong, 3)}, scores).method == "influence"
+
+
+@pytest.mark.parametrize("number", [6, 9, 10])
+def test_fewer_than_ten_clusters_are_a_rough_guide(number):
+    """Six of one size have five degrees of freedom, which are enough to say nothing of these."""
+    loss, good, bad = two_scores(720, 0.3, 9)
+    unit = np.arange(720) % number
+    found = [
+        abstain.confidence_interval("risk", loss, good, clusters=unit),
+        abstain.inference.bootstrap("risk", loss, good, clusters=unit, n_resamples=100).interval(),
+        abstain.compare(loss, {"a": good, "b": bad}, clusters=unit, method="influence").differences[0],
+    ]
+    for each in found:
+        assert (f"only {number} clusters" in str(each.warning)) == (number < 10)
+        assert "only 5.0 degrees" not in str(each.warning)
+
+
+def test_few_clusters_that_differ_may_lack_a_kind():
+    """With the probability 5 % fourteen clusters hold none of a kind that is a share 1 - 0.05^(1/14), 19 %, of all."""
+    loss, good, bad = two_scores(700, 0.3, 9)
+    found = non_inferiority(loss, {"a": good, "b": bad}, margin=0.2, clusters=np.arange(700) % 14)
+    assert ("19 % of all may be missing among 14" in str(found.warning)) == (found.rests_on.number < 10.0)
+    moved = np.where(np.arange(700) % 14 < 8, bad, good)
+    found = non_inferiority(loss, {"a": good, "b": moved}, margin=0.2, clusters=np.arange(700) % 14)
+    assert found.rests_on.number < 10.0
+    assert "a kind of cluster that is 19 % of all may be missing among 14" in found.warning
+
+
+@pytest.mark.parametrize(("rows", "swapped"), [(5000, True), (5001, False)])
+def test_swaps_are_made_of_so_many_rows(rows, swapped):
+    loss, rng = (np.arange(rows) % 500 == 0) * 1.0, np.random.default_rng(1)
+    found = abstain.compare(loss, {"a": rng.random(rows), "b": rng.random(rows)})
+    assert found.method.startswith("permutation") == swapped

@@ -79,15 +79,14 @@ def build(
     if read is not None:
         return _read(make, *read, names, nan_policy, oracle, moments)
     if sample_weight is not None:  # a row of weight 0 is none, and needs no score
-        score = nw.col(KEY)
-        nothing = score.is_nan() & (nw.col(WEIGHT) == 0.0)
-        rows = rows.with_columns(nw.when(nothing).then(nw.lit(float("-inf"))).otherwise(score).alias(KEY))
+        nothing = _unscored() & (nw.col(WEIGHT) == 0.0)
+        rows = rows.with_columns(nw.when(nothing).then(nw.lit(float("-inf"))).otherwise(nw.col(KEY)).alias(KEY))
     facts = _facts(rows, nan_policy, names)
     table = _group(make, rows, nan_policy, moments, names, facts)
     if not oracle or table.binary:
         return table
     if nan_policy == "drop":
-        rows = rows.filter(~nw.col(KEY).is_nan())
+        rows = rows.filter(~_unscored())
     by_loss = rows.with_columns((0.0 - nw.col(LOSS)).alias(KEY))
     return replace(table, _oracle=_group(make, by_loss, "raise", moments, names, facts))
 
@@ -202,6 +201,13 @@ def _number(schema: Mapping[str, object], name: str) -> nw.Expr:
     return column.cast(nw.Float64) + 0.0
 
 
+def _unscored() -> nw.Expr:
+    """Return whether a score is missing; some engines turn NaN back into null."""
+    import narwhals as nw
+
+    return nw.col(KEY).is_null() | nw.col(KEY).is_nan()
+
+
 def _flag(condition: nw.Expr) -> nw.Expr:
     import narwhals as nw
 
@@ -225,12 +231,12 @@ def _facts(rows: LazyFrame, nan_policy: NanPolicy, names: list[str]) -> dict[str
         counted |= {f"{role}_{problem}": _flag(bad) for problem, bad in problems.items()}
     graded = (nw.col(LOSS) != 0.0) & (nw.col(LOSS) != 1.0)
     if nan_policy == "drop":
-        graded = graded & ~nw.col(KEY).is_nan()
+        graded = graded & ~_unscored()
     if len(names) == 3:
         weight = nw.col(WEIGHT)
         graded = graded & (weight != 0.0)
         fractional = weight != weight.round()
-        counted["fractional"] = _flag(fractional & ~nw.col(KEY).is_nan() if nan_policy == "drop" else fractional)
+        counted["fractional"] = _flag(fractional & ~_unscored() if nan_policy == "drop" else fractional)
     counted["graded"] = _flag(graded)
     # plain sums of plain columns: some engines cannot aggregate anything else
     sums = rows.select(nw.col(KEY), **counted).select(nw.col(*counted).sum()).collect()

@@ -103,6 +103,7 @@ def of_columns(
         if weights is not None:
             weights = weights[~unscored]
             check_weight(weights, xp)
+            failed = _failures_that_count(losses, weights, xp) if failed is None else failed
     elif n_unscored:
         scores = xp.where(unscored, -xp.inf, scores)
 
