@@ -250,3 +250,11 @@ def test_windows_are_judged_where_they_end(timed):
             for one, part in zip(now.periods, shown, strict=True):
                 mine = [path[at] for at in last if kept[at] in part]
                 assert one.evidence == pytest.approx(max(mine, default=0.0), rel=1e-9)
+
+
+def test_of_many_signals_the_first_and_the_last_are_kept():
+    """A hundred in all, and how many there were."""
+    watch = Monitor(policy("rows", Calibration(n=9)), run_length=1.5)
+    for _ in range(2):
+        seen = watch.update(np.full(150, 2.0), np.full(150, 0.9), again=True)
+    assert (seen.n_changes, seen.changed_at) == (300, (1, *range(202, 301)))
