@@ -10,6 +10,7 @@ from abstain.cli import as_options
 from tests.cli.conftest import COLUMNS
 from tests.command import csv
 
+JSON = '{"y": 0, "yhat": 0, "conf": 0.5}\n'
 NOT_PREDICTED = "nothing predicts a class; give --logits, --probabilities, --predictions, --positive-probability or"
 
 
@@ -65,9 +66,6 @@ def test_wrong_use(abstain_, files, tmp_path, typed, message):
     refused(done, message)
     assert not [word for word in ("label=", "probs=", "confidence=", "groups=", "scores=") if word in done.err]
     assert {path: path.is_file() and path.read_bytes() for path in tmp_path.iterdir()} == before
-
-
-JSON = '{"y": 0, "yhat": 0, "conf": 0.5}\n'
 
 
 @pytest.mark.parametrize(

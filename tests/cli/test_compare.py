@@ -11,8 +11,6 @@ from tests.command import csv
 from tests.evaluation.test_judged import OUTPUTS
 
 TWO = "compare sharp.npz dull.npz"
-
-
 ONE = "compare answers.csv --loss wrong --scores sure --groups site"
 
 

@@ -9,14 +9,8 @@ import abstain
 from tests.command import csv
 
 CHOOSE = "threshold val.csv --loss err --confidence msp"
-
-
 CERTIFY = f"{CHOOSE} --risk 0.05 --delta 0.05 -o policy.json"
-
-
 APPLY = "apply policy.json val.csv -o out.parquet"
-
-
 MONITOR = "monitor policy.json {} --loss err"
 
 
