@@ -117,6 +117,7 @@ def test_forward_reset_and_pickle(bins, tmp_path):
     again = torch.load(tmp_path / "metric.pt", weights_only=False)
     fresh = nn.SelectiveMetrics(["augrc", "coverage_at_risk(risk=0.1)"], bins=bins)
     fresh.update(logits, labels)
+    fresh.update(logits[:0], labels[:0])
     assert metric.compute() == again.compute() == fresh.compute()
     fresh.reset()
     fresh.update(logits[:200], labels[:200])

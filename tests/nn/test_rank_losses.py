@@ -9,6 +9,7 @@ from hypothesis import given
 
 import abstain
 from abstain import nn
+from abstain.nn import _rank_weights
 from tests.nn import references
 from tests.refusal import refused
 from tests.strategies import problems
@@ -127,6 +128,12 @@ def test_fake_tensors_leave_nothing_behind():
     with FakeTensorMode():
         nn.AURCLoss()(torch.randn(41, 3), torch.zeros(41, dtype=torch.long))
     assert nn.AURCLoss()(*batch(41)).item() > 0.0
+
+
+def test_weights_of_many_batch_sizes_do_not_pile_up():
+    for n in range(1, _rank_weights._MOST_TABLES + 9):
+        assert len(nn.loss_weights(torch.arange(n).double(), "sele")) == n
+    assert 1 <= len(_rank_weights._TABLES) <= _rank_weights._MOST_TABLES
 
 
 def test_tables_made_in_inference_mode_serve_training():

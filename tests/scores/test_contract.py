@@ -66,6 +66,15 @@ def test_other_array_libraries_give_the_same_numbers(name, xp):
 
 
 @pytest.mark.parametrize("name", FITTED)
+def test_a_fitted_score_cannot_be_changed(name):
+    score = fitted(name)
+    refused(AttributeError, "n_fit", setattr, score, "n_fit", 3)
+    for key, array in score.arrays.items():
+        assert not array.flags.writeable, key
+    assert not hasattr(score.arrays, "update")
+
+
+@pytest.mark.parametrize("name", FITTED)
 def test_missing_fit_data_and_missing_columns_are_named(name):
     """Without fit data, with fit data that lack a column, and with outputs that lack one: UnmetNeed says what."""
     entry = scores.get(name, **OPTIONS.get(name, {}))

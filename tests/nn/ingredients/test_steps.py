@@ -89,6 +89,7 @@ def test_averages_of_three_models(kind):
     other.load_state_dict(average.state_dict())
     assert other.model.weight.item() == pytest.approx(expected, rel=1e-12)
     assert (int(other.updates), other.model.running_mean.item()) == (3, 3.0)
+    assert not any(each.requires_grad for each in average.parameters())
 
 
 def test_reestimation_equals_full_data_statistics():
@@ -130,6 +131,7 @@ def test_sharpness_survives_a_checkpoint(kind):
             optimizer = kind(torch.optim.SGD(w, lr=0.1, momentum=0.9), rho=0.3)
             if state is not None:
                 optimizer.load_state_dict(state)
+                assert optimizer.param_groups is optimizer.base.param_groups  # of which schedules change the rate
             run(optimizer, loss, count)
             state = copy.deepcopy(optimizer.state_dict())
         ends.append([each.item() for each in w])
