@@ -82,10 +82,8 @@ def rows_beside_a_tie():
     for above, few, metric, side in product((20, 60), (0, 1, 2), metrics, (1.0, -1.0)):
         score = np.where(n < 160, 0.5, np.where(n < 160 + above, 0.6 + n / 1e4, 0.4 - n / 1e4))
         plan = abstain.plan_labels(side * score, 80, seed=above)
-        wrong, places = (
-            np.isin(n, plan.planned[(n[plan.planned] % 5 == 0)]) * 1.0,
-            plan.planned[score[plan.planned] != 0.5],
-        )
+        wrong = np.isin(n, plan.planned[(n[plan.planned] % 5 == 0)]) * 1.0
+        places = plan.planned[score[plan.planned] != 0.5]
         turn = np.arange(len(places))
         wrong[places] = np.where(score[places] > 0.5, turn % 3 < few, turn % 2)
         yield tried(estimated, labelled(plan, wrong), side * score, plan, metrics=metric)

@@ -33,18 +33,17 @@ def scores_and_metrics():
 
 def weights_and_clusters():
     """Return evaluations of weighted and clustered rows and of graded and large losses, as they are shown."""
-    for steps, graded in ((0, False), (9, True)):
+    columns = ((), ("sample_weight",), ("clusters",), ("sample_weight", "clusters"))
+    for (steps, graded), names in product(((0, False), (9, True)), columns):
         p = rows(82 + steps, 90, steps=steps, graded=graded)
-        for names in ((), ("sample_weight",), ("clusters",), ("sample_weight", "clusters")):
-            given = {name: p[name] for name in ("loss", "confidence", *names)}
-            yield f"{steps} {names}", shown(abstain.evaluate(**given, n_resamples=20))
+        given = {name: p[name] for name in ("loss", "confidence", *names)}
+        yield shown(abstain.evaluate(**given, n_resamples=20))
     for share in (1, 3, 40):
-        p = rows(84, 120)
-        copied = {name: np.concatenate([p[name], p[name][: 120 // share]]) for name in ("loss", "confidence", "labels")}
-        given = {"loss": copied["loss"], "confidence": copied["confidence"], "groups": {"label": copied["labels"]}}
-        yield f"copies {share}", (rows_of(result := abstain.evaluate(**given, metrics=FEW[:2])), result.verdict)
+        p, kept = rows(84, 120), np.append(np.arange(120), np.arange(120 // share))
+        given = {"loss": p["loss"][kept], "confidence": p["confidence"][kept], "groups": {"label": p["labels"][kept]}}
+        yield (rows_of(result := abstain.evaluate(**given, metrics=FEW[:2])), result.verdict)
     p = rows(83, 60, graded=True)
-    yield "large", shown(abstain.evaluate(loss=9.0 * p["loss"], confidence=30.0 * p["confidence"]))
+    yield shown(abstain.evaluate(loss=9.0 * p["loss"], confidence=30.0 * p["confidence"]))
 
 
 def groups():
@@ -65,32 +64,26 @@ def groups():
 def missing_scores():
     """Return evaluations of scores with NaN, of few and of no rows that have one."""
     p = rows(87, 120, steps=12)
-    gaps = np.where(np.arange(120) % 11 == 3, np.nan, p["confidence"])
+    base = {"loss": p["loss"], "scores": {"s": np.where(np.arange(120) % 11 == 3, np.nan, p["confidence"])}}
+    outputs = abstain.Outputs(loss=p["loss"], scores=base["scores"] | {"t": p["other"]})
+    units = abstain.Outputs(**base, clusters=p["clusters"], sample_weight=p["sample_weight"])
+    grouped = abstain.Outputs(**base, groups={"g": p["groups"]})
     for policy in ("reject", "drop"):
-        outputs = abstain.Outputs(loss=p["loss"], scores={"s": gaps, "t": p["other"]})
         given = {"metrics": FEW, "nan_policy": policy, "n_resamples": 20}
-        yield policy, shown(abstain.evaluate(outputs, ["s", "t"], **given))
-        units = {"clusters": p["clusters"], "sample_weight": p["sample_weight"]}
-        units = abstain.Outputs(loss=p["loss"], scores={"s": gaps}, **units)
-        yield f"{policy} clusters", rows_of(abstain.evaluate(units, "s", **given))
-        grouped = abstain.Outputs(loss=p["loss"], scores={"s": gaps}, groups={"g": p["groups"]})
-        yield f"{policy} groups", shown(abstain.evaluate(grouped, "s", groups="g", **given))
+        yield [shown(abstain.evaluate(outputs, ["s", "t"], **given)), rows_of(abstain.evaluate(units, "s", **given))]
+        yield shown(abstain.evaluate(grouped, "s", groups="g", **given))
 
 
 def edges():
     """Return evaluations of one, two and few rows, of none wrong and all wrong, of one score and a reversed one."""
     n = np.arange(40)
-    cases = {
-        "one": ([1.0], [0.5]), "two": ([0.0, 1.0], [0.9, 0.1]), "right": (n * 0.0, n), "wrong": (n * 0.0 + 1.0, n),
-        "one score": ((n % 5 == 1) * 1.0, n * 0.0 + 0.7), "one error": ((n == 30) * 1.0, (7 * n) % 40),
-        "one right": ((n != 30) * 1.0, (7 * n) % 40), "good": (1.0 * (n < 8), 0.6 + n / 100.0),
-    }  # fmt: skip
-    for name, (loss, score) in cases.items():
-        yield name, shown(abstain.evaluate(loss=loss, confidence=score))
+    cases = [([1.0], [0.5]), ([0.0, 1.0], [0.9, 0.1]), (n * 0.0, n), (n * 0.0 + 1.0, n)]
+    cases += [(1.0 * (n < 8), 0.6 + n / 100.0), ((n % 5 == 1) * 1.0, n * 0.0 + 0.7)]
+    cases += [((n == 30) * 1.0, (7 * n) % 40), ((n != 30) * 1.0, (7 * n) % 40)]
+    yield from [shown(abstain.evaluate(loss=loss, confidence=score)) for loss, score in cases]
     p = rows(88, 250)
-    yield "reversed", shown(abstain.evaluate(loss=p["loss"], confidence=1.0 - p["confidence"], metrics=FEW))
-    rng = np.random.default_rng(4)
-    yield "chance", shown(abstain.evaluate(loss=p["loss"], confidence=np.round(rng.random(250), 1), metrics=FEW))
+    for score in (1.0 - p["confidence"], np.round(np.random.default_rng(4).random(250), 1)):
+        yield shown(abstain.evaluate(loss=p["loss"], confidence=score, metrics=FEW))
 
 
 def models_and_passes():
@@ -180,32 +173,27 @@ def answers_that_abstain():
 
 def few_labels():
     """Return evaluations and comparisons from plans of each design, of labels at random, about pool and population."""
-    p = rows(94, 400)
-    for design in ("uniform", "levelled", "adaptive"):
+    p, rest, n = rows(94, 400), {"unseen": "random"}, np.arange(400)
+    given = {"confidence": p["confidence"]}
+
+    def known(plan):
+        return np.where(plan.stage > 0, p["loss"], np.nan)
+
+    for design, target, more in product(("uniform", "levelled", "adaptive"), ("pool", "population"), ({}, rest)):
         plan = abstain.plan_labels(p["confidence"], 80, design=design, seed=3)
-        loss = np.where(plan.stage > 0, p["loss"], np.nan)
-        for target, unseen in product(("pool", "population"), ("top", "random")):
-            given = {"loss": loss, "confidence": p["confidence"], "plan": plan, "target": target}
-            result = tried(abstain.evaluate, **given, unseen=unseen)
-            whole = unseen == "top" and not isinstance(result, str)
-            yield f"{design} {target} {unseen}", shown(result) if whole else rows_of(result)
-    named = 1000 + np.arange(400)
-    plan = abstain.plan_labels(p["confidence"], 60, ids=named, seed=5)
-    loss, turned = np.where(plan.stage > 0, p["loss"], np.nan), np.argsort(p["other"])
-    given = {"loss": loss[turned], "confidence": p["confidence"][turned], "ids": named[turned], "plan": plan}
-    yield "by ids", rows_of(tried(abstain.evaluate, **given))
-    some = np.where(np.arange(400) % 4 == 1, p["loss"], np.nan)
+        result = tried(abstain.evaluate, loss=known(plan), **given, plan=plan, target=target, **more)
+        yield rows_of(result) if more or isinstance(result, str) else shown(result)
+    plan, turned = abstain.plan_labels(p["confidence"], 60, ids=1000 + n, seed=5), np.argsort(p["other"])
+    columns = {"loss": known(plan)[turned], "confidence": p["confidence"][turned], "ids": 1000 + turned}
+    yield rows_of(tried(abstain.evaluate, **columns, plan=plan))
+    given |= {"loss": np.where(n % 4 == 1, p["loss"], np.nan), "labelled": "at random"}
     for target in ("pool", "population"):
-        given = {"loss": some, "confidence": p["confidence"], "labelled": "at random", "target": target}
-        yield f"random {target}", (shown(result := abstain.evaluate(**given)), result.verdict)
-    none = np.where(np.isnan(some), np.nan, 0.0)
-    yield "no error", shown(abstain.evaluate(loss=none, confidence=p["confidence"], labelled="at random"))
+        yield (shown(result := abstain.evaluate(**given, target=target)), result.verdict)
+    yield shown(abstain.evaluate(**given | {"loss": 0.0 * given["loss"]}))
     for metric in ("augrc", "risk", "selective_risk(coverage=0.5)"):
         plan = abstain.plan_labels(p["confidence"], 100, compare=p["other"], metric=metric, seed=2)
-        loss = np.where(plan.stage > 0, p["loss"], np.nan)
         pair = {"a": p["confidence"], "b": p["other"]}
-        result = tried(abstain.compare, loss, pair, metric, plan=plan)
-        yield f"compare {metric}", shown(result)
+        yield shown(tried(abstain.compare, known(plan), pair, metric, plan=plan))
 
 
 def gates():

@@ -3,6 +3,7 @@
 import gzip
 import json
 import warnings
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -47,20 +48,16 @@ def kinds_of_files():
         documents = {"rows": rows, "lists": table, "data": {"data": rows, "n": N}, "empty": [], "number": 3}
         documents["split"] = {"columns": FRAME.columns, "data": [list(row.values()) for row in rows]}
         documents["by row"] = {str(k): row for k, row in enumerate(rows)}
-        documents["by column"] = {
-            name: dict(zip(map(str, range(N)), each, strict=True)) for name, each in table.items()
-        }
+        rows_of = [str(k) for k in range(N)]
+        documents["by column"] = {name: dict(zip(rows_of, each, strict=True)) for name, each in table.items()}
         documents["two"] = {"a": rows, "b": rows}
         documents["best"] = [row | {"out": [{"label": NAMES[PRED[k]], "score": CONF[k]}]} for k, row in enumerate(rows)]
         outs = [[each | {"score": each["score"][k]} for each in every] for k in range(N)]
         documents["all"] = [{"y": row["name"], "out": out} for row, out in zip(rows, outs, strict=True)]
         documents["deep"] = [{"a": row, "b": [P[k].tolist()]} for k, row in enumerate(rows)]
         documents["uneven"] = [{"y": 0, "logits": [1.0, 2.0]}, {"y": 1, "logits": [1.0]}]
-        documents["mixed"] = [
-            {"y": 0, "pred": 1, "conf": "0.5"},
-            {"y": 1, "conf": None, "pred": 1},
-            {"y": True, "pred": 0},
-        ]
+        documents["mixed"] = [{"y": 0, "pred": 1, "conf": "0.5"}, {"y": 1, "conf": None, "pred": 1}]
+        documents["mixed"] += [{"y": True, "pred": 0}]
         for name, document in documents.items():
             Path(f"{name}.json").write_text(json.dumps(document))
         several = ("a.parquet", "a.jsonl", "a.csv", "a.tsv", "odd.parquet", "nested.parquet")
@@ -81,22 +78,12 @@ def texts():
     comma = CSV.replace(".", ";").replace(",", "|").replace(";", ",").replace("|", ";")
     tabs, all_ = CSV.replace(",", "\t"), {"confidence": "conf, all"}
     ten = "\n".join(["y,pred,p", *(f"{k % 2},{k % 2},0.{k}" for k in range(1, 10))])
-    coded = [
-        "y,pred,id,group_g\n" + "".join(f"0{k % 3},{end}{k % 2},00{k},0{k % 2}\n" for k in range(9))
-        for end in ("0", "", "x")
-    ]
+    coded = [[f"0{k % 3},{end}{k % 2},00{k},0{k % 2}\n" for k in range(9)] for end in ("0", "", "x")]
+    coded = ["y,pred,id,group_g\n" + "".join(each) for each in coded]
     named, long = "y,pred,p_0,p_1\n01,1,0.4,0.6\n00,0,0.7,0.3\n", CSV + "0,1,0.5,north,9\n"
-    tables = [
-        CSV.replace(",", ";"),
-        comma,
-        CSV.replace(",", "|"),
-        tabs,
-        "\ufeff" + CSV,
-        CSV.replace("\n", "\n\n"),
-        long,
-    ]
-    tables += [CSV + ",,,\n\n\n", CSV.replace("conf", "pred"), "y;pred\n0;1\n", "y\n0\n", '"y;z"\n0\n', "y,pred,conf\n"]
-    tables += ['"y;z",pred\n0,1\n', "loss\n0\n1\n0\n", "", *coded, "y,pred\n01,1\n1,01\n2,2\n"]
+    tables = [CSV.replace(",", ";"), comma, CSV.replace(",", "|"), tabs, "\ufeff" + CSV, CSV.replace("\n", "\n\n")]
+    tables += [long, CSV + ",,,\n\n\n", CSV.replace("conf", "pred"), "y;pred\n0;1\n", "y\n0\n", '"y;z"\n0\n']
+    tables += ["y,pred,conf\n", '"y;z",pred\n0,1\n', "loss\n0\n1\n0\n", "", *coded, "y,pred\n01,1\n1,01\n2,2\n"]
     tables += [ten.replace("0.5", word) for word in ("", "NA", "nan", "none", "-", "0,5", " 0.5 ")]
     tables += [ten.replace("1,1,0.5", f"{word},1,0.5") for word in ("", "NA", "-1", "x")]
     tables += [ten.replace("0.5", "-").replace("0.6", "-"), "y;probs\n0;[0.2, 0.8]\n1;[0.9 0.1]\n"]
@@ -118,50 +105,41 @@ def texts():
 def written_and_read():
     """Return what is read of written outputs, their fingerprints, and what parts of them are."""
     base = {"labels": Y, "sample_weight": WEIGHT, "groups": {"site": SITE}, "ids": np.arange(N)}
-    sets = {"logits": base | {"logits": np.round(LOGITS, 3), "features": np.round(P, 3).astype(np.float32)}}
-    sets |= {"names": base | {"labels": NAMES[Y], "predictions": NAMES[PRED], "scores": {"a": np.round(CONF, 3)}}}
-    sets |= {"order": {"labels": NAMES[Y], "predictions": NAMES[PRED], "class_names": NAMES[::-1]}}
-    sets |= {"all": base | {"logits": np.round(LOGITS, 3), "head": (np.eye(3), np.zeros(3)), "class_names": NAMES}}
+    logits, score, words = np.round(LOGITS, 3), np.round(CONF, 3), {"labels": NAMES[Y], "predictions": NAMES[PRED]}
+    sets = {"logits": base | {"logits": logits, "features": np.round(P, 3).astype(np.float32)}}
+    sets |= {"names": base | words | {"scores": {"a": score}}, "order": words | {"class_names": NAMES[::-1]}}
+    sets |= {"all": base | {"logits": logits, "head": (np.eye(3), np.zeros(3)), "class_names": NAMES}}
     sets |= {"passes": {"labels": Y, "passes": np.stack([P, P[::-1]])}}
-    sets |= {"loss": {"loss": np.round(CONF, 2), "confidence": np.round(CONF, 3), "clusters": WHO}}
-    sets |= {"unlabelled": {"confidence": np.round(CONF, 3), "unlabelled": True}}
+    sets |= {"loss": {"loss": np.round(CONF, 2), "confidence": score, "clusters": WHO}}
+    sets |= {"unlabelled": {"confidence": score, "unlabelled": True}}
     sets |= {"none of the names": {"loss": np.ones(N), "class_names": NAMES}}
-    found = {}
-    with folder():
+    with folder(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         for name, columns in sets.items():
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                outputs = abstain.Outputs(**columns)
-            more = {"unlabelled": True} if name == "unlabelled" else {}
-            back = []
+            outputs, more = abstain.Outputs(**columns), {"unlabelled": True} if name == "unlabelled" else {}
             for kind in ("npz", "parquet", "csv"):
                 done = tried(abstain.write_outputs, outputs, f"a.{kind}")
-                back.append(done if isinstance(done, str) else read(f"a.{kind}", **more))
-            parts = [outcome(outputs.select(rows)) for rows in (Y == 1, [5, -1, 5], slice(3, 40, 7))]
-            bad = [tried(outputs.select, rows) for rows in ([60], [-61], [True], [], [0.5], [[1]])]
-            given = {} if name in ("passes", "unlabelled", "loss", "none of the names") else {"p": outputs.predicted()}
-            found[name] = [back, parts, bad, given, str(outputs).split()]
-            if name != "passes":  # whose bytes rest on exp()
-                found[name].append(outputs.fingerprint)
-        log = abstain.Outputs(labels=[0, 1], logits=[[60.0, 0.0], [-3.0, 2.0]]).log_probabilities()
-        zero = abstain.Outputs(labels=[0, 1], probabilities=[[1.0, 0.0], [0.25, 0.75]]).log_probabilities()
-    return found | {"log": [log, zero]}
+                yield done if isinstance(done, str) else read(f"a.{kind}", **more)
+            yield [outcome(outputs.select(rows)) for rows in (Y == 1, [5, -1, 5], slice(3, 40, 7))]
+            yield [tried(outputs.select, rows) for rows in ([60], [-61], [True], [], [0.5], [[1]])]
+            yield [outputs.predicted()] if name in ("logits", "names", "order", "all") else None
+            yield [str(outputs).split(), None if name == "passes" else outputs.fingerprint]  # which rests on exp()
+    for given in ({"logits": [[60.0, 0.0], [-3.0, 2.0]]}, {"probabilities": [[1.0, 0.0], [0.25, 0.75]]}):
+        yield abstain.Outputs(labels=[0, 1], **given).log_probabilities()
 
 
 def bundled_and_synthetic():
     """Return what the bundled data holds, and rows of the synthetic models."""
-    found = {}
     for name in abstain.datasets.names():
         outputs = abstain.datasets.load(name)
         known = outputs.labels is not None or outputs.loss is not None
         loss = outputs.loss_per_sample() if known else np.zeros(1)
-        found[name] = [outputs.n, outputs.n_classes, loss.sum(), column(loss), sorted(outputs.scores or {})]
-        found[name] += [column(each) for each in (outputs.confidence, outputs.labels) if each is not None]
-        found[name] += [column(each) for each in ({} if outputs.groups is None else outputs.groups).values()]
-    for kind in ("calibrated", "overconfident", "underconfident", "random", "perfect"):
-        for options in ({}, {"n": 7, "rng": 3}, {"p_correct": 0.3, "correct": (0.5, 0.6), "wrong": (0.1, 0.1)}):
-            outputs = abstain.datasets.synthetic(kind, **{"n": 12, **options})
-            found[f"{kind} {len(options)}"] = [outputs.labels, outputs.predictions, outputs.confidence]
+        columns = [outputs.confidence, outputs.labels, *(outputs.groups or {}).values()]
+        yield [outputs.n, outputs.n_classes, loss.sum(), column(loss), sorted(outputs.scores or {})]
+        yield [column(each) for each in columns if each is not None]
+    several = ({}, {"n": 7, "rng": 3}, {"p_correct": 0.3, "correct": (0.5, 0.6), "wrong": (0.1, 0.1)})
+    for kind, options in product(("calibrated", "overconfident", "underconfident", "random", "perfect"), several):
+        outputs = abstain.datasets.synthetic(kind, **{"n": 12, **options})
+        yield [outputs.labels, outputs.predictions, outputs.confidence]
     for bad in ({"n": 0}, {"p_correct": 1.5}, {"correct": (0.5, 0.4)}, {"wrong": (0.5, 1.4)}, {"correct": (-0.1, 1)}):
-        found[f"bad {bad}"] = tried(abstain.datasets.synthetic, "random", **bad)
-    return found
+        yield tried(abstain.datasets.synthetic, "random", **bad)

@@ -119,23 +119,21 @@ def guards():
 
 def evaluations():
     """Return whole evaluations with their tables, figures and guards."""
-    for size, share in product(((1, 1, 0), (30, 30, 0), (40, 0, 6), (80, 45, 3)), (None, 0.2, 0.5)):
-        for turned in (False, True)[: 1 + (share is None)]:
-            columns = _columns(*size, 2)
-            if turned:
-                columns |= {name: -columns[name] for name in ("id_detector", "ood_detector")}
-            result = tried(joint.evaluate, **columns, prevalence=share, n_permutations=3, n_splits=3, rng=5)
-            if isinstance(result, str):
-                yield f"{size} {share}", result
-                continue
-            row = [shown(result), result.rows(), list(result.frontiers), result.thresholds]
-            if not turned:
-                row += [[np.sum(each) for each in result.f1_surface(6)], [np.sum(each) for each in result.pairs(5)]]
-                row += [tried(lambda each=result: each.balanced.rows()[0]), result.aurc_optimum]
-                row += [sorted(result.confidence_intervals(n_splits=2)) if size[0] > 2 else None]
-            yield f"{size} {share} {turned}", row
-    same = [joint.evaluate(**_columns(30, 9, 0), rng=np.random.default_rng(1), n_permutations=2, n_splits=2).seed]
-    yield "seed", same
+    cases = [*product(((1, 1, 0), (30, 30, 0), (40, 0, 6), (80, 45, 3)), (None, 0.2, 0.5), (False, True))]
+    for size, share, turned in [each for each in cases if each[1] is None or not each[2]]:
+        columns = _columns(*size, 2)
+        if turned:
+            columns |= {name: -columns[name] for name in ("id_detector", "ood_detector")}
+        result = tried(joint.evaluate, **columns, prevalence=share, n_permutations=3, n_splits=3, rng=5)
+        if isinstance(result, str):
+            yield result
+            continue
+        yield [shown(result), result.rows(), list(result.frontiers), result.thresholds]
+        if not turned:
+            yield [[np.sum(each) for each in result.f1_surface(6)], [np.sum(each) for each in result.pairs(5)]]
+            yield [tried(lambda each=result: each.balanced.rows()[0]), result.aurc_optimum]
+            yield sorted(result.confidence_intervals(n_splits=2)) if size[0] > 2 else None
+    yield joint.evaluate(**_columns(30, 9, 0), rng=np.random.default_rng(1), n_permutations=2, n_splits=2).seed
 
 
 def _run(seed, far):
@@ -159,15 +157,13 @@ def protocols():
         result = joint.protocol(given, groups, confidence="msp", prevalence=share, progress=said.append)
         every = [record.value for record in result.records]
         row = [len(said), result.sizes, result.scores, result.strategies, every, result.verdict]
+        asked = [*product(("msp", "energy", None), (None, "near", "far1"))]
         for metric in sorted({record.metric for record in result.records}):
-            row.append([tried(result.mean, metric, score=score, group=group)
-                        for score in ("msp", "energy", None) for group in (None, "near", "far1")])  # fmt: skip
-        for layout, options in (
-            ("single-double", {}), ("strategies", {}), ("strategies", {"metric": "aurc", "group": "far"}),
-            ("tasks", {}),
-            ("tasks", {"score": "energy", "fpr": "ood"}), ("reliability", {"fpr": "both"}), ("detection", {}),
-            ("detection", {"fpr": "id"}), ("sets", {}), ("sets", {"metric": "auroc"}),
-        ):  # fmt: skip
+            row.append([tried(result.mean, metric, score=score, group=group) for score, group in asked])
+        layouts = [(layout, {}) for layout in ("single-double", "strategies", "tasks", "detection", "sets")]
+        layouts += [("strategies", {"metric": "aurc", "group": "far"}), ("tasks", {"score": "energy", "fpr": "ood"})]
+        layouts += [("reliability", {"fpr": "both"}), ("detection", {"fpr": "id"}), ("sets", {"metric": "auroc"})]
+        for layout, options in layouts:
             table = result.table(layout, **options)
             row.append([[column.title for column in table.columns], table.rows, table.ranks, table.notes])
         yield name, row
@@ -177,10 +173,7 @@ def verdicts_with_gains():
     """Return the verdict of a protocol with gains of second thresholds."""
     result, names = joint.protocol(_run(0, 0.4), {"far": ["far1"]}, confidence="msp"), ("metric", "score", "gain", "p")
     for n, least in product((4, 99), (0.001, 0.03, 0.4)):
-        gains = [
-            (metric, *gain)
-            for metric in ("ds_f1", "ds_aurc")
-            for gain in (("energy", 0.04, least), ("distance", 0.02, 0.2))
-        ]
+        gains = product(("ds_f1", "ds_aurc"), (("energy", 0.04, least), ("distance", 0.02, 0.2)))
+        gains = [(metric, *gain) for metric, gain in gains]
         about = {"set": "far1", "null_mean": 0.01, "n_permutations": n}
         yield joint.with_gains(result.verdict, [about | dict(zip(names, gain, strict=True)) for gain in gains])

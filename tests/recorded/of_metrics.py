@@ -67,12 +67,8 @@ def rows_of_many_kinds():
     """Distinct scores, scores on few values, graded losses, large ones, a missing score; with and without weights."""
     p, gaps = rows(15, 50, steps=9, graded=True), rows(17, 40, steps=8)
     gaps["confidence"][[3, 11, 24]] = np.nan
-    yield from [
-        _of(rows(11, 37)),
-        _of(rows(12, 50), True),
-        _of(rows(13, 60, steps=7)),
-        _of(rows(14, 45, steps=4), True),
-    ]
+    yield from [_of(rows(11, 37)), _of(rows(12, 50), True)]
+    yield from [_of(rows(13, 60, steps=7)), _of(rows(14, 45, steps=4), True)]
     yield from [_of(rows(16, 41, graded=True)), _of(p, True), _of(p | {"loss": p["loss"] * 7.0})]
     yield from [_of(gaps, True, nan_policy=policy) for policy in ("reject", "drop")]
 
@@ -80,18 +76,9 @@ def rows_of_many_kinds():
 def edges():
     """No failure, only failures, one row, two rows, one score for all, scores of 0 and 1, weights of 0."""
     score, some = np.array([0.0, 0.5, 0.5, 1.0, 1.0, 0.9]), [0.0, 1.0, 1.0, 0.0, 0.0, 0.0]
-    cases = [
-        (np.zeros(6), score),
-        (np.ones(6), score),
-        ([1.0], [0.5]),
-        ([0.0, 1.0], [0.2, 0.7]),
-        (some, np.full(6, 0.75)),
-    ]
-    cases += [
-        (some, score),
-        (some, score, [0.0, 2.0, 0.0, 1.0, 0.5, 1.0]),
-        ([0.0, 1.0, 0.0, 1.0], [3.0, -1.0, 0.5, 8.0]),
-    ]
+    cases = [(np.zeros(6), score), (np.ones(6), score), ([1.0], [0.5]), ([0.0, 1.0], [0.2, 0.7])]
+    cases += [(some, np.full(6, 0.75)), (some, score), (some, score, [0.0, 2.0, 0.0, 1.0, 0.5, 1.0])]
+    cases += [([0.0, 1.0, 0.0, 1.0], [3.0, -1.0, 0.5, 8.0])]
     return [_all(*each) for each in cases]
 
 
@@ -161,9 +148,8 @@ def _table(found):
     kept, second, best = found.samples, found.moments, tried(lambda: found.oracle)
     names = "cumulative_weight selective_risk frequencies n n_rejected n_dropped largest_tie distinct_share mean_loss"
     facts = [getattr(found, name) for name in f"{names} total_loss total_weight".split()]
-    tables = [
-        [each.score, each.weight, each.loss, each.count, each.binary] for each in (found, best) if each != str(each)
-    ]
+    known = [each for each in (found, best) if not isinstance(each, str)]
+    tables = [[each.score, each.weight, each.loss, each.count, each.binary] for each in known]
     constant = [found.constant.weight, found.constant.loss, found.constant.count, found.constant.binary]
     samples = None if kept is None else [kept.order, kept.block, kept.score]
     moments = None if second is None else [second.weight2, second.weight2_loss, second.weight2_loss2]
@@ -172,21 +158,16 @@ def _table(found):
 
 def _kinds(seed, n):
     """Return columns with and without ties, graded losses, weights, zero weights and missing scores."""
-    plain, tied, graded = rows(seed, n), rows(seed + 1, n, steps=4), rows(seed + 2, n, steps=5, graded=True)
-    weight = np.where(np.arange(n) % 5 == 2, 0.0, np.round(graded["sample_weight"], 1))
-    gaps = np.where(np.arange(n) % 4 == 1, np.nan, tied["confidence"])
-    signed = np.where(np.arange(n) % 3 == 0, -0.0, tied["confidence"] - 0.5)
-    return {
-        "plain": (plain["loss"], plain["confidence"], None),
-        "tied": (tied["loss"], tied["confidence"], None),
-        "graded": (graded["loss"], graded["confidence"], None),
-        "weights": (tied["loss"], tied["confidence"], np.ceil(weight)),
-        "graded weights": (graded["loss"], graded["confidence"], weight),
-        "gaps": (tied["loss"], gaps, None),
-        "graded gaps": (np.where(np.isnan(gaps), 0.5, tied["loss"]), gaps, weight),
-        "infinite": (tied["loss"], np.where(tied["confidence"] > 0.8, np.inf, signed), None),
-        "empty blocks": (graded["loss"], graded["confidence"], 1.0 * (graded["confidence"] != 0.4)),
-    }
+    several = (rows(seed, n), rows(seed + 1, n, steps=4), rows(seed + 2, n, steps=5, graded=True))
+    plain, tied, graded = ([p["loss"], p["confidence"]] for p in several)
+    weight = np.where(np.arange(n) % 5 == 2, 0.0, np.round(several[2]["sample_weight"], 1))
+    gaps = np.where(np.arange(n) % 4 == 1, np.nan, tied[1])
+    signed = np.where(np.arange(n) % 3 == 0, -0.0, tied[1] - 0.5)
+    found = {"plain": (*plain, None), "tied": (*tied, None), "graded": (*graded, None)}
+    found |= {"weights": (*tied, np.ceil(weight)), "graded weights": (*graded, weight), "gaps": (tied[0], gaps, None)}
+    found |= {"graded gaps": (np.where(np.isnan(gaps), 0.5, tied[0]), gaps, weight)}
+    found |= {"infinite": (tied[0], np.where(tied[1] > 0.8, np.inf, signed), None)}
+    return found | {"empty blocks": (*graded, 1.0 * (graded[1] != 0.4))}
 
 
 def tables_of_samples():

@@ -340,9 +340,8 @@ def scores_of_tensors():
 def _model(seed=0, channels=2):
     """Return a small network with convolutions, dropout and batch norm, its weights drawn by NumPy."""
     layers = [torch.nn.Conv2d(channels, 4, 3, padding=1), torch.nn.BatchNorm2d(4), torch.nn.ReLU(), torch.nn.Flatten()]
-    model = torch.nn.Sequential(
-        *layers, torch.nn.Dropout(0.3), torch.nn.Linear(64, 5), torch.nn.ReLU(), torch.nn.Linear(5, 3)
-    )
+    layers += [torch.nn.Dropout(0.3), torch.nn.Linear(64, 5), torch.nn.ReLU(), torch.nn.Linear(5, 3)]
+    model = torch.nn.Sequential(*layers)
     rng = np.random.default_rng([3, seed])
     for value in model.parameters():
         value.data = torch.as_tensor(rng.normal(0.0, 0.3, tuple(value.shape)), dtype=torch.float32)
@@ -381,6 +380,5 @@ def scores_of_passes():
 def reservations():
     """Return the confidence of a reservation, of plain, large and half-precise logits."""
     logits = torch.as_tensor(np.random.default_rng(5).normal(0.0, 3.0, (6, 4)))
-    return [
-        nn.reservation_confidence(each) for each in (logits, 300.0 * logits, logits.float(), logits.bfloat16().float())
-    ]
+    several = (logits, 300.0 * logits, logits.float(), logits.bfloat16().float())
+    return [nn.reservation_confidence(each) for each in several]

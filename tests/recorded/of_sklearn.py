@@ -91,17 +91,16 @@ def confusion_matrices():
     for labels, weight in product(names, (None, np.arange(7.0), -np.ones(7), [1.0])):
         yield tried(confusion_matrix_with_reject, truth, said, accept, labels=labels, sample_weight=weight)
     yield confusion_matrix_with_reject(np.array(["cat", "dog", "cat"]), ["dog", "dog", "-"], [True, True, False])
-    for one in (
-        (truth, said[:3], accept),
-        (truth, said, accept[:2]),
-        (truth, said, accept * 0.5),
-        (truth, said, 0 * accept),
-    ):
-        yield tried(confusion_matrix_with_reject, *one)
+    for guesses, mask in ((said[:3], accept), (said, accept[:2]), (said, accept * 0.5), (said, accept * 0)):
+        yield tried(confusion_matrix_with_reject, truth, guesses, mask)
 
 
 def _running(confidence, loss):
     return float(np.mean(np.cumsum(loss[np.argsort(-confidence, kind="stable")]) / np.arange(1, len(loss) + 1)))
+
+
+def _always(value):
+    return lambda s, y: value
 
 
 def conforming():
@@ -110,17 +109,18 @@ def conforming():
         function = getattr(abstain, metric, None) or getattr(abstain.joint, metric, None)
         if callable(function):
             yield metric, tried(lambda m=metric, f=function: shown(conformance.check(f, m)))
+    area, times = "f(loss, confidence)", "len(loss) * f(loss, confidence)"
     faults = {"order": (_running, "aurc", None), "turned": (abstain.aurc, "aurc", "loss, uncertainty")}
-    faults |= {"times n": (abstain.augrc, "augrc", "len(loss) * f(loss, confidence)")}
-    faults |= {"n over": (abstain.augrc, "augrc", "len(loss) / (len(loss) + 1) * f(loss, confidence)")}
-    faults |= {"halved": (abstain.auroc_f, "auroc_f", "f(loss, confidence) / 2")}
-    faults |= {"less": (abstain.aurc, "aurc", "-f(loss, confidence)")}
-    faults |= {"nothing": (lambda s, y: 0.3, "aurc", "confidence, loss")}
-    faults |= {"pair": (lambda s, y: (1, 2), "aurc", "confidence, loss")}
-    faults |= {"none": (lambda s, y: None, "auroc_f", "confidence, loss")}
-    faults |= {"wrong loss": (abstain.auroc_f, "auroc_f", "correct, confidence")}
+    faults |= {"times n": (abstain.augrc, "augrc", times), "halved": (abstain.auroc_f, "auroc_f", f"{area} / 2")}
+    faults |= {"n over": (abstain.augrc, "augrc", f"len(loss) / (len(loss) + 1) * {area}")}
+    faults |= {
+        "less": (abstain.aurc, "aurc", f"-{area}"),
+        "wrong loss": (abstain.auroc_f, "auroc_f", "correct, confidence"),
+    }
+    given = {"nothing": (0.3, "aurc"), "pair": ((1, 2), "aurc"), "none": (None, "auroc_f")}
+    given |= {"never": (np.inf, "certificate")}
+    faults |= {name: (_always(value), metric, "confidence, loss") for name, (value, metric) in given.items()}
     faults |= {"hasty": (lambda s, y: float(s.max()), "certificate", "confidence, loss")}
-    faults |= {"never": (lambda s, y: np.inf, "certificate", "confidence, loss")}
     for name, (function, metric, call) in faults.items():
         for arrays in ("numpy", "list") if name in ("order", "nothing") else ("numpy",):
             result = conformance.check(function, metric, call=call, arrays=arrays, tolerance=1e-5)
