@@ -206,3 +206,23 @@ def test_each_binomial_end_is_its_own_tail(metric):
     found = abstain.confidence_interval(metric.replace("risk(", "selective_risk("), loss, score)
     expected = (low, high) if "risk" in metric else (1.0 - high, 1.0 - low)
     assert (found.low, found.high) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("number", "unit", "note", "refused"),
+    [
+        (30.0, "rows", None, None),
+        (30.0 - 1e-9, "errors", None, None),
+        (29.4, "rows", "about 29 rows", None),
+        (1.4, "errors", "about 1 error", None),
+        (5.32, "clusters", "about 5 clusters", None),
+        (5.3, "clusters", "about 5 clusters", "it rests on about 5 clusters; give at least 6"),
+        (5.3, "rows", "about 5 rows", None),
+    ],
+)
+def test_what_a_number_of_units_says(number, unit, note, refused):
+    """Below thirty it is said; below what six clusters of like size have there is no interval."""
+    found = inference.RestsOn(number, unit)
+    for said, expected in ((found.note, note), (found.refusal, refused)):
+        assert (said is None) == (expected is None)
+        assert expected is None or expected in said
