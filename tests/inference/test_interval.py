@@ -226,3 +226,17 @@ def test_what_a_number_of_units_says(number, unit, note, refused):
     for said, expected in ((found.note, note), (found.refusal, refused)):
         assert (said is None) == (expected is None)
         assert expected is None or expected in said
+
+
+def test_a_part_stands_out_by_fishers_exact_test():
+    """Of each part against all others, times the number of parts; of equal p-values the higher rate."""
+    rng = np.random.default_rng(1)
+    for _ in range(40):
+        rows = rng.integers(1, 30, rng.integers(2, 5))
+        wrong = rng.binomial(rows, rng.random(rows.size))
+        tails = stats.hypergeom.sf(wrong - 1, rows.sum(), wrong.sum(), rows)
+        part, p = inference.stands_out(wrong.tolist(), rows.tolist())
+        assert p == pytest.approx(min(1.0, rows.size * tails.min()), rel=1e-9)
+        assert tails[part] == pytest.approx(tails.min(), rel=1e-9)
+    assert inference.stands_out([0, 0, 0], [4, 9, 2]) == (0, 1.0)
+    assert inference.stands_out([2, 9], [2, 9])[0] == 0
