@@ -2,6 +2,7 @@
 
 import json
 import math
+import multiprocessing
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 
@@ -152,6 +153,9 @@ def test_groups_share_delta_and_join():
     found = live.update(rng.random(6000), wrong, groups=names).thresholds
     assert found == {"good": 0.1, "bad": math.inf, "new": math.inf}
     refused(ValueError, "'other' is not known", live.update, [0.5], [0], groups=["other"])
+    refused(ValueError, "this certificate has groups; give groups=", live.update, [0.5], [0])
+    refused(ValueError, "it is a group already", live.add_group, "new")
+    refused(ValueError, "nothing is reserved for groups that join", fresh(groups=["a"]).add_group, "b")
 
 
 def test_clusters_come_whole_and_once():
@@ -162,6 +166,7 @@ def test_clusters_come_whole_and_once():
     live.update([0.9] * 40, [0] * 40, clusters=[f"second {k // 2}" for k in range(40)])  # others, by their names
     refused(ValueError, "'b' has rows that were counted before", live.update, [0.6], [0], clusters=["b"])
     refused(ValueError, "one has 3 rows", live.update, [0.6] * 3, [0, 0, 1], clusters=["c"] * 3)
+    refused(ValueError, "about rows in clusters; give clusters=", live.update, [0.6], [0])
 
 
 def test_restart_begins_anew_with_a_share_of_delta():
@@ -177,6 +182,15 @@ def test_restart_begins_anew_with_a_share_of_delta():
     live.update([0.95], [0], label_probability=0.2)  # of the last policy
     refused(ValueError, "smallest chance in force, 1", live.update, [0.96], [0], label_probability=0.2)
     refused(ValueError, "restarts=1", live.restart)
+
+
+def test_rows_of_before_a_restart_do_not_count_after_it():
+    """Rows that waited for their labels when the certificate was begun anew need not come again."""
+    live = fresh(maturity=30, restarts=1)
+    live.update(np.full(500, 0.95), np.full(500, np.nan), time=np.repeat(np.arange(10.0), 50), as_of=10)
+    live.restart()
+    live.update(np.full(50, 0.95), np.ones(50), time=np.full(50, 11.0), as_of=41)
+    assert (live.result().groups[""].rows, live.certified[""]) == (50, ())
 
 
 def test_no_choice_changes_the_stakes_of_known_labels():
@@ -259,6 +273,7 @@ def test_a_policy_decides_as_certified():
     policy = live.policy(score="msp")
     assert policy.accept([live.threshold, np.nextafter(live.threshold, 0)]).tolist() == [True, False]
     assert (policy.guarantee.risk, policy.guarantee.delta) == (0.05, 0.05)
+    assert policy.calibration.n_accepted == policy.accept(rows(4000, 9)[0]).sum() == policy.calibration.coverage * 4000
     refused(ValueError, r"smallest chance in force, 0\.25", live.update, **none, label_probability=0.2)
     live.update(**none, label_probability=0.25)
 
@@ -272,6 +287,18 @@ def test_threads_lose_nothing():
     serial.update(score, loss)
     np.testing.assert_allclose(live.groups[""].sums, serial.groups[""].sums, rtol=1e-12)
     assert live.groups[""].rows == 3200
+
+
+def _count(name, k):
+    update_live(name, *rows(100, 100 + k))
+
+
+def test_processes_share_a_file(tmp_path):
+    """Two processes that update one file at the same time lose no row."""
+    fresh().save(file := str(tmp_path / "live.json"))
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        pool.starmap(_count, [(file, k) for k in range(4)])
+    assert load_live(file).result().groups[""].rows == 400
 
 
 def test_bad_options():
