@@ -31,6 +31,7 @@ MASKED = np.ma.masked_equal([1, 9, 2], 9)
         ("aumcc", {"method": "paper"}, r"method='paper'.*exact.*grid"),
         ("aumcc", {"grid": "paper"}, r"argument 'grid'.*it takes loss, .*method"),
         ("ece", {"bins": True}, r"bins must be a whole number >= 1"),
+        ("ece", {"bins": 10**6 + 1}, "bins must be at most 1000000, got 1000001; 15 is usual"),
         ("oc_auc", {"curve": "precision"}, r"curve='precision'"),
         ("selective_risk", {}, r"exactly one of coverage= and threshold=, got None"),
         ("selective_risk", {"coverage": 0.5, "threshold": 0.5}, r"exactly one"),
@@ -136,3 +137,6 @@ def test_equal_mass_bins_put_exact_borders_up_whatever_the_counts(copies):
     score = np.repeat([0.1, 0.2, 0.2, 0.3], copies)
     curve = abstain.reliability_curve(np.zeros(score.size), score, bins=2, binning="equal_mass")
     assert (curve.count.tolist(), curve.bins, curve.n_bins) == ([copies, 3 * copies], 2, 2)
+    last = {"sample_weight": [1e-18, copies], "bins": 2, "binning": "equal_mass"}
+    assert abstain.reliability_curve([0, 1], [0.9, 0.8], **last).n_bins == 1  # nothing lies above the last bin
+    assert abstain.ece([0, 1], [0.9, 0.8], bins=10**6) == abstain.ece([0, 1], [0.9, 0.8], bins=15)

@@ -1,6 +1,7 @@
 """Identities and inequalities between metrics that hold for every data set, ties and weights included."""
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -9,16 +10,18 @@ from hypothesis import strategies as st
 
 import abstain
 from abstain import metrics
+from abstain.metrics._gradient import Derived, Gradient, clipped, kept, moved
 from tests.metrics._problems import table
+from tests.refusal import refused
 from tests.strategies import WEIGHTS, problems
 
 RNG = np.random.default_rng(0)
 BINARY = problems(losses=["binary"], weights=WEIGHTS, max_size=20)
 
 
-def near(expected, size=1.0):
+def near(expected, size=1.0, **options):
     """Equality to rounding."""
-    return pytest.approx(expected, rel=1e-11, abs=1e-12 * size)
+    return pytest.approx(expected, rel=1e-11, abs=1e-12 * size, **options)
 
 
 def values(problem, *names, **options):
@@ -104,16 +107,63 @@ def test_best_f1_auc_peaks_near_056():
     assert best.max() <= metrics.get("f1_auc").range[1] == pytest.approx(best.max(), abs=1e-4)
 
 
-def test_normalised_areas_of_sums_are_undefined_where_all_losses_are_equal():
-    """From sums as from tables; losses that are all 1 up to the rounding of their weights are all equal, too."""
-    blocks = abstain.TieBlocks.from_samples([0, 1, 0, 0, 1], [0.9, 0.8, 0.7, 0.6, 0.5])
-    mean_rank = float((blocks.weight * (blocks.cumulative_loss - 0.5 * blocks.loss)).sum())
-    selective = float((blocks.weight * blocks.selective_risk).sum())
-    nothing, everything = (3.0, 0.0, 0.0, 0.0), (3.0, 3.0 * (1.0 - 1e-15), 3.0, 4.5)
-    sums = abstain.metrics.Sums(*np.array([(5.0, 2.0, selective, mean_rank), nothing, everything]).T)
-    for name in ("naurc", "naugrc"):
-        form = abstain.metrics.get(name).from_sums
-        with np.errstate(invalid="ignore", divide="ignore"):
-            found = form.formula(sums)
-        assert found[0] == pytest.approx(abstain.metrics.get(name)(blocks), rel=1e-12)
-        assert np.isnan(found[1:]).all()
+FORMS = [metric for name in metrics.names("blocks") if (metric := metrics.get(name)).from_sums is not None]
+
+
+@given(problem=BINARY)
+def test_forms_of_sums_are_the_metrics(problem):
+    """Of each table the sums alone give the values; losses that are all 1 up to rounding are all equal, too."""
+    blocks = table(problem)
+    mass, loss = blocks.weight, blocks.loss
+    above, lost = np.cumsum(mass), np.cumsum(loss)
+    columns = mass.sum(), loss.sum(), (mass * lost / above).sum(), (mass * (lost - loss / 2)).sum()
+    sums = metrics.Sums(*(np.array([each]) for each in columns))
+    for metric in FORMS:
+        if not metric.from_sums.counts or blocks.frequencies:
+            with np.errstate(invalid="ignore", divide="ignore"):
+                found = metric.from_sums.formula(sums)
+            assert found == near([metric(blocks)], nan_ok=True), metric.name
+    wrong = metrics.Sums(*np.array([[3.0], [3.0 * (1.0 - 1e-15)], [3.0], [4.5]]))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        assert np.isnan([metrics.get(name).from_sums.formula(wrong) for name in ("naurc", "naugrc")]).all()
+
+
+@pytest.mark.parametrize("factor", [3.0, -3.0])
+def test_an_image_goes_both_ways(factor):
+    """Values, ends in their order, what is not attained, and back; a metric whose image would be nothing is refused."""
+    image = metrics.image_of(abstain.coverage_at_risk, 2.0, factor)
+    assert image.ends(0.25, 0.5) == (2.0 + min(0.25 * factor, 0.5 * factor), 2.0 + max(0.25 * factor, 0.5 * factor))
+    assert (image.back(image(0.25)), image.facts()["unattained"]) == (0.25, 2.0)
+    for bad in ((np.nan, 1.0), (0.0, np.inf), (0.0, 0.0)):
+        refused(ValueError, "finite|factor is 0", metrics.image_of, abstain.risk, *bad)
+
+
+def test_gradients_are_derived_scaled_and_moved_as_columns():
+    """What a derived gradient reads from another one, and sums with a one-block gradient, whoever keeps the columns."""
+    weight, loss = RNG.random((2, 5))
+    own, one = Gradient(weight, loss), Gradient(np.array([0.3]), np.array([-2.0]))
+    derived = Derived(own, (2.0, 3.0, 5.0), (7.0, 11.0))
+    wanted = 2.0 * weight + 3.0 * loss + 5.0, 7.0 * loss + 11.0
+    for each in (derived, moved(derived, one, 4.0)):
+        np.testing.assert_allclose([each.weight, each.loss], wanted, rtol=1e-12)
+        np.testing.assert_allclose(each.part(slice(1, 3)), [column[1:3] for column in wanted], rtol=1e-12)
+        wanted = 4.0 * (wanted[0] + 0.3), 4.0 * (wanted[1] - 2.0)
+    for factor, oracle in product((1.0, 4.0), (None, Gradient(weight, weight))):
+        for keep in (False, True):
+            mine = Gradient(weight.copy(), loss.copy(), oracle)
+            mine = kept(mine) if keep else mine
+            found = moved(mine, one, factor)
+            np.testing.assert_allclose([found.weight, found.loss], [factor * (weight + 0.3), factor * (loss - 2.0)])
+            assert (found is mine) == (oracle is None and not keep)
+            assert oracle is None or np.array_equal(found.oracle.loss, factor * weight)
+            assert not keep or np.array_equal(mine.loss, loss)
+
+
+@pytest.mark.parametrize("ends", [(0.0, 1.0), (0.0, 1.0000001), (-1e-9, 1.0)])
+def test_a_table_of_probabilities_is_not_made_again(ends):
+    """Only where a score leaves [0, 1] by rounding there is another one."""
+    blocks = abstain.TieBlocks.from_samples([0, 1, 0], [ends[0], 0.5, ends[1]])
+    found, block = clipped(blocks)
+    assert (found is blocks) == (ends == (0.0, 1.0))
+    assert (found.score.tolist(), found.n) == ([1.0, 0.5, 0.0], 3)
+    assert np.arange(3)[block].tolist() == [0, 1, 2]

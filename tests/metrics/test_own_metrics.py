@@ -99,6 +99,14 @@ metric = abstain.metrics.get("confident_loss", power=2.0)
 assert pickle.loads(pickle.dumps(metric)).spec == metric.spec
 assert own_metrics.confident_loss(loss, score[0]) == interval.estimate
 assert abstain.metrics.names("blocks")[-1] == "confident_loss"
+try:
+    metric(abstain.metrics.Predictions(np.array([0]), np.array([[0.5, 0.5]])))
+except TypeError as error:
+    assert "call own_metrics.confident_loss(" in str(error), error
+@abstain.metrics.register(title="Half", value=lambda blocks, a=1.0: a * blocks.mean_loss, direction="lower", source="x")
+def half(loss, confidence, *, a=1.0, sample_weight=None, nan_policy="raise"):
+    return 7.0 if a == 2.0 else None  # a body that computes something is kept
+assert [half([1, 0], [1, 0], a=a) for a in (1.0, 2.0, 3.0)] == [0.5, 7.0, 1.5]
 print(json.dumps([interval.standard_error, drawn.standard_error]))
 """
     error, drawn = run(code, outside, PYTHONPATH=str(outside))
@@ -144,10 +152,19 @@ def test_what_register_refuses():
         float
         """
 
+    def other(loss, confidence, *, a=2):
+        return None
+
+    def another(loss, confidence, *, b=1):
+        return None
+
     taken = metrics.register(title="x", value=lambda blocks: 0.0, direction="lower", range=(0, 1), source="x")
     refused(ValueError, "'augrc' is registered already", taken, augrc)
     refused(ValueError, "is no metric", metrics.image_of, augrc, 1.0, -1.0)
     refused(ValueError, "factor is 0", metrics.image_of, abstain.risk, 1.0, 0.0)
+    declare = metrics.register(title="x", value=lambda blocks, a=1: 0.0, direction="lower", source="x")
+    refused(TypeError, "other: a=2 is no option of value, or has another default", declare, other)
+    refused(TypeError, "another: b=1 is no option of value, or has another default", declare, another)
     lame = metrics.Metric(
         name="lame", title="x", function=abstain.risk, value=lambda blocks, coverage=0.5: 0.5, direction="lower",
         range=(0.0, 1.0), source="x", inference="quantile", gradient=lambda blocks, coverage=0.5: None,

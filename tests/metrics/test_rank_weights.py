@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import abstain
+from abstain.metrics._rank_weights import _harmonic_tail, _stirling_tail
 
 ESTIMATORS = ("harmonic", "log", "sele")
 SIZES = (1, 2, 5, 30, 200)
@@ -87,3 +88,14 @@ def test_weights_are_exact_at_any_rank(low, high):
     assert last_run(low, high, "harmonic") == pytest.approx(float(total / (high - low)), rel=1e-12, abs=2e-15)
     logs = math.fsum(-math.log1p(-r / (high + 1)) for r in range(1, high - low + 1))
     assert last_run(low, high, "log") == pytest.approx(logs / (high - low), rel=1e-12, abs=2e-14)  # logarithms of 1e9
+
+
+@pytest.mark.parametrize("n", [0.5, 1.5])
+def test_series_have_the_coefficients_of_their_expansions(n):
+    """In x = n + 1/2 those of ln n! and of H_n are Bernoulli polynomials at 1/2, of which each has five terms."""
+    bernoulli, x = [1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66], n + 0.5
+    at_half = [(2.0 ** (1 - 2 * k) - 1.0) * each for k, each in enumerate(bernoulli, 1)]
+    logs = sum(each / (2 * k * (2 * k - 1) * x ** (2 * k - 1)) for k, each in enumerate(at_half, 1))
+    sums = -sum(each / (2 * k * x ** (2 * k)) for k, each in enumerate(at_half, 1))
+    assert _stirling_tail(np.array([n]))[0] == pytest.approx(logs, rel=1e-13)
+    assert _harmonic_tail(np.array([n]))[0] == pytest.approx(sums, rel=1e-13)

@@ -168,6 +168,17 @@ def test_rare_errors_of_a_rare_class_count_by_the_prior():
     assert prior_threshold(loss, score, ill, prior={True: 1.0, False: 0.0}, **given) == np.inf
 
 
+@pytest.mark.parametrize(("more", "taken"), [(5e-7, True), (-5e-7, True), (2e-6, False), (-2e-6, False)])
+def test_a_prior_may_miss_one_by_a_millionth(more, taken):
+    """As written with a few digits; a class without rows may have a share of 0."""
+    given = {"risk": 0.05, "delta": 0.05, "thresholds": GRID, "prior": {True: 0.5, False: 0.5 + more, "none": 0.0}}
+    columns = rows(50, np.random.default_rng(2))
+    if taken:
+        assert prior_threshold(*columns, **given) == np.inf
+    else:
+        refused(ValueError, "sum to 1", prior_threshold, *columns, **given)
+
+
 @pytest.mark.parametrize(
     ("prior", "message"),
     [

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from abstain import choose_threshold
+from abstain.thresholds._row_warnings import _by_rounding
 
 RNG = np.random.default_rng(0)
 N = 2000
@@ -90,6 +91,22 @@ def test_groups(names, words):
     found = said(groups=np.array(names)[np.arange(N) % len(names)])
     assert words in found
     assert bool(found) == bool(words)
+
+
+@pytest.mark.parametrize(
+    ("score", "tied", "part"),
+    [
+        ([0.9, 0.7, 0.69, 0.5, 0.3], (0, 1, 2, 4), 1 / 2), ([0.9, 0.89, 0.5, 0.3, 0.29], (0, 2, 4), 2 / 3),
+        ([0.9, 0.885, 0.5, 0.4], (0, 2), 0.0), ([0.9, 0.88, 0.5, -np.inf], (0, 1, 2), 0.0), ([0.5, 0.25], (0, 1), 0.0),
+        (np.float32([0.7, 0.69999993, 0.1]).astype(float), (0, 2), 1 / 2),
+    ],
+)  # fmt: skip
+def test_how_many_tie_by_rounding(score, tied, part):
+    """Of those that tie the part that has a neighbour within one and a half steps gives how many rows lie on a step."""
+    each = np.isin(np.arange(len(score)), tied)
+    rows = -0.5 * np.log(1.0 - part)
+    wanted = 1.0 - (1.0 - np.exp(-rows)) / rows if part else 0.0
+    assert _by_rounding(np.array(score), each) == pytest.approx(wanted, rel=1e-12)
 
 
 @pytest.mark.parametrize("scale", [1.0, 100.0, -30.0])
