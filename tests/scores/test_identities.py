@@ -122,14 +122,23 @@ def test_knn_is_two_minus_two_cosines(k):
 
 @pytest.mark.parametrize("block", [1, 3, 50, 399])
 def test_knn_in_blocks_is_knn_in_one(block, monkeypatch):
-    """The running top k over blocks of queries and bank is that of all at once."""
+    """The running top k over blocks of queries and bank is that of all at once, and no block is larger."""
+    sizes, largest = [], _batch.largest
+
+    def watched(values, k, xp):
+        sizes.extend([values.shape] * (values.shape[1] > k))  # else nothing is chosen
+        return largest(values, k, xp)
+
     for name in ("knn", "nnguide"):
         score = fitted(name, neighbours=7, dtype="float64")
         whole = score.score(TEST)
         with monkeypatch.context() as patch:
             patch.setattr(_batch, "BLOCK", block)
             patch.setattr(_batch, "QUERIES", 2 * block)
+            patch.setattr(_batch, "largest", watched)
             close(score.score(TEST), whole)
+    assert max(queries for queries, _ in sizes) <= 2 * block
+    assert max(rows for _, rows in sizes) <= max(block, 14)  # two sets of 7 are merged
 
 
 def test_vim_by_its_definition():

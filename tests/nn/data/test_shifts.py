@@ -118,6 +118,9 @@ def test_hospitals_of_camelyon(camelyon, monkeypatch):
     refused(FileNotFoundError, r"patient_017.*unpack the images", lambda: data.load(str(camelyon) + ":shift"))
     table(camelyon / "metadata.csv", ["split", "where"], [("train", 1)])
     refused(ValueError, "has the columns , split, where; known are patient", data.load, str(camelyon))
+    picture(camelyon / "other" / "class2" / "0.png", 0)
+    shift = data.task("synthetic", shifted_data=[str(camelyon / "other")]).sets[-1].make()[0]
+    assert shift.labels.tolist() == [2]  # by its name, although it is the only class there
     picture(camelyon / "farm" / "cow" / "0.png", 0)
     with pytest.raises(ValueError, match="class 'cow' is not in"):
         data.task("synthetic", shifted_data=[str(camelyon / "farm")])

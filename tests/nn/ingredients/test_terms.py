@@ -67,6 +67,7 @@ def test_mixing_sets_are_kept_in_files(tmp_path):
     (file,) = folder.iterdir()
     assert file.name == "mixing-1-both-6x1x9-seed4.npy"
     assert torch.equal(first, ingredients.mixing_set(6, size=9, channels=1, seed=4))
+    assert ingredients.PixMix(3, kind="noise").with_images((1, 16, 10)).pictures.shape == (3, 1, 18, 18)
     np.save(file, 255 - first.numpy())
     assert torch.equal(255 - first, ingredients.mixing_set(6, size=9, channels=1, seed=4, cache=folder))
 

@@ -62,6 +62,14 @@ def test_rates_and_places_of_dropout():
     assert large.body[0].kernel_size == (7, 7)
 
 
+def test_a_nested_last_layer_is_found():
+    inner = torch.nn.Sequential(torch.nn.Linear(12, 6), torch.nn.ReLU(), torch.nn.Linear(6, 4))
+    model, x = torch.nn.Sequential(torch.nn.Flatten(), inner), torch.rand(5, 3, 2, 2)
+    before, network = model(x), networks.adapt(model, x)
+    assert torch.equal(network(x), before)
+    assert network.features(x).shape == (5, network.n_features) == (5, 6)
+
+
 def test_errors():
     """Unknown, too small, not square, constant channel, missing library."""
     for arguments, message in (
