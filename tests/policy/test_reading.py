@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 import abstain
@@ -149,3 +150,14 @@ def test_a_guarantee_names_what_was_drawn_and_what_it_is_about():
     ):
         said = f"over the draw of the calibration {drawn}, the mean loss of {what} is at most 0.1"
         assert statement(0.1, 0.05, Calibration(9, **known), **options) == f"with probability at least 0.95 {said}"
+
+
+def test_of_logits_and_probabilities_those_that_were_named_are_inputs():
+    """Logits where both were, or neither."""
+    gaps, z, p = np.array([1.5, -1.5, 1.0]), ["logit_0", "logit_1"], ["prob_0", "prob_1"]
+    shares = 1.0 / (1.0 + np.exp(-gaps))
+    table = {"y": [0, 1, 1], "logit_0": gaps, "logit_1": np.zeros(3), "prob_0": shares, "prob_1": 1.0 - shares}
+    both = {"logits": z, "probabilities": p}
+    for named, inputs in (({}, z), ({"probabilities": p}, p), ({"logits": z}, z), (both, z)):
+        how = score_reading(abstain.read_outputs(table, labels="y", **named))
+        assert list(how.inputs.values()) == [inputs]
