@@ -103,7 +103,10 @@ def test_bca_of_a_metric_without_gradient():
 
 def test_no_error_gives_a_bound_and_no_score_a_reason():
     """Without spread: the binomial bound; undefined on the data: NaN with the reason."""
-    assert bootstrap("augrc", np.zeros(50), range(50)).interval().method == "binomial bound"
+    for given in ({}, {"clusters": np.arange(50) // 2}):
+        drawn = bootstrap("augrc", np.zeros(50), range(50), **given).interval()
+        plain = abstain.confidence_interval("augrc", np.zeros(50), range(50), **given)
+        assert (drawn.method, drawn.high) == ("binomial bound", pytest.approx(plain.high, rel=1e-9))
     undefined = bootstrap("auroc_f", np.zeros(50), range(50), n_resamples=100).interval()
     assert np.isnan(undefined.low)
     assert "no failure to detect" in undefined.warning

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 import abstain
 from tests.inference.populations import POPULATIONS, allowance
@@ -55,6 +56,18 @@ def test_the_interval_of_a_perfect_population_holds_zero(metric, n, errors):
     assert abstain.confidence_interval(metric, loss, -np.arange(float(n))).low == 0.0
     loss[n - errors - 1], loss[n - errors] = 1.0, 0.0  # one pair is out of order, where the classes meet
     assert abstain.confidence_interval(metric, loss, -np.arange(float(n))).low < 1e-3
+
+
+@pytest.mark.parametrize("n", [1600, 2400, 4200])
+def test_an_excess_far_above_zero_needs_no_room_for_the_finite_sample(n):
+    """What the perfect ranking of these samples has above 0 is taken off, unless it is small beside the excess."""
+    rng, metric = np.random.default_rng(0), abstain.metrics.get("e_aurc")
+    loss, score = (rng.random(n) < 0.4) * 1.0, rng.random(n)
+    found = abstain.confidence_interval(metric, loss, score)
+    perfect = metric(abstain.TieBlocks.from_samples(loss, -loss * np.arange(1.0, n + 1.0)))
+    low = found.estimate * np.exp(-stats.t.ppf(0.975, found.df) * found.standard_error / found.estimate)
+    assert (600.0 < found.estimate * n < 1000.0) == (n == 2400)
+    assert found.low == pytest.approx(low - perfect * (found.estimate * n <= 1000.0), rel=1e-9)
 
 
 @pytest.mark.parametrize(("metric", "most"), [("aurc", 1.0), ("augrc", 0.5)])
