@@ -114,6 +114,7 @@ def test_few_errors_cannot_show_it(gate):
     [
         ("--gate augrc", "has no limit"),
         ("--gate augrc>=0.1", "lower is better: write <="),
+        ("--gate agurc<=1", "is not known; did you mean"),
         ("--against main.json", "--against and --margin belong together"),
         ("--summary s.md", "that of a gate"),
         ("--gate augrc<=1 --summary main.csv", "input"),
