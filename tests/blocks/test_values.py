@@ -97,6 +97,20 @@ def test_the_random_reference_holds_everything_in_one_block(problem):
     table = problem.table()
     assert (table.constant.total_weight, table.constant.total_loss) == (table.total_weight, table.total_loss)
     assert (table.constant.n, table.constant.largest_tie) == (table.n, table.n)
+    for other in (table.constant, *([table.oracle] if table.binary else [])):
+        assert (other.binary, other.frequencies) == (table.binary, table.frequencies)
+
+
+def test_what_is_given_back_is_computed_again_and_what_is_asked_for_once_is_kept():
+    table = TieBlocks.from_samples([0, 1, 1], [0.9, 0.5, 0.5])
+    names = ("selective_risk", "cumulative_weight", "cumulative_loss")
+    before = [getattr(table, name).tolist() for name in names]
+    table._let_go(sums=False)
+    assert [name in table.__dict__ for name in names] == [False, True, True]
+    assert (table.once("a", lambda: 1), table.once("a", lambda: 2), table.once("b", lambda: 3)) == (1, 1, 3)
+    table._let_go()
+    assert not any(name in table.__dict__ for name in names)
+    assert [getattr(table, name).tolist() for name in names] == before
 
 
 def test_a_table_is_never_changed():

@@ -5,10 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.optimize import brentq
 from scipy.special import expit, logit
 
 import abstain
 from abstain import inference, metrics
+from abstain.inference._rests_on import Units
 
 
 def test_one_error_is_no_worse_than_the_worst_ranking_at_the_largest_rate():
@@ -240,3 +242,18 @@ def test_a_part_stands_out_by_fishers_exact_test():
         assert tails[part] == pytest.approx(tails.min(), rel=1e-9)
     assert inference.stands_out([0, 0, 0], [4, 9, 2]) == (0, 1.0)
     assert inference.stands_out([2, 9], [2, 9])[0] == 0
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.05, 1e-6])
+def test_the_largest_share_that_may_be_wrong_is_the_root_of_its_equation(alpha):
+    """Each unit of the share w is right with min(c / w, 1); all are with the probability alpha."""
+    rng = np.random.default_rng(3)
+    amounts, times = rng.exponential(size=9) * (np.arange(9) % 4 > 0), rng.integers(1, 4, 9).astype(float)
+    kept = amounts > 0.0
+    share, often = (amounts / (amounts @ times))[kept], times[kept]
+
+    def lacking(log):
+        return often @ np.minimum(log - np.log(share), 0.0) - np.log(alpha)
+
+    right = np.minimum(np.exp(brentq(lacking, -40.0, 0.0, xtol=1e-13)) / share, 1.0)
+    assert Units(amounts, times, "rows").most_wrong(alpha) == pytest.approx(often @ (share * (1.0 - right)), rel=1e-9)

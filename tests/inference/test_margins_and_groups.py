@@ -113,6 +113,30 @@ def test_models_that_were_never_seen_to_differ_may_differ_in_errors():
     assert abstain.compare(wrong, scores, "risk").differences[0].high == 0.0
 
 
+@pytest.mark.parametrize("unit", [None, np.arange(400) // 4])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_noise_in_a_score_does_not_show_that_no_row_differs(unit, sign):
+    """The room for rows or clusters that differ stays, until what is seen to differ does more than one row could."""
+    wrong, good, _ = two_scores(400, 0.2, 5)
+    noise, given = sign * np.random.default_rng(3).normal(size=400), {"margin": 0.004, "clusters": unit}
+    row = non_inferiority(wrong, {"new": good, "old": good}, **given).high / -np.log(0.05)
+    for size, roomy in ((1e-3, True), (1.0, False)):
+        scores = {"new": good + size * noise, "old": good}
+        found, each = (
+            non_inferiority(wrong, scores, **given),
+            abstain.compare(wrong, scores, clusters=unit).differences[0],
+        )
+        assert ["the two hardly differ" in str(one.warning) for one in (found, each)] == [roomy, roomy]
+        if roomy:
+            reach, least = -np.log(0.05) * row, 0.004 - np.array([found.difference, abs(found.difference)])
+            assert (found.low, found.high) == pytest.approx(
+                (found.difference - reach, found.difference + reach), rel=0.02
+            )
+            assert each.high - each.difference == pytest.approx(-np.log(0.025) * row, rel=0.02)
+            both = non_inferiority(wrong, scores, claim="equivalent", **given)
+            assert (found.p_value, both.p_value) == pytest.approx(tuple(np.exp(-least / row)), rel=0.1)
+
+
 def test_few_rows_that_all_move_up_have_a_p_value_and_no_interval():
     """Fewer than ten, by their effective number; of clusters there is no claim either, and rows have its limits."""
     wrong, good, _ = two_scores(400, 0.2, 5)
