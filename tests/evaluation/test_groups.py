@@ -135,3 +135,19 @@ def test_metrics_that_lack_an_interval_for_one_reason_share_a_line(names):
     every = [f"{each.label} of {each.score}" for each in found.measurements]
     shown = every if len(names) == 1 else [*every[:4]]
     assert line.startswith(f"no interval of {', '.join(shown)}" + (" and 6 more: " if len(names) > 1 else ": "))
+
+
+def test_a_group_where_nothing_counts_is_undefined_and_spoils_nothing():
+    columns = {"loss": [0, 1, 1, 0], "confidence": [0.9, 0.8, 0.7, 0.6], "groups": {"site": list("aabc")}}
+    result = abstain.evaluate(abstain.Outputs(**columns, sample_weight=[1, 1, 1, 0]), metrics="risk", groups="site")
+    assert [result.value("risk", group=f"site = {name}") for name in "ab"] == [0.5, 1.0]
+    empty = result.measurements[-1]
+    assert np.isnan(empty.value)
+    assert empty.reason == "no sample of the group has a score and a positive weight"
+    refused(KeyError, "no sample of it has a score and a weight", result.curve, "confidence", "site = c")
+    for column, how in (
+        ("confidence", r"; for several scores .* scores=\['a'\]"),
+        ("sample_weight", "; give an array"),
+    ):
+        message = f"{column} must be one column, got a dict{how}"
+        refused(TypeError, message, abstain.evaluate, loss=LOSS, **{column: {"a": SCORE}})

@@ -1,6 +1,7 @@
 """Scores of repeated passes are judged by the predictions of the passes, in every function and command."""
 
 import numpy as np
+import polars as pl
 import pytest
 
 import abstain
@@ -63,3 +64,44 @@ def test_a_planned_comparison_puts_the_better_first(first, metric):
             alone = abstain.pool.estimate(parsed, sample, 0.95, "pool", "random")
             assert (row["estimate"], row["low"], row["high"]) == (alone.value, alone.low, alone.high)
             assert row["standard_error"] == row["error_test"] == alone.variance**0.5
+
+
+N = np.arange(120)
+ONE, OTHER = (7 * N) % 120 / 120, (11 * N) % 120 / 120
+FRAME = pl.DataFrame({"loss": (N % 6 == 1) * 1.0, "a": ONE, "b": OTHER, "w": N % 3 * 1.0})
+APART = FRAME.with_columns(a=np.where(N == 5, np.nan, ONE), b=np.where(N == 3, np.nan, OTHER))
+
+
+@pytest.mark.parametrize(
+    ("source", "names", "options", "compared"),
+    [
+        (FRAME, ["a"], {}, False),
+        (FRAME, ["a", "b"], {}, True),
+        (FRAME.lazy(), ["a", "b"], {}, True),
+        (FRAME.with_columns(pl.col("a", "b").round(1)).lazy(), ["a", "b"], {}, False),  # rows of counts
+        (FRAME.with_columns(b=np.where(N == 3, np.nan, OTHER)), ["a", "b"], {"nan_policy": "drop"}, False),
+        (APART, ["a", "b"], {"nan_policy": "drop"}, False),
+        (FRAME.with_columns(b=np.where(N == 3, np.nan, OTHER)), ["a", "b"], {"nan_policy": "reject"}, True),
+    ],
+)
+def test_scores_are_tested_against_each_other_where_rows_are_known(source, names, options, compared):
+    """The comparison of the verdict is that of the columns."""
+    found = abstain.evaluate(source, names, ["risk"], loss="loss", **options).judged.comparison
+    assert (found is not None) == compared
+    if found is not None and not options:
+        direct = abstain.compare(FRAME["loss"], {"a": ONE, "b": OTHER}, found.metric)
+        assert found.differences[0].standard_error == pytest.approx(direct.differences[0].standard_error)
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("weight", [None, "w"])
+@pytest.mark.parametrize(("value", "at"), [(0.5, 0), (0.5, 1), (1.0, 1)])
+def test_provenance_counts_every_row(lazy, weight, value, at):
+    """Rows, mean loss and whether it is 0/1; in a scan rows of weight zero do not decide that."""
+    frame = FRAME.with_columns(loss=np.where(at == N % 3, value, FRAME["loss"]))
+    found = abstain.evaluate(frame.lazy() if lazy else frame, "a", "risk", loss="loss", sample_weight=weight).provenance
+    weights = frame["w"] if weight else np.ones(120)
+    binary = value == 1.0 or bool(lazy and weight and at == 0)
+    told = [found[name] for name in ("n", "binary_loss", "weighted")]
+    assert told == [120, binary, weight is not None]
+    assert found["mean_loss"] == pytest.approx(np.average(frame["loss"], weights=weights))

@@ -229,3 +229,8 @@ def test_no_order_is_better_than_by_chance(tmp_path):
     for predicted, number in ((0 * labels + 2, 0), (spread[0], 1), (spread[1], 0)):
         notes = read(tmp_path, {"y_true": labels, "y_pred": predicted})
         assert [("but 0.556 if" in note) for note in notes] == [True] * number
+    columns = {"y_true": labels, "y_pred": spread[0], "loss": 0.5 * (labels != spread[0])}
+    assert read(tmp_path, columns, loss="loss") == []
+    for k, number in ((1000, 1), (1001, 0)):
+        n = np.arange(10 * k)
+        assert len(read(tmp_path, {"y_true": n % k, "y_pred": (n + 1) % k})) == number

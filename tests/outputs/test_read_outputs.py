@@ -229,3 +229,40 @@ def test_series_of_pandas_are_columns():
         series = {key: pd.Series(column, index=np.arange(40)[::-1]) for key, column in columns.items()}
         found, expected = (abstain.evaluate(**each, **told).value("aurc") for each in (series, columns))
         assert found == expected
+
+
+P = np.random.default_rng(0).random(40)
+SURE = (P > 0.5) * 1
+TURNED = {"prob": P, "y": 1 - SURE, "pred": 1 - SURE}
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "message"),
+    [
+        ({"prob": P}, {"unlabelled": True}, "'prob' may be the probability of the second of two classes or the conf"),
+        ({"prob": P, "pred": 0 * SURE}, {"unlabelled": True}, "of the second of two classes or the confidence in the"),
+        ({"prob": P, "pred": 0 * SURE, "y": 0 * SURE}, {}, None),
+        ({"prob": P, "pred": np.arange(40) % 3}, {"unlabelled": True}, None),
+        (
+            {"prob": P, "pred": SURE},
+            {"unlabelled": True},
+            "of class 1 .*the prediction is 1 exactly where it is 0.5",
+        ),
+        (TURNED, {}, "the probability of class 1 or the confidence in the prediction; give positive_prob"),
+        (TURNED | {"prob": P - 0.5}, {}, r"leaves \[0, 1\], as the decision value"),
+        (TURNED | {"prob": P + 0.5}, {}, r"leaves \[0, 1\], as the decision value"),
+        (TURNED | {"s": P}, {"scores": ["s"]}, None),
+        ({"label": 0 * SURE, "net": np.ones((40, 1))}, {}, "nothing predicts a class"),
+        ({"label": 0 * SURE, "net": np.full((40, 2, 1), 0.5)}, {}, "nothing predicts a class"),
+        ({"label": [], "net": np.ones((0, 2))}, {}, "nothing predicts a class"),
+    ],
+)
+def test_a_probability_of_two_classes_or_a_confidence(columns, options, message):
+    """Refused where it may be either; a confidence where the classes are not two, and unused where others are named."""
+    if message is not None:
+        with pytest.raises(ValueError, match=message):
+            read_outputs(columns, **options)
+        return
+    found = read_outputs(columns, **options)
+    assert (found.confidence is None) == ("s" in columns)
+    assert found.reading.notes == (("not used: `prob`",) if "s" in columns else ())
