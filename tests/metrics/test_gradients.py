@@ -12,6 +12,7 @@ from abstain import TieBlocks, UnmetNeed, metrics
 from abstain._checks import Undefined
 from tests.metrics._problems import TAME, families, problems_for, table
 from tests.metrics.references_values import CASES as ALL_CASES
+from tests.refusal import refused
 
 #: Nothing is accepted there, almost surely.
 EMPTY = [{"coverage": 0.0}, {"threshold": np.inf}]
@@ -85,8 +86,17 @@ def test_no_gradient_is_made_up():
         (metrics.get("selective_risk", threshold=2.0), [0, 1, 0], Undefined, "nothing is accepted"),
     ):
         blocks = TieBlocks.from_samples(loss, [0.9, 0.8, 0.7], oracle=True)
-        with pytest.raises(error, match=message):
-            metric.gradient_of(blocks)
+        refused(error, message, metric.gradient_of, blocks)
+
+
+def test_gradients_where_nothing_or_all_is_wrong():
+    """The optimum of flawless rows moves with none of them; of rows that are all wrong it has no derivative."""
+    right, wrong = (TieBlocks.from_samples(3 * [loss], [0.9, 0.8, 0.7]) for loss in (0.0, 1.0))
+    own, excess = (metrics.get(name).gradient_of(right) for name in ("augrc", "e_augrc"))
+    assert np.array_equal(np.broadcast_to(excess.loss, 3), own.loss)
+    for name in ("e_aurc", "e_augrc"):
+        refused(Undefined, "every loss is 1, where the optimum has no derivative", metrics.get(name).gradient_of, wrong)
+    assert not np.any([metrics.get("f1_auc").gradient_of(wrong).weight, metrics.get("f1_auc").gradient_of(wrong).loss])
 
 
 def test_rejecting_all_ignores_infinite_scores():

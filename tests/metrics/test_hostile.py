@@ -97,6 +97,13 @@ def test_more_than_rounding_is_refused(score):
     refused(ValueError, r"probabilities is outside \[0, 1\]", abstain.nll, [0], [[score, 1.0 - score]])
 
 
+def test_sure_and_right_costs_no_less_than_nothing():
+    """Squares and logarithms that rounding makes negative are 0."""
+    sure = 1.0 - 1e-8 * np.random.default_rng(0).random(200)
+    assert min(abstain.brier_score([0], [[p, 1.0 - p]]) for p in sure) == 0.0
+    assert abstain.nll([0], [[1.0000005, 0.0]]) == 0.0
+
+
 def test_what_was_clipped_is_said():
     """By ``evaluate``, where a metric reads the values and not only their order."""
     columns = {"loss": [0, 1, 0, 1], "confidence": [1.0000001, 0.5, 0.7, 0.8]}

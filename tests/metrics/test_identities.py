@@ -128,6 +128,22 @@ def test_forms_of_sums_are_the_metrics(problem):
         assert np.isnan([metrics.get(name).from_sums.formula(wrong) for name in ("naurc", "naugrc")]).all()
 
 
+@pytest.mark.parametrize("weight", [None, RNG.integers(1, 4, 9), RNG.random(9)])
+def test_tables_of_many_blocks_are_summed_in_parts(weight, monkeypatch):
+    """Where the memory counts, areas and their gradients are those of small tables."""
+
+    def found():
+        blocks = abstain.TieBlocks.from_samples([0, 1, 0, 0, 1, 0, 1, 1, 0], np.arange(9.0), weight)
+        each = [metrics.get(name) for name in ("aurc", "augrc", "e_aurc", "naugrc")]
+        slopes = [column for metric in each for column in metric.gradient_of(blocks).part(slice(None))]
+        return [*(metric(blocks) for metric in each), *np.concatenate(slopes)]
+
+    usual = found()
+    for name in ("_area.ROOM", "_area.KEPT", "_augrc.KEPT"):
+        monkeypatch.setattr(f"abstain.metrics.{name}", 3)
+    assert found() == near(usual)
+
+
 @pytest.mark.parametrize("factor", [3.0, -3.0])
 def test_an_image_goes_both_ways(factor):
     """Values, ends in their order, what is not attained, and back; a metric whose image would be nothing is refused."""

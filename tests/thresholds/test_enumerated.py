@@ -154,6 +154,11 @@ def test_a_certificate_says_what_its_rows_show():
         else:
             auroc = abstain.confidence_interval("auroc_f", loss, score)
             assert found.ranking == pytest.approx((auroc.estimate, auroc.low, auroc.high))
+    n, delta = np.arange(200), {"risk": 0.1, "delta": 0.05}
+    for wrong, score in ((n == 0, n), (n > -1, n), (n == 9, np.where(n == 4, -np.inf, n))):  # all accepted, all wrong
+        assert abstain.choose_threshold(wrong, score, **delta).ranking is None
+    for few, words in ((28, "28 calibration rows are too few: even without an error 29"), (29, "no threshold passed")):
+        assert words in abstain.choose_threshold(n[:few] == 9, n[:few], **delta).reason
     equal = abstain.choose_threshold(np.arange(50) % 2.0, np.ones(50), risk=0.1, delta=0.05)
     assert (equal.ranking, equal.least, equal.useless) == ((0.5, 0.5, 0.5), (29, 0.5), True)
 
@@ -222,13 +227,14 @@ def test_a_band_is_pinned_at_ranks_and_bounded_between(graded, digits):
 
 
 @pytest.mark.parametrize("graded", [False, True])
-def test_what_is_certified_instead_is_at_twelve_ranks(graded):
+@pytest.mark.parametrize("n", [200, 12])
+def test_what_is_certified_instead_is_at_twelve_ranks(n, graded):
     """The least limit of all, and the largest coverage within one and a half, two and four times that."""
     rng = np.random.default_rng(5)
-    score = np.round(rng.random(200), 2)
-    loss = (rng.random(200) < 0.5 * (1.0 - score)) * (2.0 if graded else 1.0)
+    score = np.round(rng.random(n), 2)
+    loss = (rng.random(n) < 0.5 * (1.0 - score)) * (2.0 if graded else 1.0)
     found = abstain.choose_threshold(loss, score, risk=0.002, delta=0.05, **({"max_loss": 2.0} if graded else {}))
-    rank = sorted({round(each) for each in np.geomspace(20, 200, 12)})
+    rank = sorted({round(each) for each in np.geomspace(min(20, n), n, 12)})
     falling = np.append(np.sort(score)[::-1], -np.inf)
     kept = [score > falling[r] for r in rank]
     upper = [upper_limit(loss[rows], 0.05 / len(rank), graded) for rows in kept]
@@ -236,6 +242,9 @@ def test_what_is_certified_instead_is_at_twelve_ranks(graded):
     assert [one.risk for one in found.attained] == pytest.approx([upper[k] for k in wanted], rel=1e-6)
     assert [one.coverage for one in found.attained] == pytest.approx([kept[k].mean() for k in wanted])
     assert [one.threshold for one in found.attained] == [np.nextafter(falling[rank[k]], np.inf) for k in wanted]
+    assert [one.everything for one in found.attained] == [rank[k] == n for k in wanted]
+    assert [one.printed == "all that have a score" for one in found.attained] == [rank[k] == n for k in wanted]
+    assert abstain.choose_threshold(np.ones(n), score, risk=0.1, delta=0.05).attained == ()
 
 
 @pytest.mark.parametrize("errors", [(0, 4, 30), (1, 6, 30), (0, 0, 12)])

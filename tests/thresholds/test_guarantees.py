@@ -197,8 +197,21 @@ def test_a_certificate_on_rows_of_a_selection_warns():
     chosen = abstain.select({name: (loss, score) for name, score in scores.items()}, ["augrc"])
     score = scores[chosen.chosen]
     for rows in (slice(None), slice(100, 400)):
-        with pytest.warns(ReusedSelectionWarning, match="certify on others, or use choose_among"):
+        with pytest.warns(ReusedSelectionWarning, match=r"^100 % of these .*certify on others, or use choose_among"):
             abstain.choose_threshold(loss[rows], score[rows], risk=0.2, delta=DELTA)
+    for fresh, words in ((400, "20 % of these rows"), (405, None)):  # a fifth of these rows, not of those
+        mixed = np.r_[loss[:100], rng.random(fresh) < 0.05], np.r_[score[:100], rng.random(fresh)]
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            abstain.choose_threshold(*mixed, risk=0.2, delta=DELTA)
+        assert [words in str(each.message) for each in caught] == ([] if words is None else [True])
+    for times, known in ((2, True), (3, False)):  # different rows are half of all at least
+        coarse = np.zeros(500), np.arange(500) // times + 0.0
+        remember_selection(*coarse)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            abstain.choose_threshold(*coarse, risk=0.2, delta=DELTA)
+        assert any(each.category is ReusedSelectionWarning for each in caught) == known
     abstain.choose_threshold(rng.random(500) < 0.05, rng.random(500), risk=0.2, delta=DELTA)
     remember_selection(rng.random(3000) < 0.2, np.round(rng.random(3000), 2))  # which look alike in any two samples
     abstain.choose_threshold(rng.random(3000) < 0.2, np.round(rng.random(3000), 2), risk=0.3, delta=DELTA)

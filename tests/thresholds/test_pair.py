@@ -44,6 +44,8 @@ def test_the_guarantee_names_its_population(options):
     assert np.average(loss[accepted], weights=weight[accepted]) <= 0.1
     drawn = choose_pair(*rows(0)[:3], risk=0.1, delta=0.1, is_ood=rows(0)[3], rng=0)
     assert "of ID and OOD rows as they were drawn (15.6 % OOD)" in drawn.guarantee().statement
+    inside = choose_pair(*rows(0)[:3], risk=0.3, delta=0.1, is_ood=np.zeros(N), rng=0)
+    assert "both scores accept, of ID rows, is at most 0.3" in inside.guarantee().statement
 
 
 def test_every_form_of_the_policy_decides_alike(tmp_path):
