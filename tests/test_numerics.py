@@ -44,6 +44,7 @@ def test_ones_are_those_of_numpy_and_take_no_memory(n):
     assert not one.flags.writeable
     for column in (values, values[::-1]):
         assert inner(one, column) == inner(np.ones(n), column)
+        assert inner(third, column) == inner(np.ones(n) / 3.0, column)
     np.testing.assert_array_equal(third, np.ones(n) / 3.0)
     np.testing.assert_array_equal(mapped(values, np.exp), np.exp(values))
 

@@ -19,9 +19,14 @@ LLAMA = "99891d3b69f72b87c66dd4b865b868a594f4bd92ab5b3ebb988468f38692678f"
 
 @pytest.mark.parametrize(
     ("name", "n", "errors", "fingerprint"),
-    [("cifar10_vgg16", 10_000, 641, CIFAR), ("llama3_70b_mmlu", 6000, 1480, LLAMA), ("digits_logreg", 899, 35, None),
-     ("cifar10_votes", 12_000, 464, None), ("fashion_mnist_id", 1000, 43, None)],
-)  # fmt: skip
+    [
+        ("cifar10_vgg16", 10_000, 641, CIFAR),
+        ("llama3_70b_mmlu", 6000, 1480, LLAMA),
+        ("digits_logreg", 899, 35, None),
+        ("cifar10_votes", 12_000, 464, None),
+        ("fashion_mnist_id", 1000, 43, None),
+    ],
+)
 def test_sets_are_complete_and_unchanged(name, n, errors, fingerprint):
     """Rows, errors and, of those that papers use, the hash."""
     outputs = datasets.load(name)
