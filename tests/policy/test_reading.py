@@ -33,6 +33,9 @@ def test_labelled_rows_are_read_as_at_calibration_but_for_what_is_given():
     for given in ({}, {"labels": "y", "predictions": "said"}, {"labels": "y"}, {"groups": "g"}, {"correct": "right"}):
         kept = given if {"labels", "correct"} & set(given) else {"loss": "wrong", **given}
         assert policy.columns(**given) == {"uncertainty": "entropy", **kept}
+    binary = FOUND.policy(score="msp", probabilities="p")
+    for name, told in (("p", None), ("q", "q")):  # its own column needs not be named again
+        assert binary.columns(positive_probability=name) == {"probabilities": ["p"], "positive_probability": told}
 
 
 @pytest.mark.parametrize("name", ["score", "inputs", "temperature", "uncertainty", "threshold"])

@@ -234,3 +234,5 @@ def test_one_row_without_a_label_may_be_anything():
         entry = evaluated(plan, "risk", loss, score).measurements[0]
         seen = loss[plan.stage > 0].sum()
         assert (entry.low, entry.high) == pytest.approx((seen / 40, (seen + left) / 40))
+    plan = abstain.plan_labels(score, n=36, seed=0)
+    assert evaluated(plan, "risk", loss, score).measurements[0].high < (loss[plan.planned].sum() + 4) / 40

@@ -9,7 +9,7 @@ from scipy.stats import beta, gamma, norm, t
 
 import abstain
 from abstain.pool import Sample
-from abstain.pool._interval import _estimate, estimate
+from abstain.pool._interval import _around, _estimate, estimate
 from abstain.pool._pool import Pool, fit
 from tests.pool.test_estimate import SCORE, evaluated, labelled
 
@@ -37,6 +37,20 @@ def test_the_risk_model_is_at_the_posterior_mode(share):
 
     best = minimize(minus_log_posterior, np.zeros(3), tol=1e-12).x
     assert fit(x, loss, weight) == pytest.approx(best, abs=1e-4)
+
+
+@pytest.mark.parametrize(("tied", "above", "moved"), [(50, 4, True), (49, 4, False), (50, 5, False)])
+def test_beside_a_tie_of_half_of_the_rows_none_may_be_wrong_or_as_many_as_labels_miss(tied, above, moved):
+    """Where fewer than five labels lie there."""
+    pool, chosen = Pool.of(np.r_[np.linspace(3.0, 2.0, 100 - tied), np.ones(tied)]), abstain.metrics.get("auroc_f")
+    rows = np.r_[:above, 100 - tied : 120 - tied - above]
+    sample = Sample(pool, rows, np.arange(20) % 2.0, np.zeros(20, int), np.full(20, 0.2), np.ones(100, bool), (20,))
+    wanted = []
+    for errors in (0.0, -np.log(0.025) * 5.0) if moved else ():
+        loss = sample.estimated.loss.copy()
+        loss[:-1] = errors / (100 - tied)
+        wanted.append(chosen(pool.table(loss)))
+    assert _around(chosen, sample, 0.95) == pytest.approx(wanted)
 
 
 SCORES = [9, 7, 7, 6, 4, 4, 4, 1]
