@@ -181,7 +181,7 @@ def test_a_later_setting_leaves_finished_runs_finished(task, tiny, tmp_path):
 def test_dropout_of_the_frozen_network_while_the_branch_is_trained(dropped, task, tiny, tmp_path):
     """On in that stage where the recipe says so, as in FD-Shifts; never in the last stage; batch norm stands still."""
     change = [] if dropped else ["stage.confidence.body_dropout=false"]
-    recipe = tiny("confidnet", "network.name=vgg13bn", "network.dropout=true", *change)
+    recipe = tiny("confidnet", "network.name=vgg13bn", "network.dropout=true", "copy.rate=0.01", *change)
     assert {stage.clip for stage in recipe.stage.values()} == {1.0}
     seen = []
 
@@ -194,3 +194,7 @@ def test_dropout_of_the_frozen_network_while_the_branch_is_trained(dropped, task
     train.fit(recipe, task, tmp_path, callbacks=[Look()], **QUIET)
     stages = [seen[0], seen[len(seen) // 2], seen[-1]]
     assert stages == [[{True}, {True}], [{dropped}, {False}], [{False}, {False}]]
+    kept = torch.load(tmp_path / "confidnet/seed0/weights.pt", weights_only=True)
+    moved = [key for key in kept if key.startswith("body.") and not torch.equal(kept[key], kept[f"network.{key}"])]
+    assert moved  # the copy has learnt; its statistics stay those of the network
+    assert not any("running" in key for key in moved)
