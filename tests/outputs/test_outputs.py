@@ -148,3 +148,11 @@ def test_what_follows_from_the_columns():
     assert (Outputs(loss=[0.5]).n_classes, Outputs(labels=[0, 4], predictions=[1, 2]).n_classes) == (None, 5)
     signed = Outputs(labels=[-1, 1, 1], logits=[[2.0, 0.0], [0.0, 2.0], [2.0, 0.0]])
     assert (signed.error.tolist(), signed.class_names) == ([0.0, 0.0, 1.0], ("-1", "1"))
+
+
+@pytest.mark.parametrize("logits", [np.eye(3), [[0.7, 0.3], [0.2, 0.9]], [[-0.2, 0.6, 0.6]], [[0.5, 0.5], [0, 3]]])
+def test_logits_that_are_no_probabilities_pass_in_silence(logits):
+    """Votes, sums of another size, and what leaves [0, 1]."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Outputs(labels=np.zeros(len(logits)), logits=logits)

@@ -7,6 +7,7 @@ import abstain
 
 SURE = [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]
 NAN = float("nan")
+RIGHT = {"correct": [1, 0, 1, 1, 0, 0]}
 
 
 def written(path, **columns):
@@ -67,6 +68,8 @@ def test_states_and_losses(tmp_path, words, states, losses, unscored):
         ({"loss": [0, 1, "", 1, "", 0]}, "is missing in 2 rows .first: data row 3.; give unscored='wrong'"),
         ({"loss": [0, 1, "", 1, 0, 0]}, "is missing in 1 row .first: data row 3.; give unscored='wrong'"),
         ({"quality": [0, 1, 0.5, 1.5, 0, 1]}, r"quality\[3\] = 1.5 is outside \[0, 1\]"),
+        (RIGHT | {"answer": ["Rome"] * 6, "abstained": "answer"}, "abstained.*'Rome'"),
+        (RIGHT | {"should": ["yes", "maybe"] * 3, "should_abstain": "should"}, "should_abstain.*'maybe'"),
         ({"correct": ["refused"] * 6}, "no row is judged: all are abstained or unscored"),
     ],
 )
