@@ -32,7 +32,9 @@ def test_each_score_is_judged_by_its_own_predictions():
         assert result.value("accuracy", score=score) == pytest.approx(1.0 - loss.mean(), rel=1e-12)
         assert result.value("augrc", score=score) == abstain.augrc(loss, column)
     assert result.value("nll", score="pass_msp") == pytest.approx(abstain.nll(OUTPUTS.labels, MEAN), rel=1e-12)
-    assert sum("judged by the predictions of its passes" in note for note in result.notes()) == 2
+    said = [note for note in result.notes() if "judged by the predictions of its passes" in note]
+    for loss, note in zip((WRONG, votes), said, strict=True):
+        assert f"of which {int((loss != OUTPUTS.error).sum())} are right where the others are wrong" in note
 
 
 @pytest.mark.parametrize("first", ["good", "bad"])
@@ -105,3 +107,20 @@ def test_provenance_counts_every_row(lazy, weight, value, at):
     told = [found[name] for name in ("n", "binary_loss", "weighted")]
     assert told == [120, binary, weight is not None]
     assert found["mean_loss"] == pytest.approx(np.average(frame["loss"], weights=weights))
+
+
+@pytest.mark.parametrize("options", [{}, {"metrics": ["accuracy"]}, {"groups": ["site"]}, {"scores": ["msp"]}])
+def test_verdicts_without_a_confidence_are_still_counted(options):
+    """Where nothing else was asked for, a note says what is missing; else it is refused."""
+    columns, message = {"correct": [1, 0, 1, 0], "site": list("aabb")}, "these outputs have no confidence"
+    if options:
+        with pytest.raises((abstain.UnmetNeed, ValueError), match=f"{message}|msp needs"):
+            abstain.evaluate(columns, **options)
+        return
+    found = abstain.evaluate(columns)
+    notes = [note for note in found.notes() if note.startswith(f"nothing is said about rejecting answers: {message}")]
+    assert (len(notes), found.scores, found.provenance.mean_loss) == (1, [], 0.5)
+    with pytest.raises(KeyError, match=message):
+        found.curve()
+    plain = abstain.evaluate(columns | {"confidence": [0.9, 0.8, 0.7, 0.6]})
+    assert not any("nothing is said about" in note for note in plain.notes())
