@@ -195,6 +195,7 @@ def test_labels_at_random_say_what_a_uniform_plan_says():
         known[plan.planned[:errors]] = 1.0
         one = abstain.evaluate(loss=known, confidence=SCORE, plan=plan, metrics=list(LINEAR))
         two = abstain.evaluate(loss=known, confidence=SCORE, labelled="at random", metrics=list(LINEAR))
+        assert bool(one.provenance["few_labels"]["one_more_error"]) == (errors < 5)
         for each, same in zip(one.measurements, two.measurements, strict=True):
             assert (each.value, each.low, each.high) == pytest.approx((same.value, same.low, same.high), rel=1e-12)
             few = min(errors, 100 - errors)

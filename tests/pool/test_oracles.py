@@ -1,6 +1,7 @@
 """Few labels against design formulas in rationals, printed tables, a general optimiser and known ends."""
 
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from scipy.stats import beta, gamma, norm, t
 
 import abstain
 from abstain.pool import Sample
-from abstain.pool._interval import _around, _estimate, estimate
+from abstain.pool._interval import _around, _estimate, _light, estimate
 from abstain.pool._pool import Pool, fit
 from tests.pool.test_estimate import SCORE, evaluated, labelled
 
@@ -51,6 +52,25 @@ def test_beside_a_tie_of_half_of_the_rows_none_may_be_wrong_or_as_many_as_labels
         loss[:-1] = errors / (100 - tied)
         wanted.append(chosen(pool.table(loss)))
     assert _around(chosen, sample, 0.95) == pytest.approx(wanted)
+
+
+LIGHT = [
+    (4, 0, True, "only 4 errors are among the 20"),
+    (16, 0, False, "only 4 right predictions are among the 20"),
+    (5, 4, True, "only 4 of 20 labelled rows contradict the judge"),
+    (5, 5, True, "None"),
+    (15, 0, False, "None"),
+]
+
+
+@pytest.mark.parametrize(("errors", "against", "judge", "said"), LIGHT)
+def test_what_is_light_is_said(errors, against, judge, said):
+    """Fewer than five errors, right predictions, or rows against a judge."""
+    loss = (np.arange(20) < errors) * 1.0
+    risk = np.where(np.arange(20) < against, 1.0 - loss, loss)
+    pool = SimpleNamespace(judge=loss if judge else None)
+    sample = SimpleNamespace(errors=float(errors), n=20, loss=loss, risk=risk, rows=np.arange(20), pool=pool)
+    assert str(_light(sample)).startswith(said)
 
 
 SCORES = [9, 7, 7, 6, 4, 4, 4, 1]
