@@ -11,6 +11,7 @@ from tests.cli.conftest import COLUMNS
 from tests.command import csv
 
 JSON = '{"y": 0, "yhat": 0, "conf": 0.5}\n'
+NAMES = ", ".join(COLUMNS)  # twelve, of which all are named
 NOT_PREDICTED = "nothing predicts a class; give --logits, --probabilities, --predictions, --positive-probability or"
 
 
@@ -35,7 +36,10 @@ def refused(done, *parts):
         ("preds.csv --groups z*", "no column matches --groups 'z*'"),
         ("preds.csv --probabilities q_*", "no column matches --probabilities 'q_*'; columns: y, yhat"),
         ("preds.csv --scores vage", "'vage' is neither a score nor a column; did you mean 'vague'"),
-        ("preds.csv --scores zzzzzz", "'zzzzzz' is neither a score nor a column; columns: y, yhat, conf, votes"),
+        (
+            "preds.csv --scores zzzzzz",
+            f"'zzzzzz' is neither a score nor a column; columns: {NAMES}; see 'abstain scores'",
+        ),
         ("preds.csv --resamples 1", "--resamples must be a whole number >= 2, got 1"),
         ("preds.csv --resamples 1000000000", "'--resamples': 1000000000 is not in the range"),
         ("preds.csv --level 95", "level must lie in [0, 1], got 95.0; give a fraction, not per cent"),

@@ -107,7 +107,9 @@ def test_lists_and_help(do, typed):
         assert "\\b" not in done.out
     if typed in ("metrics", "scores"):
         names = getattr(abstain, typed).names()
-        assert set(names) <= set(do(typed).out.split())
+        table = do(typed).out
+        assert set(names) <= set(table.split())
+        assert ("needs" in table.splitlines()[0], "source" in table.splitlines()[0]) == (True, False)
         entries = do(f"{typed} --json").json
         assert [entry["name"] for entry in entries] == names
         assert all(isinstance(value, str) and value for entry in entries for value in entry.values())

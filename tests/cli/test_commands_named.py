@@ -28,6 +28,12 @@ def test_what_joint_says_of_a_second_score(do):
     assert re.search(r"not tested, which takes \d+ permutations", few)
     told = do("joint known.csv ood.csv --permutations 0").err
     assert "not evaluated, though all files hold it: nearness (--scores NAME, high = known)" in told
+    for count, more in ((2, ""), (3, " and 1 more")):
+        for name in ("known", "ood"):
+            others = {f"s{k}": pl.col("nearness") for k in range(count)}
+            pl.read_csv(f"{name}.csv").with_columns(**others).write_csv(f"many_{name}.csv")
+        told = do("joint many_known.csv many_ood.csv --permutations 0").err
+        assert f"all files hold it: nearness, s0, s1{more} (--scores NAME" in told
     text = do("joint far_known.csv far_ood.csv --permutations 0 --scores distance").out
     assert text[text.index("! ") :].startswith("! distance is higher where it should be lower: AUROC 0.0")
     text = do("joint far_known.csv far_ood.csv --permutations 0 --uncertainty distance").text

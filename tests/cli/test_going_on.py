@@ -9,7 +9,7 @@ import abstain
 from abstain._result import percent
 from tests.command import csv
 
-COLUMNS = "rows.csv --labels label --probabilities p_*"
+COLUMNS = "rows.csv --labels said --probabilities p_*"
 
 
 def named(text):
@@ -27,7 +27,7 @@ def written(name, n, seed, *, ood=0, worse=0.0):
     label = np.where(wrong, 0, 1)
     label[n - ood :] = -1
     score = np.round(np.where(label < 0, 0.5 + 0.4 * (score - 0.5), score), 6)
-    csv(name, label=label, p_0=(1 - score).round(6), p_1=score, site=site)
+    csv(name, said=label, p_0=(1 - score).round(6), p_1=score, site=site)
     return wrong.astype(float), score
 
 
@@ -43,7 +43,7 @@ def test_foreign_rows_that_a_threshold_would_answer_are_counted(do):
     text = do(f"{choose} --ood-label=-1 --report page.html").text
     assert f"{told} at this threshold, chosen without OOD rows; {bad} of all answers" in text
     assert "would be answered at this threshold" in Path("page.html").read_text("utf-8")
-    assert "OOD rows" not in do(f"{choose} --where label=1").text
+    assert "OOD rows" not in do(f"{choose} --where said=1").text
     joint = do(f"joint {COLUMNS} --ood-label=-1 --scores msp,neg_entropy --permutations 0").text
     assert f"! {told} at the threshold for 5 % ({found.printed}), chosen" in joint
     assert f"{bad} of all answers are then wrong or OOD" in joint
@@ -57,7 +57,7 @@ def test_columns_that_may_be_groups(do):
     rows = np.arange(200)
     label = rows % 2
     p = np.where(rows % 5 == 0, 1 - label, label) * 0.6 + 0.2  # kappa with the labels: 0.6
-    given = {"label": label, "p_0": 1 - p, "p_1": p}
+    given = {"said": label, "p_0": 1 - p, "p_1": p}
     csv("rows.csv", **given, two=rows // 100, twenty=rows % 20, twentyone=rows % 21, one=0 * rows, share=(rows % 3) / 2,
         user_id=rows % 4, my_preds=rows % 4, half=np.where(rows < 50, 1 - label, label),
         most=np.where(rows < 48, 1 - label, label), wrong=np.where(rows % 5 == 0, "yes", "no"),

@@ -108,6 +108,7 @@ def test_two_scores_on_the_command_line(do):
         ("threshold none.csv --risk 0.1 --capacity 0.2", "give exactly one of --risk, --coverage, --capacity, --cost"),
         ("threshold val.csv --coverage 0.5 -o val.csv", "is an input and would be replaced; give --output another nam"),
         (f"{CHOOSE} --risk 0.2 --delta 0.1 --second z_0 --ood-share 0.01", "--ood-share is not offered with --second"),
+        ("summarize two.csv --labels labels", "two.csv: holds rows; give --confidence COLUMN and --loss COLUMN"),
         ("joint two.csv --ood site=a", "--ood needs --where, which chooses the ID rows"),
         ("export val.csv", "say which form: --to python, sql or schema"),
     ],
