@@ -6,6 +6,7 @@ import pytest
 import abstain
 from abstain import inference, metrics
 from abstain.inference._influence import gradient, tables
+from abstain.inference._spread import Scatter
 from abstain.inference._unseen import Sizes, augmented
 from tests.refusal import refused
 
@@ -139,3 +140,11 @@ def test_a_table_with_one_more_loss_is_that_of_its_columns(monkeypatch, name, si
         np.testing.assert_allclose(found.weight, expected.weight, rtol=1e-10, atol=1e-15)
         np.testing.assert_allclose(found.loss, expected.loss, rtol=1e-10, atol=1e-15)
     assert metric(grown) == pytest.approx(metric(plain), rel=1e-12)
+
+
+def test_sums_of_squares_are_those_of_the_rows():
+    """From the scatter of two numbers per row; of no rows nothing."""
+    often, one, two = np.random.default_rng(0).random((3, 50))
+    found = Scatter.of(often.sum(), lambda part: (often[part], one[part], two[part]), 50)
+    assert found.square(2.0, -3.0, 0.5) == pytest.approx(often @ (2.0 * one - 3.0 * two + 0.5) ** 2, rel=1e-12)
+    assert Scatter.of(0.0, lambda part: (0.0 * often[part], one[part], two[part]), 50).square(2.0, -3.0, 0.5) == 0.0
