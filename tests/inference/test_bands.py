@@ -84,21 +84,24 @@ def test_a_simultaneous_band_is_a_pointwise_one_at_the_quantile_of_the_largest_d
     np.testing.assert_allclose(band.high, np.where(told, wanted.high, 1.0), rtol=1e-9)
 
 
-def test_dkw_is_its_formula():
-    """(G +- e)/(c -+ e), clipped; nothing is known where less than e is accepted."""
+@pytest.mark.parametrize("most", [1.0, 0.9])
+def test_dkw_is_its_formula(most):
+    """(G +- d)/(c -+ e), clipped; nothing is known where less than e is accepted; d is more for graded losses."""
     n = 400
     loss, score = POPULATIONS[3].draw(n, np.random.default_rng(4))
-    band = risk_band(loss, score, kind="simultaneous", method="dkw")
-    around = np.sqrt(np.log(80.0) / (2.0 * n))
-    generalized = band.risk * band.coverage
-    low = np.maximum(generalized - around, 0.0) / np.minimum(band.coverage + around, 1.0)
-    np.testing.assert_allclose(band.low, low)
+    band, whole = (
+        risk_band(most * loss, score, kind="simultaneous", method="dkw", risk=each)
+        for each in ("selective", "generalized")
+    )
+    around, found = np.sqrt(np.log(80.0) / (2.0 * n)), band.risk * band.coverage
+    more, alone = around, np.sqrt(np.log(40.0) / (2.0 * n))
+    if most < 1.0:
+        more, alone = (_graded(each) / np.sqrt(n) for each in (0.025, 0.05))
+    np.testing.assert_allclose(band.low, np.maximum(found - more, 0.0) / np.minimum(band.coverage + around, 1.0))
     few = band.coverage <= around
     assert (band.high[few] == 1.0).all()
-    high = np.minimum((generalized + around)[~few] / (band.coverage - around)[~few], 1.0)
-    np.testing.assert_allclose(band.high[~few], high)
-    whole = risk_band(loss, score, kind="simultaneous", method="dkw", risk="generalized")
-    np.testing.assert_allclose(whole.high, np.minimum(whole.risk + np.sqrt(np.log(40.0) / (2.0 * n)), 1.0))
+    np.testing.assert_allclose(band.high[~few], np.minimum((found + more)[~few] / (band.coverage - around)[~few], 1.0))
+    np.testing.assert_allclose(whole.high, np.minimum(whole.risk + alone, 1.0))
 
 
 def test_the_graded_deviation_is_a_valid_tail():

@@ -13,6 +13,27 @@ from abstain import inference, metrics
 from abstain.inference._rests_on import Units
 
 
+@pytest.mark.parametrize("method", ["influence", "percentile"])
+def test_a_risk_at_a_threshold_rests_on_what_is_accepted(method):
+    """Eight of 500 clusters are accepted, two of them with an error, or five: all others say nothing of these."""
+    unit, given = np.repeat(np.arange(500), 20), {"method": method, "n_resamples": 50}
+    loss = np.where(unit < 8, np.arange(10_000) % 20 + 10 * (unit > 1) == 0, np.arange(10_000) % 17 == 0) * 1.0
+    for accepted, said in ((8, "rests on about 2 clusters with errors"), (5, "about 5 clusters; give at least 6")):
+        score = (unit < accepted) * 0.9
+        found = abstain.confidence_interval("selective_risk(threshold=0.5)", loss, score, clusters=unit, **given)
+        assert said in found.warning
+        assert np.isnan(found.low) == (accepted == 5)
+
+
+@pytest.mark.parametrize(("metric", "best"), [("auroc_f", 1.0), ("e_augrc", 0.0), ("prediction_rejection_ratio", 1.0)])
+def test_a_perfect_ranking_has_an_interval(metric, best):
+    """No sample moves the value, so only an unseen error can: the better end is the best value."""
+    found = abstain.confidence_interval(metric, [1] * 5 + [0] * 95, range(100))
+    assert found[int(best)] == best
+    assert 0.0 < found.high - found.low < 0.8
+    assert "room for one unseen error" in found.warning
+
+
 def test_one_error_is_no_worse_than_the_worst_ranking_at_the_largest_rate():
     """Student's t with one degree of freedom gave an AUGRC of up to .5 for one error among 100, and .036 for none."""
     for metric in ("augrc", "aurc", "sele", "e_augrc", "accuracy_rejection_area"):

@@ -137,6 +137,14 @@ def test_noise_in_a_score_does_not_show_that_no_row_differs(unit, sign):
             assert (found.p_value, both.p_value) == pytest.approx(tuple(np.exp(-least / row)), rel=0.1)
 
 
+def test_many_small_moves_of_one_kind_are_found():
+    """All 80 errors are ranked a little lower: significant, although the interval has room for rows not seen."""
+    wrong, good, _ = two_scores(400, 0.2, 5)
+    each = abstain.compare(wrong, {"new": good - 0.14 * wrong, "old": good}).differences[0]
+    assert (each.p_value < 0.001, each.low < 0.0 < each.high) == (True, True)
+    assert "the p-value has none" in each.warning
+
+
 def test_few_rows_that_all_move_up_have_a_p_value_and_no_interval():
     """Fewer than ten, by their effective number; of clusters there is no claim either, and rows have its limits."""
     wrong, good, _ = two_scores(400, 0.2, 5)

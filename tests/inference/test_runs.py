@@ -5,7 +5,7 @@ import pytest
 from scipy import integrate, stats
 
 import abstain
-from abstain.inference import paired, panel
+from abstain.inference import non_inferiority, paired, panel
 from abstain.inference._clusters import _zero
 from abstain.inference._spread import components, of_pair, satterthwaite
 from tests.inference.populations import allowance
@@ -168,6 +168,15 @@ def test_equal_clusters_are_as_they_were():
         sample_weight=np.r_[np.ones(200), 0.0], clusters=np.r_[rows, 3],
     ).difference("a", "b")  # fmt: skip
     assert (padded.df, padded.standard_error) == pytest.approx((19, each.standard_error))
+
+
+def test_a_few_large_clusters_are_named():
+    """Two clusters that hold most rows leave few degrees of freedom; a difference and a claim both say why."""
+    losses, scores, rows = _models(np.r_[50, 50, np.full(18, 5)], 1.0, 0)
+    each = abstain.compare(losses, scores, "risk", clusters=rows).differences[0]
+    claim = non_inferiority(losses, scores, "risk", margin=0.1, clusters=rows)
+    assert max(each.df, claim.df) < 5.0
+    assert all("a few clusters hold most of the rows" in found.warning for found in (each, claim))
 
 
 @pytest.mark.parametrize("metric", ["risk", "augrc", "aurc", "selective_risk(coverage=0.8)"])

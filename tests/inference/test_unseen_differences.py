@@ -8,7 +8,7 @@ from abstain.inference._unseen_pair import _tie, unseen_pairs
 from tests.tiers import repeated
 
 
-def _apart(kind, n, rng):
+def _apart(kind, n, rng, wrong=0.035):
     """Return two equal ones that differ on 2 % of the rows, which the second score puts first.
 
     Without an unseen error they were told apart: in clusters of five in 9 to 38 % of 60 samples, with graded losses in
@@ -27,7 +27,7 @@ def _apart(kind, n, rng):
     if kind == "models":  # right nearly always where it is sure
         first = np.where(moves, rng.random(n) < 0.05, luck < chance) * 1.0
         return {"moved": first, "base": (luck < chance) * 1.0}, scores, None
-    loss = (luck < np.where(moves, 0.035, chance)) * 1.0
+    loss = (luck < np.where(moves, wrong, chance)) * 1.0
     return loss * (0.1 + 0.9 * rng.random(n)) if kind == "graded" else loss, scores, clusters
 
 
@@ -40,6 +40,25 @@ def test_equal_ones_of_every_kind_differ_seldom(kind, repetitions):
         loss, scores, clusters = _apart(kind, 1000, np.random.default_rng([seed, 8]))
         found += abstain.compare(loss, scores, clusters=clusters).differences[0].significant
     assert found <= {20: 3, 60: 6}[repetitions]
+
+
+def test_a_score_at_the_margin_is_seldom_called_not_inferior():
+    """Of 100 samples at the margin at most 10 claim; without room for an unseen error 26 did."""
+    loss, scores, _ = _apart("plain", 2_000_000, np.random.default_rng(0), wrong=0.08)
+    margin = abstain.augrc(loss, scores["moved"]) - abstain.augrc(loss, scores["base"])
+    samples = [_apart("plain", 1000, np.random.default_rng([seed, 8]), wrong=0.08)[:2] for seed in range(100)]
+    assert margin > 0.0
+    assert sum(abstain.inference.non_inferiority(*each, margin=margin).shown for each in samples) <= 10
+
+
+def test_a_difference_without_an_error_where_it_lies_warns():
+    """Ten right rows promoted, no error among them, three times: sure of nothing, and it says why."""
+    loss = np.repeat([0.0, 1.0], [990, 10])
+    base = np.r_[np.linspace(1.0, 0.0, 990), np.linspace(0.6, 0.1, 10)]
+    moved = base + (np.arange(1000) // 10 == 70)
+    found = abstain.compare(np.tile(loss, 3), {"a": np.tile(base, 3), "b": np.tile(moved, 3)}).differences[0]
+    assert not found.significant
+    assert "too few samples on which the two differ" in found.warning
 
 
 def _correlated(loss, unit):
