@@ -54,3 +54,12 @@ def test_intervals_hold_the_truth():
         for name in truth:
             held[name] += found[name].low <= truth[name] <= found[name].high
     assert min(held.values()) >= stats.binom.ppf(0.005, repetitions, 0.95)  # 88 of 100: fewer in less than 1 %
+
+
+def test_halves_without_spread_have_no_interval():
+    """An F1 of 1 on 500 samples is no proof of an F1 of 1: [1, 1] would be."""
+    high, low = np.arange(1.0, 251.0), np.zeros(250)
+    given = {"id_confidence": high, "id_detector": high, "ood_confidence": low, "ood_detector": low}
+    for found in joint.confidence_intervals(np.zeros(250), **given, n_splits=5).values():
+        assert np.isnan([found.low, found.high]).all()
+        assert "that says nothing about the spread" in found.warning

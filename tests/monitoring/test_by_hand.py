@@ -88,13 +88,13 @@ def test_each_call_is_a_line_of_numbers(kind):
     values = {name: [] for name in names}
     answered, violated, broke, signalled = 0, {}, {}, []
     for call, risk in enumerate((0.05, 0.9, 0.02), 1):
-        score, unit = np.round(rng.random(60), 2), np.arange(60) // 3
+        score, unit = np.round(rng.random(60), 2), np.random.default_rng(call).permutation(60) // 3
         site = rng.choice(["a", "b", "closed"], 60) if kind == "groups" else np.full(60, "")
         loss = np.where(rng.random(60) < risk, rng.uniform(0.1, 2.0, 60) if kind == "graded" else 2.0, 0.0)
         if kind != "graded":
             loss = np.minimum(loss, 1.0) if call == 1 else loss
         if clustered:
-            loss = np.repeat(loss[::3], 3) * rng.choice([0.5, 1.0], 60)
+            loss = loss[unit] * rng.choice([0.5, 1.0], 60)
         given = {"groups": site} if kind == "groups" else {"clusters": unit + 100 * call} if clustered else {}
         seen = watch.update(loss, score, **given)
         limit = np.array([asked.thresholds.get(str(each), np.inf) for each in site])
@@ -105,7 +105,8 @@ def test_each_call_is_a_line_of_numbers(kind):
         for name in names:
             mine = accepted & (site == name)
             if clustered:
-                groups = [np.flatnonzero(mine & (unit == each)) for each in range(20)]
+                begun = sorted(range(20), key=unit.tolist().index)  # in the order of their first rows
+                groups = [np.flatnonzero(mine & (unit == each)) for each in begun]
                 each = [(loss[rows].mean(), rows[-1], len(rows)) for rows in groups if len(rows)]
                 new = [0.2 + (mean - 0.2) * size / largest if largest else mean for mean, _, size in each]
                 last = [row for _, row, _ in each]
