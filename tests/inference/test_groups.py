@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import abstain
+from abstain.inference import risk_band
 from tests.inference.test_influence import draw
 from tests.refusal import refused
 
@@ -46,6 +47,18 @@ def test_samples_of_weight_0_make_no_cluster():
     alone = abstain.confidence_interval("augrc", loss[kept], score[kept], clusters=clusters[kept])
     assert found == pytest.approx(alone)
     assert "only 6 clusters" in found.warning
+
+
+@pytest.mark.parametrize("risk", ["selective", "generalized"])
+@pytest.mark.parametrize("clustered", [False, True])
+def test_samples_of_weight_0_leave_the_band_as_it_is(risk, clustered):
+    """They make no threshold, no row and no cluster."""
+    loss, score, _ = draw(8)
+    unit, kept = np.arange(loss.size) % 20 if clustered else None, np.arange(loss.size) % 20 < 8
+    few = None if unit is None else unit[kept]
+    found = risk_band(loss, score, sample_weight=kept * 1.0, clusters=unit, risk=risk)
+    alone = risk_band(loss[kept], score[kept], sample_weight=np.ones(kept.sum()), clusters=few, risk=risk)
+    assert found.table() == {name: pytest.approx(column, rel=1e-12) for name, column in alone.table().items()}
 
 
 CONSTRUCTORS = {"numpy": "array", "pandas": "Series", "polars": "Series", "pyarrow": "array"}

@@ -1,5 +1,6 @@
 """Intervals: exact binomial, both ends on every scale, degrees of freedom, warnings instead of silent NaN."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -181,6 +182,15 @@ def test_means_over_predictions_have_intervals():
             expected = abstain.confidence_interval("risk", terms, np.zeros(200), **given)
             assert found[:3] == pytest.approx(expected[:3], rel=1e-9)
             assert found.standard_error == pytest.approx(expected.standard_error, rel=1e-9)
+
+
+@pytest.mark.parametrize("metric", ["ece", "aurc_achievable", "mce"])
+def test_metrics_whose_bias_does_not_vanish_say_so(metric):
+    """Hull areas and calibration errors have no interval by default, and one of a bootstrap has the warning."""
+    for method in ("auto", "percentile"):
+        found = abstain.confidence_interval(metric, *errors_of(100), method=method, n_resamples=50)
+        assert (np.isnan(found.low), found.estimate > 0.0) == (method == "auto", True)
+        assert re.search("bias .*does not vanish compared with its spread", found.warning)
 
 
 # ---------------------------------------------------------------------- both ends on every scale
