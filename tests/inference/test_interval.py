@@ -12,6 +12,7 @@ from scipy.special import expit, logit
 import abstain
 from abstain import inference, metrics
 from abstain.inference._rests_on import Units
+from tests.inference.populations import allowance
 
 
 @pytest.mark.parametrize("method", ["influence", "percentile"])
@@ -121,6 +122,15 @@ def test_exact_intervals_cover_at_every_risk(n):
     ends[0, 1] = inference.clopper_pearson(0, n, side="upper")[1]
     inside = (ends[:, 0] <= risks[:, None]) & (risks[:, None] <= ends[:, 1])
     assert np.sum(mass * inside, axis=1).min() < 0.95
+
+
+@pytest.mark.parametrize("n", [5, 10, 20])
+def test_a_few_samples_have_the_degrees_of_freedom_of_a_mean(n):
+    """The interval of a mean of uniform losses covers at any number of rows, up to 2.6 Monte Carlo errors."""
+    losses = np.random.default_rng(n).random((500, n))
+    found = [abstain.confidence_interval("risk", loss, range(n)) for loss in losses]
+    assert max(each.df for each in found) <= n - 1
+    assert np.mean([each.low <= 0.5 <= each.high for each in found]) >= 0.95 - allowance(0.95, 500)
 
 
 RANGES = ["sele(factor=2)", "augrc(coverage_range=(0.05, 0.7))", "aurc(coverage_range=(0.3, 0.9))"]
