@@ -114,6 +114,15 @@ def test_a_log_of_inspect():
     assert len(set(twice["id"])) == len(twice["id"]) == 2 * len(set(twice["cluster"]))
 
 
+def test_several_graders_are_left_to_the_user(tmp_path):
+    """No verdict is chosen among several; the note names them."""
+    frame = pl.read_parquet(FIXTURES / "inspect_samples.parquet")
+    frame.with_columns(score_other="score_judge").write_parquet(tmp_path / "two.parquet")
+    found = find(str(tmp_path / "two.parquet"))[1]
+    assert ("correct" in found.columns, {"judge", "other"} <= found.columns.keys()) == (False, True)
+    assert any("several scorers grade (judge, other): name one" in note for note in found.notes)
+
+
 @pytest.mark.parametrize("name", ["inspect_samples.parquet", "inspect_samples.csv", "inspect_samples_full.parquet"])
 def test_the_frame_of_samples_says_what_the_log_says(name):
     """Verdicts, confidence and metadata agree with the log that the frame was made of."""
