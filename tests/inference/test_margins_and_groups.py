@@ -22,9 +22,6 @@ def two_scores(n, share, seed):
 # ---------------------------------------------------------------------- rank sets
 
 
-# ---------------------------------------------------------------------- non-inferiority
-
-
 @pytest.mark.parametrize("metric", ["augrc", "accuracy_rejection_area"])
 def test_sets_of_ranks_and_max_t_are_their_definition(metric):
     """All pairs by the largest standardised difference, with draws of our own; what is rejected leaves; again."""
@@ -70,6 +67,9 @@ def test_sets_of_ranks_and_max_t_are_their_definition(metric):
         assert low.tolist() == (1 + better.sum(axis=0)).tolist()
         assert high.tolist() == (5 - better.sum(axis=1)).tolist()
     assert steps > 4
+
+
+# ---------------------------------------------------------------------- non-inferiority
 
 
 def test_the_limits_are_those_of_the_test():
