@@ -39,6 +39,7 @@ def test_trains_seeds_and_shifts(do):
     shifts = "--corruptions fog,contrast --ood synthetic:n=20,seed=9:semantic"
     command = f"{TRAIN} {SMALL} --set epochs=1 --seeds 3,5 {shifts}"
     assert "wrote ce/seed5: validation, test, corruption-1" in do(command).out
+    assert {each.name for each in Path().iterdir()} == {"ce", "study.json"}
     study = read_study(".")
     assert [each.folder for each in study.runs] == ["ce/seed3", "ce/seed5"]
     assert study.runs[0].sets[-2].shift == {"kind": "new-class", "statistics": "id", "semantic": True}
