@@ -90,6 +90,7 @@ def test_a_class_that_is_no_label():
     assert "class 3, the last of 4, has the probability of 25 samples" in note
     assert kinds(said(labels=given["labels"], logits=np.log(given["probabilities"]) + 7.0)) == ["unit"]
     assert "unit" in kinds(said(**columns(0.9, k=3)))
+    assert "unit" in kinds(said(labels=given["labels"], probabilities=np.full((100, 4), 0.25)))
     others = [columns(0.2499), columns(0.9, k=2), columns(0.9, missing=1), columns(0.2504, seen=1)]
     for other in (*others, given | {"class_names": list("abcd")}):
         assert "unit" not in kinds(said(**other))
