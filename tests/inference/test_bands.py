@@ -165,6 +165,20 @@ def test_the_ends_of_a_clustered_band_are_their_formula():
         np.testing.assert_allclose([whole.low[j], whole.high[j]], [low, wanted], rtol=1e-6)
 
 
+@pytest.mark.parametrize("clustered", [False, True])
+def test_rows_of_weight_0_are_no_rows(clustered):
+    """Neither a threshold, nor a unit, nor a cluster of their own comes from them."""
+    rng = np.random.default_rng(9)
+    loss, score, weight, cluster = rng.random(80) < 0.3, rng.random(80), rng.random(80) + 0.5, np.arange(80) // 2
+    weight[60:] = 0.0
+
+    def band(rows):
+        given = {"clusters": cluster[rows]} if clustered else {}
+        return risk_band(loss[rows], score[rows], sample_weight=weight[rows], **given)
+
+    np.testing.assert_equal(vars(band(slice(80))), vars(band(slice(60))))
+
+
 def test_clustered_bands_cover():
     """Ten copies of each image share their fate; selective risk at all thresholds over a fifth of the coverage."""
     rng, hits = np.random.default_rng(8), 0

@@ -62,6 +62,8 @@ def test_errors_among_the_rest_say_nothing_of_what_is_accepted(design):
         assert (found.low, found.high) == pytest.approx(inference.clopper_pearson(0, units))
         said = f"about {units} {many}; no error occurred among what is" if design else "no error among 16 accepted"
         assert said in found.warning
+    whole = abstain.confidence_interval("generalized_risk(threshold=-15)", loss, score, **design)  # of all rows
+    assert (whole.low, whole.high) == pytest.approx(inference.clopper_pearson(0, 20 if "clusters" in design else 40))
     mirrored = abstain.confidence_interval("selective_accuracy(threshold=-15)", loss, score, **design)
     assert (mirrored.low, mirrored.high) == pytest.approx((1.0 - found.high, 1.0))
     assert abstain.confidence_interval("selective_risk(threshold=-20)", loss, score, **design).low > 0.0

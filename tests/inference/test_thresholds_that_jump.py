@@ -110,6 +110,18 @@ def test_the_edge_of_a_tie_spans_both_thresholds(monkeypatch):
     assert found[:2] == (min(each.low for each in sides), max(each.high for each in sides))
 
 
+def test_of_three_thresholds_at_an_edge_those_of_least_and_most_risk_count():
+    """Cumulative risks of 12, 23 and 15 % of 26, 30 and 48 rows accepted: the one between has the largest."""
+    levels, errors = [18, 8, 4, 18, 12], [2, 1, 4, 0, 6]
+    score = -np.repeat(np.arange(5), levels)
+    loss = np.concatenate([np.arange(n) < k for n, k in zip(levels, errors, strict=True)])
+    found, least, most = (
+        abstain.confidence_interval(f"selective_risk({at})", loss, score)
+        for at in ("coverage=0.55", "threshold=-1", "threshold=-2")
+    )
+    assert (found.low, found.high) == (least.low, most.high)
+
+
 @pytest.mark.parametrize("coverage", [0.05, 0.3, 0.5, 0.8, 0.97, 1.0])
 def test_wide_ties_around_a_coverage_are_found_by_their_definition(coverage):
     """A tie that holds the coverage and exceeds two of its standard errors; and the edges of ties that are near it."""

@@ -56,6 +56,14 @@ def test_intervals_hold_the_truth():
     assert min(held.values()) >= stats.binom.ppf(0.005, repetitions, 0.95)  # 88 of 100: fewer in less than 1 %
 
 
+@pytest.mark.parametrize("n", [199, 200])
+def test_intervals_of_fewer_than_200_samples_of_a_kind_say_that_they_are_too_short(n):
+    """The smaller of the two kinds counts."""
+    for sizes in ((n, 220), (220, n)):
+        found = joint.confidence_intervals(**random_problem(*sizes, 0).named, n_splits=2)["ds_f1"]
+        assert (f"only {n} samples of one kind" in str(found.warning)) == (n < 200)
+
+
 def test_halves_without_spread_have_no_interval():
     """An F1 of 1 on 500 samples is no proof of an F1 of 1: [1, 1] would be."""
     high, low = np.arange(1.0, 251.0), np.zeros(250)

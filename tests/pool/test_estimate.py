@@ -1,5 +1,6 @@
 """What a few labels say of a pool: exact where all are labelled, unbiased by every design, covered by the interval."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -111,6 +112,16 @@ def test_intervals_cover_and_beat_plain_evaluation():
     assert ratio[0] < 0.85
     assert ratio[1] < 0.9
     assert ratio[2] < 1.15
+
+
+def test_an_area_in_percent_has_the_interval_in_percent():
+    """Room for an unseen error at the top is scaled as well."""
+    image = abstain.metrics.image_of(abstain.aurc, 0.0, 100.0)
+    percent = replace(abstain.metrics.get("aurc"), name="percent", image=image, **image.facts())
+    plan = abstain.plan_labels(SCORE, n=100, seed=0)
+    one, found = (evaluated(plan, each).measurements[0] for each in ("aurc", percent))
+    assert found.method == one.method == "gamma, one unseen error at the top"
+    assert (found.value, found.low, found.high) == pytest.approx((100 * one.value, 100 * one.low, 100 * one.high))
 
 
 def test_the_population_needs_a_wider_interval():

@@ -123,6 +123,13 @@ def test_a_threshold_within_a_bin_accepts_some_of_its_rows(parts):
     assert bins.bounds("generalized_risk(coverage=None, threshold=2.0)") == (0.0, 0.0, 0.0, None)
 
 
+@pytest.mark.parametrize(("scored", "most"), [(3, "0.75"), (0, "0")])
+def test_a_coverage_that_is_not_reached_says_the_largest(scored, most):
+    """Rows without a score are accepted at no threshold."""
+    bins = Summary("real", 8).update(np.zeros(4), np.where(np.arange(4) < scored, 0.5, -np.inf))
+    assert bins.bounds("selective_risk(coverage=0.9)").reason.endswith(f"at most {most} have scores")
+
+
 @pytest.mark.parametrize("bits", [8, 12, 16, 20])
 @pytest.mark.parametrize("scale", ["probability", "real"])
 def test_bins_keep_the_order_and_fit(scale, bits):

@@ -247,19 +247,22 @@ def test_what_is_certified_instead_is_at_twelve_ranks(n, graded):
     assert abstain.choose_threshold(np.ones(n), score, risk=0.1, delta=0.05).attained == ()
 
 
-@pytest.mark.parametrize("errors", [(0, 4, 30), (1, 6, 30), (0, 0, 12)])
-def test_so_many_rows_with_so_many_errors_are_certified_and_fewer_are_not(errors):
+@pytest.mark.parametrize(
+    ("errors", "size", "limit"),
+    [((0, 4, 30), 40, 0.06), ((1, 6, 30), 40, 0.06), ((0, 0, 12), 40, 0.06), ((0, 4, 8), 4, 0.5), ((1, 3, 6), 6, 0.4)],
+)
+def test_so_many_rows_with_so_many_errors_are_certified_and_fewer_are_not(errors, size, limit):
     """Repeated rows of three levels, with as few, or as many errors as eight of ten populations have there."""
-    score, limit = np.repeat([3.0, 2.0, 1.0], 40), 0.06
-    loss = np.concatenate([np.arange(40) < each for each in np.diff((0, *errors))]) * 1.0
+    score = np.repeat([3.0, 2.0, 1.0], size)
+    loss = np.concatenate([np.arange(size) < each for each in np.diff((0, *errors))]) * 1.0
     found = abstain.choose_threshold(loss, score, risk=limit, delta=0.05)
     assert not found.attainable
     few = [stats.gamma.ppf(0.1, max(each, 1)) if each else 0.0 for each in errors]
     many = [stats.gamma.ppf(0.9, each + 1) for each in errors]
 
     def certified(rows, up_to):
-        times = rows / 120
-        count, wrong = (np.floor(times * np.array(each) + 0.5).astype(int) for each in ((40, 80, 120), up_to))
+        times, levels = rows / (3 * size), size * np.arange(1, 4)
+        count, wrong = (np.floor(times * np.array(each) + 0.5).astype(int) for each in (levels, up_to))
         parts = zip(np.diff(np.r_[0, count]), np.diff(np.r_[0, wrong]), strict=True)
         made = np.concatenate([np.arange(n) < k for n, k in parts]) * 1.0
         return abstain.choose_threshold(

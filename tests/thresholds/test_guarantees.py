@@ -305,6 +305,8 @@ def test_the_better_score_is_chosen():
     many = choose_among(loss, scores | {f"more {k}": rng.random(2000) for k in range(3)}, risk=0.05, delta=DELTA, rng=1)
     assert (many.name, many.rule, many.found.n, many.found.delta) == ("good", "split", 1333, DELTA)
     refused(TypeError, "candidates must be a mapping", choose_among, loss, {}, risk=0.05, delta=DELTA)
+    short = {"a": ease, "b": ease[1:]}
+    refused(ValueError, r"\(loss: 2000, a: 2000, b: 1999\)", choose_among, loss, short, risk=0.05, delta=DELTA)
 
 
 def test_a_guarantee_about_false_negatives():
