@@ -63,7 +63,7 @@ def test_groups_are_compared_at_one_threshold():
         assert (n, coverage) == (member.sum(), pytest.approx(accepted.sum() / member.sum()))
         assert risk == pytest.approx(loss[accepted].mean())
     scores = {"s": [0.5, np.nan, np.nan, np.nan]}
-    nowhere = abstain.Outputs(loss=[0, 1, 0, 1], scores=scores, groups={"g": list("abab")})
+    nowhere = abstain.Outputs(loss=[0, 1, 0, 1], scores=scores, groups={"g": list("aaaa")})
     rejected = abstain.evaluate(nowhere, "s", "augrc", groups="g", nan_policy="reject", level=None)
     assert rejected.tables()[1].headings() == ["Group", "n", "AUGRC ↓"]  # no threshold accepts 80 %
 

@@ -72,6 +72,7 @@ def test_labels_and_predictions_are_numbers_unless_codes_would_merge(tmp_path, h
         (["loss,conf,site", "0,.5,01", "0,.5,NaN"], {"groups": "site"}, r"groups\['site'\] is missing.*data row 2"),
         (["y,p_01,p_02", '"07",.2,.8'], {}, "'7' is no class name"),
         (["y,p_0,p_1", "01,.5,.5", "00,.5,.5"], {"class_names": ["01", "02"]}, "'00' is no class name"),
+        (["y,p_0,p_1", "01,.5,.5", "03,.5,.5"], {"class_names": ["01", "02"]}, "'03' is no class name"),
     ],
 )
 def test_codes_that_name_nothing_are_refused(tmp_path, rows, options, message):
@@ -89,3 +90,10 @@ def test_numbers_that_count_named_columns_are_said_to(tmp_path, heads, labels):
     told = "numbers from 0 on in the order of the columns" in outputs.understood()["labels"]
     assert told == (heads == "cat dog eel" and labels == "012")
     assert outputs.error.tolist() == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(("number", "end"), [(4, ")"), (5, ", …)")])
+def test_four_classes_are_listed(tmp_path, number, end):
+    header = ",".join(["y", *(f"p_{name}" for name in "abcde"[:number])])
+    rows = [label + f",{1 / number}" * number for label in "abcde"[:number]]
+    assert read(tmp_path, header, *rows).understood()["labels"] == f"`y` ({number} classes: a, b, c, d{end}"

@@ -133,6 +133,7 @@ ONE = "label,pred,conf\n1,1,0.5\n"
     ("content", "options", "message"),
     [
         (ONE, {"labels": "lable"}, "column 'lable' is not in the file; did you mean 'label'.*give labels="),
+        (",".join(map("c{}".format, range(12))) + "\n", {"labels": "y"}, "known: c0, c1, c10, c11, c2,"),
         (ONE, {"logits": "z_*"}, r"no column matches logits='z_\*'; columns: label, pred, conf"),
         (ONE, {"groups": ["sit"]}, "'sit' is not in the file.*give groups="),
         (ONE, {"labels": 3}, "labels must be the name of a column, got 3"),

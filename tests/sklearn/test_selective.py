@@ -5,6 +5,7 @@ import pytest
 from sklearn import config_context
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_classification
+from sklearn.dummy import DummyClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV, cross_validate
@@ -50,6 +51,9 @@ def test_the_threshold_comes_from_rows_that_were_held_out():
     found = SelectiveClassifier(risk=0.45, delta=0.05).fit(X[:1000], Y[:1000])
     assert isinstance(found.threshold_, abstain.CertifiedThreshold)
     assert found.threshold_.n == found.n_calibration_ == 250
+    for seed in range(4):  # of two rows of each class one is held out
+        few = SelectiveClassifier(DummyClassifier(), coverage=1.0, calibration=0.5, random_state=seed)
+        assert few.fit(X[:4], [0, 0, 1, 1]).estimator_.class_prior_.tolist() == [0.5, 0.5]
     fresh = X[1000:]
     accepted = found.accept(fresh)
     assert accepted.mean() > 0.3
