@@ -68,7 +68,7 @@ def test_other_files_and_empty_patterns_are_refused(folder):
     ("command", "start"),
     [
         ("evaluate {} --groups site --gate augrc<=0.9", ""),
-        ("compare {} --loss loss --clusters site --scores confidence,other", "confidence is best as measured, before other: "),
+        ("compare {} --loss loss --clusters site --scores confidence,other", "confidence is best as measured, before "),
         ("threshold {} --confidence confidence --risk 0.45 --delta 0.05 -o policy.json --groups site", ""),
         ("monitor policy.json {} --loss loss --time day --state watch.json", ""),
     ],

@@ -71,7 +71,7 @@ def test_bad_arguments_of_columns_are_named(name, options, message):
         ("rank_weight_bias", (3, [1.0]), r"beta must lie in \[0, 1\)"),
         ("rank_weight_bias", (3, [-0.1]), r"beta must lie in \[0, 1\)"),
         *[("rank_weight_mse", (3, [r]), r"rank must hold whole numbers from 1 to n = 3") for r in (0, 1.5, 4)],
-        ("brier_score", ([0, 2], [[0.5, 0.5]] * 2), r"labels is out of range: labels\[1\] = 2"),
+        ("brier_score", ([0, 2], [[0.5, 0.5]] * 2), r"labels is out of range: labels\[1\] = 2.* 0 .. 1"),
         ("nll", ([0], [[2.0, -1.0]]), r"probabilities is outside \[0, 1\]: .*\[0, 0\]"),
         ("nll", ([0], [0.5]), r"shape \(n_samples, n_classes\)"),
         ("oc_auc_classifier", ([0, 1], [[0.2, 0.3, 0.5]] * 2), r"two classes, but probabilities have 3 columns"),
