@@ -45,6 +45,13 @@ def test_it_is_the_enumeration(problem, metric):
     assert found.p_value == pytest.approx(brute_force(loss_a, score_a, loss_b, score_b, metric))
 
 
+def test_the_unit_of_the_losses_does_not_matter():
+    """Differences are compared as closely in losses that are a millionth of a millionth."""
+    loss, a, b = np.random.default_rng(0).random((3, 9))
+    found, small = (permutation_test(unit * loss, a, b) for unit in (1.0, 1e-12))
+    assert small.p_value == found.p_value < 0.5
+
+
 @pytest.mark.parametrize("name", ["selective_risk", "generalized_risk"])
 def test_a_threshold_is_one_of_the_scores_themselves(name):
     losses, (a, b) = exchangeable(12, np.random.default_rng(5), error=0.5)

@@ -189,6 +189,17 @@ def test_drift_is_the_mean_of_products(rose, only):
         assert seen.coverage_drifted is None
 
 
+def test_a_fall_within_a_large_part_is_noticed_at_its_row():
+    """After 3,256 rows near the lowest share that the calibration allows, of which the part holds the last 256."""
+    watch, rng = Monitor(policy("rows", Calibration(n=500, n_accepted=300))), np.random.default_rng(3)
+    accepted = rng.random(4280) < np.repeat([0.53, 0.05, 0.55], [3256, 256, 768])
+    for part in np.split(np.where(accepted, 0.4, 0.0) + 0.3 * rng.random(4280), [3000]):
+        seen = watch.update(np.zeros(len(part)), part)
+    path = drifting([accepted], [300], 500, 0.1)
+    assert [(each.what, each.row) for each in seen.drifts] == [("coverage", int(np.argmax(path >= 1.0)) + 1)]
+    assert seen.periods[-1].coverage_drift == pytest.approx(path[3000:].max(), rel=1e-9)
+
+
 def test_rows_are_tested_when_they_are_mature():
     """Day by day: what is due, what waits and comes again, what was tested before; periods of two days each."""
     for seed in range(12):
