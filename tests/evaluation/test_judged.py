@@ -109,6 +109,13 @@ def test_provenance_counts_every_row(lazy, weight, value, at):
     assert found["mean_loss"] == pytest.approx(np.average(frame["loss"], weights=weights))
 
 
+@pytest.mark.parametrize(("n", "tie", "said"), [(200, 2, False), (198, 2, True), (399, 3, True), (399, 1, False)])
+def test_ties_are_told_that_hold_more_than_a_percent_or_leave_less_than_half(n, tie, said):
+    """Of rows in ties of one size."""
+    found = abstain.evaluate({"loss": np.arange(n) % 2, "confidence": np.arange(n) // tie}, metrics=["augrc"])
+    assert any(f"the largest tie holds {tie} of {n} samples" in note for note in found.notes()) == said
+
+
 @pytest.mark.parametrize("options", [{}, {"metrics": ["accuracy"]}, {"groups": ["site"]}, {"scores": ["msp"]}])
 def test_verdicts_without_a_confidence_are_still_counted(options):
     """Where nothing else was asked for, a note says what is missing; else it is refused."""
