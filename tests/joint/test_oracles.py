@@ -254,8 +254,8 @@ def test_every_record_and_every_cell_of_the_tables():
 
 
 def test_a_score_that_points_the_wrong_way_is_named():
-    """On the first such set; of the confidence nothing is said."""
-    outside = {name: {"msp": np.zeros(9), "far": np.full(9, 5.0 if name != "a" else 0.0)} for name in "abc"}
+    """On the first set with an AUROC 3 standard errors below a half, not 2.3; of the confidence nothing is said."""
+    outside = {name: {"msp": np.zeros(9), "far": np.full(9, 5.0 if name != "a" else 0.75)} for name in "abc"}
     one = joint.ScoredRun(np.arange(50) % 2, {"msp": np.ones(50), "far": np.linspace(0, 1, 50)}, outside)
     caveats = joint.protocol([one], GROUPS, confidence="msp").verdict.caveats
     values = [each.values for each in caveats if each.kind == "reversed"]
