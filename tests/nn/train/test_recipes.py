@@ -86,6 +86,7 @@ def test_every_recipe_has_a_source():
         ("ce", ["sharpness.kind=sma"], "sharpness.kind='sma' is not known; did you mean 'sam'"),
         ("mixup", ["alpha=-1"], "alpha must be a finite number > 0, got -1.0"),
         ("mixup", ["crl=1.0"], "need the clean batch as a pass of its own; add terms.clean"),
+        ("regmixup", ["crl=1.0"], "need the clean batch as a pass of its own; add terms.clean"),
         ("nowhere.toml", [], "nowhere.toml: no such file"),
         ('base = "ce"\n[stage.main]\nepocs = 3\n', [], "stage.main: setting 'epocs' is not known; did you mean 'epo"),
         ("[stage.main.terms.mixups]\n", [], "term 'mixups' is not known; did you mean 'mixup'"),
