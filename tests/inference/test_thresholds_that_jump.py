@@ -169,3 +169,13 @@ def test_a_difference_ends_where_the_exact_ones_allow():
     none = abstain.compare(loss, scores, clusters=np.arange(3000) // 2, **options).difference("a", "b")
     assert np.isnan(none.low)
     assert "no interval" in str(none.warning)
+
+
+def test_what_is_too_little_has_no_ends_of_the_other_side():
+    """Four of fifty clusters, which share a score, are accepted: too few, although all fifty would be enough."""
+    cluster, rng = np.repeat(np.arange(50), 10), np.random.default_rng(3)
+    loss, score = (rng.random(500) < 0.3) * 1.0, np.where(cluster < 4, 1.0, 0.5)
+    for metric in ("selective_risk(coverage=0.08)", "selective_accuracy(coverage=0.08)"):
+        found = abstain.confidence_interval(metric, loss, score, clusters=cluster)
+        assert np.isnan([found.low, found.high]).all()
+        assert "it rests on about 4 clusters" in found.warning

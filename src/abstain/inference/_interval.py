@@ -240,9 +240,10 @@ def finish(
 def across(metric: Metric, blocks: TieBlocks, found: Interval, level: float, sampling: Sampling) -> Interval:
     """Return the interval with those of the fixed thresholds on both sides of the wide tie that the coverage may split.
 
-    The threshold of the population is one of them, and the sample does not show which.
+    The threshold of the population is one of them, and the sample does not show which. Where what the coverage accepts
+    is too little for an interval, the other side gives none either.
     """
-    coverage = coverage_of(metric)
+    coverage = None if np.isnan(found.low) and np.isnan(found.high) else coverage_of(metric)
     near = [] if coverage is None else np.flatnonzero(both_sides(coverage, blocks)).tolist()
     if not near:
         return found
