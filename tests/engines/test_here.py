@@ -142,13 +142,20 @@ def test_short_floats_are_subtracted_as_in_memory(engine):
     np.testing.assert_array_equal(found.blocks.score, expected.blocks.score)
 
 
-GOOD = {"confidence": 0.5, "loss": 0.0, "weight": 1.0, "site": "north"}
-
-
-VERDICT = {"confidence": 0.5, "correct": 1}
-
-
-PAIR = {"label": 0, "p_0": 0.4, "p_1": 0.6}
-
-
-NO_LOSS = {"loss": 0.0, "p_0": 0.4, "p_1": 0.6}
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("columns", "labels", "names"),
+    [
+        ("37", (3, 7), None), ("37", ("3", "7"), ["3", "7"]), (("cat", "dog"), (0, 1), None), ("01", (0.0, 1.0), None),
+        ("ab", (0, 1), ["1", "0"]), ("ab", ("1", "0"), ["1", "0"]), (("true", "false"), (True, False), None),
+        ("ab", (False, True), ["yes", "no"]), (("-1", "1"), (-1, 1), None), ("ab", (1, -1), ["1", "-1"]),
+        ("ab", (0, 1), ["-1", "1"]),
+    ],
+)  # fmt: skip
+def test_labels_are_names_or_places_as_in_memory(engine, columns, labels, names):
+    """Numbers that the columns bear, truths and signs are names; other numbers count the classes, however called."""
+    one, two = np.array([[0.9, 0.2, 0.6, 0.7], [0.1, 0.8, 0.4, 0.3]])
+    first, second = labels
+    frame = pl.DataFrame({"label": [first, second, second, first], f"p_{columns[0]}": one, f"p_{columns[1]}": two})
+    for rows_ in (frame, ENGINES[engine]([frame])):
+        assert abstain.evaluate(rows_, metrics="accuracy", class_names=names).value("accuracy") == 0.75

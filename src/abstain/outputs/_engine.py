@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import or_
@@ -16,6 +15,7 @@ from typing import Any
 
 from abstain._checks import LARGEST, UnmetNeed, closest, engine_of, refuse_pattern
 from abstain._typing import ArrayLike, EagerFrame, Expr, LazyFrame
+from abstain.outputs._columns import SIGNS
 from abstain.outputs._outputs import Outputs
 from abstain.outputs._parts import Parts
 from abstain.outputs._read import read_outputs
@@ -49,6 +49,9 @@ class Rows:
     frame: LazyFrame
     schema: Mapping[str, Any]
     first: Outputs
+    #: Whether the names of the classes were given, not found in the columns; whether these and the labels are -1 and 1.
+    told: bool = False
+    signs: bool = False
 
     @classmethod
     def of(
@@ -76,7 +79,9 @@ class Rows:
                 if not unlabelled:
                     raise ValueError(f"{said} among the first {len(head)}; filter or repair these rows") from None
                 first = read_outputs(_known(head).to_native(), **told)
-        found = cls(frame, dict(frame.collect_schema()), first)
+        label = None if first.labels is None or first.reading is None else first.reading.single.get("labels")
+        signs = set(first.class_names or ()) == set(SIGNS) and label is not None and -1 in head[label].to_list()
+        found = cls(frame, dict(frame.collect_schema()), first, columns.get("class_names") is not None, signs)
         for part in found.single:
             if part not in READ:
                 raise UnmetNeed(f"column {found.single[part]!r} ({part}) is not read in a scan; drop it, or {REMEDY}")
@@ -226,18 +231,24 @@ class Rows:
 
         p, labels = self._probabilities("the prediction"), self.single["labels"]
         label, text = nw.col(labels), self._is_text(labels)
-        names: list[str | float] = list(range(len(p)) if self.first.class_names is None else self.first.class_names)
-        if text and self.first.class_names is None:
+        called = self.first.class_names
+        if text and called is None:
             raise TypeError(f"column {labels!r} is text; name the classes of the probabilities: class_names=[...]")
-        if not text and self.first.class_names is not None:
-            with suppress(ValueError):
-                names = [float(each) for each in names]
+        names = list(called or ()) if text else self._numbers(len(p), str(self.schema[labels]) == "Boolean")
         label = label.cast(nw.String) if text else label
         right = reduce(or_, [(label == name) & (nw.col(PLACE) == k) for k, name in enumerate(names)])
         known = reduce(or_, [label == name for name in names])
         return self._if_distribution(
             _first((label.is_null(), -1.0), (~known, -8.0), (right, 0.0), otherwise=nw.lit(1.0))
         )
+
+    def _numbers(self, n_classes: int, truth: bool) -> list[Any]:
+        """Return the label of each class where labels are no text: its place unless, as in memory, it is the name."""
+        names = self.first.class_names or ()
+        if truth and {name.lower() for name in names} == {"true", "false"}:
+            return [name.lower() == "true" for name in names]
+        named = self.signs if self.told else names and all(name.lstrip("-").isdecimal() for name in names)
+        return [float(name) for name in names] if named else list(range(n_classes))
 
     def _if_distribution(self, loss: Expr) -> Expr:
         """Return the loss where the probabilities are such."""
