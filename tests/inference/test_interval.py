@@ -95,6 +95,14 @@ def test_large_clusters_count_among_what_is_accepted():
     assert "few clusters" not in str(abstain.confidence_interval("risk", loss, score, **design).warning)
 
 
+@pytest.mark.parametrize(("rows", "said"), [(6, False), (7, True)])
+def test_large_clusters_need_room_where_the_effective_number_is_below_half_of_all(rows, said):
+    """Two clusters of 6 rows and 18 of one row count as 30^2 / 90 = 10 of 20."""
+    clusters = np.repeat(np.arange(20), np.r_[rows, rows, np.ones(18, dtype=int)])
+    found = abstain.confidence_interval("risk", clusters == 7, clusters, clusters=clusters)
+    assert ("a few clusters hold most rows" in found.warning) == said
+
+
 @pytest.mark.parametrize("size", [1, 7])
 def test_no_errors_give_a_bound_and_say_so(size):
     """Without an error: up to the two-sided end under the worst ranking, of clusters, which may be wrong as a whole."""

@@ -75,6 +75,9 @@ def test_fingerprint_depends_on_contents_only():
     assert single.fingerprint == double.fingerprint
     assert Outputs(labels=[0, 1], predictions=[0, 1], loss=[0.5, 0.25]).fingerprint != single.fingerprint
     assert Outputs(loss=[0.0]).fingerprint == Outputs(loss=[-0.0]).fingerprint
+    groups = [np.array([1, 0], kind) for kind in (bool, np.uint8, np.int64)]
+    (same,) = {Outputs(loss=[0.0, 1.0], groups={"g": group}).fingerprint for group in groups}
+    assert same == "b7776e8b3f1b90fc8601ff5fd3990e7f5b77417e00a52fa2d3d29ccbe6332fc0"
     code = "from abstain.outputs import Outputs; print(Outputs(labels=['b', 'a'], predictions=['b', 'b']).fingerprint)"
     other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     assert other == "d316ec631ce4563450029b56d0053f84d961b1bc6250f3b100ae0bfa13903852"

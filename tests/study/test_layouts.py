@@ -70,6 +70,10 @@ def test_rank_changes_of_the_augrc_paper():
         made = study.rank_changes(heads, one, two, ("AURC", "AUGRC"))
         assert f"{n} of 273 differ" in made.notes[0]
         assert sum("→" in cell for row in made.rows for cell in row[1:]) == n
+    made = study.rank_changes(heads[:3], {"a": [1, 0, 2]}, {"a": [1, 3, 1]}, ("AURC", "AUGRC"))
+    assert made.rows == [("a", "1", "—", "2 → 1")]
+    assert "; 1 of 2 differ" in made.notes[0]
+    refused(ValueError, "row='MRS' is not known; did you mean 'MSR'", augrc_grid().only, ["MRS"])
 
 
 @pytest.mark.parametrize("number", range(1, 6))
