@@ -27,19 +27,37 @@ def test_what_takes_long_is_announced_once(do, monkeypatch):
 
     def work(**_):
         hear = _pace._listener.get()
+        hear("bootstrap of a metric", 0.0, 1.0)
         hear("bootstrap of a metric", 0.5, 1.0)
-        hear("gains and noise", 0.1, 1.0)
+        hear("counting rows", 0.25, 1.0)
+        hear("gains and noise", 0.0078125, 0.5)
         hear("gains and noise", 0.2, 2.0)
-        hear("joint metrics", 0.01, 2.0)
+        hear("joint metrics", 0.2, 25.0)
 
     monkeypatch.setitem(sys.modules, "numba", None)
     monkeypatch.setattr(command.commands["metrics"], "callback", work)
-    first, second = do("metrics").err.splitlines()
+    elsewhere, first, second = do("metrics").err.splitlines()
+    assert elsewhere == "counting rows: will take about 3 s"
     assert first == (
-        "gains and noise: will take about 9 s (--permutations 0 leaves these out; the extra fast makes it quicker: "
+        "gains and noise: will take about 64 s (--permutations 0 leaves these out; the extra fast makes it quicker: "
         'pip install ".[fast]" in the checkout)'
     )
-    assert second == "joint metrics: will take about 3 minutes"
+    assert second == "joint metrics: will take about 2 minutes"
+
+
+def test_a_terminal_shows_how_far_long_work_is(do, monkeypatch):
+    """Twice a second until the line is wiped; of work that was not announced nothing is shown."""
+
+    def work(**_):
+        monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+        hear = _pace._listener.get()
+        for what, share, seconds in (("short", 0.5, 1.0), ("long", 0.25, 2.0), ("long", 0.3, 2.5), ("long", 1.0, 2.25)):
+            hear(what, share, seconds)
+
+    monkeypatch.setattr(command.commands["metrics"], "callback", work)
+    announced, *line = do("metrics").err.split("\n")
+    assert announced.startswith("long: will take about 6 s")
+    assert line == ["\rlong:  25%\r          \r"]
 
 
 def test_the_command_listens(do, monkeypatch):
