@@ -133,7 +133,7 @@ def test_simultaneous_bands_cover(which, n, options, risk):
     """All thresholds at once, at the nominal level up to 2.6 Monte Carlo errors; by DKW at every sample size."""
     rng, hits = np.random.default_rng(5), 0
     for _ in range(120):
-        sample, given = POPULATIONS[which].draw(n, rng), {"n_draws": 200, "rng": rng, "risk": risk, **options}
+        sample, given = POPULATIONS[which].draw(n, rng), {"n_draws": 100, "rng": rng, "risk": risk, **options}
         band = risk_band(*sample, kind="simultaneous", **given)
         true = truth(POPULATIONS[which], band)
         hits += ((band.low <= true + 1e-12) & (true <= band.high + 1e-12)).all()
@@ -189,7 +189,7 @@ def test_clustered_bands_cover():
         return (rng.random(effect.size) < ndtr(-3.0 - 3.0 * effect)).astype(float), score
 
     curve = abstain.risk_coverage_curve(*images(40_000))
-    given = {"kind": "simultaneous", "clusters": np.arange(1000) // 10, "n_draws": 200, "min_coverage": 0.2, "rng": rng}
+    given = {"kind": "simultaneous", "clusters": np.arange(1000) // 10, "n_draws": 100, "min_coverage": 0.2, "rng": rng}
     for _ in range(60):
         band = risk_band(*images(100), **given)
         true = curve.selective_risk[np.minimum(np.searchsorted(-curve.threshold, -band.threshold), len(curve) - 1)]
