@@ -40,6 +40,7 @@ def spiky(m, rng):
 # ---------------------------------------------------------------------- clusters
 
 
+@pytest.mark.usefixtures("threshold_alone")
 @pytest.mark.parametrize(
     ("m", "repetitions"), [(80, 60), *(pytest.param(m, 300, marks=pytest.mark.slow) for m in (80, 200))]
 )
@@ -189,6 +190,7 @@ def test_copies_of_rows_are_noticed(times):
     abstain.choose_threshold(real.error, abstain.scores.compute("msp", real), risk=0.05, delta=DELTA)
 
 
+@pytest.mark.usefixtures("threshold_alone")
 def test_a_certificate_on_rows_of_a_selection_warns():
     """Whole or in part; other rows are silent, and the selection keeps hashes of its rows."""
     rng = np.random.default_rng(6)
@@ -309,6 +311,7 @@ def test_the_better_score_is_chosen():
     refused(ValueError, r"\(loss: 2000, a: 2000, b: 1999\)", choose_among, loss, short, risk=0.05, delta=DELTA)
 
 
+@pytest.mark.usefixtures("threshold_alone")
 def test_a_guarantee_about_false_negatives():
     """Of the accepted positives at most the limit is missed; coverage is of all rows; violated as seldom as stated."""
     rng, broken = np.random.default_rng(8), 0

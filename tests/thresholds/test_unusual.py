@@ -8,6 +8,7 @@ import pytest
 from abstain import choose_threshold
 from abstain.thresholds._row_warnings import _by_rounding
 
+pytestmark = pytest.mark.usefixtures("threshold_alone")
 RNG = np.random.default_rng(0)
 N = 2000
 SCORE = RNG.random(N)
