@@ -1,5 +1,7 @@
 """Which rows a plan draws, and what it promises, against the formulas of the designs, row by row."""
 
+from functools import lru_cache
+
 import numpy as np
 import pytest
 from scipy.optimize import brentq
@@ -19,11 +21,22 @@ def ranks(score):
     return norm.ppf([(np.sum(score < one) + 0.5 * np.sum(score == one)) / N for one in score])
 
 
+def by_score(function, score=SCORE):
+    """Return the number of each row, which is the same for rows of one score."""
+    _, first, place = np.unique(score, return_index=True, return_inverse=True)
+    return np.array([function(k) for k in first])[place]
+
+
 def adds(metric, risk, score=SCORE):
     """Return what one more error in each row adds to a metric where the risk is as guessed, from its definition."""
-    chosen = abstain.metrics.parse(metric)
+    return _adds(metric, risk.tobytes(), score.tobytes())
+
+
+@lru_cache(maxsize=4)
+def _adds(metric, *columns):
+    chosen, (risk, score) = abstain.metrics.parse(metric), map(np.frombuffer, columns)
     value, size = chosen.of(risk, score), 1.0 if chosen.attribution else 1e-6
-    return np.array([(chosen.of(risk + size * (np.arange(N) == k), score) - value) / size for k in range(N)])
+    return by_score(lambda k: (chosen.of(risk + size * (np.arange(N) == k), score) - value) / size, score)
 
 
 def of_mean(log_odds, mean):
@@ -66,14 +79,17 @@ def promised(metric, risk, chance, level=0.95):
         more = max(end(value + unseen[0], variance + unseen[1], tail) - high, 0.0)
         half = 0.5 * (high + more - end(value, variance, 1.0 - tail))
         room = 0.5 * more / half
-    each = []
-    for loss in (0.0, 1.0):  # of plain evaluation: what a row does that is right, and that is wrong
-        each.append([])
-        for k in range(N):
-            weight = np.r_[np.ones(N), 1e-6 * (np.arange(N) == k)]
-            table = abstain.TieBlocks.from_samples(np.r_[risk, np.full(N, loss)], np.tile(SCORE, 2), weight)
-            each[-1].append((chosen(table) - chosen.of(risk, SCORE)) / 1e-6)
-    right, wrong = map(np.array, each)
+
+    def plain(loss):
+        """Return what a row more does in plain evaluation, one that is right or wrong."""
+
+        def one(k):
+            more = np.append(risk, loss), np.append(SCORE, SCORE[k]), np.append(np.ones(N), 1e-6)
+            return (chosen(abstain.TieBlocks.from_samples(*more)) - value) / 1e-6
+
+        return by_score(one)
+
+    right, wrong = plain(0.0), plain(1.0)
     one = N * float(np.sum((1.0 - risk) * right**2 + risk * wrong**2))
     return half, one / variance, float(chance @ risk), room
 
@@ -127,13 +143,14 @@ def test_a_further_stage_is_its_formula(kind):
         sample = abstain.pool.sample_of(plan, known)
         left, risk = np.flatnonzero(plan.stage == 0), sample.risk
         more = plan.extend(known, n=40, seed=3)
-        w = np.abs(adds(metric, risk, score))
+        enough = design != "adaptive" or min(sample.errors, sample.n - sample.errors) >= 5
+        w = np.abs(adds(metric, risk, score)) if enough else None
         wanted = np.full(left.size, 40 / left.size)
         if design == "levelled":
             wanted = chances(np.maximum(w[left] / (2.0 * w[left].mean()), 1.0), 40)
         elif design == "planned":
             wanted = floored(np.sqrt(w * risk * (1.0 - risk))[left], 40)
-        elif design == "adaptive" and min(sample.errors, sample.n - sample.errors) >= 5:
+        elif design == "adaptive" and enough:
             mean = risk[left].mean()
             eta = mean + (risk[left] - mean) * sample.errors / (sample.errors + 5.0)
             better = floored(w[left] * np.sqrt(eta * (1.0 - eta)), 40)

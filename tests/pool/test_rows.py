@@ -94,16 +94,16 @@ def test_ids_of_any_kind_are_found_again(ids, tmp_path):
     """A plan with dates, categories or odd numbers as ids is the same from a file, for a pool of any library."""
     score, loss = SCORE[:FEW], LOSS[:FEW]
     plan = abstain.plan_labels(score, n=12, seed=0, ids=ids)
-    known = np.where(plan.stage > 0, loss, np.nan)
-    expected = abstain.evaluate(loss=known, confidence=score, ids=ids, plan=plan).to_csv()
+    known, given = np.where(plan.stage > 0, loss, np.nan), {"metrics": "augrc"}
+    expected = abstain.evaluate(loss=known, confidence=score, ids=ids, plan=plan, **given).to_csv()
     for kind in ("csv", "parquet", "json"):
         file = tmp_path / f"plan.{kind}"
         plan.save(file)
         again = load_plan(file)
         assert again.digest == plan.digest
-        assert abstain.evaluate(loss=known, confidence=score, ids=ids, plan=again).to_csv() == expected
+        assert abstain.evaluate(loss=known, confidence=score, ids=ids, plan=again, **given).to_csv() == expected
     for pool in frames(ids, known, score, tmp_path):
-        assert abstain.evaluate(pool, ids="id", plan=again).to_csv() == expected
+        assert abstain.evaluate(pool, ids="id", plan=again, **given).to_csv() == expected
 
 
 NOT_FOUND = [
