@@ -1,6 +1,7 @@
 """Slow, obviously right versions: every pair of thresholds, counted one by one, in fractions."""
 
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise, product
 from typing import Any, NamedTuple
 
@@ -77,7 +78,12 @@ def ratio(columns, prevalence):
 
 def all_pairs(columns):
     """Return the distinct numbers of accepted right, wrong and OOD samples for every pair of thresholds."""
-    loss, c_in, a_in, c_out, a_out = columns
+    return _all_pairs(*(tuple(column.tolist()) for column in columns))
+
+
+@lru_cache(maxsize=1)
+def _all_pairs(*columns):
+    loss, c_in, a_in, c_out, a_out = map(np.array, columns)
     found = set()
     for t, r in product({*a_in.tolist(), *a_out.tolist(), -INF, INF}, {*c_in.tolist(), *c_out.tolist(), -INF, INF}):
         inside = (a_in >= t) & (c_in >= r)

@@ -31,17 +31,13 @@ def mixed_optimum(metric):
     return "oracle" in metric.needs and metric.options.get("estimator") == "trapezoid"
 
 
-def slopes(metric, blocks, column, k, *, oracle=False):
-    """Return the differences to the right and to the left of one entry of the table, or of its oracle table."""
-
-    def value(step):
-        where = blocks.oracle if oracle else blocks
-        moved = getattr(where, column).copy()
-        moved[k] += step
-        where = replace(where, **{column: moved})  # for a 0/1 loss the oracle follows from the totals
-        return metric(replace(blocks, _oracle=where) if oracle else where)
-
-    return (value(STEP) - metric(blocks)) / STEP, (metric(blocks) - value(-STEP)) / STEP
+def moved(blocks, column, k, step, *, oracle=False):
+    """Return the table where one entry of it, or of its oracle table, is more by a step."""
+    where = blocks.oracle if oracle else blocks
+    entries = getattr(where, column).copy()
+    entries[k] += step
+    where = replace(where, **{column: entries})  # for a 0/1 loss the oracle follows from the totals
+    return replace(blocks, _oracle=where) if oracle else where
 
 
 @pytest.mark.parametrize("cases", families(SMOOTH))
@@ -58,9 +54,12 @@ def test_gradient_is_the_numerical_derivative(cases, data):
     blocks = table(problem)
     assume(not blocks.binary or 0.0 < blocks.mean_loss < 1.0)  # one side of the difference does not exist
     own, other = (data.draw(st.integers(0, len(where) - 1)) for where in (blocks, blocks.oracle))
+    places = [(column, k, oracle) for oracle, k in ((False, own), (True, other)) for column in ("weight", "loss")]
+    tables = {at: [moved(blocks, *at[:2], step, oracle=at[2]) for step in (STEP, -STEP)] for at in places}
     compared = 0
     for metric in cases:
-        if not np.isfinite(metric(blocks)):
+        here = metric(blocks)
+        if not np.isfinite(here):
             continue
         gradient = metric.gradient_of(blocks)
         parts = [(gradient, blocks, own, False)]
@@ -68,7 +67,8 @@ def test_gradient_is_the_numerical_derivative(cases, data):
             parts.append((gradient.oracle, blocks.oracle, other, True))
         for part, where, k, oracle in parts:
             for column, found in (("weight", part.weight), ("loss", part.loss)):
-                right, left = slopes(metric, blocks, column, k, oracle=oracle)
+                more, less = map(metric, tables[column, k, oracle])
+                right, left = (more - here) / STEP, (here - less) / STEP
                 size = 1.0 + np.max(np.abs(found))
                 if abs(right - left) <= 2e-5 * size:
                     compared += 1
