@@ -81,13 +81,13 @@ def test_a_display_keeps_axes_and_figure(name):
         display.figure_.draw_without_rendering()
         box = display.figure_.bbox.padded(2)
         for one in display.figure_.axes:
-            assert box.min[0] <= one.get_tightbbox().x0 <= one.get_tightbbox().x1 <= box.max[0], one.get_title()
-            assert box.min[1] <= one.get_tightbbox().y0 <= one.get_tightbbox().y1 <= box.max[1], one.get_title()
-    mine = Figure().subplots(1, len(axes))
-    assert display.plot(mine) is display
-    assert np.atleast_1d(display.ax_).ravel()[0] is np.atleast_1d(mine).ravel()[0]
-    refused(ValueError, "axes, but ax holds", display.plot, Figure().subplots(1, len(axes) + 1))
-    display.plot()
+            taken = one.get_tightbbox()
+            assert box.min[0] <= taken.x0 <= taken.x1 <= box.max[0], one.get_title()
+            assert box.min[1] <= taken.y0 <= taken.y1 <= box.max[1], one.get_title()
+    mine = np.atleast_1d(Figure().subplots(1, len(axes)))
+    assert display.plot(mine if len(axes) > 1 else mine[0]) is display
+    assert np.atleast_1d(display.ax_).ravel()[0] is mine[0]
+    refused(ValueError, "axes, but ax holds", display.plot, [*mine, mine[0]])
 
 
 def test_what_cannot_be_drawn_is_refused(tmp_path):
