@@ -15,6 +15,12 @@ def tree_of(path):
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+@cache
+def nodes_of(path):
+    """Return all nodes of a source file."""
+    return list(ast.walk(tree_of(path)))
+
+
 class Import(NamedTuple):
     """One import: the module that asks, the module asked for, the line, and whether it runs at import time."""
 

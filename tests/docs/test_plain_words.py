@@ -12,7 +12,7 @@ from html import unescape
 import pytest
 
 from abstain.report import Source, as_html, build
-from tests.imports import ROOT, tree_of
+from tests.imports import ROOT, nodes_of
 from tests.report import kinds
 
 #: A pattern that must not appear, and what is said instead.
@@ -49,6 +49,7 @@ INSTEAD = {
     r"\b(?:guarantee|limit)s? (?:was|were|is|are|be) (?:broken|kept)\b|% broken\b": "violated, satisfied",
     r"\b(?:break|breaks|broke|keep|keeps) (?:the|a|its|their|every|no) (?:guarantee|limit)s?\b": "violates, satisfies",
 }
+PATTERNS = {re.compile(pattern, re.IGNORECASE): word for pattern, word in INSTEAD.items()}
 DOCS = {path.relative_to(ROOT / "docs").as_posix(): path for path in (ROOT / "docs").rglob("*.md")}
 PAGES = {name: path for name, path in DOCS.items() if not {"_build", "generated"} & set(path.parts)}
 PAGES["README.md"] = ROOT / "README.md"
@@ -70,12 +71,12 @@ def prose(text):
 def avoided(text):
     """Return the words to avoid that a text uses, each with what is said instead."""
     found = prose(text)
-    return {match[0]: word for pattern, word in INSTEAD.items() for match in re.finditer(pattern, found, re.IGNORECASE)}
+    return {match[0]: word for pattern, word in PATTERNS.items() for match in pattern.finditer(found)}
 
 
 def texts(path):
     """Yield every string with a space of a module, with its line."""
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
             yield node.lineno, node.value
 
