@@ -335,7 +335,7 @@ def test_a_plan_has_a_range_and_refuses_an_empty_pilot():
     rng = np.random.default_rng(9)
     ease = rng.random(300)
     wrong = rng.random(300) > ease**0.1
-    some, more = (plan_certificate(wrong, ease, risk=0.05, delta=DELTA, coverage=c) for c in (0.1, 0.6))
+    some, more = (plan_certificate(wrong, ease, risk=0.1, delta=DELTA, coverage=c) for c in (0.1, 0.9))
     assert some.low <= some.n <= some.high
     assert some.n < more.n
     assert (some.n_pilot, some.n_errors) == (300, int(wrong.sum()))
