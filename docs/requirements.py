@@ -44,7 +44,7 @@ EPS = 1e-9
 SPREADS = ((0.95, 0.55), (0.45, 0.05))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Item:
     """One ranking with one spread of its scores: accuracy, AUROC of failures, and how to print it."""
 
@@ -120,23 +120,26 @@ def _shown(metric: Metric, one: Item, other: Item) -> str:
     return f"{one.text} → {other.text}: value {a:.4g} → {b:.4g}"
 
 
-def _pairs(items: tuple[Item, ...], fixed: str) -> Iterator[tuple[Item, Item]]:
-    """Yield pairs of equal ``fixed`` factor whose other factor rises from the first to the second."""
+@cache
+def _pairs(items: tuple[Item, ...], fixed: str) -> list[tuple[Item, Item]]:
+    """Return pairs of equal ``fixed`` factor whose other factor rises from the first to the second."""
     free = "auroc" if fixed == "accuracy" else "accuracy"
     groups: dict[Fraction, list[Item]] = {}
     for item in items:
         groups.setdefault(getattr(item, fixed), []).append(item)
-    for group in groups.values():
-        for one, other in itertools.combinations(sorted(group, key=lambda item: getattr(item, free)), 2):
-            if getattr(one, free) < getattr(other, free):
-                yield one, other
+    return [
+        (one, other)
+        for group in groups.values()
+        for one, other in itertools.combinations(sorted(group, key=lambda item: getattr(item, free)), 2)
+        if getattr(one, free) < getattr(other, free)
+    ]
 
 
 def sensitive(metric: Metric) -> str | None:
     """R1: the value reacts to each factor, with the other one fixed."""
     _, items = next(iter(spaces(metric)))
     for fixed, free in (("auroc", "accuracy"), ("accuracy", "ranking")):
-        pairs = list(_pairs(items, fixed))
+        pairs = _pairs(items, fixed)
         if all(abs(value(metric.name, one) - value(metric.name, other)) < EPS for one, other in pairs):
             one, other = max(pairs, key=lambda pair: pair[1].accuracy - pair[0].accuracy)
             return f"blind to {free}: {_shown(metric, one, other)}"

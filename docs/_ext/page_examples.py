@@ -26,6 +26,7 @@ NEAR = 0.1
 OPTIONS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
 #: What a shell does more than to take words apart.
 _SHELL = re.compile(r"[|<>&;$`*?~]")
+_QUOTED = re.compile("'[^']*'")
 _FENCE = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -90,7 +91,7 @@ def _here(arguments: list[str], folder: Path) -> tuple[int, str, str]:
 
 def output_of(command: str, folder: Path, *, refused: bool = False) -> str:
     """Run a command in a folder and return what it prints, without trailing blanks: on stderr if it is ``refused``."""
-    plain = command.startswith("abstain ") and not _SHELL.search(command)
+    plain = command.startswith("abstain ") and not _SHELL.search(_QUOTED.sub("", command))
     code, out, err = _here(shlex.split(command, comments=True)[1:], folder) if plain else _in_shell(command, folder)
     assert code == (2 if refused else 0), f"{command}: exit code {code}\n{err}"
     return "\n".join(line.rstrip() for line in (err if refused else out).splitlines()) + "\n"
