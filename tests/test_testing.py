@@ -1,5 +1,6 @@
 """The assertion for test suites of models, as pytest runs and reports it."""
 
+import os
 import subprocess
 import sys
 from xml.etree import ElementTree
@@ -28,7 +29,9 @@ def test_the_message_is_the_verdict(tmp_path):
     (tmp_path / "test_model.py").write_text(MODEL, "utf-8")
     options = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--junitxml", "report.xml", "--rootdir", ".")
     words = [sys.executable, *options]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, encoding="utf-8", timeout=120, check=False)
+    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    run = {"cwd": tmp_path, "env": environment, "capture_output": True, "encoding": "utf-8", "timeout": 120}
+    done = subprocess.run(words, check=False, **run)
     assert "1 failed, 1 passed" in done.stdout
     assert "AssertionError: Not certified at 2 %. Answer 33.3 % of the cases: at most 3.92 %" in done.stdout
     assert "choose_threshold(" not in done.stdout

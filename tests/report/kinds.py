@@ -1,10 +1,12 @@
 """A result of every kind of page, with what its page is given."""
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 import abstain
+from abstain.report import Source, as_html, build
 from tests.report import hostile
 
 Made = tuple[abstain.Result, dict[str, Any]]
@@ -84,12 +86,23 @@ def study(folder):
 #: Kinds whose result needs no folder.
 PAIR = {"new": SCORE + 0.05 * NOISE, "old": SCORE}
 KINDS = {
-    **{each.__name__: each for each in (evaluate, groups, few_labels, threshold, threshold_groups, monitor, joint)},
-    "useless": lambda: (abstain.evaluate(loss=(NOISE < 0.14).astype(float), confidence=SCORE), {}),
-    "graded": lambda: (abstain.evaluate(loss=NOISE * (1.2 - SCORE), confidence=SCORE, metrics="augrc"), {}),
-    "compare": lambda: (abstain.compare(WRONG, {"good": SCORE, "noise": NOISE}), {}),
-    "compare_groups": lambda: (abstain.inference.compare_groups(WRONG, SCORE, SITE), {}),
-    "margin": lambda: (abstain.inference.non_inferiority(GOOD, PAIR, margin=0.002), {}),
-    "plan": lambda: (abstain.plan_labels(SCORE, 300, seed=1), {}),
-    "odd_names": lambda: (hostile.evaluation(*[*hostile.NAMES.values()][:20]), {"title": hostile.NAMES["script"]}),
+    name: cache(kind)
+    for name, kind in {
+        **{each.__name__: each for each in (evaluate, groups, few_labels, threshold, threshold_groups, monitor, joint)},
+        "useless": lambda: (abstain.evaluate(loss=(NOISE < 0.14).astype(float), confidence=SCORE), {}),
+        "graded": lambda: (abstain.evaluate(loss=NOISE * (1.2 - SCORE), confidence=SCORE, metrics="augrc"), {}),
+        "compare": lambda: (abstain.compare(WRONG, {"good": SCORE, "noise": NOISE}), {}),
+        "compare_groups": lambda: (abstain.inference.compare_groups(WRONG, SCORE, SITE), {}),
+        "margin": lambda: (abstain.inference.non_inferiority(GOOD, PAIR, margin=0.002), {}),
+        "plan": lambda: (abstain.plan_labels(SCORE, 300, seed=1), {}),
+        "odd_names": lambda: (hostile.evaluation(*[*hostile.NAMES.values()][:20]), {"title": hostile.NAMES["script"]}),
+    }.items()
 }
+
+
+@cache
+def page(name):
+    """Return the page of a kind, and as HTML."""
+    result, source = KINDS[name]()
+    found = build(result, Source(**{key: each for key, each in source.items() if key != "title"}), source.get("title"))
+    return found, as_html(found)

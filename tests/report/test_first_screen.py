@@ -18,8 +18,7 @@ def page_of(found, title=None, **source):
 
 def made(name):
     """Return the result and the page of a kind."""
-    result, source = kinds.KINDS[name]()
-    return result, page_of(result, **source)
+    return kinds.KINDS[name]()[0], kinds.page(name)[0]
 
 
 def numbers(page):
@@ -27,9 +26,9 @@ def numbers(page):
     return {each.name: each.value for each in page.lead.board.numbers if each.value}
 
 
-def words(page):
+def words(html):
     """Return the number of words that are seen before anything is opened, tables aside."""
-    return len(re.findall(r"\S*\w\S*", Parsed(as_html(page)).seen))
+    return len(re.findall(r"\S*\w\S*", Parsed(html).seen))
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +45,7 @@ def test_the_first_screen_answers(demo):
     assert (lead.tone, lead.status) == ("good", "Certified, 95 % confidence")
     assert lead.rule == f"Answer if msp ≥ {verdict.printed}; refer the rest for review."
     assert lead.caveats == verdict.caveats[:3]
-    assert words(page) > 60
+    assert words(as_html(page)) > 60
     text = " ".join([lead.headline, lead.rule, *(each.text for each in lead.caveats)])
     assert len(re.findall(r"[.!](?= |$)", text)) <= 8
     accepted = result.curve("msp").at(threshold=verdict.threshold)
@@ -88,14 +87,14 @@ def test_the_certified_points_lie_on_the_leading_curve(demo, all_at_once):
 @pytest.mark.parametrize("name", kinds.KINDS)
 def test_every_kind_leads_with_its_verdict_and_a_chart(name):
     """The headline is the verdict's; a chart and numbers stand next to each other; few words; at most three caveats."""
-    result, page = made(name)
+    result, page, html = *made(name), kinds.page(name)[1]
     lead, verdict = page.lead, result.verdict
     assert lead.headline == (result.headline() if verdict is None else verdict.headline)
     assert lead.board.chart is not None or name == "plan"  # of equal probabilities there is nothing to draw
     assert len(lead.caveats) <= 3
-    assert words(page) <= (320 if name == "odd_names" else 250)
+    assert words(html) <= (320 if name == "odd_names" else 250)
     short = name in ("compare", "compare_groups", "margin", "threshold_groups", "joint", "plan")
-    assert ('<details class="section" open>' in as_html(page)) is short  # where the first screen has room
+    assert ('<details class="section" open>' in html) is short  # where the first screen has room
     if name not in ("plan", "compare_groups"):
         assert 2 <= len(numbers(page)) <= 4
     if name in ("threshold", "threshold_groups"):  # of all cases, not of the answers
