@@ -18,6 +18,8 @@ def beside(work, *arguments):
     def received(seconds=120):
         if not here.poll(seconds):
             process.kill()
-        return here.recv()  # or EOFError, where the process has ended
+        sent = here.recv()  # or EOFError, where the process has ended
+        process.join(10)
+        return sent
 
     return received

@@ -1,5 +1,6 @@
 """``from_frame``: every engine gives the table that ``from_samples`` gives, or refuses with a count."""
 
+import functools
 import itertools
 from decimal import Decimal
 
@@ -21,9 +22,12 @@ NAN, INF = float("nan"), float("inf")
 NAMES = {"confidence": "g", "loss": "l"}
 
 
+CONNECTION = duckdb.connect()
+
+
 def duck(frame):
-    """Return the frame as a DuckDB relation; the relation keeps its connection alive."""
-    return duckdb.connect().from_arrow(frame.to_arrow())
+    """Return the frame as a DuckDB relation."""
+    return CONNECTION.from_arrow(frame.to_arrow())
 
 
 def nullable(frame):
@@ -33,8 +37,7 @@ def nullable(frame):
 
 
 ENGINES = {
-    "polars": lambda frame: frame,
-    "polars lazy": lambda frame: frame.lazy(),
+    "polars": lambda frame: frame.lazy(),
     "pandas": lambda frame: frame.to_pandas(),
     "pandas nullable": nullable,
     "pandas arrow": lambda frame: frame.to_arrow().to_pandas(types_mapper=pd.ArrowDtype),
@@ -43,7 +46,7 @@ ENGINES = {
 }
 
 
-@pytest.fixture(autouse=True, params=["read", "grouped"])
+@pytest.fixture(params=["read", "grouped"])
 def way(request, monkeypatch):
     """Take either way to the table, whatever the first rows say: small frames would always be read, and at once."""
     monkeypatch.setattr("abstain.blocks._frame.FIRST", 1)
@@ -52,9 +55,15 @@ def way(request, monkeypatch):
 
 
 @pytest.fixture(params=ENGINES)
-def engine(request):
-    """Return the conversion of a polars frame to one engine's frame."""
+def kind(request):
+    """Return the conversion of a polars frame to one engine's frame, for what is the same on either way."""
     return ENGINES[request.param]
+
+
+@pytest.fixture
+def engine(kind, way):
+    """Return the same conversion, on either way."""
+    return kind
 
 
 def test_every_engine_gives_the_table_of_the_samples(engine):
@@ -90,6 +99,7 @@ DTYPES = {
 }
 
 
+@pytest.mark.parametrize("way", ["grouped"], indirect=True)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_column_types(dtype, engine):
     """Floats of both widths, integers, booleans and decimals are scores, and losses and weights if >= 0."""
@@ -160,9 +170,8 @@ def test_rejected_rows_join_those_at_minus_infinity(engine):
 )  # fmt: skip
 def test_bad_losses_and_weights_are_refused_and_counted(bad, word, policy, engine):
     """An engine leaves a null loss out of the sum but not out of the count: the risk would silently be too low."""
-    frame = frame_of(
-        engine, g=[0.5, 0.5, NAN if policy != "raise" else 0.1, 0.4], l=[1.0] * 4, bad=[1.0, bad, bad, 0.0]
-    )
+    columns = {"g": [0.5, 0.5, NAN if policy != "raise" else 0.1, 0.4], "l": [1.0] * 4, "bad": [1.0, bad, bad, 0.0]}
+    frame = frame_of(engine, **columns)
     remedy = "rescale the {}" if bad == 2e75 else "a {} must be a finite number >= 0"
     for name, columns in (("loss", {"loss": "bad"}), ("weight", {"loss": "l", "sample_weight": "bad"})):
         said = f"column 'bad' is {word}.* in 2 rows; {remedy.format(name)}"
@@ -174,6 +183,11 @@ FEW |= {"nan": [NAN, NAN], "s": ["a", "b"]}
 DROP = {"nan_policy": "drop"}
 
 
+@functools.cache
+def few(engine):
+    return frame_of(engine, **FEW)
+
+
 @pytest.mark.parametrize(
     ("message", "change"),
     [
@@ -183,6 +197,15 @@ DROP = {"nan_policy": "drop"}
         ("column 'lost' sums to 0; at least one row needs a positive weight", {"sample_weight": "lost"} | DROP),
         ("column 'tiny' sums to 1e-300, where squares underflow; rescale", {"sample_weight": "tiny"} | DROP),
         ("column 'nan' is null or NaN in every row; nan_policy=\"drop\" leaves", {"confidence": "nan"} | DROP),
+    ],
+)
+def test_columns_that_give_no_table_are_refused(message, change, engine):
+    refused(ValueError, message, TieBlocks.from_frame, few(engine), **(NAMES | change))
+
+
+@pytest.mark.parametrize(
+    ("message", "change"),
+    [
         (r"column 'tin' is not in the frame; did you mean 'tiny'\?", {"confidence": "tin"}),
         ("column 'x' is not in the frame; known: g, i, l, lost", {"loss": "x"}),
         (r"column 'lst' is not in the frame; did you mean 'lost'\?", {"sample_weight": "lst"}),
@@ -190,12 +213,12 @@ DROP = {"nan_policy": "drop"}
         ("column 0 is not in the frame; known: g, i", {"confidence": 0}),
     ],
 )
-def test_columns_that_give_no_table_are_refused(message, change, engine):
-    refused((ValueError, TypeError), message, TieBlocks.from_frame, frame_of(engine, **FEW), **(NAMES | change))
+def test_columns_that_are_not_there_or_no_numbers_are_refused(message, change, kind):
+    refused((ValueError, TypeError), message, TieBlocks.from_frame, few(kind), **(NAMES | change))
 
 
-def test_frames_without_rows_and_what_is_no_frame(engine):
-    empty = engine(pl.DataFrame({"g": [], "l": []}, schema={"g": pl.Float64, "l": pl.Float64}))
+def test_frames_without_rows_and_what_is_no_frame(kind):
+    empty = kind(pl.DataFrame({"g": [], "l": []}, schema={"g": pl.Float64, "l": pl.Float64}))
     refused(ValueError, "frame has no rows; at least one sample is needed", TieBlocks.from_frame, empty, **NAMES)
     said = r"frame of type list is no data frame.*or use TieBlocks\.from_samples"
     refused(TypeError, said, TieBlocks.from_frame, [0.5, 0.4], **NAMES)
@@ -225,7 +248,7 @@ def test_a_frame_is_grouped_by_the_number_of_scores_that_its_first_rows_show():
     assert [_worth_grouping(first, WIDE * 4.5 + more) for more in (0.0, 0.001)] == [False, True]
 
 
-def test_one_column_may_play_every_part():
+def test_one_column_may_play_every_part(way):
     """Names may repeat, and a frame may use the names that the library uses inside."""
     frame = pl.DataFrame({"abstain_loss": [1.0, 0.5], "abstain_score": [3.0, 4.0]})
     table = TieBlocks.from_frame(frame, confidence="abstain_loss", loss="abstain_loss", sample_weight="abstain_score")
@@ -233,7 +256,7 @@ def test_one_column_may_play_every_part():
 
 
 @pytest.mark.parametrize("number", [2000, 1000])
-def test_a_scan_whose_rows_change(number):
+def test_a_scan_whose_rows_change(number, way):
     """A relation that draws its rows anew each time may hold others than were counted, or none."""
     connection, seen = duckdb.connect(), itertools.count()
     connection.create_function(
@@ -246,7 +269,7 @@ def test_a_scan_whose_rows_change(number):
         refused(ValueError, "frame has no rows; at least one sample is needed", TieBlocks.from_frame, scan, **NAMES)
 
 
-def test_what_an_engine_refuses_is_said_in_its_words():
+def test_what_an_engine_refuses_is_said_in_its_words(way):
     """An error in the middle of a scan has the class that the engine gives it, however the scan is read."""
     connection = duckdb.connect()
     scan = connection.sql("select case when g = 900 then error('boom') else g end as g, 0 as l from range(1000) t(g)")
@@ -258,7 +281,6 @@ def test_what_an_engine_refuses_is_said_in_its_words():
 @pytest.mark.parametrize("make", [lambda frame: frame.lazy(), duck], ids=["polars", "duckdb"])
 def test_large_frames_take_the_cheaper_way(distinct, make, monkeypatch):
     """Many rows of few scores are grouped by the engine, distinct ones are read; sorted rows are no exception."""
-    monkeypatch.undo()
     rng = np.random.default_rng(0)
     score, loss = rng.integers(0, distinct, 200_000) / distinct, rng.exponential(1.0, 200_000)
     other = "_read" if distinct == 300 else "_group"

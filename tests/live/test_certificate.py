@@ -2,7 +2,6 @@
 
 import json
 import math
-import multiprocessing
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 
 from abstain.live import LiveCertificate, load_live, update_live
+from tests.processes import beside
 from tests.refusal import refused
 
 BETS = ((0.24, 0.3), (0.12, 0.3), (0.06, 0.3), (0.02, 0.08), (0.006, 0.02))
@@ -289,16 +289,17 @@ def test_threads_lose_nothing():
     assert live.groups[""].rows == 3200
 
 
-def _count(name, k):
-    update_live(name, *rows(100, 100 + k))
+def _count(send, file, first):
+    for k in range(4):
+        update_live(file, *rows(100, first + k))
+    send(first)
 
 
 def test_processes_share_a_file(tmp_path):
     """Two processes that update one file at the same time lose no row."""
-    fresh().save(file := str(tmp_path / "live.json"))
-    with multiprocessing.get_context("spawn").Pool(2) as pool:
-        pool.starmap(_count, [(file, k) for k in range(4)])
-    assert load_live(file).result().groups[""].rows == 400
+    fresh().save(file := tmp_path / "live.json")
+    assert [ended() for ended in [beside(_count, file, first) for first in (100, 200)]] == [100, 200]
+    assert load_live(file).result().groups[""].rows == 800
 
 
 def test_bad_options():

@@ -1,7 +1,5 @@
 """Monitors in a service: threads, processes, years of calls."""
 
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -10,23 +8,10 @@ import pytest
 import abstain
 from abstain.monitoring import Drift, Monitor, Monitoring, Period, load_monitor
 from tests.monitoring.test_monitor import certified
+from tests.processes import beside
 from tests.refusal import refused
 
 POLICY = certified()
-SCRIPT = """
-import sys, numpy as np, abstain
-policy, file, first = abstain.load_policy(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-rng = np.random.default_rng(first)
-for k in range(12):
-    loss, score = (rng.random(20) < 0.02).astype(float), rng.random(20)
-    abstain.monitoring.update_monitor(file, policy, loss, score)
-    try:
-        abstain.monitoring.update_monitor(file, policy, loss, score)
-    except ValueError as error:
-        assert "were sent before" in str(error), error
-    else:
-        raise SystemExit("counted twice")
-"""
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
@@ -45,14 +30,22 @@ def test_threads_raise_no_alarm_that_one_thread_would_not():
         assert sum(one.n for one in seen.periods) == 5000
 
 
+def count(send, policy, file, first):
+    """Count twelve times twenty rows, and send each time again what was counted."""
+    rng = np.random.default_rng(first)
+    for _ in range(12):
+        told = abstain.load_policy(policy), (rng.random(20) < 0.02).astype(float), rng.random(20)
+        abstain.monitoring.update_monitor(file, *told)
+        refused(ValueError, "were sent before", abstain.monitoring.update_monitor, file, *told)
+    send(first)
+
+
 def test_processes_share_one_state(tmp_path):
     """Four processes at once: no row is lost, and one that is sent twice is refused in each."""
     policy, state = tmp_path / "policy.json", tmp_path / "state.json"
     POLICY.save(policy)
-    command = [sys.executable, "-c", SCRIPT, str(policy), str(state)]
-    running = [subprocess.Popen([*command, str(k)], stderr=subprocess.PIPE) for k in range(4)]
-    errors = [each.communicate()[1].decode() for each in running]
-    assert [each.returncode for each in running] == [0] * 4, errors
+    running = [beside(count, policy, state, k) for k in range(4)]
+    assert [ended() for ended in running] == [0, 1, 2, 3]
     found = abstain.monitoring.load_monitor(state, POLICY).result()
     assert (found.n, len(found.periods), found.violated) == (4 * 12 * 20, 48, False)
     assert sorted(each.name for each in tmp_path.iterdir()) == ["policy.json", "state.json"]

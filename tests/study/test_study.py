@@ -1,7 +1,5 @@
 """Studies: the manifest goes round, is refused where it cannot be read, and several processes may add to it."""
 
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +7,7 @@ import pytest
 
 import abstain
 from abstain.study import Run, SavedSet, add_run, init_study, join_new_class, read_study
+from tests.processes import beside
 from tests.refusal import refused
 
 RUN = Run(
@@ -80,16 +79,17 @@ def test_names_and_rows_are_checked(tmp_path):
         refused(ValueError, message, read_study(tmp_path).outputs, "ce", run, name)
 
 
+def enter(send, folder, model):
+    """Enter five runs of a model."""
+    for number in range(5):
+        add_run(folder, Run(f"model{model}", f"seed{number}", "toy", number, ()))
+    send(model)
+
+
 def test_processes_that_add_at_the_same_time(tmp_path):
     """Four processes enter five runs each: none is lost."""
-    script = """
-import sys
-from abstain.study import Run, add_run
-for number in range(5):
-    add_run(sys.argv[1], Run(f"model{sys.argv[2]}", f"seed{number}", "toy", number, ()))
-"""
-    started = [subprocess.Popen([sys.executable, "-c", script, str(tmp_path), str(each)]) for each in range(4)]
-    assert [process.wait(timeout=60) for process in started] == [0] * 4
+    started = [beside(enter, tmp_path, each) for each in range(4)]
+    assert [ended() for ended in started] == [0, 1, 2, 3]
     assert len(read_study(tmp_path).runs) == 20
     assert not (tmp_path / ".study.lock").exists()
 
