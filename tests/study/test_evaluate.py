@@ -7,6 +7,7 @@ import sys
 import time
 from dataclasses import replace
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import polars
@@ -111,6 +112,16 @@ def test_only_what_changed_is_done_again(folder):
     study.add_run(folder, replace(found.run("ce", "seed0"), notes=("another note",)))
     assert study.evaluate(folder, ["one"], METRICS, progress=said.append).headline() == again.headline()
     assert said[-1] == "18 units, all done before"
+
+
+def test_long_work_says_how_far_it_is(folder, monkeypatch):
+    """More than five seconds after it last did so, not after the last unit; what went wrong is said at once."""
+    (folder / "ce/seed0/test.npz").write_bytes(b"half a")
+    clock, said = iter([100.0, 105.0, 105.5, 109.0, 111.0, 112.0, 130.0]), []
+    monkeypatch.setattr(_evaluate, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    study.evaluate(folder, ["one"], METRICS, sets=["test"], progress=said.append)
+    assert said[1].startswith("ce/seed0/test: ")  # of the work, a share of .097 and .458
+    assert said[2:] == ["2 of 6 units, about 51 s left", "4 of 6 units, about 13 s left"]
 
 
 def test_damage_stays_where_it_is(folder, do):
