@@ -66,6 +66,7 @@ def test_errors_among_the_rest_say_nothing_of_what_is_accepted(design):
     assert (whole.low, whole.high) == pytest.approx(inference.clopper_pearson(0, 20 if "clusters" in design else 40))
     mirrored = abstain.confidence_interval("selective_accuracy(threshold=-15)", loss, score, **design)
     assert (mirrored.low, mirrored.high) == pytest.approx((1.0 - found.high, 1.0))
+    assert not design or ("at most" in found.warning and "at least" in mirrored.warning)
     assert abstain.confidence_interval("selective_risk(threshold=-20)", loss, score, **design).low > 0.0
 
 

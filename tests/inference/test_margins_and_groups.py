@@ -109,6 +109,7 @@ def test_models_that_were_never_seen_to_differ_may_differ_in_errors():
     scores, own = {"new": good, "old": good}, {"new": wrong, "old": wrong.copy()}
     found = non_inferiority(own, scores, "risk", margin=0.002)
     assert (found.shown, found.high) == (False, pytest.approx(-np.log(0.05) / 400))
+    assert "the two are equal on every sample" in found.warning
     assert abstain.compare(own, scores, "risk").differences[0].high == pytest.approx(-np.log(0.025) / 400)
     assert abstain.compare(wrong, scores, "risk").differences[0].high == 0.0
 
