@@ -1,6 +1,7 @@
 """Find what each module of the package imports, by reading its source and never by running it."""
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -15,10 +16,11 @@ def tree_of(path):
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-@cache
-def nodes_of(path):
-    """Return all nodes of a source file."""
-    return list(ast.walk(tree_of(path)))
+def where(pattern, folder):
+    """Yield the source files of a folder with a match of a pattern: only these need be parsed."""
+    for path in sorted(folder.rglob("*.py")):
+        if re.search(pattern, path.read_text(encoding="utf-8")):
+            yield path
 
 
 class Import(NamedTuple):

@@ -1,8 +1,6 @@
 """Packages are used through their public names: few imports of private modules, each with its reason."""
 
-import re
-
-from tests.imports import ROOT, imports_of, modules, tree_of
+from tests.imports import ROOT, imports_of, modules, tree_of, where
 from tests.test_architecture import between_packages
 
 #: Imports of a private module of another package, and why it is not public. All may import modules of layer 0.
@@ -32,6 +30,5 @@ def test_packages_import_public_names_of_others():
 
 def test_tests_use_public_names():
     """At most 34 test files import a private module: parts of formulas, and borders that no public name chooses."""
-    known, perhaps = set(modules()), re.compile(r"abstain\.\w[\w.]*(\._| import \(?[\w\s,]*\b_)")
-    files = [each for each in (ROOT / "tests").rglob("*.py") if perhaps.search(each.read_text(encoding="utf-8"))]
+    known, files = set(modules()), where(r"abstain\.\w[\w.]*(\._| import \(?[\w\s,]*\b_)", ROOT / "tests")
     assert sum(bool(private(imports_of("tests", tree_of(file), known))) for file in files) <= 34

@@ -15,9 +15,9 @@ import pytest
 
 from abstain import _files
 from abstain.cli import command, run
-from tests.imports import ROOT, nodes_of, tree_of
+from tests.imports import ROOT, tree_of, where
 
-SOURCES = sorted((ROOT / "src/abstain").rglob("*.py"))
+SOURCE = ROOT / "src/abstain"
 
 #: What some systems lack, or what differs between them: functions, modules, paths.
 NOT_EVERYWHERE = re.compile(
@@ -30,14 +30,10 @@ NOT_EVERYWHERE = re.compile(
 WITH_ANOTHER_WAY = ["_files.py: import fcntl as _lock"]
 
 
-def without_encoding(path):
+def without_encoding(tree):
     """Give the lines that read or write text in the encoding of the system, which Windows has as cp1252."""
     others = ("os", "image", "archive", "webbrowser", "formatter")  # methods of the same names
-    asked = {"open", "read_text", "write_text", "subprocess"}
-    for node in (each for each in nodes_of(path) if isinstance(each, ast.Call)):
-        ends = node.func, getattr(node.func, "value", None)
-        if not asked & {getattr(each, name, None) for each in ends for name in ("id", "attr")}:
-            continue
+    for node in (each for each in ast.walk(tree) if isinstance(each, ast.Call)):
         owner, _, name = ast.unparse(node.func).rpartition(".")
         options, texts = {each.arg for each in node.keywords}, [ast.unparse(each) for each in node.args]
         if "encoding" in options or owner in others:
@@ -51,15 +47,15 @@ def without_encoding(path):
 
 def test_every_text_names_its_encoding():
     """A file of another system is read alike, whatever the encoding of this one is."""
-    found = [f"{path.relative_to(ROOT)}:{line}" for path in SOURCES for line in without_encoding(path)]
+    files = where(r"open\(|read_text|write_text|subprocess", SOURCE)
+    found = [f"{path.relative_to(ROOT)}:{line}" for path in files for line in without_encoding(tree_of(path))]
     assert found == []
 
 
 def test_nothing_is_used_that_a_system_lacks():
     """No function of Unix alone, no integer or float whose size differs, no path of one system."""
-    anywhere = re.compile(NOT_EVERYWHERE.pattern.replace("^[^#]*", ""))  # in a comment, too
-    read = [path for path in SOURCES if anywhere.search(path.read_text(encoding="utf-8"))]
-    lines = [(path.name, line) for path in read for line in ast.unparse(tree_of(path)).splitlines()]
+    files = where(NOT_EVERYWHERE.pattern.replace("^[^#]*", ""), SOURCE)  # in a comment, too
+    lines = [(path.name, line) for path in files for line in ast.unparse(tree_of(path)).splitlines()]
     found = [f"{name}: {line.strip()}" for name, line in lines if NOT_EVERYWHERE.search(line)]
     assert found == WITH_ANOTHER_WAY
 

@@ -11,7 +11,7 @@ from html import unescape
 
 import pytest
 
-from tests.imports import ROOT, nodes_of
+from tests.imports import ROOT, tree_of
 from tests.report import kinds
 
 #: A pattern that must not appear, and what is said instead.
@@ -75,7 +75,7 @@ def avoided(text):
 
 def texts(path):
     """Yield every string with a space of a module, with its line."""
-    for node in nodes_of(path):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
             yield node.lineno, node.value
 

@@ -14,7 +14,7 @@ import pytest
 
 import abstain
 from abstain._result import plain, width
-from tests.imports import ROOT, nodes_of
+from tests.imports import ROOT, tree_of, where
 from tests.refusal import refused
 from tests.report.parsed import Parsed
 from tests.result.results import RESULTS
@@ -54,8 +54,8 @@ def cells(found):
 def test_one_list_names_them_all():
     """A class that prints itself, or is a result, is in the list of examples, and a result has no text of its own."""
     printing, inheriting = set(), set()
-    for path in (ROOT / "src").rglob("*.py"):
-        for node in nodes_of(path):
+    for path in where(rf"__str__|class \w+\([^)]*({'|'.join(['Result', *BASES])})", ROOT / "src"):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.ClassDef):
                 bases = {ast.unparse(base).rpartition(".")[2] for base in node.bases}
                 public = not node.name.startswith("_")  # a private one is a view of another result
