@@ -84,16 +84,6 @@ def test_of_many_groups_the_worst_are_listed(metric, worst):
     assert len(result.measurements) == 46
 
 
-@pytest.mark.parametrize("part", range(5))
-def test_hostile_names_on_a_terminal(part):
-    """No control or formatting character of a name reaches the terminal, and markup is text."""
-    result = hostile.evaluation(*list(hostile.NAMES.values())[part::5])
-    for shown in (str(result), terminal(result, 100)):
-        bad = {c for c in shown if unicodedata.category(c) in {"Cc", "Cf", "Cs", "Zl", "Zp"}} - {"\n"}
-        assert bad == set()
-    assert "\x1b[31m" not in terminal(result, 100, colours=True)
-
-
 # ---------------------------------------------------------------------- other forms
 
 
@@ -110,10 +100,17 @@ def strict(text):
 
 
 @pytest.mark.parametrize("part", range(5))
-def test_hostile_names_in_json_and_csv(part, tmp_path):
-    """Names survive JSON unchanged; a CSV reader finds as many cells, and none that a spreadsheet would run."""
+def test_hostile_names_on_a_terminal_and_in_files(part, tmp_path):
+    """No control or formatting character of a name reaches the terminal, and markup is text.
+
+    Names survive JSON unchanged; a CSV reader finds as many cells, and none that a spreadsheet would run.
+    """
     names = list(hostile.NAMES.values())[part::5]
     result = hostile.evaluation(*names)
+    for shown in (str(result), terminal(result, 100)):
+        bad = {c for c in shown if unicodedata.category(c) in {"Cc", "Cf", "Cs", "Zl", "Zp"}} - {"\n"}
+        assert bad == set()
+    assert "\x1b[31m" not in terminal(result, 100, colours=True)
     result.to_json(tmp_path / "r.json")
     read = strict((tmp_path / "r.json").read_text("utf-8"))
     assert [row["score"] for row in read["scores"] if row["group"] is None][:-1] == names

@@ -147,23 +147,31 @@ for name in ("knn", "mds", "rmds", "klm", "openmax"):
 """
 
 
-def printed(script=SCRIPT, **environment):
-    """Return what the script prints in a process of its own."""
-    command, env = [sys.executable, "-c", script], {**os.environ, **environment}
-    return subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout
+@pytest.fixture(scope="module")
+def printed():
+    """Return what both scripts print in a process of its own, with two threads, as lines."""
+    other = {"PYTHONHASHSEED": "2", "OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2"}
+    command, env = [sys.executable, "-c", f"{SCRIPT}\nprint()\n{SCORES}"], {**os.environ, **other}
+    shown = subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout
+    return [each.splitlines() for each in shown.split("\n\n")]
 
 
-def test_processes_and_threads_change_no_bit():
+def here(script, capsys):
+    """Return what a script prints in this process, which has one thread unless somebody asked for more."""
+    exec(script, {})
+    return capsys.readouterr().out.splitlines()
+
+
+def test_processes_and_threads_change_no_bit(printed, capsys):
     """Another process, another order of hashes, another number of threads: the same bytes."""
-    first = printed(PYTHONHASHSEED="1", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
-    assert first.count("augrc") >= 8
-    assert printed(PYTHONHASHSEED="2", OMP_NUM_THREADS="2", OPENBLAS_NUM_THREADS="2") == first
+    first = here(SCRIPT, capsys)
+    assert "".join(first).count("augrc") >= 8
+    assert printed[0] == first
 
 
-def test_threads_keep_the_digits_of_scores_that_multiply_matrices():
+def test_threads_keep_the_digits_of_scores_that_multiply_matrices(printed, capsys):
     """The linear algebra behind NumPy divides its sums among the threads; ``knn`` takes its products in float32."""
-    shown = [printed(SCORES, OMP_NUM_THREADS=n, OPENBLAS_NUM_THREADS=n).splitlines() for n in ("1", "2")]
-    first, second = (np.array([row.split() for row in rows], float) for rows in shown)
+    first, second = (np.array([row.split() for row in rows], float) for rows in (here(SCORES, capsys), printed[1]))
     np.testing.assert_allclose(first[:1], second[:1], rtol=0.0, atol=5e-7)
     np.testing.assert_allclose(first[1:], second[1:], rtol=1e-10, atol=1e-10 * float(np.abs(first).max()))
 

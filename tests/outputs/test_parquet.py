@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 
+from abstain import choose_threshold
 from abstain.outputs import read_outputs, scan_parquet
 
 pl = pytest.importorskip("polars")
@@ -27,8 +28,7 @@ def parquet(path):
 def test_a_page_of_a_negative_number_of_values(tmp_path):
     """Rust aborts where it cannot allocate; the command must live to say so, in one line, and to write nothing."""
     path = parquet(tmp_path / "a.parquet")
-    flags = [str(path), "--risk", "0.9", "--delta", "0.1", "-o", str(tmp_path / "p.json")]
-    subprocess.run([sys.executable, "-m", "abstain", "threshold", *flags], check=True, capture_output=True)
+    choose_threshold(LOSS, CONFIDENCE, coverage=0.5).policy(score="confidence").save(tmp_path / "p.json")
     content = path.read_bytes()
     assert OF_80 in content
     path.write_bytes(content.replace(OF_80, OF_MINUS_81))
