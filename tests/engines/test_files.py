@@ -35,7 +35,7 @@ def test_folders_of_a_partition_are_columns(tmp_path):
         place = tmp_path / f"site={site}" / f"day={day}"
         place.mkdir(parents=True)
         each.drop("site", "day").write_parquet(place / "part.parquet")
-    told = {"groups": ["site", "day"]}
+    told = {"groups": ["site", "day"], "scores": None}
     for source in (tmp_path, tmp_path / "site=*" / "*" / "*.parquet"):
         check_same(evaluated(source, **told), evaluated(frame, **told))
 

@@ -13,11 +13,12 @@ from tests.engines.cases import KINDS, check_engine, check_probabilities, check_
 from tests.refusal import refused
 from tests.strategies import problems
 
+CONNECTION = duckdb.connect()
+
 
 def duck(pieces):
-    """Return the parts as one DuckDB relation; the relation keeps its connection alive."""
-    connection = duckdb.connect()
-    first, *others = (connection.from_arrow(each.to_arrow()) for each in pieces)
+    """Return the parts as one DuckDB relation."""
+    first, *others = (CONNECTION.from_arrow(each.to_arrow()) for each in pieces)
     for each in others:
         first = first.union(each)
     return first

@@ -37,7 +37,7 @@ def by_loop(given):
 @pytest.mark.parametrize("told", ["loss", "correct"])
 def test_metrics_and_thresholds_are_those_of_a_loop(engine, told):
     """Of all rows and of each group, with ties and weights, of which some are 0, from three parts."""
-    frame = rows(3, n=120, weighted=True)
+    frame = rows(3, n=60, weighted=True)
     given = frame.to_dicts()
     if told == "correct":
         frame = frame.with_columns(correct=pl.col("loss") == 0.0).drop("loss")
