@@ -23,23 +23,18 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 
 #: Stands for a value that depends on the processor.
 ANY = "~"
 #: Leaves out wide instructions: of NumPy, its BLAS, PyTorch and the C library.
-NARROW = {
-    "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR",
-    "OPENBLAS_CORETYPE": "Nehalem",
-    "ATEN_CPU_CAPABILITY": "default",
-    "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-FMA,-AVX512F",
-}
+NARROW = {"NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR", "OPENBLAS_CORETYPE": "Nehalem"}
+NARROW |= {"ATEN_CPU_CAPABILITY": "default", "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-FMA,-AVX512F"}
 FOLDER = Path(__file__).parent
 #: Those of PyTorch are left out where it is not installed.
-MODULES = sorted(
-    path.stem for path in FOLDER.glob("of_*.py") if find_spec("torch") or not path.stem.startswith("of_nn")
-)
+MODULES = sorted(path.stem for path in FOLDER.glob("of_*.py") if find_spec("torch") or "of_nn" not in path.stem)
 #: What a result says of the machine and of the day (an identity rests on the date of a policy), and its sentences.
 LEFT_OUT = ("abstain", "numpy", "python", "created", "identity", "notes")
 
@@ -49,6 +44,12 @@ def cases(module):
     found = importlib.import_module(f"tests.recorded.{module}")
     own = inspect.getmembers(found, inspect.isfunction)
     return {name: each for name, each in own if each.__module__ == found.__name__ and not name.startswith("_")}
+
+
+def given(module, name):
+    """Return what a case gives; few resamples are behind what is said beside a comparison, but in one module."""
+    with patch("abstain.inference._beside.RESAMPLES", 400 if module == "of_evaluations" else 40):
+        return plain(cases(module)[name]())
 
 
 def tolerance(module):
@@ -98,14 +99,10 @@ def shown(result):
     """Return a result with its verdict, its notes and the columns and cells of its tables; an error's name as it is."""
     if isinstance(result, str):
         return result
-    tables = result.tables()
-    columns = [
-        "/".join(f"{each.direction}{each.left:d}{each.alike:d}{each.places}{each.share:d}" for each in table.columns)
-        for table in tables
-    ]
+    tables, marks = result.tables(), "{0.direction}{0.left:d}{0.alike:d}{0.places}{0.share:d}"
+    columns = ["/".join(marks.format(each) for each in table.columns) for table in tables]
     settings = [[table.ranks, table.scale, table.heat, table.across, table.shares, table.notes] for table in tables]
-    sentences = [result.headline(), *result.notes()]
-    cells = [table.rows for table in tables]
+    sentences, cells = [result.headline(), *result.notes()], [table.rows for table in tables]
     return {"result": result, "sentences": sentences, "columns": columns, "settings": settings, "cells": cells}
 
 
@@ -126,11 +123,8 @@ def apart(old, new, within, at=""):
         pairs = enumerate(zip(old, new, strict=True))
         return [line for k, pair in pairs for line in apart(*pair, within, f"{at}/{k}")]
     numbers = all(isinstance(each, int | float) and not isinstance(each, bool) for each in (old, new))
-    same = (
-        math.isclose(old, new, rel_tol=within, abs_tol=within / 100.0)
-        if numbers
-        else old == new and type(old) is type(new)
-    )
+    same = old == new and type(old) is type(new)
+    same = math.isclose(old, new, rel_tol=within, abs_tol=within / 100.0) if numbers else same
     return [] if same else [f"{at}: {old} -> {new}"]
 
 
@@ -142,7 +136,7 @@ def recorded(module):
 
 def values(module):
     """Return what the cases of a module give, as a JSON file holds it."""
-    return dict(json.loads(json.dumps({name: plain(call()) for name, call in cases(module).items()})))
+    return dict(json.loads(json.dumps({name: given(module, name) for name in cases(module)})))
 
 
 def elsewhere(module):

@@ -8,7 +8,8 @@ import numpy as np
 
 import abstain
 from abstain.monitoring import Monitor, load_monitor
-from tests.recorded.contents import chosen, easy, said, warned, whole
+from tests.recorded import shown
+from tests.recorded.contents import chosen, easy, warned, whole
 
 FIXED = ("thresholds", "delta", "run_length", "limit", "guaranteed", "graded", "n", "period", "tested", "calibrated")
 FIXED += ("periods", "verdict", "score_drifted", "coverage_drifted", "drift_undecided", "empty", "cost", "time_unit")
@@ -33,12 +34,11 @@ def calls(policy, parts, *columns, times=None, **options):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "state.json"
         for k, part in enumerate(parts):
-            more = {} if times is None else times[k]
-            found, caught = warned(stream.update, **chosen(part, *columns), **more)
+            found, caught = warned(stream.update, **chosen(part, *columns), **{} if times is None else times[k])
             seen.append(
                 [found if isinstance(found, str) else [whole(found, *FIXED), zlib.crc32(found.tested.encode())], caught]
             )
             if k % 2:
                 stream.save(path)
                 stream = load_monitor(path, policy)
-    return [seen[1:], whole(stream.result(), *FIXED[:6]), said(stream.result())]
+    return [seen[1:], whole(shown(stream.result()), *FIXED[:6])]

@@ -36,8 +36,7 @@ def _each(text, of=read, **more):
     """Yield the readings of sources with '|' between: what columns hold by a word, and after ';' options."""
     for one in " ".join(text.split()).split(" | "):
         parts, _, told = one.partition(" ; ")
-        pairs = [part.partition("=") for part in parts.split(", ")]
-        columns = {name: HELD[what or name] for name, _, what in pairs}
+        columns = {name: HELD[what or name] for name, _, what in [part.partition("=") for part in parts.split(", ")]}
         options = dict(part.split("=") for part in told.split(", ") if part) | more
         yield of(columns, **options) if of is read else of(**columns, **options)
 
@@ -290,8 +289,7 @@ def tasks():
     measured = {"y": 10 * CONF, "pred": 10 * P1, "std": 1 - CONF, "conf": CONF}
     several = {f"y_{name}": (LOGITS[:, k] > 0).astype(int) for k, name in enumerate(NAMES)}
     chances = {f"p_{name}": P[:, 2 - k] * 0.9 + 0.05 for k, name in enumerate(NAMES[::-1])}
-    other = {f"q{k}": P[:, k] for k in range(3)}
-    truth = np.stack(list(several.values()), axis=1)
+    other, truth = {f"q{k}": P[:, k] for k in range(3)}, np.stack(list(several.values()), axis=1)
     yield from [read(measured, task=task) for task in ("regression", "regression-absolute", "other", "multilabel")]
     for task in ("multilabel", "multilabel-exact"):
         yield read(several | chances, labels="y_*", predictions="p_*", task=task)

@@ -42,9 +42,8 @@ def evaluate_with_many_options():
         | {COSTS} --confidence conf {json} | --texts p_0 | --confidence nothing | --scores
         | --confidence conf --metrics 'coverage_at_risk(risk=0.1)' --resamples 40 --json - | --gate augrc
         | --confidence conf --metrics augrc --sweep 0.5,0.9 --denominator all | --sweep x | --metrics none
-        | --confidence conf --metrics augrc --sweep paper --scale 100
-        | --scores conf,other --metrics augrc --csv c.csv --table t.md
-        | --scores conf,other --metrics augrc --table t.tex --verbose
+        | --confidence conf --metrics augrc --sweep paper --scale 100 --table t.md
+        | --scores conf,other --metrics augrc --csv c.csv --table t.tex --verbose
         | {gate} 'augrc<=0.5' --gate 'risk<=0.01' --summary s.md | {gate} 'augrc<=0.5'
         | --loss wrong --confidence conf --at-random --unseen random --metrics risk --json -
         evaluate worse.csv {gate} 'augrc' --against a.csv --margin 0.01
@@ -64,6 +63,8 @@ def evaluate_as_people_read_it():
         evaluate : a.csv --confidence conf | groups.csv | groups.csv --groups site --verbose | bare.csv
         | bare.csv --json - | verdicts.csv | worse.csv --confidence vague | a.csv --scores conf,other,vague
         | ood.csv | a.csv --loss wrong --scores vague --at-random | a.csv --confidence conf -o x
+        threshold verdicts.csv --correct verdict --confidence conf --coverage 0.5 -o v.json
+        apply v.json verdicts.csv -o dv.csv | apply v.json verdicts.csv -o dv.txt
         explain AUGRC aurc | explain | explain nothing | scores --json | plots"""
 
 
@@ -77,10 +78,10 @@ def comparisons():
         compare a.csv --json - --confidence conf --groups : site | site,day
         compare a.csv model.csv --confidence conf : --json - | --clusters who --metric risk --json -
         | --margin 0.01 --json - | --margin 0.02 --equivalent --metric risk --json -
-        | --metric 'coverage_at_risk(risk=0.1)' --json - | --verbose | --margin 0.01
+        | --metric 'coverage_at_risk(risk=0.1)' --json - | --verbose --method influence | --margin 0.01
         compare b.csv worse.csv --confidence conf --clusters who --json -
-        compare a.csv | compare a.csv --scores : conf,other,vague | conf
-        | conf,other,vague --table t.md --adjust max-t --method bootstrap --level 0.9"""
+        compare a.csv : --method influence | --scores conf | --scores conf,other,vague --method influence
+        | --scores conf,other --table t.md --adjust max-t --method bootstrap --level 0.9"""
 
 
 @ran(files)
@@ -95,10 +96,10 @@ def files_that_disagree():
     frame.with_columns(id=pl.col("id").reverse(), y=pl.col("y").reverse()).write_csv("turned.csv")
     frame.with_columns(id=pl.lit(7)).write_csv("once.csv")
     return """
-        compare --confidence conf --metric augrc --json - a.csv : named.csv | bare.csv | heavy.csv
+        compare --confidence conf --method influence --json - a.csv : named.csv | bare.csv | heavy.csv
         | heavy.csv --sample-weight w | heavy.csv --clusters who | weighted.csv | turned.csv | turned.csv --ids id
         | once.csv --ids id | b.csv | b.csv --ids id | a.csv
-        compare --confidence conf --metric augrc --json - : named.csv a.csv | bare.csv a.csv"""
+        compare --confidence conf --method influence --json - : named.csv a.csv | bare.csv a.csv"""
 
 
 @ran(folder)
@@ -153,63 +154,31 @@ def thresholds():
 
 @ran(files)
 def policies_at_work():
-    """Return decisions, audits, forms and monitoring of policies."""
+    """Return decisions, audits, forms and monitoring of policies, and what comes next where they are violated."""
     rows(8, 100).write_parquet("new.parquet")
-    return f"""
-        threshold a.csv : --confidence conf {SURE} -o p.json | --confidence conf {SURE} --groups site -o g.json
-        | --logits 'logit_*' --score energy {SURE} -o e.json | --confidence conf --coverage 0.5 -o c.json
-        | --confidence conf {COSTS} --risk 0.4 --delta 0.1 --max-loss 5 -o k.json
-        apply : p.json b.csv -o d1.csv | g.json ood.csv -o d2.csv --column yes | e.json new.parquet -o d3.parquet
-        | p.json b.csv -o d4.csv --audit 0.2 --seed 3 --ids id | p.json none.csv -o d5.csv
-        | e.json a.csv -o d6.csv
-        audit : p.json b.csv --json | p.json worse.csv --json | g.json b.csv --groups site --json
-        | c.json b.csv --json --level 0.8 | p.json a.csv | p.json worse.csv | e.json b.csv
-        export : p.json --to python -o f.py | p.json --to sql | g.json --to sql --dialect duckdb -o f.sql
-        | p.json --to schema -o f.json
-        monitor : p.json b.csv --state m.json --json | p.json worse.csv --state m.json --json --metrics-file m.prom
-        | p.json b.csv --time day --json --delta 0.1 | g.json worse.csv --time day --maturity 2
-        | k.json worse.csv {COSTS} --json | e.json worse.csv --json | g.json worse.csv --json | c.json b.csv
-        | p.json b.csv"""
-
-
-@ran(files)
-def other_kinds_of_files():
-    """Return decisions on files of other kinds, and audits of them."""
-    frame = rows(8, 40)
-    frame.write_ndjson("new.jsonl")
-    verdict = pl.Series(["right", "wrong", "abstained"])[frame["id"] * 7 % 3]
-    frame.select("conf", verdict=verdict).write_csv("verdicts.csv")
-    frame.write_csv("new.tsv", separator="\t")
-    frame.write_csv("semi.csv", separator=";")
-    own = {name: np.array(frame[name].to_list()) for name in ("conf", "wrong", "site")}
-    np.savez("new.npz", **own, matrix=np.zeros((40, 2)), class_names=["a", "b"], head_bias=np.zeros(2))
-    frame.select(pl.struct("id", "day").alias("out"), "conf", "site").write_ndjson("nested.jsonl")
-    Path("new.json").write_text(frame.write_json())
-    Path("long.csv").write_text("conf,site\n0.9,a\n0.5,b,c\n")
-    return f"""
-        threshold verdicts.csv --correct verdict --confidence conf --coverage 0.5 -o v.json
-        apply v.json verdicts.csv -o dv.csv | threshold a.csv --confidence conf {SURE} --groups site -o g.json
-        apply g.json : new.jsonl -o d0.csv | new.tsv -o d1.csv | semi.csv -o d2.csv | new.npz -o d3.csv
-        | nested.jsonl -o d4.csv | new.json -o d5.csv | long.csv -o d6.csv | new.jsonl -o d.jsonl
-        | new.json -o d.json | new.json -o d.txt
-        audit g.json new.npz --loss wrong"""
-
-
-@ran(files)
-def violated_policies():
-    """Return what is said next where a guarantee is violated: of words, costs, two scores, groups, logits."""
     pl.concat([rows(3, 250, shift=2.2)] * 2, rechunk=True).with_columns(id=pl.int_range(500)).write_csv("far.csv")
     both = rows(6, 300)
     pair = choose_pair(both["wrong"], both["conf"], both["other"], risk=0.2, delta=0.1, rng=1)
     pair.save("two.json", score="conf", second="other")
     return f"""
-        threshold a.csv : --confidence conf {COSTS} --risk 0.4 --delta 0.1 --max-loss 5 -o k.json
-        | --logits 'logit_*' --temperature 2 {SURE} -o t.json | --confidence conf --coverage 0.5 -o c.json
-        | --probabilities 'p_*' --score softmax_margin {SURE} --groups site -o g.json
-        | --confidence conf {SURE} -o p.json --model m1 --author me --note so
+        threshold a.csv : --confidence conf {SURE} -o p.json --model m1 --author me --note so
+        | --confidence conf {SURE} --groups site -o g.json | --logits 'logit_*' --score energy {SURE} -o e.json
+        | --confidence conf --coverage 0.5 -o c.json | --logits 'logit_*' --temperature 2 {SURE} -o t.json
+        | --confidence conf {COSTS} --risk 0.4 --delta 0.1 --max-loss 5 -o k.json
+        | --probabilities 'p_*' --score softmax_margin {SURE} --groups site -o m.json
         | --confidence conf {SURE} --clusters who -o w.json
-        monitor : k.json far.csv {COSTS} | two.json far.csv --again | t.json far.csv --again
-        | g.json far.csv --again | g.json far.csv --labels y --again --json | c.json far.csv --json --again
+        apply : p.json b.csv -o d1.csv | g.json ood.csv -o d2.csv --column yes | e.json new.parquet -o d3.parquet
+        | p.json b.csv -o d4.csv --audit 0.2 --seed 3 --ids id | p.json none.csv -o d5.csv
+        | e.json a.csv -o d6.csv
+        audit : p.json b.csv --json | g.json b.csv --groups site --json | c.json b.csv --json --level 0.8
+        | p.json a.csv | p.json worse.csv | p.json worse.csv --json | e.json b.csv
+        export : p.json --to python -o f.py | p.json --to sql | g.json --to sql --dialect duckdb -o f.sql
+        | p.json --to schema -o f.json
+        monitor : p.json b.csv --state m.state --json | p.json worse.csv --state m.state --json --metrics-file m.prom
+        | p.json b.csv --time day --json --delta 0.1 | g.json worse.csv --time day --maturity 2
+        | e.json worse.csv --json | g.json worse.csv --json | c.json b.csv
+        | p.json b.csv | k.json far.csv {COSTS} | two.json far.csv --again | t.json far.csv --again
+        | m.json far.csv --again | m.json far.csv --labels y --again --json
         | c.json far.csv --json --again --max-loss 1 --delta 0.1
         | w.json far.csv --json --again --state s.json --clusters who --returning skip
         | w.json --state s.json --json
@@ -287,9 +256,8 @@ def pages_and_adapters():
         evaluate c.csv : --confidence conf --metrics augrc --json r.json | --clusters id | --where site
         evaluate d.csv --confidence conf --metrics augrc --gate augrc --margin 0.01 --against : c.csv | b.csv
         | r.json | none.csv
-        threshold a.csv --confidence conf {SURE} -o p.json --report p.html
-        joint a.csv ood.csv --confidence conf : --scores other --permutations 0 --plot frontier.png | --scores other
-        | --permutations 0
+        threshold a.csv --confidence conf {SURE} -o p.json --report no/p.html
+        joint a.csv ood.csv --confidence conf : --scores other | --permutations 0 | --permutations 0 --plot frontier.x
         metrics | metrics --json | plots --json | conformance | train ce --seeds x --data cifar10 -o o | train
         conformance own.py:none --metric aurc
         conformance own.py:area --metric augrc --call 'loss, confidence' --json -
@@ -306,25 +274,15 @@ def joint():
         rows(30 + 10 * run + k, 150, shift=0.0 if name == "a" else 2.1).write_csv(f"run{run}/{name}.csv")
     two = "--confidence conf --scores other --permutations 0"
     return f"""
-        joint a.csv ood.csv far.csv --confidence conf --scores other,vague : --permutations 20 --json -
+        joint a.csv ood.csv far.csv --confidence conf --scores other,vague : --permutations 3 --json -
         | --near ood --far far --prevalence 0.3 --permutations 0 --json - | --near none
         | --layout sets --metric ds_f1 --permutations 0 | --layout detection --permutations 0 --verbose
-        | --layout tasks --permutations 5 --verbose --table t.md
+        | --layout tasks --permutations 2 --verbose --table t.md
         joint : a.csv ood.csv --logits 'logit_*' --scores energy,msp --permutations 0 --json - | a.csv
         | run1/a.csv run1/ood.csv run1/far.csv --also run2 {two} --json -
         | run1/a.csv run1/ood.csv --also x=run2 {two} --layout strategies
         | a.csv --where site=north --ood site=south {two} --json -
         | a.csv ood.csv --confidence conf --metric ds_f1"""
-
-
-@ran(folder)
-def studies():
-    """Return tables of studies of saved outputs in folders."""
-    for (k, model), run, (j, name) in product(enumerate(("one", "two")), (1, 2), enumerate(("test", "ood"))):
-        _save(Path(f"s/{model}/{run}/{name}.npz"), rows(100 + 20 * k + 4 * run + j, 120, shift=2.0 * j + 0.3 * k))
-    return f"""
-        study : init s --data digits | tables s --layout x | rank s --set test | rank s | select s | evaluate none
-        study evaluate s {SOME} | study evaluate s {SOME} --id-failures both --scale 1000"""
 
 
 @ran(folder)
@@ -340,7 +298,8 @@ def studies_by_hand():
     return f"""{added}
         study evaluate s {SOME} | study rank s --set test --scores msp,energy --metrics augrc,aurc
         study select s --workers 1 | study figures s -o f --plots nothing --set test
-        study tables s --layout : heat | sets | single-double | estimators --form markdown | ranks"""
+        study tables s --layout : sets | single-double | estimators | ranks | x
+        study rank s | study select none | study evaluate none"""
 
 
 @ran(folder)
@@ -349,15 +308,16 @@ def study_options():
     sets = {"validation": 0.0, "test": 0.1, "near-x": 2.0, "fog-2": 0.7}
     for (k, model), run in product(enumerate(("ce-w=1", "ce-w=2", "other")), ("a", "b")):
         for seed, (name, shift) in enumerate(sets.items()):
-            frame = rows(300 + seed, 60, shift=shift + 0.2 * k + 0.3 * (run == "b"))
+            frame = rows(300 + seed, 40, shift=shift + 0.2 * k + 0.3 * (run == "b"))
             _save(Path(f"in/{model}/{run}/{name}.npz"), frame, *["labels"] * (name == "near-x"))
     rows(310, 60).write_csv("more.csv")
     return f"""
-        study init s --from in --data toy
+        study init s --from in --data toy | study init in --data digits
         study add s more.csv --model other --run a --labels y --logits 'logit_*' --set : odd --shift level
         | more --role shift --shift kind=corruption --shift level=4 --seed 5 | odd --unlabelled --plan none.csv
         | plain --setting network=small --setting objective=sele --data toy | odd --role nothing
         study evaluate s {SOME} : --level 0 --sets test,near-x --id-failures drop
+        | --sets near-x --id-failures both --scale 1000 --models ce-w=1
         | --level 0.8 --models other --nan-policy reject --scale 100
         study evaluate s : --workers 1 --metrics none | --workers 0
         study rank s --scores : msp,energy --metrics risk --models other --level 0.8 --resamples 100 --seed 3
@@ -367,7 +327,7 @@ def study_options():
         | ranks --metric risk --other augrc --sets test | ranks --form latex --scale 1000
         | single-double --model other --confidence energy | strategies --metric ds_aurc --group near-x
         | detection --model ce-w=2 --fpr both --form html | reliability --fpr id --models ce-w=1
-        | reliability --fpr ood | sets --metric ds_f1 --sets near-x | sets --fpr id | estimators --models other
+        | reliability --fpr ood --models other | sets --metric ds_f1 --sets near-x | sets --fpr id --models other
         study figures s -o f {SOME} --plots : none | reliability_diagram"""
 
 

@@ -132,8 +132,7 @@ def bundled_and_synthetic():
     """Return what the bundled data holds, and rows of the synthetic models."""
     for name in abstain.datasets.names():
         outputs = abstain.datasets.load(name)
-        known = outputs.labels is not None or outputs.loss is not None
-        loss = outputs.loss_per_sample() if known else np.zeros(1)
+        loss = outputs.loss_per_sample() if (outputs.labels is not None or outputs.loss is not None) else np.zeros(1)
         columns = [outputs.confidence, outputs.labels, *(outputs.groups or {}).values()]
         yield [outputs.n, outputs.n_classes, loss.sum(), column(loss), sorted(outputs.scores or {})]
         yield [column(each) for each in columns if each is not None]

@@ -28,8 +28,8 @@ SOME = (
 def intervals_of_every_metric():
     """Return the interval that each metric gets by default."""
     for (kind, columns), name in product(kinds(31, 90, steps=30), SOME):
-        if kind in ("plain", "weights", "clusters", "all"):
-            yield f"{name} {kind}", tried(inference.confidence_interval, name, **columns, n_resamples=50)
+        if kind in ("plain", "weights", "all"):
+            yield f"{name} {kind}", tried(inference.confidence_interval, name, **columns, n_resamples=40)
 
 
 def intervals_by_method():
@@ -37,7 +37,7 @@ def intervals_by_method():
     names = ("augrc", "aurc", "auroc_f", "risk", "coverage_at_risk(risk=0.2)", "selective_risk(coverage=0.6)")
     for (kind, columns), name in product(kinds(32, 60, steps=12), names):
         for method in ("influence", "percentile", "bca")[: 3 if kind in ("plain", "all") else 2]:
-            given = {"method": method, "level": 0.8, "n_resamples": 1000 if method == "bca" else 60, "rng": 3}
+            given = {"method": method, "level": 0.8, "n_resamples": 200 if method == "bca" else 60, "rng": 3}
             yield tried(inference.confidence_interval, name, **columns, **given)
         yield tried(inference.confidence_interval, name, **columns, level=0.9, n_resamples=60, unseen="top")
 
@@ -79,8 +79,7 @@ def proportions():
     yield [tried(inference.kendall_tau, a, b) for a, b in several]
     wilcoxon = inference.wilcoxon_over_resamples
     for k, direction in product((1, 2), ("lower", "higher")):
-        values = np.random.default_rng(k).normal([[0.0], [0.4], [0.5]], 1.0, (3, 12))
-        yield tried(wilcoxon, values, direction)
+        yield tried(wilcoxon, np.random.default_rng(k).normal([[0.0], [0.4], [0.5]], 1.0, (3, 9)), direction)
     tied = [[0, 0, 1, 2, 2], [0, 1, 1, 0, 2], [1, 1, 1, 1, 1]]
     yield [tried(wilcoxon, each) for each in (tied, [[1.0, 2.0], [2.0, 1.0]])]
 
@@ -118,7 +117,7 @@ def few_units():
     nothing = np.where(n % 5 == 2, 0.0, p["sample_weight"])
     designs = [{"clusters": n % k} for k in (1, 2, 3, 6, 18)] + [{"strata": n % k} for k in (1, 2, 12, 18)]
     designs += [{"sample_weight": each} for each in (nothing, np.where(n == 7, 30.0, 1.0), nothing / 50.0)]
-    designs += [{"clusters": np.sqrt(n) // 1}, {"clusters": np.where(n < 25, 0, n)}]
+    designs += [{"clusters": np.where(n < 25, 0, n)}]
     designs += [{"sample_weight": nothing, "clusters": n // 3}, {"strata": n % 2, "clusters": n % 12}]
     for given, metric in product(designs, ("augrc", "aurc", "risk", "auroc_f", "coverage_at_risk(risk=0.2)")):
         for scale, unseen in ((1.0, {}), (0.0, {"unseen": "random"}), (0.0, {"unseen": "top"})):
@@ -215,11 +214,9 @@ def losses():
     """Return losses of predictions, with options and what is clipped."""
     p = rows(79, 12)
     labels, matrix, guess = p["labels"], p["probabilities"], p["probabilities"].argmax(axis=1)
-    costs = np.arange(16.0).reshape(4, 4) / 4.0
-    masks = np.random.default_rng(3).random((2, 5, 4, 4)) < 0.4
+    costs, masks = np.arange(16.0).reshape(4, 4) / 4.0, np.random.default_rng(3).random((2, 5, 4, 4)) < 0.4
     masks[:, 1], masks[0, 2], masks[1, 3] = False, False, False
-    out = (np.arange(12) % 3 == 0) * 1
-    named = ["cat", "dog", "cat"], ["dog", "dog", "cat"]
+    out, named = (np.arange(12) % 3 == 0) * 1, (["cat", "dog", "cat"], ["dog", "dog", "cat"])
     of = abstain.losses
     yield [of.zero_one(labels, guess), of.zero_one(*named), tried(of.zero_one, labels, matrix)]
     yield [of.brier(labels, matrix), of.cross_entropy(labels, matrix), of.cross_entropy(labels, matrix, clip=0.2)]
@@ -246,8 +243,7 @@ def metrics_of_many_rows():
     """Return metrics of more rows than are summed at once."""
     p = rows(141, 140_001)
     tables = [abstain.TieBlocks.from_samples(p["loss"], p["confidence"], *w) for w in ((), (p["sample_weight"],))]
-    names = [*OF_SCORES, "aurc(estimator=log)", "aurc(estimator=trapezoid)", "augrc(coverage_range=(0.2,0.6))"]
-    for name in names:
+    for name in [*OF_SCORES, "aurc(estimator=log)", "aurc(estimator=trapezoid)", "augrc(coverage_range=(0.2,0.6))"]:
         if name not in ("generalized_risk", "selective_accuracy", "selective_risk"):
             yield name, [tried(abstain.metrics.parse(name), each) for each in tables]
 
@@ -255,9 +251,8 @@ def metrics_of_many_rows():
 def inference_on_many_rows():
     """Return errors, intervals and sums of influence of more rows than are held at once."""
     p = rows(142, 70_000)
-    for names, metric in product(((), ("sample_weight",), ("clusters",)), ("augrc", "aurc")):
-        given = {name: p[name] for name in names}
-        yield inference.confidence_interval(metric, p["loss"], p["confidence"], **given)
+    for names, metric in (((), "augrc"), ((), "aurc"), (("sample_weight",), "augrc"), (("clusters",), "aurc")):
+        yield inference.confidence_interval(metric, p["loss"], p["confidence"], **{name: p[name] for name in names})
     terms = inference.influence("aurc", p["loss"], p["confidence"])
     yield [terms[::7000], float(np.abs(terms).sum()), inference.covariance(terms, p["loss"])]
 
@@ -266,22 +261,22 @@ def tests_with_many_errors():
     """Return comparisons, margins and groups where errors are many, so that nothing is swapped."""
     scores, p = scores_and_rows(143, 900, 3)
     loss, two = np.where(p["other"] < 0.3, 1.0, p["loss"]), {name: scores[name] for name in "ab"}
-    for metric in ("augrc", "aurc", "auroc_f", "selective_risk(coverage=0.5)"):
-        for names in ((), ("sample_weight",), ("clusters",), ("sample_weight", "clusters")):
+    for metric in ("augrc", "auroc_f", "selective_risk(coverage=0.5)"):
+        for names in ((), ("sample_weight",), ("sample_weight", "clusters")):
             given = {name: p[name] for name in names} or {"adjust": "max-t"}
             yield rows_of(abstain.compare(loss, scores, metric, **given))
         yield rows_of(abstain.compare(loss, scores, metric, adjust="holm"))
         for claim in ("non-inferior", "equivalent"):
             yield rows_of(inference.non_inferiority(loss, two, metric, margin=0.02, claim=claim))
         yield rows_of(inference.compare_groups(loss, scores["a"], p["groups"], metric))
-    for runs, metric, paired in product((0, 3, 5), ("augrc", "risk", "auroc_f"), (True, False)):
+    for runs, metric, paired in product((0, 3), ("augrc", "risk", "auroc_f"), (True, False)):
         yield rows_of(abstain.compare(*models(144 + runs, 700, runs), metric, paired_runs=paired))
 
 
 def many_resamples():
     """Return intervals from more resamples than are drawn at once, and from few; coverages of nearly all rows."""
     p, rng, n = rows(145, 300), np.random.default_rng(148), np.arange(300)
-    for metric, method in product(("augrc", "auroc_f", "coverage_at_risk(risk=0.1)"), ("percentile", "bca")):
+    for metric, method in product(("augrc", "auroc_f"), ("percentile", "bca")):
         given = {"method": method, "n_resamples": 1200}
         yield tried(inference.confidence_interval, metric, p["loss"], p["confidence"], **given)
     for errors in (3, 30):
@@ -311,10 +306,10 @@ def runs_in_every_design():
     """Return comparisons and rankings of several runs, of equal and of unlike numbers, by each route."""
     (losses, scores), n = models(149, 60, 4), np.arange(60)
     uneven = {"x": losses["x"], "y": losses["y"][:2]}, {"x": scores["x"], "y": scores["y"][:2]}
-    designs = [{}, {"clusters": n // 4}, {"clusters": np.sqrt(3.0 * n) // 1}, {"strata": n % 3}]
+    designs = [{}, {"clusters": np.sqrt(3.0 * n) // 1}, {"strata": n % 3}]
     for design in [*designs, {"sample_weight": 1.0 + n % 2, "clusters": n // 5}]:
         for metric in ("augrc", "f1_auc", "coverage_at_risk(risk=0.3)", "auroc_f", "accuracy"):
-            given = {"n_resamples": 40, **design}
+            given = {"n_resamples": 20, **design}
             yield rows_of(tried(abstain.compare, losses, scores, metric, **given))
             yield rows_of(tried(abstain.compare, *uneven, metric, paired_runs=False, **given))
         yield rows_of(tried(inference.non_inferiority, losses, scores, "augrc", margin=0.1, **design))

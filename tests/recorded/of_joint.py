@@ -107,7 +107,7 @@ def paths_and_borders():
 
 def guards():
     """Return null gains, transfers and intervals by their options."""
-    for size, share in product(((60, 40, 0), (90, 50, 8), (40, 0, 5), (2, 2, 0), (260, 210, 0)), (None, 0.3)):
+    for size, share in product(((60, 40, 0), (70, 30, 8), (40, 0, 5), (2, 2, 0), (140, 110, 0)), (None, 0.3)):
         given = _columns(*size) | {"prevalence": share, "rng": 3}
         for metric, scheme in product(("ds_f1", "ds_aurc", "ds_augrc"), ("conditional", "permuted")):
             gain = tried(joint.null_gain, **given, metric=metric, scheme=scheme, n_permutations=4)
@@ -139,12 +139,11 @@ def evaluations():
 def _run(seed, far):
     """Return a network with three scores on three OOD sets; the last score is backward there."""
     rng = np.random.default_rng([seed, 7])
-    wrong = rng.random(60) < 0.3
-    inside = {name: rng.normal(1.0 - wrong) for name in ("msp", "energy", "distance")}
-    sets = {}
+    wrong = rng.random(40) < 0.3
+    inside, sets = {name: rng.normal(1.0 - wrong) for name in ("msp", "energy", "distance")}, {}
     for k, name in enumerate(("near1", "near2", "far1")):
-        sets[name] = {score: rng.normal(-far * k, 1.0, 30 + 5 * k) for score in ("msp", "energy")}
-        sets[name]["distance"] = rng.normal(2.0 + k, 1.0, 30 + 5 * k)
+        sets[name] = {score: rng.normal(-far * k, 1.0, 20 + 5 * k) for score in ("msp", "energy")}
+        sets[name]["distance"] = rng.normal(2.0 + k, 1.0, 20 + 5 * k)
     return joint.ScoredRun(wrong * 1.0, inside | {"msp": 1.0 / (1.0 + np.exp(-inside["msp"]))}, sets)
 
 

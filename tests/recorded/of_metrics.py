@@ -111,8 +111,7 @@ def optima_and_weights():
     classes = ([p["labels"]], ([0, 1, 1, 1], {0: 0.9, 1: 0.1}), (["x", "y", "x"], {"x": 0.25, "y": 0.75}))
     yield [abstain.prevalence_weights(*each) for each in classes]
     yield abstain.linear_trust(np.array([0.2, 0.6, 1.0]), 0.4)
-    given = p["loss"], p["confidence"]
-    points = ({}, {"coverage": 0.4}, {"threshold": 0.5}, {"threshold": 2.0})
+    given, points = (p["loss"], p["confidence"]), ({}, {"coverage": 0.4}, {"threshold": 0.5}, {"threshold": 2.0})
     yield [tried(abstain.macro_selective_risk, *given, p["labels"], **each) for each in points]
     yield [abstain.cwsa_sweep(*given, *more) for more in ((), ([0.1, 0.5, 0.9, 0.999],))]
 
@@ -168,15 +167,6 @@ def _kinds(seed, n):
     found |= {"graded gaps": (np.where(np.isnan(gaps), 0.5, tied[0]), gaps, weight)}
     found |= {"infinite": (tied[0], np.where(tied[1] > 0.8, np.inf, signed), None)}
     return found | {"empty blocks": (*graded, 1.0 * (graded[1] != 0.4))}
-
-
-def tables_of_samples():
-    """Return tables by what they keep, and what becomes of missing scores."""
-    keep = ((), ("keep_samples", "oracle", "moments"), ("moments",))
-    for (name, columns), policy, flags in product(_kinds(111, 11).items(), ("raise", "reject", "drop"), keep):
-        if policy == "raise" or "gaps" in name:
-            given = dict.fromkeys(flags, True) | {"nan_policy": policy}
-            yield _table(tried(abstain.TieBlocks.from_samples, *columns, **given))
 
 
 def tables_of_frames():

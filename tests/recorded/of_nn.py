@@ -108,8 +108,7 @@ def sets_of_libraries():
     vision = SimpleNamespace(Some=lambda root, train, download: _Split(5 if train else 2), __all__=["Some"])
     modules["torchvision.datasets"] = vision
     with patch.dict(sys.modules, modules), patch.dict(os.environ, {"ABSTAIN_DATA": "here"}):
-        for name in hub:
-            yield name, [_loaded(f"hf:{name}", size=size) for size in (None, 6)]
+        yield from [(name, [_loaded(f"hf:{name}", size=size) for size in (None, 6)]) for name in hub]
         yield "torchvision", [_loaded(f"torchvision:{name}") for name in ("Some", "Same")]
 
 
@@ -155,8 +154,7 @@ def tasks():
 def held_out_classes():
     """Return what is left to learn, and the shift of classes that are held out."""
     train, test = data.synthetic(30, 5, 6)
-    groups = {"low": ["class0", "class3"], "high": ["class4", "class1"]}
-    found = []
+    groups, found = {"low": ["class0", "class3"], "high": ["class4", "class1"]}, []
     for held in (["class3"], ["class1", "class0"], ["class0", "class3"], ["class2"], [], ["nothing"]):
         made = tried(data.hold_out, train, test, groups, held)
         found.append(made if isinstance(made, str) else [_few(each) for each in made])
@@ -197,8 +195,7 @@ def corrupted_sets():
 def mixing_sets():
     """Return procedural images of each kind."""
     for kind, channels, size in (("both", 3, 12), ("fractals", 1, 20), ("leaves", 3, 24), ("noise", 3, 9)):
-        found = _few(ingredients.mixing_set(5, size=size, channels=channels, kind=kind, seed=2))
-        yield f"{kind} {channels}", found
+        yield f"{kind} {channels}", _few(ingredients.mixing_set(5, size=size, channels=channels, kind=kind, seed=2))
 
 
 def mixtures():
@@ -255,8 +252,7 @@ def of_classes_and_functions():
     """Return which options objectives, ingredients, networks and scores of tensors take."""
     logits, target = torch.eye(3), torch.arange(3)
     model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(48, 3))
-    plain = torch.optim.SGD(model.parameters(), lr=0.1)
-    x = _images(3, 3, 4)
+    plain, x = torch.optim.SGD(model.parameters(), lr=0.1), _images(3, 3, 4)
     calls = {name: getattr(nn, name) for name in ("AURCLoss", "SELELoss", "CWSALoss", "DeVriesLoss")}
     calls |= {"live": nn.SelectiveMetrics, "checkpoint": nn.SelectiveCheckpoint}
     calls |= {name: getattr(ingredients, name) for name in ("AugMix", "Clean", "CutMix", "Mixup", "RegMixup")}
@@ -267,8 +263,7 @@ def of_classes_and_functions():
     calls |= {"build": partial(networks.build, "small", (3, 8, 8), 3), "odin": partial(nn.odin, model, x)}
     calls |= {"weights": partial(nn.loss_weights, target / 3.0), "dropout": partial(nn.mc_dropout, model, x, passes=2)}
     calls |= {"smooth": partial(nn.smooth_cwsa, target / 2.0, target / 3.0), "gradnorm": partial(nn.gradnorm, model, x)}
-    for name, call in calls.items():
-        yield name, _edges(call)
+    yield from [(name, _edges(call)) for name, call in calls.items()]
     cosine = partial(ingredients.CosineClassifier, n_features=3, n_classes=2)
     only = {"n_samples": nn.CorrectnessRankingLoss, "n_features n_classes scale": cosine}
     only |= {"reward warm_up_epochs": partial(nn.DeepGamblersLoss, reward=3.0)}
@@ -341,8 +336,7 @@ def _model(seed=0, channels=2):
     """Return a small network with convolutions, dropout and batch norm, its weights drawn by NumPy."""
     layers = [torch.nn.Conv2d(channels, 4, 3, padding=1), torch.nn.BatchNorm2d(4), torch.nn.ReLU(), torch.nn.Flatten()]
     layers += [torch.nn.Dropout(0.3), torch.nn.Linear(64, 5), torch.nn.ReLU(), torch.nn.Linear(5, 3)]
-    model = torch.nn.Sequential(*layers)
-    rng = np.random.default_rng([3, seed])
+    model, rng = torch.nn.Sequential(*layers), np.random.default_rng([3, seed])
     for value in model.parameters():
         value.data = torch.as_tensor(rng.normal(0.0, 0.3, tuple(value.shape)), dtype=torch.float32)
     return model

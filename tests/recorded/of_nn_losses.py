@@ -98,8 +98,7 @@ def correctness_ranking():
 def learned_confidence():
     """Return the losses of ConfidNet, Deep Gamblers and DeVries & Taylor, with gradients, warm-up and budget."""
     logits, target = _logits(8, 4)
-    branch = torch.linspace(-2.0, 2.5, 8, dtype=torch.float64)
-    classes = torch.clamp(target, max=2)
+    branch, classes = torch.linspace(-2.0, 2.5, 8, dtype=torch.float64), torch.clamp(target, max=2)
     found = [_with_gradient(nn.confidnet_loss, branch, logits, target)]
     found += [_with_gradient(lambda z, r=r: nn.deep_gamblers_loss(z, classes, r), logits) for r in (1.5, 2.2, 10.0)]
     gambler = nn.DeepGamblersLoss(3.0, warm_up_epochs=2)

@@ -23,9 +23,8 @@ def _drawn(model, seed=0):
     rng = np.random.default_rng([51, seed])
     for name, value in model.state_dict().items():
         if value.is_floating_point():
-            small = (
-                rng.uniform(0.5, 1.5, tuple(value.shape)) if "var" in name else rng.normal(0.0, 1.0, tuple(value.shape))
-            )
+            shape = tuple(value.shape)
+            small = rng.uniform(0.5, 1.5, shape) if "var" in name else rng.normal(0.0, 1.0, shape)
             fan = max(int(np.prod(value.shape[1:])), 1) if value.ndim > 1 else 4
             value.copy_(torch.as_tensor(small / (np.sqrt(fan) if "var" not in name else 1.0)))
     return model
@@ -39,10 +38,8 @@ def bodies_of_networks():
     """Return sizes, features and logits of the networks in small widths."""
     for name, dropout in product(TRIED, (False, True)):
         for channels, size, head in ((3, 16, "linear"), (1, 10, "cosine")):
-            options = {"width": 2, "dropout": dropout, "head": head, "scale": 5.0}
-            network = networks.build(
-                name, (channels, size, size), 3, **options, mean=[0.4] * channels, std=[0.3] * channels
-            )
+            options = {"width": 2, "dropout": dropout, "head": head, "scale": 5.0, "mean": [0.4] * channels}
+            network = networks.build(name, (channels, size, size), 3, **options, std=[0.3] * channels)
             drops = [each.p for each in network.modules() if isinstance(each, torch.nn.Dropout)]
             norms = sum(isinstance(each, torch.nn.BatchNorm2d) for each in network.modules())
             row = [networks.parameters(network), network.n_features, len(drops), sum(drops), norms]
@@ -71,7 +68,6 @@ def steps_of_optimizers():
             model = _drawn(torch.nn.Sequential(*layers))
             base = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, weight_decay=0.01)
             optimizer = getattr(ingredients, kind)(base, model if frozen else None, **options)
-            losses = []
 
             def closure(model=model, optimizer=optimizer):
                 optimizer.zero_grad()
@@ -109,8 +105,7 @@ def averages():
 
 def extracted_outputs():
     """Return outputs of loaders with and without labels, features, passes and biases, from files and parts."""
-    found = []
-    layers = [torch.nn.Linear(6, 5), torch.nn.ReLU(), torch.nn.Dropout(0.4), torch.nn.Linear(5, 3)]
+    found, layers = [], [torch.nn.Linear(6, 5), torch.nn.ReLU(), torch.nn.Dropout(0.4), torch.nn.Linear(5, 3)]
     for bias, labelled, features in product((True, False), (True, False), (True, False)):
         layers[-1] = torch.nn.Linear(5, 3, bias=bias)
         model = _drawn(torch.nn.Sequential(*layers))
@@ -120,17 +115,14 @@ def extracted_outputs():
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "out.npz"
             out = nn.extract(model, loader, path, passes=2, seed=3, features=features)
-            passes = np.load(f"{path}.passes.npy")
-            names = sorted(each.name for each in Path(folder).iterdir())
+            passes, names = np.load(f"{path}.passes.npy"), sorted(each.name for each in Path(folder).iterdir())
         parts = [out.labels, out.logits, out.features, out.head]
-        found.append(
-            [parts if bias and labelled else [np.sum(each) if each is not None else None for each in parts[1:3]]]
-        )
+        sums = [np.sum(each) if each is not None else None for each in parts[1:3]]
+        found.append([parts if bias and labelled else sums])
         found += [passes.shape, passes.sum(axis=(1, 2)), names, nn.final_linear(model, rows) is model[-1]]
     found += [nn.final_linear(torch.nn.Sequential(layers[0], torch.nn.Softmax(dim=1)), rows)]
-    adapted = networks.adapt(
-        _drawn(torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(12, 4))), torch.zeros(1, 3, 2, 2)
-    )
+    flat = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(12, 4))
+    adapted = networks.adapt(_drawn(flat), torch.zeros(1, 3, 2, 2))
     return [*found, adapted.n_features, adapted(_images(2, 3, 2)), adapted.features(_images(2, 3, 2))]
 
 
@@ -150,24 +142,16 @@ TRAINED = {"ce": ("crop=2", "flip=true", "cutout=4", "keep=best"), "sure": ("ave
 TRAINED |= {"sure_plus": ("pixmix.pictures=8",)}
 TRAINED |= {"deep_gamblers": ("objective.warm_up=1", "extract.passes=2", "network.dropout=true")}
 TRAINED |= {"devries": ("extract.odin=true", "extract.gram=true"), "confidnet": ()}
-TRAINED |= {
-    "mixup": (
-        "sharpness.kind=mixed",
-        "optimizer=adam",
-        "schedule=constant",
-        "main.rate=0.01",
-        "network.normalise=imagenet",
-    )
-}
+TRAINED["mixup"] = ("sharpness.kind=mixed", "optimizer=adam", "schedule=constant", "main.rate=0.01")
+TRAINED["mixup"] += ("network.normalise=imagenet",)
 TRAINED |= {"sure_fsam": ("sharpness.same_batch=false", "crl=0.5", "data.workers=0")}
 TRAINED |= {"finetune_augrc": ("objective.unit_mean=false",)}
 
 
 def one_epoch_of_recipes():
     """Return what recipes leave of a set after a few steps, with what their manifest says, and their plans."""
-    task = data.task(
-        "synthetic:n=48,size=12", corruptions=["contrast"], ood_data=["synthetic:n=20,size=12,seed=4:semantic"]
-    )
+    ood = ["synthetic:n=20,size=12,seed=4:semantic"]
+    task = data.task("synthetic:n=48,size=12", corruptions=["contrast"], ood_data=ood)
     for name, changes in TRAINED.items():
         base = ["network.name=small", "network.width=3", "data.batch=16", "epochs=2"]
         base += ["average.start=1"] * (train.recipe(name).stage["main"].average.kind == "swa")
@@ -180,9 +164,8 @@ def one_epoch_of_recipes():
         row = [run.folder, run.scores, run.splits, run.notes, list(run.sets), files, len(said)]
         for each in ("validation", "ood-synthetic-n=20-size=12-seed=4", "corruption-2"):
             if each in out:
-                row.append(
-                    [np.asarray(out[each].logits).sum(axis=0), np.abs(out[each].features).sum(), out[each].scores]
-                )
+                logits, features = np.asarray(out[each].logits), np.abs(out[each].features)
+                row.append([logits.sum(axis=0), features.sum(), out[each].scores])
         plan = tried(train.plan, recipe, task)
         row.append([plan.steps, plan.passes, plan.parameters, plan.checkpoint_bytes, plan.output_bytes])
         yield name, row

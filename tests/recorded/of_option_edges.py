@@ -72,8 +72,7 @@ def of_live_certificates_and_monitors():
 
 def of_evaluations():
     """Return which options evaluations, comparisons, summaries and curves take."""
-    given = {"loss": LOSS, "confidence": SCORE}
-    two = {"a": SCORE, "b": SCORE[::-1]}
+    given, two = {"loss": LOSS, "confidence": SCORE}, {"a": SCORE, "b": SCORE[::-1]}
     yield "evaluate", _edges(partial(abstain.evaluate, metrics=["risk"], **given), ("level", "n_resamples", "unseen"))
     yield "compare", _edges(partial(abstain.compare, LOSS, two), ("level", "method", "adjust", "n_resamples"))
     yield "select", _edges(partial(abstain.select, {"a": (LOSS, SCORE), "b": (LOSS, -SCORE)}), ("level", "delta"))

@@ -7,16 +7,16 @@ import numpy as np
 
 import abstain
 from abstain import pool
-from tests.recorded import tried
-from tests.recorded.contents import said, shortened, warned, whole
+from tests.recorded import shown, tried
+from tests.recorded.contents import shortened, warned, whole
 from tests.recorded.pools import a_pool, drawn, labelled
 from tests.recorded.sources import folder
 
 
 def two_scores_of_a_pool():
     """Return plans that compare two scores, and what their labels say."""
-    cases = product((0, 7), (False, True), ("planned", "uniform"), ("augrc", "risk", "sele"))
-    for steps, models, design, metric in cases:
+    metrics = ("augrc", "risk", "sele", "selective_risk(coverage=0.5)")
+    for steps, models, design, metric in product((0, 7), (False, True), ("planned", "uniform"), metrics):
         p = a_pool(240, steps)
         compare = (p["other"], np.zeros(240, dtype=int), p["differs"]) if models else p["other"]
         options = {"compare": compare, "metric": metric, "seed": 2, "error_rate": 0.2 if steps else None}
@@ -24,12 +24,13 @@ def two_scores_of_a_pool():
         if isinstance(plan, str):
             yield plan
             continue
+        yield whole(shown(plan), "result")
         loss = [p["loss"], np.where(p["differs"] > 0, 1.0 - p["loss"], p["loss"]) if models else p["loss"]]
         for one in (plan, plan.extend(labelled(plan, loss[0]), 20, seed=1)):
             known = {name: labelled(one, each) for name, each in zip("ab", loss, strict=True)}
             scores = {"a": p["confidence"], "b": p["other"]}
             result = tried(abstain.compare, known, scores, metric, plan=one, level=0.9)
-            yield result if isinstance(result, str) else [whole(result.rows()), drawn(one)[2:]]
+            yield result if isinstance(result, str) else [whole(shown(result), "beside"), drawn(one)[2:]]
     p = a_pool(40)
     for other in (p["confidence"], p["confidence"] + 0.0, p["other"]):
         plan = abstain.plan_labels(p["confidence"], 40, compare=other, design="uniform", seed=2)
@@ -53,8 +54,8 @@ def certificates_of_regions():
         if not isinstance(plan, str):
             for risk, delta in ((0.05, 0.1), (0.2, 0.05))[share > 0.2 :]:
                 seen = pool.certify_region(plan, labelled(plan, p["loss"]), risk=risk, delta=delta)
-                yield f"{n} {steps} {region} {share} {risk}", [whole(seen.rows()), said(seen)]
-    for analyses, level in ((1, 0.95), (2, 0.7), (4, 0.95)):
+                yield f"{n} {steps} {region} {share} {risk}", whole(shown(seen))
+    for analyses, level in ((1, 0.95), (2, 0.7), (3, 0.95)):
         looks = sorted({1, (analyses + 1) // 2, analyses})
         yield f"looks {analyses} {level}", [pool.interim_level(look, analyses, level=level) for look in looks]
 

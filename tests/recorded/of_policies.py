@@ -367,9 +367,13 @@ def files_that_are_odd():
     q = easy(9, 60, share=0.5)
     base = pl.DataFrame({"id": np.arange(60), "s": q["confidence"], "g": q["groups"]})
     texts = {"comma": "id;s\n1;0,9\n2;0,1\n3;\n", "text": "id,s\n1,0.9\n2,high\n", "other": "id,t\n1,0.9\n"}
+    texts["long"] = "s,g\n0.9,a\n0.5,b,c\n"
     with folder() as here:
         base.with_columns(more=pl.concat_list("s", "s")).write_parquet("lists.parquet")
         base.with_columns(more=pl.struct("s")).rename({"s": "t"}).write_ndjson("objects.jsonl")
+        base.write_csv("tabs.tsv", separator="\t")
+        np.savez("arrays.npz", s=q["confidence"], matrix=np.zeros((60, 2)), class_names=["a", "b"])
+        Path("rows.json").write_text(base.write_json())
         for name, text in texts.items():
             (here / f"{name}.csv").write_text(text)
         for path, kind in product(sorted(here.iterdir()), ("csv", "parquet")):

@@ -167,8 +167,7 @@ def what_other_tools_are_given():
         writer = _Writer()
         tensorboard.log_result(writer, result, name=name, step=3)
         yield name, writer.kept
-    policy = results["threshold"].policy(score="conf")
-    q = rows(32, 150)
+    policy, q = results["threshold"].policy(score="conf"), rows(32, 150)
     for name, more in {"all": {}, "accepted": {"accepted_only": True}}.items():
         kept = q["confidence"] >= results["threshold"].threshold if more else np.ones(150, dtype=bool)
         seen = abstain.monitor(policy, q["loss"][kept], q["confidence"][kept], **more)
@@ -218,8 +217,7 @@ def logged_to_mlflow():
     """Return what is logged, and the policies that runs have: one, two, of another model, or none."""
     evaluated, found, nothing, p = _results()
     store = _Store()
-    modules = {"mlflow": store, "mlflow.metrics": store, "mlflow.models": store}
-    with folder(), patch.dict(sys.modules, modules):
+    with folder(), patch.dict(sys.modules, {"mlflow": store, "mlflow.metrics": store, "mlflow.models": store}):
         Path("store").mkdir()
         seen = [tried(mlflow.load_policy, "r0")]
         mlflow.log_result(evaluated, title="page")

@@ -14,6 +14,7 @@ FRAME = FRAME.with_columns(correct=1 - pl.col("wrong"), half=pl.col("wrong") / 2
 FRAME = FRAME.with_columns(prediction_vague="y")
 PLAIN = FRAME.drop("id", "sample_weight", "vague", "prediction_vague", "day", "code", *(f"logit_{k}" for k in range(3)))
 HOLES = PLAIN.with_columns(conf=pl.when(pl.int_range(pl.len()) % 9 == 4).then(None).otherwise("conf"))
+SAID = ("yhat", "conf")
 
 
 def _evaluated(source, **options):
@@ -24,18 +25,17 @@ def _evaluated(source, **options):
     return [told(found.to_dict()), [[each.n, each.n_rejected, each.largest_tie] for each in found.summaries]]
 
 
-def _lost(name, value):
+def _lost(name, value, *more):
     """Return rows of which one has another value, after those by which columns are understood."""
-    late = pl.int_range(pl.len()) == 10_070
-    many = pl.concat([PLAIN] * 63).with_columns(pl.when(late).then(pl.lit(value)).otherwise(name).alias(name))
+    late, plain = pl.int_range(pl.len()) == 10_070, PLAIN.select(*{name: 0, "y": 0} | dict.fromkeys(more))
+    many = pl.concat([plain] * 63).with_columns(pl.when(late).then(pl.lit(value)).otherwise(name).alias(name))
     return many.with_columns(pl.col(name).cast(PLAIN.schema[name])).lazy()
 
 
 def evaluations_in_a_scan():
     """Return evaluations of a lazy frame: losses of every kind, computed scores, groups, weights, clusters, holes."""
     weighted = FRAME.select("y", "yhat", "conf", "site", "sample_weight", "vague", "prediction_vague").lazy()
-    lazy = PLAIN.lazy()
-    bare = PLAIN.select("y", "p_0", "p_1", "p_2")
+    lazy, bare = PLAIN.lazy(), PLAIN.select("y", "p_0", "p_1", "p_2")
     words = PLAIN.select("name", "p_0", "p_1", "p_2", yhat=pl.Series(["ant", "bee", "cat"])[PLAIN["yhat"]])
     options = {"plain": {}, "groups": {"groups": "site"}, "clusters": {"clusters": "who"}}
     options |= {"two": {"scores": ["conf", "other"]}, "loss": {"loss": "half"}, "correct": {"correct": "correct"}}
@@ -43,8 +43,7 @@ def evaluations_in_a_scan():
     options |= {"group who": {"groups": ["site", "name"]}, "nothing": {"confidence": "no"}}
     options |= {"names": {"labels": "name", "predictions": "yhat"}, "features": {"features": "p_0"}}
     options |= {"number": {"loss": "name"}}
-    for name, each in options.items():
-        yield name, _evaluated(lazy, **each)
+    yield from [(name, _evaluated(lazy, **each)) for name, each in options.items()]
     for score in ("msp", "softmax_margin", "neg_entropy", "neg_gini", "energy"):
         yield f"computed {score}", [_evaluated(bare.lazy(), labels="y", scores=[score])]
         yield f"computed {score} 2", [_evaluated(lazy, scores=[score])]
@@ -57,13 +56,12 @@ def evaluations_in_a_scan():
     yield "kinds", [_evaluated(PLAIN.lazy().with_columns(each)) for each in kinds]
     yield "holes", [_evaluated(HOLES.lazy(), nan_policy=each) for each in ("raise", "reject", "drop")]
     bad = [("half", -1.0), ("half", float("nan")), ("half", None), ("half", float("inf")), ("half", 1e300)]
-    yield "bad losses", [_evaluated(_lost(*each), loss="half") for each in bad]
-    yield "bad verdicts", [_evaluated(_lost(*each), correct="correct") for each in (("correct", 2), ("correct", None))]
+    yield "bad losses", [_evaluated(_lost(*each, *SAID), loss="half") for each in bad]
+    yield "bad verdicts", [_evaluated(_lost("correct", each, *SAID), correct="correct") for each in (2, None)]
     odd = [("p_0", 0.9), ("p_1", -0.2), ("p_2", None), ("y", 7), ("y", None), ("p_0", 0.3501)]
-    found = [_evaluated(_lost(*each).select("y", "p_0", "p_1", "p_2"), scores=["msp"]) for each in odd]
-    yield "bad probabilities", found
-    yield "lost groups", [_evaluated(_lost("site", None), groups="site")]
-    yield "lost groups 2", [_evaluated(_lost("who", None), clusters="who")]
+    yield "bad probabilities", [_evaluated(_lost(*each, "p_0", "p_1", "p_2"), scores=["msp"]) for each in odd]
+    yield "lost groups", [_evaluated(_lost("site", None, *SAID), groups="site")]
+    yield "lost groups 2", [_evaluated(_lost("who", None, *SAID), clusters="who")]
     yield "none", [_evaluated(lazy.filter(pl.col("conf") > 2)), _evaluated(PLAIN[:1].lazy())]
 
 

@@ -33,8 +33,7 @@ OPTIONS |= {"combine_ranks": ({"scores": ("msp", "energy")}, {"scores": ("neg_gi
 
 def _outputs(n, seed, noise, *, single=False):
     """Return outputs of a linear model with four classes on six features, some of them 0, some rows tied."""
-    rng = np.random.default_rng([7, seed])
-    weight = np.random.default_rng(8).normal(size=(4, 6))
+    rng, weight = np.random.default_rng([7, seed]), np.random.default_rng(8).normal(size=(4, 6))
     labels = rng.integers(0, 4, n)
     features = np.maximum(1.2 * weight[labels] + noise * rng.normal(size=(n, 6)), 0.0) + np.eye(6)[0] / 10.0
     features[: n // 5] = features[n // 5 : 2 * (n // 5)]
@@ -134,9 +133,8 @@ def of_collinear_features():
         for name in cases:
             fitted = tried(scores.get(name).fit, train)
             yield name, fitted if isinstance(fitted, str) else tried(fitted.score, _parts()[2])
-        rows = abstain.Outputs(
-            labels=[0], logits=np.zeros((1, 4)), features=[[1.0, 1.0, 2.0, 3.0, 0.0, 0.5]], head=base.head
-        )
+        one = {"labels": [0], "logits": np.zeros((1, 4)), "features": [[1.0, 1.0, 2.0, 3.0, 0.0, 0.5]]}
+        rows = abstain.Outputs(**one, head=base.head)
         for name in ("ash_p", "ash_b", "ash_s", "scale"):  # two features tie for the last place
             yield name, scores.get(name, percentile=0.5)(rows)
         small = abstain.Outputs(labels=base.labels, logits=0.05 * np.asarray(base.logits))

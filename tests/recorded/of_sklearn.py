@@ -86,8 +86,7 @@ def scorers():
 def confusion_matrices():
     """Return confusion matrices with labels, weights and words, and what is refused."""
     truth, said = np.array([0, 1, 2, 2, 1, 0, 2]), np.array([0, 1, 1, 2, 0, 0, 5])
-    accept = np.array([1, 1, 1, 0, 1, 0, 0])
-    names = (None, [2, 0, 1], [0, 1], [0, 0, 1, 2], [0, 1, 2, 7])
+    accept, names = np.array([1, 1, 1, 0, 1, 0, 0]), (None, [2, 0, 1], [0, 1], [0, 0, 1, 2], [0, 1, 2, 7])
     for labels, weight in product(names, (None, np.arange(7.0), -np.ones(7), [1.0])):
         yield tried(confusion_matrix_with_reject, truth, said, accept, labels=labels, sample_weight=weight)
     yield confusion_matrix_with_reject(np.array(["cat", "dog", "cat"]), ["dog", "dog", "-"], [True, True, False])
@@ -113,10 +112,8 @@ def conforming():
     faults = {"order": (_running, "aurc", None), "turned": (abstain.aurc, "aurc", "loss, uncertainty")}
     faults |= {"times n": (abstain.augrc, "augrc", times), "halved": (abstain.auroc_f, "auroc_f", f"{area} / 2")}
     faults |= {"n over": (abstain.augrc, "augrc", f"len(loss) / (len(loss) + 1) * {area}")}
-    faults |= {
-        "less": (abstain.aurc, "aurc", f"-{area}"),
-        "wrong loss": (abstain.auroc_f, "auroc_f", "correct, confidence"),
-    }
+    faults["less"] = abstain.aurc, "aurc", f"-{area}"
+    faults["wrong loss"] = abstain.auroc_f, "auroc_f", "correct, confidence"
     given = {"nothing": (0.3, "aurc"), "pair": ((1, 2), "aurc"), "none": (None, "auroc_f")}
     given |= {"never": (np.inf, "certificate")}
     faults |= {name: (_always(value), metric, "confidence, loss") for name, (value, metric) in given.items()}

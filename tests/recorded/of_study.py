@@ -13,19 +13,17 @@ import numpy as np
 import abstain
 from abstain import study
 from tests.recorded import shown, tried
-from tests.recorded.sources import folder, softmax
+from tests.recorded.sources import folder
 
 METRICS = ["augrc", "aurc", "accuracy", "auroc_f", "ece"]
 
 
-def _outputs(n, seed, skill, *, same=1, labels=True, passes=0):
+def _outputs(n, seed, skill, *, same=1, labels=True):
     """Return outputs of three classes; the labels are those of the set, the logits those of the run."""
     rng, shared = np.random.default_rng([11, seed]), np.random.default_rng([12, same, n])
     truth = shared.integers(0, 3, n)
     logits = shared.normal(size=(n, 3)) + rng.normal(0.0, 0.5, (n, 3)) + skill * np.eye(3)[truth] * labels
     given = {"labels": truth} if labels else {"unlabelled": True}
-    if passes:
-        given["passes"] = softmax(logits + rng.normal(0.0, 0.7, (passes, n, 3)))
     scores = {"sure": logits.max(axis=1) + rng.normal(size=n)}
     return abstain.Outputs(**given, logits=logits, scores=scores, ids=np.array([f"r{k}" for k in range(n)]))
 
@@ -184,8 +182,7 @@ ADDED = (
 
 
 def _linear(n, seed, *, labels=True, ids=None, shift=0.0, **more):
-    rng = np.random.default_rng([81, n, seed])
-    truth = np.random.default_rng([82, n]).integers(0, 3, n)
+    rng, truth = np.random.default_rng([81, n, seed]), np.random.default_rng([82, n]).integers(0, 3, n)
     features = rng.normal(size=(n, 4)) + 1.5 * np.eye(3, 4)[truth] + shift
     logits = features[:, :3] * 1.5
     given = {"labels": truth} if labels else {"unlabelled": True}
@@ -263,8 +260,7 @@ def files_left_out():
             yield f"{mode} shown", [results.verdict, results.headline()]
         cases = [{"models": ["d"]}, {"sets": ["x"]}, {"scores": "nothing"}, {"metrics": []}, {"level": 2.0}]
         cases += [{"metrics": "joint.auroc"}, {"id_failures": "x"}, {"nan_policy": "x"}]
-        for options in cases:
-            yield json.dumps(options), tried(study.evaluate, here, **options)
+        yield from [(json.dumps(options), tried(study.evaluate, here, **options)) for options in cases]
         abstain.write_outputs(_linear(30, 7), here / "b/seed0/train.npz")  # what knn is fitted on is other data now
         again = study.evaluate(here, scores, "augrc", models=["b"], sets=["test"], workers=1)
         yield "refitted", _picked(again, "score value standard_error")

@@ -27,8 +27,7 @@ def keys_of_scores():
     scores = np.array([1.0, 1 - 2.0**-53, 1 - 2.0**-30, 0.99999, 0.96875, 0.75, 0.5, 0.4999, 0.25, 1e-9, 0.0, -np.inf])
     powers = [2.0**k for k in (33, 32, 31, -32, -33)]
     real = np.array([np.inf, *powers, 3.0, 1.0, 0.0, -(2.0**-33), -0.5, -(2.0**33), -np.inf])
-    for scale, bits in KEYS:
-        yield f"{scale}/{bits}", Key(scale, bits).of(scores if scale[0] == "p" else real)
+    yield from [(f"{scale}/{bits}", Key(scale, bits).of(scores if scale[0] == "p" else real)) for scale, bits in KEYS]
     yield "sizes", [[Key(scale, bits).bins, Key(scale, bits).steps, Key(scale, bits).orders] for scale, bits in KEYS]
     yield "bad", [refused(Key, *each) for each in (("real", 7), ("real", 21), ("other", 16), ("real", 8.5))]
     yield "named", [refused(Key.named, name) for name in ("real/9", "real", "other/9", "probability/x")]
@@ -127,8 +126,7 @@ def summaries_of_sources():
     frame = frame.with_columns(z=pl.Series((p["labels"] + p["loss"].astype(int)) % 4), w=pl.col("e") > 0)
     holes = frame.with_columns(c=pl.when(pl.int_range(pl.len()) % 9 == 4).then(None).otherwise("c"))
     lost = frame.with_columns(g=pl.when(pl.int_range(pl.len()) % 9 == 4).then(None).otherwise("g"))
-    told = {"confidence": "c", "loss": "e", "bits": 8}
-    by = {"groups": "g"}
+    told, by = {"confidence": "c", "loss": "e", "bits": 8}, {"groups": "g"}
     with folder():
         for name, part in {"a": frame[:25], "b": frame[25:], "holes": holes, "lost": lost}.items():
             part.write_parquet(f"{name}.parquet")

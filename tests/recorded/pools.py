@@ -19,8 +19,7 @@ DESIGNS = {
 
 def a_pool(n=300, steps=0, share=1.0):
     p, rng = rows(n + steps, n, steps=steps), np.random.default_rng(n)
-    word = np.clip(0.7 * p["loss"] + 0.3 * rng.random(n), 0.0, 1.0)
-    kept = rng.random(n) < share
+    word, kept = np.clip(0.7 * p["loss"] + 0.3 * rng.random(n), 0.0, 1.0), rng.random(n) < share
     return p | {"judge": word, "loss": p["loss"] * kept, "differs": (rng.random(n) < 0.2).astype(int)}
 
 

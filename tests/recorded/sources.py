@@ -63,10 +63,8 @@ def column(values):
 def outcome(outputs, warned=()):
     """Return everything that can be told of outputs."""
     found = {"doubts": [said(each.message) for each in warned]}
-    for name in ("labels", "predictions", "confidence", "loss", "logits", "probabilities", "passes", "features"):
-        if (value := getattr(outputs, name)) is not None:
-            found[name] = column(value)
-    for name in ("sample_weight", "ids", "clusters"):
+    names = "labels predictions confidence loss logits probabilities passes features sample_weight ids clusters"
+    for name in names.split():
         if (value := getattr(outputs, name)) is not None:
             found[name] = column(value)
     for name in ("groups", "scores", "score_predictions"):

@@ -13,6 +13,6 @@ from tests import recorded
 @pytest.mark.filterwarnings("ignore")
 def test_values_are_as_recorded(module, case):
     """A value that changed is a fault, or the change is intended: then ``python -m tests.recorded`` and say why."""
-    now = json.loads(json.dumps(recorded.plain(recorded.cases(module)[case]())))
+    now = json.loads(json.dumps(recorded.given(module, case)))
     differ = recorded.apart(recorded.recorded(module)[case], now, recorded.tolerance(module))
     assert not differ, "\n".join(differ[:20])
