@@ -76,6 +76,19 @@ def test_rank_changes_of_the_augrc_paper():
     refused(ValueError, "row='MRS' is not known; did you mean 'MSR'", augrc_grid().only, ["MRS"])
 
 
+def test_headings_name_the_group_where_there_are_several():
+    """Also of ranks; grids of other rows, or of other columns, have no changes of ranks."""
+    whole = augrc_grid()
+    two = study.Grid(whole.heads[:4], {name: row[:4] for name, row in whole.values.items()})
+    one = two.only(group="BREEDS")
+    assert one.heads == two.heads[2:]
+    for grid_, named in ((two, ["iWildCam iid", "iWildCam sub", "BREEDS iid", "BREEDS sub"]), (one, ["iid", "sub"])):
+        assert [each.removesuffix(" ↓") for each in grid_.table().headings()[1:]] == named
+        assert grid_.changes(grid_).headings()[1:] == named
+    for other in (one, two.only(["MSR"])):
+        refused(ValueError, "the grids have other rows or columns", two.changes, other)
+
+
 @pytest.mark.parametrize("number", range(1, 6))
 def test_tables_of_the_joint_paper(number):
     """The best five of each printed column are marked, by the column's own direction, ties alike."""
