@@ -6,6 +6,8 @@ from contextlib import closing
 import duckdb
 import polars as pl
 
+CONNECTION = duckdb.connect()
+
 
 def module(policy):
     """Return the names of the exported file."""
@@ -17,9 +19,8 @@ def module(policy):
 def in_sql(policy, rows):
     """Return what DuckDB and SQLite make of rows."""
     frame = pl.DataFrame(rows, infer_schema_length=None)
-    with duckdb.connect() as connection:
-        connection.register("rows_", frame.to_arrow())
-        first = connection.execute(f"SELECT {policy.to_sql('duckdb')} FROM rows_").fetchall()
+    CONNECTION.register("rows_", frame.to_arrow())
+    first = CONNECTION.execute(f"SELECT {policy.to_sql('duckdb')} FROM rows_").fetchall()
     with closing(sqlite3.connect(":memory:")) as lite:
         lite.execute(f"CREATE TABLE t ({', '.join(rows[0])})")
         marks = ", ".join("?" * len(rows[0]))

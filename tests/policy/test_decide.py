@@ -138,13 +138,16 @@ def test_scores_are_those_of_their_room(name):
     assert np.allclose(compute(score, kind, rows, temperature), expected, rtol=1e-13, atol=1e-15)
 
 
+OF_NINE = fitted(np.arange(9.0))
+
+
 @settings(max_examples=200)
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=9), st.sampled_from([None, 0.3, 1.7]))
 def test_one_row_and_many_agree_to_the_bit(row, temperature):
     """Whatever rows stand beside it, and however many."""
     columns = [f"z{k}" for k in range(len(row))]
     for score in ("msp", "softmax_margin", "max_logit", "logit_margin"):
-        policy = fitted(np.arange(9.0)).policy(score=score, logits=columns, temperature=temperature)
+        policy = OF_NINE.policy(score=score, logits=columns, temperature=temperature)
         try:
             alone = policy.decide(dict(zip(columns, row, strict=True))).score
         except ValueError:  # they happen to be probabilities

@@ -24,8 +24,7 @@ X, Y = make_classification(2000, n_informative=4, flip_y=0.1, random_state=0)
 @parametrize_with_checks(
     [
         SelectiveClassifier(coverage=0.8),
-        SelectiveClassifier(coverage=0.8, calibration="cv", cv=2),
-        SelectiveClassifier(coverage=0.8, per_class=True),
+        SelectiveClassifier(coverage=0.8, calibration="cv", cv=2, per_class=True),
     ]
 )
 def test_scikit_learn_accepts_it(estimator, check):

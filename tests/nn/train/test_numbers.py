@@ -181,7 +181,7 @@ def test_a_later_setting_leaves_finished_runs_finished(task, tiny, tmp_path):
 def test_dropout_of_the_frozen_network_while_the_branch_is_trained(dropped, task, tiny, tmp_path):
     """On in that stage where the recipe says so, as in FD-Shifts; never in the last stage; batch norm stands still."""
     change = [] if dropped else ["stage.confidence.body_dropout=false"]
-    recipe = tiny("confidnet", "network.name=vgg13bn", "network.dropout=true", "copy.rate=0.01", *change)
+    recipe = tiny("confidnet", "network.name=vgg13bn", "network.dropout=true", "copy.rate=0.01", "epochs=1", *change)
     assert {stage.clip for stage in recipe.stage.values()} == {1.0}
     seen = []
 
