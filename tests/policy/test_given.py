@@ -66,10 +66,14 @@ def test_probabilities_in_the_place_of_logits_are_noticed():
         ([[0.3, 0.7]], False),  # two logits alone may well sum to 1
         ([[0.3, 0.7], [0.25, 0.75]], True),
         ([[0.2, 0.3, 0.5]], True),
+        ([[0.0, 0.3, 0.7]], True),
+        ([[0.2, 0.3, 0.5000009]], True),
+        ([[0.2, 0.3, 0.5000015]], False),
         ([[0.2, 0.3, 0.5], [0.2, 0.3, 0.6]], False),
         ([[0.2, 0.3, 0.5], [0.2, 0.3, 0.50001]], False),
         ([[0.2, 0.3, 0.5], [math.nan, 0.3, 0.7]], True),
         ([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], False),  # whole numbers
+        ([[1.0, 0.0, 0.0]], False),
         ([[-0.5, 0.5, 1.0]], False),
         ([[1.2, -0.2, 0.0]], False),
     ):
@@ -80,6 +84,12 @@ def test_probabilities_in_the_place_of_logits_are_noticed():
                 refused(ValueError, "these are probabilities, not logits", policy.decide, form)
             else:
                 assert len(policy.decide(form)) == len(rows)
+        if len(rows) == 1:  # as a service decides it
+            row = dict(zip(columns, rows[0], strict=True))
+            if noticed:
+                refused(ValueError, "these are probabilities, not logits", policy.decide, row)
+            else:
+                assert policy.decide(row).accepted == (max(rows[0]) >= 0.9)
 
 
 # ---------------------------------------------------------------------- labels that are drawn
