@@ -59,6 +59,8 @@ def imports_of(module, code, known, *, is_package=False):
 
     def walk(node, at_top):
         for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):  # which holds no statement
+                continue
             if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
                 for other in child.orelse:
                     yield from walk(ast.Module([other], []), at_top)
