@@ -169,7 +169,7 @@ def test_the_command_says_what_a_function_computes(do):
 def test_a_program_reads_json(do, factor, code):
     """A process for each case; an exit code other than 0 is a refusal."""
     Path("program.py").write_text(PROGRAM.replace("{factor}", factor))
-    shown = do(f"conformance --command '{sys.executable} program.py' --metric augrc --json found.json", code).out
+    shown = do(f"conformance --command '{sys.executable} -IS program.py' --metric augrc --json found.json", code).out
     notes = {each["note"] for each in json.loads(Path("found.json").read_text())["outcomes"]}
     assert "exit code 1: a missing score" in notes
     assert ("agrees with trapezoid" if code == 0 else "trapezoid × 2") in shown
