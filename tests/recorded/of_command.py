@@ -132,19 +132,14 @@ def thresholds():
     np.savez("half.npz", confidence=rows(1, 200)["conf"].to_numpy(), loss=rows(1, 200)["wrong"].to_numpy())
     return f"""
         threshold a.csv --confidence conf --json -o p.json : {SURE} | --risk 0.05 | --coverage 0.7 | --capacity .4
-        | --cost 10 1 | --risk 0.001 --delta 0.05 | {SURE} --groups site | {SURE} --clusters who
-        | {SURE} --max-loss 1 | --coverage 0.6 --groups site | --capacity 10/50 | {COSTS} --review-cost 1
+        | --cost 10 1 | {SURE} --groups site | {SURE} --max-loss 1 | --capacity 10/50 | {COSTS} --review-cost 1
         | {COSTS} --cost 2 1 | --cost 5 1 --review-cost 1 | --capacity 1/2/3 | --capacity x
         | {SURE} --ood-share 0.02 | {SURE} --clusters who --max-cluster 9 | --risk 0.2 --prevalence 0.2
         | --risk 0.003 --delta 0.05 --groups site
         threshold a.csv --confidence conf --json --risk 0.2 --groups : site,day | site --second other
         | site --plot x.png
-        threshold a.csv : --logits 'logit_*' --score energy {SURE} -o e.json | --confidence conf {SURE}
-        | --logits 'logit_*' --temperature 2 --coverage 0.5 -o t.json | --confidence conf
-        | --logits 'logit_*' --temperature 0.5 --score energy --coverage 0.4 --json -o e.json
-        | --probabilities 'p_*' --score msp {SURE} -o m.json | --score msp --confidence conf --risk 0.2
-        | --confidence conf {COSTS} --risk 0.9 --delta 0.1 --max-loss 5 -o c.json
-        | --uncertainty vague --coverage 0.5 -o u.json | --confidence conf --risk 0.2 --coverage 0.5
+        threshold a.csv : --logits 'logit_*' --temperature 0.5 --score energy --coverage 0.4 --json -o e.json
+        | --score msp --confidence conf --risk 0.2 | --confidence conf | --confidence conf --risk 0.2 --coverage 0.5
         threshold : words.csv --loss wrong --confidence sure --coverage 0.5 -o w.json
         | both.csv --confidence conf --second other --risk 0.3 -o two.json
         | both.csv --confidence conf --risk 0.3 --delta 0.1 -o is.json
@@ -257,7 +252,8 @@ def pages_and_adapters():
         evaluate d.csv --confidence conf --metrics augrc --gate augrc --margin 0.01 --against : c.csv | b.csv
         | r.json | none.csv
         threshold a.csv --confidence conf {SURE} -o p.json --report no/p.html
-        joint a.csv ood.csv --confidence conf : --scores other | --permutations 0 | --permutations 0 --plot frontier.x
+        joint a.csv ood.csv --confidence conf : --scores other | --permutations 0
+        | --scores other --permutations 0 --plot frontier.png
         metrics | metrics --json | plots --json | conformance | train ce --seeds x --data cifar10 -o o | train
         conformance own.py:none --metric aurc
         conformance own.py:area --metric augrc --call 'loss, confidence' --json -
@@ -318,13 +314,13 @@ def study_options():
         | plain --setting network=small --setting objective=sele --data toy | odd --role nothing
         study evaluate s {SOME} : --level 0 --sets test,near-x --id-failures drop
         | --sets near-x --id-failures both --scale 1000 --models ce-w=1
-        | --level 0.8 --models other --nan-policy reject --scale 100
+        | --level 0.8 --models other --sets test --nan-policy reject --scale 100
         study evaluate s : --workers 1 --metrics none | --workers 0
         study rank s --scores : msp,energy --metrics risk --models other --level 0.8 --resamples 100 --seed 3
         | 'msp,gen(gamma=0.2)' --set validation --resamples 120 --scale 10
         study select s {SOME} --sets validation,test --scale 100
         study tables s {SOME} --layout : heat --metric risk --form markdown
-        | ranks --metric risk --other augrc --sets test | ranks --form latex --scale 1000
+        | ranks --metric risk --other augrc --sets test --form latex --scale 1000
         | single-double --model other --confidence energy | strategies --metric ds_aurc --group near-x
         | detection --model ce-w=2 --fpr both --form html | reliability --fpr id --models ce-w=1
         | reliability --fpr ood --models other | sets --metric ds_f1 --sets near-x | sets --fpr id --models other

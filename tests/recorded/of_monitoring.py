@@ -37,8 +37,8 @@ def calls_without_times():
         usual = (name, kind) == ("exact", "row")
         if (name in ("none", "cost") and kind not in ("row", "accepted")) or not (worse or usual):
             continue
-        how = [{"worse": worse * (k > 1), "lower": lower * (k > 1), "graded": name == "bound"} for k in range(5)]
-        parts = [later(100 + k, n, **how[k]) for k, n in enumerate([1, 290, 400, 0, 50])]
+        how = [{"worse": worse * (k > 1), "lower": lower * (k > 1), "graded": name == "bound"} for k in range(4)]
+        parts = [later(100 + k, n, **how[k]) for k, n in enumerate([1, 290, 400, 0])]
         if kind == "accepted":
             parts = [_of(part, part["confidence"] >= policy.thresholds[""]) for part in parts]
         yield calls(policy, parts, **more)

@@ -274,13 +274,13 @@ def of_classes_and_functions():
 
 def _leaves(settings, at=""):
     for name, value in settings.items():
-        yield from _leaves(value, f"{at}{name}.") if isinstance(value, dict) else [f"{at}{name}"]
+        yield from _leaves(value, f"{at}{name}.") if isinstance(value, dict) else [(f"{at}{name}", value)]
 
 
 def of_recipes():
     """Return which words and numbers the settings of recipes take."""
-    for name in _leaves(asdict(train.recipe("sure_plus"))):
-        edges = ("-1", "0", "1.5", "x", "true", "[]")
+    for name, value in _leaves(asdict(train.recipe("sure_plus"))):
+        edges = ("0", "x", *(("true", "[]") if isinstance(value, str | bool) else ("-1", "1.5")))
         yield name, [_outcome(partial(train.recipe, "sure_plus", [f"{name}={each}"])) for each in edges]
 
 

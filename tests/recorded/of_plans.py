@@ -54,7 +54,7 @@ def certificates_of_regions():
         if not isinstance(plan, str):
             for risk, delta in ((0.05, 0.1), (0.2, 0.05))[share > 0.2 :]:
                 seen = pool.certify_region(plan, labelled(plan, p["loss"]), risk=risk, delta=delta)
-                yield f"{n} {steps} {region} {share} {risk}", whole(shown(seen))
+                yield f"{n} {steps} {region} {share} {risk}", [whole(shown(seen)), whole(seen.rows())]
     for analyses, level in ((1, 0.95), (2, 0.7), (3, 0.95)):
         looks = sorted({1, (analyses + 1) // 2, analyses})
         yield f"looks {analyses} {level}", [pool.interim_level(look, analyses, level=level) for look in looks]
@@ -72,6 +72,8 @@ def plans_that_are_saved():
         names |= {"times": times, "hours": [each.replace("Z", "+02:00") for each in times]}
         names |= {"floats": np.arange(120) + 0.5}
         for (name, ids), kind in product(names.items(), ("json", "csv", "parquet")):
+            if kind != "csv" and name not in ("none", "text", "days"):
+                continue
             plan = abstain.plan_labels(p["confidence"], 40, seed=1, ids=ids, nan_policy="reject", judge=p["judge"])
             more = plan.extend(labelled(plan, p["loss"]), 10, seed=2)
             more.save(here / f"plan.{kind}")

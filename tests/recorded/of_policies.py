@@ -351,6 +351,8 @@ def files_that_are_decided():
     kinds |= {"jsonl": ("write_ndjson", pl.read_ndjson)}
     with folder() as here:
         for (name, (policy, frame)), (kind, (write, read)) in product(tasks.items(), kinds.items()):
+            if kind != "csv" and name not in ("odd", "groups"):
+                continue
             source, out = here / f"in.{kind}", here / f"out.{kind}"
             getattr(frame, write)(source)
             draws = {"audit": 0.3, "ids": "id", "seed": 5} if name in ("plain", "groups") else {}

@@ -90,7 +90,7 @@ def engines_and_files():
         yield "refused", [_evaluated(each) for each in ("none*.parquet", "o*", "*.txt", "parts/day=0", ".")]
         yield "interval", _evaluated(duckdb.sql("SELECT *, INTERVAL 1 DAY AS gap FROM 'one.parquet'"), groups="gap")
         objectives = ({"coverage": 0.6}, {"risk": 0.2, "delta": 0.1}, {"cost": (5, 1)})
-        for source, by, objective in product((table, PLAIN.lazy()), (None, "site"), objectives):
+        for (source, by), objective in product(((table, None), (PLAIN.lazy(), "site")), objectives):
             given = {"frame": source, "loss": "wrong", "confidence": "conf", "groups": by, **objective}
             yield f"{type(source).__name__} {by} {objective}", sources.refused(abstain.choose_threshold, **given)
         several = ({}, {"clusters": "who"})
