@@ -7,7 +7,8 @@ from multiprocessing import get_context
 def beside(work, *arguments):
     """Start ``work(send, *arguments)`` in a process; return a function that waits for what it sends.
 
-    On Linux the process has what is imported here; elsewhere an interpreter is started, which takes a second or more.
+    On Linux the process has what is imported here, but not the threads of polars, which must not be used there.
+    Elsewhere an interpreter is started, which takes a second or more.
     """
     context = get_context("fork" if sys.platform == "linux" else "spawn")
     here, there = context.Pipe(duplex=False)
@@ -22,4 +23,5 @@ def beside(work, *arguments):
         process.join(10)
         return sent
 
+    received.process = process
     return received

@@ -16,6 +16,7 @@ import pytest
 import abstain
 from abstain import study
 from abstain.study import _evaluate
+from tests.processes import beside
 from tests.refusal import refused
 
 METRICS = ["augrc", "aurc", "accuracy"]
@@ -140,6 +141,11 @@ def test_damage_stays_where_it_is(folder, do):
     assert "ce one" in said.out
 
 
+def with_two(send, folder):
+    """Evaluate with two workers."""
+    study.evaluate(folder, ["one", "two"], METRICS, workers=2)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
 def test_workers_are_killed_and_started_again(folder):
     """Two processes give what one gives; whoever is killed leaves whole units, and the next call does the rest."""
@@ -147,16 +153,12 @@ def test_workers_are_killed_and_started_again(folder):
     one = study.evaluate(found, ["one", "two"], METRICS, workers=1)
     for unit in (folder / "units").glob("*"):
         unit.unlink()
-    script = (
-        "import sys; from abstain.study import evaluate\n"
-        "evaluate(sys.argv[1], ['one', 'two'], ['augrc', 'aurc', 'accuracy'], workers=2)"
-    )
-    process = subprocess.Popen([sys.executable, "-c", script, str(folder)])
+    process = beside(with_two, folder).process
     end = time.monotonic() + 60.0
-    while not list((folder / "units").glob("*.npz")) and process.poll() is None and time.monotonic() < end:
+    while not list((folder / "units").glob("*.npz")) and process.is_alive() and time.monotonic() < end:
         time.sleep(0.005)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    process.kill()
+    process.join()
     said = []
     again = study.evaluate(found, ["one", "two"], METRICS, workers=2, progress=said.append)
     assert ", 0 done before" not in said[0]
