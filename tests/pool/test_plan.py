@@ -107,6 +107,8 @@ REFUSED = [
     (extended, {}, "how many rows more"),
     (extended, {"loss": LABELS * np.nan, "n": 5}, FOUND),
     (planned, {"compare": (SCORE, IDS, IDS[:9])}, "needs 400 predictions of each model"),
+    (planned, {"error_rate": 0.0}, r"error_rate must lie inside \(0, 1\), got 0.0; 0.1 is usual"),
+    (planned, {"level": 1.0}, r"level must lie inside \(0, 1\), got 1.0; 0.95 is usual"),
     (planned, {"compare": SCORE[:9]}, "400 rows, but 9 scores"),
     (planned, {"compare": SCORE, "region": 0.5}, "without region="),
     (planned, {"compare": SCORE, "metric": "auroc_f"}, "auroc_f is no sum over rows"),

@@ -1,5 +1,7 @@
 """Audits by hand: intervals of rows and clusters, exact for counts, and answers that a bound for all must share."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -100,6 +102,10 @@ def test_an_audit_is_what_its_intervals_and_bounds_say(kind):
         assert (seen.limit, seen.guaranteed, dict(seen.thresholds)) == (promise.risk, True, {"": 0.5})
     assert {True, False, None} <= set(answers)
     assert len(reasons) >= 3
+    alone = abstain.audit(policy, loss, score, clusters=unit, groups=np.full(n, "a"))
+    for each, told in ((seen, ["2"]), (alone, [])):
+        said = "\n".join(each.tables()[0].notes)
+        assert re.findall("Answers about (.) groups allow for their number", said) == told
 
 
 @pytest.mark.parametrize("n", [19, 20, 400])

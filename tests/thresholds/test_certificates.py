@@ -1,5 +1,6 @@
 """Certificates against known truth: broken in at most delta of the repetitions, where naive rules break more."""
 
+import math
 from functools import partial
 from itertools import product
 
@@ -288,3 +289,26 @@ def test_the_rows_needed_are_a_range():
     assert abstain.choose_threshold(many, np.arange(400.0 * times), risk=0.06, delta=1e-5).attainable
     loss[:200:10] = 1.0  # 10 % in the lower half: a ranking by chance would have no number
     assert abstain.choose_threshold(loss, np.arange(400.0), risk=0.021, delta=0.05).rows_needed[1] is None
+
+
+@pytest.mark.parametrize("digits", [1, 6])
+def test_a_plan_tells_the_sizes_at_which_growing_samples_are_certified(digits):
+    """Of 100 populations, the pilot's rows and one more error in random shares; its rows tie again only if they did."""
+    rng = np.random.default_rng(1)
+    score, loss = np.sort(np.round(rng.random(20), digits))[::-1], np.isin(np.arange(20), [10, 13, 16, 17, 19])
+    loss = loss[np.lexsort((loss, -score))]
+    sizes, draws, least = [], np.random.default_rng(7), math.log(0.2) / math.log(0.6)
+    for _ in range(100):
+        share, place = np.cumsum(draws.dirichlet(np.ones(21))), draws.integers(20)
+        pool, rows = (np.append(score, score[place]), np.append(loss, 1.0)), np.zeros((3, 0))
+        for step in range(68):  # at most 60,000 rows
+            more = math.ceil(math.ceil(least) * 1.15**step) - rows.shape[1]
+            chosen = np.minimum(np.searchsorted(share, draws.random(more)), 20)
+            rows = np.append(rows, [pool[0][chosen], pool[1][chosen], draws.random(more)], axis=1)
+            order = np.lexsort((rows[2], -rows[0]))
+            ranked = rows[0][order] if digits == 1 else -np.arange(len(order))
+            if np.mean(ranked >= default(rows[1][order], ranked, 0.4, 0.2)) > 0.4:
+                break
+        sizes.append(len(order))
+    found = abstain.thresholds.plan_certificate(loss, score, risk=0.4, delta=0.2, coverage=0.4, rng=7)
+    assert (found.low, found.n, found.high) == tuple(np.quantile(sizes, (0.1, 0.8, 0.9), method="higher"))
