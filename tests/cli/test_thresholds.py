@@ -148,6 +148,9 @@ def test_monitoring_under_maturity(do):
         assert ("100 rows are too young" if missing == 130 else "without a label although it is older") in said
     said = do(f"{ages} --unlabelled error --as-of 2026-03-10").out
     assert "error rate 1 % in 100 answered rows" in said
+    assert "although it is older" in do(MONITOR.format("new.csv --time day --maturity 0"), 2).err
+    for option in ("period", "run-length", "window", "max-loss", "delta"):  # 0 is no option left out
+        assert f"{option.replace('-', '_')} must" in do(f"{MONITOR.format('new.csv')} --{option} 0", 2).err
 
 
 def test_audits_and_states(do):

@@ -97,6 +97,7 @@ def test_models_on_other_rows_are_not_tested_against_each_other(tmp_path, rows, 
     assert len(notes) == (note is not None)
     one, other = results.means("augrc")
     assert results.same_rows(one, one)
+    assert results.only(metric="augrc").same_rows(one, other) is results.same_rows(one, other)
     if note is None or "no ids" in note:
         assert results.same_rows(one, other)
         assert results.verdict.comparison.p < 0.001

@@ -72,7 +72,7 @@ def monitor_command(
 
     to.check(policy, file, **{"metrics-file": metrics_file})
     whole = abstain.load_policy(policy, model=model)
-    given = {name: value for name, value in options.items() if value not in (None, False)}
+    given = {name: value for name, value in options.items() if value is not None and value is not False}
     if file is None and (state is None or not state.exists()):
         raise click.UsageError("give FILE, the labelled rows, or --state with what was monitored so far")
     with nullcontext() if state is None or file is None else locked(state):

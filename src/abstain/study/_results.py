@@ -6,7 +6,7 @@ import json
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -363,7 +363,7 @@ class StudyResults(Result):
             one_of(name, self.numbers[0], "column")
         kept = [k for k, row in enumerate(self.numbers) if all(row[name] in values for name, values in wanted.items())]
         sums = self.sums[kept] if len(self.sums) else self.sums
-        return StudyResults(tuple(self.numbers[k] for k in kept), self.failures, self.level, self.said, sums)
+        return replace(self, numbers=tuple(self.numbers[k] for k in kept), sums=sums)
 
 
 def _estimate(mean: Mean | None) -> Estimate | float:
