@@ -161,21 +161,22 @@ def test_rejected_rows_join_those_at_minus_infinity(engine):
     assert (table.n, table.n_rejected) == (3, 1)
 
 
-@pytest.mark.parametrize(
-    ("bad", "word", "policy"),
-    [
-        (None, "null", "raise"), (NAN, "(nan|null)", "reject"), (INF, "infinite", "drop"), (-INF, "infinite", "raise"),
-        (-0.5, "negative", "raise"), (None, "null", "reject"), (None, "null", "drop"), (2e75, "above 1e.75", "raise"),
-    ],
-)  # fmt: skip
-def test_bad_losses_and_weights_are_refused_and_counted(bad, word, policy, engine):
+BAD = [
+    (None, "null", "raise"), (NAN, "(nan|null)", "reject"), (INF, "infinite", "drop"), (-INF, "infinite", "raise"),
+    (-0.5, "negative", "raise"), (None, "null", "reject"), (None, "null", "drop"), (2e75, "above 1e.75", "raise"),
+]  # fmt: skip
+
+
+def test_bad_losses_and_weights_are_refused_and_counted(engine):
     """An engine leaves a null loss out of the sum but not out of the count: the risk would silently be too low."""
-    columns = {"g": [0.5, 0.5, NAN if policy != "raise" else 0.1, 0.4], "l": [1.0] * 4, "bad": [1.0, bad, bad, 0.0]}
-    frame = frame_of(engine, **columns)
-    remedy = "rescale the {}" if bad == 2e75 else "a {} must be a finite number >= 0"
-    for name, columns in (("loss", {"loss": "bad"}), ("weight", {"loss": "l", "sample_weight": "bad"})):
-        said = f"column 'bad' is {word}.* in 2 rows; {remedy.format(name)}"
-        refused(ValueError, said, TieBlocks.from_frame, frame, confidence="g", nan_policy=policy, **columns)
+    columns = {"good": [0.5, 0.5, 0.1, 0.4], "gap": [0.5, 0.5, NAN, 0.4], "l": [1.0] * 4}
+    frame = frame_of(engine, **columns, **{f"bad {k}": [1.0, bad, bad, 0.0] for k, (bad, *_) in enumerate(BAD)})
+    for k, (bad, word, policy) in enumerate(BAD):
+        remedy = "rescale the {}" if bad == 2e75 else "a {} must be a finite number >= 0"
+        given = {"confidence": "good" if policy == "raise" else "gap", "nan_policy": policy}
+        for name, columns in (("loss", {"loss": f"bad {k}"}), ("weight", {"loss": "l", "sample_weight": f"bad {k}"})):
+            said = f"column 'bad {k}' is {word}.* in 2 rows; {remedy.format(name)}"
+            refused(ValueError, said, TieBlocks.from_frame, frame, **given, **columns)
 
 
 FEW = {"g": [NAN, 0.5], "l": [0.0, 1.0], "none": [0.0, 0.0], "lost": [1.0, 0.0], "tiny": [0.0, 1e-300], "i": [None, 1]}
