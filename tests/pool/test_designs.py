@@ -197,3 +197,10 @@ def test_a_width_needs_the_fewest_labels_that_promise_it(metric):
     plan = abstain.plan_labels(SCORE, halfwidth=0.04, metric=metric, seed=0)
     fewer = abstain.plan_labels(SCORE, n=plan.rows_to_label.size - 1, metric=metric, seed=0)
     assert plan.facts.expected.halfwidth <= 0.04 < fewer.facts.expected.halfwidth
+
+
+@pytest.mark.parametrize(("n", "first"), [(1, 1), (4, 1), (7, 2), (60, 15)])
+def test_an_adaptive_plan_labels_a_quarter_first(n, first):
+    """One row at least; the rest is held back for what these show."""
+    plan = abstain.plan_labels(SCORE, n=n, design="adaptive", seed=0)
+    assert (plan.rows_to_label.size, plan.facts.held_back) == (first, n - first)
