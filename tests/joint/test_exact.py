@@ -101,6 +101,14 @@ def test_weights_of_a_prevalence_make_that_prevalence(n_id, n_ood, prevalence):
         assert inside == 1.0
 
 
+#: Two thresholds accept one ID row alone, and all that the first four by four accept with it are OOD rows.
+ON_TOP = slow.Columns(
+    np.zeros(7), np.array([9.0, 8.0, 7.0, 6.0, 4.0, 3.0, 2.0]), np.array([9.0, 4.0, 3.0, 2.0, 8.0, 7.0, 6.0]),
+    np.array([9.5, 5.0, 7.5]), np.array([5.0, 9.5, 7.5]),
+)  # fmt: skip
+
+
+@example(columns=ON_TOP, prevalence=None)
 @many(300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(joint_problems(max_id=12, max_ood=8), PREVALENCES)
 def test_small_blocks_find_what_all_pairs_have(path, monkeypatch, columns, prevalence):
