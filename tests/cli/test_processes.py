@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 
+from abstain import cli
 from tests.cli.conftest import COLUMNS
 
 
@@ -69,6 +70,18 @@ def test_a_reader_that_stops_hides_no_exit_code(path, words, code, reader):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_what_a_program_wrote_before_the_command_stays_before_it(tmp_path, monkeypatch):
+    """Also where its own text still waits in a buffer."""
+    with (tmp_path / "out.txt").open("w") as out:
+        monkeypatch.setattr(sys, "stdout", out)
+        print("first")
+        assert cli.run(["--version"]) == 0
+        print("last")
+        monkeypatch.undo()
+    first, version, last = (tmp_path / "out.txt").read_text().splitlines()
+    assert (first, version.startswith("abstain"), last) == ("first", True, "last")
+
+
 def test_a_full_disk(path):
     """Output that cannot be written is an error, said once."""
     command = [sys.executable, "-m", "abstain", "evaluate", str(path), *QUICK]

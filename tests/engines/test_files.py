@@ -13,9 +13,9 @@ from tests.refusal import refused
 
 @pytest.fixture
 def folder(tmp_path):
-    """Return a folder of four files, of which one is empty."""
+    """Return a folder of four files, of which one is empty; a name may look like a pattern."""
     for k, each in enumerate(parts(rows(4), 4)):
-        each.write_parquet(tmp_path / f"part-{k}.parquet")
+        each.write_parquet(tmp_path / f"part-{k}[1].parquet")
     return tmp_path
 
 

@@ -27,6 +27,7 @@ def duck(pieces):
 ENGINES = {"polars": lambda pieces: pl.concat([each.lazy() for each in pieces]), "duckdb": duck}
 GOOD = {"confidence": 0.5, "loss": 0.0, "weight": 1.0, "site": "north"}
 VERDICT = {"confidence": 0.5, "correct": 1}
+ANSWER = {"confidence": 0.5, "label": 0, "prediction": 1}
 PAIR = {"label": 0, "p_0": 0.4, "p_1": 0.6}
 NO_LOSS = {"loss": 0.0, "p_0": 0.4, "p_1": 0.6}
 
@@ -82,9 +83,12 @@ def test_a_missing_score_means_what_the_policy_says(engine, policy):
         (GOOD, {"site": None}, "column 'site' is null in 1 rows"),
         (VERDICT, {"correct": None}, "column 'correct' is null in 1 rows"),
         (VERDICT, {"correct": 2}, "column 'correct' is neither 0 nor 1 in 1 rows"),
+        (ANSWER, {"label": None}, "one of columns 'label' and 'prediction' is null in 1 rows"),
+        (ANSWER, {"prediction": None}, "one of columns 'label' and 'prediction' is null in 1 rows"),
         (PAIR, {"p_0": 0.7}, r"is no distribution \(probabilities of 0 to 1 that sum to 1\) in 1 rows"),
         (PAIR, {"p_1": None}, "is null in 1 rows"),
         (PAIR, {"label": 2}, "is none of the classes in 1 rows"),
+        (PAIR, {"label": None}, "is null in 1 rows"),
         (NO_LOSS, {"p_0": 0.7}, r"is no distribution \(probabilities of 0 to 1 that sum to 1\) in 1 rows"),
         (NO_LOSS, {"p_1": None}, "is null in 1 rows"),
     ],
