@@ -118,11 +118,11 @@ def test_only_what_changed_is_done_again(folder):
 def test_long_work_says_how_far_it_is(folder, monkeypatch):
     """More than five seconds after it last did so, not after the last unit; what went wrong is said at once."""
     (folder / "ce/seed0/test.npz").write_bytes(b"half a")
-    clock, said = iter([100.0, 105.0, 105.5, 109.0, 111.0, 112.0, 130.0]), []
+    clock, said = iter([100.0, 105.0, 105.5, 109.0, 1.1e7, 1.1e7, 2e7]), []
     monkeypatch.setattr(_evaluate, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
     study.evaluate(folder, ["one"], METRICS, sets=["test"], progress=said.append)
     assert said[1].startswith("ce/seed0/test: ")  # of the work, a share of .097 and .458
-    assert said[2:] == ["2 of 6 units, about 51 s left", "4 of 6 units, about 13 s left"]
+    assert said[2:] == ["2 of 6 units, about 51 s left", "4 of 6 units, about 3666.9 hours left"]
 
 
 def test_damage_stays_where_it_is(folder, do):
