@@ -147,24 +147,30 @@ def unread_scores(files: Sequence[Path], outputs: abstain.Outputs) -> list[str]:
     """Return the columns that were not read and may be scores: numbers in all files, some of them fractions."""
     if outputs.reading is None:
         return []
-    return [
-        name
-        for name in outputs.reading.unused[:_LOOKED]
-        if all(fractions(set(values_of(file, name).tolist())) for file in files)
-    ]
+    names: Iterable[str] = outputs.reading.unused[:_LOOKED]
+    for file in files:
+        names = [name for name, values in values_of(file, names) if fractions(set(values.tolist()))]
+    return list(names)
 
 
-def values_of(file: Path, name: str) -> Any:
-    """Return the values of a column as an array of text; none if it cannot be read, or holds more than one per row."""
+def values_of(file: Path, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """Yield columns with their values as arrays of text; without one that cannot be read, or holds more than one a row.
+
+    The file is opened once, since the types of a CSV file rest on all of its rows.
+    """
     import numpy as np
 
     from abstain.outputs._open import open_source
 
-    try:
-        values = np.asarray(open_source(str(file)).columns.load([name], set())[name])
-    except Exception:  # the rows are judged all the same
-        return np.array([], dtype=str)
-    return values.astype(str) if values.ndim == 1 else np.array([], dtype=str)
+    columns = None
+    for name in names:
+        try:
+            columns = columns or open_source(str(file)).columns
+            values = np.asarray(columns.load([name], set())[name])
+        except Exception:  # the rows are judged all the same
+            continue
+        if values.ndim == 1:
+            yield name, values.astype(str)
 
 
 def fractions(values: Iterable[str]) -> bool:

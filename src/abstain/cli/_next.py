@@ -167,8 +167,9 @@ def group_columns(file: Path, outputs: abstain.Outputs) -> list[str]:
     """
     names = () if outputs.reading is None else outputs.reading.unused
     found: list[str] = []
-    for name in [each for each in names if not _NO_GROUPS.fullmatch(each.lower())][:_LOOKED_AT]:
-        values = values_of(file, name)
+    for name, values in values_of(
+        file, [each for each in names if not _NO_GROUPS.fullmatch(each.lower())][:_LOOKED_AT]
+    ):
         kinds = set(values.tolist())
         few = 1 < len(kinds) <= min(_VALUES, len(values) / 10)
         if few and not fractions(kinds) and not _answers(values, outputs):
