@@ -1,5 +1,6 @@
 """What stands around the exact search, each against its formula with the same draws, and every cell of the tables."""
 
+import re
 from fractions import Fraction
 from itertools import product
 
@@ -251,6 +252,10 @@ def test_every_record_and_every_cell_of_the_tables():
     for row in result.table("reliability", score="knn").rows:
         shown = [(estimate.value, estimate.spread) for estimate in row[1:]]
         assert shown == [pytest.approx(cell(m, "knn", row[0], sets), nan_ok=True, abs=1e-9) for m, sets in wanted]
+    for strategy in RUNS:
+        notes = "\n".join(result.table("single-double", strategy=strategy).notes)
+        shown = re.search(r"^ID accuracy (\S+) ± (\S+)$", notes, re.MULTILINE).groups()
+        assert [*map(float, shown)] == pytest.approx(cell("accuracy", "msp", strategy, ("",)), abs=6e-3), strategy
 
 
 def test_a_score_that_points_the_wrong_way_is_named():

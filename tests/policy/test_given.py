@@ -92,6 +92,13 @@ def test_probabilities_in_the_place_of_logits_are_noticed():
                 assert policy.decide(row).accepted == (max(rows[0]) >= 0.9)
 
 
+def test_a_group_is_told_by_its_type():
+    """True, 1 and 1.0 are equal, but name groups of their own."""
+    policy = by_hand("s", {"true": 0.4, "1": 0.6, "1.0": 0.2}, group="g")
+    for groups, limits in (([True, 1, True], [0.4, 0.6, 0.4]), ([1.0, 1], [0.2, 0.6]), ([1, 1], [0.6, 0.6])):
+        assert policy.decide([0.5] * len(groups), groups=groups).threshold.tolist() == limits
+
+
 # ---------------------------------------------------------------------- labels that are drawn
 
 
@@ -116,6 +123,7 @@ def test_what_cannot_be_drawn():
         ({"audit": 0.1, "seed": 1}, "needs ids="),
         ({"audit": 0.1, "ids": ["a", "b"]}, "seed=, kept secret"),
         ({"audit": 0.0, "ids": ["a", "b"], "seed": 1}, r"in \(0, 1\]"),
+        ({"audit": 1.01, "ids": ["a", "b"], "seed": 1}, r"in \(0, 1\]"),
         ({"audit": 0.1, "ids": ["a", None], "seed": 1}, "must name each row"),
         ({"audit": 0.1, "ids": ["a"], "seed": 1}, "1 names for 2 rows"),
         ({"audit": 0.1, "ids": ["a", "a"], "seed": 1}, "no two alike"),
@@ -124,6 +132,7 @@ def test_what_cannot_be_drawn():
     kinds = [np.arange(60).astype(kind) for kind in (int, float, str)]
     draws = [POLICY.decide(np.full(60, 0.9), ids=ids, audit=0.5, seed=1).drawn.tolist() for ids in kinds]
     assert draws[0] == draws[1] == draws[2]
+    assert POLICY.decide([0.9, 0.8], ids=["a", "b"], audit=1.0, seed=1).drawn.all()
 
 
 # ---------------------------------------------------------------------- words and per cent

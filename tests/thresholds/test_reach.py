@@ -124,17 +124,21 @@ def test_the_sentence_never_says_more():
 
 
 def test_three_bounds_share_delta():
-    """Risk, coverage and OOD share each take a third, as exact binomial limits."""
+    """Risk, coverage and OOD share each take a third, as exact binomial limits; what lies at both thresholds counts."""
     rng = np.random.default_rng(0)
-    loss, one, two = (rng.random(2000) < 0.02) * 1.0, rng.random(2000), 1.0 + rng.random(2000)
+    loss, one, two = (rng.random(2000) < 0.02) * 1.0, rng.random(2000), rng.random(2000)
+    at = one[3], two[4]
+    one[4], two[3] = 1.0, 1.0
     ood = {"ood_confidence": one[:500], "ood_detector": one[500:1000]}
     rows = abstain.joint.evaluate(loss, id_confidence=one, id_detector=two, **ood)
-    found = Reach.of_joint(rows, (0.2, 0.3), risk=0.05, delta=0.05)
-    k, n, part = int(loss[one >= 0.2].sum()), int((one >= 0.2).sum()), 0.05 / 3
-    outside = int(((one[:500] >= 0.2) & (one[500:1000] >= 0.3)).sum())
+    found, kept = Reach.of_joint(rows, at, risk=0.05, delta=0.05), (one >= at[0]) & (two >= at[1])
+    k, n, part = int(loss[kept].sum()), int(kept.sum()), 0.05 / 3
+    outside = int(((one[:500] >= at[0]) & (one[500:1000] >= at[1])).sum())
     assert found.upper == pytest.approx(beta.ppf(1 - part, k + 1, n - k))
     assert found.coverage == pytest.approx(beta.ppf(part, n, 2000 - n + 1))
     assert found.answered == pytest.approx(beta.ppf(1 - part, outside + 1, 500 - outside))
+    nothing = Reach.of_joint(rows, (2.0, 2.0), risk=0.05)
+    assert (nothing.upper, nothing.coverage, nothing.ood_share) == (1.0, 0.0, 0.0)
 
 
 # ---------------------------------------------------------------------- another mix of classes
