@@ -4,7 +4,6 @@ import pytest
 import torch
 
 from abstain.nn import networks
-from abstain.nn.networks._build import conv
 from tests.processes import beside
 from tests.refusal import refused
 
@@ -101,7 +100,12 @@ def gradients_of_narrow_shortcuts(send, layout):
     """Compare values and gradients of a convolution with 4 channels and stride 2 with those in double precision."""
     torch.set_num_threads(2)
     torch.manual_seed(0)
-    layer, held = conv(4, 8, 1, 2).to(memory_format=layout), []
+    network, held = networks.build("resnet20", (3, 32, 32), 10, width=4).to(memory_format=layout), []
+    layer = next(
+        each
+        for each in network.modules()
+        if getattr(each, "in_channels", 0) == 4 and each.stride == (2, 2) and each.kernel_size == (1, 1)
+    )
     plain = torch.nn.Conv2d(4, 8, 1, 2, bias=False).double()
     plain.weight.data = layer.weight.data.double()
     for _ in range(15):
