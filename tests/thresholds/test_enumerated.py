@@ -159,6 +159,10 @@ def test_a_certificate_says_what_its_rows_show():
         assert abstain.choose_threshold(wrong, score, **delta).ranking is None
     for few, words in ((28, "28 calibration rows are too few: even without an error 29"), (29, "no threshold passed")):
         assert words in abstain.choose_threshold(n[:few] == 9, n[:few], **delta).reason
+    wrong, score = np.r_[n[:30] < 3, n[:30] < 15], np.repeat([1.0, 0.0], 30)
+    for risk, told in ((0.1, False), (0.101, True)):  # no number of rows of which a tenth is wrong has less
+        notes = "\n".join(abstain.choose_threshold(wrong, score, risk=risk, delta=0.05).notes())
+        assert ("if errors lie as in these; not certain even then" in notes) == told
     equal = abstain.choose_threshold(np.arange(50) % 2.0, np.ones(50), risk=0.1, delta=0.05)
     assert (equal.ranking, equal.least, equal.useless) == ((0.5, 0.5, 0.5), (29, 0.5), True)
 
@@ -245,6 +249,20 @@ def test_what_is_certified_instead_is_at_twelve_ranks(n, graded):
     assert [one.everything for one in found.attained] == [rank[k] == n for k in wanted]
     assert [one.printed == "all that have a score" for one in found.attained] == [rank[k] == n for k in wanted]
     assert abstain.choose_threshold(np.ones(n), score, risk=0.1, delta=0.05).attained == ()
+
+
+@pytest.mark.parametrize("unscored", [False, True])
+def test_answering_everything_may_satisfy_a_limit_that_no_threshold_passes(unscored):
+    """It is said from the limit on that all rows keep, unless some have no score."""
+    loss, score = np.arange(30) < 2, np.where((np.arange(30) == 29) & unscored, np.nan, -np.arange(30.0))
+
+    def found(risk):
+        return abstain.choose_threshold(loss, score, risk=risk, delta=0.05, nan_policy="reject")
+
+    limit = next(one.risk for one in found(0.001).attained if one.everything)
+    for risk, told in ((limit, not unscored), (0.999 * limit, False)):
+        assert not found(risk).attainable
+        assert ("answering everything satisfies the limit" in "\n".join(found(risk).notes())) == told
 
 
 @pytest.mark.parametrize(

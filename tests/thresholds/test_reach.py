@@ -139,6 +139,8 @@ def test_three_bounds_share_delta():
     assert found.answered == pytest.approx(beta.ppf(1 - part, outside + 1, 500 - outside))
     nothing = Reach.of_joint(rows, (2.0, 2.0), risk=0.05)
     assert (nothing.upper, nothing.coverage, nothing.ood_share) == (1.0, 0.0, 0.0)
+    alone = abstain.joint.evaluate(loss, id_confidence=one, id_detector=two, ood_confidence=[], ood_detector=[])
+    assert Reach.of_joint(alone, at, risk=0.05).answered == 1.0
 
 
 # ---------------------------------------------------------------------- another mix of classes
