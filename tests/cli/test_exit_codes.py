@@ -21,7 +21,7 @@ from abstain.cli import command
         (MemoryError(), 3, "internal error (out of memory)"),
         (KeyboardInterrupt(), 130, "interrupted"),
         (ValueError("bad value"), 2, "bad value"),
-        (type("PanicException", (BaseException,), {})("out of bounds"), 2, "a table cannot be read or written"),
+        (type("PanicException", (BaseException,), {})("gone"), 2, "a table cannot be read or written: gone"),
     ],
 )
 def test_every_error_has_its_code_and_one_line(error, code, words, do, monkeypatch):

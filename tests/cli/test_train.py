@@ -30,6 +30,7 @@ def test_a_dry_run_writes_nothing(do):
         assert text in done.text  # where lines break hangs on the time that it estimates
     number, unit = re.search(r"estimate: ([\d.]+) (\w+) per run", done.text).groups()
     assert float(number) >= 2.0 or unit == "seconds"
+    assert "runs in all" not in done.text
     assert set(train.names()) <= set(do("train --list").out.split())
     assert list(Path().iterdir()) == []
 
@@ -38,7 +39,9 @@ def test_trains_seeds_and_shifts(do):
     """Two seeds, OOD data and corruptions: all in one manifest; the second time nothing is left to do."""
     shifts = "--corruptions fog,contrast --ood synthetic:n=20,seed=9:semantic"
     command = f"{TRAIN} {SMALL} --set epochs=1 --seeds 3,5 {shifts}"
-    assert "wrote ce/seed5: validation, test, corruption-1" in do(command).out
+    done = do(command)
+    assert "; 2 runs in all" in done.text
+    assert "wrote ce/seed5: validation, test, corruption-1" in done.out
     assert {each.name for each in Path().iterdir()} == {"ce", "study.json"}
     study = read_study(".")
     assert [each.folder for each in study.runs] == ["ce/seed3", "ce/seed5"]

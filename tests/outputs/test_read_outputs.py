@@ -194,6 +194,9 @@ def test_other_types_of_columns(tmp_path):
     np.testing.assert_array_equal(outputs.groups["day"], ["2024-01-01"] * 2)
     pl.DataFrame({"label": ["b", "a"], "pred": ["b", "b"]}).cast(pl.Categorical).write_parquet(path)
     np.testing.assert_array_equal(read_outputs(path).error, [0.0, 1.0])
+    frame = pl.DataFrame({"loss": [0, 1], "conf": [0.9, 0.8], "group_old": [True, None]})
+    with pytest.raises(ValueError, match=r"groups\['old'\]\[1\] = None"):
+        read_outputs(frame)
     arrays = pl.DataFrame({"label": [0, 1], "probs": [[0.5, 0.5], [0.1, 0.9]]})
     arrays.with_columns(pl.col("probs").cast(pl.Array(pl.Float32, 2))).write_parquet(path)
     np.testing.assert_allclose(read_outputs(path).probabilities, [[0.5, 0.5], [0.1, 0.9]], rtol=1e-6)
