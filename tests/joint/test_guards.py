@@ -71,3 +71,13 @@ def test_halves_without_spread_have_no_interval():
     for found in joint.confidence_intervals(np.zeros(250), **given, n_splits=5).values():
         assert np.isnan([found.low, found.high]).all()
         assert "that says nothing about the spread" in found.warning
+
+
+@pytest.mark.parametrize(("n_id", "n_ood", "told"), [(2, 2, True), (1, 2, False), (2, 1, False), (2, 0, True)])
+def test_halves_need_two_rows_of_each_kind(n_id, n_ood, told):
+    """Of fewer rows nothing is said of thresholds that are transferred from half to half."""
+    inside, outside = np.linspace(1.0, 2.0, n_id), np.linspace(0.0, 1.5, n_ood)
+    given = {"id_confidence": inside, "id_detector": inside, "ood_confidence": outside, "ood_detector": outside}
+    found = joint.evaluate(np.arange(n_id) % 2, **given, n_splits=2, n_permutations=1)
+    assert any("from one half on the other" in note for note in found.notes()) == told
+    assert (found.to_dict()["transfer"] is not None) == told
