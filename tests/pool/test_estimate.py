@@ -150,6 +150,12 @@ def test_no_error_among_the_labels():
     assert 0.02 < risk_.high < 0.06
     assert str(risk_.warning).startswith("only 0 errors are among the 100 labelled rows")
     assert auroc.reason == "no error is among the 100 labelled rows; label more"
+    few = abstain.plan_labels(SCORE, n=8, seed=0)
+    loss[few.planned[:4]] = 1.0
+    assert str(evaluated(few, "risk", loss).measurements[0].warning).startswith("only 4 errors are among the 8")
+    loss[few.planned[4]] = 1.0
+    assert "only 3 right predictions are among the 8" in str(evaluated(few, "risk", loss).measurements[0].warning)
+    loss = np.zeros(N)
     everything = evaluated(plan, ["risk", "auroc_f"], loss + 1.0).measurements
     assert everything[0].high == 1.0
     assert "right prediction" in str(everything[1].reason)
