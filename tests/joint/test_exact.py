@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import abstain
 from abstain.joint._ds_aurc import area
 from abstain.joint._frontier import frontier, stairs
+from abstain.joint._null import _conditional
 from abstain.joint._problem import _weights, problem
 from tests.joint import references as slow
 from tests.joint.references import joint_problems, random_problem, value
@@ -167,3 +168,17 @@ def test_steps_do_not_tell_what_exact_coverages_need():
         refused(ValueError, "ask for it with ds_aurc", value_of, "exact")
     huge = SimpleNamespace(wrong=np.array([2**22]), n_id=2**24, n_ood=2**30)
     refused(ValueError, "take a random part", Packing, huge)
+
+
+@pytest.mark.parametrize(("n", "groups"), [(9, 1), (19, 1), (20, 2), (45, 4), (1200, 100)])
+def test_useless_scores_are_exchanged_among_neighbours(n, groups):
+    """In groups of ten at least and a hundred of them at most, by the ranks of the confidence."""
+    columns = random_problem(n - 3, 3)
+    data = problem(*columns._replace(id_detector=np.arange(n - 3.0), ood_detector=np.arange(n - 3.0, n))).ranked()
+    place, group = np.empty(n, int), np.arange(n) * groups // n
+    place[np.argsort(data.confidence)] = np.arange(n)
+    at = {value: k for k, value in enumerate(data.detector.tolist())}
+    moved = [place[at[value]] for value in _conditional(data, np.random.default_rng(0)).tolist()]
+    assert (group[moved] == group[place]).all()
+    finer = np.arange(n) * (groups + 1) // n
+    assert (finer[moved] != finer[place]).any()
