@@ -113,11 +113,11 @@ class Estimates:
         _, number, one_way = max(moved)  # of the rows, right or wrong, that move more
         found, why, few = min(least, RestsOn(number, unit)), least.refusal, None
         if self.n_clusters is not None and number < FEWEST and one_way > ONE_WAY:
-            way = f"one ranks about {number:.0f} clusters higher and hardly any lower"
+            way = f"one ranks {RestsOn(number, 'clusters').counted} higher and hardly any lower"
             why = f"no interval and no p-value: {way}, too few to see how often such clusters are wrong"
         _, number, one_way = max(each.differing(i, j) for each in self.unseen)
         if number < DECIDING and one_way > ONE_WAY and not self.hardly(i, j):
-            few = f"no interval: one ranks about {number:.0f} {unit.split()[0]} higher and hardly any lower"
+            few = f"no interval: one ranks {RestsOn(number, unit.split()[0]).counted} higher and hardly any lower"
             few = f"{few}, too few to see how many others it ranks higher"
         return found, why, few
 

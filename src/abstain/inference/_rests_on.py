@@ -118,6 +118,8 @@ class RestsOn:
     >>> from abstain.inference import RestsOn
     >>> print(RestsOn(11.6, "clusters"))
     rests on about 12 clusters
+    >>> RestsOn(1.2, "rows").counted
+    'about 1 row'
     """
 
     number: float
@@ -125,7 +127,12 @@ class RestsOn:
 
     def __str__(self) -> str:
         """Return the sentence."""
-        return f"rests on about {self.number:.0f} {self.unit if round(self.number) != 1 else self.unit.rstrip('s')}"
+        return f"rests on {self.counted}"
+
+    @property
+    def counted(self) -> str:
+        """How many units these are."""
+        return f"about {self.number:.0f} {self.unit if round(self.number) != 1 else self.unit.rstrip('s')}"
 
     @property
     def note(self) -> str | None:
