@@ -91,6 +91,10 @@ def test_two_scores_on_the_command_line(do):
     assert exported("later.csv") == accepted.to_list()
     for command in ("audit", "monitor"):
         assert f"{accepted.sum():,} answered rows" in do(f"{command} p.json later.csv").out
+    do("threshold cal.csv --risk 0.2 --delta 0.1 --second known --max-loss 2 -o p.json")
+    do("apply p.json cal.csv -o out.csv")
+    answered = pl.read_csv("out.csv").filter("accepted")
+    assert (answered["error"] + answered["is_ood"]).mean() <= 0.2  # an OOD row costs 2
 
 
 @pytest.mark.parametrize(

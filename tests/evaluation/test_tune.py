@@ -18,11 +18,13 @@ OOD = dataclasses.replace(outputs_of(NOISE, np.zeros(80, int)), labels=None, unl
 
 @pytest.mark.parametrize("metric", ["augrc", "aurc", "auroc_f", "coverage_at_risk(risk=0.3)"])
 def test_the_best_candidate_is_the_best_of_a_loop(metric):
-    """Every value is that of the metric on the score; the best is the best in the metric's direction."""
-    result = tune("knn", VALIDATION, fit=TRAIN, metric=metric, grid={"neighbours": [1, 5, 50, 200]})
+    """Every value is that of the metric on the score, by the rows' weights; the best is that in its direction."""
+    weight = np.random.default_rng(0).uniform(0.1, 2.0, 300)
+    weighted = dataclasses.replace(VALIDATION, sample_weight=weight)
+    result = tune("knn", weighted, fit=TRAIN, metric=metric, grid={"neighbours": [1, 5, 50, 200]})
     m = abstain.metrics.parse(metric)
     fitted = [scores.get("knn", neighbours=k).fit(TRAIN) for k in (1, 5, 50, 200)]
-    expected = [m.of(VALIDATION.error, each.score(VALIDATION)) for each in fitted]
+    expected = [m.of(VALIDATION.error, each.score(VALIDATION), weight) for each in fitted]
     np.testing.assert_allclose([each.value for each in result.candidates], expected, rtol=1e-9)
     best = np.argmin(expected) if m.direction == "lower" else np.argmax(expected)
     assert result.index == best

@@ -276,6 +276,14 @@ def test_groups_are_compared_as_their_intervals_say(metric, undefined, clustered
     assert f"{len(differ)} of 10 pairs differ" in str(found)
 
 
+def test_a_group_without_an_interval_may_be_the_worst():
+    """Five clusters have none: the risk of the worst group is open above."""
+    site, row = np.repeat(["a", "b"], 200), np.arange(400)
+    unit = np.where(site == "a", row, -1 - row % 5)
+    found = compare_groups(row % 5 == 0, np.random.default_rng(0).random(400), site, "risk", clusters=unit)
+    assert (found.worst_low, found.worst_high) == (found.intervals["a"].low, np.inf)
+
+
 def test_equal_groups_rarely_differ():
     """Twenty groups of fifty: any false difference in at most one sample of twenty, and all intervals hold."""
     false = together = 0

@@ -144,7 +144,10 @@ def test_young_rows_wait():
 
 
 def test_groups_share_delta_and_join():
-    """Each group has a threshold of its own; one that joins takes half of the reserve."""
+    """Each group has a threshold of its own; one that joins takes half of the reserve, of one beginning's delta."""
+    several = fresh(groups=["good", "bad"], reserve=0.2, restarts=3)
+    several.add_group("new")
+    assert [one.share for one in several.groups.values()] == pytest.approx([0.005, 0.005, 0.00125])
     live, rng = fresh(groups=["good", "bad"], reserve=0.2), np.random.default_rng(1)
     live.add_group("new")
     assert [one.share for one in live.groups.values()] == pytest.approx([0.02, 0.02, 0.005])
