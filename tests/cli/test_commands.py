@@ -141,5 +141,6 @@ def test_an_unknown_word_hides_no_other(do):
     assert shown.err.startswith("abstain: 'augr' is no term of a table; did you mean 'augrc'")
     assert "Change" not in shown.err
     assert "joint.f1" in do("explain F1").out
+    assert "joint.fpr_at_id_recall" in do("explain fpr_at_id_recall").out
     assert "Needs probabilities; range [1/K, 1]." in do("explain msp").out
     do("explain F2", 2)

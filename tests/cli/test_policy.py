@@ -69,6 +69,7 @@ def test_audits_and_exports_say_what_a_policy_does(do):
     do("export p.json -o decide.py")
     assert exported("out.csv") == pl.read_csv("out.csv")["accepted"].to_list()
     assert "write it as a column" in do("export p.json --to sql", 2).err
+    assert do("export p.json --to schema").out == json.dumps(abstain.policy.schema(), indent=2) + "\n"
 
 
 def test_two_scores_on_the_command_line(do):

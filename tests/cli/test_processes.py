@@ -94,12 +94,15 @@ def test_a_full_disk(path):
 def test_colours(path, abstain_, monkeypatch):
     """None without a terminal; FORCE_COLOR asks for them, and NO_COLOR has the last word."""
     command = "evaluate", path, "--scores", "conf,vague", *QUICK
-    assert "\x1b" not in abstain_(*command).out
+    plain = abstain_(*command).out
+    assert "\x1b" not in plain
     for name, value in (("FORCE_COLOR", "1"), ("TERM", "xterm"), ("NO_COLOR", "1")):
         monkeypatch.setenv(name, value)
     assert "32m" not in abstain_(*command).out
     monkeypatch.delenv("NO_COLOR")
-    assert "\x1b[1;32m" in abstain_(*command).out
+    coloured = abstain_(*command).out
+    assert "\x1b[1;32m" in coloured
+    assert re.sub(r"\x1b\[[\d;]*m", "", coloured).split() == plain.split()
 
 
 @pytest.mark.parametrize("missing", ["click", "rich"])

@@ -11,7 +11,7 @@ from scipy.stats import chi2
 
 import abstain
 from abstain._checks import Undefined
-from abstain.inference import _resample, _scans, replicates
+from abstain.inference import _resample, _scans, bootstrap, replicates
 from abstain.inference._resample import LANES, Sampling, resampling
 from abstain.inference._scans import TINY, Column, _tally, _tied, _untied, scan, tally
 from abstain.metrics import get
@@ -146,6 +146,7 @@ def test_compiled_replicates_are_those_of_numpy():
         asked = ["aurc", "augrc"], [(loss, score)]
         one, other = (replicates(*asked, backend=backend, **given) for backend in ("numpy", "numba"))
         np.testing.assert_allclose(one, other, rtol=1e-12)
+    assert bootstrap("aurc", [0, 1], [1, 2], n_resamples=4, backend="numba").backend == "numba"
     _, here = next(resampling(n).chunks(3, np.random.default_rng(1), tally))
     np.testing.assert_array_equal(here, counts(n, 3, seed=1))
 

@@ -185,6 +185,7 @@ def test_restart_begins_anew_with_a_share_of_delta():
     live.update([0.95], [0], label_probability=0.2)  # of the last policy
     refused(ValueError, "smallest chance in force, 1", live.update, [0.96], [0], label_probability=0.2)
     refused(ValueError, "restarts=1", live.restart)
+    refused(TypeError, "drawn must hold truth values", live.update, [0.97], [0], label_probability=1, drawn=[2])
 
 
 def test_rows_of_before_a_restart_do_not_count_after_it():

@@ -47,6 +47,7 @@ MASKED = np.ma.masked_equal([1, 9, 2], 9)
         ("augrc", {"sample_weight": [1e-200] * 3}, r"sample_weight sums to 3e-200.*rescale"),
         ("macro_selective_risk", {"labels": [0, np.nan, 1], "coverage": 1}, r"labels\[1\] = nan"),
         ("macro_selective_risk", {"labels": ["a", None, "b"], "coverage": 1}, r"labels\[1\] = None"),
+        ("macro_selective_risk", {"labels": [0], "coverage": 1}, r"lengths differ \(loss: 3, labels: 1\)"),
         ("contributions", {"metric": "auroc_f"}, "auroc_f is no sum over samples; contributions exist for .*augrc, se"),
         ("contributions", {"metric": "augcr"}, "did you mean 'augrc'"),
         ("contributions", {"metric": "augrc", "nan_policy": "drop"}, "would lose samples"),

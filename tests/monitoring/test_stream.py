@@ -52,6 +52,13 @@ def test_a_week_that_is_sent_twice_is_noticed():
     refused(ValueError, "rows were sent before", watch.update, loss[:300][::-1], score[:300][::-1])
     assert watch.update(loss[250:900], score[250:900]).n == 950  # a few may look alike
     assert watch.update(loss[:300], score[:300], again=True).n == 1250
+    for run, known in ((3, True), (5, False)):  # of two scores: the order tells calls apart where it is mixed
+        watch, score = Monitor(POLICY), np.tile(np.repeat([0.9, 0.95], run), 60 // run)
+        watch.update(np.zeros(120), score)
+        if known:
+            refused(ValueError, "rows were sent before", watch.update, np.zeros(120), score)
+        else:
+            assert watch.update(np.zeros(120), score).n == 240
 
 
 def test_calibration_rows_are_known_again_in_part():

@@ -69,9 +69,10 @@ def test_pnorm_chooses_by_aurc_and_falls_back():
         close(chosen.score(binary), scores.compute("neg_log_error", binary))
 
 
-def test_temperature_is_that_of_a_fine_line_search():
+@pytest.mark.parametrize("factor", [3.7, 20.0])
+def test_temperature_is_that_of_a_fine_line_search(factor):
     """Newton in a bracket finds the minimum of the convex cross-entropy, which plain gradient steps do not."""
-    logits = 3.7 * np.asarray(VALIDATION.logits)
+    logits = factor * np.asarray(VALIDATION.logits)
 
     def loss(log_t):
         log_p = special.log_softmax(logits / np.exp(log_t), axis=1)

@@ -132,7 +132,7 @@ def test_classes_without_right_rows():
     assert (unknown[:2] < 2 * untouched).all()
 
 
-@pytest.mark.parametrize(("width", "dim"), [(10, 5), (768, 512)])
+@pytest.mark.parametrize(("width", "dim"), [(10, 5), (767, 383), (768, 512)])
 def test_directions_that_a_model_uses_by_default(width, dim):
     """Half of the features, 512 of at least 768 (1,000 of at least 2,048)."""
     rng = np.random.default_rng(0)

@@ -5,6 +5,7 @@ import pytest
 from sklearn import config_context
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_classification
+from sklearn.decomposition import PCA
 from sklearn.dummy import DummyClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
@@ -73,7 +74,7 @@ def test_reject_values():
 def test_pipelines_and_searches():
     """In a pipeline, around a pipeline, in cross_validate with several scorers and in a grid search."""
     inner = SelectiveClassifier(make_pipeline(StandardScaler(), LogisticRegression()), coverage=0.7)
-    outer = make_pipeline(StandardScaler(), SelectiveClassifier(RidgeClassifier(), coverage=0.7))
+    outer = make_pipeline(StandardScaler(), PCA(9), SelectiveClassifier(RidgeClassifier(), coverage=0.7))
     scorers = {"augrc": selective_scorer("augrc"), "coverage": selective_scorer("coverage_at_risk", risk=0.1)}
     for estimator in (inner, outer):
         result = cross_validate(estimator, X, Y, cv=3, scoring=scorers)

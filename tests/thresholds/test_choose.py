@@ -113,6 +113,8 @@ def test_what_procedures_refuse():
     refused(ValueError, exact, bonferroni, max_loss=1.0)
     message = r"thresholds holds NaN: thresholds\[1\]"
     refused(ValueError, message, thresholds.prespecified_threshold, LOSS, SCORE, [0.5, np.nan], **CERTIFIED)
+    with pytest.warns(UserWarning, match="-999"):
+        thresholds.bonferroni_threshold(LOSS, [-999, *SCORE[1:]], **CERTIFIED)
 
 
 def test_not_attainable_is_an_answer():

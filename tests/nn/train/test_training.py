@@ -28,14 +28,15 @@ QUIET = {"enable_progress_bar": False, "accelerator": "cpu"}
 
 
 class Stop(lightning.Callback):
-    """Ends a training in the middle of an epoch of a stage."""
+    """Ends a training in the middle of an epoch of a stage: of any, or of that with an objective."""
 
-    def __init__(self, epoch, stage_epochs=None):
-        self.epoch = epoch
+    def __init__(self, epoch, objective=None):
+        self.epoch, self.objective = epoch, objective
 
     def on_train_batch_end(self, trainer, pl_module, outputs, batch, batch_idx):
         """Raise as a killed process would end."""
-        if trainer.current_epoch == self.epoch and batch_idx == 1:
+        here = self.objective in (None, pl_module.stage.objective.name)
+        if here and trainer.current_epoch == self.epoch and batch_idx == 1:
             raise RuntimeError("killed")
 
 
@@ -47,20 +48,21 @@ def weights(folder):
 @pytest.mark.parametrize(
     ("name", "changes"),
     [
+        ("finetune_aurc", []),
         ("sure_plus", []), ("ce", ["main.rate=0.3", "keep=best"]), ("deep_gamblers", ["dropout=true", "warm_up=1"]),
         pytest.param("sure", [], marks=pytest.mark.slow), pytest.param("devries", [], marks=pytest.mark.slow),
         ("ce", ["network.name=resnet18", "optimizer=adam", "main.rate=0.01"]),
     ],
 )  # fmt: skip
 def test_killed_and_restarted_equals_to_the_bit(name, changes, task, tiny, tmp_path):
-    """Ended in the last epoch and started again: the same weights and outputs as without an end, bit by bit."""
+    """Ended, in the last epoch or at the beginning of a later stage, and started again: the same to the bit."""
     changes = [change for change in changes if change != "warm_up=1"]
     if name == "deep_gamblers":
         changes.append("objective.warm_up=1")
-    recipe = tiny(name, *changes)
+    recipe, stop = tiny(name, *changes), Stop(0, "aurc") if name == "finetune_aurc" else Stop(2)
     train.fit(recipe, task, tmp_path / "whole", **QUIET)
     with pytest.raises(RuntimeError, match="killed"):
-        train.fit(recipe, task, tmp_path / "ended", callbacks=[Stop(epoch=2)], **QUIET)
+        train.fit(recipe, task, tmp_path / "ended", callbacks=[stop], **QUIET)
     assert not (tmp_path / "ended" / "study.json").exists()
     train.fit(recipe, task, tmp_path / "ended", **QUIET)
     one, other = (weights(tmp_path / which / name / "seed0") for which in ("whole", "ended"))
