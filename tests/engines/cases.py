@@ -190,6 +190,7 @@ def check_probabilities(engine):
     rng = np.random.default_rng(5)
     logits = rng.normal(size=(300, 3))
     p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    p[::7] = 0.375, 0.25, 0.375
     names = np.array(["cat", "dog", "eel"])
     frame = pl.DataFrame(
         {"label": names[rng.integers(0, 3, 300)], **{f"prob_{c}": p[:, k] for k, c in enumerate(names)}}

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from abstain.inference import clopper_pearson
-from abstain.monitoring import Detector, Evidence, Monitor
+from abstain.monitoring import Detector, Evidence, Monitor, load_monitor
 from abstain.monitoring._evidence import PIECE
 from abstain.policy import Calibration, Guarantee, Objective, Policy
 
@@ -226,19 +226,25 @@ def test_rows_are_tested_when_they_are_mature():
 
 
 @pytest.mark.parametrize("timed", [False, True])
-def test_windows_are_judged_where_they_end(timed):
-    """Bets begin with a window, and count after its last row: at once, or by times when a later one begins."""
+def test_windows_are_judged_where_they_end(timed, tmp_path):
+    """Bets begin with a window, and count after its last row: at once, or by times when a later one begins.
+
+    A monitor that is saved and loaded between two calls goes on.
+    """
     for seed in range(6):
         rng = np.random.default_rng(seed)
         n, calls = 160, np.sort(rng.integers(1, 160, 7))
         loss, score = (rng.random(n) < 0.25) * 1.0, rng.random(n) * 0.5 + 0.45
         day = np.sort(rng.integers(0, 60, n)) * 1.0
+        calls = calls if seed % 2 else np.searchsorted(day, day[0] + [20.0, 40.0])  # as the windows
         watch, shown, seen = Monitor(policy("rows", Calibration(n=9)), window=20.0), [], []
         for part in np.split(np.arange(n), calls):
             if len(part):
                 now = watch.update(loss[part], score[part], **({"time": day[part]} if timed else {}))
                 shown.append(part)
                 seen.append(now.evidence)
+                watch.save(tmp_path / f"{seed}.json")
+                watch = load_monitor(tmp_path / f"{seed}.json", watch.policy)
         kept = np.flatnonzero(score >= 0.4)
         values = loss[kept] / 2.0
         if timed:  # within one time the order is that of the losses

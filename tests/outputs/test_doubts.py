@@ -44,7 +44,7 @@ def test_what_looks_like_something_else_is_said(columns, message):
     assert message in note
 
 
-def test_an_abstention_unit_is_no_class():
+def test_an_abstention_unit_is_no_class(tmp_path):
     """Deep Gamblers: the last of eleven outputs is taken off, the rest are the classes, and the unit is a score."""
     logits, truth = RNG.normal(size=(500, 5)) * 2.0, RNG.integers(0, 4, 500)
     assert any("abstention_unit=True" in note for note in said(labels=truth, logits=logits))
@@ -54,6 +54,11 @@ def test_an_abstention_unit_is_no_class():
     outputs, same = abstain.Outputs(**given), abstain.Outputs(labels=truth, logits=logits[:, :4])
     np.testing.assert_array_equal(outputs.logits, same.logits)
     assert [part.tolist() for part in outputs.head] == [part[:4].tolist() for part in head]
+    moved = {"logits": logits, "head_weight": head[0], "head_bias": head[1]}
+    moved = {name: np.roll(part, 1, axis=-1 if name == "logits" else 0) for name, part in moved.items()}
+    np.savez(tmp_path / "first.npz", labels=np.array(list("abcd"))[truth], class_names=list("uabcd"), **moved)
+    last = abstain.read_outputs(tmp_path / "first.npz", abstain_class="u")  # the unit is the first output there
+    assert [part.tolist() for part in last.head] == [part.tolist() for part in outputs.head]
     p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(outputs.scores["neg_reservation"], -p[:, 4], rtol=1e-12)
     assert not outputs.select([0, 1]).abstention_unit

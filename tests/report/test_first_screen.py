@@ -116,6 +116,16 @@ def test_every_caveat_is_on_the_page_once(demo):
     assert demo[0].verdict.comparison.sentence in html
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # equal rows
+def test_the_last_of_many_periods_have_numbers_of_their_own():
+    """A table of the last 26 of 30 periods: risk and rows of each."""
+    day = np.arange(600) // 20
+    policy = abstain.choose_threshold(np.arange(200) % 50 == 0, np.arange(200), risk=0.1, delta=0.05).policy(score="s")
+    seen = abstain.monitor(policy, np.arange(600) % (2 + day) == 0, np.full(600, 150.0), time=day * 1.0, period=1.0)
+    table = next(each for each in page_of(seen).sections if each.name == "result").parts[1].table
+    assert [(row[0], row[3].value) for row in table.rows] == [(one.period, one.risk) for one in seen.periods[-26:]]
+
+
 def test_a_verdict_of_no_offers_no_rule_and_no_policy():
     """A score that says nothing of errors: the page does not say where to answer, and saves nothing."""
     _, page = made("useless")

@@ -62,6 +62,7 @@ def test_names_and_numbers_of_a_sentence():
     assert [readable(each) for each in (0.9999999, 0.25, 1.0, np.inf)] == ["0.9999999", "0.25", "1", "infinity"]
     for value in (0.9999989867, 0.9598749999, 0.99999999999999, -3.7654329, 12.3456789, 0.1 + 0.2, -1e-9):
         assert value - 0.01 * abs(1.0 - value) <= float(readable(value)) <= value
+    assert readable(0.1234567, below=0.123456) == "0.1234567"  # at the next lower score more rows would be accepted
 
 
 def test_lines_keep_to_the_width_and_say_what_they_leave_out():
