@@ -102,8 +102,12 @@ def test_an_undefined_value_may_be_nan_or_an_error_but_no_number():
     def half(confidence, loss):
         return abstain.auroc_f(loss, confidence) if 0 < loss.sum() < len(loss) else 0.5
 
-    differ = {each.case for each in check(half, "auroc_f").outcomes if each.status == "differs"}
+    found = check(half, "auroc_f")
+    differ = {each.case for each in found.outcomes if each.status == "differs"}
     assert differ == {"one_right", "one_wrong", "all_right", "all_wrong"}
+    assert found.findings[3:] == ("1 more case differs or fails",)
+    three = check(lambda s, y: half(s, y) if y.sum() < 2 else abstain.auroc_f(y, s), "auroc_f", call="confidence, loss")
+    assert (three.short, len(three.findings)) == ("mid_rank, 3 cases differ", 3)
 
 
 def test_a_certificate_that_counts_inside_a_tie_is_violated():

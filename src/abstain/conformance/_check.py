@@ -212,7 +212,8 @@ def _findings(definitions: tuple[str, ...], factor: str, order: str, outside: li
         gave = each.note if each.status == "fails" else f"{each.value:.6g}, expected {each.expected:.6g}; {each.note}"
         found.append(f"{each.case}: {each.status}, {gave}")
     if len(outside) > 3:
-        found.append(f"{len(outside) - 3} more cases differ or fail")
+        more = len(outside) - 3
+        found.append(f"{more} more cases differ or fail" if more > 1 else "1 more case differs or fails")
     return found
 
 
