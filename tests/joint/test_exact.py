@@ -1,6 +1,7 @@
 """The exact algorithms against trying every pair of thresholds, on a thousand problems each and on every path."""
 
 from fractions import Fraction
+from math import gcd
 from types import SimpleNamespace
 
 import numpy as np
@@ -90,16 +91,16 @@ def test_the_binned_area_is_the_loop(columns, T, K):
 
 @example(20_000, 30_001, Fraction(99, 100))
 @example(700, 90, Fraction(1 / np.pi))
+@example(30, 40, Fraction(1, 999_983))
 @given(st.integers(1, 10**6), st.integers(1, 10**6), st.fractions(0, Fraction(99, 100), max_denominator=10**6))
 def test_weights_of_a_prevalence_make_that_prevalence(n_id, n_ood, prevalence):
     """Whole numbers where the square of all weights together stays exact in 64 bits, else a ratio."""
     inside, outside = _weights(n_id, n_ood, float(prevalence))
     total = inside * n_id + outside * n_ood
     assert outside * n_ood / total == pytest.approx(float(prevalence), rel=1e-12)
-    if isinstance(inside, int):
-        assert 4 * total**2 < 2**62
-    else:
-        assert inside == 1.0
+    rows, part = n_id * n_ood * prevalence.denominator, (1 - prevalence) * n_ood * prevalence.denominator
+    exact = rows // gcd(int(part), prevalence.numerator * n_id)
+    assert (isinstance(inside, int), total == exact or inside == 1.0) == (4 * exact**2 < 2**62, True)
 
 
 #: Two thresholds accept one ID row alone, and all that the first four by four accept with it are OOD rows.
@@ -129,7 +130,8 @@ def test_small_blocks_find_what_all_pairs_have(path, monkeypatch, columns, preva
             least.append(down[np.searchsorted(curve.n_id_accepted, np.arange(1, columns.n_id + 1))])
         np.testing.assert_allclose(least[0], least[2], rtol=1e-14, atol=1e-15)
         np.testing.assert_array_equal(least[0], least[1])
-        # each step is what its pair of thresholds accepts
+        # each step accepts an ID row, and is what its pair of thresholds accepts
+        assert both.n_id_accepted[0] > 0
         taken_by = (data.confidence >= both.confidence_threshold[:, None]) & (
             data.detector >= both.detector_threshold[:, None]
         )

@@ -128,7 +128,7 @@ def test_saturated_scores_are_a_doubt(scores, clip, words):
 def test_unknown_names_list_near_ones():
     """A misspelt metric or option is named with what exists."""
     for named, near in (("augrcc", "augrc"), ("AUGRC", "augrc"), ("e-AUGRC", "e_augrc"),
-                        ("Coverage at risk", "coverage_at_risk")):  # fmt: skip
+                        ("Coverage at risk", "coverage_at_risk"), ("AUGRC unbiased", "augrc_unbiased")):  # fmt: skip
         refused(ValueError, f"metric '{named}' is not known; did you mean '{near}'", metrics.get, named)
     options = r"aurc has no option 'estimators'; its options: estimator='plugin', cov"
     refused(TypeError, options, metrics.get, "aurc", estimators="log")

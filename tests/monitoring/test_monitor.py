@@ -68,6 +68,7 @@ def test_what_a_monitor_cannot_take_is_refused():
     policy, bad, one, seconds = certified(), np.ones(60), np.ones(60), {"period": 604800.0}
     wide = abstain.choose_threshold(np.tile([0.0, 1.0], 2000), np.arange(4000), risk=2.0, delta=0.05, max_loss=10.0)
     assert monitor(wide.policy(score="s"), [8.0], [1e9]).violated is False
+    refused(TypeError, "confidence is missing; give loss and confidence as columns", monitor, policy, [0.0])
     for message, asked, loss, score, options in (
         ("max_loss=1 is below a loss that occurs, 2", policy, [2.0], [0.5], {}),
         ("max_loss=10 is below a loss that occurs, 11", wide.policy(score="s"), [11.0], [1e9], {}),

@@ -44,6 +44,12 @@ def test_a_score_that_rises_with_the_loss(seed):
             assert kinds(said(**judged, scores={"s": score})) == (["backwards"] if against(loss, score) else [])
 
 
+def test_no_confidence_lies_above_one():
+    for top, expected in ((1.0, True), (1.5, False)):
+        notes = said(loss=np.linspace(0.0, top, 60), confidence=np.arange(60) % 2 * 1.0)
+        assert ("swapped" in kinds(notes)) is expected
+
+
 def test_ten_rows_must_vary():
     """Nine errors among a thousand rows say nothing of the direction, ten do."""
     for errors, expected in ((9, []), (10, ["backwards"])):

@@ -90,6 +90,12 @@ def test_an_encrypted_member_is_one_error(tmp_path):
     refused(ValueError, r"a.npz: cannot be read .*encrypted", abstain.read_outputs, file)
 
 
+def test_a_long_reason_is_cut(tmp_path, monkeypatch):
+    """After 200 characters, of which the first is a quotation mark here."""
+    monkeypatch.setattr("abstain.outputs.readers.recognised", lambda _: {}["x" * 300])
+    refused(ValueError, r"read \('x{199}\); write", abstain.read_outputs, archive(tmp_path / "a.npz"))
+
+
 @pytest.mark.parametrize(
     ("name", "change"),
     [

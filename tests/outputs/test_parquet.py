@@ -61,6 +61,8 @@ def test_what_polars_writes_is_read(tmp_path, compression, rows):
     assert found.collect().equals(frame)
     assert found.collect_schema() == frame.schema
     assert found.select("^same$", "words").head(3).collect().equals(frame.select("same", "words").head(3))
+    pl.DataFrame({"^p$": [0.5, 0.7], "p": 0.9, "loss": [1, 0]}).write_parquet(tmp_path / "b.parquet")
+    assert read_outputs(tmp_path / "b.parquet", confidence="^p$").confidence.tolist() == [0.5, 0.7]
     assert found.filter(pl.col("truth")).collect().equals(frame.filter(pl.col("truth")))
 
 

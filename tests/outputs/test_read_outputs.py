@@ -176,6 +176,8 @@ def test_wrong_types(tmp_path, columns, message):
 
 def test_wrong_types_of_arrays(tmp_path):
     """Pickled arrays are never loaded."""
+    with pytest.raises(ValueError, match="data row 2 has 0 entries"):
+        read_outputs({"label": [1, 0], "probs": [[0.5, 0.5], None]})
     path = save(tmp_path, "npz", labels=[0, 1], logits=[["a", "b"], ["c", "d"]])
     refused(TypeError, "logits must be numeric", path)
     path = save(tmp_path, "npz", labels=[[0, 2], [1, 1]], pred=[0, 1])

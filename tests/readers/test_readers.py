@@ -121,6 +121,9 @@ def test_several_graders_are_left_to_the_user(tmp_path):
     found = find(str(tmp_path / "two.parquet"))[1]
     assert ("correct" in found.columns, {"judge", "other"} <= found.columns.keys()) == (False, True)
     assert any("several scorers grade (judge, other): name one" in note for note in found.notes)
+    row = pl.int_range(frame.height)  # a half is no verdict
+    frame.with_columns(score_judge=row % 2, score_other=row % 3 / 2).write_parquet(tmp_path / "two.parquet")
+    assert "correct is the verdict of Inspect's scorer 'judge'" in find(str(tmp_path / "two.parquet"))[1].notes
 
 
 @pytest.mark.parametrize("name", ["inspect_samples.parquet", "inspect_samples.csv", "inspect_samples_full.parquet"])

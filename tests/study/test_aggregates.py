@@ -69,13 +69,16 @@ def _on(rows, skill, seed, lack=()):
     if "labels" in lack:
         return Outputs(loss=(logits.argmax(axis=1) != labels)[rows] * 1.0, scores={"msp": logits.max(axis=1)[rows]})
     ids = None if "ids" in lack else np.array([f"row{k}" for k in rows])
-    return Outputs(labels=labels[rows], logits=logits[rows], ids=ids)
+    if "order" in lack and seed == 2:  # the same classes from the last to the first
+        return Outputs(labels=2 - labels[rows], logits=logits[rows, ::-1], ids=ids, class_names=["c", "b", "a"])
+    return Outputs(labels=labels[rows], logits=logits[rows], ids=ids, class_names=["a", "b", "c"])
 
 
 @pytest.mark.parametrize(
     ("rows", "lack", "note"),
     [
         (ROWS, (), None),
+        (ROWS, ("ids", "order"), None),
         (ROWS[: N // 2], (), "have different rows (400 and 200 rows), so they are not tested against each other"),
         (ROWS[::-1], (), "have different rows (other identifiers, or in another order), so they"),
         (np.roll(ROWS, 1), (), "have different rows (other identifiers, or in another order), so they"),

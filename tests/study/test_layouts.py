@@ -185,6 +185,7 @@ def test_mean_of_the_metric_at_each_level(tmp_path):
     assert [head.title for head in found.heads] == ["iid", "level 1", "level 2", "level 10", "mean"]
     assert found.values["ce msp"] == pytest.approx([*by_hand, np.mean(by_hand[1:])])
     assert math.isnan(found.values["other msp"][-1])
+    assert results.only(model="other", set="test").grid("augrc").title == "AUGRC ↓"  # one number alone
     cor = results.only(model="ce").grid("augrc")
     assert cor.values["msp"][[head.title for head in cor.heads].index("cor")] == pytest.approx(np.mean(by_hand[1:]))
     assert study.levels(results, "accuracy").heads[0].direction == "higher"

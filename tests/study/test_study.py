@@ -114,6 +114,7 @@ def test_new_classes_in_both_modes(tmp_path):
     assert dropped.loss.tolist() == [0.0] * (dropped.n - 3) + [1.0] * 3
     assert kept.scores["odin"].tolist() == [*test.scores["odin"], *far.scores["odin"]]
     assert kept.groups["origin"].tolist() == ["test"] * 4 + ["ood"] * 3
+    assert join_new_class(replace(test, passes=np.full((2, 4, 2), 0.5)), far).passes is None  # of one set alone
     refused(ValueError, "id_failures='lose' is not known", join_new_class, test, far, "lose")
     wrong = abstain.Outputs(labels=[0], logits=[[0.0, 1.0]])
     refused(ValueError, "all test samples are failures", join_new_class, wrong, far, "drop")

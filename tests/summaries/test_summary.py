@@ -68,6 +68,14 @@ def test_bad_rows_are_refused_and_leave_no_trace(summary, loss, score, message):
     assert same(summary, before)
 
 
+def test_a_summary_without_an_empty_bin_is_read(tmp_path):
+    score = np.append(np.geomspace(1e-12, 1e12, 9999), np.inf)
+    made = Summary("real", 8).update(np.zeros(20_000), np.append(score, -score))
+    made.save(tmp_path / "s.parquet")
+    assert made.n_bins == 256
+    assert same(read_summary(tmp_path / "s.parquet"), made)
+
+
 def test_the_columns_of_the_caller_stay(summary):
     """Neither NaN nor -0.0 is replaced in the caller's arrays."""
     score, loss = np.array([np.nan, -0.0]), np.array([-0.0, 1.0])
