@@ -40,9 +40,10 @@ help:
 demo: .venv/installed-cli
 	$(BIN)/abstain demo --output demo-output
 
-# Types need one core for a while, which the tests beside them use as soon as it is free.
-test: lint doctest
-	$(MAKE) --no-print-directory --jobs 2 types pytest
+# Types and doctests need one core each, and no second process that imports everything.
+test: lint
+	$(MAKE) --no-print-directory --jobs 2 types doctest JOBS=0
+	$(MAKE) --no-print-directory pytest
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .
